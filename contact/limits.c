@@ -6,11 +6,12 @@
 
 double tact_margin(double needed, double limit)
 {
-    double larger_value = fmax(needed, limit);
-    if (!(larger_value > 0.0)) {
+    double larger_of_needed_and_limit = fmax(needed, limit);
+    if (!(larger_of_needed_and_limit > 0.0)) {
         return 1.0;
     }
-    return isinf(larger_value) ? (needed < limit ? 1.0 : -1.0) : (limit - needed) / larger_value;
+    return isinf(larger_of_needed_and_limit) ? (needed < limit ? 1.0 : -1.0)
+                                             : (limit - needed) / larger_of_needed_and_limit;
 }
 
 const char *tact_limit_name(int i)
@@ -51,8 +52,8 @@ void tact_limit_tally_add(struct tact_limit_tally *tally, int limits, double spi
     double now[TACT_MARGIN_COUNT];
     memcpy(now, margins, sizeof now);
     for (int i = 0; i < TACT_MARGIN_COUNT; i++) {
-        int is_smallest_margin_so_far = !tally->touching || now[i] < tally->least[i];
-        tally->least[i] = is_smallest_margin_so_far ? now[i] : tally->least[i];
+        int is_smallest_margin_of_kind = !tally->touching || now[i] < tally->least[i];
+        tally->least[i] = is_smallest_margin_of_kind ? now[i] : tally->least[i];
     }
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
         tally->at[i] += limits >> i & 1;

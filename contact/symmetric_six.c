@@ -24,7 +24,7 @@ void tact_symmetric_six_eigenvalues(const double m[36], double out[6])
 
 /* Scales a matrix to a unit diagonal; rows without a diagonal entry keep a diagonal of 0, and
  * infinite entries off it. */
-static void scale_to_unit_diagonal(const double m[36], double out[36])
+static void scale_matrix_to_unit_diagonal(const double m[36], double out[36])
 {
     for (int i = 0; i < 36; i++) {
         const double scale = sqrt(m[7 * (i / 6)]) * sqrt(m[7 * (i % 6)]);
@@ -32,7 +32,7 @@ static void scale_to_unit_diagonal(const double m[36], double out[36])
     }
 }
 
-enum tact_symmetric_six_fault tact_symmetric_six_check(const double m[36])
+enum tact_symmetric_six_fault tact_symmetric_six_find_fault(const double m[36])
 {
     double unit[36], values[6];
     for (int i = 0; i < 36; i++) {
@@ -45,12 +45,12 @@ enum tact_symmetric_six_fault tact_symmetric_six_check(const double m[36])
             return TACT_SIX_NEGATIVE_DIAGONAL;
         }
     }
-    scale_to_unit_diagonal(m, unit);
+    scale_matrix_to_unit_diagonal(m, unit);
     for (int i = 0; i < 36; i++) {
-        const int transposed_entry = i % 6 * 6 + i / 6;
-        const double off = m[i] - m[transposed_entry];
+        const int index_of_transposed_entry = i % 6 * 6 + i / 6;
+        const double off = m[i] - m[index_of_transposed_entry];
         if (off != 0.0 &&
-            !(fabs(unit[i] - unit[transposed_entry]) <= NEGATIVE_EIGENVALUE_TOLERANCE)) {
+            !(fabs(unit[i] - unit[index_of_transposed_entry]) <= NEGATIVE_EIGENVALUE_TOLERANCE)) {
             return TACT_SIX_NOT_SYMMETRIC;
         }
         if (i % 7 && !(fabs(unit[i]) <= 1.0 + NEGATIVE_EIGENVALUE_TOLERANCE)) {
@@ -58,5 +58,6 @@ enum tact_symmetric_six_fault tact_symmetric_six_check(const double m[36])
         }
     }
     tact_symmetric_six_eigenvalues(unit, values);
-    return values[0] >= -NEGATIVE_EIGENVALUE_TOLERANCE ? TACT_SIX_SOUND : TACT_SIX_INDEFINITE;
+    return values[0] >= -NEGATIVE_EIGENVALUE_TOLERANCE ? TACT_SIX_POSITIVE_SEMIDEFINITE
+                                                       : TACT_SIX_INDEFINITE;
 }

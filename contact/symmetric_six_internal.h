@@ -4,7 +4,7 @@
 
 /* What a matrix lacks to be symmetric and positive semidefinite. */
 enum tact_symmetric_six_fault {
-    TACT_SIX_SOUND,
+    TACT_SIX_POSITIVE_SEMIDEFINITE,
     TACT_SIX_NOT_FINITE,
     TACT_SIX_NEGATIVE_DIAGONAL,
     TACT_SIX_NOT_SYMMETRIC,
@@ -16,6 +16,6 @@ void tact_symmetric_six_eigenvalues(const double m[36], double out[6]);
 
 /* Checks that a matrix is symmetric and positive semidefinite, to 1e-9 of the roots of the products
  * of its diagonal entries. */
-enum tact_symmetric_six_fault tact_symmetric_six_check(const double m[36]);
+enum tact_symmetric_six_fault tact_symmetric_six_find_fault(const double m[36]);
 
 #endif

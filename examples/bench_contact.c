@@ -14,8 +14,8 @@ const char *const bench_part_names[] = {"detection", "assembly", "factorization"
 
 /* Observes one solve: the times of its phases, and the residuals of its sweeps. */
 struct solve_observer {
-    double max_update; /* criterion of convergence */
-    int64_t phase_end_ns[TACT_SOLVE_STORED + 1];
+    double max_sweep_update; /* criterion of convergence */
+    int64_t solve_phase_end_ns[TACT_SOLVE_STORED + 1];
     /* receives the residual of every sweep, also after the criterion is met; or NULL */
     struct bench_result *convergence_curve;
 };
@@ -35,8 +35,8 @@ struct scene_benchmark {
     struct bench_simulation reference_simulation; /* solved with the scene's own options; its poses
                                         are used by all methods */
     struct bench_simulation bench_simulation[BENCH_METHOD_COUNT];
-    double *sample_table; /* per tick: times of parts, cold sweeps, eliminations, residual, and the
-                        same for warm starts */
+    double *measured_values_of_ticks; /* per tick: times of parts, cold sweeps, eliminations,
+                        residual, and the same for warm starts */
 };
 
 enum { SWEEPS_COLD = BENCH_PART_COUNT, STEPS_COLD, RESIDUAL, SWEEPS_WARM, STEPS_WARM, SAMPLES };
@@ -45,7 +45,7 @@ static int record_phase_time(void *user, enum tact_solve_phase phase,
                              const struct tact_solve_stats *stats)
 {
     struct solve_observer *solve_observer = user;
-    solve_observer->phase_end_ns[phase] = tact_clock_now();
+    solve_observer->solve_phase_end_ns[phase] = tact_clock_now();
     if (phase != TACT_SOLVE_SWEPT) {
         return 0;
     }
@@ -56,46 +56,48 @@ static int record_phase_time(void *user, enum tact_solve_phase phase,
         solve_observer->convergence_curve->curve_sweep_count = ++n;
         return n == BENCH_MAX_CURVE_SWEEPS || stats->update <= 1e-16;
     }
-    return stats->update <= solve_observer->max_update;
+    return stats->update <= solve_observer->max_sweep_update;
 }
 
-static int replace_scene_text(char **key, const char *word)
+static int replace_contact_setting(char **key, const char *word)
 {
-    char *word_copy = strdup(word);
-    if (!word_copy) {
+    char *setting_text_copy = strdup(word);
+    if (!setting_text_copy) {
         return -ENOMEM;
     }
     free(*key);
-    *key = word_copy;
+    *key = setting_text_copy;
     return 0;
 }
 
 /* Opens a session of the scene, of which only the world is used. */
-static int open_bench_simulation(struct scene_benchmark *bench,
+static int open_bench_simulation(struct scene_benchmark *benchmarked_scene,
                                  struct bench_simulation *bench_simulation, struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     options.types = tact_devices_builtin(&options.type_count);
-    int rc = tact_session_create(bench->scene, &options, &bench_simulation->session, err);
+    int rc =
+        tact_session_create(benchmarked_scene->scene, &options, &bench_simulation->session, err);
     bench_simulation->world = rc ? NULL : tact_session_world(bench_simulation->session);
     return rc;
 }
 
-static int open_bench_simulation_of_method(struct scene_benchmark *bench, int method,
+static int open_bench_simulation_of_method(struct scene_benchmark *benchmarked_scene, int method,
                                            struct tact_error *err)
 {
-    struct tact_scene_contact *c = &bench->scene->contact;
-    struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
-    c->iterations = (uint32_t)bench->options->sweeps;
+    struct tact_scene_contact *c = &benchmarked_scene->scene->contact;
+    struct bench_simulation *bench_simulation = &benchmarked_scene->bench_simulation[method];
+    c->iterations = (uint32_t)benchmarked_scene->options->sweeps;
     c->tolerance = 0.0; /* tolerance 0 is never met: the observer stops the solver */
     c->points = BENCH_MAX_CONTACT_POINTS;
-    if (replace_scene_text(&c->model, method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
-        replace_scene_text(&c->local, method == BENCH_BOUCHARD_METHOD ? "bouchard" : "cone")) {
+    if (replace_contact_setting(&c->model,
+                                method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
+        replace_contact_setting(&c->local, method == BENCH_BOUCHARD_METHOD ? "bouchard" : "cone")) {
         return -ENOMEM;
     }
-    int rc = open_bench_simulation(bench, bench_simulation, err);
+    int rc = open_bench_simulation(benchmarked_scene, bench_simulation, err);
     if (!rc) {
-        bench_simulation->solve_observer.max_update = bench->options->update;
+        bench_simulation->solve_observer.max_sweep_update = benchmarked_scene->options->update;
         tact_world_set_observer(bench_simulation->world, record_phase_time,
                                 &bench_simulation->solve_observer);
     }
@@ -103,34 +105,36 @@ static int open_bench_simulation_of_method(struct scene_benchmark *bench, int me
 }
 
 /* Computes one tick of a simulation up to its velocities, without moving bodies. */
-static int solve_bench_tick(struct scene_benchmark *bench,
+static int solve_bench_tick(struct scene_benchmark *benchmarked_scene,
                             struct bench_simulation *bench_simulation)
 {
-    int rc = tact_world_measure_near(bench_simulation->world, bench->scratch);
+    int rc = tact_world_measure_near(bench_simulation->world, benchmarked_scene->scratch);
     return rc ? rc : tact_world_solve(bench_simulation->world, &bench_simulation->stats);
 }
 
-static int step_bench_simulation(struct scene_benchmark *bench,
+static int step_bench_simulation(struct scene_benchmark *benchmarked_scene,
                                  struct bench_simulation *bench_simulation)
 {
-    return tact_world_step(bench_simulation->world, bench->scratch, &bench_simulation->stats);
+    return tact_world_step(bench_simulation->world, benchmarked_scene->scratch,
+                           &bench_simulation->stats);
 }
 
 /* Sets the initial state of a contact in a tick: springs as in the reference simulation, and no
  * impulse. */
-static void copy_spring_state_of_contact(const struct tact_contact *reference_contact,
+static void copy_spring_state_of_contact(const struct tact_contact *contact_of_reference_simulation,
                                          struct tact_contact *c)
 {
     memset(c->warm, 0, sizeof c->warm);
-    c->springs = reference_contact->springs;
+    c->springs = contact_of_reference_simulation->springs;
 }
 
 /* Copies the state of the reference simulation, with zero impulses; the springs of patches depend
  * on the poses. */
-static void copy_state_with_zero_impulses(const struct scene_benchmark *bench,
+static void copy_state_with_zero_impulses(const struct scene_benchmark *benchmarked_scene,
                                           struct bench_simulation *bench_simulation)
 {
-    struct tact_world *from = bench->reference_simulation.world, *to = bench_simulation->world;
+    struct tact_world *from = benchmarked_scene->reference_simulation.world,
+                      *to = bench_simulation->world;
     for (int i = 0; i < tact_world_body_count(from); i++) {
         *tact_world_body(to, i) = *tact_world_body(from, i);
     }
@@ -144,8 +148,8 @@ static void copy_state_with_zero_impulses(const struct scene_benchmark *bench,
     }
     tact_world_refresh(to);
     for (int i = tact_world_next_pair(from, -1); i >= 0; i = tact_world_next_pair(from, i)) {
-        const struct tact_contact *reference_contact = tact_world_contact(from, i);
-        copy_spring_state_of_contact(reference_contact, tact_world_contact(to, i));
+        const struct tact_contact *contact_of_reference_simulation = tact_world_contact(from, i);
+        copy_spring_state_of_contact(contact_of_reference_simulation, tact_world_contact(to, i));
         tact_world_add_near(to, i);
         int pieces = tact_world_piece(to, i, 0) && tact_world_piece(from, i, 0) ? TACT_PIECES : 0;
         for (int k = 0; k < pieces; k++) {
@@ -158,71 +162,80 @@ static void copy_state_with_zero_impulses(const struct scene_benchmark *bench,
 }
 
 /* Solves one tick at the poses of the reference simulation by one method, from zero impulses. */
-static int measure_cold_sweeps(struct scene_benchmark *bench, int method, double *sample,
-                               struct bench_result *r)
+static int measure_cold_sweeps(struct scene_benchmark *benchmarked_scene, int method,
+                               double *sample, struct bench_result *r)
 {
-    struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
-    const int64_t *phase_end_ns = bench_simulation->solve_observer.phase_end_ns;
-    copy_state_with_zero_impulses(bench, bench_simulation);
+    struct bench_simulation *bench_simulation = &benchmarked_scene->bench_simulation[method];
+    const int64_t *solve_phase_end_ns = bench_simulation->solve_observer.solve_phase_end_ns;
+    copy_state_with_zero_impulses(benchmarked_scene, bench_simulation);
     int64_t start_time_ns_of_detection = tact_clock_now();
-    int rc = solve_bench_tick(bench, bench_simulation);
-    int64_t end = bench_simulation->stats.contacts ? phase_end_ns[TACT_SOLVE_SWEPT]
-                                                   : phase_end_ns[TACT_SOLVE_FACTORED];
-    const int64_t phase_times_ns[] = {start_time_ns_of_detection, phase_end_ns[TACT_SOLVE_PATCHES],
-                                      phase_end_ns[TACT_SOLVE_ASSEMBLED],
-                                      phase_end_ns[TACT_SOLVE_FACTORED], end};
+    int rc = solve_bench_tick(benchmarked_scene, bench_simulation);
+    int64_t end = bench_simulation->stats.contacts ? solve_phase_end_ns[TACT_SOLVE_SWEPT]
+                                                   : solve_phase_end_ns[TACT_SOLVE_FACTORED];
+    const int64_t tick_phase_times_ns[] = {
+        start_time_ns_of_detection, solve_phase_end_ns[TACT_SOLVE_PATCHES],
+        solve_phase_end_ns[TACT_SOLVE_ASSEMBLED], solve_phase_end_ns[TACT_SOLVE_FACTORED], end};
     for (int i = 0; i < BENCH_PART_COUNT; i++) {
-        sample[i] = (double)(phase_times_ns[i + 1] - phase_times_ns[i]) * 1e-3;
+        sample[i] = (double)(tick_phase_times_ns[i + 1] - tick_phase_times_ns[i]) * 1e-3;
     }
     const struct tact_solve_stats *stats = &bench_simulation->stats;
-    int unknowns = method == BENCH_POINT_CONTACT_METHOD ? 3 * stats->points : 6 * stats->contacts;
+    int scalar_constraint_count =
+        method == BENCH_POINT_CONTACT_METHOD ? 3 * stats->points : 6 * stats->contacts;
     sample[SWEEPS_COLD] = stats->iterations;
     sample[STEPS_COLD] = stats->eliminations;
     sample[RESIDUAL] = stats->residual;
     r->contacts = stats->contacts > r->contacts ? stats->contacts : r->contacts;
-    r->unknowns = unknowns > r->unknowns ? unknowns : r->unknowns;
+    r->scalar_constraint_count = scalar_constraint_count > r->scalar_constraint_count
+                                     ? scalar_constraint_count
+                                     : r->scalar_constraint_count;
     r->left_out = stats->left_out > r->left_out ? stats->left_out : r->left_out;
-    r->unconverged_cold_ticks += stats->contacts && !(stats->update <= bench->options->update);
+    r->unconverged_cold_ticks +=
+        stats->contacts && !(stats->update <= benchmarked_scene->options->update);
     return rc;
 }
 
-static int measure_convergence_curve(struct scene_benchmark *bench, int method,
+static int measure_convergence_curve(struct scene_benchmark *benchmarked_scene, int method,
                                      struct bench_result *r)
 {
-    struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
-    copy_state_with_zero_impulses(bench, bench_simulation);
+    struct bench_simulation *bench_simulation = &benchmarked_scene->bench_simulation[method];
+    copy_state_with_zero_impulses(benchmarked_scene, bench_simulation);
     bench_simulation->solve_observer.convergence_curve = r;
-    int rc = solve_bench_tick(bench, bench_simulation);
+    int rc = solve_bench_tick(benchmarked_scene, bench_simulation);
     bench_simulation->solve_observer.convergence_curve = NULL;
     return rc;
 }
 
 /* Gravity is 1 % larger in every other tick: adds that change to the velocities. */
-static void apply_alternating_gravity(struct scene_benchmark *bench, struct tact_world *world)
+static void apply_alternating_gravity(struct scene_benchmark *benchmarked_scene,
+                                      struct tact_world *world)
 {
     for (int i = 0; i < tact_world_body_count(world); i++) {
         struct tact_body *body = tact_world_body(world, i);
         for (int k = 0; k < 3; k++) {
-            body->twist[k] += 0.01 * bench->scene->period * bench->scene->gravity[k];
+            body->twist[k] +=
+                0.01 * benchmarked_scene->scene->period * benchmarked_scene->scene->gravity[k];
         }
     }
 }
 
-static int measure_warm_sweeps(struct scene_benchmark *bench, int method, int ticks,
+static int measure_warm_sweeps(struct scene_benchmark *benchmarked_scene, int method, int ticks,
                                struct bench_result *r)
 {
-    struct bench_simulation *bench_simulation = &bench->bench_simulation[method];
-    copy_state_with_zero_impulses(bench, bench_simulation);
-    int rc = step_bench_simulation(bench, bench_simulation);
+    struct bench_simulation *bench_simulation = &benchmarked_scene->bench_simulation[method];
+    copy_state_with_zero_impulses(benchmarked_scene, bench_simulation);
+    int rc = step_bench_simulation(benchmarked_scene, bench_simulation);
     for (int i = 0; !rc && i < ticks; i++) {
         if (i % 2 == 0) {
-            apply_alternating_gravity(bench, bench_simulation->world);
+            apply_alternating_gravity(benchmarked_scene, bench_simulation->world);
         }
-        rc = step_bench_simulation(bench, bench_simulation);
-        bench->sample_table[i * SAMPLES + SWEEPS_WARM] = bench_simulation->stats.iterations;
-        bench->sample_table[i * SAMPLES + STEPS_WARM] = bench_simulation->stats.eliminations;
-        r->unconverged_warm_ticks += bench_simulation->stats.contacts &&
-                                     !(bench_simulation->stats.update <= bench->options->update);
+        rc = step_bench_simulation(benchmarked_scene, bench_simulation);
+        benchmarked_scene->measured_values_of_ticks[i * SAMPLES + SWEEPS_WARM] =
+            bench_simulation->stats.iterations;
+        benchmarked_scene->measured_values_of_ticks[i * SAMPLES + STEPS_WARM] =
+            bench_simulation->stats.eliminations;
+        r->unconverged_warm_ticks +=
+            bench_simulation->stats.contacts &&
+            !(bench_simulation->stats.update <= benchmarked_scene->options->update);
     }
     return rc;
 }
@@ -233,12 +246,12 @@ int bench_compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct bench_statistics compute_sample_statistics(const double *samples, int column,
+static struct bench_statistics compute_sample_statistics(const double *measured_values, int column,
                                                          int ticks, double *work)
 {
     struct bench_statistics s = {0.0, 0.0, 0.0, 0.0};
     for (int i = 0; i < ticks; i++) {
-        work[i] = samples[i * SAMPLES + column];
+        work[i] = measured_values[i * SAMPLES + column];
         s.mean += work[i] / ticks;
     }
     for (int i = 0; i < ticks; i++) {
@@ -252,47 +265,55 @@ static struct bench_statistics compute_sample_statistics(const double *samples, 
 }
 
 /* All methods solve each tick in turn, so that disturbances of the machine affect all of them. */
-static int measure_bench_scene(struct scene_benchmark *bench, struct bench_scene *out)
+static int measure_bench_scene(struct scene_benchmark *benchmarked_scene, struct bench_scene *out)
 {
     int ticks = out->ticks, rc = 0;
     size_t size = (size_t)ticks * SAMPLES;
-    double *tick_samples = calloc(size * BENCH_METHOD_COUNT, sizeof *tick_samples),
+    double *measured_values_of_methods =
+               calloc(size * BENCH_METHOD_COUNT, sizeof *measured_values_of_methods),
            *work = calloc(size, sizeof *work);
-    bench->sample_table = calloc(size, sizeof *bench->sample_table);
-    rc = tick_samples && work && bench->sample_table ? 0 : -ENOMEM;
+    benchmarked_scene->measured_values_of_ticks =
+        calloc(size, sizeof *benchmarked_scene->measured_values_of_ticks);
+    rc = measured_values_of_methods && work && benchmarked_scene->measured_values_of_ticks
+             ? 0
+             : -ENOMEM;
     for (int i = 0; !rc && i < ticks; i++) {
         for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
-            double *sample = tick_samples + (size_t)m * size + (size_t)i * SAMPLES;
-            rc = measure_cold_sweeps(bench, m, sample, &out->result[m]);
+            double *sample = measured_values_of_methods + (size_t)m * size + (size_t)i * SAMPLES;
+            rc = measure_cold_sweeps(benchmarked_scene, m, sample, &out->result[m]);
         }
-        rc = rc ? rc : step_bench_simulation(bench, &bench->reference_simulation);
+        rc =
+            rc ? rc
+               : step_bench_simulation(benchmarked_scene, &benchmarked_scene->reference_simulation);
     }
     for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
         struct bench_result *r = &out->result[m];
-        const double *samples = tick_samples + (size_t)m * size;
+        const double *measured_values = measured_values_of_methods + (size_t)m * size;
         for (int part = 0; part < BENCH_PART_COUNT; part++) {
-            r->time[part] = compute_sample_statistics(samples, part, ticks, work).median;
+            r->time[part] = compute_sample_statistics(measured_values, part, ticks, work).median;
         }
-        r->cold_start_sweeps = compute_sample_statistics(samples, SWEEPS_COLD, ticks, work);
+        r->cold_start_sweeps = compute_sample_statistics(measured_values, SWEEPS_COLD, ticks, work);
         r->cold_start_elimination_steps =
-            compute_sample_statistics(samples, STEPS_COLD, ticks, work);
-        r->residual = compute_sample_statistics(samples, RESIDUAL, ticks, work);
-        rc = measure_convergence_curve(bench, m, r);
-        rc = rc ? rc : measure_warm_sweeps(bench, m, ticks, r);
-        r->warm = compute_sample_statistics(bench->sample_table, SWEEPS_WARM, ticks, work);
-        r->warm_elimination_steps =
-            compute_sample_statistics(bench->sample_table, STEPS_WARM, ticks, work);
+            compute_sample_statistics(measured_values, STEPS_COLD, ticks, work);
+        r->residual = compute_sample_statistics(measured_values, RESIDUAL, ticks, work);
+        rc = measure_convergence_curve(benchmarked_scene, m, r);
+        rc = rc ? rc : measure_warm_sweeps(benchmarked_scene, m, ticks, r);
+        r->warm = compute_sample_statistics(benchmarked_scene->measured_values_of_ticks,
+                                            SWEEPS_WARM, ticks, work);
+        r->warm_elimination_steps = compute_sample_statistics(
+            benchmarked_scene->measured_values_of_ticks, STEPS_WARM, ticks, work);
     }
-    free(tick_samples);
+    free(measured_values_of_methods);
     free(work);
-    free(bench->sample_table);
+    free(benchmarked_scene->measured_values_of_ticks);
     return rc;
 }
 
-static void describe_bench_scene(const struct scene_benchmark *bench, struct bench_scene *out)
+static void describe_bench_scene(const struct scene_benchmark *benchmarked_scene,
+                                 struct bench_scene *out)
 {
-    struct tact_world *world = bench->reference_simulation.world;
-    snprintf(out->name, sizeof out->name, "%s", bench->scene->name);
+    struct tact_world *world = benchmarked_scene->reference_simulation.world;
+    snprintf(out->name, sizeof out->name, "%s", benchmarked_scene->scene->name);
     out->bodies = tact_world_body_count(world);
     out->triangles = 0;
     for (int i = 0; i < tact_world_shape_count(world); i++) {
@@ -301,51 +322,56 @@ static void describe_bench_scene(const struct scene_benchmark *bench, struct ben
     }
 }
 
-static int measure_scene_along_trajectory(struct scene_benchmark *bench, struct bench_scene *out,
-                                          struct tact_error *err)
+static int measure_scene_along_trajectory(struct scene_benchmark *benchmarked_scene,
+                                          struct bench_scene *out, struct tact_error *err)
 {
     double settling_duration;
-    bench->scratch = tact_moments_scratch_create((size_t)1 << 20);
-    int rc =
-        bench->scratch ? open_bench_simulation(bench, &bench->reference_simulation, err) : -ENOMEM;
+    benchmarked_scene->scratch = tact_moments_scratch_create((size_t)1 << 20);
+    int rc = benchmarked_scene->scratch
+                 ? open_bench_simulation(benchmarked_scene,
+                                         &benchmarked_scene->reference_simulation, err)
+                 : -ENOMEM;
     if (rc) {
         return rc;
     }
-    describe_bench_scene(bench, out);
+    describe_bench_scene(benchmarked_scene, out);
     bench_published_values(out->name, &out->published_values, &settling_duration, &out->ticks);
-    out->ticks = bench->options->ticks > 0 ? bench->options->ticks : out->ticks;
-    settling_duration = bench->options->settling_duration >= 0.0 ? bench->options->settling_duration
-                                                                 : settling_duration;
-    settling_duration = settling_duration >= 0.0 ? settling_duration : 0.5 * bench->scene->duration;
+    out->ticks =
+        benchmarked_scene->options->ticks > 0 ? benchmarked_scene->options->ticks : out->ticks;
+    settling_duration = benchmarked_scene->options->settling_duration >= 0.0
+                            ? benchmarked_scene->options->settling_duration
+                            : settling_duration;
+    settling_duration =
+        settling_duration >= 0.0 ? settling_duration : 0.5 * benchmarked_scene->scene->duration;
     for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
-        rc = open_bench_simulation_of_method(bench, m, err);
+        rc = open_bench_simulation_of_method(benchmarked_scene, m, err);
     }
-    for (long n = lround(settling_duration / bench->scene->period); !rc && n > 0; n--) {
-        rc = step_bench_simulation(bench, &bench->reference_simulation);
+    for (long n = lround(settling_duration / benchmarked_scene->scene->period); !rc && n > 0; n--) {
+        rc = step_bench_simulation(benchmarked_scene, &benchmarked_scene->reference_simulation);
     }
-    return rc ? rc : measure_bench_scene(bench, out);
+    return rc ? rc : measure_bench_scene(benchmarked_scene, out);
 }
 
 int bench_contact(const char *path, const struct bench_options *options, struct bench_scene *out,
                   struct tact_error *err)
 {
-    struct scene_benchmark bench = {.options = options};
+    struct scene_benchmark benchmarked_scene = {.options = options};
     memset(out, 0, sizeof *out);
-    int rc = tact_scene_load(path, &bench.scene, err);
+    int rc = tact_scene_load(path, &benchmarked_scene.scene, err);
     if (rc) {
         return rc;
     }
     err->text[0] = 0;
-    rc = replace_scene_text(&bench.scene->moments.source, "host");
-    rc = rc ? rc : measure_scene_along_trajectory(&bench, out, err);
+    rc = replace_contact_setting(&benchmarked_scene.scene->moments.source, "host");
+    rc = rc ? rc : measure_scene_along_trajectory(&benchmarked_scene, out, err);
     if (rc && !err->text[0]) {
         tact_error_set(err, rc, "%s cannot be measured: %s", path, strerror(-rc));
     }
-    tact_session_destroy(bench.reference_simulation.session);
+    tact_session_destroy(benchmarked_scene.reference_simulation.session);
     for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
-        tact_session_destroy(bench.bench_simulation[m].session);
+        tact_session_destroy(benchmarked_scene.bench_simulation[m].session);
     }
-    tact_moments_scratch_destroy(bench.scratch);
-    tact_scene_free(bench.scene);
+    tact_moments_scratch_destroy(benchmarked_scene.scratch);
+    tact_scene_free(benchmarked_scene.scene);
     return rc;
 }

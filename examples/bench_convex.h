@@ -20,10 +20,11 @@ extern const char *const convex_push_names[CONVEX_PUSHES];
 #define CONVEX_SAMPLE_INTERVAL 1e-3 /* time between two points of a curve [s] */
 enum { CONVEX_SAMPLES = 151, CONVEX_OFFSETS = 5, CONVEX_WAYS = 4 };
 
-struct convex_curve {
+struct box_attitude_curve {
     double period;                                            /* [s] */
     double roll_angle[CONVEX_SAMPLES], pitch[CONVEX_SAMPLES]; /* [rad] */
-    double max_angle_deviation; /* largest deviation of roll or pitch from the exact one [rad] */
+    double
+        max_roll_or_pitch_error; /* largest deviation of roll or pitch from the exact one [rad] */
 };
 
 /* Figure 4: a parallelogram in the hole of another, moved toward each of the four sides. */
@@ -37,24 +38,24 @@ struct plate_in_hole_result {
 
 /* Figure 5: a ball in the top of a long box. */
 struct ball_in_corner_result {
-    double offset;       /* position of the ball from the middle, along the box [m] */
-    double depth;        /* depth of the overlap as tact measures it: the least translation [m] */
-    double left;         /* distance after that translation along tact's normal [m] */
-    double normal_shift; /* displacement along the box by that translation [m] */
-    double angle;        /* angle between the line of centres and the face's normal [rad] */
+    double offset; /* position of the ball from the middle, along the box [m] */
+    double depth;  /* depth of the overlap as tact measures it: the least translation [m] */
+    double left;   /* distance after that translation along tact's normal [m] */
+    double shift_by_push_along_normal; /* displacement along the box by that translation [m] */
+    double angle; /* angle between the line of centres and the face's normal [rad] */
     /* displacement along the box if the ball is pushed out along the line of centres [m] */
-    double centre_line_shift;
+    double shift_by_push_along_centres;
 };
 
 struct convex_bench_results {
     int requested_figures; /* bits 3, 4, 5: these figures */
-    struct convex_curve box_curves[CONVEX_PUSHES];
+    struct box_attitude_curve box_attitude_curves[CONVEX_PUSHES];
     struct plate_in_hole_result plate_in_hole_results[CONVEX_WAYS];
     struct ball_in_corner_result ball[CONVEX_OFFSETS];
 };
 
 /* bench_convex_box.c, bench_convex_normals.c: 0 or a negative errno. */
-int measure_falling_box(struct convex_curve curve[CONVEX_PUSHES]);
+int measure_falling_box(struct box_attitude_curve attitude_curve[CONVEX_PUSHES]);
 int measure_plate_in_hole(struct plate_in_hole_result plate_in_hole_results[CONVEX_WAYS]);
 int measure_ball_in_corner(struct ball_in_corner_result ball[CONVEX_OFFSETS]);
 

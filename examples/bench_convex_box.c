@@ -16,13 +16,13 @@
 #define START_CORNER_DEPTH 0.04  /* depth of the lowest corner at the start [m] */
 
 static const double half[3] = {0.1, 0.075, 0.05};
-static const double start_attitude[4] = {0.9, 0.2, 0.3, 0.1};
+static const double box_start_attitude[4] = {0.9, 0.2, 0.3, 0.1};
 
 const char *const convex_push_names[CONVEX_PUSHES] = {
     "exact", "deepest point", "deepest point, fine", "field", "field, 1 ms"};
 
-static const double time_step_of_push[CONVEX_PUSHES] = {REFERENCE_TIME_STEP, PAPER_TIME_STEP,
-                                                        REFERENCE_TIME_STEP, PAPER_TIME_STEP, 1e-3};
+static const double time_step_of_push_method[CONVEX_PUSHES] = {
+    REFERENCE_TIME_STEP, PAPER_TIME_STEP, REFERENCE_TIME_STEP, PAPER_TIME_STEP, 1e-3};
 
 /* Position of the lowest corner from the centre, in the world. */
 static void find_lowest_corner(const struct tact_pose *pose, double arm[3])
@@ -42,7 +42,7 @@ static int make_box_body(struct tact_body *body)
     const double inertia[6] = {share * (b + c), share * (c + a), share * (a + b), 0.0, 0.0, 0.0};
     double arm[3];
     memset(body, 0, sizeof *body);
-    memcpy(body->pose.quat_wxyz, start_attitude, sizeof start_attitude);
+    memcpy(body->pose.quat_wxyz, box_start_attitude, sizeof box_start_attitude);
     tact_quat_normalize(body->pose.quat_wxyz);
     find_lowest_corner(&body->pose, arm);
     body->pose.position[2] = -START_CORNER_DEPTH - arm[2];
@@ -51,12 +51,13 @@ static int make_box_body(struct tact_body *body)
     return rc;
 }
 
-static void sample_curve_point(const struct tact_body *body, struct convex_curve *curve, int i)
+static void record_roll_and_pitch(const struct tact_body *body,
+                                  struct box_attitude_curve *attitude_curve, int i)
 {
     double turn[9];
     tact_quat_to_m3(turn, body->pose.quat_wxyz);
-    curve->roll_angle[i] = atan2(turn[7], turn[8]);
-    curve->pitch[i] = asin(-turn[6]);
+    attitude_curve->roll_angle[i] = atan2(turn[7], turn[8]);
+    attitude_curve->pitch[i] = asin(-turn[6]);
 }
 
 /* Computes the upward force of the pressure over the surface, and its point of application, from
@@ -84,11 +85,11 @@ static void compute_spring_force_at_lowest_corner(const struct tact_pose *pose, 
 }
 
 /* Integrates the free body under such a force, which is constant within a step. */
-static int integrate_free_body(enum push_out_method how, struct convex_curve *curve)
+static int integrate_free_body(enum push_out_method how, struct box_attitude_curve *attitude_curve)
 {
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}};
     struct tact_body body;
-    const double h = curve->period;
+    const double h = attitude_curve->period;
     const long steps_per_sample = lround(CONVEX_SAMPLE_INTERVAL / h);
     double force, arm[3], torque[3], spin[3];
     int rc = tact_shape_tessellate(&box);
@@ -98,7 +99,7 @@ static int integrate_free_body(enum push_out_method how, struct convex_curve *cu
     const double stiffness = rc ? 0.0 : force / START_CORNER_DEPTH;
     for (long i = 0; !rc && i <= steps_per_sample * (CONVEX_SAMPLES - 1); i++) {
         if (i % steps_per_sample == 0) {
-            sample_curve_point(&body, curve, (int)(i / steps_per_sample));
+            record_roll_and_pitch(&body, attitude_curve, (int)(i / steps_per_sample));
         }
         if (how == CONVEX_PUSH_BY_EXACT_PRESSURE) {
             rc = compute_force_of_surface_pressure(&box, &body.pose, &force, arm);
@@ -118,7 +119,8 @@ static int integrate_free_body(enum push_out_method how, struct convex_curve *cu
 static int add_box_and_ground(struct tact_world *world, struct tact_shape shape[2])
 {
     const struct tact_pose here = tact_pose_identity();
-    const struct tact_material soft = {.field = {.modulus = PRESSURE_GRADIENT, .thickness = 1.0}};
+    const struct tact_material soft_material = {
+        .field = {.modulus = PRESSURE_GRADIENT, .thickness = 1.0}};
     const struct tact_contact_law law = {.overlap = 1e-5};
     const struct tact_owner ground_owner = {.kind = TACT_OWNER_FIXED},
                             owner = {.kind = TACT_OWNER_BODY};
@@ -128,11 +130,11 @@ static int add_box_and_ground(struct tact_world *world, struct tact_shape shape[
     rc = rc < 0 ? rc : tact_world_add_shape(world, ground_owner, &shape[0], &here, 0);
     rc = rc < 0 ? rc : tact_world_add_shape(world, owner, &shape[1], &here, 1);
     rc = rc < 0 ? rc : tact_world_set_law(world, 0, 1, &law);
-    rc = rc < 0 ? rc : tact_world_set_material(world, 0, &soft);
+    rc = rc < 0 ? rc : tact_world_set_material(world, 0, &soft_material);
     return rc < 0 ? rc : tact_world_finish(world);
 }
 
-static int simulate_field_model(struct convex_curve *curve)
+static int simulate_field_model(struct box_attitude_curve *attitude_curve)
 {
     struct tact_shape shape[2] = {{.kind = TACT_SHAPE_HALFSPACE},
                                   {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}}};
@@ -140,8 +142,8 @@ static int simulate_field_model(struct convex_curve *curve)
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
     struct tact_world *world = NULL;
     struct tact_solve_stats stats;
-    const long steps_per_sample = lround(CONVEX_SAMPLE_INTERVAL / curve->period);
-    options.period = curve->period;
+    const long steps_per_sample = lround(CONVEX_SAMPLE_INTERVAL / attitude_curve->period);
+    options.period = attitude_curve->period;
     options.gravity[2] = 0.0;
     options.model = tact_contact_model_find("field");
     int rc = scratch ? tact_shape_tessellate(&shape[1]) : -ENOMEM;
@@ -152,7 +154,8 @@ static int simulate_field_model(struct convex_curve *curve)
     }
     for (long i = 0; !rc && i <= steps_per_sample * (CONVEX_SAMPLES - 1); i++) {
         if (i % steps_per_sample == 0) {
-            sample_curve_point(tact_world_body(world, 0), curve, (int)(i / steps_per_sample));
+            record_roll_and_pitch(tact_world_body(world, 0), attitude_curve,
+                                  (int)(i / steps_per_sample));
         }
         rc = tact_world_step(world, scratch, &stats);
     }
@@ -164,21 +167,21 @@ static int simulate_field_model(struct convex_curve *curve)
     return rc;
 }
 
-int measure_falling_box(struct convex_curve curve[CONVEX_PUSHES])
+int measure_falling_box(struct box_attitude_curve attitude_curve[CONVEX_PUSHES])
 {
     int rc = 0;
     for (int i = 0; !rc && i < CONVEX_PUSHES; i++) {
-        struct convex_curve *c = &curve[i];
-        c->period = time_step_of_push[i];
-        c->max_angle_deviation = 0.0;
+        struct box_attitude_curve *c = &attitude_curve[i];
+        c->period = time_step_of_push_method[i];
+        c->max_roll_or_pitch_error = 0.0;
         rc = i == CONVEX_PUSH_BY_PRESSURE_FIELD || i == CONVEX_PUSH_BY_FIELD_1_MS
                  ? simulate_field_model(c)
                  : integrate_free_body((enum push_out_method)i, c);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             double roll_angle =
-                fabs(remainder(c->roll_angle[k] - curve->roll_angle[k], 2.0 * M_PI));
-            double pitch = fabs(c->pitch[k] - curve->pitch[k]);
-            c->max_angle_deviation = fmax(c->max_angle_deviation, fmax(roll_angle, pitch));
+                fabs(remainder(c->roll_angle[k] - attitude_curve->roll_angle[k], 2.0 * M_PI));
+            double pitch = fabs(c->pitch[k] - attitude_curve->pitch[k]);
+            c->max_roll_or_pitch_error = fmax(c->max_roll_or_pitch_error, fmax(roll_angle, pitch));
         }
     }
     return rc;

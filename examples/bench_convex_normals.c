@@ -21,7 +21,7 @@ static const double hole_corners[SIDES][2] = {
     {-0.14, -0.05}, {0.06, -0.05}, {0.14, 0.05}, {-0.06, 0.05}};
 
 /* Makes the prism over four corners in the plane. */
-static int make_prism(const double corner[4][2], struct tact_shape *out)
+static int make_quadrilateral_prism(const double corner[4][2], struct tact_shape *out)
 {
     double point[8][3];
     struct tact_error err = {.line = 0};
@@ -36,7 +36,7 @@ static int make_prism(const double corner[4][2], struct tact_shape *out)
 }
 
 /* Unit normal of a side, into the hole. */
-static void find_side_normal(int side, double n[2])
+static void find_hole_side_normal(int side, double n[2])
 {
     const double *p = hole_corners[side], *q = hole_corners[(side + 1) % SIDES];
     double length = hypot(q[0] - p[0], q[1] - p[1]);
@@ -53,16 +53,16 @@ static int make_convex_pair_shapes(struct tact_shape shape[SHAPES])
     for (int i = 0; !rc && i < SIDES; i++) {
         const double *p = hole_corners[i], *q = hole_corners[(i + 1) % SIDES];
         double n[2];
-        find_side_normal(i, n);
+        find_hole_side_normal(i, n);
         const double side[4][2] = {{p[0], p[1]},
                                    {q[0], q[1]},
                                    {q[0] - PLATE_THICKNESS * n[0], q[1] - PLATE_THICKNESS * n[1]},
                                    {p[0] - PLATE_THICKNESS * n[0], p[1] - PLATE_THICKNESS * n[1]}};
         inner[i][0] = INNER_TO_HOLE_SIZE_RATIO * p[0];
         inner[i][1] = INNER_TO_HOLE_SIZE_RATIO * p[1];
-        rc = make_prism(side, &shape[i]);
+        rc = make_quadrilateral_prism(side, &shape[i]);
     }
-    return rc ? rc : make_prism(inner, &shape[SIDES]);
+    return rc ? rc : make_quadrilateral_prism(inner, &shape[SIDES]);
 }
 
 static int make_world_of_hole_sides(const struct tact_shape shape[SHAPES], const double velocity[2],
@@ -83,8 +83,8 @@ static int make_world_of_hole_sides(const struct tact_shape shape[SHAPES], const
 }
 
 /* Distance that the inner parallelogram moves at that velocity until the hole's sides stop it. */
-static int find_distance_until_stopped(const struct tact_shape shape[SHAPES],
-                                       const double velocity[2], double *moved)
+static int find_plate_travel_until_stopped(const struct tact_shape shape[SHAPES],
+                                           const double velocity[2], double *moved)
 {
     struct tact_world_options options = tact_world_options_default();
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
@@ -127,7 +127,7 @@ int measure_plate_in_hole(struct plate_in_hole_result plate_in_hole_results[CONV
         for (int k = 0; k < SIDES; k++) {
             h->least = fmin(h->least, -tact_v3_dot(n, side[k].normal));
         }
-        rc = find_distance_until_stopped(shape, velocity, &h->moved);
+        rc = find_plate_travel_until_stopped(shape, velocity, &h->moved);
     }
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shape[i]);
@@ -151,12 +151,12 @@ int measure_ball_in_corner(struct ball_in_corner_result out[CONVEX_OFFSETS])
         tact_v3_set(at.position, offset[i], 0.0, box.size[2] + radius - depth);
         rc = tact_distance_find(&ball, &at, &box, &here, &found);
         /* along the line of centres the ball is out once it has risen by its depth */
-        out[i] =
-            (struct ball_in_corner_result){.offset = offset[i],
-                                           .depth = -found.distance,
-                                           .normal_shift = -found.distance * found.normal[0],
-                                           .angle = atan2(offset[i], at.position[2]),
-                                           .centre_line_shift = depth * offset[i] / at.position[2]};
+        out[i] = (struct ball_in_corner_result){
+            .offset = offset[i],
+            .depth = -found.distance,
+            .shift_by_push_along_normal = -found.distance * found.normal[0],
+            .angle = atan2(offset[i], at.position[2]),
+            .shift_by_push_along_centres = depth * offset[i] / at.position[2]};
         tact_v3_axpy(at.position, -found.distance, found.normal);
         rc = rc ? rc : tact_distance_find(&ball, &at, &box, &here, &found);
         out[i].left = found.distance;

@@ -11,7 +11,7 @@ static int is_figure_requested(const struct convex_bench_results *f, int figure_
     return f->requested_figures >> figure_number & 1;
 }
 
-static void print_box_result(const struct convex_curve *curve)
+static void print_box_result(const struct box_attitude_curve *attitude_curve)
 {
     enum { EACH = 30 };
     printf("Figure 3: a box embedded in a half-space is pushed out. Roll and pitch [degrees] where "
@@ -23,12 +23,12 @@ static void print_box_result(const struct convex_curve *curve)
     }
     puts("   off by");
     for (int i = 0; i < CONVEX_PUSHES; i++) {
-        printf("%-20s %6.3f ms", convex_push_names[i], 1e3 * curve[i].period);
+        printf("%-20s %6.3f ms", convex_push_names[i], 1e3 * attitude_curve[i].period);
         for (int k = 0; k < CONVEX_SAMPLES; k += EACH) {
-            printf("  %6.2f %6.2f", DEGREES_PER_RADIAN * curve[i].roll_angle[k],
-                   DEGREES_PER_RADIAN * curve[i].pitch[k]);
+            printf("  %6.2f %6.2f", DEGREES_PER_RADIAN * attitude_curve[i].roll_angle[k],
+                   DEGREES_PER_RADIAN * attitude_curve[i].pitch[k]);
         }
-        printf(" %8.3f\n", DEGREES_PER_RADIAN * curve[i].max_angle_deviation);
+        printf(" %8.3f\n", DEGREES_PER_RADIAN * attitude_curve[i].max_roll_or_pitch_error);
     }
 }
 
@@ -52,15 +52,15 @@ static void print_ball_result(const struct ball_in_corner_result *ball)
          "  offset [mm]   depth [mm]   aside, tact [mm]   centres: angle [degrees]   aside [mm]");
     for (int i = 0; i < CONVEX_OFFSETS; i++) {
         printf("%13.0f %12.6f %18.6f %26.2f %12.3f\n", 1e3 * ball[i].offset, 1e3 * ball[i].depth,
-               1e3 * ball[i].normal_shift, DEGREES_PER_RADIAN * ball[i].angle,
-               1e3 * ball[i].centre_line_shift);
+               1e3 * ball[i].shift_by_push_along_normal, DEGREES_PER_RADIAN * ball[i].angle,
+               1e3 * ball[i].shift_by_push_along_centres);
     }
 }
 
 void print_convex_results(const struct convex_bench_results *results)
 {
     if (is_figure_requested(results, 3)) {
-        print_box_result(results->box_curves);
+        print_box_result(results->box_attitude_curves);
     }
     if (is_figure_requested(results, 4)) {
         print_hole_result(results->plate_in_hole_results);
@@ -70,16 +70,16 @@ void print_convex_results(const struct convex_bench_results *results)
     }
 }
 
-static json_t *box_json(const struct convex_curve *curve)
+static json_t *box_json(const struct box_attitude_curve *attitude_curve)
 {
     json_t *all = json_object();
     for (int i = 0; i < CONVEX_PUSHES; i++) {
-        json_object_set_new(all, convex_push_names[i],
-                            json_pack("{s:f, s:f, s:o, s:o}", "period", curve[i].period,
-                                      "deviation_rad", curve[i].max_angle_deviation, "roll_rad",
-                                      text_json_numbers(curve[i].roll_angle, CONVEX_SAMPLES),
-                                      "pitch_rad",
-                                      text_json_numbers(curve[i].pitch, CONVEX_SAMPLES)));
+        json_object_set_new(
+            all, convex_push_names[i],
+            json_pack("{s:f, s:f, s:o, s:o}", "period", attitude_curve[i].period, "deviation_rad",
+                      attitude_curve[i].max_roll_or_pitch_error, "roll_rad",
+                      text_json_numbers(attitude_curve[i].roll_angle, CONVEX_SAMPLES), "pitch_rad",
+                      text_json_numbers(attitude_curve[i].pitch, CONVEX_SAMPLES)));
     }
     return json_pack("{s:f, s:o}", "sample", CONVEX_SAMPLE_INTERVAL, "forces", all);
 }
@@ -101,11 +101,11 @@ static json_t *ball_json(const struct ball_in_corner_result *ball)
 {
     json_t *all = json_array();
     for (int i = 0; i < CONVEX_OFFSETS; i++) {
-        json_array_append_new(all,
-                              json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "offset", ball[i].offset,
-                                        "depth", ball[i].depth, "distance_after", ball[i].left,
-                                        "aside", ball[i].normal_shift, "centres_angle_rad",
-                                        ball[i].angle, "centres_aside", ball[i].centre_line_shift));
+        json_array_append_new(
+            all, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "offset", ball[i].offset, "depth",
+                           ball[i].depth, "distance_after", ball[i].left, "aside",
+                           ball[i].shift_by_push_along_normal, "centres_angle_rad", ball[i].angle,
+                           "centres_aside", ball[i].shift_by_push_along_centres));
     }
     return all;
 }
@@ -114,7 +114,7 @@ int convex_print_json(const struct convex_bench_results *results)
 {
     json_t *all = json_object();
     if (is_figure_requested(results, 3)) {
-        json_object_set_new(all, "3", box_json(results->box_curves));
+        json_object_set_new(all, "3", box_json(results->box_attitude_curves));
     }
     if (is_figure_requested(results, 4)) {
         json_object_set_new(all, "4", hole_json(results->plate_in_hole_results));
@@ -129,7 +129,7 @@ void write_convex_csv(FILE *to, const struct convex_bench_results *results)
 {
     fputs("force,period,time,roll_rad,pitch_rad\n", to);
     for (int i = 0; i < CONVEX_PUSHES; i++) {
-        const struct convex_curve *c = &results->box_curves[i];
+        const struct box_attitude_curve *c = &results->box_attitude_curves[i];
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "\"%s\",%.9g,%.9g,%.9g,%.9g\n", convex_push_names[i], c->period,
                     k * CONVEX_SAMPLE_INTERVAL, c->roll_angle[k], c->pitch[k]);
@@ -148,7 +148,7 @@ void write_convex_figure(FILE *to, const struct convex_bench_results *results,
         fprintf(to, "set terminal %s size 1040,400 font 'DejaVu Sans,12'\n", gnuplot_terminal);
     }
     for (int i = 0; i < CONVEX_PUSHES; i++) {
-        const struct convex_curve *c = &results->box_curves[i];
+        const struct box_attitude_curve *c = &results->box_attitude_curves[i];
         fprintf(to, "$D%d << EOD\n", i);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE_INTERVAL,

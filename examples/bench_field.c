@@ -25,7 +25,7 @@ static const double paper_force_deficit[FIELD_WAVES] = {0.0, NAN, 0.23};
 
 /* Deflection of the layer's surface under a pressure of cos(k x), without friction on top and fixed
  * below, in plane strain (Johnson, Contact Mechanics, 1985, section 5.8) [m/Pa]. */
-static double deflection_under_wave(double k)
+static double elastic_layer_wave_compliance(double k)
 {
     const double v = poisson_ratio, x = k * thickness, b = 3.0 - 4.0 * v;
     const double young_modulus = constrained_modulus * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
@@ -44,11 +44,11 @@ static double elastic_layer_force(double wave_amplitude)
     double column[NODES] = {0.0}, pressure[NODES] = {0.0}, sum = 0.0;
     for (int i = 0; i < NODES; i++) {
         for (int k = -NODES / 2; k < NODES / 2; k++) {
-            column[i] += deflection_under_wave(2.0 * pi * abs(k) / wavelength) *
+            column[i] += elastic_layer_wave_compliance(2.0 * pi * abs(k) / wavelength) *
                          cos(2.0 * pi * k * i / NODES) / NODES;
         }
     }
-    for (int round = 0; round < RELAXATIONS; round++) {
+    for (int relaxation_sweep = 0; relaxation_sweep < RELAXATIONS; relaxation_sweep++) {
         for (int i = 0; i < NODES; i++) {
             double overlap = depth - wave_amplitude * (1.0 - cos(2.0 * pi * i / NODES));
             for (int j = 0; j < NODES; j++) {
@@ -64,7 +64,7 @@ static double elastic_layer_force(double wave_amplitude)
 }
 
 /* Two triangles with the corners a, b, c, d, counterclockwise from outside. */
-static void add_quad(uint32_t **next, size_t a, size_t b, size_t c, size_t d)
+static void add_quadrilateral_triangles(uint32_t **next, size_t a, size_t b, size_t c, size_t d)
 {
     const size_t corner[6] = {a, b, c, a, c, d};
     for (int k = 0; k < 6; k++) {
@@ -86,13 +86,13 @@ static int make_wave_block(double amplitude, struct tact_mesh **out)
         x[3 * i + 2] = i < TOP ? amplitude * (1.0 - cos(2.0 * pi * along)) : wavelength;
     }
     for (size_t i = 0; i < TOP - 2; i += 2) {
-        add_quad(&next, i, i + 1, i + 3, i + 2);
-        add_quad(&next, TOP + i, TOP + i + 2, TOP + i + 3, TOP + i + 1);
-        add_quad(&next, i, i + 2, TOP + i + 2, TOP + i);
-        add_quad(&next, i + 1, TOP + i + 1, TOP + i + 3, i + 3);
+        add_quadrilateral_triangles(&next, i, i + 1, i + 3, i + 2);
+        add_quadrilateral_triangles(&next, TOP + i, TOP + i + 2, TOP + i + 3, TOP + i + 1);
+        add_quadrilateral_triangles(&next, i, i + 2, TOP + i + 2, TOP + i);
+        add_quadrilateral_triangles(&next, i + 1, TOP + i + 1, TOP + i + 3, i + 3);
     }
-    add_quad(&next, 0, TOP, TOP + 1, 1);
-    add_quad(&next, TOP - 2, TOP - 1, 2 * TOP - 1, 2 * TOP - 2);
+    add_quadrilateral_triangles(&next, 0, TOP, TOP + 1, 1);
+    add_quadrilateral_triangles(&next, TOP - 2, TOP - 1, 2 * TOP - 1, 2 * TOP - 2);
     return tact_mesh_create(x, 2 * TOP, triangles, (size_t)(next - triangles) / 3, out, NULL);
 }
 
@@ -104,8 +104,9 @@ static double processor_seconds(void)
 }
 
 /* Queries the contact of the block with the layer many times; the time is the median. */
-static int measure_field(const struct tact_pressure_field *block,
-                         const struct tact_pressure_field *layer, struct field_wave_row *out)
+static int measure_field_query_of_wave(const struct tact_pressure_field *block,
+                                       const struct tact_pressure_field *layer,
+                                       struct field_wave_row *out)
 {
     const struct tact_pose at = {{0.0, 0.0, -depth}, {1.0, 0.0, 0.0, 0.0}},
                            origin = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
@@ -114,9 +115,9 @@ static int measure_field(const struct tact_pressure_field *block,
     struct tact_field_contact c;
     int rc = scratch ? 1 : -ENOMEM;
     for (int i = 0; i < QUERIES && rc > 0; i++) {
-        double begin = processor_seconds();
+        double query_start_seconds = processor_seconds();
         rc = tact_field_touch(block, &at, layer, &origin, scratch, &c);
-        seconds[i] = processor_seconds() - begin;
+        seconds[i] = processor_seconds() - query_start_seconds;
     }
     if (rc > 0) {
         qsort(seconds, QUERIES, sizeof *seconds, bench_compare_doubles);
@@ -135,7 +136,7 @@ static int measure_rigid_wave(double amplitude, struct field_wave_row *out)
     int rc = make_wave_block(amplitude, &mesh);
     rc = rc ? rc : tact_field_rigid(mesh, &block);
     rc = rc ? rc : tact_field_halfspace(constrained_modulus / thickness, &layer);
-    rc = rc ? rc : measure_field(block, layer, out);
+    rc = rc ? rc : measure_field_query_of_wave(block, layer, out);
     out->amplitude = amplitude;
     out->layer = elastic_layer_force(amplitude);
     tact_field_free(block);
@@ -164,13 +165,14 @@ void print_field_waves(const struct field_wave_row row[FIELD_WAVES])
     printf("amplitude   field      elastic layer   field less   paper   query (polygons)\n");
     for (int i = 0; i < FIELD_WAVES; i++) {
         const struct field_wave_row *r = &row[i];
-        char paper_text[16] = "-";
+        char paper_force_deficit_text[16] = "-";
         if (isfinite(r->paper_force_deficit)) {
-            snprintf(paper_text, sizeof paper_text, "%.0f %%", 1e2 * r->paper_force_deficit);
+            snprintf(paper_force_deficit_text, sizeof paper_force_deficit_text, "%.0f %%",
+                     1e2 * r->paper_force_deficit);
         }
         printf("%6.1f mm   %.4f N   %.4f N        %5.2f %%     %5s   %.1f us (%d)\n",
                1e3 * r->amplitude, r->field, r->layer, 1e2 * (1.0 - r->field / r->layer),
-               paper_text, 1e6 * r->query, r->polygons);
+               paper_force_deficit_text, 1e6 * r->query, r->polygons);
     }
 }
 

@@ -24,7 +24,7 @@ static void print_aligned_number(double value)
     }
 }
 
-static void print_part_times(const struct bench_scene *scenes, int count)
+static void print_tick_phase_times(const struct bench_scene *scenes, int count)
 {
     static const char *const heads[BENCH_PART_COUNT] = {"detect", "assemble", "factor", "solve"};
     printf("Table 1: time of a tick by part [ms], medians; solve is that of a cold start\n"
@@ -40,7 +40,8 @@ static void print_part_times(const struct bench_scene *scenes, int count)
         for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             const struct bench_result *r = &s->result[m];
             int column = paper_column_of_method(m);
-            printf("%-16s %-15s %9d ", m ? "" : s->name, bench_method_names[m], r->unknowns);
+            printf("%-16s %-15s %9d ", m ? "" : s->name, bench_method_names[m],
+                   r->scalar_constraint_count);
             for (int part = 0; part < BENCH_PART_COUNT; part++) {
                 print_aligned_number(r->time[part] * 1e-3);
             }
@@ -100,7 +101,7 @@ static void print_sweep_counts(const struct bench_scene *scenes, int count,
 
 void bench_print(const struct bench_scene *scenes, int count, const struct bench_options *options)
 {
-    print_part_times(scenes, count);
+    print_tick_phase_times(scenes, count);
     print_sweep_counts(scenes, count, options);
 }
 
@@ -118,8 +119,8 @@ static json_t *result_json(const struct bench_result *r)
     }
     return json_pack(
         "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}", "contacts",
-        r->contacts, "unknowns", r->unknowns, "points_left_out", r->left_out, "time_us", time,
-        "sweeps_cold", spread_json(&r->cold_start_sweeps), "steps_cold",
+        r->contacts, "unknowns", r->scalar_constraint_count, "points_left_out", r->left_out,
+        "time_us", time, "sweeps_cold", spread_json(&r->cold_start_sweeps), "steps_cold",
         spread_json(&r->cold_start_elimination_steps), "residual", spread_json(&r->residual),
         "sweeps_warm", spread_json(&r->warm), "steps_warm", spread_json(&r->warm_elimination_steps),
         "unsolved", r->unconverged_cold_ticks, "warm_unsolved", r->unconverged_warm_ticks, "curve",

@@ -45,26 +45,26 @@ static void write_double_pyramid_obj(FILE *to, int degree)
 
 /* Writes a torus of squares, whose vertices have four edges, or of triangles, whose vertices have
  * six. */
-static void write_torus_obj(FILE *to, int are_triangles)
+static void write_torus_obj(FILE *to, int has_triangle_faces)
 {
     for (int i = 0; i < RING * RING; i++) {
         const int a = i / RING, b = i % RING;
-        const double ring_angle = 2.0 * M_PI * a / RING, tube = 2.0 * M_PI * b / RING;
+        const double torus_ring_angle = 2.0 * M_PI * a / RING, tube = 2.0 * M_PI * b / RING;
         const double r = 5e4 + 2e4 * cos(tube);
-        fprintf(to, "v %ld %ld %ld\n", lround(r * cos(ring_angle)), lround(r * sin(ring_angle)),
-                lround(2e4 * sin(tube)));
+        fprintf(to, "v %ld %ld %ld\n", lround(r * cos(torus_ring_angle)),
+                lround(r * sin(torus_ring_angle)), lround(2e4 * sin(tube)));
     }
     for (int i = 0; i < RING * RING; i++) {
         const int a = i / RING, b = i % RING, c = (a + 1) % RING, d = (b + 1) % RING;
         const int at[4] = {1 + a * RING + b, 1 + c * RING + b, 1 + c * RING + d, 1 + a * RING + d};
-        fprintf(to, are_triangles ? "f %d %d %d\nf %d %d %d\n" : "f %d %d %d %d\n", at[0], at[1],
-                at[2], are_triangles ? at[0] : at[3], at[2], at[3]);
+        fprintf(to, has_triangle_faces ? "f %d %d %d\nf %d %d %d\n" : "f %d %d %d %d\n", at[0],
+                at[1], at[2], has_triangle_faces ? at[0] : at[3], at[2], at[3]);
     }
 }
 
 /* The surface of row i: Loop regular, extraordinary of `degree`, or bicubic. */
-static int make_surface(int degree, int are_triangles, struct tact_charts **out,
-                        struct tact_error *err)
+static int make_benchmarked_surface(int degree, int has_triangle_faces, struct tact_charts **out,
+                                    struct tact_error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -75,7 +75,7 @@ static int make_surface(int degree, int are_triangles, struct tact_charts **out,
     if (degree) {
         write_double_pyramid_obj(to, degree);
     } else {
-        write_torus_obj(to, are_triangles);
+        write_torus_obj(to, has_triangle_faces);
     }
     int rc = fclose(to) ? tact_error_set(err, -ENOMEM, "out of memory")
                         : tact_charts_subdivision(text, size, "a control mesh", CONTROL_MESH_UNIT,
@@ -103,13 +103,13 @@ static double count_charts_of_surface(const struct tact_charts *charts)
 /* Finds a random place on the surface; on pyramids, one near a tip. Returns -EDOM where none is
  * found. */
 static int find_random_surface_point(const struct tact_charts *charts, double count, int degree,
-                                     uint64_t *random, double place[3])
+                                     uint64_t *random_state, double place[3])
 {
     for (int i = 0; i < MOST_TRIES; i++) {
         struct tact_surface_point p;
-        place[0] = floor(count * draw_random_fraction(random));
-        place[1] = draw_random_fraction(random);
-        place[2] = (1.0 - place[1]) * draw_random_fraction(random);
+        place[0] = floor(count * draw_random_fraction(random_state));
+        place[1] = draw_random_fraction(random_state);
+        place[2] = (1.0 - place[1]) * draw_random_fraction(random_state);
         if (!tact_charts_point(charts, place, &p) &&
             (!degree || tact_hypot(p.at[0], p.at[1]) < 8e-3)) {
             return 0;
@@ -119,7 +119,8 @@ static int find_random_surface_point(const struct tact_charts *charts, double co
 }
 
 /* Evaluates the surface at all places: ten derivatives, or what a contact needs. */
-static int evaluate_places(const struct tact_charts *charts, double (*places)[3], int ten)
+static int evaluate_surface_points(const struct tact_charts *charts, double (*surface_points)[3],
+                                   int ten)
 {
     const struct square_charts *square_charts = (const struct square_charts *)charts;
     int rc = 0;
@@ -127,11 +128,11 @@ static int evaluate_places(const struct tact_charts *charts, double (*places)[3]
         struct tact_surface_point p;
         double partial_derivatives[THIRD_ORDER][3];
         if (ten) {
-            square_charts->evaluate(square_charts, (int)places[i][0], places[i][1], places[i][2],
-                                    THIRD_ORDER, partial_derivatives);
+            square_charts->evaluate(square_charts, (int)surface_points[i][0], surface_points[i][1],
+                                    surface_points[i][2], THIRD_ORDER, partial_derivatives);
             rc = isfinite(partial_derivatives[THIRD_ORDER - 1][0]) ? 0 : -EDOM;
         } else {
-            rc = tact_charts_point(charts, places[i], &p);
+            rc = tact_charts_point(charts, surface_points[i], &p);
         }
     }
     return rc;
@@ -139,25 +140,25 @@ static int evaluate_places(const struct tact_charts *charts, double (*places)[3]
 
 /* Measures the mean time to evaluate the surface over all places; the smallest of several rounds.
  */
-static int measure_surface(int degree, int are_triangles, struct smooth_surface_row *row,
-                           struct tact_error *err)
+static int time_surface_evaluation(int degree, int has_triangle_faces,
+                                   struct smooth_surface_row *row, struct tact_error *err)
 {
-    static double places[PLACES][3];
+    static double surface_points[PLACES][3];
     struct tact_charts *charts = NULL;
-    uint64_t random = 1;
-    int rc = make_surface(degree, are_triangles, &charts, err);
+    uint64_t random_state = 1;
+    int rc = make_benchmarked_surface(degree, has_triangle_faces, &charts, err);
     const double count = rc ? 0.0 : count_charts_of_surface(charts);
     for (int i = 0; !rc && i < PLACES; i++) {
-        rc = find_random_surface_point(charts, count, degree, &random, places[i]);
+        rc = find_random_surface_point(charts, count, degree, &random_state, surface_points[i]);
         rc =
             rc ? tact_error_set(err, rc, "no random point of the surface near its vertex was found")
                : 0;
     }
     row->time = row->ten_derivatives_time = INFINITY;
-    for (int round = 0; !rc && round < 2 * ROUNDS; round++) {
-        double *time = round % 2 ? &row->ten_derivatives_time : &row->time;
+    for (int timing_round = 0; !rc && timing_round < 2 * ROUNDS; timing_round++) {
+        double *time = timing_round % 2 ? &row->ten_derivatives_time : &row->time;
         const double processor_start_time = processor_time();
-        rc = evaluate_places(charts, places, round % 2);
+        rc = evaluate_surface_points(charts, surface_points, timing_round % 2);
         *time = fmin(*time, (processor_time() - processor_start_time) / PLACES);
         rc = rc ? tact_error_set(err, rc,
                                  "the surface cannot be evaluated at one of the random points")
@@ -184,8 +185,8 @@ static const char bowl_scene[] =
     "    angular_velocity: [0, 2, 1]\n"
     "    shapes: [{type: subdivision, file: loop_bowl.obj, material: china, scale: 0.5}]\n";
 
-static int load_bowl(const char *folder, double period, struct tact_scene **scene,
-                     struct tact_error *err)
+static int load_bowl_scene(const char *folder, double period, struct tact_scene **scene,
+                           struct tact_error *err)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/thrown_bowl.yaml", folder);
@@ -196,14 +197,15 @@ static int load_bowl(const char *folder, double period, struct tact_scene **scen
     return rc;
 }
 
-static int run_bowl(const char *folder, struct smooth_bowl_row *row, struct tact_error *err)
+static int simulate_thrown_bowl(const char *folder, struct smooth_bowl_row *row,
+                                struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     struct tact_pose pose;
-    int rc = load_bowl(folder, row->period, &scene, err);
+    int rc = load_bowl_scene(folder, row->period, &scene, err);
     if (!rc) {
         options.types = tact_devices_builtin(&options.type_count);
         options.clock = TACT_LOOP_FREE;
@@ -228,7 +230,8 @@ static int run_bowl(const char *folder, struct smooth_bowl_row *row, struct tact
 }
 
 /* Simulates the thrown bowl by reduced coordinates, until 3 s or where they cannot continue. */
-static int run_reduced_bowl(const char *folder, struct smooth_bowl_row *row, struct tact_error *err)
+static int simulate_bowl_in_reduced_coords(const char *folder, struct smooth_bowl_row *row,
+                                           struct tact_error *err)
 {
     struct run run = {.name = "bench",
                       .static_friction = NAN,
@@ -239,7 +242,7 @@ static int run_reduced_bowl(const char *folder, struct smooth_bowl_row *row, str
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     struct tact_reduced *r = NULL;
-    int rc = load_bowl(folder, row->period, &scene, err);
+    int rc = load_bowl_scene(folder, row->period, &scene, err);
     if (!rc && open_reduced_scene(&run, scene, &session, &r)) {
         rc = tact_error_set(
             err, -EDOM, "the scene of the thrown bowl cannot be simulated by reduced coordinates");
@@ -268,7 +271,7 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
     static const struct {
         const char *name;
         double published_seconds;
-        int degree, are_triangles;
+        int degree, has_triangle_faces;
     } surfaces[SMOOTH_SURFACES] = {
         {"Loop, regular", 0.2413e-3, 0, 1},    {"Loop, degree 3", 0.1683e-3, 3, 1},
         {"Loop, degree 5", 0.1933e-3, 5, 1},   {"Loop, degree 7", 0.2223e-3, 7, 1},
@@ -281,14 +284,14 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
         struct smooth_surface_row *row = &out->surface_rows[i];
         row->name = surfaces[i].name;
         row->published_seconds = surfaces[i].published_seconds;
-        rc = measure_surface(surfaces[i].degree, surfaces[i].are_triangles, row, err);
+        rc = time_surface_evaluation(surfaces[i].degree, surfaces[i].has_triangle_faces, row, err);
     }
     for (int i = 0; !rc && out->requested_tables & 1 << 2 && i < SMOOTH_STEPS; i++) {
         struct smooth_bowl_row *row = &out->bowl_rows[i];
         row->period = ldexp(1e-3, i);
         row->published_seconds = published_bowl_seconds[i];
-        rc = run_bowl(folder, row, err);
-        rc = rc || !out->reduced ? rc : run_reduced_bowl(folder, row, err);
+        rc = simulate_thrown_bowl(folder, row, err);
+        rc = rc || !out->reduced ? rc : simulate_bowl_in_reduced_coords(folder, row, err);
     }
     return rc;
 }

@@ -57,14 +57,16 @@ int calibrate_set_numbers(struct calibrate_file *file, const char *key, const do
                           int count);
 int calibrate_set_text(struct calibrate_file *file, const char *key, const char *text);
 /* Stores the numbers of a haptic axis under its channel. */
-int calibrate_set_haptic(struct calibrate_file *file, const struct tact_scene_haptic_axis *axis);
+int calibrate_set_haptic_axis(struct calibrate_file *file,
+                              const struct tact_scene_haptic_axis *axis);
 /* Copies the entries of the device's present calibration file. EXIT_BAD if it has some that cannot
  * be written again. */
 int calibrate_copy_settings(struct calibrate_file *file, const struct tact_scene_device *def);
 /* Chooses the path of the calibration file: by the option, by the scene, or in the working folder.
  */
-void calibrate_choose_path(const struct calibrate_options *o, const struct tact_scene_device *def,
-                           const char *directory, char *path, size_t size);
+void calibrate_choose_file_path(const struct calibrate_options *o,
+                                const struct tact_scene_device *def, const char *scene_folder,
+                                char *path, size_t size);
 /* Whether the text can be a value of YAML as it is: the name of an input device need not be. */
 int calibrate_is_plain_yaml_text(const char *text);
 /* Writes the calibration file; replaces an existing one only with force. Returns the exit code. */

@@ -21,7 +21,8 @@ static int find_axis_channel(const struct tact_device_channel *channels, int cou
             return i;
         }
     }
-    fprintf(stderr, "tact: the device has no input or output channel %s\n", text_shown(name));
+    fprintf(stderr, "tact: the device has no input or output channel %s\n",
+            text_make_printable(name));
     return -1;
 }
 
@@ -42,28 +43,29 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
     size_t count;
     const struct tact_device_type *const *known = tact_plugins_types(plugins, &count);
     const struct tact_device_type *type = tact_device_type_find(known, count, def->type);
-    const struct tact_device_config config = {.name = def->name,
-                                              .directory = scene->directory,
-                                              .file = o->scene,
-                                              .settings = def->settings,
-                                              .setting_count = (int)def->settings_count,
-                                              .period = scene->period,
-                                              .user = type ? type->user : NULL,
-                                              .messages = {command_message, &are_messages_quiet}};
+    const struct tact_device_config config = {
+        .name = def->name,
+        .directory = scene->directory,
+        .file = o->scene,
+        .settings = def->settings,
+        .setting_count = (int)def->settings_count,
+        .period = scene->period,
+        .user = type ? type->user : NULL,
+        .messages = {command_print_message, &are_messages_quiet}};
     if (!type) {
         fprintf(stderr, "tact: there is no device type %s in this build or its plug-ins\n",
-                text_shown(def->type));
+                text_make_printable(def->type));
         return EXIT_USAGE;
     }
     if (type->open(&config, device, &err)) {
-        command_error(&err);
+        command_print_error(&err);
         return EXIT_BAD;
     }
     if (tact_device_check(device, &err)) {
         if (device->ops && device->ops->close) {
             device->ops->close(device->self);
         }
-        command_error(&err);
+        command_print_error(&err);
         return EXIT_BAD;
     }
     *axis = (struct haptic_axis){
@@ -73,14 +75,14 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
         .limit = o->limit,
         .max_travel = o->max_travel,
         .period = scene->period,
-        .is_paced = strcmp(def->type, "twin") != 0};
+        .is_paced_by_clock = strcmp(def->type, "twin") != 0};
     if (axis->input < 0 || axis->output < 0 || !device->ops->write) {
         device->ops->close(device->self);
         return EXIT_USAGE;
     }
     if (device->info.output[axis->output].raw > 0) {
         fprintf(stderr, "tact: the output %s is a position; expected one that is a force\n",
-                text_shown(o->drive));
+                text_make_printable(o->drive));
         device->ops->close(device->self);
         return EXIT_USAGE;
     }
@@ -115,7 +117,7 @@ static void print_identified_axis(const struct identified_haptic_axis *found,
                               "%.6g\n",
                               wall_stiffness->damping[i], limit,
                               isnan(stable_stiffness) ? unstable_stiffness : stable_stiffness,
-                              wall_stiffness->analytic_limit[i]);
+                              wall_stiffness->analytic_stiffness_limit[i]);
         }
         fputs(text, stdout);
     }
@@ -135,13 +137,13 @@ static int report_identified_axis(json_t *report, const struct identified_haptic
             walls, json_pack("{s:f, s:o, s:o, s:f}", "damping", wall_stiffness->damping[i],
                              "stiffness", real_or_null(wall_stiffness->stiffness[i]), "unstable",
                              real_or_null(wall_stiffness->unstable_stiffness[i]), "line",
-                             wall_stiffness->analytic_limit[i]));
+                             wall_stiffness->analytic_stiffness_limit[i]));
     }
     json_object_update_new(report,
                            json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "mass", found->mass,
                                      "damping", found->damping, "friction", found->friction,
                                      "delay", found->delay, "resolution", found->resolution,
-                                     "difference", found->fit_error, "walls", walls));
+                                     "difference", found->rms_position_error, "walls", walls));
     return json_dumpf(report, stdout, JSON_INDENT(2)) || puts("") < 0 ? EXIT_BAD : EXIT_GOOD;
 }
 
@@ -166,23 +168,24 @@ static int write_calibrated_axis(const struct calibrate_options *o,
     if (!code && calibrate_is_plain_yaml_text(model)) {
         code = calibrate_set_text(&file, "haptic_model", model);
     }
-    code = code ? code : calibrate_set_haptic(&file, &axis);
+    code = code ? code : calibrate_set_haptic_axis(&file, &axis);
     code = code ? code : calibrate_write(&file, path, o->force);
     if (!code && o->report) {
         json_object_set_new(o->report, "file", devices_text(path));
     } else if (!code) {
-        fprintf(stderr, "written: %s\n", text_shown(path));
+        fprintf(stderr, "written: %s\n", text_make_printable(path));
     }
     return code;
 }
 
 /* Drives the axis of an open device. Returns the exit code; the device is closed. */
-static int measure_open_axis(const struct calibrate_options *o, struct haptic_axis *axis,
-                             struct identified_haptic_axis *found,
-                             struct stable_wall_stiffness *wall_stiffness)
+static int drive_and_measure_haptic_axis(const struct calibrate_options *o,
+                                         struct haptic_axis *axis,
+                                         struct identified_haptic_axis *found,
+                                         struct stable_wall_stiffness *wall_stiffness)
 {
     int code = EXIT_GOOD;
-    if (axis->is_paced) {
+    if (axis->is_paced_by_clock) {
         code = ask_user_and_wait_for_enter(o,
                                            "the axis %s will be driven with up to %g N or N m: "
                                            "move it to the middle of its travel and let it go",
@@ -203,20 +206,20 @@ static int measure_open_axis(const struct calibrate_options *o, struct haptic_ax
 
 /* Refuses outputs that may not be written, before anything is driven. path: of the calibration, or
  * empty. */
-static int check_outputs(const struct calibrate_options *o, const char *path)
+static int check_calibration_output_paths(const struct calibrate_options *o, const char *path)
 {
-    const char *unescaped_characters =
+    const char *channel_name_characters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     int code =
         path[0] ? is_output_allowed("tact calibrate", path, o->force, &o->scene, 1) : EXIT_GOOD;
     if (!code && o->plot_path) {
         code = is_output_allowed("tact calibrate", o->plot_path, o->force, &o->scene, 1);
     }
-    if (!code && path[0] && o->axis[strspn(o->axis, unescaped_characters)]) {
+    if (!code && path[0] && o->axis[strspn(o->axis, channel_name_characters)]) {
         fprintf(stderr,
                 "tact: %s: expected a channel name of letters, digits, _ and -, as it becomes a "
                 "key of the calibration file\n",
-                text_shown(o->axis));
+                text_make_printable(o->axis));
         code = EXIT_USAGE;
     }
     return code;
@@ -233,14 +236,14 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
     struct stable_wall_stiffness wall_stiffness;
     char path[4096] = "";
     if (o->output || def->calibration) {
-        calibrate_choose_path(o, def, scene->directory, path, sizeof path);
+        calibrate_choose_file_path(o, def, scene->directory, path, sizeof path);
     }
-    int code = check_outputs(o, path);
+    int code = check_calibration_output_paths(o, path);
     if (!code && tact_plugins_open(scene, o->plugins, &plugins, &err)) {
-        code = command_error(&err);
+        code = command_print_error(&err);
     }
     code = code ? code : open_haptic_axis(o, scene, def, plugins, &device, &axis);
-    code = code ? code : measure_open_axis(o, &axis, &found, &wall_stiffness);
+    code = code ? code : drive_and_measure_haptic_axis(o, &axis, &found, &wall_stiffness);
     int write_exit_code =
         EXIT_GOOD; /* nothing is asked of the person if the file will not be written */
     if (!code && !o->report) {

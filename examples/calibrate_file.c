@@ -8,7 +8,8 @@
 #include "text.h"
 
 /* The entry of that key, created if absent. */
-static struct calibration_entry *find_or_add_entry(struct calibrate_file *file, const char *key)
+static struct calibration_entry *find_or_add_calibration_entry(struct calibrate_file *file,
+                                                               const char *key)
 {
     for (int i = 0; i < file->count; i++) {
         if (!strcmp(file->entry[i].key, key)) {
@@ -19,7 +20,7 @@ static struct calibration_entry *find_or_add_entry(struct calibrate_file *file, 
         fprintf(stderr,
                 "tact: the calibration file cannot have the key %s: it is too long, or the file "
                 "has %d keys already\n",
-                text_shown(key), CALIBRATE_MOST);
+                text_make_printable(key), CALIBRATE_MOST);
         return NULL;
     }
     struct calibration_entry *entry = &file->entry[file->count++];
@@ -31,7 +32,7 @@ static struct calibration_entry *find_or_add_entry(struct calibrate_file *file, 
 int calibrate_set_numbers(struct calibrate_file *file, const char *key, const double *numbers,
                           int count)
 {
-    struct calibration_entry *entry = find_or_add_entry(file, key);
+    struct calibration_entry *entry = find_or_add_calibration_entry(file, key);
     if (!entry) {
         return EXIT_BAD;
     }
@@ -43,7 +44,7 @@ int calibrate_set_numbers(struct calibrate_file *file, const char *key, const do
 
 int calibrate_set_text(struct calibrate_file *file, const char *key, const char *text)
 {
-    struct calibration_entry *entry = find_or_add_entry(file, key);
+    struct calibration_entry *entry = find_or_add_calibration_entry(file, key);
     if (!entry) {
         return EXIT_BAD;
     }
@@ -52,22 +53,23 @@ int calibrate_set_text(struct calibrate_file *file, const char *key, const char 
     return EXIT_GOOD;
 }
 
-void calibrate_choose_path(const struct calibrate_options *o, const struct tact_scene_device *def,
-                           const char *directory, char *path, size_t size)
+void calibrate_choose_file_path(const struct calibrate_options *o,
+                                const struct tact_scene_device *def, const char *scene_folder,
+                                char *path, size_t size)
 {
     if (o->output) {
         snprintf(path, size, "%s", o->output);
     } else if (def->calibration) {
         const int is_absolute_path = def->calibration[0] == '/';
-        snprintf(path, size, "%s%s%s", is_absolute_path ? "" : directory,
+        snprintf(path, size, "%s%s%s", is_absolute_path ? "" : scene_folder,
                  is_absolute_path ? "" : "/", def->calibration);
     } else {
         size_t n = 0;
         for (const char *c = o->device; *c && n + 24 < size; c++) {
-            int is_plain_character = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                                     (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
-            if (is_plain_character || (n > 0 && path[n - 1] != '-')) {
-                path[n++] = is_plain_character ? *c : '-';
+            int is_kept_in_file_name = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                                       (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+            if (is_kept_in_file_name || (n > 0 && path[n - 1] != '-')) {
+                path[n++] = is_kept_in_file_name ? *c : '-';
             }
         }
         snprintf(path + n, size - n, "%scalibration.yaml", n ? "." : "");
@@ -83,7 +85,8 @@ int calibrate_is_plain_yaml_text(const char *text)
     return c > text && !*c;
 }
 
-int calibrate_set_haptic(struct calibrate_file *file, const struct tact_scene_haptic_axis *axis)
+int calibrate_set_haptic_axis(struct calibrate_file *file,
+                              const struct tact_scene_haptic_axis *axis)
 {
     const struct tact_scene_port *p = &axis->port;
     const double numbers[] = {p->mass,     p->damping,    p->delay,
@@ -94,7 +97,8 @@ int calibrate_set_haptic(struct calibrate_file *file, const struct tact_scene_ha
 }
 
 /* Copies one setting of the device's calibration file. */
-static int copy_setting(struct calibrate_file *file, const struct tact_device_setting *s)
+static int copy_calibration_setting(struct calibrate_file *file,
+                                    const struct tact_device_setting *s)
 {
     const char *dot = strchr(s->key, '.');
     const int numbers = s->numbers ? s->rows * s->columns : 0;
@@ -115,10 +119,11 @@ int calibrate_copy_settings(struct calibrate_file *file, const struct tact_scene
     int code =
         def->haptic_model ? calibrate_set_text(file, "haptic_model", def->haptic_model) : EXIT_GOOD;
     for (uint32_t i = 0; !code && i < def->settings_count; i++) {
-        code = def->settings[i].file ? copy_setting(file, &def->settings[i]) : EXIT_GOOD;
+        code =
+            def->settings[i].file ? copy_calibration_setting(file, &def->settings[i]) : EXIT_GOOD;
     }
     for (uint32_t i = 0; !code && i < def->haptic_count; i++) {
-        code = calibrate_set_haptic(file, &def->haptic[i]);
+        code = calibrate_set_haptic_axis(file, &def->haptic[i]);
     }
     return code;
 }

@@ -13,8 +13,8 @@ enum {
     RECORDED_TICK_COUNT = 2000,
     EXCITATION_TRIAL_TICKS = 200,
     MAX_FITTED_DELAY_TICKS = 30,
-    FIT_START_COUNT = 12,
-    MAX_FIT_ROUNDS = 40,
+    STARTING_MASS_COUNT = 12,
+    MAX_LEVENBERG_MARQUARDT_STEPS = 40,
     REFITTED_DELAY_TICKS =
         3, /* number of delays to either side of the best one at which it is fitted again */
     MAX_REFIT_PASSES = 10,
@@ -22,21 +22,21 @@ enum {
 };
 
 /* [s] without force after a pause: twice the time of zeros after which a guard is armed again */
-#define ZERO_FORCE_RESTART_TIME 0.1
+#define ZERO_FORCE_TIME_TO_REARM_GUARD 0.1
 /* factor of the allowed travel, beyond which the axis is taken as out of control */
-#define MAX_EXCURSION_RATIO 1.2
+#define MAX_EXCURSION_TO_TRAVEL_RATIO 1.2
 /* smallest gain that counts, as a fraction of the sum of squares */
-#define MIN_FIT_GAIN 1e-9
+#define MIN_FIT_IMPROVEMENT 1e-9
 /* largest accepted error of the fitted motion, as a fraction of the largest distance from the start
  */
 #define MAX_FIT_ERROR 0.1
 /* smallest error of the fitted motion of which the user is warned: in steps of the sensor, and as a
  * fraction of the largest distance from the start */
-#define WARNED_FIT_ERROR_STEPS 2.0
-#define WARNED_FIT_ERROR 2e-3
+#define WARNED_FIT_ERROR_RESOLUTION_STEPS 2.0
+#define WARNED_FIT_ERROR_TO_TRAVEL_RATIO 2e-3
 
 /* Force set in each of RECORDED_TICK_COUNT ticks, and position read in it. */
-struct recorded_motion {
+struct axis_motion_recording {
     const double *force, *x; /* [N], [m] */
     double period;           /* [s] */
 };
@@ -47,12 +47,12 @@ static int read_haptic_axis(struct haptic_axis *axis, struct tact_device_input *
 {
     const int64_t due = axis->start_ns + (int64_t)((double)axis->tick * axis->period * 1e9);
     in->state = TACT_DEVICE_LOST;
-    if (axis->is_paced) {
+    if (axis->is_paced_by_clock) {
         tact_clock_sleep_until(due);
         axis->late_tick_count += tact_clock_now() > due + (int64_t)(axis->period * 1e9);
     }
     axis->device->ops->read(axis->device->self, axis->tick, (double)axis->tick * axis->period,
-                            axis->is_paced ? tact_clock_now() : due, in);
+                            axis->is_paced_by_clock ? tact_clock_now() : due, in);
     axis->tick++;
     const int is_stop_requested = tact_stop_requested(command_stop_flag());
     if (!is_stop_requested && (in->state == TACT_DEVICE_OK || in->state == TACT_DEVICE_STALE)) {
@@ -85,7 +85,7 @@ int step_haptic_axis(struct haptic_axis *axis, double *position)
  * pause has tripped needs them; readings may be stale meanwhile. Returns the exit code. */
 static int rearm_haptic_axis(struct haptic_axis *axis)
 {
-    const int ticks = (int)fmax(100.0, ceil(ZERO_FORCE_RESTART_TIME / axis->period));
+    const int ticks = (int)fmax(100.0, ceil(ZERO_FORCE_TIME_TO_REARM_GUARD / axis->period));
     struct tact_device_input in = {.state = TACT_DEVICE_LOST};
     axis->start_ns = tact_clock_now() - (int64_t)((double)axis->tick * axis->period * 1e9);
     for (int k = 0; k < ticks; k++) {
@@ -111,7 +111,7 @@ void set_haptic_force(struct haptic_axis *axis, double force)
 static int apply_random_force_to_axis(struct haptic_axis *axis, double level, int ticks,
                                       double *force, double *x, double *reach)
 {
-    unsigned random = 1;
+    unsigned random_state = 1;
     double push = 0.0, position;
     *reach = 0.0;
     for (int k = 0, left = 0; k < ticks; k++, left--) {
@@ -121,8 +121,8 @@ static int apply_random_force_to_axis(struct haptic_axis *axis, double level, in
         }
         const double off = position - axis->start_position;
         if (left <= 0) {
-            random = random * 1664525u + 1013904223u;
-            left = 5 + (int)((random >> 16) % 40);
+            random_state = random_state * 1664525u + 1013904223u;
+            left = 5 + (int)((random_state >> 16) % 40);
             push = fabs(off) > 0.25 * axis->max_travel ? -copysign(level, off)
                    : push > 0.0                        ? -level
                                                        : level;
@@ -141,7 +141,7 @@ static int apply_random_force_to_axis(struct haptic_axis *axis, double level, in
     return EXIT_GOOD;
 }
 
-int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double damping)
+int return_haptic_axis_to_start(struct haptic_axis *axis, double stiffness, double damping)
 {
     const int has_restoring_force = stiffness > 0.0 || damping > 0.0;
     double position, last = 0.0, bound = 0.0;
@@ -152,7 +152,7 @@ int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double dampin
         }
         const double off = position - axis->start_position;
         last = k ? last : off;
-        bound = k ? bound : MAX_EXCURSION_RATIO * fmax(axis->max_travel, fabs(off));
+        bound = k ? bound : MAX_EXCURSION_TO_TRAVEL_RATIO * fmax(axis->max_travel, fabs(off));
         if (has_restoring_force && fabs(off) > bound) {
             set_haptic_force(axis, 0.0);
             fprintf(stderr,
@@ -174,24 +174,26 @@ int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double dampin
 /* Positions of mass, damper and dry friction under the recorded force, `delay` ticks late, exact
  * for a force that is constant within a tick; the friction at most stops the motion in a tick.
  * Returns the sum of squares of the differences. */
-static double compute_simulation_error(const double p[FITTED_NUMBER_COUNT], int delay,
-                                       double period, const double *force, const double *x,
-                                       double *out)
+static double compute_squared_position_error(const double p[FITTED_NUMBER_COUNT], int delay,
+                                             double period, const double *force, const double *x,
+                                             double *out)
 {
     const double mass = p[0], damping = fmax(p[1], 1e-9 * mass / period), friction = p[2];
     const double speed_decay_factor = exp(-damping * period / mass),
-                 speed_gain = (1.0 - speed_decay_factor) / damping;
-    const double position_gain = (period - mass * speed_gain) / damping;
+                 speed_change_per_force = (1.0 - speed_decay_factor) / damping;
+    const double position_change_per_force = (period - mass * speed_change_per_force) / damping;
     double position = x[0], speed = p[3], sum = 0.0;
     for (int k = 0; k < RECORDED_TICK_COUNT; k++) {
         out[k] = position - x[k];
         sum += out[k] * out[k];
-        double force_and_friction = k >= delay ? force[k - delay] : 0.0;
+        double net_axis_force = k >= delay ? force[k - delay] : 0.0;
         const double frictionless_speed =
-            speed_decay_factor * speed + speed_gain * force_and_friction;
-        force_and_friction += fmin(friction, fmax(-friction, -frictionless_speed / speed_gain));
-        position += mass * speed_gain * speed + position_gain * force_and_friction;
-        speed = speed_decay_factor * speed + speed_gain * force_and_friction;
+            speed_decay_factor * speed + speed_change_per_force * net_axis_force;
+        net_axis_force +=
+            fmin(friction, fmax(-friction, -frictionless_speed / speed_change_per_force));
+        position +=
+            mass * speed_change_per_force * speed + position_change_per_force * net_axis_force;
+        speed = speed_decay_factor * speed + speed_change_per_force * net_axis_force;
     }
     return sum;
 }
@@ -232,8 +234,9 @@ static double fit_by_levenberg_marquardt(double p[FITTED_NUMBER_COUNT], int dela
 {
     static double residual[RECORDED_TICK_COUNT],
         perturbed_residual[FITTED_NUMBER_COUNT][RECORDED_TICK_COUNT];
-    double damping = 1e-3, best = compute_simulation_error(p, delay, period, force, x, residual);
-    for (int round = 0; round < MAX_FIT_ROUNDS && damping < 1e8; round++) {
+    double damping = 1e-3,
+           best = compute_squared_position_error(p, delay, period, force, x, residual);
+    for (int round = 0; round < MAX_LEVENBERG_MARQUARDT_STEPS && damping < 1e8; round++) {
         double a[FITTED_NUMBER_COUNT][FITTED_NUMBER_COUNT] = {{0.0}},
                b[FITTED_NUMBER_COUNT] = {0.0}, step[FITTED_NUMBER_COUNT];
         const double difference_step_of_fitted_number[FITTED_NUMBER_COUNT] = {
@@ -241,9 +244,9 @@ static double fit_by_levenberg_marquardt(double p[FITTED_NUMBER_COUNT], int dela
         for (int i = 0; i < FITTED_NUMBER_COUNT; i++) {
             double q[FITTED_NUMBER_COUNT] = {p[0], p[1], p[2], p[3]};
             q[i] += difference_step_of_fitted_number[i];
-            compute_simulation_error(q, delay, period, force, x, perturbed_residual[i]);
+            compute_squared_position_error(q, delay, period, force, x, perturbed_residual[i]);
         }
-        compute_simulation_error(p, delay, period, force, x, residual);
+        compute_squared_position_error(p, delay, period, force, x, residual);
         for (int k = 0; k < RECORDED_TICK_COUNT; k++) {
             for (int i = 0; i < FITTED_NUMBER_COUNT; i++) {
                 b[i] += (perturbed_residual[i][k] - residual[k]) * residual[k];
@@ -259,15 +262,15 @@ static double fit_by_levenberg_marquardt(double p[FITTED_NUMBER_COUNT], int dela
             fmax(0.0, p[1] + difference_step_of_fitted_number[1] * step[1]),
             fmax(0.0, p[2] + difference_step_of_fitted_number[2] * step[2]),
             p[3] + difference_step_of_fitted_number[3] * step[3]};
-        const double sum =
-            compute_simulation_error(trial_axis_parameters, delay, period, force, x, residual);
-        const int is_converged = sum < best && sum > best * (1.0 - MIN_FIT_GAIN);
+        const double sum = compute_squared_position_error(trial_axis_parameters, delay, period,
+                                                          force, x, residual);
+        const int is_fit_converged = sum < best && sum > best * (1.0 - MIN_FIT_IMPROVEMENT);
         damping = sum < best ? 0.1 * damping : 10.0 * damping;
         if (sum < best) {
             memcpy(p, trial_axis_parameters, sizeof trial_axis_parameters);
             best = sum;
         }
-        if (is_converged) {
+        if (is_fit_converged) {
             break;
         }
     }
@@ -308,18 +311,19 @@ static int find_force_that_moves_axis(struct haptic_axis *axis, double *level)
 }
 
 /* Fits the axis' parameters, starting from p, and stores them where they fit better than *best. */
-static void fit_and_keep_best(const struct recorded_motion *recording, int delay,
-                              double p[FITTED_NUMBER_COUNT], double *best,
-                              struct identified_haptic_axis *found)
+static void fit_axis_and_store_if_better(const struct axis_motion_recording *recorded_axis_motion,
+                                         int delay, double p[FITTED_NUMBER_COUNT], double *best,
+                                         struct identified_haptic_axis *found)
 {
     const double sum =
-        fit_by_levenberg_marquardt(p, delay, recording->period, recording->force, recording->x);
-    if (sum < *best * (1.0 - MIN_FIT_GAIN)) {
+        fit_by_levenberg_marquardt(p, delay, recorded_axis_motion->period,
+                                   recorded_axis_motion->force, recorded_axis_motion->x);
+    if (sum < *best * (1.0 - MIN_FIT_IMPROVEMENT)) {
         *best = sum;
         *found = (struct identified_haptic_axis){p[0],
                                                  p[1],
                                                  p[2],
-                                                 delay * recording->period,
+                                                 delay * recorded_axis_motion->period,
                                                  found->resolution,
                                                  sqrt(sum / RECORDED_TICK_COUNT)};
     }
@@ -327,19 +331,20 @@ static void fit_and_keep_best(const struct recorded_motion *recording, int delay
 
 /* Fits for every delay, starting from several masses without friction, except from those that are
  * far off. Returns the least sum of squares. */
-static double fit_from_several_masses(const struct recorded_motion *recording,
-                                      struct identified_haptic_axis *found)
+static double fit_axis_from_several_masses(const struct axis_motion_recording *recorded_axis_motion,
+                                           struct identified_haptic_axis *found)
 {
     double best = INFINITY;
     for (int delay = 0; delay <= MAX_FITTED_DELAY_TICKS; delay++) {
-        for (int i = 0; i < FIT_START_COUNT; i++) {
+        for (int i = 0; i < STARTING_MASS_COUNT; i++) {
             double p[FITTED_NUMBER_COUNT] = {1e-3 * pow(3.0, i)};
             p[1] = p[0] * 5.0;
             static double unused[RECORDED_TICK_COUNT];
-            const double start = compute_simulation_error(p, delay, recording->period,
-                                                          recording->force, recording->x, unused);
+            const double start = compute_squared_position_error(
+                p, delay, recorded_axis_motion->period, recorded_axis_motion->force,
+                recorded_axis_motion->x, unused);
             if (start < 1e6 && (!i || !delay || start <= 4.0 * best)) {
-                fit_and_keep_best(recording, delay, p, &best, found);
+                fit_axis_and_store_if_better(recorded_axis_motion, delay, p, &best, found);
             }
         }
     }
@@ -349,14 +354,15 @@ static double fit_from_several_masses(const struct recorded_motion *recording,
 /* Fits again from the best parameters, at delays near theirs and with more and less friction, until
  * none is better: with friction, the fit from parameters without it ends in local minima, and a
  * start that is far off has left out the right delay. */
-static void fit_from_best_parameters(const struct recorded_motion *recording, double best,
-                                     struct identified_haptic_axis *found)
+static void
+refit_axis_from_best_parameters(const struct axis_motion_recording *recorded_axis_motion,
+                                double best, struct identified_haptic_axis *found)
 {
     static const double start_friction_factors[] = {1.0, 0.5, 1.5};
     double last = INFINITY;
     for (int pass = 0; pass < MAX_REFIT_PASSES && best < last; pass++) {
         const struct identified_haptic_axis from = *found;
-        const int nearest = (int)lround(from.delay / recording->period);
+        const int nearest = (int)lround(from.delay / recorded_axis_motion->period);
         last = best;
         for (int k = -REFITTED_DELAY_TICKS; k <= REFITTED_DELAY_TICKS; k++) {
             for (size_t i = 0; i < sizeof start_friction_factors / sizeof *start_friction_factors;
@@ -365,7 +371,7 @@ static void fit_from_best_parameters(const struct recorded_motion *recording, do
                                                  from.friction * start_friction_factors[i]};
                 const int delay = nearest + k;
                 if (delay >= 0 && delay <= MAX_FITTED_DELAY_TICKS) {
-                    fit_and_keep_best(recording, delay, p, &best, found);
+                    fit_axis_and_store_if_better(recorded_axis_motion, delay, p, &best, found);
                 }
             }
         }
@@ -373,26 +379,27 @@ static void fit_from_best_parameters(const struct recorded_motion *recording, do
 }
 
 /* Fits the axis' parameters. reach: largest distance from the start. Returns the exit code. */
-static int fit_axis_model(const struct recorded_motion *recording, double reach,
+static int fit_axis_model(const struct axis_motion_recording *recorded_axis_motion, double reach,
                           struct identified_haptic_axis *found)
 {
-    found->fit_error = INFINITY;
-    fit_from_best_parameters(recording, fit_from_several_masses(recording, found), found);
-    if (!(found->fit_error <= MAX_FIT_ERROR * reach)) {
+    found->rms_position_error = INFINITY;
+    refit_axis_from_best_parameters(
+        recorded_axis_motion, fit_axis_from_several_masses(recorded_axis_motion, found), found);
+    if (!(found->rms_position_error <= MAX_FIT_ERROR * reach)) {
         fprintf(stderr,
                 "tact: no mass, damping and dry friction explain the motion: off by %.3g of %.3g; "
                 "the sign of the force or of the reading may be reversed, or a spring or a weight "
                 "acts on it; nothing is found\n",
-                found->fit_error, reach);
+                found->rms_position_error, reach);
         return EXIT_BAD;
     }
-    if (found->fit_error >
-        fmax(WARNED_FIT_ERROR_STEPS * found->resolution, WARNED_FIT_ERROR * reach)) {
+    if (found->rms_position_error > fmax(WARNED_FIT_ERROR_RESOLUTION_STEPS * found->resolution,
+                                         WARNED_FIT_ERROR_TO_TRAVEL_RATIO * reach)) {
         fprintf(stderr,
                 "tact: the measured motion differs from that of the fitted mass, damping, dry "
                 "friction and delay by %.3g (rms) of %.3g, more than the resolution of the sensor "
                 "explains: these four are uncertain\n",
-                found->fit_error, reach);
+                found->rms_position_error, reach);
     }
     return EXIT_GOOD;
 }
@@ -406,8 +413,8 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
     axis->is_beyond_travel = 0;
     code = code ? code : find_force_that_moves_axis(axis, &level);
     const double stiffness = 0.2 * axis->limit / axis->max_travel;
-    code = code ? code : settle_haptic_axis(axis, stiffness, 0.0);
-    code = code ? code : settle_haptic_axis(axis, 0.0, 0.0);
+    code = code ? code : return_haptic_axis_to_start(axis, stiffness, 0.0);
+    code = code ? code : return_haptic_axis_to_start(axis, 0.0, 0.0);
     code = code ? code
                 : apply_random_force_to_axis(axis, level, RECORDED_TICK_COUNT, force, x, &reach);
     if (code) {
@@ -418,7 +425,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
         fprintf(stderr, "tact: the axis does not move by the force; nothing is found\n");
         return EXIT_BAD;
     }
-    if (reach > MAX_EXCURSION_RATIO * axis->max_travel) {
+    if (reach > MAX_EXCURSION_TO_TRAVEL_RATIO * axis->max_travel) {
         fprintf(stderr,
                 "tact: the axis came %.3g from its start, further than --travel, when it was "
                 "pushed to and fro: it has too little damping, or the sign of the force or of the "
@@ -426,7 +433,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
                 reach);
         return EXIT_BAD;
     }
-    const struct recorded_motion recording = {force, x, axis->period};
-    code = fit_axis_model(&recording, reach, found);
+    const struct axis_motion_recording recorded_axis_motion = {force, x, axis->period};
+    code = fit_axis_model(&recorded_axis_motion, reach, found);
     return code ? code : rearm_haptic_axis(axis);
 }

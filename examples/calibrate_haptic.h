@@ -18,7 +18,7 @@ struct haptic_axis {
     double max_travel; /* distance from the start position beyond which no force is applied [m] */
     double period;     /* [s] */
     /* 1: a real device, ticks wait for their time; 0: a simulated twin, without waiting */
-    int is_paced;
+    int is_paced_by_clock;
     double start_position; /* position of the axis at the start [m] */
     int is_beyond_travel;  /* 1: the axis was beyond its travel in the last tick */
     int late_tick_count;   /* number of ticks that began a period late or more */
@@ -29,7 +29,7 @@ struct haptic_axis {
 /* Identified parameters of an axis, as for `device` of a coupling, and how well they fit. */
 struct identified_haptic_axis {
     double mass, damping, friction, delay, resolution; /* [kg], [N s/m], [N], [s], [m] */
-    double fit_error; /* root mean square of modelled minus measured position [m] */
+    double rms_position_error; /* root mean square of modelled minus measured position [m] */
 };
 
 enum { HAPTIC_DAMPINGS = 4, SETTLING_TICK_COUNT = 300 };
@@ -42,7 +42,7 @@ struct stable_wall_stiffness {
     double stiffness[HAPTIC_DAMPINGS];
     double unstable_stiffness[HAPTIC_DAMPINGS]; /* smallest stiffness with a growing oscillation,
                                          the next tried [N/m] */
-    double analytic_limit[HAPTIC_DAMPINGS];     /* (b + B) / (T/2 + delay) [N/m] */
+    double analytic_stiffness_limit[HAPTIC_DAMPINGS]; /* (b + B) / (T/2 + delay) [N/m] */
 };
 
 /* Reads the axis in the next tick; then its force is to be set. EXIT_BAD, with force 0, where it is
@@ -52,7 +52,7 @@ int step_haptic_axis(struct haptic_axis *axis, double *position);
 void set_haptic_force(struct haptic_axis *axis, double force);
 /* Moves the axis back to its start position by a spring and damper. EXIT_BAD, with force 0, where
  * they drive it away. */
-int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double damping);
+int return_haptic_axis_to_start(struct haptic_axis *axis, double stiffness, double damping);
 /* Applies alternating forces to the axis and fits its parameters. EXIT_BAD where they do not
  * explain its motion.
  */

@@ -42,7 +42,7 @@ int observe_channel_extremes(const struct tact_device *device, double seconds,
     const uint64_t ticks = (uint64_t)(seconds * 1e9 / PERIOD_NS) + 1;
     double first[TACT_DEVICE_CHANNELS] = {0.0};
     double sum[TACT_DEVICE_CHANNELS] = {0.0};
-    double sum_of_squares[TACT_DEVICE_CHANNELS] = {0.0};
+    double squared_deviation_sum[TACT_DEVICE_CHANNELS] = {0.0};
     *faults = 0;
     for (uint64_t tick = 0; tick <= ticks; tick++) {
         struct tact_device_input in = {.state = TACT_DEVICE_OK};
@@ -63,20 +63,20 @@ int observe_channel_extremes(const struct tact_device *device, double seconds,
             channel_extremes[i].low = fmin(channel_extremes[i].low, x);
             channel_extremes[i].high = fmax(channel_extremes[i].high, x);
             sum[i] += x - first[i];
-            sum_of_squares[i] += (x - first[i]) * (x - first[i]);
+            squared_deviation_sum[i] += (x - first[i]) * (x - first[i]);
         }
     }
     for (int i = 0; i < device->info.input_count; i++) {
         double mean = sum[i] / (double)ticks;
         channel_extremes[i].mean = first[i] + mean;
         channel_extremes[i].deviation =
-            sqrt(fmax(0.0, sum_of_squares[i] / (double)ticks - mean * mean));
+            sqrt(fmax(0.0, squared_deviation_sum[i] / (double)ticks - mean * mean));
     }
     return EXIT_GOOD;
 }
 
 /* Appends a value to the list of that key in the JSON report. */
-static void append_result_entry(const struct calibrate_options *o, const char *list, json_t *entry)
+static void append_json_result(const struct calibrate_options *o, const char *list, json_t *entry)
 {
     if (!json_object_get(o->report, list)) {
         json_object_set_new(o->report, list, json_array());
@@ -93,22 +93,23 @@ static int is_axis_channel(const struct tact_device_channel *channel)
 /* The rest position is where an axis was released, before and after it was moved; half its
  * width is half the range of these two, plus one count where they differ. */
 static int measure_axis_range(const struct calibrate_options *o, const char *name,
-                              const struct calibrate_channel_extremes *before,
-                              const struct calibrate_channel_extremes *moved,
-                              const struct calibrate_channel_extremes *after,
+                              const struct calibrate_channel_extremes *extremes_before_move,
+                              const struct calibrate_channel_extremes *extremes_while_moved,
+                              const struct calibrate_channel_extremes *extremes_after_move,
                               struct calibrate_file *file, int *count)
 {
-    const double low = fmin(before->low, after->low);
-    const double high = fmax(before->high, after->high);
-    const double span[4] = {fmin(low, moved->low), 0.5 * (low + high), fmax(high, moved->high),
+    const double low = fmin(extremes_before_move->low, extremes_after_move->low);
+    const double high = fmax(extremes_before_move->high, extremes_after_move->high);
+    const double span[4] = {fmin(low, extremes_while_moved->low), 0.5 * (low + high),
+                            fmax(high, extremes_while_moved->high),
                             0.5 * (high - low) + (high > low ? 1.0 : 0.0)};
     char key[96];
     const int was_axis_moved = span[2] - span[0] >= 2.0 && span[2] - span[0] > 4.0 * span[3];
     if (o->report) {
-        append_result_entry(o, "axes",
-                            json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name, "moved",
-                                      was_axis_moved, "lowest", span[0], "rest", span[1], "highest",
-                                      span[2], "width", span[3]));
+        append_json_result(o, "axes",
+                           json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name, "moved",
+                                     was_axis_moved, "lowest", span[0], "rest", span[1], "highest",
+                                     span[2], "width", span[3]));
     } else if (was_axis_moved) {
         printf("  %-14s %8.6g .. %.6g, at rest %.6g +- %.6g\n", name, span[0], span[2], span[1],
                span[3]);
@@ -215,7 +216,7 @@ static int fit_calibration_map(const struct calibrate_options *o, const double *
             predicted_value = predicted_value * x[i] + c[k];
         }
         if (o->report) {
-            append_result_entry(
+            append_json_result(
                 o, "points",
                 json_pack("{s:f, s:f, s:f}", "volts", x[i], "value", y[i], "map", predicted_value));
         } else {
@@ -224,7 +225,7 @@ static int fit_calibration_map(const struct calibrate_options *o, const double *
         worst = fmax(worst, fabs(predicted_value - y[i]));
     }
     for (int k = 0; o->report && k < terms; k++) {
-        append_result_entry(o, "coefficients", json_real(c[k]));
+        append_json_result(o, "coefficients", json_real(c[k]));
     }
     if (o->report) {
         json_object_set_new(o->report, "worst", json_real(worst));
@@ -316,11 +317,11 @@ int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_d
         }
         bias[count++] = channel_extremes[i].mean;
         if (o->report) {
-            append_result_entry(o, "gauges",
-                                json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias",
-                                          channel_extremes[i].mean, "unit",
-                                          device->info.input[i].unit, "noise",
-                                          channel_extremes[i].deviation));
+            append_json_result(o, "gauges",
+                               json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias",
+                                         channel_extremes[i].mean, "unit",
+                                         device->info.input[i].unit, "noise",
+                                         channel_extremes[i].deviation));
         } else {
             printf("  %-14s %.6f %s, noise %.2g\n", name, channel_extremes[i].mean,
                    device->info.input[i].unit, channel_extremes[i].deviation);

@@ -10,7 +10,8 @@ enum { PRESS = 900, EARLY = 100, LATE = 500 }; /* [ticks] */
 /* maximum number of tested stiffnesses: up to 19 times the analytic limit */
 enum { MAX_PRESSES = 90 };
 
-#define MIN_STIFFNESS_FACTOR 0.25  /* first tested stiffness, as a factor of the analytic limit */
+#define FIRST_STIFFNESS_TO_LIMIT_RATIO                                                             \
+    0.25                           /* first tested stiffness, as a factor of the analytic limit */
 #define STIFFNESS_STEP_FACTOR 1.05 /* factor from one stiffness to the next */
 
 /* One press: the wall is where a constant push keeps the axis in it, at most half of the travel
@@ -30,10 +31,11 @@ static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double
         const double damping_force =
             wall_penetration > 0.0 ? damping * (position - last) / axis->period : 0.0;
         set_haptic_force(axis, push - stiffness * wall_penetration - damping_force);
-        const double deviation = fabs(position - rest);
-        early_amplitude =
-            k >= EARLY && k < LATE - EARLY ? fmax(early_amplitude, deviation) : early_amplitude;
-        late_amplitude = k >= LATE ? fmax(late_amplitude, deviation) : late_amplitude;
+        const double deviation_from_rest = fabs(position - rest);
+        early_amplitude = k >= EARLY && k < LATE - EARLY
+                              ? fmax(early_amplitude, deviation_from_rest)
+                              : early_amplitude;
+        late_amplitude = k >= LATE ? fmax(late_amplitude, deviation_from_rest) : late_amplitude;
         last = position;
         if (axis->is_beyond_travel || late_amplitude > 2.0 * depth) {
             late_amplitude = INFINITY;
@@ -52,13 +54,14 @@ static int find_stable_stiffness(struct haptic_axis *axis,
                                  struct stable_wall_stiffness *wall_stiffness)
 {
     const double recentering_stiffness = 0.2 * axis->limit / axis->max_travel;
-    double stiffness = MIN_STIFFNESS_FACTOR * wall_stiffness->analytic_limit[damping_index];
+    double stiffness =
+        FIRST_STIFFNESS_TO_LIMIT_RATIO * wall_stiffness->analytic_stiffness_limit[damping_index];
     wall_stiffness->stiffness[damping_index] = wall_stiffness->unstable_stiffness[damping_index] =
         NAN;
     for (int press_count = 0; press_count < MAX_PRESSES && stiffness > 0.0; press_count++) {
         int is_oscillation_growing = 0;
-        int code = settle_haptic_axis(axis, recentering_stiffness, found->damping);
-        code = code ? code : settle_haptic_axis(axis, 0.0, found->damping);
+        int code = return_haptic_axis_to_start(axis, recentering_stiffness, found->damping);
+        code = code ? code : return_haptic_axis_to_start(axis, 0.0, found->damping);
         code = code ? code
                     : press_virtual_wall(axis, stiffness, wall_stiffness->damping[damping_index],
                                          found->resolution, &is_oscillation_growing);
@@ -81,17 +84,19 @@ int measure_stable_wall_stiffness(struct haptic_axis *axis,
 {
     static const double share[HAPTIC_DAMPINGS] = {0.0, 0.5, 1.0, 2.0};
     const double max_wall_damping = 0.1 * found->mass / (axis->period + found->delay);
-    const double duration = MAX_PRESSES * (2 * SETTLING_TICK_COUNT + PRESS + 1) * axis->period;
+    const double max_damping_test_duration =
+        MAX_PRESSES * (2 * SETTLING_TICK_COUNT + PRESS + 1) * axis->period;
     int code = EXIT_GOOD;
     for (int i = 0; !code && i < HAPTIC_DAMPINGS; i++) {
         wall_stiffness->damping[i] = fmin(share[i] * found->damping, max_wall_damping);
-        wall_stiffness->analytic_limit[i] =
+        wall_stiffness->analytic_stiffness_limit[i] =
             (found->damping + wall_stiffness->damping[i]) / (0.5 * axis->period + found->delay);
-        if (axis->is_paced && wall_stiffness->analytic_limit[i] > 0.0) {
+        if (axis->is_paced_by_clock && wall_stiffness->analytic_stiffness_limit[i] > 0.0) {
             fprintf(stderr,
                     "virtual wall %d of %d, damping %.3g: the axis presses on it at most %d times, "
                     "with a higher stiffness each time, within %.0f s\n",
-                    i + 1, HAPTIC_DAMPINGS, wall_stiffness->damping[i], MAX_PRESSES, duration);
+                    i + 1, HAPTIC_DAMPINGS, wall_stiffness->damping[i], MAX_PRESSES,
+                    max_damping_test_duration);
         }
         code = find_stable_stiffness(axis, found, i, wall_stiffness);
     }
@@ -109,14 +114,15 @@ static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness 
                      unstable_stiffness = wall_stiffness->unstable_stiffness[i];
         const int is_only_unstable_known = isnan(stable_stiffness) && !isnan(unstable_stiffness);
         const int is_only_stable_known = !isnan(stable_stiffness) && isnan(unstable_stiffness);
-        const int is_untested = isnan(stable_stiffness) && isnan(unstable_stiffness);
+        const int is_wall_untested = isnan(stable_stiffness) && isnan(unstable_stiffness);
         fprintf(to, "%.9g %.9g %.9g %.9g %.9g %.9g\n", wall_stiffness->damping[i],
-                is_only_stable_known ? NAN : stable_stiffness, wall_stiffness->analytic_limit[i],
+                is_only_stable_known ? NAN : stable_stiffness,
+                wall_stiffness->analytic_stiffness_limit[i],
                 is_only_stable_known ? stable_stiffness : NAN,
-                is_only_unstable_known ? unstable_stiffness : NAN, is_untested ? 0.0 : NAN);
+                is_only_unstable_known ? unstable_stiffness : NAN, is_wall_untested ? 0.0 : NAN);
         stable_only_count += is_only_stable_known;
         unstable_only_count += is_only_unstable_known;
-        untested_count += is_untested;
+        untested_count += is_wall_untested;
     }
     fputs("EOD\nplot ", to);
     if (stable_only_count + unstable_only_count + untested_count < HAPTIC_DAMPINGS) {
@@ -129,21 +135,21 @@ static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness 
 }
 
 /* Units of an axis in metres and newtons, in radians, or of another kind, by enum haptic_units. */
-static void write_labels_of_walls(FILE *to, enum haptic_units units,
-                                  const struct identified_haptic_axis *found)
+static void write_wall_plot_axis_labels(FILE *to, enum haptic_units units,
+                                        const struct identified_haptic_axis *found)
 {
     static const struct {
         const char *mass, *damping, *stiffness;
     } names[] = {{" kg", "N s/m", "N/m"}, {" kg m^2", "N m s/rad", "N m/rad"}, {"", "", ""}};
     const char *damping = names[units].damping, *stiffness = names[units].stiffness;
-    const int is_known = damping[0] != '\0';
-    fprintf(to, "set xlabel 'damping of the wall%s%s%s'\n", is_known ? " (" : "", damping,
-            is_known ? ")" : "");
-    fprintf(to, "set ylabel 'stiffness of the wall%s%s%s'\n", is_known ? " (" : "", stiffness,
-            is_known ? ")" : "");
+    const int are_wall_units_known = damping[0] != '\0';
+    fprintf(to, "set xlabel 'damping of the wall%s%s%s'\n", are_wall_units_known ? " (" : "",
+            damping, are_wall_units_known ? ")" : "");
+    fprintf(to, "set ylabel 'stiffness of the wall%s%s%s'\n", are_wall_units_known ? " (" : "",
+            stiffness, are_wall_units_known ? ")" : "");
     fprintf(to, "set title '%s %.3g%s, damping %.3g%s%s, delay %.3g ms'\n",
             units == HAPTIC_ROTARY ? "moment of inertia" : "mass", found->mass, names[units].mass,
-            found->damping, is_known ? " " : "", damping, found->delay * 1e3);
+            found->damping, are_wall_units_known ? " " : "", damping, found->delay * 1e3);
 }
 
 int draw_stable_wall_stiffness(enum haptic_units units,
@@ -161,7 +167,7 @@ int draw_stable_wall_stiffness(enum haptic_units units,
     }
     fputs("set yrange [0:*]\nset offsets graph 0.05, graph 0.05, graph 0.1, 0\nset key left top\n",
           d.to);
-    write_labels_of_walls(d.to, units, found);
+    write_wall_plot_axis_labels(d.to, units, found);
     write_gnuplot_of_walls(d.to, wall_stiffness);
     return drawing_close(&d);
 }

@@ -15,9 +15,9 @@
 #include "words.h"
 
 #define BENCH_SCENE_FOLDER "examples/scenes"
-#define DEFAULT_SWEEPS 2000
-#define DEFAULT_SETTLING (-1.0)
-#define DEFAULT_UPDATE 1e-10
+#define DEFAULT_MAX_SWEEPS 2000
+#define DEFAULT_SETTLING_DURATION (-1.0)
+#define DEFAULT_CONVERGED_UPDATE 1e-10
 
 static const char help[] =
     "usage: tact bench contact [SCENE.yaml]... [OPTION]...\n"
@@ -98,7 +98,7 @@ struct query {
 static int add_bench_scene(struct query *q, const char *scene)
 {
     if (q->count == MOST_SCENES) {
-        return command_usage(q->name, "at most %d scenes", MOST_SCENES);
+        return command_print_usage_error(q->name, "at most %d scenes", MOST_SCENES);
     }
     q->scene[q->count++] = scene;
     return 0;
@@ -110,16 +110,17 @@ static int parse_option_number(const struct query *q, const char *option, const 
     if (!parse_finite_number(text, out) && *out >= least && *out <= most) {
         return 0;
     }
-    return isinf(most) ? command_usage(q->name, "%s %s: a number from %g on is expected", option,
-                                       text, least)
-                       : command_usage(q->name, "%s %s: a number from %g to %.0f is expected",
-                                       option, text, least, most);
+    return isinf(most)
+               ? command_print_usage_error(q->name, "%s %s: a number from %g on is expected",
+                                           option, text, least)
+               : command_print_usage_error(q->name, "%s %s: a number from %g to %.0f is expected",
+                                           option, text, least, most);
 }
 
 static int add_requested_figure(struct query *q, const char *text)
 {
     if (text[0] < '3' || text[0] > '5' || text[1]) {
-        return command_usage(q->name, "--figure %s: 3, 4 or 5 is expected", text);
+        return command_print_usage_error(q->name, "--figure %s: 3, 4 or 5 is expected", text);
     }
     q->requested_figures |= 1 << (text[0] - '0');
     return 0;
@@ -128,7 +129,7 @@ static int add_requested_figure(struct query *q, const char *text)
 static int add_requested_table(struct query *q, const char *text)
 {
     if (text[0] < '1' || text[0] > '2' || text[1]) {
-        return command_usage(q->name, "--table %s: 1 or 2 is expected", text);
+        return command_print_usage_error(q->name, "--table %s: 1 or 2 is expected", text);
     }
     q->tables |= 1 << (text[0] - '0');
     return 0;
@@ -145,8 +146,8 @@ static int set_bench_option(struct query *q, int option, const char *text)
                 return add_bench_scene(q, names[i]);
             }
         }
-        return command_usage(q->name, "--scene %s: tact bench contact has no scene of this name",
-                             text);
+        return command_print_usage_error(
+            q->name, "--scene %s: tact bench contact has no scene of this name", text);
     case 'f':
         q->folder = text;
         return 0;
@@ -175,8 +176,8 @@ static int set_bench_option(struct query *q, int option, const char *text)
         return text_ends_with(text, ".png") || text_ends_with(text, ".svg") ||
                        text_ends_with(text, ".gp") || text_ends_with(text, ".csv")
                    ? 0
-                   : command_usage(q->name, "-o %s: .png, .svg, .gp or .csv is expected at its end",
-                                   text);
+                   : command_print_usage_error(
+                         q->name, "-o %s: .png, .svg, .gp or .csv is expected at its end", text);
     case 'j':
         q->json = 1;
         return 0;
@@ -194,17 +195,17 @@ static int draw_bench_figure(const struct query *q, const struct bench_scene *sc
 {
     struct drawing d;
     if (text_ends_with(q->out, ".csv")) {
-        struct output table;
-        int output_open_error = output_open(&table, q->name, q->out, q->force);
+        struct output figure_output;
+        int output_open_error = output_open(&figure_output, q->name, q->out, q->force);
         if (output_open_error) {
             return output_open_error;
         }
         if (convex_results) {
-            write_convex_csv(table.to, convex_results);
+            write_convex_csv(figure_output.to, convex_results);
         } else {
-            write_bench_csv(table.to, scenes, q->count);
+            write_bench_csv(figure_output.to, scenes, q->count);
         }
-        return output_close(&table, EXIT_GOOD, 1);
+        return output_close(&figure_output, EXIT_GOOD, 1);
     }
     int code = drawing_open(&d, q->name, q->out, q->force);
     if (code) {
@@ -224,7 +225,9 @@ static int measure_convex_figures(const struct query *q)
     int rc = convex_results ? 0 : -ENOMEM;
     if (!rc) {
         convex_results->requested_figures = q->requested_figures;
-        rc = q->requested_figures & 1 << 3 ? measure_falling_box(convex_results->box_curves) : 0;
+        rc = q->requested_figures & 1 << 3
+                 ? measure_falling_box(convex_results->box_attitude_curves)
+                 : 0;
         rc = !rc && q->requested_figures & 1 << 4
                  ? measure_plate_in_hole(convex_results->plate_in_hole_results)
                  : rc;
@@ -244,12 +247,12 @@ static int measure_convex_figures(const struct query *q)
     return code;
 }
 
-static int measure_tables(const struct query *q)
+static int measure_and_print_smooth_tables(const struct query *q)
 {
     struct smooth_bench_results tables = {.requested_tables = q->tables, .reduced = q->reduced};
     struct tact_error err = {.line = 0};
     if (measure_smooth_tables(q->folder, &tables, &err)) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
     if (q->json) {
         return smooth_tables_print_json(&tables) ? EXIT_BAD : EXIT_GOOD;
@@ -269,7 +272,7 @@ static int measure_bench_scenes(const struct query *q)
         int named = !strchr(scene, '.');
         snprintf(path, sizeof path, "%s%s%s%s", named ? q->folder : "", named ? "/" : "", scene,
                  named ? ".yaml" : "");
-        code = bench_contact(path, &q->options, &scenes[i], &err) ? command_error(&err) : 0;
+        code = bench_contact(path, &q->options, &scenes[i], &err) ? command_print_error(&err) : 0;
     }
     if (!code && q->json) {
         code = bench_print_json(scenes, q->count, &q->options) ? EXIT_BAD : EXIT_GOOD;
@@ -282,19 +285,20 @@ static int measure_bench_scenes(const struct query *q)
 }
 
 /* 1 where an option is given that `tact bench field` does not have. */
-static int has_contact_option(const struct query *q)
+static int has_option_of_contact_bench(const struct query *q)
 {
     return q->count || q->requested_figures || q->tables || q->reduced || q->out || q->folder ||
-           q->force || q->options.ticks || q->options.sweeps != DEFAULT_SWEEPS ||
-           q->options.settling_duration != DEFAULT_SETTLING || q->options.update != DEFAULT_UPDATE;
+           q->force || q->options.ticks || q->options.sweeps != DEFAULT_MAX_SWEEPS ||
+           q->options.settling_duration != DEFAULT_SETTLING_DURATION ||
+           q->options.update != DEFAULT_CONVERGED_UPDATE;
 }
 
 /* Measures figure 6 of Elandt 2019; words: number of words of the command from `field` on. */
 static int measure_field_figure(const struct query *q, int words)
 {
     struct field_wave_row row[FIELD_WAVES];
-    if (words > 1 || has_contact_option(q)) {
-        return command_usage(q->name, "tact bench field takes no option but --json");
+    if (words > 1 || has_option_of_contact_bench(q)) {
+        return command_print_usage_error(q->name, "tact bench field takes no option but --json");
     }
     int rc = measure_field_waves(row);
     if (rc) {
@@ -317,10 +321,11 @@ static void find_installed_scenes(char folder[PATH_MAX])
     snprintf(folder + used, PATH_MAX - used, "%s", BENCH_INSTALLED_SCENES);
 }
 
-static int has_folder_readable_file(const char *folder, const char *name, const char *extension)
+static int has_folder_readable_file(const char *folder, const char *name,
+                                    const char *file_extension)
 {
     char path[2 * PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s%s", folder, name, extension);
+    snprintf(path, sizeof path, "%s/%s%s", folder, name, file_extension);
     return !access(path, R_OK);
 }
 
@@ -332,19 +337,19 @@ static int find_bench_folder(struct query *q, char installed_scene_folder[PATH_M
     for (int i = 0; !needed_scene && i < q->count; i++) {
         needed_scene = strchr(q->scene[i], '.') ? NULL : q->scene[i];
     }
-    const char *extension = q->tables ? ".obj" : ".yaml";
+    const char *file_extension = q->tables ? ".obj" : ".yaml";
     find_installed_scenes(installed_scene_folder);
     if (q->folder || !needed_scene) {
         return 0;
     }
-    q->folder = has_folder_readable_file(BENCH_SCENE_FOLDER, needed_scene, extension)
+    q->folder = has_folder_readable_file(BENCH_SCENE_FOLDER, needed_scene, file_extension)
                     ? BENCH_SCENE_FOLDER
                     : installed_scene_folder;
-    return has_folder_readable_file(q->folder, needed_scene, extension)
+    return has_folder_readable_file(q->folder, needed_scene, file_extension)
                ? 0
-               : command_usage(q->name,
-                               "%s%s is neither in %s nor in %s; --scenes FOLDER says where it is",
-                               needed_scene, extension, BENCH_SCENE_FOLDER, installed_scene_folder);
+               : command_print_usage_error(
+                     q->name, "%s%s is neither in %s nor in %s; --scenes FOLDER says where it is",
+                     needed_scene, file_extension, BENCH_SCENE_FOLDER, installed_scene_folder);
 }
 
 int cmd_bench(int argc, char **argv)
@@ -359,8 +364,9 @@ int cmd_bench(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     char installed_scene_folder[PATH_MAX];
     struct query q = {.name = argv[0]};
-    q.options = (struct bench_options){
-        .sweeps = DEFAULT_SWEEPS, .settling_duration = DEFAULT_SETTLING, .update = DEFAULT_UPDATE};
+    q.options = (struct bench_options){.sweeps = DEFAULT_MAX_SWEEPS,
+                                       .settling_duration = DEFAULT_SETTLING_DURATION,
+                                       .update = DEFAULT_CONVERGED_UPDATE};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
         if (c == 'h') {
@@ -373,24 +379,25 @@ int cmd_bench(int argc, char **argv)
         return measure_field_figure(&q, argc - optind);
     }
     if (!code && (optind >= argc || strcmp(argv[optind], "contact"))) {
-        code = command_usage(q.name, "expected the benchmark to run: contact or field");
+        code = command_print_usage_error(q.name, "expected the benchmark to run: contact or field");
     }
     for (int i = optind + 1; !code && i < argc; i++) {
-        code =
-            strchr(argv[i], '.')
-                ? add_bench_scene(&q, argv[i])
-                : command_usage(q.name, "%s: expected the path of a scene file (.yaml)", argv[i]);
+        code = strchr(argv[i], '.')
+                   ? add_bench_scene(&q, argv[i])
+                   : command_print_usage_error(
+                         q.name, "%s: expected the path of a scene file (.yaml)", argv[i]);
     }
     if (!code && q.requested_figures && (q.count || (q.out && !(q.requested_figures & 1 << 3)))) {
-        code = command_usage(q.name,
-                             q.count ? "--figure cannot be combined with --scene"
-                                     : "-o needs --figure 3: the other figures cannot be drawn");
+        code = command_print_usage_error(
+            q.name, q.count ? "--figure cannot be combined with --scene"
+                            : "-o needs --figure 3: the other figures cannot be drawn");
     }
     if (!code && q.reduced && !(q.tables & 1 << 2)) {
-        code = command_usage(q.name, "--reduced needs --table 2");
+        code = command_print_usage_error(q.name, "--reduced needs --table 2");
     }
     if (!code && q.tables && (q.count || q.requested_figures || q.out)) {
-        code = command_usage(q.name, "--table cannot be combined with --scene, --figure or -o");
+        code = command_print_usage_error(q.name,
+                                         "--table cannot be combined with --scene, --figure or -o");
     }
     for (size_t i = 0; !code && !q.requested_figures && !q.tables && !q.count && i < NAMES; i++) {
         q.scene[i] = names[i];
@@ -404,7 +411,7 @@ int cmd_bench(int argc, char **argv)
         return code;
     }
     if (q.tables) {
-        return measure_tables(&q);
+        return measure_and_print_smooth_tables(&q);
     }
     return q.requested_figures ? measure_convex_figures(&q) : measure_bench_scenes(&q);
 }

@@ -67,7 +67,7 @@ static const char help[] =
     "  tact calibrate stick --scene tool.yaml --axis x --drive fx --limit 4 --travel 0.02\n";
 
 /* Reads a file. *data is valid until the next call. */
-static int read_named_file(const char *path, const void **data, uint64_t *size)
+static int read_whole_file(const char *path, const void **data, uint64_t *size)
 {
     static char *text;
     free(text);
@@ -94,7 +94,7 @@ static int read_scene_file(void *user, const char *name, const void **data, uint
     char path[4096];
     snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : (const char *)user,
              name[0] == '/' ? "" : "/", name);
-    int rc = read_named_file(path, data, size);
+    int rc = read_whole_file(path, data, size);
     if (rc == -ENOENT && strstr(name, ".yaml")) {
         *data = "{}\n";
         *size = 3;
@@ -113,17 +113,17 @@ static int load_device_scene(const char *path, struct tact_scene **scene)
     snprintf(folder, sizeof folder, "%s", path);
     char *directory = dirname(folder);
     const struct tact_scene_files scene_files = {read_scene_file, directory};
-    int rc = read_named_file(path, &text, &size);
+    int rc = read_whole_file(path, &text, &size);
     scene_text = rc || !text ? NULL : malloc(size + 1);
     if (!scene_text) {
-        fprintf(stderr, "tact: %s: cannot be read: %s\n", text_shown(path),
+        fprintf(stderr, "tact: %s: cannot be read: %s\n", text_make_printable(path),
                 strerror(rc ? -rc : ENOMEM));
         return EXIT_USAGE;
     }
     memcpy(scene_text, text, size);
     rc = tact_scene_parse(scene_text, size, path, &scene_files, scene, &err);
     free(scene_text);
-    return rc ? command_error(&err) : EXIT_GOOD;
+    return rc ? command_print_error(&err) : EXIT_GOOD;
 }
 
 static const struct tact_scene_device *find_scene_device_of_name(const struct tact_scene *scene,
@@ -181,7 +181,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
         fprintf(stderr,
                 "tact: the device %s has the type %s: only devices of the types evdev and comedi "
                 "can be calibrated without --axis\n",
-                text_shown(def->name), text_shown(def->type));
+                text_make_printable(def->name), text_make_printable(def->type));
         return EXIT_USAGE;
     }
     const struct tact_device_config config = {
@@ -191,9 +191,9 @@ static int open_calibrated_device(const struct tact_scene_device *def,
         .settings = settings,
         .setting_count = count,
         .period = 1e-3,
-        .messages = {command_message, &are_messages_suppressed}};
+        .messages = {command_print_message, &are_messages_suppressed}};
     if (type->open(&config, device, &err)) {
-        command_error(&err);
+        command_print_error(&err);
         return EXIT_BAD;
     }
     return EXIT_GOOD;
@@ -246,7 +246,7 @@ static int measure_scene_device(const struct calibrate_options *o,
             o->device);
         return EXIT_USAGE;
     }
-    calibrate_choose_path(o, def, directory, path, sizeof path);
+    calibrate_choose_file_path(o, def, directory, path, sizeof path);
     int code = is_output_allowed("tact calibrate", path, o->force, &o->scene, 1);
     code = code ? code : open_calibrated_device(def, o, directory, &device);
     if (code) {
@@ -268,16 +268,16 @@ static int measure_scene_device(const struct calibrate_options *o,
         json_object_set_new(o->report, "file", devices_text(path));
         code = devices_print_json(json_incref(o->report)) ? EXIT_BAD : EXIT_GOOD;
     } else if (!code) {
-        printf("written: %s\n", text_shown(path));
+        printf("written: %s\n", text_make_printable(path));
         if (!def->calibration) {
             fprintf(stderr, "a scene uses this file if its device has the key calibration: %s\n",
-                    text_shown(path));
+                    text_make_printable(path));
         }
     }
     return code;
 }
 
-static int calibrate_of_scene(const struct calibrate_options *o)
+static int calibrate_device_of_scene(const struct calibrate_options *o)
 {
     struct tact_scene *scene = NULL;
     int code = load_device_scene(o->scene, &scene);
@@ -298,11 +298,11 @@ static int calibrate_attached_device(const struct calibrate_options *o)
     struct tact_attached attached;
     struct tact_error err = {.line = 0};
     if (tact_attached_survey(&attached, &err)) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
-    int match_count = 0;
+    int matching_device_count = 0;
     const struct tact_attached_input *input =
-        devices_find_input(&attached, o->device, &match_count);
+        devices_find_input_device(&attached, o->device, &matching_device_count);
     struct tact_device_setting path = {.key = "path", .text = input ? input->path : ""};
     struct tact_scene_device def = {
         .name = "device", .type = "evdev", .settings = &path, .settings_count = 1};
@@ -313,7 +313,7 @@ static int calibrate_attached_device(const struct calibrate_options *o)
         fprintf(stderr,
                 "tact: %s: %d input devices have that name (see tact devices; a card needs "
                 "--scene)\n",
-                o->device, match_count);
+                o->device, matching_device_count);
     }
     tact_attached_free(&attached);
     return code;
@@ -385,7 +385,7 @@ static int parse_calibrate_option(char *name, int c, struct calibrate_options *o
     default:
         bad = parse_number_within(optarg, 0.0, 600.0, &o->wait);
     }
-    return bad ? command_usage(name, "%s is not a valid number for this option", optarg)
+    return bad ? command_print_usage_error(name, "%s is not a valid number for this option", optarg)
                : EXIT_GOOD;
 }
 
@@ -422,26 +422,26 @@ int cmd_calibrate(int argc, char **argv)
         }
     }
     if (argc != optind + 1) {
-        return command_usage(argv[0], "expected one device");
+        return command_print_usage_error(argv[0], "expected one device");
     }
     o.device = argv[optind];
     if (!!o.channel != !!o.points || (o.channel && o.zeroed_sensor)) {
-        return command_usage(argv[0], "expected --channel with --points, or --zero");
+        return command_print_usage_error(argv[0], "expected --channel with --points, or --zero");
     }
     const int is_haptic_calibration = o.axis && o.drive && o.limit > 0.0 && o.max_travel > 0.0;
     if ((o.axis || o.drive || o.plot_path || o.plugins || o.limit > 0.0 || o.max_travel > 0.0) &&
         (!is_haptic_calibration || o.channel || o.zeroed_sensor || !o.scene)) {
-        return command_usage(argv[0],
-                             "calibration of a haptic axis needs --scene, --axis, --drive, --limit "
-                             "and --travel, without --channel and --zero");
+        return command_print_usage_error(
+            argv[0], "calibration of a haptic axis needs --scene, --axis, --drive, --limit "
+                     "and --travel, without --channel and --zero");
     }
     if ((o.channel || o.zeroed_sensor) && !o.scene) {
-        return command_usage(
+        return command_print_usage_error(
             argv[0],
             "calibration of a measurement card needs --scene, a scene that lists its inputs");
     }
     o.report = o.json ? json_object() : NULL;
-    int code = o.scene ? calibrate_of_scene(&o) : calibrate_attached_device(&o);
+    int code = o.scene ? calibrate_device_of_scene(&o) : calibrate_attached_device(&o);
     json_decref(o.report);
     return code;
 }

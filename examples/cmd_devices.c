@@ -119,8 +119,9 @@ static void print_force_outputs(const struct tact_attached_input *input)
 
 static void print_input_device(const struct tact_attached_input *input)
 {
-    printf("\n%s (%s) at %s\n", input->name[0] ? text_shown(input->name) : "an input device",
-           input->kind, input->path);
+    printf("\n%s (%s) at %s\n",
+           input->name[0] ? text_make_printable(input->name) : "an input device", input->kind,
+           input->path);
     print_device_property_unless_empty("also", input->link);
     print_device_property_unless_empty("serial", input->serial);
     print_device_property_unless_empty("phys", input->phys);
@@ -132,7 +133,7 @@ static void print_input_device(const struct tact_attached_input *input)
     print_device_property_unless_empty("scene", input->scene);
 }
 
-static void print_subdevice(const struct tact_attached_subdevice *s)
+static void print_board_subdevice(const struct tact_attached_subdevice *s)
 {
     printf("  %-8d %s", s->number, s->type);
     if (s->input[0] || s->output[0]) {
@@ -154,11 +155,11 @@ static void print_subdevice(const struct tact_attached_subdevice *s)
 
 static void print_measurement_board(const struct tact_attached_board *board)
 {
-    printf("\n%s at %s\n", board->name[0] ? text_shown(board->name) : "a measurement card",
+    printf("\n%s at %s\n", board->name[0] ? text_make_printable(board->name) : "a measurement card",
            board->path);
     print_device_property_unless_empty("driver", board->driver);
     for (int i = 0; i < board->subdevice_count; i++) {
-        print_subdevice(&board->subdevice[i]);
+        print_board_subdevice(&board->subdevice[i]);
     }
     print_device_access(&board->access);
     print_device_property_unless_empty("scene", board->scene);
@@ -172,14 +173,14 @@ static int is_board_node_without_card(const struct tact_attached_board *board)
 
 /* Prints a line for each device that is not listed in full: keyboards, power buttons, lids, nodes
  * without a card. */
-static void print_unlisted_device(const struct tact_attached *attached)
+static void print_incompletely_listed_devices(const struct tact_attached *attached)
 {
     int before = 0;
     for (int i = 0; i < attached->input_count; i++) {
         const struct tact_attached_input *input = &attached->input[i];
         if (!input->channel_count) {
-            printf("%s%s at %s: %s\n", before++ ? "" : "\n", text_shown(input->name), input->path,
-                   input->note[0] ? input->note : input->access.why);
+            printf("%s%s at %s: %s\n", before++ ? "" : "\n", text_make_printable(input->name),
+                   input->path, input->note[0] ? input->note : input->access.why);
             print_device_property_unless_empty("scene", input->scene);
         }
     }
@@ -221,10 +222,10 @@ static void print_attached_devices(const struct tact_attached *attached)
             print_measurement_board(&attached->board[i]);
         }
     }
-    print_unlisted_device(attached);
+    print_incompletely_listed_devices(attached);
 }
 
-struct device_test {
+struct device_test_options {
     const char *name; /* name of the device, or NULL */
     double seconds;
     enum devices_force_consent force;
@@ -232,44 +233,49 @@ struct device_test {
 };
 
 /* Parses an option of the test. Not 0 if it is invalid. */
-static int parse_test_option(struct device_test *device_test, int option, const char *command)
+static int parse_test_option(struct device_test_options *device_test_options, int option,
+                             const char *command_name)
 {
     static const char *const words[] = {"ask", "yes", "no"};
     char *end;
     switch (option) {
     case 't':
-        device_test->name = optarg;
+        device_test_options->name = optarg;
         return 0;
     case 'o':
-        device_test->output = optarg;
+        device_test_options->output = optarg;
         return 0;
     case 's':
-        device_test->seconds = tact_number_read(optarg, &end);
+        device_test_options->seconds = tact_number_read(optarg, &end);
         return *end || end == optarg ||
-                       !(device_test->seconds > 0.0 && device_test->seconds <= 3600.0)
-                   ? command_usage(command, "--seconds %s: expected a number above 0, at most 3600",
-                                   optarg)
+                       !(device_test_options->seconds > 0.0 &&
+                         device_test_options->seconds <= 3600.0)
+                   ? command_print_usage_error(
+                         command_name, "--seconds %s: expected a number above 0, at most 3600",
+                         optarg)
                    : 0;
     default:
         for (int i = 0; i < 3; i++) {
             if (!strcmp(optarg, words[i])) {
-                device_test->force = (enum devices_force_consent)i;
+                device_test_options->force = (enum devices_force_consent)i;
                 return 0;
             }
         }
-        return command_usage(command, "--force %s: expected ask, yes or no", optarg);
+        return command_print_usage_error(command_name, "--force %s: expected ask, yes or no",
+                                         optarg);
     }
 }
 
 static int run_device_test(const struct tact_attached *attached,
-                           const struct device_test *device_test, int json)
+                           const struct device_test_options *device_test_options, int json)
 {
-    struct devices_target target;
-    int code = devices_find_by_name(attached, device_test->name, &target);
+    struct devices_test_target target;
+    int code = devices_find_by_name(attached, device_test_options->name, &target);
     json_t *report = json && !code ? json_pack("{s:n}", "force") : NULL;
-    code = code ? code : devices_show_live_values(&target, device_test->seconds, report);
+    code = code ? code : devices_show_live_values(&target, device_test_options->seconds, report);
     code = code ? code
-                : devices_force_output(&target, device_test->force, device_test->output, report);
+                : devices_test_force_output(&target, device_test_options->force,
+                                            device_test_options->output, report);
     return report && devices_print_json(report) && !code ? EXIT_USAGE : code;
 }
 
@@ -282,7 +288,7 @@ int cmd_devices(int argc, char **argv)
                                                  {"output", required_argument, NULL, 'o'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
-    struct device_test device_test = {.name = NULL, .seconds = 5.0};
+    struct device_test_options device_test_options = {.name = NULL, .seconds = 5.0};
     int c, json = 0;
     while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
         if (c == 'h') {
@@ -294,21 +300,22 @@ int cmd_devices(int argc, char **argv)
         }
         if (c == 'j') {
             json = 1;
-        } else if (parse_test_option(&device_test, c, argv[0])) {
+        } else if (parse_test_option(&device_test_options, c, argv[0])) {
             return EXIT_USAGE;
         }
     }
     if (argc != optind) {
-        return command_usage(argv[0], "no argument is expected, not \"%s\"", argv[optind]);
+        return command_print_usage_error(argv[0], "no argument is expected, not \"%s\"",
+                                         argv[optind]);
     }
     struct tact_attached attached;
     struct tact_error err = {.line = 0};
     if (tact_attached_survey(&attached, &err)) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
     int code = EXIT_GOOD;
-    if (device_test.name) {
-        code = run_device_test(&attached, &device_test, json);
+    if (device_test_options.name) {
+        code = run_device_test(&attached, &device_test_options, json);
     } else if (!json) {
         print_attached_devices(&attached);
     } else if (devices_json(&attached)) {

@@ -35,7 +35,7 @@ struct compared_logs {
 };
 
 /* Steps both logs to the next tick that both have; counts those that only one has. */
-static int step_to_next_common_tick(struct compared_logs *s, struct difference *d)
+static int step_to_next_common_tick(struct compared_logs *s, struct log_difference *d)
 {
     int rc[2] = {tact_log_next(s->log[0], s->record[0]), tact_log_next(s->log[1], s->record[1])};
     while (rc[0] > 0 && rc[1] > 0 && s->record[0]->tick != s->record[1]->tick) {
@@ -53,7 +53,7 @@ static int step_to_next_common_tick(struct compared_logs *s, struct difference *
     return rc[0] < 0 ? rc[0] : (rc[1] < 0 ? rc[1] : rc[0] && rc[1]);
 }
 
-static int compare_two_logs(char **log_paths, struct compared_logs *s, struct difference *d,
+static int compare_two_logs(char **log_paths, struct compared_logs *s, struct log_difference *d,
                             struct tact_error *err)
 {
     for (int i = 0; i < 2; i++) {
@@ -80,22 +80,22 @@ int cmd_diff(int argc, char **argv)
         return end;
     }
     if (argc - optind != 2) {
-        return command_usage(argv[0], "two logs are expected, not %d", argc - optind);
+        return command_print_usage_error(argv[0], "two logs are expected, not %d", argc - optind);
     }
     struct compared_logs s = {{NULL, NULL}, {NULL, NULL}};
-    struct difference d = {0};
+    struct log_difference d = {0};
     struct tact_error err = {.line = 0};
     int code;
     if (compare_two_logs(argv + optind, &s, &d, &err)) {
-        code = command_error(&err);
+        code = command_print_error(&err);
     } else {
         int whole = tact_log_state(s.log[0])->complete && tact_log_state(s.log[1])->complete;
-        int same = !d.differing_value_count && !d.unmatched_field_count &&
-                   !d.unmatched_tick_counts[0] && !d.unmatched_tick_counts[1];
+        int are_logs_same = !d.differing_value_count && !d.unmatched_field_count &&
+                            !d.unmatched_tick_counts[0] && !d.unmatched_tick_counts[1];
         int differ_only_by_truncation =
             !whole && !d.differing_value_count && !d.unmatched_field_count;
-        code =
-            same && whole ? EXIT_GOOD : (differ_only_by_truncation ? EXIT_DAMAGED_LOG : EXIT_BAD);
+        code = are_logs_same && whole ? EXIT_GOOD
+                                      : (differ_only_by_truncation ? EXIT_DAMAGED_LOG : EXIT_BAD);
         if (json && difference_print_json(&d)) {
             code = EXIT_BAD;
         } else if (!json) {

@@ -96,7 +96,7 @@ static int compute_and_print_distance(const struct shape_pair_options *q, char *
     for (int i = 0; i < 2; i++) {
         int rc = parse_shape_word(words[i], q->scale, &shape[i], &err);
         if (rc) {
-            command_error(&err);
+            command_print_error(&err);
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE_ERROR;
         }
     }
@@ -108,7 +108,7 @@ static int compute_and_print_distance(const struct shape_pair_options *q, char *
                                         "not a halfspace"
                                       : "%s and %s: out of memory",
                        words[0], words[1]);
-        return command_error(&err);
+        return command_print_error(&err);
     }
     if (!q->json) {
         print_distance_table(&found);
@@ -132,7 +132,7 @@ int cmd_distance(int argc, char **argv)
         code = parse_shape_pair_option(&q, argv[0], c, optarg);
     }
     if (!code && argc - optind != 2) {
-        code = command_usage(argv[0], "two shapes are expected, not %d", argc - optind);
+        code = command_print_usage_error(argv[0], "two shapes are expected, not %d", argc - optind);
     }
     code = code ? code : compute_and_print_distance(&q, argv + optind, shape);
     release_parsed_shape(&shape[0]);

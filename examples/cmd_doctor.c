@@ -86,7 +86,8 @@ int cmd_doctor(int argc, char **argv)
         return end;
     }
     if (argc != optind) {
-        return command_usage(argv[0], "no argument is expected, not \"%s\"", argv[optind]);
+        return command_print_usage_error(argv[0], "no argument is expected, not \"%s\"",
+                                         argv[optind]);
     }
     struct tact_doctor_report *report = malloc(sizeof *report);
     if (!report || tact_doctor_run(report)) {

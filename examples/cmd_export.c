@@ -55,7 +55,8 @@ static int write_export_file(const struct query *q, struct tact_log *log,
     rc = rc ? tact_error_set(&err, rc, "%s", strerror(-rc)) : write(log, names, &out, &err);
     code = output_close(&out, rc ? EXIT_BAD : EXIT_GOOD, !rc);
     if (rc) {
-        fprintf(stderr, "%s: %s: cannot be written: %s\n", q->name, text_shown(path), err.text);
+        fprintf(stderr, "%s: %s: cannot be written: %s\n", q->name, text_make_printable(path),
+                err.text);
     }
     return code;
 }
@@ -65,7 +66,7 @@ static int export_log_to_files(const struct query *q)
     struct tact_error err = {.line = 0};
     struct tact_log *log;
     if (tact_log_open(q->log, &log, &err)) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
     struct export_names names;
     int code = EXIT_GOOD;
@@ -93,14 +94,16 @@ static int check_output_paths(const struct query *q)
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < i; k++) {
             if (paths[i] && paths[k] && !strcmp(paths[i], paths[k])) {
-                return command_usage(q->name, "both go to %s", paths[i]);
+                return command_print_usage_error(q->name, "both go to %s", paths[i]);
             }
         }
         count += paths[i] != NULL;
         code =
             code || !paths[i] ? code : is_output_allowed(q->name, paths[i], q->force, &q->log, 1);
     }
-    return count ? code : command_usage(q->name, "expected --csv OUT, --hdf5 OUT or --html OUT");
+    return count
+               ? code
+               : command_print_usage_error(q->name, "expected --csv OUT, --hdf5 OUT or --html OUT");
 }
 
 int cmd_export(int argc, char **argv)
@@ -125,7 +128,7 @@ int cmd_export(int argc, char **argv)
         q.html = c == 'm' ? optarg : q.html;
     }
     if (argc - optind != 1) {
-        return command_usage(argv[0], "one log is expected, not %d", argc - optind);
+        return command_print_usage_error(argv[0], "one log is expected, not %d", argc - optind);
     }
     q.log = argv[optind];
     code = check_output_paths(&q);

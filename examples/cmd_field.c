@@ -75,7 +75,7 @@ struct field_measurement {
 
 /* Measures the time of a query with a rigid plane at each side of the bounding box, at a depth of a
  * fifth of the extent. */
-static int measure_query_time(struct field_measurement *a)
+static int measure_field_query_time(struct field_measurement *a)
 {
     struct tact_field_scratch *scratch = tact_field_scratch_create(100000);
     struct tact_pressure_field *flat = NULL;
@@ -120,7 +120,7 @@ static int compute_pressure_field(const struct field_command_options *q,
         a->size = tact_max(a->size, a->mesh->nodes[0].upper[k] - a->mesh->nodes[0].lower[k]);
     }
     tact_field_measure(a->field, a->slope, a->mesh, &a->quality);
-    return measure_query_time(a);
+    return measure_field_query_time(a);
 }
 
 static int print_field_json(const struct field_measurement *a)
@@ -163,24 +163,27 @@ static int compute_and_print_field(const struct field_command_options *q, const 
     }
     a.mesh = ball ? ball : of->shape.mesh;
     if (!rc && !a.mesh) {
-        return command_usage(name, "%s has no surface that ends; expected a mesh", word);
+        return command_print_usage_error(name, "%s has no surface that ends; expected a mesh",
+                                         word);
     }
     if (!rc && (rc = compute_pressure_field(q, of, &a, &err))) {
         tact_error_at(&err, word, 0, 0, NULL);
     }
     int code = EXIT_FILE_ERROR;
     if (rc) {
-        command_error(&err);
+        command_print_error(&err);
     } else {
         code = q->json ? (print_field_json(&a) ? EXIT_USAGE : EXIT_GOOD)
                        : (print_field_table(&a), EXIT_GOOD);
-        const struct section section = {a.mesh,
-                                        a.field,
-                                        a.slope,
-                                        q->axis,
-                                        isnan(q->at) ? a.mesh->centroid[q->axis] : q->at,
-                                        a.quality.deepest};
-        code = !code && q->out ? field_section_draw(&section, name, q->out, q->force) : code;
+        const struct pressure_field_section pressure_field_section = {
+            a.mesh,
+            a.field,
+            a.slope,
+            q->axis,
+            isnan(q->at) ? a.mesh->centroid[q->axis] : q->at,
+            a.quality.deepest};
+        code = !code && q->out ? field_section_draw(&pressure_field_section, name, q->out, q->force)
+                               : code;
         code = !code && a.quality.worst > 0.5 * q->material.thickness ? EXIT_FIELD_REFUSED : code;
     }
     tact_field_free(a.field);
@@ -215,28 +218,32 @@ static int set_field_option(struct field_command_options *q, const char *name, i
     switch (option) {
     case 't':
         return parse_finite_number(text, &q->material.thickness) || !(q->material.thickness > 0.0)
-                   ? command_usage(name, "--thickness %s: a positive number is expected", text)
+                   ? command_print_usage_error(
+                         name, "--thickness %s: a positive number is expected", text)
                    : 0;
     case 'm':
         return parse_finite_number(text, &q->material.modulus) || !(q->material.modulus > 0.0)
-                   ? command_usage(name, "--modulus %s: a positive number is expected", text)
+                   ? command_print_usage_error(name, "--modulus %s: a positive number is expected",
+                                               text)
                    : 0;
     case 'k':
         return parse_field_kind(text, &q->material.kind)
-                   ? command_usage(name, "--kind %s: expected auto, screened, laplace or distance",
-                                   text)
+                   ? command_print_usage_error(
+                         name, "--kind %s: expected auto, screened, laplace or distance", text)
                    : 0;
     case 'c':
         return parse_finite_number(text, &q->material.cell) || !(q->material.cell > 0.0)
-                   ? command_usage(name, "--cell %s: a positive number is expected", text)
+                   ? command_print_usage_error(name, "--cell %s: a positive number is expected",
+                                               text)
                    : 0;
     case 's':
         return parse_finite_number(text, &q->scale) || !(q->scale > 0.0)
-                   ? command_usage(name, "--scale %s: a positive number is expected", text)
+                   ? command_print_usage_error(name, "--scale %s: a positive number is expected",
+                                               text)
                    : 0;
     case 'p':
         return parse_section_plane(text, q)
-                   ? command_usage(
+                   ? command_print_usage_error(
                          name, "--section %s: expected x, y or z, or a plane such as z=0.01", text)
                    : 0;
     case 'o':
@@ -278,10 +285,11 @@ int cmd_field(int argc, char **argv)
         code = set_field_option(&q, argv[0], c, optarg);
     }
     if (!code && argc - optind != 1) {
-        code = command_usage(argv[0], "one mesh is expected, not %d", argc - optind);
+        code = command_print_usage_error(argv[0], "one mesh is expected, not %d", argc - optind);
     }
     if (!code && !(q.material.thickness > 0.0)) {
-        code = command_usage(argv[0], "expected --thickness: that of the elastic layer [m]");
+        code = command_print_usage_error(argv[0],
+                                         "expected --thickness: that of the elastic layer [m]");
     }
     if (!code && q.out) {
         code = is_output_allowed(argv[0], q.out, q.force, (const char *const *)&argv[optind], 1);

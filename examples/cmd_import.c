@@ -13,7 +13,7 @@
 #include "output.h"
 #include "text.h"
 
-#define IMPORT_FACT_COUNT 5
+#define IMPORT_LOG_FACT_COUNT 5
 
 typedef unsigned long long ull;
 
@@ -69,7 +69,7 @@ static const char help[] =
 /* The data of the device type "import": a file-scope variable, as a device type has no access to
  * the command. */
 static struct {
-    const struct import *import;
+    const struct recording_import *recording_import;
     size_t row;
 } imported_recording;
 
@@ -78,13 +78,14 @@ static void read_imported_row(void *self, uint64_t tick, double t, int64_t now_n
 {
     (void)self;
     (void)tick;
-    in->state = interpolate_imported_rows(imported_recording.import, t, &imported_recording.row,
-                                          in->channel)
+    in->state = interpolate_imported_rows(imported_recording.recording_import, t,
+                                          &imported_recording.row, in->channel)
                     ? TACT_DEVICE_STALE
                     : TACT_DEVICE_OK;
     /* Reads the values at the time of a tick; the stamp is that of the present row. */
     in->stamp_ns =
-        now_ns - (int64_t)((t - imported_recording.import->time[imported_recording.row]) * 1e9);
+        now_ns -
+        (int64_t)((t - imported_recording.recording_import->time[imported_recording.row]) * 1e9);
 }
 
 static void close_import_device(void *self)
@@ -99,22 +100,22 @@ static int open_import_device(const struct tact_device_config *config, struct ta
                                                NULL, close_import_device};
     int rc = tact_settings_check(config, NULL, 0, err);
     tact_settings_info(config, "recording", &out->info);
-    out->info.input_count = imported_recording.import->channel_count;
+    out->info.input_count = imported_recording.recording_import->channel_count;
     for (int k = 0; k < out->info.input_count; k++) {
-        const struct import_channel *c = &imported_recording.import->channel[k];
+        const struct import_channel *c = &imported_recording.recording_import->channel[k];
         tact_settings_channel(&out->info.input[k], c->name, c->unit,
-                              imported_recording.import->values[k]);
+                              imported_recording.recording_import->values[k]);
     }
     out->ops = &ops;
     return rc;
 }
 
-static const struct tact_device_type import_type = {TACT_ABI(struct tact_device_type), "import",
-                                                    "a recording made elsewhere",
-                                                    open_import_device, NULL};
+static const struct tact_device_type import_device_type = {TACT_ABI(struct tact_device_type),
+                                                           "import", "a recording made elsewhere",
+                                                           open_import_device, NULL};
 
 /* Loads the scene that the mapping names, or one that has the recording as its only device. */
-static int load_template_scene(const struct import *i, struct tact_scene **out,
+static int load_template_scene(const struct recording_import *i, struct tact_scene **out,
                                struct tact_error *err)
 {
     char text[512], path[4096], folder[4096];
@@ -140,10 +141,11 @@ static int load_template_scene(const struct import *i, struct tact_scene **out,
 }
 
 /* Counts of imported and omitted rows, as facts of the log. */
-static void format_import_facts(const struct import *i, char text[IMPORT_FACT_COUNT][512],
-                                struct tact_log_fact facts[IMPORT_FACT_COUNT])
+static void format_import_facts(const struct recording_import *i,
+                                char text[IMPORT_LOG_FACT_COUNT][512],
+                                struct tact_log_fact facts[IMPORT_LOG_FACT_COUNT])
 {
-    static const char *const keys[IMPORT_FACT_COUNT] = {
+    static const char *const keys[IMPORT_LOG_FACT_COUNT] = {
         "import_source", "import_rows", "import_gaps", "import_repeats", "import_resampling"};
     size_t used = 0;
     snprintf(text[0], sizeof text[0], "%s", i->csv_path);
@@ -154,34 +156,34 @@ static void format_import_facts(const struct import *i, char text[IMPORT_FACT_CO
     text[3][0] = 0;
     for (int k = 0; k < i->group_count && used < sizeof text[3]; k++) {
         used += (size_t)snprintf(text[3] + used, sizeof text[3] - used, "%s%s %llu", k ? ", " : "",
-                                 i->group[k].name, (ull)i->group[k].repeated);
+                                 i->group[k].name, (ull)i->group[k].repeated_row_count);
     }
     snprintf(text[4], sizeof text[4], "linear, repeated rows %s",
              import_must_interpolate_repeats(i) ? "filled" : "kept");
-    for (int k = 0; k < IMPORT_FACT_COUNT; k++) {
+    for (int k = 0; k < IMPORT_LOG_FACT_COUNT; k++) {
         facts[k] = (struct tact_log_fact){keys[k], text[k]};
     }
 }
 
-static int record_imported_session(const struct import *i, const char *out, int force,
+static int record_imported_session(const struct recording_import *i, const char *out, int force,
                                    const int *suppresses_infos, struct tact_session_report *report,
                                    struct tact_error *err)
 {
-    const struct tact_device_type *types[16] = {&import_type};
+    const struct tact_device_type *types[16] = {&import_device_type};
     struct tact_session_options options = tact_session_options_default();
-    struct tact_log_fact facts[IMPORT_FACT_COUNT];
+    struct tact_log_fact facts[IMPORT_LOG_FACT_COUNT];
     struct tact_scene *scene = NULL;
     struct tact_session *session;
-    char text[IMPORT_FACT_COUNT][512];
+    char text[IMPORT_LOG_FACT_COUNT][512];
     size_t count;
     const struct tact_device_type *const *builtin = tact_devices_builtin(&count);
     const struct tact_log_attachment map = {"import.yaml", "application/yaml", i->import_map_text,
                                             i->import_map_bytes};
-    const struct tact_recorder_content imported_content = {
+    const struct tact_recorder_content imported_log_content = {
         .attachments = &map,
         .attachment_count = 1,
         .facts = facts,
-        .fact_count = IMPORT_FACT_COUNT,
+        .fact_count = IMPORT_LOG_FACT_COUNT,
         .joints = i->joint,
         .joint_count = i->joint_count,
         .bodies = i->body,
@@ -193,15 +195,15 @@ static int record_imported_session(const struct import *i, const char *out, int 
     for (size_t k = 0; k < count && k < 15; k++) {
         types[k + 1] = builtin[k];
     }
-    imported_recording.import = i;
+    imported_recording.recording_import = i;
     options.types = types;
     options.type_count = count < 15 ? count + 1 : 16;
     options.clock = TACT_LOOP_FREE;
     options.ticks = i->ticks;
     options.record = out;
     options.replace = force;
-    options.also = &imported_content;
-    options.messages = (struct tact_messages){command_message, (void *)suppresses_infos};
+    options.also = &imported_log_content;
+    options.messages = (struct tact_messages){command_print_message, (void *)suppresses_infos};
     int rc = load_template_scene(i, &scene, err);
     rc = rc ? rc : tact_session_create(scene, &options, &session, err);
     if (!rc) {
@@ -213,30 +215,31 @@ static int record_imported_session(const struct import *i, const char *out, int 
     return rc;
 }
 
-static void print_import_table(const struct import *i, const char *out)
+static void print_import_table(const struct recording_import *i, const char *out)
 {
-    printf("%s: %zu rows in %.3f s, %.6g Hz; %llu ticks of %g ms in %s\n", text_shown(i->csv_path),
-           i->rows, i->time[i->rows - 1], 1.0 / i->median_row_interval, (ull)i->ticks,
-           i->period * 1e3, text_shown(out));
+    printf("%s: %zu rows in %.3f s, %.6g Hz; %llu ticks of %g ms in %s\n",
+           text_make_printable(i->csv_path), i->rows, i->time[i->rows - 1],
+           1.0 / i->median_row_interval, (ull)i->ticks, i->period * 1e3, text_make_printable(out));
     printf("  %llu gaps, the longest %.6g s; %llu rows dropped that had the time of another\n",
            (ull)i->gaps, i->longest_time_gap, (ull)i->dropped);
     printf("  %-24s %8s %10s %9s %8s\n", "measured together", "channels", "repeated", "of rows",
            "in a run");
     for (int k = 0; k < i->group_count; k++) {
-        const struct import_group *g = &i->group[k];
-        printf("  %-24s %8d %10llu %8.1f%% %8llu\n", text_shown(g->name), g->count,
-               (ull)g->repeated, 100.0 * (double)g->repeated / (double)i->rows, (ull)g->longest);
+        const struct import_channel_group *g = &i->group[k];
+        printf("  %-24s %8d %10llu %8.1f%% %8llu\n", text_make_printable(g->name), g->count,
+               (ull)g->repeated_row_count, 100.0 * (double)g->repeated_row_count / (double)i->rows,
+               (ull)g->longest);
     }
 }
 
-static int print_import_json(const struct import *i, const char *out)
+static int print_import_json(const struct recording_import *i, const char *out)
 {
     json_t *groups = json_object();
     for (int k = 0; k < i->group_count; k++) {
-        const struct import_group *g = &i->group[k];
+        const struct import_channel_group *g = &i->group[k];
         json_object_set_new(groups, g->name,
                             json_pack("{s:i, s:I, s:I}", "channels", g->count, "repeated",
-                                      (json_int_t)g->repeated, "longest_run",
+                                      (json_int_t)g->repeated_row_count, "longest_run",
                                       (json_int_t)g->longest));
     }
     json_t *all =
@@ -248,8 +251,8 @@ static int print_import_json(const struct import *i, const char *out)
     return text_print_json(all);
 }
 
-static int import_data_by_map(struct import *i, const char *out, int force, int json,
-                              const int *quiet)
+static int import_csv_by_map(struct recording_import *i, const char *out, int force, int json,
+                             const int *quiet)
 {
     struct tact_error err = {.line = 0};
     struct tact_session_report report = {.fallback_ticks = 0};
@@ -257,10 +260,10 @@ static int import_data_by_map(struct import *i, const char *out, int force, int 
     rc = rc ? rc : import_read_rows(i, &err);
     rc = rc ? rc : record_imported_session(i, out, force, quiet, &report, &err);
     if (rc < 0) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
     if (rc > 0) {
-        fprintf(stderr, "tact import: %s is not complete: %s\n", text_shown(out),
+        fprintf(stderr, "tact import: %s is not complete: %s\n", text_make_printable(out),
                 strerror(-report.recorder.error));
         return EXIT_BAD;
     }
@@ -271,23 +274,23 @@ static int import_data_by_map(struct import *i, const char *out, int force, int 
     return EXIT_GOOD;
 }
 
-static int import_recording(const char *command, const char *const inputs[2], const char *out,
+static int import_recording(const char *command_name, const char *const inputs[2], const char *out,
                             int force, int json, int quiet)
 {
-    int code = is_output_allowed(command, out, force, inputs, 2);
+    int code = is_output_allowed(command_name, out, force, inputs, 2);
     if (code) {
         return code;
     }
-    struct import *import = calloc(1, sizeof *import);
-    if (!import) {
-        fprintf(stderr, "%s: no memory\n", command);
+    struct recording_import *recording_import = calloc(1, sizeof *recording_import);
+    if (!recording_import) {
+        fprintf(stderr, "%s: no memory\n", command_name);
         return EXIT_BAD;
     }
-    import->csv_path = inputs[0];
-    import->map_path = inputs[1];
-    code = import_data_by_map(import, out, force, json, &quiet);
-    import_free(import);
-    free(import);
+    recording_import->csv_path = inputs[0];
+    recording_import->map_path = inputs[1];
+    code = import_csv_by_map(recording_import, out, force, json, &quiet);
+    import_free(recording_import);
+    free(recording_import);
     return code;
 }
 
@@ -306,8 +309,9 @@ int cmd_import(int argc, char **argv)
             return EXIT_GOOD;
         }
         if (c == '?' || (c == 'c' && strcmp(optarg, "convex") && strcmp(optarg, "mesh"))) {
-            return c == '?' ? EXIT_USAGE
-                            : command_usage(argv[0], "--collision: expected convex or mesh");
+            return c == '?'
+                       ? EXIT_USAGE
+                       : command_print_usage_error(argv[0], "--collision: expected convex or mesh");
         }
         hand.out = c == 'o' ? optarg : hand.out;
         hand.material = c == 'm' ? optarg : hand.material;
@@ -320,10 +324,10 @@ int cmd_import(int argc, char **argv)
     const char *const inputs[] = {argv[optind], argc - optind > 1 ? argv[optind + 1] : NULL};
     const bool is_hand_import = argc - optind == 1 && is_hand_file(inputs[0]);
     if ((json && argc - optind == 1) || (of_hand && !is_hand_import)) {
-        return command_usage(argv[0],
-                             json && argc - optind == 1
-                                 ? "--json is only for the import of a recording, DATA.csv"
-                                 : "--material and --collision are only for the import of a hand");
+        return command_print_usage_error(
+            argv[0], json && argc - optind == 1
+                         ? "--json is only for the import of a recording, DATA.csv"
+                         : "--material and --collision are only for the import of a hand");
     }
     if (is_hand_import) {
         c = hand.out ? is_output_allowed(argv[0], hand.out, hand.force, inputs, 1) : EXIT_GOOD;
@@ -337,9 +341,10 @@ int cmd_import(int argc, char **argv)
         return c ? c : (is_step_import ? import_step : import_mesh)(argv[0], &hand);
     }
     if (argc - optind != 2 || !hand.out) {
-        return command_usage(argv[0], "DATA.csv, MAP.yaml and -o OUT.mcap are expected, or a hand "
-                                      ".xml, .mjcf or .urdf, or a mesh .ply, .glb or .dae, or a "
-                                      "solid .step or .stp, and -o OUT.obj");
+        return command_print_usage_error(
+            argv[0], "DATA.csv, MAP.yaml and -o OUT.mcap are expected, or a hand "
+                     ".xml, .mjcf or .urdf, or a mesh .ply, .glb or .dae, or a "
+                     "solid .step or .stp, and -o OUT.obj");
     }
     return import_recording(argv[0], inputs, hand.out, hand.force, json, hand.quiet);
 }

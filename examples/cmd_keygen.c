@@ -25,12 +25,12 @@ static const char help[] =
     "  tact keygen operator.key\n";
 
 /* Writes a file that must not exist. Returns the exit code. */
-static int write_new_file(const char *command, const char *path, const char *text, mode_t mode)
+static int write_new_file(const char *command_name, const char *path, const char *text, mode_t mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd < 0) {
         int error = errno;
-        fprintf(stderr, "%s: %s: %s\n", command, text_shown(path),
+        fprintf(stderr, "%s: %s: %s\n", command_name, text_make_printable(path),
                 error == EEXIST ? "exists already, and a key is never replaced" : strerror(error));
         return error == EEXIST ? EXIT_USAGE : EXIT_BAD;
     }
@@ -39,35 +39,35 @@ static int write_new_file(const char *command, const char *path, const char *tex
     error = close(fd) && !error ? errno : error;
     if (error) {
         unlink(path);
-        fprintf(stderr, "%s: %s: cannot be written: %s\n", command, text_shown(path),
+        fprintf(stderr, "%s: %s: cannot be written: %s\n", command_name, text_make_printable(path),
                 strerror(error));
     }
     return error ? EXIT_BAD : EXIT_GOOD;
 }
 
-static int write_key_pair(const char *command, const char *path)
+static int write_key_pair(const char *command_name, const char *path)
 {
     unsigned char secret_key[TACT_NETWORK_KEY_BYTES], public_key[TACT_NETWORK_KEY_BYTES];
     char text[TACT_NETWORK_KEY_TEXT], public_path[4096];
     struct tact_error err = {.line = 0};
     int n = snprintf(public_path, sizeof public_path, "%s.pub", path);
     if (n < 0 || (size_t)n >= sizeof public_path) {
-        return command_usage(command, "the path is too long");
+        return command_print_usage_error(command_name, "the path is too long");
     }
     if (tact_network_key_pair(secret_key, public_key, &err)) {
-        command_error(&err);
+        command_print_error(&err);
         return EXIT_BAD;
     }
     tact_network_key_text(TACT_NETWORK_SECRET_KEY, secret_key, text);
     errno = 0;
-    int code = write_new_file(command, path, text, 0600);
+    int code = write_new_file(command_name, path, text, 0600);
     sodium_memzero(secret_key, sizeof secret_key);
     sodium_memzero(text, sizeof text);
     if (code) {
         return code;
     }
     tact_network_key_text(TACT_NETWORK_PUBLIC_KEY, public_key, text);
-    code = write_new_file(command, public_path, text, 0644);
+    code = write_new_file(command_name, public_path, text, 0644);
     if (code) {
         unlink(path);
         return code;
@@ -89,7 +89,7 @@ int cmd_keygen(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (argc - optind != 1 || !*argv[optind]) {
-        return command_usage(argv[0], "expected one file");
+        return command_print_usage_error(argv[0], "expected one file");
     }
     return write_key_pair(argv[0], argv[optind]);
 }

@@ -36,18 +36,20 @@ static const char help[] =
     "  tact link --listen 4710\n"
     "  tact link --connect 127.0.0.1:4710\n";
 
-static int parse_number(const char *command, double least, double most, double *out)
+static int parse_bounded_option_number(const char *command_name, double least, double most,
+                                       double *out)
 {
     char *end;
     const double value = tact_number_read(optarg, &end);
     if (end == optarg || *end || !(value >= least && value <= most)) {
-        return command_usage(command, "%s: expected a number from %g to %g", optarg, least, most);
+        return command_print_usage_error(command_name, "%s: expected a number from %g to %g",
+                                         optarg, least, most);
     }
     *out = value;
     return EXIT_GOOD;
 }
 
-static int parse_link_option(const char *command, int c, struct link_options *o)
+static int parse_link_option(const char *command_name, int c, struct link_options *o)
 {
     switch (c) {
     case 'l':
@@ -66,11 +68,11 @@ static int parse_link_option(const char *command, int c, struct link_options *o)
         o->scene = optarg;
         return EXIT_GOOD;
     case 's':
-        return parse_number(command, 0.1, 600.0, &o->seconds);
+        return parse_bounded_option_number(command_name, 0.1, 600.0, &o->seconds);
     case 'r':
-        return parse_number(command, 10.0, 4000.0, &o->rate);
+        return parse_bounded_option_number(command_name, 10.0, 4000.0, &o->rate);
     case 'w':
-        return parse_number(command, 0.0, 3600.0, &o->wait);
+        return parse_bounded_option_number(command_name, 0.0, 3600.0, &o->wait);
     case 'j':
         o->json = 1;
         return EXIT_GOOD;
@@ -79,10 +81,10 @@ static int parse_link_option(const char *command, int c, struct link_options *o)
     }
 }
 
-static int open_scene(struct link_options *o, struct link_scene *scene)
+static int open_scene_of_link(struct link_options *o, struct link_scene *scene)
 {
     struct tact_error err = {.line = 0};
-    return link_scene_open(o, scene, &err) ? command_error(&err) : EXIT_GOOD;
+    return link_scene_open(o, scene, &err) ? command_print_error(&err) : EXIT_GOOD;
 }
 
 int cmd_link(int argc, char **argv)
@@ -114,12 +116,13 @@ int cmd_link(int argc, char **argv)
     }
     if (argc != optind || (!o.scene && !o.listen == !o.connect) ||
         (o.scene && (o.listen || o.connect || o.key || o.peer))) {
-        return command_usage(argv[0], "expected one of --listen, --connect and --scene, and "
-                                      "--scene without --key and --peer");
+        return command_print_usage_error(argv[0],
+                                         "expected one of --listen, --connect and --scene, and "
+                                         "--scene without --key and --peer");
     }
-    int code = o.scene ? open_scene(&o, &scene) : EXIT_GOOD;
+    int code = o.scene ? open_scene_of_link(&o, &scene) : EXIT_GOOD;
     if (!code && !o.key != !o.peer) {
-        code = command_usage(argv[0], "expected both --key and --peer, or neither");
+        code = command_print_usage_error(argv[0], "expected both --key and --peer, or neither");
     }
     code = code ? code : link_measure(argv[0], &o, &measurement);
     code = code ? code : link_print(&o, &scene, &measurement);

@@ -90,16 +90,16 @@ static int set_moments_option(struct query *q, int option, const char *text)
         q->method = text;
         return find_moments_method(text)
                    ? 0
-                   : command_usage(q->name,
-                                   "--method %s: exact, opencl, convex or rays is "
-                                   "expected",
-                                   text);
+                   : command_print_usage_error(q->name,
+                                               "--method %s: exact, opencl, convex or rays is "
+                                               "expected",
+                                               text);
     case 'n':
         return parse_finite_number(text, &number) || number != floor(number) || number < 1.0 ||
                        number > 2048.0
-                   ? command_usage(q->name,
-                                   "--resolution %s: a whole number from 1 to 2048 is expected",
-                                   text)
+                   ? command_print_usage_error(
+                         q->name, "--resolution %s: a whole number from 1 to 2048 is expected",
+                         text)
                    : ((q->resolution = (int)number), 0);
     case 'c':
         q->check = text;
@@ -116,16 +116,17 @@ static int measure_overlap_moments(const struct query *q, struct measured_overla
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
     const struct tact_soup *const soup[2] = {&q->shape[0].soup, &q->shape[1].soup};
     if (is_ray_method_chosen(q)) {
-        return measure_rays(shape, soup, q->shape_options.pose, q->resolution, out, err);
+        return measure_overlap_by_rays(shape, soup, q->shape_options.pose, q->resolution, out, err);
     }
     if (strcmp(q->method, "convex") == 0) {
-        return measure_convex(shape, q->shape_options.pose, out, err);
+        return measure_overlap_of_convex_shapes(shape, q->shape_options.pose, out, err);
     }
-    return strcmp(q->method, "opencl") == 0 ? measure_opencl(shape, q->shape_options.pose, out, err)
-                                            : measure_exact(shape, q->shape_options.pose, out, err);
+    return strcmp(q->method, "opencl") == 0
+               ? measure_overlap_with_opencl(shape, q->shape_options.pose, out, err)
+               : measure_overlap_exactly(shape, q->shape_options.pose, out, err);
 }
 
-static int print_moments_answer(struct query *q, char **words)
+static int print_overlap_moments(struct query *q, char **words)
 {
     struct tact_error err = {.line = 0};
     struct measured_overlap result = {.status = 0};
@@ -136,13 +137,13 @@ static int print_moments_answer(struct query *q, char **words)
                 ? parse_shape_or_soup_argument(words[i], q->shape_options.scale, &q->shape[i], &err)
                 : parse_shape_argument(words[i], q->shape_options.scale, &q->shape[i], &err);
         if (rc) {
-            command_error(&err);
+            command_print_error(&err);
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE_ERROR;
         }
     }
     int rc = measure_overlap_moments(q, &result, &err);
     if (rc) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
     struct tact_patch_options options = {
         .curved = tact_shape_faces(&q->shape[0].shape) == TACT_FACES_CURVED ||
@@ -180,12 +181,13 @@ int cmd_moments(int argc, char **argv)
     }
     int words = argc - optind;
     if (!code && words != (q.check ? 0 : 2)) {
-        code = q.check ? command_usage(q.name, "--check FILE takes no shapes besides")
-                       : command_usage(q.name, "two shapes are expected, not %d", words);
+        code = q.check
+                   ? command_print_usage_error(q.name, "--check FILE takes no shapes besides")
+                   : command_print_usage_error(q.name, "two shapes are expected, not %d", words);
     }
     if (!code) {
         code = q.check ? check_mesh_of_file(q.check, q.shape_options.scale, q.shape_options.json)
-                       : print_moments_answer(&q, argv + optind);
+                       : print_overlap_moments(&q, argv + optind);
     }
     release_parsed_shape(&q.shape[0]);
     release_parsed_shape(&q.shape[1]);

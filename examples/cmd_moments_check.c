@@ -51,7 +51,8 @@ static void print_check_table(const struct mesh_check *c)
     const struct tact_mesh_defects *d = &c->defects;
     const double *i = c->inertia;
     const bool more = d->crossings > TACT_MESH_CROSSINGS_MAX;
-    printf("%s: %s\n", text_shown(c->path), c->mesh ? "closed" : text_shown(c->reason));
+    printf("%s: %s\n", text_make_printable(c->path),
+           c->mesh ? "closed" : text_make_printable(c->reason));
     printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n", "vertices", c->vertices, "triangles",
            c->triangles, "components", d->components);
     printf("  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %zu\n  %-18s %s%zu\n  %-18s %zu\n",
@@ -88,7 +89,7 @@ int check_mesh_of_file(const char *path, double scale, int json)
     struct mesh_check c = {.path = path, .reason = err.text};
     int rc = read_soup_of_file(path, scale, &soup, &err);
     if (rc) {
-        command_error(&err);
+        command_print_error(&err);
         return EXIT_FILE_ERROR;
     }
     c.vertices = soup.vertex_count;
@@ -100,7 +101,8 @@ int check_mesh_of_file(const char *path, double scale, int json)
                                         soup.triangle_count, &c.mesh, &err);
     tact_soup_free(&soup);
     if (rc || (refused && !err.text[0])) {
-        return command_usage("tact moments", "%s: %s", path, strerror(-(rc ? rc : refused)));
+        return command_print_usage_error("tact moments", "%s: %s", path,
+                                         strerror(-(rc ? rc : refused)));
     }
     if (c.mesh) {
         compute_mass_properties(&c);

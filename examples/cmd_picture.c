@@ -47,7 +47,7 @@ struct picture_strip {
     int force;
     struct picture_options options;
     struct tact_log *log;
-    struct tact_scene_log view;
+    struct tact_scene_log scene_log;
     struct picture_scene scenes[PICTURE_MAX_FRAMES];
     struct picture_camera camera;
     struct picture_page page;
@@ -57,9 +57,9 @@ struct picture_strip {
 /* Parses numbers separated by commas: returns their count, or -1 on an invalid one or too many. */
 static int parse_number_list(const char *text, double *out, int most)
 {
-    char copy[256], *next = copy, *one;
+    char number_list_copy[256], *next = number_list_copy, *one;
     int count = 0;
-    snprintf(copy, sizeof copy, "%s", text);
+    snprintf(number_list_copy, sizeof number_list_copy, "%s", text);
     while ((one = strsep(&next, ","))) {
         if (count == most || parse_finite_number(one, &out[count++])) {
             return -1;
@@ -72,30 +72,33 @@ static int set_picture_option(struct picture_strip *s, int option, const char *t
 {
     struct picture_options *o = &s->options;
     double v[PICTURE_MAX_FRAMES];
-    int count = option == 'o' ? 0 : parse_number_list(text, v, PICTURE_MAX_FRAMES), good = 1;
+    int count = option == 'o' ? 0 : parse_number_list(text, v, PICTURE_MAX_FRAMES),
+        is_option_valid = 1;
     if (option == 'o') {
         s->out = text;
     } else if (option == 't') {
-        good = count > 0;
-        o->frame_count = good ? count : 0;
+        is_option_valid = count > 0;
+        o->frame_count = is_option_valid ? count : 0;
         memcpy(o->time, v, sizeof v);
     } else if (option == 'c') {
-        good = count == 2 && fabs(v[1]) < 89.0;
+        is_option_valid = count == 2 && fabs(v[1]) < 89.0;
         o->azimuth = v[0];
         o->elevation = v[1];
     } else if (option == 'l') {
-        good = count == 4 && v[3] > 0.0;
+        is_option_valid = count == 4 && v[3] > 0.0;
         tact_v3_copy(o->middle, v);
         o->view_width = v[3];
     } else if (option == 's') {
-        good = count == 2 && v[0] >= 64 && v[0] <= 2000 && v[1] >= 48 && v[1] <= 2000;
-        o->width = good ? (int)v[0] : 0;
-        o->height = good ? (int)v[1] : 0;
+        is_option_valid = count == 2 && v[0] >= 64 && v[0] <= 2000 && v[1] >= 48 && v[1] <= 2000;
+        o->width = is_option_valid ? (int)v[0] : 0;
+        o->height = is_option_valid ? (int)v[1] : 0;
     } else {
-        good = count == 1 && v[0] >= 1 && v[0] <= PICTURE_MAX_FRAMES;
-        o->columns = good ? (int)v[0] : 1;
+        is_option_valid = count == 1 && v[0] >= 1 && v[0] <= PICTURE_MAX_FRAMES;
+        o->columns = is_option_valid ? (int)v[0] : 1;
     }
-    return good ? 0 : command_usage(s->command, "\"%s\" is not a valid value of this option", text);
+    return is_option_valid ? 0
+                           : command_print_usage_error(
+                                 s->command, "\"%s\" is not a valid value of this option", text);
 }
 
 /* Chooses the ticks of the requested times, by default four from the first tick to the last. */
@@ -103,14 +106,15 @@ static int choose_picture_ticks(struct picture_strip *s)
 {
     struct picture_options *o = &s->options;
     const struct tact_log_state *state = tact_log_state(s->log);
-    double period = s->view.scene->period, last = (double)state->last_tick * period;
+    double period = s->scene_log.scene->period, last = (double)state->last_tick * period;
     for (int i = 0; !o->frame_count && i < 4; i++) {
         o->time[i] = last * i / 3.0;
     }
     o->frame_count = o->frame_count ? o->frame_count : 4;
     for (int i = 0; i < o->frame_count; i++) {
         if (!(o->time[i] >= 0.0 && o->time[i] < last + 1.5 * period)) {
-            return command_usage(s->command, "--time %g: the log ends at %g s", o->time[i], last);
+            return command_print_usage_error(s->command, "--time %g: the log ends at %g s",
+                                             o->time[i], last);
         }
     }
     o->columns = o->columns ? o->columns : 4;
@@ -122,7 +126,7 @@ static int choose_picture_ticks(struct picture_strip *s)
  * cannot be recomputed: the second is used in its place. */
 static int gather_frame_records(struct picture_strip *s, struct tact_record *record[2], int frame)
 {
-    const double tick = round(s->options.time[frame] / s->view.scene->period);
+    const double tick = round(s->options.time[frame] / s->scene_log.scene->period);
     uint64_t index = 0;
     int rc = log_find_record(s->log, (uint64_t)tick, &index);
     rc = rc ? rc : tact_log_seek(s->log, index > 1 ? index - 1 : 0);
@@ -130,13 +134,13 @@ static int gather_frame_records(struct picture_strip *s, struct tact_record *rec
         rc = tact_log_next(s->log, record[i]) == 1 ? 0 : -EIO;
     }
     if (!rc) {
-        picture_gather_scene(&s->view, record[0], record[1], &s->scenes[frame]);
+        picture_gather_scene(&s->scene_log, record[0], record[1], &s->scenes[frame]);
     }
     return rc;
 }
 
 static void extend_scale_by_scene_maxima(const struct picture_scene *scene,
-                                         struct picture_scale *scale)
+                                         struct picture_mark_scale *scale)
 {
     for (int k = 0; k < scene->contact_count; k++) {
         const struct picture_contact *c = &scene->contacts[k];
@@ -164,7 +168,7 @@ static int gather_all_frames(struct picture_strip *s)
         s->page.scale.torsion = 0.0; /* negligible compared with the forces */
     }
     for (int i = 0; !rc && i < count; i++) {
-        picture_add_planes(&s->view, &s->camera, s->lower, s->upper, &s->scenes[i]);
+        picture_add_planes(&s->scene_log, &s->camera, s->lower, s->upper, &s->scenes[i]);
         rc = s->scenes[i].failed ? -ENOMEM : 0;
     }
     free(record[0]);
@@ -175,7 +179,7 @@ static int gather_all_frames(struct picture_strip *s)
 static int draw_all_frames(struct picture_strip *s)
 {
     struct picture_page *page = &s->page;
-    page->name = s->view.scene->name ? s->view.scene->name : "";
+    page->name = s->scene_log.scene->name ? s->scene_log.scene->name : "";
     page->options = &s->options;
     page->scenes = s->scenes;
     page->camera = &s->camera;
@@ -211,13 +215,13 @@ static int make_picture_strip(struct picture_strip *s)
     struct tact_error err = {.line = 0};
     int quiet = 1;
     if (tact_log_open(s->path, &s->log, &err) ||
-        tact_scene_log_open(s->log, (struct tact_messages){command_message, &quiet}, &s->view,
-                            &err)) {
-        return command_error(&err);
+        tact_scene_log_open(s->log, (struct tact_messages){command_print_message, &quiet},
+                            &s->scene_log, &err)) {
+        return command_print_error(&err);
     }
     if (tact_log_state(s->log)->ticks < 2) {
         fprintf(stderr, "%s: %s: the log has fewer than two ticks\n", s->command,
-                text_shown(s->path));
+                text_make_printable(s->path));
         return EXIT_USAGE;
     }
     int code = choose_picture_ticks(s);
@@ -227,7 +231,7 @@ static int make_picture_strip(struct picture_strip *s)
     int rc = gather_all_frames(s);
     rc = rc ? rc : draw_all_frames(s);
     if (rc) {
-        fprintf(stderr, "%s: %s: %s\n", s->command, text_shown(s->path), strerror(-rc));
+        fprintf(stderr, "%s: %s: %s\n", s->command, text_make_printable(s->path), strerror(-rc));
         return EXIT_BAD;
     }
     code = write_picture(s);
@@ -246,7 +250,7 @@ int cmd_picture(int argc, char **argv)
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
     static struct picture_strip s;
-    char beside[4096];
+    char default_picture_path[4096];
     int c, code = 0;
     s = (struct picture_strip){
         .command = argv[0],
@@ -260,25 +264,26 @@ int cmd_picture(int argc, char **argv)
         code = c == '?' ? EXIT_USAGE : (c == 'F' ? 0 : set_picture_option(&s, c, optarg));
     }
     if (!code && argc - optind != 1) {
-        code = command_usage(s.command, "one log is expected, not %d", argc - optind);
+        code = command_print_usage_error(s.command, "one log is expected, not %d", argc - optind);
     }
     if (!code) {
         s.path = argv[optind];
         const char *dot = strrchr(s.path, '.');
         int file_name_length_without_suffix =
             dot && !strchr(dot, '/') ? (int)(dot - s.path) : (int)strlen(s.path);
-        snprintf(beside, sizeof beside, "%.*s.png", file_name_length_without_suffix, s.path);
-        s.out = s.out ? s.out : beside;
+        snprintf(default_picture_path, sizeof default_picture_path, "%.*s.png",
+                 file_name_length_without_suffix, s.path);
+        s.out = s.out ? s.out : default_picture_path;
         if (!text_ends_with(s.out, ".png") && !text_ends_with(s.out, ".svg") &&
             !text_ends_with(s.out, ".pdf")) {
-            code =
-                command_usage(s.command, "-o %s: .png, .svg or .pdf is expected at its end", s.out);
+            code = command_print_usage_error(
+                s.command, "-o %s: .png, .svg or .pdf is expected at its end", s.out);
         }
         code = code ? code : is_output_allowed(s.command, s.out, s.force, &s.path, 1);
         code = code ? code : make_picture_strip(&s);
     }
     tact_log_close(s.log);
-    tact_scene_log_close(&s.view);
+    tact_scene_log_close(&s.scene_log);
     for (int i = 0; i < PICTURE_MAX_FRAMES; i++) {
         picture_free(&s.scenes[i]);
     }

@@ -57,7 +57,7 @@ static int draw_plot(const char *command, const struct plot_session *sessions, i
     return drawing_close(&d);
 }
 
-static int make_plot(const char *command, char **log_paths, int count, const struct range *range,
+static int plot_logs(const char *command, char **log_paths, int count, const struct range *range,
                      const char *out, int force)
 {
     struct plot_session *sessions = calloc(2, sizeof *sessions);
@@ -69,7 +69,7 @@ static int make_plot(const char *command, char **log_paths, int count, const str
     }
     for (int i = 0; i < count && !code; i++) {
         sessions[i].range = *range;
-        code = plot_open_session(&sessions[i], log_paths[i], &err) ? command_error(&err) : 0;
+        code = plot_open_session(&sessions[i], log_paths[i], &err) ? command_print_error(&err) : 0;
         whole = whole && !code && tact_log_state(sessions[i].log)->complete;
     }
     if (!code && count == 2 && plot_align_session_clocks(sessions)) {
@@ -93,7 +93,7 @@ int cmd_plot(int argc, char **argv)
         {"to", required_argument, NULL, 't'},     {"force", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     const char *out = NULL;
-    char default_output[4096];
+    char default_picture_path[4096];
     struct range range = {.in_seconds = 0};
     int c, force = 0;
     while ((c = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
@@ -114,24 +114,25 @@ int cmd_plot(int argc, char **argv)
     }
     int count = argc - optind;
     if (count != 1 && count != 2) {
-        return command_usage(argv[0], "one or two logs are expected, not %d", count);
+        return command_print_usage_error(argv[0], "one or two logs are expected, not %d", count);
     }
     if (!out) {
         const char *path = argv[optind];
         int path_length_without_suffix =
             (int)strlen(path) - (text_ends_with(path, ".mcap") ? 5 : 0);
-        snprintf(default_output, sizeof default_output, "%.*s.png", path_length_without_suffix,
-                 path);
-        out = default_output;
+        snprintf(default_picture_path, sizeof default_picture_path, "%.*s.png",
+                 path_length_without_suffix, path);
+        out = default_picture_path;
     }
     if (!text_ends_with(out, ".png") && !text_ends_with(out, ".svg") &&
         !text_ends_with(out, ".pdf") && !text_ends_with(out, ".gp")) {
-        return command_usage(argv[0], "-o %s: .png, .svg, .pdf or .gp is expected at its end", out);
+        return command_print_usage_error(
+            argv[0], "-o %s: .png, .svg, .pdf or .gp is expected at its end", out);
     }
     if (range_check_not_empty(&range, argv[0])) {
         return EXIT_USAGE;
     }
     const char *const logs[] = {argv[optind], argv[argc - 1]};
     int code = is_output_allowed(argv[0], out, force, logs, 2);
-    return code ? code : make_plot(argv[0], argv + optind, count, &range, out, force);
+    return code ? code : plot_logs(argv[0], argv + optind, count, &range, out, force);
 }

@@ -47,20 +47,20 @@ static int is_fully_recovered(const struct tact_recover_report *r)
 static void print_log_damage(const struct tact_recover_report *r)
 {
     if (r->damage[0]) {
-        printf("  the log is damaged: %s\n", text_shown(r->damage));
+        printf("  the log is damaged: %s\n", text_make_printable(r->damage));
     }
 }
 
 static void print_recovery_text(const char *path, const struct tact_recover_report *r)
 {
     if (r->was_complete && !r->ticks_added) {
-        printf("%s: %s already, %llu ticks\n", text_shown(path),
+        printf("%s: %s already, %llu ticks\n", text_make_printable(path),
                r->damage[0] ? "finished" : "whole", (ull)r->ticks);
         print_log_damage(r);
         return;
     }
     printf("%s: %llu ticks and %llu events; %llu and %llu of them recovered from memory\n",
-           text_shown(path), (ull)r->ticks, (ull)r->events, (ull)r->ticks_added,
+           text_make_printable(path), (ull)r->ticks, (ull)r->events, (ull)r->ticks_added,
            (ull)r->events_added);
     if (r->bytes_cut) {
         printf("  %llu bytes of an incomplete record were removed from the end of the log\n",
@@ -90,8 +90,8 @@ static int print_recovery_json(const struct tact_recover_report *r)
 }
 
 /* Sums the reports of a session's files. */
-static void add_part_report(struct tact_recover_report *all, const struct tact_recover_report *one,
-                            int first)
+static void add_recovery_report_of_file(struct tact_recover_report *all,
+                                        const struct tact_recover_report *one, int first)
 {
     all->was_complete = (first || all->was_complete) && one->was_complete;
     all->rings = one->rings; /* only the last file can lack its end, so that its rings decide */
@@ -113,10 +113,10 @@ static void add_part_report(struct tact_recover_report *all, const struct tact_r
 /* Result of recovering the files of a session. */
 struct recovery_outcome {
     struct tact_recover_report report;
-    int files; /* number of files of the session */
+    int session_file_count; /* number of files of the session */
     char session[64];
-    int does_session_continue; /* 1: the last of these files states that another file continues the
-                                  session */
+    int is_continued_in_next_file; /* 1: the last of these files states that another file continues
+                                  the session */
     int code;
 };
 
@@ -126,19 +126,19 @@ static int is_numbered_part_of_session(struct recovery_outcome *all, const char 
 {
     struct tact_error unused = {.line = 0};
     struct tact_log *log;
-    all->does_session_continue = 0;
+    all->is_continued_in_next_file = 0;
     if (tact_log_open(path, &log, &unused)) {
         return 0;
     }
     const char *name = tact_log_fact(log, "session"), *part = tact_log_fact(log, "part");
-    int same = name && part && strtoul(part, NULL, 10) == number &&
-               (!*all->session || !strcmp(name, all->session));
-    if (same) {
+    int is_expected_log_file = name && part && strtoul(part, NULL, 10) == number &&
+                               (!*all->session || !strcmp(name, all->session));
+    if (is_expected_log_file) {
         snprintf(all->session, sizeof all->session, "%s", name);
-        all->does_session_continue = tact_log_fact(log, "continued_in") != NULL;
+        all->is_continued_in_next_file = tact_log_fact(log, "continued_in") != NULL;
     }
     tact_log_close(log);
-    return same;
+    return is_expected_log_file;
 }
 
 /* Recovers a file; returns whether it is the part of that number, which another may follow. A
@@ -152,22 +152,22 @@ static int recover_log_part(struct recovery_outcome *all, const char *path, unsi
         fprintf(stderr,
                 "tact: %s: not changed: the file does not state that it is file %u of this "
                 "session's log\n",
-                text_shown(path), number);
+                text_make_printable(path), number);
         return 0;
     }
     int rc = tact_log_recover(path, NULL, &one, &err);
     if (rc == -ENODATA && number > 1 && !unlink(path)) { /* created ahead, but not used yet */
         fprintf(stderr,
                 "tact: %s: removed: the recorder had created this file, but it contained no tick\n",
-                text_shown(path));
+                text_make_printable(path));
         return 0;
     }
     if (rc) {
-        all->code = command_error(&err);
+        all->code = command_print_error(&err);
     }
     int part = (!rc || rc == -EBADMSG) && is_numbered_part_of_session(all, path, number);
     if (!rc && (part || number == 1)) {
-        add_part_report(&all->report, &one, !all->files++);
+        add_recovery_report_of_file(&all->report, &one, !all->session_file_count++);
     }
     return part;
 }
@@ -183,15 +183,15 @@ static int recover_session_parts(const char *path, int json)
         more = next && !access(next, F_OK) && recover_log_part(&all, next, k);
         free(next);
     }
-    if (all.does_session_continue && !all.report.damage[0]) {
+    if (all.is_continued_in_next_file && !all.report.damage[0]) {
         snprintf(all.report.damage, sizeof all.report.damage,
                  "the file of the session's log that follows file %d is missing or damaged",
-                 all.files);
+                 all.session_file_count);
     }
-    if (all.files && json && print_recovery_json(&all.report)) {
+    if (all.session_file_count && json && print_recovery_json(&all.report)) {
         return EXIT_BAD;
     }
-    if (all.files && !json) {
+    if (all.session_file_count && !json) {
         print_recovery_text(path, &all.report);
     }
     return all.code ? all.code : is_fully_recovered(&all.report) ? EXIT_GOOD : EXIT_TICKS_LOST;
@@ -204,7 +204,7 @@ int cmd_recover(int argc, char **argv)
         return end;
     }
     if (argc - optind != 1) {
-        return command_usage(argv[0], "one log is expected, not %d", argc - optind);
+        return command_print_usage_error(argv[0], "one log is expected, not %d", argc - optind);
     }
     return recover_session_parts(argv[optind], json);
 }

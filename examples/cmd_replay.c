@@ -67,17 +67,17 @@ static const char help[] =
 static void print_replay_table(const char *path, const struct tact_replay_report *r)
 {
     struct tact_histogram_summary compute_latency = tact_histogram_summarise(&r->compute);
-    printf("%s: %llu ticks replayed, %llu values compared, %llu differing\n", text_shown(path),
-           (ull)r->ticks, (ull)r->values, (ull)r->differing);
+    printf("%s: %llu ticks replayed, %llu values compared, %llu differing\n",
+           text_make_printable(path), (ull)r->ticks, (ull)r->values, (ull)r->differing);
     if (r->differing) {
         printf("  the first difference at tick %llu, %s[%u]: %.17g in the log, %.17g now\n",
                (ull)r->first_tick, r->first_field, r->first_element, r->logged, r->replayed);
     }
     if (r->differing && r->mismatch[0]) {
-        printf("  recorded with another %s\n", text_shown(r->mismatch));
+        printf("  recorded with another %s\n", text_make_printable(r->mismatch));
     }
     if (!r->complete) {
-        printf("  the log is incomplete: %s; %llu bytes lost\n", text_shown(r->damage),
+        printf("  the log is incomplete: %s; %llu bytes lost\n", text_make_printable(r->damage),
                (ull)r->bytes_lost);
     }
     if (r->resyncs) {
@@ -121,36 +121,36 @@ static int print_replay_json(const struct tact_replay_report *r, const char *sli
     return text_print_json(all);
 }
 
-struct replay {
+struct replay_command {
     const char *name;
     struct tact_replay_options options;
     struct range range;
     int json, quiet, recompute;
-    const char *scene;            /* scene of --onto */
-    struct difference difference; /* difference of the recomputed part */
-    char *slips;                  /* why the pairs slipped, JSON */
+    const char *scene;                    /* scene of --onto */
+    struct log_difference log_difference; /* difference of the recomputed part */
+    char *slip_report_json;               /* why the pairs slipped, JSON */
     int view;
     struct replayed replay_view;
 };
 
 static void store_slips_of_replayed_pairs(void *user, struct tact_session *session)
 {
-    struct replay *r = user;
-    r->slips = tact_session_slips_json(session);
+    struct replay_command *r = user;
+    r->slip_report_json = tact_session_slips_json(session);
 }
 
 static int choose_next_replay_tick(void *user, struct tact_scene_log *view,
                                    const struct tact_log *log, uint64_t *next)
 {
-    return replay_view_choose_tick(&((struct replay *)user)->replay_view, view, log, next);
+    return replay_view_choose_tick(&((struct replay_command *)user)->replay_view, view, log, next);
 }
 
 static void add_replayed_tick(void *user, const struct tact_layout *layout,
                               const struct tact_record *logged_record,
                               const struct tact_record *replayed_record)
 {
-    struct replay *r = user;
-    struct difference *d = &r->difference;
+    struct replay_command *r = user;
+    struct log_difference *d = &r->log_difference;
     if (r->recompute && (d->fields || !difference_create(layout, layout, d))) {
         difference_compare_records(d, logged_record, replayed_record);
     }
@@ -159,7 +159,7 @@ static void add_replayed_tick(void *user, const struct tact_layout *layout,
     }
 }
 
-static int set_recompute_option(struct replay *r, const char *how)
+static int set_recompute_option(struct replay_command *r, const char *how)
 {
     r->recompute = 1;
     r->options.source = tact_opencl_source_factory;
@@ -170,21 +170,22 @@ static int set_recompute_option(struct replay *r, const char *how)
     } else if (!strcmp(how, "cone") || !strcmp(how, "bouchard")) {
         r->options.local = how;
     } else {
-        return command_usage(r->name, "--recompute %s: host, opencl, cone or bouchard is expected",
-                             how);
+        return command_print_usage_error(
+            r->name, "--recompute %s: host, opencl, cone or bouchard is expected", how);
     }
     return 0;
 }
 
-static int set_view_port(struct replay *r, const char *port)
+static int set_replay_viewer_port(struct replay_command *r, const char *port)
 {
     r->view = 1;
     return port && parse_port_number(port, &r->replay_view.port)
-               ? command_usage(r->name, "--view=%s: a port from 1 to 65535 is expected", port)
+               ? command_print_usage_error(r->name, "--view=%s: a port from 1 to 65535 is expected",
+                                           port)
                : 0;
 }
 
-static int replay_log(struct replay *r, const char *path)
+static int replay_log(struct replay_command *r, const char *path)
 {
     struct tact_error err = {.line = 0};
     struct tact_replay_report *report = malloc(sizeof *report);
@@ -205,18 +206,18 @@ static int replay_log(struct replay *r, const char *path)
     tact_scene_free(scene);
     r->options.scene = NULL;
     if (rc) {
-        command_error(&err);
+        command_print_error(&err);
     } else {
         code = report->differing ? EXIT_BAD : (report->complete ? EXIT_GOOD : EXIT_DAMAGED_LOG);
         int failed = 0;
         if (r->json) {
-            failed = r->recompute ? difference_print_json(&r->difference)
-                                  : print_replay_json(report, r->slips);
+            failed = r->recompute ? difference_print_json(&r->log_difference)
+                                  : print_replay_json(report, r->slip_report_json);
         } else {
             print_replay_table(path, report);
             if (r->recompute) {
                 puts("");
-                difference_print_table(&r->difference, "the log", "the replay");
+                difference_print_table(&r->log_difference, "the log", "the replay");
             }
         }
         code = failed ? EXIT_BAD : code;
@@ -242,9 +243,10 @@ int cmd_replay(int argc, char **argv)
                                                  {"quiet", no_argument, NULL, 'q'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
-    struct replay r = {.name = argv[0],
-                       .options = tact_replay_options_default(),
-                       .replay_view = {.must_open_browser = 1, .stop = command_stop_flag()}};
+    struct replay_command r = {
+        .name = argv[0],
+        .options = tact_replay_options_default(),
+        .replay_view = {.must_open_browser = 1, .stop = command_stop_flag()}};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "hq", long_options, NULL)) != -1) {
         if (c == 'h') {
@@ -256,7 +258,7 @@ int cmd_replay(int argc, char **argv)
         code = c == 'r' ? set_recompute_option(&r, optarg) : code;
         r.options.playback_device = c == 'o' ? optarg : r.options.playback_device;
         r.scene = c == 's' ? optarg : r.scene;
-        code = c == 'V' ? set_view_port(&r, optarg) : code;
+        code = c == 'V' ? set_replay_viewer_port(&r, optarg) : code;
         code =
             c == 'O' ? parse_allowed_origin(r.name, optarg, &r.replay_view.allowed_origin) : code;
         r.replay_view.must_open_browser &= c != 'B';
@@ -266,15 +268,16 @@ int cmd_replay(int argc, char **argv)
         r.quiet |= c == 'q';
     }
     if (!code && argc - optind != 1) {
-        code = command_usage(argv[0], "one log is expected, not %d", argc - optind);
+        code = command_print_usage_error(argv[0], "one log is expected, not %d", argc - optind);
     }
     if (!code && !r.options.playback_device != !r.scene) {
-        code = command_usage(argv[0], r.scene ? "--scene is only for a replay with --onto DEVICE"
-                                              : "--onto needs --scene FILE: a local scene with the "
-                                                "deadman and the limits of the outputs");
+        code = command_print_usage_error(
+            argv[0], r.scene ? "--scene is only for a replay with --onto DEVICE"
+                             : "--onto needs --scene FILE: a local scene with the "
+                               "deadman and the limits of the outputs");
     }
     if (!code && r.view && (r.options.playback_device || r.options.realtime)) {
-        code = command_usage(
+        code = command_print_usage_error(
             argv[0], "--view cannot be combined with %s: the page sets the pace of the replay",
             r.options.playback_device ? "--onto" : "--realtime");
     }
@@ -291,9 +294,9 @@ int cmd_replay(int argc, char **argv)
         r.options.stop = command_stop_flag();
         command_install_stop_signals();
     }
-    r.options.messages = (struct tact_messages){command_message, &r.quiet};
+    r.options.messages = (struct tact_messages){command_print_message, &r.quiet};
     code = code ? code : replay_log(&r, argv[optind]);
-    difference_release_fields(&r.difference);
-    free(r.slips);
+    difference_release_fields(&r.log_difference);
+    free(r.slip_report_json);
     return code;
 }

@@ -52,13 +52,13 @@ static int print_run_verdict(const struct run *run, const struct tact_session *s
         fprintf(stderr, "%s: a tick took too long: the run-time limit (fuse) stopped the loop\n",
                 run->name);
     } else if (report->recorder.error) {
-        fprintf(stderr, "%s: the log %s is not complete: %s\n", run->name, text_shown(path),
-                strerror(-report->recorder.error));
+        fprintf(stderr, "%s: the log %s is not complete: %s\n", run->name,
+                text_make_printable(path), strerror(-report->recorder.error));
     } else if (rc) {
         fprintf(stderr, "%s: the run failed: %s\n", run->name, strerror(-rc));
     } else if (report->recorder.overruns) {
         fprintf(stderr, "%s: the log %s is not complete: %llu ticks were lost\n", run->name,
-                text_shown(path), (unsigned long long)report->recorder.overruns);
+                text_make_printable(path), (unsigned long long)report->recorder.overruns);
         rc = 1;
     } else if (report->safety == TACT_SAFETY_FAULT) {
         fprintf(stderr, "%s: the run ended with a fault, which began at tick %llu: %s\n", run->name,
@@ -108,9 +108,9 @@ static int run_session_in_viewer(const struct run *run, const struct tact_scene 
         return tact_session_run(session, report);
     }
     int rc = stream_open_server(stream, session, scene, is_real_time ? "real time" : "simulation",
-                                run->options.stop, &run->pages, &err);
+                                run->options.stop, &run->viewer_page_options, &err);
     if (rc) {
-        command_error(&err);
+        command_print_error(&err);
         return rc;
     }
     return is_real_time ? tact_session_run(session, report)
@@ -123,7 +123,7 @@ static int report_scene_error(const struct run *run, struct tact_error *err)
     if (run->relocate_error) {
         run->relocate_error(run->relocate_error_user, err);
     }
-    return command_error(err);
+    return command_print_error(err);
 }
 
 static int run_session_of_scene(struct run *run, const struct tact_scene *scene)
@@ -134,9 +134,9 @@ static int run_session_of_scene(struct run *run, const struct tact_scene *scene)
     struct stream stream = {.session = NULL};
     run->options.observe = run->view ? stream_publish_tick : NULL;
     run->options.observe_user = &stream;
-    run->pages.loop_cpu = tact_realtime_processor(scene->realtime.cpu);
+    run->viewer_page_options.loop_cpu = tact_realtime_processor(scene->realtime.cpu);
     run->options.source_user = run;
-    run->pages.source = "host";
+    run->viewer_page_options.source = "host";
     if (strcmp(scene->moments.source, "host")) {
         tact_opencl_prepare(NULL); /* before devices start threads; a failure is reported when the
                                       moment source is opened */
@@ -170,7 +170,7 @@ static int open_moment_source(void *user, const struct tact_source_scene *scene,
     int rc = tact_opencl_source_factory(NULL, scene, device, period_ns, messages, out, err);
     if (!rc) {
         snprintf(run->source, sizeof run->source, "%s", out->name);
-        run->pages.source = run->source;
+        run->viewer_page_options.source = run->source;
     }
     return rc;
 }
@@ -187,13 +187,13 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene)
     run->options.types = tact_plugins_types(plugins, &run->options.type_count);
     run->options.source = open_moment_source;
     run->options.stop = command_stop_flag();
-    run->options.messages = (struct tact_messages){command_message, &run->quiet};
+    run->options.messages = (struct tact_messages){command_print_message, &run->quiet};
     run->options.watch = !run->quiet && isatty(STDERR_FILENO) ? live_print_status_line : NULL;
     run->live_status = (struct live_status){.is_real_time = run->options.clock == TACT_LOOP_REAL,
                                             .period = scene->period};
     run->options.watch_user = &run->live_status;
-    run->pages.must_open_browser = !run->must_not_open_browser;
-    run->pages.address_stream = stderr;
+    run->viewer_page_options.must_open_browser = !run->must_not_open_browser;
+    run->viewer_page_options.address_stream = stderr;
     command_install_stop_signals();
     if (!override_scene_values(run, scene)) {
         code = run->reduced ? run_reduced(run, scene) : run_session_of_scene(run, scene);
@@ -209,11 +209,11 @@ static int run_scene_of_command(int argc, char **argv, int clock)
     struct tact_scene *scene;
     struct tact_error err = {.line = 0};
     run.options.clock = clock;
-    int code = run_parse(&run, argc, argv);
+    int code = run_parse_options(&run, argc, argv);
     if (code || run.help) {
         return code;
     }
-    return tact_scene_load(run.scene, &scene, &err) ? command_error(&err)
+    return tact_scene_load(run.scene, &scene, &err) ? command_print_error(&err)
                                                     : run_loaded_scene(&run, scene);
 }
 

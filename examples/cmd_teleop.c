@@ -49,7 +49,7 @@ static const char help[] =
 
 struct options {
     const char *site_name;
-    int check, print;
+    int is_check_requested, print;
     double seconds, wait;
 };
 
@@ -59,8 +59,8 @@ static int parse_duration_option(const char *command, const char *option, const 
     char *end;
     const double value = tact_number_read(text, &end);
     if (end == text || *end || !(value >= least && value <= most)) {
-        return command_usage(command, "%s %s: expected a number from %g to %g", option, text, least,
-                             most);
+        return command_print_usage_error(command, "%s %s: expected a number from %g to %g", option,
+                                         text, least, most);
     }
     *out = value;
     return EXIT_GOOD;
@@ -91,7 +91,7 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
         const int has_argument =
             is_site_option || seconds || is_option_with_value(word, next, "--wait", &value);
         if (has_argument && !value) {
-            return command_usage(argv[0], "%s: expected a value", word);
+            return command_print_usage_error(argv[0], "%s: expected a value", word);
         }
         if (is_site_option) {
             o->site_name = value;
@@ -100,7 +100,7 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
         } else if (has_argument) {
             rc = parse_duration_option(argv[0], "--wait", value, 0.0, 3600.0, &o->wait);
         } else if (!strcmp(word, "--check")) {
-            o->check = 1;
+            o->is_check_requested = 1;
         } else if (!strcmp(word, "--print")) {
             o->print = 1;
         } else {
@@ -165,7 +165,7 @@ static int print_scene_or_measure_link(const struct run *run, const struct optio
     struct teleop_node_locations other_scene_locations;
     if (link_scene_read(&options, link, &err)) {
         teleop_relocate_error(generated_scene->teleop, &generated_scene->node_locations, &err);
-        return command_error(&err);
+        return command_print_error(&err);
     }
     if (o->print) {
         fputs(link->scene->text, stdout);
@@ -178,7 +178,8 @@ static int print_scene_or_measure_link(const struct run *run, const struct optio
     return check_teleop_link(run->name, &options, link);
 }
 
-static int run_site(struct run *run, const struct options *o, const struct teleop *teleop)
+static int run_session_of_site(struct run *run, const struct options *o,
+                               const struct teleop *teleop)
 {
     static struct link_scene link;
     struct generated_scene generated_scene = {.teleop = teleop};
@@ -186,8 +187,8 @@ static int run_site(struct run *run, const struct options *o, const struct teleo
     int code;
     if (teleop_scene(teleop, !strcmp(o->site_name, "local"), &link.scene,
                      &generated_scene.node_locations, &err)) {
-        code = command_error(&err);
-    } else if (o->check || o->print) {
+        code = command_print_error(&err);
+    } else if (o->is_check_requested || o->print) {
         code = print_scene_or_measure_link(run, o, &generated_scene, &link);
         tact_scene_free(link.other);
         tact_scene_free(link.scene);
@@ -216,31 +217,32 @@ int cmd_teleop(int argc, char **argv)
     }
     run.options.clock = TACT_LOOP_REAL;
     int code = parse_teleop_options(&argc, argv, &o);
-    code = code ? code : run_parse(&run, argc, argv);
+    code = code ? code : run_parse_options(&run, argc, argv);
     if (code) {
         return code;
     }
     if (!o.site_name || (strcmp(o.site_name, "local") != 0 && strcmp(o.site_name, "remote") != 0)) {
-        return command_usage(argv[0], "expected --site local or --site remote");
+        return command_print_usage_error(argv[0], "expected --site local or --site remote");
     }
-    if (o.check && o.print) {
-        return command_usage(argv[0], "expected --check or --print, not both");
+    if (o.is_check_requested && o.print) {
+        return command_print_usage_error(argv[0], "expected --check or --print, not both");
     }
     if (o.print && run.json) {
-        return command_usage(argv[0], "--print cannot be combined with --json");
+        return command_print_usage_error(argv[0], "--print cannot be combined with --json");
     }
-    if ((o.check || o.print) && run.options.record) {
-        return command_usage(argv[0], "%s records nothing", o.check ? "--check" : "--print");
+    if ((o.is_check_requested || o.print) && run.options.record) {
+        return command_print_usage_error(argv[0], "%s records nothing",
+                                         o.is_check_requested ? "--check" : "--print");
     }
-    if (!o.check && (o.seconds > 0.0 || o.wait >= 0.0)) {
-        return command_usage(argv[0], "--seconds and --wait are only for --check");
+    if (!o.is_check_requested && (o.seconds > 0.0 || o.wait >= 0.0)) {
+        return command_print_usage_error(argv[0], "--seconds and --wait are only for --check");
     }
     o.seconds = o.seconds > 0.0 ? o.seconds : 10.0;
     o.wait = o.wait >= 0.0 ? o.wait : 60.0;
     if (teleop_read(run.scene, &teleop, &err)) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
-    code = run_site(&run, &o, teleop);
+    code = run_session_of_site(&run, &o, teleop);
     teleop_free(teleop);
     return code;
 }

@@ -65,8 +65,8 @@ static int view_scene(const char *command, const struct player_options *o, const
         argv[argc++] = (char *)plugins;
     }
     if (o->time > 0.0 || o->starts_paused) {
-        return command_usage(command, "--time and --paused are only for a log, and %s is not one",
-                             o->path);
+        return command_print_usage_error(
+            command, "--time and --paused are only for a log, and %s is not one", o->path);
     }
     optind = 1;
     return cmd_sim(argc, argv);
@@ -108,11 +108,13 @@ int cmd_view(int argc, char **argv)
             return EXIT_USAGE;
         }
         if (!is_option_value_valid) {
-            return command_usage(argv[0], "\"%s\" is not a valid value of this option", optarg);
+            return command_print_usage_error(argv[0], "\"%s\" is not a valid value of this option",
+                                             optarg);
         }
     }
     if (optind + 1 != argc) {
-        return command_usage(argv[0], "one log or scene is expected, not %d", argc - optind);
+        return command_print_usage_error(argv[0], "one log or scene is expected, not %d",
+                                         argc - optind);
     }
     o.path = argv[optind];
     const char *dot = strrchr(o.path, '.');
@@ -120,10 +122,10 @@ int cmd_view(int argc, char **argv)
         return view_scene(argv[0], &o, plugins);
     }
     if (plugins) {
-        return command_usage(
+        return command_print_usage_error(
             argv[0], "--plugins is only for a scene, and %s is a log, which needs no devices",
             o.path);
     }
     command_install_stop_signals();
-    return player_run(&o, &err) ? command_error(&err) : EXIT_GOOD;
+    return player_run(&o, &err) ? command_print_error(&err) : EXIT_GOOD;
 }

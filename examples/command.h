@@ -33,16 +33,16 @@ int cmd_link(int argc, char **argv);
 int cmd_teleop(int argc, char **argv);
 
 /* tact.c: one line on stderr, "tact: file:line:column: key: text". Returns EXIT_USAGE. */
-int command_error(const struct tact_error *err);
+int command_print_error(const struct tact_error *err);
 /* Prints one line about an error in the arguments, with a reference to the help. Returns
  * EXIT_USAGE. */
-int command_usage(const char *command, const char *format, ...)
+int command_print_usage_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Parses the options of a subcommand that has only --json and --help. Returns the exit code if the
  * command ends here, or -1. */
 int command_parse_only_json(int argc, char **argv, const char *help, int *json);
 /* Messages of the library to stderr, without those of level INFO where *(int *)user is not 0. */
-void command_message(void *user, enum tact_message_level level, const char *text);
+void command_print_message(void *user, enum tact_message_level level, const char *text);
 
 /* signals.c: the stop flag that a session reads before every tick. */
 struct tact_stop *command_stop_flag(void);
@@ -52,10 +52,10 @@ void command_install_stop_signals(void);
 
 /* live.c: the status line of a running session. */
 struct live_status {
-    double period;    /* period of the loop [s] */
-    int is_real_time; /* 1: real time; 0: free-wheeling */
-    uint64_t tick;    /* tick of the previous line */
-    int64_t time_ns;  /* time of the previous line [ns] */
+    double period;                 /* period of the loop [s] */
+    int is_real_time;              /* 1: real time; 0: free-wheeling */
+    uint64_t tick;                 /* tick of the previous line */
+    int64_t previous_line_time_ns; /* time of the previous line [ns] */
 };
 /* A watch callback of a session; user is a struct live_status. */
 void live_print_status_line(void *user, const struct tact_session_status *status);

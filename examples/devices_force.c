@@ -21,14 +21,14 @@ static const double share = 0.2,
 
 /* The device and output of the test. */
 struct push {
-    const struct devices_target *target;
+    const struct devices_test_target *target;
     char output[TACT_DEVICE_NAME];
     double level;
     const char *unit;
     struct tact_device device;
     struct tact_safety safety;
-    double button[TACT_DEVICE_CHANNELS];
-    double oldest; /* maximum reported age of the force [s] */
+    double last_button_values[TACT_DEVICE_CHANNELS];
+    double oldest_force_age_seconds; /* maximum reported age of the force [s] */
     struct termios terminal;
     int keys; /* 1: a key of the terminal ends the test */
 };
@@ -91,7 +91,7 @@ static int open_force_output(struct push *push)
                                               .settings = settings,
                                               .setting_count = 2,
                                               .period = period,
-                                              .messages = {command_message, &(int){1}}};
+                                              .messages = {command_print_message, &(int){1}}};
     const struct tact_safety_channel channel = {push->level, push->level / fade, 0.0, 0};
     struct tact_safety_options options = tact_safety_default();
     struct tact_error err = {.line = 0};
@@ -100,7 +100,7 @@ static int open_force_output(struct push *push)
     if (tact_safety_init(&push->safety, &channel, 1, &options)) {
         return EXIT_BAD;
     }
-    return type->open(&config, &push->device, &err) ? command_error(&err) : 0;
+    return type->open(&config, &push->device, &err) ? command_print_error(&err) : 0;
 }
 
 /* Reads keys at the terminal immediately and without echo. */
@@ -139,12 +139,12 @@ static const char *get_stop_reason(struct push *push, uint64_t tick,
     }
     for (int i = 0; i < info->input_count; i++) {
         if (!strncmp(info->input[i].name, "btn_", 4)) {
-            if (tick > 0 && in->channel[i] != push->button[i]) {
+            if (tick > 0 && in->channel[i] != push->last_button_values[i]) {
                 return "a button";
             }
-            push->button[i] = in->channel[i];
+            push->last_button_values[i] = in->channel[i];
         } else if (!strcmp(info->input[i].name, "force_age")) {
-            push->oldest = fmax(push->oldest, in->channel[i]);
+            push->oldest_force_age_seconds = fmax(push->oldest_force_age_seconds, in->channel[i]);
         }
     }
     return NULL;
@@ -190,8 +190,8 @@ static void print_force_test(const struct push *push, double seconds, const char
     }
 }
 
-int devices_force_output(const struct devices_target *target, enum devices_force_consent force,
-                         const char *output, json_t *report)
+int devices_test_force_output(const struct devices_test_target *target,
+                              enum devices_force_consent force, const char *output, json_t *report)
 {
     struct push push = {.target = target};
     double seconds = 0.0;
@@ -207,7 +207,7 @@ int devices_force_output(const struct devices_target *target, enum devices_force
     push.device.ops->close(push.device.self);
     restore_terminal(&push);
     print_force_test(&push, seconds, why, report);
-    if (target->input && push.oldest == 0.0 && !why) {
+    if (target->input && push.oldest_force_age_seconds == 0.0 && !why) {
         fprintf(stderr, "tact: the device %s accepted no force command\n", target->input->path);
         return EXIT_BAD;
     }

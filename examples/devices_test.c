@@ -11,49 +11,51 @@
 enum { PERIOD_NS = 10000000, BOARD_CHANNELS = 16 };
 
 /* Extremes and reported values of each channel. */
-struct seen {
+struct channel_observations {
     double low[TACT_DEVICE_CHANNELS];
     double high[TACT_DEVICE_CHANNELS];
     double reported[TACT_DEVICE_CHANNELS];
 };
 
-const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
-                                                     const char *name, int *match_count)
+const struct tact_attached_input *devices_find_input_device(const struct tact_attached *attached,
+                                                            const char *name,
+                                                            int *matching_device_count)
 {
     const struct tact_attached_input *found = NULL;
-    *match_count = 0;
+    *matching_device_count = 0;
     for (int i = 0; i < attached->input_count; i++) {
         const struct tact_attached_input *input = &attached->input[i];
         if (!strcmp(input->path, name) || !strcmp(input->link, name) ||
             !strcmp(input->name, name)) {
-            *match_count = 1;
+            *matching_device_count = 1;
             return input;
         }
         if (strstr(input->name, name)) {
             found = input;
-            ++*match_count;
+            ++*matching_device_count;
         }
     }
-    return *match_count == 1 ? found : NULL;
+    return *matching_device_count == 1 ? found : NULL;
 }
 
 static const struct tact_attached_board *find_board_of_name(const struct tact_attached *attached,
-                                                            const char *name, int *match_count)
+                                                            const char *name,
+                                                            int *matching_device_count)
 {
     const struct tact_attached_board *found = NULL;
-    *match_count = 0;
+    *matching_device_count = 0;
     for (int i = 0; i < attached->board_count; i++) {
         const struct tact_attached_board *board = &attached->board[i];
         if (!strcmp(board->path, name)) {
-            *match_count = 1;
+            *matching_device_count = 1;
             return board;
         }
         if (strstr(board->name, name)) {
             found = board;
-            ++*match_count;
+            ++*matching_device_count;
         }
     }
-    return *match_count == 1 ? found : NULL;
+    return *matching_device_count == 1 ? found : NULL;
 }
 
 /* Opens the board with its analog inputs, or with the digital ones if there are none. */
@@ -88,13 +90,13 @@ static int open_tested_device(const struct tact_attached_input *input,
                                               .settings = settings,
                                               .setting_count = input ? 1 : 2,
                                               .period = PERIOD_NS * 1e-9,
-                                              .messages = {command_message, NULL}};
+                                              .messages = {command_print_message, NULL}};
     struct tact_error err = {.line = 0};
     if (board) {
         list_board_inputs(board, inputs, sizeof inputs);
     }
     const struct tact_device_type *type = input ? &tact_evdev_type : &tact_comedi_type;
-    return type->open(&config, device, &err) ? command_error(&err) : EXIT_GOOD;
+    return type->open(&config, device, &err) ? command_print_error(&err) : EXIT_GOOD;
 }
 
 /* Unit of a channel for display: none for plain numbers. */
@@ -106,56 +108,63 @@ static const char *unit_of_channel(const struct tact_device *device, int channel
 
 /* Reports each channel that has changed by a twentieth of its range, or of a unit, since its last
  * report. */
-static void update_extremes(const struct tact_device *device, const struct tact_device_input *in,
-                            double t, int report_changes, struct seen *seen)
+static void update_channel_extremes(const struct tact_device *device,
+                                    const struct tact_device_input *in, double t,
+                                    int must_report_changes,
+                                    struct channel_observations *channel_observations)
 {
     for (int i = 0; i < device->info.input_count; i++) {
         double value = in->channel[i];
         if (t == 0.0) {
-            seen->low[i] = seen->high[i] = seen->reported[i] = value;
+            channel_observations->low[i] = channel_observations->high[i] =
+                channel_observations->reported[i] = value;
         }
-        seen->low[i] = fmin(seen->low[i], value);
-        seen->high[i] = fmax(seen->high[i], value);
-        if (report_changes && fabs(value - seen->reported[i]) >= 0.05) {
+        channel_observations->low[i] = fmin(channel_observations->low[i], value);
+        channel_observations->high[i] = fmax(channel_observations->high[i], value);
+        if (must_report_changes && fabs(value - channel_observations->reported[i]) >= 0.05) {
             printf("%7.2f s  %-14s %9.3f %s\n", t, device->info.input[i].name, value,
                    unit_of_channel(device, i));
-            seen->reported[i] = value;
+            channel_observations->reported[i] = value;
         }
     }
     fflush(stdout);
 }
 
-static void report_channel_extremes(const struct tact_device *device, const struct seen *seen,
+static void report_channel_extremes(const struct tact_device *device,
+                                    const struct channel_observations *channel_observations,
                                     json_t *report)
 {
     json_t *all = json_array();
     for (int i = 0; i < device->info.input_count; i++) {
         const struct tact_device_channel *channel = &device->info.input[i];
         json_array_append_new(all, json_pack("{s:s, s:s, s:f, s:f}", "name", channel->name, "unit",
-                                             channel->unit, "lowest", seen->low[i], "highest",
-                                             seen->high[i]));
+                                             channel->unit, "lowest", channel_observations->low[i],
+                                             "highest", channel_observations->high[i]));
     }
     json_object_set_new(report, "channels", all);
 }
 
-static void print_test_summary(const struct tact_device *device, const struct seen *seen)
+static void print_test_summary(const struct tact_device *device,
+                               const struct channel_observations *channel_observations)
 {
     puts("\nchannel          lowest   highest  unit");
     for (int i = 0; i < device->info.input_count; i++) {
-        printf("%-14s %9.3f %9.3f  %s%s\n", device->info.input[i].name, seen->low[i], seen->high[i],
-               unit_of_channel(device, i), seen->high[i] > seen->low[i] ? "" : "  (did not move)");
+        printf(
+            "%-14s %9.3f %9.3f  %s%s\n", device->info.input[i].name, channel_observations->low[i],
+            channel_observations->high[i], unit_of_channel(device, i),
+            channel_observations->high[i] > channel_observations->low[i] ? "" : "  (did not move)");
     }
 }
 
 int devices_find_by_name(const struct tact_attached *attached, const char *name,
-                         struct devices_target *target)
+                         struct devices_test_target *target)
 {
-    int boards, inputs;
-    target->board = find_board_of_name(attached, name, &boards);
-    target->input = devices_find_input(attached, name, &inputs);
-    if (boards + inputs != 1) {
+    int matching_board_count, inputs;
+    target->board = find_board_of_name(attached, name, &matching_board_count);
+    target->input = devices_find_input_device(attached, name, &inputs);
+    if (matching_board_count + inputs != 1) {
         fprintf(stderr, "tact: --test %s: %d devices have that name (see tact devices)\n", name,
-                boards + inputs);
+                matching_board_count + inputs);
         return EXIT_BAD;
     }
     return EXIT_GOOD;
@@ -173,11 +182,12 @@ int devices_report_no_access(const struct tact_attached_access *access)
     return access->error;
 }
 
-int devices_show_live_values(const struct devices_target *target, double seconds, json_t *report)
+int devices_show_live_values(const struct devices_test_target *target, double seconds,
+                             json_t *report)
 {
     int code = EXIT_GOOD;
     struct tact_device device = {.ops = NULL};
-    struct seen seen = {.low = {0.0}};
+    struct channel_observations channel_observations = {.low = {0.0}};
     const struct tact_attached_board *board = target->board;
     const struct tact_attached_input *input = target->input;
     if (devices_report_no_access(input ? &input->access : &board->access) ||
@@ -193,7 +203,7 @@ int devices_show_live_values(const struct devices_target *target, double seconds
         const double t = (double)tick * PERIOD_NS * 1e-9;
         tact_clock_sleep_until(start + (int64_t)tick * PERIOD_NS);
         device.ops->read(device.self, tick, t, tact_clock_now(), &in);
-        update_extremes(&device, &in, t, !report, &seen);
+        update_channel_extremes(&device, &in, t, !report, &channel_observations);
         if (in.state == TACT_DEVICE_LOST) {
             fprintf(stderr, "tact: %s was disconnected\n", path);
             code = EXIT_BAD;
@@ -205,9 +215,9 @@ int devices_show_live_values(const struct devices_target *target, double seconds
         json_object_set_new(report, "name", devices_text(name));
         json_object_set_new(report, "path", devices_text(path));
         json_object_set_new(report, "seconds", json_real(seconds));
-        report_channel_extremes(&device, &seen, report);
+        report_channel_extremes(&device, &channel_observations, report);
     } else {
-        print_test_summary(&device, &seen);
+        print_test_summary(&device, &channel_observations);
     }
     return code;
 }

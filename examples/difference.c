@@ -12,8 +12,8 @@ uint32_t difference_index_of_device_time_stamp(const struct tact_field *field)
     return strncmp(field->unit, "state, stamp ns", 15) ? UINT32_MAX : 1;
 }
 
-static void add_compared_field(struct difference *out, const struct tact_field *field, uint32_t a,
-                               uint32_t b)
+static void add_compared_field(struct log_difference *out, const struct tact_field *field,
+                               uint32_t a, uint32_t b)
 {
     if (field->kind == TACT_FIELD_TIMING) {
         return;
@@ -29,7 +29,7 @@ static void add_compared_field(struct difference *out, const struct tact_field *
 }
 
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,
-                      struct difference *out)
+                      struct log_difference *out)
 {
     memset(out, 0, sizeof *out);
     out->fields = calloc((size_t)a->field_count + b->field_count + 1, sizeof *out->fields);
@@ -60,13 +60,13 @@ int difference_create(const struct tact_layout *a, const struct tact_layout *b,
     return 0;
 }
 
-void difference_release_fields(struct difference *d)
+void difference_release_fields(struct log_difference *d)
 {
     free(d->fields);
     d->fields = NULL;
 }
 
-static void count_value_difference(struct difference *d, uint32_t field, uint32_t element_index,
+static void count_value_difference(struct log_difference *d, uint32_t field, uint32_t element_index,
                                    uint64_t tick, double a, double b)
 {
     struct difference_field *f = &d->fields[field];
@@ -76,8 +76,8 @@ static void count_value_difference(struct difference *d, uint32_t field, uint32_
         d->first_tick = tick;
         d->first_field = field;
         d->first_element = element_index;
-        d->first_values[0] = a;
-        d->first_values[1] = b;
+        d->first_differing_values[0] = a;
+        d->first_differing_values[1] = b;
     }
     if (!f->differing_value_count++) {
         f->first_differing_tick = tick;
@@ -98,7 +98,7 @@ static double get_field_value_or_absent(const struct difference_field *f,
     return offset == DIFFERENCE_ABSENT_OFFSET ? f->absent_value : r->values[offset + k];
 }
 
-void difference_compare_records(struct difference *d, const struct tact_record *a,
+void difference_compare_records(struct log_difference *d, const struct tact_record *a,
                                 const struct tact_record *b)
 {
     for (uint32_t i = 0; i < d->field_count; i++) {

@@ -24,7 +24,7 @@ struct difference_field {
     double squared_sums[2]; /* sums of squares over all ticks and elements: of A - B, and of B */
 };
 
-struct difference {
+struct log_difference {
     /* compared fields: those that both logs have, and of pairs that one has */
     struct difference_field *fields;
     uint32_t field_count;
@@ -37,7 +37,7 @@ struct difference {
     /* the first difference: where it is, and the values of A and B */
     uint64_t first_tick;
     uint32_t first_field, first_element;
-    double first_values[2];
+    double first_differing_values[2];
 };
 
 /* Index of the field's element that is a measured time, which differs in any two sessions;
@@ -46,16 +46,16 @@ uint32_t difference_index_of_device_time_stamp(const struct tact_field *field);
 
 /* Returns 0 or -ENOMEM; must be freed in either case. */
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,
-                      struct difference *out);
-void difference_release_fields(struct difference *d);
+                      struct log_difference *out);
+void difference_release_fields(struct log_difference *d);
 
 /* Compares one tick of both logs. */
-void difference_compare_records(struct difference *d, const struct tact_record *a,
+void difference_compare_records(struct log_difference *d, const struct tact_record *a,
                                 const struct tact_record *b);
 
 /* difference_print.c: print the differences as text, with the names of A and B, and as JSON, which
  * returns 0 or -1. */
-void difference_print_table(const struct difference *d, const char *a, const char *b);
-int difference_print_json(const struct difference *d);
+void difference_print_table(const struct log_difference *d, const char *a, const char *b);
+int difference_print_json(const struct log_difference *d);
 
 #endif

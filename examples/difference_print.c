@@ -8,13 +8,13 @@
 typedef unsigned long long ull;
 
 /* Root of the mean square, over ticks and elements, of A - B (0) or B (1). */
-static double root_mean_square(const struct difference *d, const struct difference_field *f,
-                               int which)
+static double compute_field_rms(const struct log_difference *d, const struct difference_field *f,
+                                int which)
 {
     return sqrt(f->squared_sums[which] / ((double)d->ticks * f->count));
 }
 
-void difference_print_table(const struct difference *d, const char *a, const char *b)
+void difference_print_table(const struct log_difference *d, const char *a, const char *b)
 {
     printf("%llu ticks, %llu values compared: %llu differ\n", (ull)d->ticks, (ull)d->values,
            (ull)d->differing_value_count);
@@ -30,18 +30,18 @@ void difference_print_table(const struct difference *d, const char *a, const cha
         return;
     }
     printf("  the first difference at tick %llu, %s[%u]: %.17g in %s, %.17g in %s\n\n",
-           (ull)d->first_tick, text_shown(d->fields[d->first_field].name), d->first_element,
-           d->first_values[0], a, d->first_values[1], b);
+           (ull)d->first_tick, text_make_printable(d->fields[d->first_field].name),
+           d->first_element, d->first_differing_values[0], a, d->first_differing_values[1], b);
     printf("  %-36s %10s %10s %12s %10s  %s\n", "field", "differing", "first tick", "largest",
            "rms", "largest where");
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
         if (f->differing_value_count) {
             printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n",
-                   text_shown(f->name), (ull)f->differing_value_count, (ull)f->first_differing_tick,
-                   f->max_difference, root_mean_square(d, f, 0), (ull)f->max_difference_tick,
-                   f->max_difference_element, f->max_difference_values[0],
-                   f->max_difference_values[1]);
+                   text_make_printable(f->name), (ull)f->differing_value_count,
+                   (ull)f->first_differing_tick, f->max_difference, compute_field_rms(d, f, 0),
+                   (ull)f->max_difference_tick, f->max_difference_element,
+                   f->max_difference_values[0], f->max_difference_values[1]);
         }
     }
 }
@@ -52,7 +52,7 @@ static json_t *json_number(double x)
     return json_sprintf("%.17g", x);
 }
 
-int difference_print_json(const struct difference *d)
+int difference_print_json(const struct log_difference *d)
 {
     json_t *fields = json_object(), *first = json_null();
     for (uint32_t i = 0; i < d->field_count; i++) {
@@ -67,15 +67,15 @@ int difference_print_json(const struct difference *d)
                                           (json_int_t)f->max_difference_element, "a",
                                           json_number(f->max_difference_values[0]), "b",
                                           json_number(f->max_difference_values[1]), "rms",
-                                          json_number(root_mean_square(d, f, 0)), "rms_b",
-                                          json_number(root_mean_square(d, f, 1))));
+                                          json_number(compute_field_rms(d, f, 0)), "rms_b",
+                                          json_number(compute_field_rms(d, f, 1))));
         }
     }
     if (d->differing_value_count) {
-        first =
-            json_pack("{s:I, s:s, s:I, s:o, s:o}", "tick", (json_int_t)d->first_tick, "field",
-                      d->fields[d->first_field].name, "element", (json_int_t)d->first_element, "a",
-                      json_number(d->first_values[0]), "b", json_number(d->first_values[1]));
+        first = json_pack("{s:I, s:s, s:I, s:o, s:o}", "tick", (json_int_t)d->first_tick, "field",
+                          d->fields[d->first_field].name, "element", (json_int_t)d->first_element,
+                          "a", json_number(d->first_differing_values[0]), "b",
+                          json_number(d->first_differing_values[1]));
     }
     json_t *all = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks", (json_int_t)d->ticks, "values",

@@ -20,7 +20,7 @@ int text_ends_with(const char *text, const char *suffix)
 void drawing_print_quoted(FILE *to, const char *prefix, const char *text)
 {
     fprintf(to, "'%s", prefix);
-    for (const char *c = text_shown(text); *c; c++) {
+    for (const char *c = text_make_printable(text); *c; c++) {
         /* In gnuplot 5.4 four quotes in a row end a text, so doubling a quote is not a safe
          * escape. */
         fputs(*c == '\'' ? "'.\"'\".'" : (char[]){*c, 0}, to);
@@ -44,7 +44,7 @@ int drawing_open(struct drawing *d, const char *command, const char *out, int fo
     int fd = is_script_output ? -1 : memfd_create("script", MFD_CLOEXEC);
     d->to = is_script_output ? d->out.to : (fd >= 0 ? fdopen(fd, "w+") : NULL);
     if (!d->to) {
-        fprintf(stderr, "%s: %s: %s\n", command, text_shown(out), strerror(errno));
+        fprintf(stderr, "%s: %s: %s\n", command, text_make_printable(out), strerror(errno));
         return output_close(&d->out, EXIT_BAD, 0);
     }
     return EXIT_GOOD;
@@ -93,7 +93,7 @@ static int copy_gnuplot_output(int from, FILE *to, char end[16])
 }
 
 /* A complete picture has the end of its format; otherwise it was truncated. */
-static int is_complete_file(const struct drawing *d, const char end[16])
+static int is_picture_file_complete(const struct drawing *d, const char end[16])
 {
     if (!strcmp(d->terminal, "pngcairo")) {
         return !memcmp(end + 8, "IEND", 4);
@@ -113,15 +113,15 @@ static int run_gnuplot(struct drawing *d, int message)
     }
     int rc = start_gnuplot(fileno(d->to), ends[1], message, &child);
     close(ends[1]);
-    int started = !rc;
+    int is_gnuplot_started = !rc;
     rc = rc ? rc : copy_gnuplot_output(ends[0], d->out.to, end);
     close(ends[0]);
-    while (started && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    while (is_gnuplot_started && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    return rc ? rc : (!status && is_complete_file(d, end) ? 0 : EPROTO);
+    return rc ? rc : (!status && is_picture_file_complete(d, end) ? 0 : EPROTO);
 }
 
-static void report_gnuplot(const struct drawing *d, int rc, int message)
+static void report_gnuplot_failure(const struct drawing *d, int rc, int message)
 {
     char words[512] = "";
     if (rc == ENOENT) {
@@ -133,9 +133,9 @@ static void report_gnuplot(const struct drawing *d, int rc, int message)
     }
     ssize_t n = rc == EPROTO && message >= 0 ? pread(message, words, sizeof words - 1, 0) : 0;
     words[n > 0 ? n : 0] = '\0';
-    fprintf(stderr, "%s: %s: %s: %s\n", d->out.command, text_shown(d->out.path),
+    fprintf(stderr, "%s: %s: %s: %s\n", d->out.command, text_make_printable(d->out.path),
             rc == EPROTO ? "gnuplot could not draw the picture" : "cannot be written",
-            rc == EPROTO ? text_shown(words) : strerror(rc));
+            rc == EPROTO ? text_make_printable(words) : strerror(rc));
 }
 
 int drawing_close(struct drawing *d)
@@ -146,7 +146,7 @@ int drawing_close(struct drawing *d)
     int message = memfd_create("said", MFD_CLOEXEC);
     int rc = message < 0 ? errno : run_gnuplot(d, message);
     if (rc) {
-        report_gnuplot(d, rc, message);
+        report_gnuplot_failure(d, rc, message);
     }
     if (message >= 0) {
         close(message);

@@ -11,7 +11,7 @@
 struct export_names {
     struct tact_scene_log scene_log;
     /* name of each double of a record: link, channel, output; NULL: by number */
-    const char **element;
+    const char **element_name;
     uint32_t count;
     const char *time; /* name of the column of times */
     double period;    /* [s]; NaN: unknown */

@@ -8,9 +8,9 @@
 #include "text.h"
 
 /* Names of scenes and devices, quoted as in RFC 4180 if they contain a comma or a quote. */
-static void write_column_name(FILE *to, const char *field, const char *element)
+static void write_column_name(FILE *to, const char *field, const char *element_name)
 {
-    const char *name = text_shown(element);
+    const char *name = text_make_printable(element_name);
     int is_name_quoted = strpbrk(name, ",\"") != NULL;
     fprintf(to, is_name_quoted ? ",\"%s[" : ",%s[", field);
     for (; *name; name++) {
@@ -29,9 +29,9 @@ static void write_csv_header(FILE *to, const struct tact_layout *layout,
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
         for (uint32_t k = 0; k < f->count; k++) {
-            const char *element = names->element[f->offset + k];
-            if (element) {
-                write_column_name(to, f->name, element);
+            const char *element_name = names->element_name[f->offset + k];
+            if (element_name) {
+                write_column_name(to, f->name, element_name);
             } else if (f->count > 1) {
                 fprintf(to, ",%s[%" PRIu32 "]", f->name, k);
             } else {

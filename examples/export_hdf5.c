@@ -42,7 +42,7 @@ static int write_element_names(hid_t at, const struct tact_field *f,
     H5Tset_size(type, H5T_VARIABLE);
     H5Tset_cset(type, H5T_CSET_UTF8);
     hid_t a = H5Acreate2(at, "elements", type, space, H5P_DEFAULT, H5P_DEFAULT);
-    int rc = a < 0 || H5Awrite(a, type, names->element + f->offset) < 0 ? -EIO : 0;
+    int rc = a < 0 || H5Awrite(a, type, names->element_name + f->offset) < 0 ? -EIO : 0;
     H5Aclose(a);
     H5Sclose(space);
     H5Tclose(type);
@@ -126,7 +126,8 @@ static int create_hdf5_file(struct hdf5_tables *o, const struct tact_log *log, c
         o->set[i] = create_dataset(o->file, f->name, H5T_IEEE_F64LE, rows, f->count);
         rc = rc || o->set[i] < 0 ? -EIO : write_text_attribute(o->set[i], "unit", f->unit);
         rc = rc ? rc : write_text_attribute(o->set[i], "kind", kinds[f->kind]);
-        rc = rc || !o->names->element[f->offset] ? rc : write_element_names(o->set[i], f, o->names);
+        rc = rc || !o->names->element_name[f->offset] ? rc
+                                                      : write_element_names(o->set[i], f, o->names);
     }
     o->set[count] = create_dataset(o->file, "tick", H5T_STD_U64LE, rows, 1);
     o->set[count + 1] = create_dataset(o->file, "stamp_ns", H5T_STD_I64LE, rows, 1);
@@ -171,7 +172,7 @@ int export_hdf5(struct tact_log *log, const struct export_names *names, struct o
     H5dont_atexit();                       /* HDF5's cleanup crashes after a failed write */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* errors are reported once, by the caller */
     errno = 0;
-    rc = rc ? rc : (out->beside ? create_hdf5_file(o, log, out->beside) : -ESPIPE);
+    rc = rc ? rc : (out->temporary_path ? create_hdf5_file(o, log, out->temporary_path) : -ESPIPE);
     rc = rc ? rc : fill_tables_from_log(o, log);
     for (uint32_t i = 0; o && o->set && i < layout->field_count + 3; i++) {
         if (o->set[i] > 0) {

@@ -11,11 +11,12 @@
 
 #define MAX_EXPORTED_FRAMES 20000
 #define EXPORTED_FRAMES_PER_SECOND 60.0
-#define UNLIMITED_BUDGET_NS (INT64_MAX / 2)
+#define UNLIMITED_TIME_BUDGET_NS (INT64_MAX / 2)
 /* Maximum total size of the records' values in the page, which has those of the first fields, as
  * many as fit. */
 #define MAX_EXPORTED_VALUE_BYTES (32.0 * 1024.0 * 1024.0)
-#define MAX_NAMED_FIELDS 16 /* most fields that are named where the page does not have them */
+#define MAX_LISTED_OMITTED_FIELDS                                                                  \
+    16 /* most fields that are named where the page does not have them */
 
 /* The page loads no other file, whatever the session contains. */
 static const char content_security_policy[] =
@@ -23,13 +24,13 @@ static const char content_security_policy[] =
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
 
 /* Bytes to base64, three at a time. */
-struct base64 {
+struct base64_encoder {
     FILE *to;
     unsigned char kept[3];
     int count;
 };
 
-static void flush_base64_group(struct base64 *b)
+static void flush_base64_group(struct base64_encoder *b)
 {
     static const char base64_alphabet[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -43,7 +44,7 @@ static void flush_base64_group(struct base64 *b)
     b->count = 0;
 }
 
-static void write_base64(struct base64 *b, const void *data, size_t size)
+static void write_base64(struct base64_encoder *b, const void *data, size_t size)
 {
     const unsigned char *at = data;
     for (size_t i = 0; i < size; i++) {
@@ -54,7 +55,7 @@ static void write_base64(struct base64 *b, const void *data, size_t size)
     }
 }
 
-static void write_message_base64(struct base64 *b, int text, const void *data, size_t size)
+static void write_message_base64(struct base64_encoder *b, int text, const void *data, size_t size)
 {
     static const unsigned char zero_padding[8];
     const uint32_t fields[2] = {text ? 1 : 2, (uint32_t)size};
@@ -106,18 +107,18 @@ static void report_omitted_fields(const struct playback *p, const struct output 
     fprintf(stderr,
             "%s: %s: left out %u of %u fields of the log, as the page takes at most %d values and "
             "%.0f MiB:",
-            out->command, text_shown(out->path), count - kept, count, WIRE_MAX_HELLO_VALUES,
-            MAX_EXPORTED_VALUE_BYTES / (1024.0 * 1024.0));
-    for (uint32_t i = kept; i < count && i < kept + MAX_NAMED_FIELDS; i++) {
-        fprintf(stderr, "%s %s", i > kept ? "," : "", text_shown(layout->fields[i].name));
+            out->command, text_make_printable(out->path), count - kept, count,
+            WIRE_MAX_HELLO_VALUES, MAX_EXPORTED_VALUE_BYTES / (1024.0 * 1024.0));
+    for (uint32_t i = kept; i < count && i < kept + MAX_LISTED_OMITTED_FIELDS; i++) {
+        fprintf(stderr, "%s %s", i > kept ? "," : "", text_make_printable(layout->fields[i].name));
     }
-    if (count - kept > MAX_NAMED_FIELDS) {
-        fprintf(stderr, ", and all up to %s", text_shown(layout->fields[count - 1].name));
+    if (count - kept > MAX_LISTED_OMITTED_FIELDS) {
+        fprintf(stderr, ", and all up to %s", text_make_printable(layout->fields[count - 1].name));
     }
     fputs("; --csv and --hdf5 write all\n", stderr);
 }
 
-static int write_frames_base64(struct playback *p, struct base64 *b)
+static int write_frames_base64(struct playback *p, struct base64_encoder *b)
 {
     struct tact_world *world = tact_session_world(p->scene_log.session);
     uint64_t ticks = tact_log_state(p->log)->ticks;
@@ -130,7 +131,8 @@ static int write_frames_base64(struct playback *p, struct base64 *b)
     int rc = frame && sample ? 0 : -ENOMEM;
     for (double at = 1.0; !rc && p->index + 1 < ticks && !ferror(b->to); at += step) {
         uint64_t target = (uint64_t)at;
-        rc = playback_go_to_tick(p, target < ticks - 1 ? target : ticks - 1, UNLIMITED_BUDGET_NS);
+        rc = playback_go_to_tick(p, target < ticks - 1 ? target : ticks - 1,
+                                 UNLIMITED_TIME_BUDGET_NS);
         if (!rc) {
             playback_fill_sample(p, 0, sample);
             size_t bytes = wire_write_frame(sample, world, frame);
@@ -147,7 +149,7 @@ static int write_frames_base64(struct playback *p, struct base64 *b)
 
 static int write_recording_base64(struct playback *p, FILE *to)
 {
-    struct base64 b = {.to = to};
+    struct base64_encoder b = {.to = to};
     fputs("<script type=\"application/octet-stream\" id=\"recording\">", to);
     write_message_base64(&b, 1, p->hello, strlen(p->hello));
     for (size_t i = 0; i < p->shapes; i++) {
@@ -164,7 +166,7 @@ static int write_recording_base64(struct playback *p, FILE *to)
 }
 
 /* The file that an attribute of a line of the page names: src="view.js". */
-static const struct page_file *page_file_referenced_in_line(const char *line, const char *attribute)
+static const struct page_file *find_page_file_named_in_line(const char *line, const char *attribute)
 {
     char path[64];
     const char *at = strstr(line, attribute);
@@ -183,20 +185,20 @@ static void write_file_inline(const struct page_file *file, const char *tag, FIL
 /* Writes the lines of the page with the referenced files inline, scripts at the end. */
 static int write_page_inline(struct playback *p, char *page, FILE *to)
 {
-    const struct page_file *script[8];
+    const struct page_file *script_files[8];
     int script_count = 0, rc = 0;
     for (char *line = strtok(page, "\n"); line && !rc; line = strtok(NULL, "\n")) {
-        const struct page_file *style_file = page_file_referenced_in_line(line, "href=\""),
-                               *code = page_file_referenced_in_line(line, "src=\"");
+        const struct page_file *style_file = find_page_file_named_in_line(line, "href=\""),
+                               *code = find_page_file_named_in_line(line, "src=\"");
         if (style_file) {
             fputs(content_security_policy, to);
             write_file_inline(style_file, "style", to);
         } else if (code && script_count < 8) {
-            script[script_count++] = code;
+            script_files[script_count++] = code;
         } else if (!strcmp(line, "</body>")) {
             rc = write_recording_base64(p, to);
             for (int i = 0; i < script_count; i++) {
-                write_file_inline(script[i], "script", to);
+                write_file_inline(script_files[i], "script", to);
             }
             fprintf(to, "%s\n", line);
         } else {

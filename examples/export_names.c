@@ -11,7 +11,7 @@
 static void set_element_name(struct export_names *n, uint32_t offset, const char *name)
 {
     if (offset < n->count) {
-        n->element[offset] = name;
+        n->element_name[offset] = name;
     }
 }
 
@@ -49,9 +49,9 @@ static void name_exported_channels(struct export_names *n)
 static int are_element_names_distinct(const struct export_names *n, const struct tact_field *f)
 {
     for (uint32_t k = 0; k < f->count; k++) {
-        const char *name = n->element[f->offset + k];
+        const char *name = n->element_name[f->offset + k];
         for (uint32_t j = 0; name && j < k; j++) {
-            name = strcmp(name, n->element[f->offset + j]) ? name : NULL;
+            name = strcmp(name, n->element_name[f->offset + j]) ? name : NULL;
         }
         if (!name) {
             return 0;
@@ -63,14 +63,14 @@ static int are_element_names_distinct(const struct export_names *n, const struct
 int export_names_read_log(struct export_names *n, struct tact_log *log)
 {
     const struct tact_layout *layout = tact_log_layout(log);
-    struct tact_messages messages = {command_message, NULL};
+    struct tact_messages messages = {command_print_message, NULL};
     struct tact_error err = {.line = 0};
     const char *period = tact_log_fact(log, "period_s");
     memset(n, 0, sizeof *n);
     n->count = layout->size;
     n->time = tact_log_field(log, "time", NULL) < 0 ? "time" : "time_of_tick";
-    n->element = calloc((size_t)layout->size + 1, sizeof *n->element);
-    if (!n->element) {
+    n->element_name = calloc((size_t)layout->size + 1, sizeof *n->element_name);
+    if (!n->element_name) {
         return -ENOMEM;
     }
     n->period = period ? tact_number_read(period, NULL) : NAN;
@@ -90,7 +90,7 @@ int export_names_read_log(struct export_names *n, struct tact_log *log)
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
         if (!are_element_names_distinct(n, f)) {
-            memset(n->element + f->offset, 0, f->count * sizeof *n->element);
+            memset(n->element_name + f->offset, 0, f->count * sizeof *n->element_name);
         }
     }
     return 0;
@@ -99,5 +99,5 @@ int export_names_read_log(struct export_names *n, struct tact_log *log)
 void export_names_close(struct export_names *n)
 {
     tact_scene_log_close(&n->scene_log);
-    free(n->element);
+    free(n->element_name);
 }

@@ -13,27 +13,27 @@
 enum { SAMPLES = 240, LINES = 12 }; /* samples along the longer side; number of contour lines */
 
 /* Indices of the two coordinate axes in the plane of the section. */
-static int first_plane_axis(const struct section *s)
+static int get_first_axis_in_section_plane(const struct pressure_field_section *s)
 {
     return s->axis == 0 ? 1 : 0;
 }
 
-static int second_plane_axis(const struct section *s)
+static int get_second_axis_in_section_plane(const struct pressure_field_section *s)
 {
     return s->axis == 2 ? 1 : 2;
 }
 
 /* Writes the point at which the edge from p to q, whose ends are on two sides of the plane, crosses
  * it. */
-static void write_triangle_crossing(const struct section *s, const double *p, const double *q,
-                                    FILE *to)
+static void write_triangle_crossing(const struct pressure_field_section *s, const double *p,
+                                    const double *q, FILE *to)
 {
     double share = (s->at - p[s->axis]) / (q[s->axis] - p[s->axis]);
-    int u = first_plane_axis(s), v = second_plane_axis(s);
+    int u = get_first_axis_in_section_plane(s), v = get_second_axis_in_section_plane(s);
     fprintf(to, "%.6g %.6g\n", p[u] + share * (q[u] - p[u]), p[v] + share * (q[v] - p[v]));
 }
 
-static void write_surface_outline(const struct section *s, FILE *to)
+static void write_surface_outline(const struct pressure_field_section *s, FILE *to)
 {
     const struct tact_mesh *mesh = s->mesh;
     fputs("$surface << EOD\n", to);
@@ -55,9 +55,9 @@ static void write_surface_outline(const struct section *s, FILE *to)
     fputs("EOD\n", to);
 }
 
-static void write_section_axes_extent(const struct section *s, FILE *to)
+static void write_section_axes_extent(const struct pressure_field_section *s, FILE *to)
 {
-    int u = first_plane_axis(s), v = second_plane_axis(s);
+    int u = get_first_axis_in_section_plane(s), v = get_second_axis_in_section_plane(s);
     const struct tact_mesh_node *bounds = &s->mesh->nodes[0];
     double side[2] = {bounds->upper[u] - bounds->lower[u], bounds->upper[v] - bounds->lower[v]};
     double step = 1.1 * tact_max(side[0], side[1]) / SAMPLES, x[3];
@@ -90,7 +90,8 @@ static void write_section_heading(const struct drawing *d)
     }
 }
 
-int field_section_draw(const struct section *s, const char *command, const char *out, int force)
+int field_section_draw(const struct pressure_field_section *s, const char *command, const char *out,
+                       int force)
 {
     struct drawing d;
     int code = drawing_open(&d, command, out, force);
@@ -108,7 +109,8 @@ int field_section_draw(const struct section *s, const char *command, const char 
             "set table $lines\nsplot $extent using 1:2:3\nunset table\n"
             "plot $lines using 1:2:3 with lines lc palette lw 1.2 notitle, "
             "$surface using 1:2 with lines lc black lw 1.5 title 'mesh'\n",
-            "xyz"[s->axis], s -> at, "xyz"[first_plane_axis(s)], "xyz"[second_plane_axis(s)],
-            s -> deepest / LINES / 2, s -> deepest / LINES, s -> deepest);
+            "xyz"[s->axis], s -> at, "xyz"[get_first_axis_in_section_plane(s)],
+            "xyz"[get_second_axis_in_section_plane(s)], s -> deepest / LINES / 2,
+            s -> deepest / LINES, s -> deepest);
     return drawing_close(&d);
 }

@@ -5,7 +5,7 @@
 #include "contact/mesh/mesh.h"
 #include "contact/pair/field/field.h"
 
-struct section {
+struct pressure_field_section {
     const struct tact_mesh *mesh;
     const struct tact_pressure_field *field;
     double slope;   /* slope of the pressure over the extent [Pa/m] */
@@ -16,6 +16,7 @@ struct section {
 
 /* Draws the section into a file as drawing.h does: lines of equal extent, and the surface of the
  * mesh. EXIT_GOOD, or another code after a message. */
-int field_section_draw(const struct section *s, const char *command, const char *out, int force);
+int field_section_draw(const struct pressure_field_section *s, const char *command, const char *out,
+                       int force);
 
 #endif

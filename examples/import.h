@@ -23,18 +23,18 @@ struct import_channel {
 
 /* Channels that were measured together: a row that repeats all of their values contains no new
  * measurement. */
-struct import_group {
+struct import_channel_group {
     char name[TACT_DEVICE_NAME];
     int first, count;
     int quaternion_channel;        /* channel where a unit quaternion starts, w first; -1: none */
     int is_quaternion_scalar_last; /* 1: the file has w last */
-    uint64_t repeated;             /* rows that equal the row before */
+    uint64_t repeated_row_count;   /* rows that equal the row before */
     uint64_t longest;              /* longest run of rows that equal the row before */
 };
 
 struct import_map; /* text of the mapping's file */
 
-struct import {
+struct recording_import {
     const char *csv_path, *map_path;
     struct import_map *map;
     char *import_map_text;
@@ -43,7 +43,7 @@ struct import {
 
     struct import_channel channel[TACT_DEVICE_CHANNELS];
     int channel_count;
-    struct import_group group[TACT_DEVICE_CHANNELS];
+    struct import_channel_group group[TACT_DEVICE_CHANNELS];
     int group_count;
     struct tact_recorder_joint joint[TACT_DEVICE_CHANNELS];
     struct tact_recorder_body body[TACT_DEVICE_CHANNELS];
@@ -62,24 +62,24 @@ struct import {
 
 /* import_map.c: reads the mapping and sets all members up to sensor_count except the columns.
  * Returns 0 or a negative errno with *err filled. Call import_free() in either case. */
-int import_read_map(struct import *i, struct tact_error *err);
-void import_free(struct import *i);
+int import_read_map(struct recording_import *i, struct tact_error *err);
+void import_free(struct recording_import *i);
 /* Get values of the mapping; NULL or 0 where absent. */
-const char *import_session_name(const struct import *i);
-const char *import_scene(const struct import *i);
-const char *get_import_time_unit(const struct import *i, double *factor);
+const char *import_session_name(const struct recording_import *i);
+const char *import_scene(const struct recording_import *i);
+const char *get_import_time_unit(const struct recording_import *i, double *factor);
 /* Name of the unit of time, "s" where the mapping has no time_unit. */
-const char *get_import_time_unit_name(const struct import *i);
-double get_import_rate(const struct import *i);
-bool import_must_interpolate_repeats(const struct import *i);
+const char *get_import_time_unit_name(const struct recording_import *i);
+double get_import_rate(const struct recording_import *i);
+bool import_must_interpolate_repeats(const struct recording_import *i);
 
 /* import_rows.c: reads the CSV file and sets the members that import_read_map() does not set. */
-int import_read_rows(struct import *i, struct tact_error *err);
+int import_read_rows(struct recording_import *i, struct tact_error *err);
 
 /* The values at a time since the first row [s], by linear interpolation; *row is the result of the
  * last call, 0 at first. Returns 0, or 1 in a gap, where the values are those of the row before it.
  */
-int interpolate_imported_rows(const struct import *i, double t, size_t *row, double *out);
+int interpolate_imported_rows(const struct recording_import *i, double t, size_t *row, double *out);
 
 /* import_hand.c: a hand from an MJCF or URDF file. */
 struct hand_import {

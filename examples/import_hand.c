@@ -51,17 +51,18 @@ static int find_folder_of_file(const char *file, char out[PATH_MAX])
  * one. */
 static int find_relative_path(const char *from, const char *to, char out[PATH_MAX])
 {
-    size_t same = 0, used = 0;
+    size_t common_folder_end = 0, used = 0;
     for (size_t i = 0; from[i] && from[i] == to[i]; i++) {
-        same = from[i] == '/' ? i + 1 : same;
+        common_folder_end = from[i] == '/' ? i + 1 : common_folder_end;
     }
     out[0] = '\0';
-    for (const char *c = from + same; *c; c++) {
+    for (const char *c = from + common_folder_end; *c; c++) {
         if (*c == '/' && used + 4 < PATH_MAX) {
             used += (size_t)snprintf(out + used, PATH_MAX - used, "../");
         }
     }
-    return snprintf(out + used, PATH_MAX - used, "%s", to + same) < (int)(PATH_MAX - used)
+    return snprintf(out + used, PATH_MAX - used, "%s", to + common_folder_end) <
+                   (int)(PATH_MAX - used)
                ? 0
                : -ENAMETOOLONG;
 }
@@ -69,9 +70,9 @@ static int find_relative_path(const char *from, const char *to, char out[PATH_MA
 /* Reads a file that the hand's file names; user: path of the folder to which it is relative. */
 static int read_file_of_hand(void *user, const char *path, char **data, uint64_t *size)
 {
-    char full[2 * PATH_MAX];
-    snprintf(full, sizeof full, "%s%s", (const char *)user, path);
-    return tact_file_read(full, TACT_FILE_MESH_BYTES, data, size);
+    char hand_mesh_path[2 * PATH_MAX];
+    snprintf(hand_mesh_path, sizeof hand_mesh_path, "%s%s", (const char *)user, path);
+    return tact_file_read(hand_mesh_path, TACT_FILE_MESH_BYTES, data, size);
 }
 
 /* Writes the hand to a file, or to stdout where out is NULL. */
@@ -130,18 +131,18 @@ int import_hand(const char *command, const struct hand_import *h)
     if (rc) {
         tact_error_set(&err, rc, "cannot be read: %s; expected an MJCF or URDF file",
                        tact_file_failure_reason(rc));
-        return command_error(&err);
+        return command_print_error(&err);
     }
     rc = tact_hand_file_load(text, size, h->path, &files, &options, &hand, &err);
     free(text);
     for (char *line = rc ? NULL : strtok(hand.notes, "\n"); line && !h->quiet;
          line = strtok(NULL, "\n")) {
-        fprintf(stderr, "tact import: %s\n", text_shown(line));
+        fprintf(stderr, "tact import: %s\n", text_make_printable(line));
     }
     rc = rc ? rc : check_written_hand(&hand, h, &err);
     if (rc) {
         tact_hand_file_free(&hand);
-        return command_error(&err);
+        return command_print_error(&err);
     }
     int code = write_imported_hand(&hand, command, h->out, h->force);
     tact_hand_file_free(&hand);

@@ -11,29 +11,29 @@
 
 enum { MOST = TACT_DEVICE_CHANNELS, LONGEST = 200, LONGEST_NAME = 24 };
 
-struct map_joint {
+struct import_map_joint {
     char *name, *position, *velocity, *effort, *unit, *effort_unit;
 };
-struct map_pose {
+struct import_map_pose {
     char *name, *unit;
     char **position, **quat_wxyz, **quat_xyzw;
     uint32_t position_count, quat_wxyz_count, quat_xyzw_count;
 };
-struct map_wrench {
+struct import_map_wrench {
     char *name, *frame, *force_unit, *torque_unit;
     char **force, **torque;
     uint32_t force_count, torque_count;
 };
-struct map_signal {
+struct import_map_signal {
     char *name, *column, *unit;
 };
 struct import_map {
     char *name, *scene, *time, *time_unit, *repeats;
     double rate, period;
-    struct map_joint *joints;
-    struct map_pose *poses;
-    struct map_wrench *wrenches;
-    struct map_signal *signals;
+    struct import_map_joint *joints;
+    struct import_map_pose *poses;
+    struct import_map_wrench *wrenches;
+    struct import_map_signal *signals;
     uint32_t joints_count, poses_count, wrenches_count, signals_count;
 };
 
@@ -53,48 +53,48 @@ static const cyaml_schema_value_t word = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, LONGEST)};
 
 static const cyaml_schema_field_t joint_fields[] = {
-    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, map_joint, name),
-    YAML_TEXT_FIELD("position", YAML_REQUIRED_KEY, map_joint, position),
-    YAML_TEXT_FIELD("velocity", YAML_OPTIONAL_KEY, map_joint, velocity),
-    YAML_TEXT_FIELD("effort", YAML_OPTIONAL_KEY, map_joint, effort),
-    YAML_TEXT_FIELD("unit", YAML_OPTIONAL_KEY, map_joint, unit),
-    YAML_TEXT_FIELD("effort_unit", YAML_OPTIONAL_KEY, map_joint, effort_unit),
+    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, import_map_joint, name),
+    YAML_TEXT_FIELD("position", YAML_REQUIRED_KEY, import_map_joint, position),
+    YAML_TEXT_FIELD("velocity", YAML_OPTIONAL_KEY, import_map_joint, velocity),
+    YAML_TEXT_FIELD("effort", YAML_OPTIONAL_KEY, import_map_joint, effort),
+    YAML_TEXT_FIELD("unit", YAML_OPTIONAL_KEY, import_map_joint, unit),
+    YAML_TEXT_FIELD("effort_unit", YAML_OPTIONAL_KEY, import_map_joint, effort_unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t joint = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_joint, joint_fields)};
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct import_map_joint, joint_fields)};
 
 static const cyaml_schema_field_t pose_fields[] = {
-    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, map_pose, name),
-    SCHEMA_WORD_LIST("position", YAML_REQUIRED_KEY, map_pose, position, 3, 3),
-    SCHEMA_WORD_LIST("quat_wxyz", YAML_OPTIONAL_KEY, map_pose, quat_wxyz, 4, 4),
-    SCHEMA_WORD_LIST("quat_xyzw", YAML_OPTIONAL_KEY, map_pose, quat_xyzw, 4, 4),
-    YAML_TEXT_FIELD("unit", YAML_OPTIONAL_KEY, map_pose, unit),
+    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, import_map_pose, name),
+    SCHEMA_WORD_LIST("position", YAML_REQUIRED_KEY, import_map_pose, position, 3, 3),
+    SCHEMA_WORD_LIST("quat_wxyz", YAML_OPTIONAL_KEY, import_map_pose, quat_wxyz, 4, 4),
+    SCHEMA_WORD_LIST("quat_xyzw", YAML_OPTIONAL_KEY, import_map_pose, quat_xyzw, 4, 4),
+    YAML_TEXT_FIELD("unit", YAML_OPTIONAL_KEY, import_map_pose, unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t pose = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_pose, pose_fields)};
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct import_map_pose, pose_fields)};
 
 static const cyaml_schema_field_t wrench_fields[] = {
-    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, map_wrench, name),
-    YAML_TEXT_FIELD("frame", YAML_OPTIONAL_KEY, map_wrench, frame),
-    SCHEMA_WORD_LIST("force", YAML_REQUIRED_KEY, map_wrench, force, 3, 3),
-    SCHEMA_WORD_LIST("torque", YAML_OPTIONAL_KEY, map_wrench, torque, 3, 3),
-    YAML_TEXT_FIELD("force_unit", YAML_OPTIONAL_KEY, map_wrench, force_unit),
-    YAML_TEXT_FIELD("torque_unit", YAML_OPTIONAL_KEY, map_wrench, torque_unit),
+    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, import_map_wrench, name),
+    YAML_TEXT_FIELD("frame", YAML_OPTIONAL_KEY, import_map_wrench, frame),
+    SCHEMA_WORD_LIST("force", YAML_REQUIRED_KEY, import_map_wrench, force, 3, 3),
+    SCHEMA_WORD_LIST("torque", YAML_OPTIONAL_KEY, import_map_wrench, torque, 3, 3),
+    YAML_TEXT_FIELD("force_unit", YAML_OPTIONAL_KEY, import_map_wrench, force_unit),
+    YAML_TEXT_FIELD("torque_unit", YAML_OPTIONAL_KEY, import_map_wrench, torque_unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t wrench = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_wrench, wrench_fields)};
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct import_map_wrench, wrench_fields)};
 
 static const cyaml_schema_field_t signal_fields[] = {
-    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, map_signal, name),
-    YAML_TEXT_FIELD("column", YAML_REQUIRED_KEY, map_signal, column),
-    YAML_TEXT_FIELD("unit", YAML_OPTIONAL_KEY, map_signal, unit),
+    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, import_map_signal, name),
+    YAML_TEXT_FIELD("column", YAML_REQUIRED_KEY, import_map_signal, column),
+    YAML_TEXT_FIELD("unit", YAML_OPTIONAL_KEY, import_map_signal, unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t signal = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_signal, signal_fields)};
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct import_map_signal, signal_fields)};
 
 static const cyaml_schema_field_t map_fields[] = {
     YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, import_map, name),
@@ -144,7 +144,7 @@ static const struct unit {
 
 /* Finds a unit by its name. of: "m" if a length is expected; NULL: any unit. Returns NULL with *err
  * filled if it is not known. */
-static const struct unit *find_unit_by_name(const struct import *i, const char *word,
+static const struct unit *find_unit_by_name(const struct recording_import *i, const char *word,
                                             const char *of, struct tact_error *err)
 {
     for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
@@ -158,9 +158,9 @@ static const struct unit *find_unit_by_name(const struct import *i, const char *
     return NULL;
 }
 
-static int add_imported_channel(struct import *i, const char *name, const char *name_suffix,
-                                const char *word, const char *unit, double factor,
-                                struct tact_error *err)
+static int add_imported_channel(struct recording_import *i, const char *name,
+                                const char *name_suffix, const char *word, const char *unit,
+                                double factor, struct tact_error *err)
 {
     if (i->channel_count == TACT_DEVICE_CHANNELS) {
         tact_error_at(err, i->map_path, 0, 0, name);
@@ -186,9 +186,9 @@ static int add_imported_channel(struct import *i, const char *name, const char *
     return 0;
 }
 
-static void start_column_group(struct import *i, const char *name)
+static void start_csv_column_group(struct recording_import *i, const char *name)
 {
-    struct import_group *g = &i->group[i->group_count++];
+    struct import_channel_group *g = &i->group[i->group_count++];
     snprintf(g->name, sizeof g->name, "%s", name);
     g->first = i->channel_count;
     g->quaternion_channel = -1;
@@ -196,12 +196,13 @@ static void start_column_group(struct import *i, const char *name)
 
 /* Offset in a record of the next channel that is added, after state and stamp of the first device.
  */
-static uint32_t next_channel_offset(const struct import *i)
+static uint32_t next_channel_record_offset(const struct recording_import *i)
 {
     return (uint32_t)i->channel_count + 2;
 }
 
-static int add_imported_joint(struct import *i, const struct map_joint *j, struct tact_error *err)
+static int add_imported_joint(struct recording_import *i, const struct import_map_joint *j,
+                              struct tact_error *err)
 {
     const struct unit *unit = find_unit_by_name(i, j->unit ? j->unit : "rad", NULL, err);
     int is_sliding_joint = unit && !strcmp(unit->si, "m");
@@ -214,18 +215,18 @@ static int add_imported_joint(struct import *i, const struct map_joint *j, struc
         return -EINVAL;
     }
     struct tact_recorder_joint *out = &i->joint[i->joint_count];
-    *out = (struct tact_recorder_joint){j->name, next_channel_offset(i), TACT_RECORDER_NONE,
+    *out = (struct tact_recorder_joint){j->name, next_channel_record_offset(i), TACT_RECORDER_NONE,
                                         TACT_RECORDER_NONE};
-    start_column_group(i, j->name);
+    start_csv_column_group(i, j->name);
     int rc =
         add_imported_channel(i, j->name, "_position", j->position, unit->si, unit->factor, err);
     if (!rc && j->velocity) {
-        out->velocity = next_channel_offset(i);
+        out->velocity = next_channel_record_offset(i);
         rc = add_imported_channel(i, j->name, "_velocity", j->velocity,
                                   is_sliding_joint ? "m/s" : "rad/s", unit->factor, err);
     }
     if (!rc && j->effort) {
-        out->effort = next_channel_offset(i);
+        out->effort = next_channel_record_offset(i);
         rc = add_imported_channel(i, j->name, "_effort", j->effort, effort_unit->si,
                                   effort_unit->factor, err);
     }
@@ -233,7 +234,8 @@ static int add_imported_joint(struct import *i, const struct map_joint *j, struc
     return rc;
 }
 
-static int add_imported_pose(struct import *i, const struct map_pose *p, struct tact_error *err)
+static int add_imported_pose(struct recording_import *i, const struct import_map_pose *p,
+                             struct tact_error *err)
 {
     static const char *const axes[] = {"_x", "_y", "_z"};
     static const char *const parts[] = {"_qw", "_qx", "_qy", "_qz"};
@@ -244,9 +246,9 @@ static int add_imported_pose(struct import *i, const struct map_pose *p, struct 
         rc = tact_error_set(err, -EINVAL,
                             "quat_wxyz and quat_xyzw are both given: expected one of them");
     }
-    i->body[i->body_count++] = (struct tact_recorder_body){p->name, next_channel_offset(i)};
-    start_column_group(i, p->name);
-    struct import_group *g = &i->group[i->group_count - 1];
+    i->body[i->body_count++] = (struct tact_recorder_body){p->name, next_channel_record_offset(i)};
+    start_csv_column_group(i, p->name);
+    struct import_channel_group *g = &i->group[i->group_count - 1];
     for (int k = 0; !rc && k < 3; k++) {
         rc = add_imported_channel(i, p->name, axes[k], p->position[k], unit->si, unit->factor, err);
     }
@@ -259,7 +261,8 @@ static int add_imported_pose(struct import *i, const struct map_pose *p, struct 
     return rc;
 }
 
-static int add_imported_wrench(struct import *i, const struct map_wrench *w, struct tact_error *err)
+static int add_imported_wrench(struct recording_import *i, const struct import_map_wrench *w,
+                               struct tact_error *err)
 {
     static const char *const parts[] = {"_fx", "_fy", "_fz", "_tx", "_ty", "_tz"};
     const struct unit *force = find_unit_by_name(i, w->force_unit ? w->force_unit : "N", "N", err);
@@ -267,8 +270,8 @@ static int add_imported_wrench(struct import *i, const struct map_wrench *w, str
         force ? find_unit_by_name(i, w->torque_unit ? w->torque_unit : "N m", "N m", err) : NULL;
     int rc = torque ? 0 : -EINVAL;
     i->sensor[i->sensor_count++] = (struct tact_recorder_sensor){
-        w->name, w->frame ? w->frame : "world", next_channel_offset(i)};
-    start_column_group(i, w->name);
+        w->name, w->frame ? w->frame : "world", next_channel_record_offset(i)};
+    start_csv_column_group(i, w->name);
     for (int k = 0; !rc && k < 6; k++) {
         const char *column = k < 3 ? w->force[k] : (w->torque ? w->torque[k - 3] : NULL);
         const struct unit *unit = k < 3 ? force : torque;
@@ -278,7 +281,7 @@ static int add_imported_wrench(struct import *i, const struct map_wrench *w, str
     return rc;
 }
 
-static int add_imported_channels(struct import *i, struct tact_error *err)
+static int add_imported_channels(struct recording_import *i, struct tact_error *err)
 {
     const struct import_map *m = i->map;
     int rc = 0;
@@ -297,9 +300,9 @@ static int add_imported_channels(struct import *i, struct tact_error *err)
         rc = add_imported_wrench(i, &m->wrenches[k], err);
     }
     for (uint32_t k = 0; !rc && k < m->signals_count; k++) {
-        const struct map_signal *s = &m->signals[k];
+        const struct import_map_signal *s = &m->signals[k];
         const struct unit *unit = find_unit_by_name(i, s->unit ? s->unit : "1", NULL, err);
-        start_column_group(i, s->name);
+        start_csv_column_group(i, s->name);
         rc = unit ? add_imported_channel(i, s->name, "", s->column, unit->si, unit->factor, err)
                   : -EINVAL;
     }
@@ -310,7 +313,7 @@ static int add_imported_channels(struct import *i, struct tact_error *err)
     return rc;
 }
 
-static int check_import_map(struct import *i, struct tact_error *err)
+static int check_import_map(struct recording_import *i, struct tact_error *err)
 {
     const struct import_map *m = i->map;
     const char *key = NULL, *why = NULL;
@@ -336,7 +339,7 @@ static int check_import_map(struct import *i, struct tact_error *err)
     return known ? 0 : -EINVAL;
 }
 
-static int read_text(struct import *i, struct tact_error *err)
+static int read_map_text(struct recording_import *i, struct tact_error *err)
 {
     size_t room = 1 << 20;
     int rc;
@@ -353,10 +356,10 @@ static int read_text(struct import *i, struct tact_error *err)
     return rc ? tact_error_set(err, rc, "cannot read: %s", strerror(-rc)) : 0;
 }
 
-int import_read_map(struct import *i, struct tact_error *err)
+int import_read_map(struct recording_import *i, struct tact_error *err)
 {
     void *map = NULL;
-    int rc = read_text(i, err);
+    int rc = read_map_text(i, err);
     rc = rc ? rc
             : tact_yaml_load(i->map_path, i->import_map_text, i->import_map_bytes, &map_schema,
                              &map, err);
@@ -368,7 +371,7 @@ int import_read_map(struct import *i, struct tact_error *err)
     return rc ? rc : add_imported_channels(i, err);
 }
 
-void import_free(struct import *i)
+void import_free(struct recording_import *i)
 {
     tact_yaml_free(&map_schema, i->map);
     free(i->import_map_text);
@@ -377,17 +380,17 @@ void import_free(struct import *i)
     free(i->gap);
 }
 
-const char *import_session_name(const struct import *i)
+const char *import_session_name(const struct recording_import *i)
 {
     return i->map->name;
 }
 
-const char *import_scene(const struct import *i)
+const char *import_scene(const struct recording_import *i)
 {
     return i->map->scene;
 }
 
-const char *get_import_time_unit(const struct import *i, double *factor)
+const char *get_import_time_unit(const struct recording_import *i, double *factor)
 {
     const char *word = i->map->time_unit;
     struct tact_error unused = {.line = 0};
@@ -396,17 +399,17 @@ const char *get_import_time_unit(const struct import *i, double *factor)
     return i->map->time;
 }
 
-const char *get_import_time_unit_name(const struct import *i)
+const char *get_import_time_unit_name(const struct recording_import *i)
 {
     return i->map->time_unit ? i->map->time_unit : "s";
 }
 
-double get_import_rate(const struct import *i)
+double get_import_rate(const struct recording_import *i)
 {
     return i->map->rate;
 }
 
-bool import_must_interpolate_repeats(const struct import *i)
+bool import_must_interpolate_repeats(const struct recording_import *i)
 {
     return i->map->repeats && !strcmp(i->map->repeats, "fill");
 }

@@ -75,8 +75,9 @@ static void report_shape_type_of_mesh(const struct tact_soup *soup, const struct
     }
     const bool closed = !d.boundary_edges && !d.nonmanifold_edges && !d.misoriented_edges &&
                         !d.degenerate && !d.crossings && !d.misplaced && d.volume > 0.0;
-    printf("%s: %zu triangles, %.6g x %.6g x %.6g in the file's unit; %s\n", text_shown(h->out),
-           soup->triangle_count, upper[0] - lower[0], upper[1] - lower[1], upper[2] - lower[2],
+    printf("%s: %zu triangles, %.6g x %.6g x %.6g in the file's unit; %s\n",
+           text_make_printable(h->out), soup->triangle_count, upper[0] - lower[0],
+           upper[1] - lower[1], upper[2] - lower[2],
            closed
                ? "closed: usable by `type: mesh`"
                : "not closed (see `tact moments --check`): its hull is usable by `type: convex`");
@@ -93,7 +94,7 @@ int import_mesh(const char *command, const struct hand_import *h)
     rc = rc ? rc : tact_soup_read(text ? text : "", size, h->path, 1.0, &soup, &err);
     free(text);
     if (rc) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
     int code = write_triangles_to_obj_file(&soup, command, h);
     if (code == EXIT_GOOD) {
@@ -109,15 +110,15 @@ static void report_shape_type_of_surfaces(const char *text, const struct tact_ch
 {
     struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
     struct tact_shape_mass mass;
-    int surface_count = 0;
+    int written_surface_count = 0;
     for (const char *at = text; (at = strstr(at, "\nsurf "));) {
-        surface_count++;
+        written_surface_count++;
         at++;
     }
     if (!h->quiet && !tact_shape_tessellate(&shape)) {
         tact_shape_mass(&shape, &mass);
         printf("%s: %d surfaces, a solid of %.6g m^3; `type: patches` takes it\n",
-               text_shown(h->out), surface_count, mass.volume);
+               text_make_printable(h->out), written_surface_count, mass.volume);
         tact_shape_release(&shape);
     }
 }
@@ -136,7 +137,7 @@ int import_step(const char *command, const struct hand_import *h)
     }
     if (rc) {
         free(text);
-        return command_error(&err);
+        return command_print_error(&err);
     }
     int code = output_open(&output, command, h->out, h->force);
     if (code == EXIT_GOOD) {

@@ -27,23 +27,23 @@ struct reader_exchange {
     const char *data;
     size_t size, sent;
     char *out; /* OBJ text */
-    size_t output_size, output_capacity;
+    size_t reader_output_size, output_capacity;
     char message[MAX_READER_MESSAGE_BYTES];
-    size_t message_size;
+    size_t reader_message_size;
     int ends[3]; /* pipes to the reader's standard input, output and error; -1: closed */
 };
 
 /* Finds the reader program: beside this program, or where it is installed. */
-static void find_reader(const char *program_name, char path[PATH_MAX])
+static void find_reader_program(const char *reader_program_name, char path[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 16);
     path[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash) {
-        snprintf(slash + 1, 16, "%s", program_name);
+    char *last_slash = strrchr(path, '/');
+    if (last_slash) {
+        snprintf(last_slash + 1, 16, "%s", reader_program_name);
     }
-    if (!slash || access(path, X_OK)) {
-        snprintf(path, PATH_MAX, "%s/%s", TACT_READERS, program_name);
+    if (!last_slash || access(path, X_OK)) {
+        snprintf(path, PATH_MAX, "%s/%s", TACT_READERS, reader_program_name);
     }
 }
 
@@ -56,15 +56,16 @@ static void close_pipes(int (*reader_pipes)[2], int count)
 }
 
 /* Starts the reader with three pipes, of which x->ends are this side's. Returns 0 or -errno. */
-static int start_reader(struct reader_exchange *x, const char *program, const char *type,
-                        pid_t *pid)
+static int start_reader_process(struct reader_exchange *x, const char *reader_program,
+                                const char *type, pid_t *pid)
 {
     char path[PATH_MAX], size[24];
-    char *const arguments[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)type, size, NULL};
+    char *const arguments[] = {(char *)(uintptr_t)reader_program, (char *)(uintptr_t)type, size,
+                               NULL};
     char *const environment[] = {NULL};
     posix_spawn_file_actions_t files;
     int reader_pipes[3][2], rc = 0;
-    find_reader(program, path);
+    find_reader_program(reader_program, path);
     snprintf(size, sizeof size, "%zu", x->size);
     for (int i = 0; i < 3; i++) {
         if (pipe2(reader_pipes[i], O_CLOEXEC)) {
@@ -91,7 +92,7 @@ static int start_reader(struct reader_exchange *x, const char *program, const ch
     return 0;
 }
 
-static void close_pipe_end(struct reader_exchange *x, int i)
+static void close_reader_pipe_end(struct reader_exchange *x, int i)
 {
     close(x->ends[i]);
     x->ends[i] = -1;
@@ -102,7 +103,7 @@ static void send_pending_input(struct reader_exchange *x)
     const ssize_t n = write(x->ends[0], x->data + x->sent, x->size - x->sent);
     x->sent += n > 0 ? (size_t)n : 0;
     if (x->sent == x->size || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-        close_pipe_end(x, 0);
+        close_reader_pipe_end(x, 0);
     }
 }
 
@@ -110,34 +111,35 @@ static void send_pending_input(struct reader_exchange *x)
  */
 static int receive_available_output(struct reader_exchange *x)
 {
-    if (x->output_size == x->output_capacity) {
-        const size_t grown_size = x->output_capacity ? 2 * x->output_capacity : 1 << 16;
-        char *grown_buffer =
-            grown_size <= MAX_READER_OUTPUT_BYTES ? realloc(x->out, grown_size + 1) : NULL;
-        if (!grown_buffer) {
-            return grown_size <= MAX_READER_OUTPUT_BYTES ? -ENOMEM : -EFBIG;
+    if (x->reader_output_size == x->output_capacity) {
+        const size_t grown_output_capacity = x->output_capacity ? 2 * x->output_capacity : 1 << 16;
+        char *grown_output_buffer = grown_output_capacity <= MAX_READER_OUTPUT_BYTES
+                                        ? realloc(x->out, grown_output_capacity + 1)
+                                        : NULL;
+        if (!grown_output_buffer) {
+            return grown_output_capacity <= MAX_READER_OUTPUT_BYTES ? -ENOMEM : -EFBIG;
         }
-        x->out = grown_buffer;
-        x->output_capacity = grown_size;
+        x->out = grown_output_buffer;
+        x->output_capacity = grown_output_capacity;
     }
-    const ssize_t n =
-        read(x->ends[1], x->out + x->output_size, x->output_capacity - x->output_size);
-    x->output_size += n > 0 ? (size_t)n : 0;
+    const ssize_t n = read(x->ends[1], x->out + x->reader_output_size,
+                           x->output_capacity - x->reader_output_size);
+    x->reader_output_size += n > 0 ? (size_t)n : 0;
     if (n == 0) {
-        close_pipe_end(x, 1);
+        close_reader_pipe_end(x, 1);
     }
     return 0;
 }
 
 static void receive_reader_message(struct reader_exchange *x)
 {
-    char beyond[MAX_READER_MESSAGE_BYTES];
-    const size_t room = MAX_READER_MESSAGE_BYTES - 1 - x->message_size;
-    const ssize_t n = room ? read(x->ends[2], x->message + x->message_size, room)
-                           : read(x->ends[2], beyond, sizeof beyond);
-    x->message_size += room && n > 0 ? (size_t)n : 0;
+    char discarded_message[MAX_READER_MESSAGE_BYTES];
+    const size_t room = MAX_READER_MESSAGE_BYTES - 1 - x->reader_message_size;
+    const ssize_t n = room ? read(x->ends[2], x->message + x->reader_message_size, room)
+                           : read(x->ends[2], discarded_message, sizeof discarded_message);
+    x->reader_message_size += room && n > 0 ? (size_t)n : 0;
     if (n == 0) {
-        close_pipe_end(x, 2);
+        close_reader_pipe_end(x, 2);
     }
 }
 
@@ -173,7 +175,7 @@ static int exchange_with_reader_until_closed(struct reader_exchange *x, time_t e
  * negative errno. */
 static int wait_for_reader(pid_t pid, time_t end, int *status)
 {
-    const struct timespec poll_pause = {.tv_nsec = 2000000};
+    const struct timespec pause_between_polls = {.tv_nsec = 2000000};
     bool is_reader_killed = false;
     for (;;) {
         const pid_t ended = waitpid(pid, status, WNOHANG);
@@ -187,23 +189,23 @@ static int wait_for_reader(pid_t pid, time_t end, int *status)
             kill(pid, SIGKILL);
             is_reader_killed = true;
         }
-        nanosleep(&poll_pause, NULL);
+        nanosleep(&pause_between_polls, NULL);
     }
 }
 
 /* Runs the reader process on the file's text. Returns 0 or a negative errno with the message. */
-static int exchange_with_reader(struct reader_exchange *x, const char *program, const char *type,
-                                struct tact_error *err)
+static int exchange_with_reader(struct reader_exchange *x, const char *reader_program,
+                                const char *type, struct tact_error *err)
 {
     const time_t end = time(NULL) + MAX_READER_SECONDS;
     pid_t pid = 0;
     int status = 0;
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-    int rc = start_reader(x, program, type, &pid);
+    int rc = start_reader_process(x, reader_program, type, &pid);
     if (rc) {
         signal(SIGPIPE, before);
         return tact_error_set(
-            err, rc, "the program %s that reads this file cannot be started: %s%s", program,
+            err, rc, "the program %s that reads this file cannot be started: %s%s", reader_program,
             strerror(-rc), rc == -ENOENT ? "; this build of tact was made without it" : "");
     }
     rc = exchange_with_reader_until_closed(x, end);
@@ -212,7 +214,7 @@ static int exchange_with_reader(struct reader_exchange *x, const char *program, 
     }
     for (int i = 0; i < 3; i++) {
         if (x->ends[i] >= 0) {
-            close_pipe_end(x, i);
+            close_reader_pipe_end(x, i);
         }
     }
     const int wait_result = wait_for_reader(pid, end, &status);
@@ -233,7 +235,7 @@ static int exchange_with_reader(struct reader_exchange *x, const char *program, 
                                : 0;
 }
 
-int import_read_in_other_process(const char *path, const char *program, const char *type,
+int import_read_in_other_process(const char *path, const char *reader_program, const char *type,
                                  char **text, size_t *text_size, struct tact_error *err)
 {
     struct reader_exchange x = {.ends = {-1, -1, -1}};
@@ -248,16 +250,16 @@ int import_read_in_other_process(const char *path, const char *program, const ch
     }
     x.data = data;
     x.size = (size_t)size;
-    rc = exchange_with_reader(&x, program, type, err);
+    rc = exchange_with_reader(&x, reader_program, type, err);
     free(data);
     if (rc) {
         free(x.out);
         return rc;
     }
     if (x.out) {
-        x.out[x.output_size] = '\0'; /* the buffer has room for this byte */
+        x.out[x.reader_output_size] = '\0'; /* the buffer has room for this byte */
     }
     *text = x.out;
-    *text_size = x.output_size;
+    *text_size = x.reader_output_size;
     return 0;
 }

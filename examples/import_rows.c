@@ -6,25 +6,25 @@
 #include "devices/common/csv_internal.h"
 #include "import.h"
 
-#define MAX_TICKS 1e9 /* ticks of 1 ms for eleven days */
-#define GAP 1.5       /* factor of the median time between rows, above which an interval is a gap */
+#define MAX_IMPORTED_TICKS 1e9 /* ticks of 1 ms for eleven days */
+#define GAP 1.5 /* factor of the median time between rows, above which an interval is a gap */
 
 /* The file, the column of each channel, and its index among the columns that are read. */
-struct reading {
-    struct import *import;
+struct csv_import_reading {
+    struct recording_import *recording_import;
     struct tact_csv csv;
     int wanted[TACT_DEVICE_CHANNELS + 1]; /* the last one is the time, if that is read */
     int count;
-    int timed;
+    int has_time_column;
     double factor, origin; /* factor to seconds and origin of the time column */
     struct tact_error *err;
 };
 
-static int find_csv_column(struct reading *r, const char *word, const char *key)
+static int find_csv_column(struct csv_import_reading *r, const char *word, const char *key)
 {
     int index = tact_csv_column(&r->csv, word);
     if (index < 0) {
-        tact_error_at(r->err, r->import->map_path, 0, 0, key);
+        tact_error_at(r->err, r->recording_import->map_path, 0, 0, key);
         return tact_error_set(r->err, -EINVAL,
                               index == -EEXIST ? "%s has two columns \"%s\""
                                                : "%s has no column \"%s\"",
@@ -33,9 +33,9 @@ static int find_csv_column(struct reading *r, const char *word, const char *key)
     return index;
 }
 
-static int find_csv_columns(struct reading *r)
+static int find_csv_columns(struct csv_import_reading *r)
 {
-    struct import *i = r->import;
+    struct recording_import *i = r->recording_import;
     const char *time = get_import_time_unit(i, &r->factor);
     for (int k = 0; k < i->channel_count; k++) {
         if (i->channel[k].word) {
@@ -50,13 +50,13 @@ static int find_csv_columns(struct reading *r)
     if (time) {
         int index = find_csv_column(r, time, "time");
         r->wanted[r->count] = index;
-        r->timed = 1;
+        r->has_time_column = 1;
         return index < 0 ? index : 0;
     }
     return 0;
 }
 
-static int reserve_import_row(struct import *i)
+static int reserve_import_row(struct recording_import *i)
 {
     if (i->rows < i->room) {
         return 0;
@@ -71,34 +71,36 @@ static int reserve_import_row(struct import *i)
 }
 
 /* A span of so many ticks is that of a wrong unit; more than 2^63 ticks could not be counted. */
-static int check_time_span(struct reading *r, double time)
+static int check_time_span(struct csv_import_reading *r, double time)
 {
-    const double period = r->import->period;
-    if (time <= MAX_TICKS * period) {
+    const double period = r->recording_import->period;
+    if (time <= MAX_IMPORTED_TICKS * period) {
         return 0;
     }
-    tact_error_at(r->err, r->csv.path, r->csv.line, 0, r->timed ? "time" : "rate");
-    if (!r->timed) {
+    tact_error_at(r->err, r->csv.path, r->csv.line, 0, r->has_time_column ? "time" : "rate");
+    if (!r->has_time_column) {
         return tact_error_set(r->err, -EINVAL,
                               "%g s since the first row: more than %g ticks of %g s", time,
-                              MAX_TICKS, period);
+                              MAX_IMPORTED_TICKS, period);
     }
     return tact_error_set(r->err, -EINVAL,
                           "%g s since the first row, with times in %s: more than %g ticks of %g s; "
                           "time_unit states another unit, and period longer ticks",
-                          time, get_import_time_unit_name(r->import), MAX_TICKS, period);
+                          time, get_import_time_unit_name(r->recording_import), MAX_IMPORTED_TICKS,
+                          period);
 }
 
 /* Adds a row of the file. A row with the time of the row before is omitted. */
-static int add_imported_row(struct reading *r, const double *row)
+static int add_imported_row(struct csv_import_reading *r, const double *row)
 {
-    struct import *i = r->import;
+    struct recording_import *i = r->recording_import;
     int rc = reserve_import_row(i), next = 0;
     if (rc) {
         return tact_error_set(r->err, rc, "out of memory");
     }
-    double time = r->timed ? row[r->count] * r->factor : (double)i->rows / get_import_rate(i);
-    r->origin = i->rows || !r->timed ? r->origin : time;
+    double time =
+        r->has_time_column ? row[r->count] * r->factor : (double)i->rows / get_import_rate(i);
+    r->origin = i->rows || !r->has_time_column ? r->origin : time;
     time -= r->origin;
     if (i->rows && time <= i->time[i->rows - 1]) {
         tact_error_at(r->err, r->csv.path, r->csv.line, 0, "time");
@@ -119,15 +121,16 @@ static int add_imported_row(struct reading *r, const double *row)
     return 0;
 }
 
-static int read_all_rows(struct reading *r)
+static int read_all_rows(struct csv_import_reading *r)
 {
     double row[TACT_DEVICE_CHANNELS + 1];
-    int rc = tact_csv_open(&r->csv, r->import->csv_path, r->err);
+    int rc = tact_csv_open(&r->csv, r->recording_import->csv_path, r->err);
     rc = rc ? rc : find_csv_columns(r);
-    while (!rc && (rc = tact_csv_row(&r->csv, r->wanted, r->count + r->timed, row, r->err)) > 0) {
+    while (!rc && (rc = tact_csv_row(&r->csv, r->wanted, r->count + r->has_time_column, row,
+                                     r->err)) > 0) {
         rc = add_imported_row(r, row);
     }
-    if (!rc && r->import->rows < 2) {
+    if (!rc && r->recording_import->rows < 2) {
         tact_error_at(r->err, r->csv.path, 0, 0, NULL);
         rc = tact_error_set(r->err, -EINVAL, "the file has fewer than two rows of data");
     }
@@ -135,34 +138,34 @@ static int read_all_rows(struct reading *r)
 }
 
 /* Unit quaternions with signs such that interpolation takes the shorter arc. */
-static int check_unit_quaternions(struct import *i, const struct import_group *g,
+static int check_unit_quaternions(struct recording_import *i, const struct import_channel_group *g,
                                   struct tact_error *err)
 {
     for (size_t k = 0; k < i->rows; k++) {
         double *q = i->values + k * (size_t)i->channel_count + g->quaternion_channel;
         const double *before = q - i->channel_count;
-        double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        if (!(norm > 0.5 && norm < 2.0)) {
+        double quaternion_length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (!(quaternion_length > 0.5 && quaternion_length < 2.0)) {
             tact_error_at(err, i->csv_path, 0, 0, g->name);
             return tact_error_set(
                 err, -EINVAL,
                 "row %zu: the quaternion has the length %g: expected one between 0.5 and 2", k + 1,
-                norm);
+                quaternion_length);
         }
         double side = 1.0;
         if (k > 0) {
             side = q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3];
         }
         for (int c = 0; c < 4; c++) {
-            q[c] *= (side < 0.0 ? -1.0 : 1.0) / norm;
+            q[c] *= (side < 0.0 ? -1.0 : 1.0) / quaternion_length;
         }
     }
     return 0;
 }
 
 /* Rows from..to-1 repeat the values of row `from`; they become steps on the way to row `to`. */
-static void interpolate_repeated_rows(struct import *i, const struct import_group *g, size_t from,
-                                      size_t to)
+static void interpolate_repeated_rows(struct recording_import *i,
+                                      const struct import_channel_group *g, size_t from, size_t to)
 {
     size_t width = (size_t)i->channel_count;
     for (size_t k = from + 1; k < to; k++) {
@@ -174,7 +177,7 @@ static void interpolate_repeated_rows(struct import *i, const struct import_grou
     }
 }
 
-static void count_repeated_rows(struct import *i, struct import_group *g)
+static void count_repeated_rows(struct recording_import *i, struct import_channel_group *g)
 {
     size_t width = (size_t)i->channel_count, start = 0;
     bool are_repeats_interpolated = import_must_interpolate_repeats(i);
@@ -182,7 +185,7 @@ static void count_repeated_rows(struct import *i, struct import_group *g)
         const double *first = i->values + start * width + g->first;
         const double *now = i->values + k * width + g->first;
         if (!memcmp(first, now, (size_t)g->count * sizeof *now)) {
-            g->repeated++;
+            g->repeated_row_count++;
             g->longest = k - start > g->longest ? k - start : g->longest;
         } else {
             if (are_repeats_interpolated) {
@@ -199,7 +202,7 @@ static int compare_intervals(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int find_time_gaps(struct import *i)
+static int find_time_gaps(struct recording_import *i)
 {
     double *step = malloc(i->rows * sizeof *step);
     i->gap = calloc(i->rows, 1);
@@ -222,13 +225,13 @@ static int find_time_gaps(struct import *i)
     return 0;
 }
 
-int import_read_rows(struct import *i, struct tact_error *err)
+int import_read_rows(struct recording_import *i, struct tact_error *err)
 {
-    struct reading *r = calloc(1, sizeof *r);
+    struct csv_import_reading *r = calloc(1, sizeof *r);
     if (!r) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    r->import = i;
+    r->recording_import = i;
     r->err = err;
     int rc = read_all_rows(r);
     tact_csv_close(&r->csv);
@@ -244,7 +247,7 @@ int import_read_rows(struct import *i, struct tact_error *err)
     return rc;
 }
 
-int interpolate_imported_rows(const struct import *i, double t, size_t *row, double *out)
+int interpolate_imported_rows(const struct recording_import *i, double t, size_t *row, double *out)
 {
     size_t width = (size_t)i->channel_count;
     /* Times are rounded: a row at this tick counts as reached. */
@@ -260,9 +263,9 @@ int interpolate_imported_rows(const struct import *i, double t, size_t *row, dou
     for (int k = 0; k < i->group_count; k++) {
         if (i->group[k].quaternion_channel >= 0) {
             double *q = out + i->group[k].quaternion_channel;
-            double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+            double quaternion_length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
             for (int c = 0; c < 4; c++) {
-                q[c] /= norm;
+                q[c] /= quaternion_length;
             }
         }
     }

@@ -11,7 +11,7 @@ double info_recorded_duration(const struct info *i)
 {
     const char *period = tact_log_fact(i->log, "period_s");
     double last = period ? tact_number_read(period, NULL) : 0.0;
-    return (double)(i->survey.last_ns - i->survey.first_ns) * 1e-9 + last;
+    return (double)(i->log_survey.last_ns - i->log_survey.first_ns) * 1e-9 + last;
 }
 
 static json_t *number_json(double value)
@@ -30,12 +30,12 @@ static json_t *latency_json(const struct tact_histogram *h)
 static json_t *gaps_json(const struct info *i)
 {
     json_t *list = json_array();
-    for (uint64_t k = 0; k < i->survey.gaps && k < SURVEY_MAX_GAPS; k++) {
-        json_array_append_new(list,
-                              json_pack("{s:I, s:I}", "after", (json_int_t)i->survey.gap[k].after,
-                                        "missing", (json_int_t)i->survey.gap[k].missing));
+    for (uint64_t k = 0; k < i->log_survey.gaps && k < SURVEY_MAX_GAPS; k++) {
+        json_array_append_new(list, json_pack("{s:I, s:I}", "after",
+                                              (json_int_t)i->log_survey.gap[k].tick_before_gap,
+                                              "missing", (json_int_t)i->log_survey.gap[k].missing));
     }
-    return json_pack("{s:I, s:o}", "count", (json_int_t)i->survey.gaps, "first", list);
+    return json_pack("{s:I, s:o}", "count", (json_int_t)i->log_survey.gaps, "first", list);
 }
 
 static json_t *topics_json(const struct info *i)
@@ -110,7 +110,7 @@ static json_t *ports_json(const struct info *i)
 {
     json_t *all = json_object();
     for (int k = 0; k < i->scene_log.port_count; k++) {
-        const struct survey_port *port = &i->survey.ports[k];
+        const struct survey_port *port = &i->log_survey.ports[k];
         json_t *json =
             json_pack("{s:o, s:o, s:o, s:I}", "force_max", number_json(port->force), "energy_J",
                       number_json(port->energy), "least_energy_J", number_json(port->least_energy),
@@ -130,7 +130,7 @@ static json_t *outputs_without_energy_json(const struct info *i)
     char why[INFO_REASON_BYTES];
     json_t *all = json_object();
     for (uint32_t k = 0; k < i->scene_log.scene->outputs_count; k++) {
-        if (info_reason_without_energy(&i->scene_log, k, why, sizeof why)) {
+        if (info_reason_without_port_energy(&i->scene_log, k, why, sizeof why)) {
             json_object_set_new(all, i->scene_log.scene->outputs[k].to, text_json(why));
         }
     }
@@ -143,7 +143,7 @@ static json_t *link_json(const struct info *i, int k)
     const struct tact_device_info *device = &i->scene_log.devices[k];
     json_t *all = NULL;
     for (int m = 0; m < device->input_count; m++) {
-        const double value = i->survey.last[i->scene_log.device_inputs[k] + 2 + (uint32_t)m];
+        const double value = i->log_survey.last[i->scene_log.device_inputs[k] + 2 + (uint32_t)m];
         if (survey_is_link_quality_input(device, m)) {
             all = all ? all : json_object();
             json_object_set_new(all, device->input[m].name, number_json(value));
@@ -157,14 +157,14 @@ static json_t *holds_json(const struct info *i)
 {
     json_t *all = json_array();
     for (int k = 0; k < i->scene_log.hold_count; k++) {
-        const struct survey_hold *h = &i->survey.holds[k];
+        const struct survey_hold *h = &i->log_survey.holds[k];
         if (h->touching) {
             json_array_append_new(
                 all, json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "body",
                                i->scene_log.holds[k].body, "hand", i->scene_log.holds[k].hand,
                                "touching_ticks", (json_int_t)h->touching, "grip_force_max_N",
-                               number_json(h->grip), "load_force_max_N", number_json(h->load),
-                               "grip_over_load_least",
+                               number_json(h->grip_force), "load_force_max_N",
+                               number_json(h->load_force), "grip_over_load_least",
                                h->ratio > 0.0 ? number_json(h->ratio) : json_null(), "slip_m",
                                number_json(h->slip), "turn_rad", number_json(h->turn)));
         }
@@ -177,7 +177,7 @@ static json_t *stops_json(const struct info *i)
 {
     json_t *all = json_object();
     for (int k = 0; k < i->scene_log.joint_count + i->scene_log.constraint_count; k++) {
-        const struct survey_stop *stop = &i->survey.stops[k];
+        const struct survey_joint_stop *stop = &i->log_survey.joint_stops[k];
         if (stop->lower || stop->upper) {
             json_object_set_new(all, survey_joint_name(&i->scene_log, k),
                                 json_pack("{s:I, s:I, s:o}", "lower_ticks", (json_int_t)stop->lower,
@@ -195,7 +195,7 @@ static void add_scene_json(const struct info *i, json_t *all)
            *devices = json_array();
     const struct tact_scene_log *v = &i->scene_log;
     for (int k = 0; k < v->pair_count; k++) {
-        json_array_append_new(pairs, pair_json(&v->pairs[k], &i->survey.pairs[k]));
+        json_array_append_new(pairs, pair_json(&v->pairs[k], &i->log_survey.pairs[k]));
     }
     for (int k = 0; k < v->body_count; k++) {
         json_array_append_new(bodies, json_string(v->bodies[k].name));
@@ -208,26 +208,26 @@ static void add_scene_json(const struct info *i, json_t *all)
                               json_pack("{s:s, s:s, s:o*}", "name", v->devices[k].name, "type",
                                         v->devices[k].type, "link", link_json(i, k)));
     }
-    json_t *safety = json_pack("{s:s, s:i}", "end", survey_safety_name(i->survey.safety), "faults",
-                               i->survey.faults);
-    if (i->survey.faults) {
+    json_t *safety = json_pack("{s:s, s:i}", "end", survey_safety_name(i->log_survey.safety),
+                               "faults", i->log_survey.faults);
+    if (i->log_survey.faults) {
         json_object_set_new(safety, "first_fault",
-                            json_integer((json_int_t)i->survey.first_fault_tick));
+                            json_integer((json_int_t)i->log_survey.first_fault_tick));
     }
-    json_object_set_new(all, "wake_latency_us", latency_json(&i->survey.wake_latency));
-    json_object_set_new(all, "compute_us", latency_json(&i->survey.compute_latency));
+    json_object_set_new(all, "wake_latency_us", latency_json(&i->log_survey.wake_latency));
+    json_object_set_new(all, "compute_us", latency_json(&i->log_survey.compute_latency));
     json_object_set_new(all, "safety", safety);
     json_object_set_new(all, "ports", ports_json(i));
     json_object_set_new(all, "outputs_without_energy", outputs_without_energy_json(i));
     json_object_set_new(all, "holds", holds_json(i));
     json_object_set_new(all, "stops", stops_json(i));
-    json_object_set_new(all, "contacts_max", json_integer(i->survey.contacts_max));
+    json_object_set_new(all, "contacts_max", json_integer(i->log_survey.contacts_max));
     json_object_set_new(
         all, "solver_counts",
-        json_named_counts(i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name));
+        json_named_counts(i->log_survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name));
     json_object_set_new(
         all, "moments_methods",
-        json_named_counts(i->survey.methods, TACT_MOMENTS_COUNTS, tact_moments_count_name));
+        json_named_counts(i->log_survey.methods, TACT_MOMENTS_COUNTS, tact_moments_count_name));
     json_object_set_new(all, "pairs", pairs);
     json_object_set_new(all, "bodies", bodies);
     json_object_set_new(all, "joints", joints);
@@ -247,11 +247,12 @@ int info_print_json(const struct info *i)
         text_json(st->why), "file_bytes", (json_int_t)st->file_bytes, "bytes_lost",
         (json_int_t)st->bytes_lost, "damage_at", (json_int_t)st->damage_at, "duration_s",
         number_json(info_recorded_duration(i)), "start_wall_ns",
-        (json_int_t)compute_wall_time_ns(i->log, i->survey.first_ns), "ticks",
+        (json_int_t)compute_wall_time_ns(i->log, i->log_survey.first_ns), "ticks",
         (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
         (json_int_t)st->last_tick, "missing", (json_int_t)st->missing, "skipped",
-        (json_int_t)i->survey.skipped, "lost", (json_int_t)i->survey.lost, "gaps", gaps_json(i),
-        "topics", topics_json(i), "events", events_json(i), "facts", facts_json(i));
+        (json_int_t)i->log_survey.skipped_tick_count, "lost", (json_int_t)i->log_survey.lost,
+        "gaps", gaps_json(i), "topics", topics_json(i), "events", events_json(i), "facts",
+        facts_json(i));
     if (all && i->scene_log.session) {
         add_scene_json(i, all);
     }

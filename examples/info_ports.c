@@ -11,15 +11,16 @@ static int is_of_same_device(const char *path, const char *other)
 }
 
 /* Whether a port belongs to the joint of an output: its own, or the one of its device. */
-static int has_port(const struct tact_scene_log *v, const struct tact_scene_output *out)
+static int has_joint_port(const struct tact_scene_log *v, const struct tact_scene_output *out)
 {
     const size_t length = strlen(out->from), device_length = strcspn(out->to, ".");
     for (int i = 0; i < v->port_count; i++) {
         const char *name = v->ports[i].name;
-        const int is_of_joint = !strncmp(name, out->from, length);
-        if (is_of_joint && (!name[length] || (name[length] == ' ' &&
-                                              !strncmp(name + length + 1, out->to, device_length) &&
-                                              !name[length + 1 + device_length]))) {
+        const int is_port_of_joint = !strncmp(name, out->from, length);
+        if (is_port_of_joint &&
+            (!name[length] ||
+             (name[length] == ' ' && !strncmp(name + length + 1, out->to, device_length) &&
+              !name[length + 1 + device_length]))) {
             return 1;
         }
     }
@@ -27,7 +28,7 @@ static int has_port(const struct tact_scene_log *v, const struct tact_scene_outp
 }
 
 /* Whether the joint of an output has a coupling; that of a base belongs to a port of three. */
-static int is_coupled(const struct tact_scene_log *v, const struct tact_scene_output *out)
+static int has_joint_coupling(const struct tact_scene_log *v, const struct tact_scene_output *out)
 {
     int k = 0;
     for (uint32_t i = 0; i < v->scene->hands_count; i++) {
@@ -42,14 +43,16 @@ static int is_coupled(const struct tact_scene_log *v, const struct tact_scene_ou
 }
 
 /* Unit of an input or output channel "DEVICE.CHANNEL"; "" where it is unknown. */
-static const char *find_unit(const struct tact_scene_log *v, const char *path, int is_output)
+static const char *get_unit_of_channel(const struct tact_scene_log *v, const char *path,
+                                       int is_output_channel)
 {
     const char *channel = strchr(path, '.');
     for (int i = 0; channel && i < v->device_count; i++) {
         const struct tact_device_info *device = &v->devices[i];
         const size_t length = (size_t)(channel - path);
-        const struct tact_device_channel *channels = is_output ? device->output : device->input;
-        const int count = is_output ? device->output_count : device->input_count;
+        const struct tact_device_channel *channels =
+            is_output_channel ? device->output : device->input;
+        const int count = is_output_channel ? device->output_count : device->input_count;
         for (int k = 0; strlen(device->name) == length && k < count; k++) {
             if (!strncmp(device->name, path, length) && !strcmp(channels[k].name, channel + 1)) {
                 return channels[k].unit;
@@ -61,8 +64,9 @@ static const char *find_unit(const struct tact_scene_log *v, const char *path, i
 
 /* Why a reaction that is sent as a force has no energy: of the inputs by which its device sets the
  * target of its joint, none is a position. */
-static void describe_inputs(const struct tact_scene_log *v, const struct tact_scene_output *def,
-                            char *out, size_t size)
+static void describe_inputs_of_joint_target(const struct tact_scene_log *v,
+                                            const struct tact_scene_output *def, char *out,
+                                            size_t size)
 {
     snprintf(out, size, "no input of the device %.*s sets the target of %.100s",
              (int)strcspn(def->to, "."), def->to, def->from);
@@ -72,7 +76,7 @@ static void describe_inputs(const struct tact_scene_log *v, const struct tact_sc
             in->scale == 0.0) {
             continue;
         }
-        const char *unit = find_unit(v, in->from, 0);
+        const char *unit = get_unit_of_channel(v, in->from, 0);
         if (!strstr(unit, "/s") && unit[0] != 'N') {
             snprintf(out, size,
                      "an older tact recorded the log (results before version 62), without the "
@@ -83,12 +87,13 @@ static void describe_inputs(const struct tact_scene_log *v, const struct tact_sc
     }
 }
 
-const char *info_reason_without_energy(const struct tact_scene_log *v, uint32_t output, char *out,
-                                       size_t size)
+const char *info_reason_without_port_energy(const struct tact_scene_log *v, uint32_t output,
+                                            char *out, size_t size)
 {
     const struct tact_scene_output *def = &v->scene->outputs[output];
-    const char *unit = find_unit(v, def->to, 1);
-    if (strcmp(def->what, "reaction") != 0 || def->tool || has_port(v, def) || is_coupled(v, def)) {
+    const char *unit = get_unit_of_channel(v, def->to, 1);
+    if (strcmp(def->what, "reaction") != 0 || def->tool || has_joint_port(v, def) ||
+        has_joint_coupling(v, def)) {
         return NULL;
     }
     if (def->scale == 0.0) {
@@ -96,7 +101,7 @@ const char *info_reason_without_energy(const struct tact_scene_log *v, uint32_t 
     } else if (strstr(unit, "/s")) {
         snprintf(out, size, "%.100s [%s] is no force", def->to, unit);
     } else {
-        describe_inputs(v, def, out, size);
+        describe_inputs_of_joint_target(v, def, out, size);
     }
     return out;
 }

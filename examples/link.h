@@ -37,25 +37,26 @@ enum { LINK_WAVES, LINK_POSITION_FORCE, LINK_POSITION_POSITION, LINK_MODEL, LINK
 /* Properties of the modes at a constant delay, for the ties that slide or for those that turn,
  * which have numbers of their own. */
 struct link_modes {
-    int is_rotational;        /* 1: of hinges and attitudes, in N m/rad and N m s/rad */
-    int tie_count;            /* number of ties of this kind, in both scenes */
-    double largest_stiffness; /* largest stiffness of a robot's tie [N/m, N m/rad] */
+    int is_rotational;              /* 1: of hinges and attitudes, in N m/rad and N m s/rad */
+    int tie_count;                  /* number of ties of this kind, in both scenes */
+    double max_robot_tie_stiffness; /* largest stiffness of a robot's tie [N/m, N m/rad] */
     /* smallest damping of a joint that a person holds, with that of the grip */
-    double damping;            /* [N s/m, N m s/rad] */
-    int is_any_value_assumed;  /* 1: stiffness or damping is not known; assumed are 1000 N/m, 1 N
-                                  s/m, or 3 N m/rad, 0.01 N m s/rad */
-    double smallest_impedance; /* smallest wave impedance of the ties [N s/m, N m s/rad]; if no tie
-                         has waves 10, 0.03 */
-    double smallest_tank; /* smallest tank of a robot's tie by waves [J]; 0: no such tie is known */
+    double damping;                      /* [N s/m, N m s/rad] */
+    int is_stiffness_or_damping_assumed; /* 1: stiffness or damping is not known; assumed are 1000
+                                 N/m, 1 N s/m, or 3 N m/rad, 0.01 N m s/rad */
+    double min_tie_wave_impedance; /* smallest wave impedance of the ties [N s/m, N m s/rad]; if no
+                         tie has waves 10, 0.03 */
+    double min_tie_energy_tank;    /* smallest tank of a robot's tie by waves [J]; 0: no such tie is
+                                      known */
     /* largest press that this tank supplies, sqrt(2 b E / d), as a line under the force F contains
      * F^2 d / (2 b) [N, N m] */
-    double largest_press;
+    double max_press_supplied_by_tank;
     struct link_mode {
         const char *name;
         /* stiffness with which a rigid wall is felt at once, or the largest stable one [N/m, N
          * m/rad] */
         double stiffness;
-        int is_supported;
+        int is_mode_supported;
     } mode[LINK_MODES];
     int best; /* index of the best of these modes */
 };

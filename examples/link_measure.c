@@ -33,27 +33,27 @@ struct newest_probe {
 static void send_probe_packet(struct link_measurement *m, uint64_t tick,
                               const struct newest_probe *newest_probe)
 {
-    unsigned char probe[PROBE_PACKET_BYTES] = {0};
+    unsigned char probe_packet[PROBE_PACKET_BYTES] = {0};
     const int64_t start_ns = tact_clock_now();
-    tact_network_write_u64(probe, tick);
-    tact_network_write_u64(probe + 8, (uint64_t)start_ns);
-    tact_network_write_u64(probe + 16, (uint64_t)newest_probe->sent_ns);
-    tact_network_write_u64(probe + 24, (uint64_t)newest_probe->received_ns);
-    tact_network_send(&m->endpoint, probe, sizeof probe);
+    tact_network_write_u64(probe_packet, tick);
+    tact_network_write_u64(probe_packet + 8, (uint64_t)start_ns);
+    tact_network_write_u64(probe_packet + 16, (uint64_t)newest_probe->sent_ns);
+    tact_network_write_u64(probe_packet + 24, (uint64_t)newest_probe->received_ns);
+    tact_network_send(&m->endpoint, probe_packet, sizeof probe_packet);
     tact_histogram_add(&m->send_call_time, tact_clock_now() - start_ns);
 }
 
-static void record_probe_arrival(struct link_measurement *m, const unsigned char *probe,
+static void record_probe_arrival(struct link_measurement *m, const unsigned char *probe_packet,
                                  struct newest_probe *newest_probe)
 {
     const int64_t now_ns = tact_clock_now();
     const struct tact_network_round_trip_stamps stamps = {
-        .sent_ns = (int64_t)tact_network_read_u64(probe + 16),
-        .other_received_ns = (int64_t)tact_network_read_u64(probe + 24),
-        .other_sent_ns = (int64_t)tact_network_read_u64(probe + 8),
+        .sent_ns = (int64_t)tact_network_read_u64(probe_packet + 16),
+        .other_received_ns = (int64_t)tact_network_read_u64(probe_packet + 24),
+        .other_sent_ns = (int64_t)tact_network_read_u64(probe_packet + 8),
         .received_ns = now_ns,
     };
-    const uint64_t tick = tact_network_read_u64(probe);
+    const uint64_t tick = tact_network_read_u64(probe_packet);
     if (tick > MAX_PLAUSIBLE_TICK) {
         m->refused_packet_count++;
         return;
@@ -92,7 +92,7 @@ static void receive_probe_packets(struct link_measurement *m, struct newest_prob
             m->session = m->endpoint.counts.completed_handshake_count;
             m->count = 0;
             m->dropped_probe_count = 0;
-            m->clock = (struct tact_network_clock){.second_start_ns = 0};
+            m->clock = (struct tact_network_clock){.start_of_present_second_ns = 0};
             tact_histogram_reset(&m->round_trip);
             *newest_probe = (struct newest_probe){.tick = 0};
         }
@@ -121,11 +121,11 @@ static void print_waiting_message(const char *command, const struct link_options
 static void report_absent_peer(const char *command, const struct link_options *options,
                                const struct link_measurement *m)
 {
-    const struct tact_network_counts *c = &m->endpoint.counts;
+    const struct tact_network_endpoint_counts *c = &m->endpoint.counts;
     fprintf(stderr,
             "%s: no session with the other end within %g s: %llu datagrams arrived, %llu of them "
             "with a wrong key, %llu of another version of the format\n",
-            command, options->wait, (unsigned long long)c->received,
+            command, options->wait, (unsigned long long)c->received_datagram_count,
             (unsigned long long)c->forged_packet_count,
             (unsigned long long)c->other_version_packet_count);
     if (c->other_version_packet_count) {
@@ -197,7 +197,7 @@ int link_measure(const char *command, const struct link_options *options,
     rc = rc ? rc : tact_network_endpoint_open(&endpoint, &m->endpoint, &err);
     sodium_memzero(&identity, sizeof identity);
     if (rc) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
     /* Reserves memory for arrivals over twice the duration of this end, as that of the other end is
      * not known. */

@@ -52,16 +52,16 @@ static void add_ties_of_device(const struct tact_scene *scene, const char *devic
         }
         modes->tie_count++;
         if (joint->coupling || tie->stiffness <= 0.0) { /* held by a person */
-            const double grip = joint->coupling ? joint->coupling->damping : 0.0;
-            modes->damping = fmin(modes->damping, joint->viscous + grip);
+            const double coupling_damping = joint->coupling ? joint->coupling->damping : 0.0;
+            modes->damping = fmin(modes->damping, joint->viscous + coupling_damping);
         } else {
-            modes->largest_stiffness = fmax(modes->largest_stiffness, tie->stiffness);
-            modes->smallest_tank = strcmp(tie->mode, "waves") != 0
-                                       ? modes->smallest_tank
-                                       : fmin(modes->smallest_tank, tie->tank);
+            modes->max_robot_tie_stiffness = fmax(modes->max_robot_tie_stiffness, tie->stiffness);
+            modes->min_tie_energy_tank = strcmp(tie->mode, "waves") != 0
+                                             ? modes->min_tie_energy_tank
+                                             : fmin(modes->min_tie_energy_tank, tie->tank);
         }
         if (!strcmp(tie->mode, "waves")) {
-            modes->smallest_impedance = fmin(modes->smallest_impedance, tie->impedance);
+            modes->min_tie_wave_impedance = fmin(modes->min_tie_wave_impedance, tie->impedance);
         }
     }
 }
@@ -77,36 +77,41 @@ int link_mode_of_name(const char *name)
 
 void link_modes(const struct link_scene *s, double delay, int is_rotational, struct link_modes *out)
 {
-    const struct assumed_operator_values *assumed = &assumed_operator_values[is_rotational];
+    const struct assumed_operator_values *assumed_values = &assumed_operator_values[is_rotational];
     const double period = s->scene->period;
     *out = (struct link_modes){.is_rotational = is_rotational,
                                .damping = INFINITY,
-                               .smallest_impedance = INFINITY,
-                               .smallest_tank = INFINITY};
+                               .min_tie_wave_impedance = INFINITY,
+                               .min_tie_energy_tank = INFINITY};
     add_ties_of_device(s->scene, s->device, is_rotational, out);
     add_ties_of_device(s->other, NULL, is_rotational, out);
-    out->is_any_value_assumed = out->largest_stiffness == 0.0 || isinf(out->damping);
-    out->largest_stiffness =
-        out->largest_stiffness > 0.0 ? out->largest_stiffness : assumed->stiffness;
-    out->damping = isinf(out->damping) ? assumed->damping : out->damping;
-    out->smallest_impedance =
-        isinf(out->smallest_impedance) ? assumed->impedance : out->smallest_impedance;
-    out->smallest_tank = isinf(out->smallest_tank) ? 0.0 : out->smallest_tank;
-    out->largest_press =
-        delay > 0.0 ? sqrt(2.0 * out->smallest_impedance * out->smallest_tank / delay) : 0.0;
+    out->is_stiffness_or_damping_assumed =
+        out->max_robot_tie_stiffness == 0.0 || isinf(out->damping);
+    out->max_robot_tie_stiffness = out->max_robot_tie_stiffness > 0.0 ? out->max_robot_tie_stiffness
+                                                                      : assumed_values->stiffness;
+    out->damping = isinf(out->damping) ? assumed_values->damping : out->damping;
+    out->min_tie_wave_impedance = isinf(out->min_tie_wave_impedance) ? assumed_values->impedance
+                                                                     : out->min_tie_wave_impedance;
+    out->min_tie_energy_tank = isinf(out->min_tie_energy_tank) ? 0.0 : out->min_tie_energy_tank;
+    out->max_press_supplied_by_tank =
+        delay > 0.0 ? sqrt(2.0 * out->min_tie_wave_impedance * out->min_tie_energy_tank / delay)
+                    : 0.0;
     const double wave_stiffness =
-        1.0 / (1.0 / out->largest_stiffness + delay / out->smallest_impedance);
-    const double passive_stiffness = out->damping / (1.5 * period + 2.0 * delay);
-    const double stiffness[LINK_MODES] = {wave_stiffness, passive_stiffness, passive_stiffness,
-                                          out->largest_stiffness};
+        1.0 / (1.0 / out->max_robot_tie_stiffness + delay / out->min_tie_wave_impedance);
+    const double max_passive_stiffness = out->damping / (1.5 * period + 2.0 * delay);
+    const double stiffness[LINK_MODES] = {wave_stiffness, max_passive_stiffness,
+                                          max_passive_stiffness, out->max_robot_tie_stiffness};
     for (int i = 0; i < LINK_MODES; i++) {
-        const int is_stable = i == LINK_WAVES || i == LINK_MODEL; /* stable at any constant delay */
+        const int is_stable_at_any_delay =
+            i == LINK_WAVES || i == LINK_MODEL; /* stable at any constant delay */
         out->mode[i] = (struct link_mode){.name = mode_names[i],
                                           .stiffness = stiffness[i],
-                                          .is_supported = is_stable || passive_stiffness >=
-                                                                           out->largest_stiffness};
+                                          .is_mode_supported = is_stable_at_any_delay ||
+                                                               max_passive_stiffness >=
+                                                                   out->max_robot_tie_stiffness};
     }
-    out->best = passive_stiffness >= out->largest_stiffness ? LINK_POSITION_POSITION : LINK_WAVES;
+    out->best =
+        max_passive_stiffness >= out->max_robot_tie_stiffness ? LINK_POSITION_POSITION : LINK_WAVES;
 }
 
 void link_modes_print(const struct link_modes *modes, double delay)
@@ -117,21 +122,22 @@ void link_modes_print(const struct link_modes *modes, double delay)
     printf("\n  how stiff %s feels, with a stiffness of the robot's tie of %g %s and a damping of "
            "the person's joint of %g %s%s:\n",
            modes->is_rotational ? "a rigid stop against turning" : "a rigid wall",
-           modes->largest_stiffness, stiffness, modes->damping,
+           modes->max_robot_tie_stiffness, stiffness, modes->damping,
            modes->is_rotational ? "N m s/rad" : "N s/m",
-           modes->is_any_value_assumed ? " (assumed where no scene here states it)" : "");
+           modes->is_stiffness_or_damping_assumed ? " (assumed where no scene here states it)"
+                                                  : "");
     printf("  waves              %.*f %s at once; %g %s as the position is followed, by %.2f /s\n",
-           decimal_count, modes->mode[LINK_WAVES].stiffness, stiffness, modes->largest_stiffness,
-           stiffness, gain);
-    if (modes->largest_press > 0.0) {
+           decimal_count, modes->mode[LINK_WAVES].stiffness, stiffness,
+           modes->max_robot_tie_stiffness, stiffness, gain);
+    if (modes->max_press_supplied_by_tank > 0.0) {
         printf("  %-18s up to %.3g %s by the tank of %g J; twice as much needs %g J\n",
-               "  its press", modes->largest_press, modes->is_rotational ? "N m" : "N",
-               modes->smallest_tank, 4.0 * modes->smallest_tank);
+               "  its press", modes->max_press_supplied_by_tank, modes->is_rotational ? "N m" : "N",
+               modes->min_tie_energy_tank, 4.0 * modes->min_tie_energy_tank);
     }
     for (int i = LINK_POSITION_FORCE; i <= LINK_POSITION_POSITION; i++) {
         printf("  %-18s stable to %.*f %s: %s\n", modes->mode[i].name, decimal_count,
                modes->mode[i].stiffness, stiffness,
-               modes->mode[i].is_supported ? "supported" : "not supported");
+               modes->mode[i].is_mode_supported ? "supported" : "not supported");
     }
     printf("  model              %g %s, of a surface that the robot met before; one that is new is "
            "felt %.0f ms late, and the robot pushes on it until then\n",
@@ -145,11 +151,11 @@ json_t *link_modes_json(const struct link_modes *modes)
     for (int i = 0; i < LINK_MODES; i++) {
         json_array_append_new(list, json_pack("{s:s, s:f, s:b}", "mode", modes->mode[i].name,
                                               "stiffness", modes->mode[i].stiffness, "supported",
-                                              modes->mode[i].is_supported));
+                                              modes->mode[i].is_mode_supported));
     }
-    return json_pack("{s:f, s:f, s:b, s:f, s:f, s:f, s:s, s:o}", "stiffness",
-                     modes->largest_stiffness, "damping", modes->damping, "assumed",
-                     modes->is_any_value_assumed, "impedance", modes->smallest_impedance, "tank",
-                     modes->smallest_tank, "press", modes->largest_press, "best",
-                     modes->mode[modes->best].name, "list", list);
+    return json_pack(
+        "{s:f, s:f, s:b, s:f, s:f, s:f, s:s, s:o}", "stiffness", modes->max_robot_tie_stiffness,
+        "damping", modes->damping, "assumed", modes->is_stiffness_or_damping_assumed, "impedance",
+        modes->min_tie_wave_impedance, "tank", modes->min_tie_energy_tank, "press",
+        modes->max_press_supplied_by_tank, "best", modes->mode[modes->best].name, "list", list);
 }

@@ -23,7 +23,7 @@ static void print_call_time(const char *name, const struct tact_histogram *h)
 
 /* Prints which real-time settings were refused, as late ticks of this end count as delay of the
  * link. */
-static void print_realtime(const struct tact_realtime_report *report)
+static void print_refused_realtime_settings(const struct tact_realtime_report *report)
 {
     for (int i = 0; i < report->count; i++) {
         if (!report->item[i].granted) {
@@ -37,7 +37,7 @@ static void print_suggested_channel(const struct link_channel_settings *channel,
     printf(
         "\n  suggested settings for both directions at %g Hz, by the packets that arrived here:\n",
         rate);
-    printf("  waves        each packet repeats %d%s\n", channel->repeated,
+    printf("  waves        each packet repeats %d%s\n", channel->repeated_wave_count,
            channel->is_longest_gap_covered ? "" : "; longer gaps have zero waves");
     printf("  playout      %d ticks, %.1f ms one way\n", channel->playout_delay_ticks,
            1e3 * channel->delay);
@@ -53,14 +53,14 @@ static void print_suggested_channel(const struct link_channel_settings *channel,
 
 static void print_refused_packets(const struct link_measurement *m)
 {
-    const struct tact_network_counts *c = &m->endpoint.counts;
+    const struct tact_network_endpoint_counts *c = &m->endpoint.counts;
     printf("  refused      packets: %llu malformed, %llu of another version of the format, %llu "
            "with a wrong key, %llu received before, %llu of another session or sender, %llu "
            "handshake messages at the wrong time, %llu with invalid content\n",
            (unsigned long long)c->malformed_packet_count,
            (unsigned long long)c->other_version_packet_count,
            (unsigned long long)c->forged_packet_count, (unsigned long long)c->replayed_packet_count,
-           (unsigned long long)c->foreign_packet_count,
+           (unsigned long long)c->other_session_packet_count,
            (unsigned long long)c->postponed_hello_count,
            (unsigned long long)m->refused_packet_count);
     if (m->dropped_probe_count || c->completed_handshake_count > 1) {
@@ -95,7 +95,7 @@ static void print_link_table(const struct link_options *options, const struct li
     printf("               (exact if the least delays of the two directions are equal)\n");
     print_call_time("sending", &m->send_call_time);
     print_call_time("receiving", &m->receive_call_time);
-    print_realtime(&m->realtime);
+    print_refused_realtime_settings(&m->realtime);
     printf(
         "  this end     %llu ticks began more than a period late, %llu packets could not be sent\n",
         (unsigned long long)m->late_tick_count,
@@ -114,15 +114,15 @@ static json_t *json_cost(const struct tact_histogram *h)
 
 static json_t *json_refused(const struct link_measurement *m)
 {
-    const struct tact_network_counts *c = &m->endpoint.counts;
+    const struct tact_network_endpoint_counts *c = &m->endpoint.counts;
     return json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "malformed",
         (json_int_t)c->malformed_packet_count, "other_version",
         (json_int_t)c->other_version_packet_count, "forged", (json_int_t)c->forged_packet_count,
         "repeated", (json_int_t)c->replayed_packet_count, "foreign",
-        (json_int_t)c->foreign_packet_count, "postponed", (json_int_t)c->postponed_hello_count,
-        "payloads", (json_int_t)m->refused_packet_count, "dropped",
-        (json_int_t)m->dropped_probe_count);
+        (json_int_t)c->other_session_packet_count, "postponed",
+        (json_int_t)c->postponed_hello_count, "payloads", (json_int_t)m->refused_packet_count,
+        "dropped", (json_int_t)m->dropped_probe_count);
 }
 
 static json_t *json_channel(const struct link_options *options, const struct link_quality *q)
@@ -134,7 +134,7 @@ static json_t *json_channel(const struct link_options *options, const struct lin
             lines, json_pack("{s:f, s:f}", "impedance", operator_impedances[i], "stiffness",
                              link_wave_stiffness(operator_impedances[i], channel.delay)));
     }
-    return json_pack("{s:i, s:b, s:i, s:f, s:f, s:o}", "repeated", channel.repeated,
+    return json_pack("{s:i, s:b, s:i, s:f, s:f, s:o}", "repeated", channel.repeated_wave_count,
                      "gap_is_covered", channel.is_longest_gap_covered, "playout",
                      channel.playout_delay_ticks, "delay", channel.delay, "correction",
                      channel.drift_correction_gain, "lines", lines);
@@ -143,7 +143,7 @@ static json_t *json_channel(const struct link_options *options, const struct lin
 static int print_link_json(const struct link_options *options, struct link_scene *scene,
                            const struct link_measurement *m, const struct link_quality *q)
 {
-    const struct tact_network_counts *c = &m->endpoint.counts;
+    const struct tact_network_endpoint_counts *c = &m->endpoint.counts;
     const struct tact_histogram_summary round_trip_summary =
         tact_histogram_summarise(&m->round_trip);
     json_t *delay =

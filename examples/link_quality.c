@@ -19,10 +19,10 @@ static int compare_arrival_ticks(const void *a, const void *b)
     return (x->tick > y->tick) - (x->tick < y->tick);
 }
 
-static int64_t get_measured_delay(const struct link_arrival *arrival)
+static int64_t get_measured_delay(const struct link_arrival *packet_arrival)
 {
     /* Computed in unsigned arithmetic, as stamps of the other end may be any numbers. */
-    return (int64_t)((uint64_t)arrival->received_ns - (uint64_t)arrival->sent_ns);
+    return (int64_t)((uint64_t)packet_arrival->received_ns - (uint64_t)packet_arrival->sent_ns);
 }
 
 static int compare_delays(const void *a, const void *b)
@@ -76,17 +76,19 @@ void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t of
 struct link_channel_settings link_channel_settings(const struct link_quality *quality,
                                                    double period)
 {
-    struct link_channel_settings channel = {.repeated = MIN_REPEATED_WAVES};
+    struct link_channel_settings channel = {.repeated_wave_count = MIN_REPEATED_WAVES};
     if (quality->longest_loss_gap > MIN_REPEATED_WAVES) {
-        channel.repeated = quality->longest_loss_gap > REPEATED_MOST
-                               ? REPEATED_MOST
-                               : (int)quality->longest_loss_gap;
+        channel.repeated_wave_count = quality->longest_loss_gap > REPEATED_MOST
+                                          ? REPEATED_MOST
+                                          : (int)quality->longest_loss_gap;
     }
-    channel.is_longest_gap_covered = quality->longest_loss_gap <= (uint64_t)channel.repeated;
+    channel.is_longest_gap_covered =
+        quality->longest_loss_gap <= (uint64_t)channel.repeated_wave_count;
     /* The stamps of the other end are any numbers. */
     const double plausible_delay_seconds =
         fmin(fmax((double)quality->delay_p999 * 1e-9, 0.0), MAX_PLAUSIBLE_DELAY);
-    channel.playout_delay_ticks = (int)ceil(plausible_delay_seconds / period) + channel.repeated;
+    channel.playout_delay_ticks =
+        (int)ceil(plausible_delay_seconds / period) + channel.repeated_wave_count;
     channel.delay = channel.playout_delay_ticks * period;
     channel.drift_correction_gain = fmin(2.0, 0.5 / (2.0 * channel.delay));
     return channel;

@@ -31,7 +31,8 @@ void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t of
 
 /* A channel of wave variables over such a link. */
 struct link_channel_settings {
-    int repeated; /* waves that each packet repeats, so that a gap of this length loses none */
+    int repeated_wave_count; /* waves that each packet repeats, so that a gap of this length loses
+                                none */
     int is_longest_gap_covered; /* 0: gaps are longer than the repeated waves; those ticks have zero
                                  * waves
                                  */

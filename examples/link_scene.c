@@ -86,7 +86,7 @@ static struct modes_by_joint_kind find_modes_by_joint_kind(const struct link_sce
 
 /* Whether modes of a kind are shown: those of ties that turn where there are such ties, and the
  * others but where there are only ties that turn. */
-static int are_modes_of_kind_shown(const struct modes_by_joint_kind *modes, int is_rotational)
+static int must_show_modes_of_joint_kind(const struct modes_by_joint_kind *modes, int is_rotational)
 {
     return modes->of[is_rotational].tie_count > 0 ||
            (!is_rotational && modes->of[1].tie_count == 0);
@@ -98,15 +98,16 @@ static int is_tie_supported(const struct tact_scene *scene, const struct tact_sc
 {
     return modes->of[link_is_tie_rotational(scene, tie)]
         .mode[link_mode_of_name(tie->mode)]
-        .is_supported;
+        .is_mode_supported;
 }
 
-static void print_tie(const struct tact_scene *scene, const struct tact_scene_remote *tie,
-                      const struct modes_by_joint_kind *modes, double delay)
+static void print_tie_at_measured_delay(const struct tact_scene *scene,
+                                        const struct tact_scene_remote *tie,
+                                        const struct modes_by_joint_kind *modes, double delay)
 {
     const int mode = link_mode_of_name(tie->mode);
     const int is_rotational = link_is_tie_rotational(scene, tie);
-    printf("  %-20s ", text_shown(tie->joint));
+    printf("  %-20s ", text_make_printable(tie->joint));
     if (mode == LINK_WAVES) {
         printf("waves of impedance %g %s: a wall feels at first as through a spring of %.*f %s, "
                "later as stiff as it is\n",
@@ -114,7 +115,7 @@ static void print_tie(const struct tact_scene *scene, const struct tact_scene_re
                link_wave_stiffness(tie->impedance, delay), is_rotational ? "N m/rad" : "N/m");
         return;
     }
-    printf("%s: %s\n", text_shown(tie->mode),
+    printf("%s: %s\n", text_make_printable(tie->mode),
            !is_tie_supported(scene, tie, modes)
                ? "a wall is not stable at this delay: use mode: waves"
            : mode == LINK_MODEL ? "a wall is stable at any delay"
@@ -165,8 +166,9 @@ json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality
         "{s:s, s:f, s:f, s:i, s:I, s:f, s:o, s:o*, s:o*}", "device", s->device, "jitter", s->jitter,
         "jitter_measured", get_measured_jitter(quality), "repeats", s->repeats, "longest_gap",
         (json_int_t)quality->longest_loss_gap, "delay", delay, "ties", ties_json, "modes",
-        are_modes_of_kind_shown(&modes, 0) ? link_modes_json(&modes.of[0]) : NULL, "turn_modes",
-        are_modes_of_kind_shown(&modes, 1) ? link_modes_json(&modes.of[1]) : NULL);
+        must_show_modes_of_joint_kind(&modes, 0) ? link_modes_json(&modes.of[0]) : NULL,
+        "turn_modes",
+        must_show_modes_of_joint_kind(&modes, 1) ? link_modes_json(&modes.of[1]) : NULL);
 }
 
 void link_scene_print(const struct link_options *options, struct link_scene *s,
@@ -174,7 +176,8 @@ void link_scene_print(const struct link_options *options, struct link_scene *s,
 {
     const double jitter = get_measured_jitter(quality), delay = get_channel_delay(s, quality);
     const struct modes_by_joint_kind modes = find_modes_by_joint_kind(s, delay);
-    printf("\n  %s, device %s:\n", text_shown(options->scene), text_shown(s->device));
+    printf("\n  %s, device %s:\n", text_make_printable(options->scene),
+           text_make_printable(s->device));
     printf("  jitter       %g s: %s", s->jitter, jitter <= s->jitter ? "enough" : "too little");
     printf("; 99.9 %% come within %.4f s of the fastest\n", jitter);
     printf("  repeats      %d: %s the longest gap of %llu\n", s->repeats,
@@ -183,11 +186,11 @@ void link_scene_print(const struct link_options *options, struct link_scene *s,
     printf("  delay        %.1f ms one way, with this jitter and these repeats\n", 1e3 * delay);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         if (check_tie_of_link(s, &modes, &s->scene->remotes[i])) {
-            print_tie(s->scene, &s->scene->remotes[i], &modes, delay);
+            print_tie_at_measured_delay(s->scene, &s->scene->remotes[i], &modes, delay);
         }
     }
     for (int is_rotational = 0; is_rotational < 2; is_rotational++) {
-        if (are_modes_of_kind_shown(&modes, is_rotational)) {
+        if (must_show_modes_of_joint_kind(&modes, is_rotational)) {
             link_modes_print(&modes.of[is_rotational], delay);
         }
     }

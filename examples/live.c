@@ -8,7 +8,7 @@
 
 #define CLEAR_LINE_SEQUENCE "\r\033[K" /* moves to the first column and clears the line */
 
-static int is_line_shown; /* 1: the status line is displayed */
+static int is_status_line_displayed; /* 1: the status line is displayed */
 
 static size_t get_terminal_columns(void)
 {
@@ -19,16 +19,16 @@ static size_t get_terminal_columns(void)
 /* Ticks per second since the previous status line; 0 for the first one. */
 static double compute_tick_rate(struct live_status *live_status, uint64_t tick)
 {
-    int64_t now = tact_clock_now(), before = live_status->time_ns;
+    int64_t now = tact_clock_now(), before = live_status->previous_line_time_ns;
     uint64_t ticks = tick - live_status->tick;
-    live_status->time_ns = now;
+    live_status->previous_line_time_ns = now;
     live_status->tick = tick;
     return before && now > before ? (double)ticks * 1e9 / (double)(now - before) : 0.0;
 }
 
 void live_clear_status_line(void)
 {
-    if (__atomic_exchange_n(&is_line_shown, 0, __ATOMIC_RELAXED)) {
+    if (__atomic_exchange_n(&is_status_line_displayed, 0, __ATOMIC_RELAXED)) {
         fputs(CLEAR_LINE_SEQUENCE, stderr);
     }
 }
@@ -58,5 +58,5 @@ void live_print_status_line(void *user, const struct tact_session_status *s)
              tact_safety_state_name(s->safety), lost, clock, s->contacts, s->normal_force, moments);
     /* the line is cut to the terminal's width, as one that wraps could not be rewritten */
     fprintf(stderr, CLEAR_LINE_SEQUENCE "%.*s", (int)get_terminal_columns() - 1, line);
-    __atomic_store_n(&is_line_shown, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&is_status_line_displayed, 1, __ATOMIC_RELAXED);
 }

@@ -14,14 +14,14 @@
 #define MAX_RECORD_BYTES                                                                           \
     (UINT64_C(1) << 20) /* maximum size of a header record, and of the facts                       \
                          */
-#define MAX_RECORDS                                                                                \
+#define MAX_RECORDS_BEFORE_FACTS                                                                   \
     65536 /* maximum number of records before the facts: one for each attachment                   \
            */
 #define MCAP_PROFILE "ros2"
 #define MCAP_LIBRARY_PREFIX "tact "
 
 /* A record of an MCAP file, with its content where that is of one of the two kinds read here. */
-struct file_record {
+struct mcap_record {
     uint8_t opcode;
     uint64_t length;
     uint8_t *content;
@@ -33,10 +33,10 @@ static bool read_bytes_at(int fd, uint64_t at, void *to, size_t size)
 }
 
 /* Reads the record at an offset. The caller frees its content, also after a failure. */
-static bool read_record_at(int fd, uint64_t at, struct file_record *out)
+static bool read_record_at(int fd, uint64_t at, struct mcap_record *out)
 {
     uint8_t head[TACT_MCAP_RECORD_HEADER];
-    *out = (struct file_record){0};
+    *out = (struct mcap_record){0};
     if (!read_bytes_at(fd, at, head, sizeof head)) {
         return false;
     }
@@ -49,18 +49,18 @@ static bool read_record_at(int fd, uint64_t at, struct file_record *out)
     return out->content && read_bytes_at(fd, at + sizeof head, out->content, (size_t)out->length);
 }
 
-static bool is_header_of_tact(const struct file_record *record)
+static bool is_header_of_tact(const struct mcap_record *record)
 {
     struct tact_cursor in = {record->content, (size_t)record->length, false};
-    bool right = record->opcode == TACT_MCAP_HEADER &&
-                 tact_span_equals_text(tact_cursor_read_text(&in), MCAP_PROFILE);
+    bool is_record_valid = record->opcode == TACT_MCAP_HEADER &&
+                           tact_span_equals_text(tact_cursor_read_text(&in), MCAP_PROFILE);
     struct tact_span library = tact_cursor_read_text(&in);
-    return right && !in.bad && library.size > strlen(MCAP_LIBRARY_PREFIX) &&
+    return is_record_valid && !in.bad && library.size > strlen(MCAP_LIBRARY_PREFIX) &&
            !memcmp(library.data, MCAP_LIBRARY_PREFIX, strlen(MCAP_LIBRARY_PREFIX));
 }
 
 /* Whether the facts name the session and the number, and their checksum is right. */
-static bool are_facts_of_part(struct tact_cursor map, const char *session, const char *number)
+static bool are_facts_of_log_file(struct tact_cursor map, const char *session, const char *number)
 {
     const uint8_t *start = map.at;
     bool is_same_session = false, is_same_file_number = false;
@@ -81,22 +81,22 @@ static bool are_facts_of_part(struct tact_cursor map, const char *session, const
 }
 
 /* Looks for the facts among the records before the first chunk. */
-static bool has_facts_of_part(int fd, const char *session, const char *number)
+static bool contains_facts_of_log_file(int fd, const char *session, const char *number)
 {
     uint64_t at = TACT_MCAP_MAGIC_SIZE;
     bool found = false, same = false;
-    for (int i = 0; i < MAX_RECORDS && !found; i++) {
-        struct file_record record;
-        bool right = read_record_at(fd, at, &record);
-        found =
-            !right || record.opcode == TACT_MCAP_CHUNK || (i == 0 && !is_header_of_tact(&record));
+    for (int i = 0; i < MAX_RECORDS_BEFORE_FACTS && !found; i++) {
+        struct mcap_record record;
+        bool is_record_valid = read_record_at(fd, at, &record);
+        found = !is_record_valid || record.opcode == TACT_MCAP_CHUNK ||
+                (i == 0 && !is_header_of_tact(&record));
         if (!found && record.opcode == TACT_MCAP_METADATA) {
             struct tact_cursor in = {record.content, (size_t)record.length, false};
             found = tact_span_equals_text(tact_cursor_read_text(&in), TACT_FACTS_METADATA_NAME);
             struct tact_span map = tact_cursor_read_text(&in);
-            same =
-                found && !in.bad &&
-                are_facts_of_part((struct tact_cursor){map.data, map.size, false}, session, number);
+            same = found && !in.bad &&
+                   are_facts_of_log_file((struct tact_cursor){map.data, map.size, false}, session,
+                                         number);
         }
         at += TACT_MCAP_RECORD_HEADER + record.length;
         free(record.content);
@@ -114,7 +114,7 @@ bool is_log_part(const char *path, const char *session, unsigned number)
     bool same = fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode) &&
                 read_bytes_at(fd, 0, magic, sizeof magic) &&
                 !memcmp(magic, TACT_MCAP_MAGIC, sizeof magic) && *session &&
-                has_facts_of_part(fd, session, text);
+                contains_facts_of_log_file(fd, session, text);
     if (fd >= 0) {
         close(fd);
     }

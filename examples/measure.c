@@ -8,10 +8,10 @@
 #include "kernels/source.h"
 #include "rt/clock.h"
 
-#define INITIAL_TRIANGLE_PAIRS                                                                     \
+#define INITIAL_TRIANGLE_PAIR_CAPACITY                                                             \
     65536 /* initial capacity of triangle pairs, doubled until it is enough */
 /* maximum capacity: 16 million triangle pairs take more than a gigabyte */
-#define MAX_TRIANGLE_PAIRS 16777216
+#define MAX_TRIANGLE_PAIR_CAPACITY 16777216
 /* longest wait for one frame: a large mesh on a slow device */
 #define FRAME_TIMEOUT_NS 30000000000
 
@@ -45,13 +45,13 @@ static long count_near_triangle_pairs(const struct tact_shape shape[2],
     return count > 0 ? count : 0;
 }
 
-int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                  struct measured_overlap *out, struct tact_error *err)
+int measure_overlap_exactly(const struct tact_shape shape[2], const struct tact_pose pose[2],
+                            struct measured_overlap *out, struct tact_error *err)
 {
     int rc = -ENOSPC;
     snprintf(out->device, sizeof out->device, "host");
-    for (size_t pairs = INITIAL_TRIANGLE_PAIRS; rc == -ENOSPC && pairs <= MAX_TRIANGLE_PAIRS;
-         pairs *= 2) {
+    for (size_t pairs = INITIAL_TRIANGLE_PAIR_CAPACITY;
+         rc == -ENOSPC && pairs <= MAX_TRIANGLE_PAIR_CAPACITY; pairs *= 2) {
         struct tact_moments_scratch *scratch = tact_moments_scratch_create(pairs);
         if (!scratch) {
             return tact_error_set(err, -ENOMEM, "out of memory");
@@ -69,8 +69,9 @@ int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[
     return rc < 0 ? set_unmeasured_error(rc, err) : 0;
 }
 
-int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                   struct measured_overlap *out, struct tact_error *err)
+int measure_overlap_of_convex_shapes(const struct tact_shape shape[2],
+                                     const struct tact_pose pose[2], struct measured_overlap *out,
+                                     struct tact_error *err)
 {
     snprintf(out->device, sizeof out->device, "host");
     for (int i = 0; i < 2; i++) {
@@ -96,9 +97,9 @@ int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose
     return rc < 0 ? set_unmeasured_error(rc, err) : 0;
 }
 
-int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const soup[2],
-                 const struct tact_pose pose[2], int resolution, struct measured_overlap *out,
-                 struct tact_error *err)
+int measure_overlap_by_rays(const struct tact_shape shape[2], const struct tact_soup *const soup[2],
+                            const struct tact_pose pose[2], int resolution,
+                            struct measured_overlap *out, struct tact_error *err)
 {
     struct tact_rays_body body[2];
     snprintf(out->device, sizeof out->device, "host");
@@ -136,15 +137,15 @@ static int measure_frame_by_source(struct tact_source *source, uint64_t tick,
     return result.pairs[0].status;
 }
 
-int measure_opencl(const struct tact_shape shape[2], const struct tact_pose pose[2],
-                   struct measured_overlap *out, struct tact_error *err)
+int measure_overlap_with_opencl(const struct tact_shape shape[2], const struct tact_pose pose[2],
+                                struct measured_overlap *out, struct tact_error *err)
 {
     const struct tact_source_pair pair = {0, 1};
     const struct tact_source_scene scene = {shape, 2, &pair, 1};
     struct tact_opencl_options options = tact_opencl_options_default();
     int rc = -ENOSPC;
-    for (uint32_t pairs = INITIAL_TRIANGLE_PAIRS; rc == -ENOSPC && pairs <= MAX_TRIANGLE_PAIRS;
-         pairs *= 2) {
+    for (uint32_t pairs = INITIAL_TRIANGLE_PAIR_CAPACITY;
+         rc == -ENOSPC && pairs <= MAX_TRIANGLE_PAIR_CAPACITY; pairs *= 2) {
         struct tact_source source;
         options.capacity = pairs;
         rc = tact_opencl_source_create(&scene, &options, &source, err);

@@ -13,14 +13,14 @@
 
 #define MIN_CPU_SECONDS 2             /* processor time that any file may take [s] */
 #define MAX_MEMORY_BYTES (4ull << 30) /* [bytes] */
-#define ALLOW_SYSTEM_CALL(call) READER_ACTION_ON_CALL(call, SECCOMP_RET_ALLOW)
+#define ALLOW_SYSTEM_CALL(call) READER_SYSCALL_ACTION(call, SECCOMP_RET_ALLOW)
 
 /* Restricts this process to its memory, its open files and its exit: it can then open no file or
  * socket, and start no process or program. Returns 0 or -1. */
 static int sandbox_process(void)
 {
     static struct sock_filter system_call_filter[] = {
-        READER_FILTER_BEGIN,
+        READER_SYSCALL_FILTER_BEGIN,
         ALLOW_SYSTEM_CALL(SYS_read),
         ALLOW_SYSTEM_CALL(SYS_write),
         ALLOW_SYSTEM_CALL(SYS_close),
@@ -44,11 +44,11 @@ static int sandbox_process(void)
                                        system_call_filter};
     reader_limit_resource(RLIMIT_CORE, 0);
     reader_limit_resource(RLIMIT_AS, MAX_MEMORY_BYTES);
-    return reader_filter_calls(&program);
+    return reader_filter_system_calls(&program);
 }
 
 /* Writes the triangles of all meshes. Returns their number. */
-static size_t write_triangles(const struct aiScene *scene)
+static size_t write_triangles_of_meshes(const struct aiScene *scene)
 {
     size_t triangles = 0;
     unsigned first = 1;
@@ -96,5 +96,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "%.200s\n", data ? aiGetErrorString() : "too large");
         return 1;
     }
-    return write_triangles(scene) && !fflush(stdout) ? 0 : 1;
+    return write_triangles_of_meshes(scene) && !fflush(stdout) ? 0 : 1;
 }

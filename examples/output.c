@@ -12,7 +12,7 @@
 
 static int report_output_error(const struct output *o, int error)
 {
-    fprintf(stderr, "%s: %s: cannot be written: %s\n", o->command, text_shown(o->path),
+    fprintf(stderr, "%s: %s: cannot be written: %s\n", o->command, text_make_printable(o->path),
             strerror(error));
     return EXIT_BAD;
 }
@@ -20,36 +20,36 @@ static int report_output_error(const struct output *o, int error)
 int is_output_allowed(const char *command, const char *path, int force, const char *const *inputs,
                       int count)
 {
-    struct stat existing_file, input;
-    const char *shown_path = text_shown(path);
-    if (lstat(path, &existing_file)) {
+    struct stat existing_file_status, input;
+    const char *printable_path = text_make_printable(path);
+    if (lstat(path, &existing_file_status)) {
         return EXIT_GOOD;
     }
-    int target = stat(path, &existing_file); /* fails for a link without target */
+    int target = stat(path, &existing_file_status); /* fails for a link without target */
     for (int i = 0; i < count && !target; i++) {
-        if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == existing_file.st_ino &&
-            input.st_dev == existing_file.st_dev && S_ISREG(existing_file.st_mode)) {
+        if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == existing_file_status.st_ino &&
+            input.st_dev == existing_file_status.st_dev && S_ISREG(existing_file_status.st_mode)) {
             fprintf(stderr, "%s: %s is an input of this command: it is not overwritten\n", command,
-                    shown_path);
+                    printable_path);
             return EXIT_USAGE;
         }
     }
-    if (!target && S_ISDIR(existing_file.st_mode)) {
-        fprintf(stderr, "%s: %s: is a folder\n", command, shown_path);
+    if (!target && S_ISDIR(existing_file_status.st_mode)) {
+        fprintf(stderr, "%s: %s: is a folder\n", command, printable_path);
         return EXIT_USAGE;
     }
-    if (force || (!target && !S_ISREG(existing_file.st_mode))) {
+    if (force || (!target && !S_ISREG(existing_file_status.st_mode))) {
         return EXIT_GOOD;
     }
-    fprintf(stderr, "%s: %s: exists already; --force replaces it\n", command, shown_path);
+    fprintf(stderr, "%s: %s: exists already; --force replaces it\n", command, printable_path);
     return EXIT_USAGE;
 }
 
 /* "folder/tact-part-XXXXXX" */
-static char *temporary_name_beside(const char *path)
+static char *make_temporary_path(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
+    const char *last_slash = strrchr(path, '/');
+    int folder = last_slash ? (int)(last_slash - path) + 1 : 0;
     char *name = NULL;
     return asprintf(&name, "%.*stact-part-XXXXXX", folder, path) < 0 ? NULL : name;
 }
@@ -57,13 +57,13 @@ static char *temporary_name_beside(const char *path)
 /* The mode that open() would set, or that of the replaced file. */
 static mode_t file_mode_of_output(const char *path)
 {
-    struct stat existing_file;
-    if (!stat(path, &existing_file)) {
-        return existing_file.st_mode & 0777;
+    struct stat existing_file_status;
+    if (!stat(path, &existing_file_status)) {
+        return existing_file_status.st_mode & 0777;
     }
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+    mode_t file_mode_mask = umask(0);
+    umask(file_mode_mask);
+    return 0666 & ~file_mode_mask;
 }
 
 /* Write function of the stream of an output; it writes nothing more after a failure, so that no
@@ -71,18 +71,18 @@ static mode_t file_mode_of_output(const char *path)
 static ssize_t write_to_output(void *cookie, const char *data, size_t size)
 {
     struct output *o = cookie;
-    size_t done = 0;
-    while (done < size && !o->write_error) {
-        ssize_t n = write(o->fd, data + done, size - done);
+    size_t written_byte_count = 0;
+    while (written_byte_count < size && !o->write_error) {
+        ssize_t n = write(o->fd, data + written_byte_count, size - written_byte_count);
         if (n == 0 || (n < 0 && errno != EINTR)) {
             o->write_error = n < 0 ? errno : EIO;
         }
-        done += n > 0 ? (size_t)n : 0;
+        written_byte_count += n > 0 ? (size_t)n : 0;
     }
     if (o->write_error) {
         errno = o->write_error;
     }
-    return (ssize_t)done; /* a result below `size` is an error to stdio */
+    return (ssize_t)written_byte_count; /* a result below `size` is an error to stdio */
 }
 
 static FILE *open_stream_of_output(struct output *o)
@@ -93,9 +93,9 @@ static FILE *open_stream_of_output(struct output *o)
 
 int output_open(struct output *o, const char *command, const char *path, int force)
 {
-    struct stat existing_file;
+    struct stat existing_file_status;
     *o = (struct output){.command = command, .path = path, .force = force};
-    if (!stat(path, &existing_file) && !S_ISREG(existing_file.st_mode)) {
+    if (!stat(path, &existing_file_status) && !S_ISREG(existing_file_status.st_mode)) {
         o->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         o->to = open_stream_of_output(o);
         if (o->to) {
@@ -109,61 +109,61 @@ int output_open(struct output *o, const char *command, const char *path, int for
     }
     o->target_path = realpath(path, NULL);
     o->target_path = o->target_path ? o->target_path : strdup(path);
-    char *beside = o->target_path ? temporary_name_beside(o->target_path) : NULL;
-    o->beside = beside;
-    o->fd = beside ? mkostemp(beside, O_CLOEXEC) : -1;
+    char *temporary_path = o->target_path ? make_temporary_path(o->target_path) : NULL;
+    o->temporary_path = temporary_path;
+    o->fd = temporary_path ? mkostemp(temporary_path, O_CLOEXEC) : -1;
     o->to = open_stream_of_output(o);
     if (o->to) {
         /* if fchmod() fails, the file is readable by its owner only, which is no error */
         fchmod(o->fd, file_mode_of_output(o->target_path));
         return EXIT_GOOD;
     }
-    int code = report_output_error(o, beside ? errno : ENOMEM);
+    int code = report_output_error(o, temporary_path ? errno : ENOMEM);
     if (o->fd >= 0) {
         close(o->fd);
-        unlink(beside);
+        unlink(temporary_path);
     }
-    free(beside);
+    free(temporary_path);
     free(o->target_path);
     return code;
 }
 
 /* Without --force the name must still be free; some file systems cannot check that atomically. */
-static int rename_to_path(const struct output *o)
+static int rename_temporary_to_target(const struct output *o)
 {
     if (o->force) {
-        return rename(o->beside, o->target_path);
+        return rename(o->temporary_path, o->target_path);
     }
-    if (!renameat2(AT_FDCWD, o->beside, AT_FDCWD, o->target_path, RENAME_NOREPLACE)) {
+    if (!renameat2(AT_FDCWD, o->temporary_path, AT_FDCWD, o->target_path, RENAME_NOREPLACE)) {
         return 0;
     }
     if (errno != EINVAL && errno != ENOSYS) {
         return -1;
     }
-    return link(o->beside, o->target_path) || unlink(o->beside) ? -1 : 0;
+    return link(o->temporary_path, o->target_path) || unlink(o->temporary_path) ? -1 : 0;
 }
 
-int output_close(struct output *o, int code, int keep_on_failure)
+int output_close(struct output *o, int code, int must_keep_incomplete_file)
 {
     int error = 0;
     errno = 0;
     if (fflush(o->to) || ferror(o->to)) {
         error = o->write_error ? o->write_error : errno ? errno : EIO;
     }
-    if (!error && o->beside && fsync(o->fd) && errno != EINVAL) {
+    if (!error && o->temporary_path && fsync(o->fd) && errno != EINVAL) {
         error = errno;
     }
     fclose(o->to); /* the stream has been flushed, or its error is already stored */
     if (close(o->fd) && !error) {
         error = errno;
     }
-    if (o->beside && keep_on_failure && !error && rename_to_path(o)) {
+    if (o->temporary_path && must_keep_incomplete_file && !error && rename_temporary_to_target(o)) {
         error = errno;
     }
-    if (o->beside && (!keep_on_failure || error)) {
-        unlink(o->beside);
+    if (o->temporary_path && (!must_keep_incomplete_file || error)) {
+        unlink(o->temporary_path);
     }
-    free(o->beside);
+    free(o->temporary_path);
     free(o->target_path);
-    return error && keep_on_failure ? report_output_error(o, error) : code;
+    return error && must_keep_incomplete_file ? report_output_error(o, error) : code;
 }

@@ -6,13 +6,13 @@
 #include <stdio.h>
 
 struct output {
-    const char *command; /* "tact NAME", for messages */
-    const char *path;    /* the path as given by the user */
-    char *target_path;   /* path of the file that is written: the target if `path` is a link */
-    char *beside; /* path of the temporary file; NULL: path is a pipe or a device, and is written
-                     itself */
-    FILE *to;     /* writes to fd, and keeps the first error, which stdio forgets */
-    int fd, write_error; /* errno of the first write that failed; 0: none */
+    const char *command;  /* "tact NAME", for messages */
+    const char *path;     /* the path as given by the user */
+    char *target_path;    /* path of the file that is written: the target if `path` is a link */
+    char *temporary_path; /* path of the temporary file; NULL: path is a pipe or a device, and is
+                     written itself */
+    FILE *to;             /* writes to fd, and keeps the first error, which stdio forgets */
+    int fd, write_error;  /* errno of the first write that failed; 0: none */
     int force;
 };
 
@@ -31,6 +31,6 @@ int output_open(struct output *o, const char *command, const char *path, int for
 
 /* Closes it; with code EXIT_GOOD, or another one and keep, it is renamed to path, else removed.
  * Returns code, or EXIT_BAD after a message. */
-int output_close(struct output *o, int code, int keep_on_failure);
+int output_close(struct output *o, int code, int must_keep_incomplete_file);
 
 #endif

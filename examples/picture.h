@@ -45,8 +45,8 @@ struct picture_scene {
     int contact_count;
     struct tact_pressure *pressure; /* pressure of the contacts whose model computes one */
     /* centre and radius of the moving bodies, which the picture must contain [m] */
-    double (*balls)[4];
-    int ball_count, ball_room;
+    double (*bounding_balls)[4];
+    int bounding_ball_count, bounding_ball_capacity;
     int failed; /* 1: memory was short */
 };
 
@@ -94,7 +94,7 @@ void picture_project_point(const struct picture_camera *camera, int width, int h
                            const double p[3], double out[3]);
 
 /* Scales of the marks: the largest force, torsion and pressure in all frames. */
-struct picture_scale {
+struct picture_mark_scale {
     double force, torsion; /* [N], [N m] */
     double pressure;       /* [Pa] */
 };
@@ -102,8 +102,9 @@ struct picture_scale {
 /* picture_raster.c: draws a scene into the image with its left upper corner at x, y. 0 or -ENOMEM.
  */
 int picture_draw_frame(const struct picture_scene *scene, const struct picture_camera *camera,
-                       const struct picture_options *options, const struct picture_scale *scale,
-                       struct picture_image *image, int x, int y);
+                       const struct picture_options *options,
+                       const struct picture_mark_scale *scale, struct picture_image *image, int x,
+                       int y);
 /* Spacing of the grid of planes in a view of that width: 1, 2 or 5 times a power of ten. */
 double picture_choose_grid_spacing(double width);
 
@@ -117,7 +118,7 @@ struct picture_overlay_mark {
 size_t picture_make_contact_marks(const struct picture_scene *scene,
                                   const struct picture_camera *camera,
                                   const struct picture_options *options,
-                                  const struct picture_scale *scale,
+                                  const struct picture_mark_scale *scale,
                                   struct picture_overlay_mark *out, size_t room);
 /* Colour for a pressure as a fraction of the largest one: 0 dark, 1 light. */
 void picture_pressure_colour(double share, uint8_t out[3]);
@@ -128,7 +129,7 @@ struct picture_page {
     const struct picture_options *options;
     const struct picture_scene *scenes;
     const struct picture_camera *camera;
-    struct picture_scale scale;
+    struct picture_mark_scale scale;
     struct picture_image image;
 };
 

@@ -8,7 +8,7 @@ static const double PI = 3.14159265358979323846;
 static const double CAMERA_VIEW_ANGLE = 0.22;
 
 /* Ratio of the width of the view to that of the bodies in it. */
-static const double FRAME_MARGIN_FACTOR = 1.2;
+static const double VIEW_TO_BODIES_WIDTH_RATIO = 1.2;
 
 /* Largest ratio of the width of the view to that which contains the moving bodies at their initial
  * positions. */
@@ -34,7 +34,8 @@ static double view_width_to_contain_ball(const struct picture_camera *camera, co
     double across = fabs(tact_v3_dot(ball_centre_in_view_axes, camera->right)) + ball[3];
     double along = fabs(tact_v3_dot(ball_centre_in_view_axes, camera->up)) + ball[3];
     double depth = tact_v3_dot(ball_centre_in_view_axes, camera->forward);
-    return 2.0 * (FRAME_MARGIN_FACTOR * fmax(across, aspect_ratio * along) - camera->scale * depth);
+    return 2.0 * (VIEW_TO_BODIES_WIDTH_RATIO * fmax(across, aspect_ratio * along) -
+                  camera->scale * depth);
 }
 
 /* Sets the middle and width of the view so that it contains all balls. */
@@ -45,8 +46,8 @@ static void fit_view_to_balls(const struct picture_options *options,
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     const double *axis[3] = {camera->right, camera->up, camera->forward};
     for (int i = 0; i < count; i++) {
-        for (int b = 0; b < scenes[i].ball_count; b++) {
-            const double *ball = scenes[i].balls[b];
+        for (int b = 0; b < scenes[i].bounding_ball_count; b++) {
+            const double *ball = scenes[i].bounding_balls[b];
             for (int k = 0; k < 3; k++) {
                 double at = tact_v3_dot(ball, axis[k]);
                 low[k] = fmin(low[k], at - ball[3]);
@@ -65,10 +66,10 @@ static void fit_view_to_balls(const struct picture_options *options,
     double aspect_ratio = (double)options->width / options->height;
     camera->width = 0.0;
     for (int i = 0; i < count; i++) {
-        for (int b = 0; b < scenes[i].ball_count; b++) {
+        for (int b = 0; b < scenes[i].bounding_ball_count; b++) {
             camera->width =
                 fmax(camera->width,
-                     view_width_to_contain_ball(camera, scenes[i].balls[b], aspect_ratio));
+                     view_width_to_contain_ball(camera, scenes[i].bounding_balls[b], aspect_ratio));
         }
     }
 }
@@ -82,7 +83,8 @@ static void choose_view_of_bodies(const struct picture_options *options,
     struct picture_camera start = *camera;
     fit_view_to_balls(options, scenes, 1, &start);
     fit_view_to_balls(options, scenes, count, camera);
-    camera->does_body_leave_view = scenes->ball_count > 0 && camera->width > FAR * start.width;
+    camera->does_body_leave_view =
+        scenes->bounding_ball_count > 0 && camera->width > FAR * start.width;
     if (camera->does_body_leave_view) {
         tact_v3_copy(camera->middle, start.middle);
         camera->width = 2.0 * start.width;
@@ -95,8 +97,8 @@ static void compute_bounding_box(const struct picture_scene *scenes, int count, 
     tact_v3_set(lower, INFINITY, INFINITY, INFINITY);
     tact_v3_set(upper, -INFINITY, -INFINITY, -INFINITY);
     for (int i = 0; i < count; i++) {
-        for (int b = 0; b < scenes[i].ball_count; b++) {
-            const double *ball = scenes[i].balls[b];
+        for (int b = 0; b < scenes[i].bounding_ball_count; b++) {
+            const double *ball = scenes[i].bounding_balls[b];
             for (int k = 0; k < 3; k++) {
                 lower[k] = fmin(lower[k], ball[k] - 2.0 * ball[3]);
                 upper[k] = fmax(upper[k], ball[k] + 2.0 * ball[3]);

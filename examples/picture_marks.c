@@ -15,20 +15,20 @@ static const double FORCE_ARROW_LENGTH = 0.22, TORSION_ARROW_LENGTH = 0.15;
 
 /* Length of an arrow as a fraction of the frame's width or, where that is over twice the height, of
  * twice the height, so that arrows that point up stay in the frame. */
-static double arrow_length(const struct picture_options *options, double fraction)
+static double arrow_length(const struct picture_options *options, double length_fraction)
 {
-    return fraction * fmin(1.0, 2.0 * options->height / options->width);
+    return length_fraction * fmin(1.0, 2.0 * options->height / options->width);
 }
 
-struct marks {
+struct mark_list {
     const struct picture_camera *camera;
     const struct picture_options *options;
     struct picture_overlay_mark *out;
     size_t count, room;
 };
 
-static void add_triangle_mark(struct marks *m, const double *a, const double *b, const double *c,
-                              const uint8_t *colour, double opacity)
+static void add_triangle_mark(struct mark_list *m, const double *a, const double *b,
+                              const double *c, const uint8_t *colour, double opacity)
 {
     if (m->count++ < m->room) {
         struct picture_overlay_mark *mark = &m->out[m->count - 1];
@@ -41,7 +41,7 @@ static void add_triangle_mark(struct marks *m, const double *a, const double *b,
     }
 }
 
-static void add_line_mark(struct marks *m, const double *a, const double *b, double width,
+static void add_line_mark(struct mark_list *m, const double *a, const double *b, double width,
                           const uint8_t *colour)
 {
     double x = b[0] - a[0], y = b[1] - a[1], length = hypot(x, y);
@@ -57,7 +57,7 @@ static void add_line_mark(struct marks *m, const double *a, const double *b, dou
 }
 
 /* Adds an arrow from a to b with one head, or with two heads for a torque. */
-static void add_arrow_marks(struct marks *m, const double a[3], const double b[3],
+static void add_arrow_marks(struct mark_list *m, const double a[3], const double b[3],
                             int arrow_head_count, const uint8_t *colour)
 {
     double p[3], q[3];
@@ -98,8 +98,8 @@ void picture_pressure_colour(double share, uint8_t out[3])
 }
 
 /* Draws a polygon of pressure as triangles, each in the colour of its mean pressure. */
-static void draw_pressure_polygon(struct marks *m, const double *center, const float (*corner)[4],
-                                  int sides, double largest)
+static void draw_pressure_polygon(struct mark_list *m, const double *center,
+                                  const float (*corner)[4], int sides, double largest)
 {
     double p[3][3], mean = 0.0;
     uint8_t colour[3];
@@ -118,7 +118,7 @@ static void draw_pressure_polygon(struct marks *m, const double *center, const f
     }
 }
 
-static void draw_pressure_patch(struct marks *m, const struct tact_pressure *map, int index,
+static void draw_pressure_patch(struct mark_list *m, const struct tact_pressure *map, int index,
                                 double largest)
 {
     const uint8_t *sides = map->sides;
@@ -134,7 +134,7 @@ static void draw_pressure_patch(struct marks *m, const struct tact_pressure *map
     }
 }
 
-static void draw_contact_patch(struct marks *m, const struct picture_contact *c)
+static void draw_contact_patch(struct mark_list *m, const struct picture_contact *c)
 {
     double p[TACT_PATCH_CORNERS][3];
     for (int i = 0; i < c->corners; i++) {
@@ -149,7 +149,7 @@ static void draw_contact_patch(struct marks *m, const struct picture_contact *c)
     }
 }
 
-static void add_pressure_centre_dot(struct marks *m, const struct picture_contact *c)
+static void add_pressure_centre_dot(struct mark_list *m, const struct picture_contact *c)
 {
     static const uint8_t centre_dot_colour[3] = {16, 16, 16};
     double at[3], from[2], to[2], radius = fmax(1.5, 0.007 * m->options->width);
@@ -165,7 +165,7 @@ static void add_pressure_centre_dot(struct marks *m, const struct picture_contac
     }
 }
 
-static void draw_vector_arrow(struct marks *m, const double from[3], const double v[3],
+static void draw_vector_arrow(struct mark_list *m, const double from[3], const double v[3],
                               double longest, double share, int arrow_head_count,
                               const uint8_t *colour)
 {
@@ -180,10 +180,10 @@ static void draw_vector_arrow(struct marks *m, const double from[3], const doubl
 size_t picture_make_contact_marks(const struct picture_scene *scene,
                                   const struct picture_camera *camera,
                                   const struct picture_options *options,
-                                  const struct picture_scale *scale,
+                                  const struct picture_mark_scale *scale,
                                   struct picture_overlay_mark *out, size_t room)
 {
-    struct marks m = {.camera = camera, .options = options, .out = out, .room = room};
+    struct mark_list m = {.camera = camera, .options = options, .out = out, .room = room};
     for (int i = 0; i < scene->contact_count; i++) {
         const struct picture_contact *c = &scene->contacts[i];
         if (c->map >= 0 && scale->pressure > 0.0) {

@@ -11,17 +11,17 @@
 #define TITLE_HEIGHT_PIXELS 24   /* height above the frames, for the title [pixels] */
 #define CAPTION_HEIGHT_PIXELS 20 /* height below each row of frames, for the captions [pixels] */
 #define ROW 20                   /* height of a row of the legend [pixels] */
-#define TEXT_SIZE 13.4           /* the largest size of text in the formats [pixels] */
-#define TITLE_SIZE 16.0          /* the largest size of the title in the formats [pixels] */
+#define PAGE_TEXT_SIZE 13.4      /* the largest size of text in the formats [pixels] */
+#define PAGE_TITLE_SIZE 16.0     /* the largest size of the title in the formats [pixels] */
 #define MIN_PAGE_WIDTH_PIXELS                                                                      \
     260 /* minimum width of a page, for the longest entry of the legend [pixels] */
 #define LEGEND_ENTRY_SPACING_PIXELS 20 /* pixels between entries */
 
-enum symbol { PATCH, PRESSURE, CENTRE, FORCE, TORSION, BAR, SYMBOLS };
+enum legend_symbol { PATCH, PRESSURE, CENTRE, FORCE, TORSION, BAR, SYMBOLS };
 
 /* An entry of the legend. */
 struct legend_entry {
-    enum symbol symbol;
+    enum legend_symbol legend_symbol;
     double width; /* width of the symbol [pixels] */
     char text[48];
     int x, y; /* position of its left end and vertical middle [pixels] */
@@ -32,11 +32,11 @@ struct picture_legend {
     int count, rows;
 };
 
-static void add_legend_symbol(struct picture_legend *l, enum symbol symbol, double width,
-                              const char *text)
+static void add_legend_symbol(struct picture_legend *l, enum legend_symbol legend_symbol,
+                              double width, const char *text)
 {
     struct legend_entry *e = &l->entry[l->count++];
-    e->symbol = symbol;
+    e->legend_symbol = legend_symbol;
     e->width = width;
     snprintf(e->text, sizeof e->text, "%s", text);
 }
@@ -101,7 +101,7 @@ static void place_legend_entries(struct picture_legend *l, int width)
     l->rows = 1;
     for (int i = 0; i < l->count; i++) {
         struct legend_entry *e = &l->entry[i];
-        int size = (int)ceil(e->width + 6.0 + text_width(e->text, TEXT_SIZE, 0));
+        int size = (int)ceil(e->width + 6.0 + text_width(e->text, PAGE_TEXT_SIZE, 0));
         if (x > 4 && x + size > width) {
             l->rows++;
             x = 4;
@@ -162,7 +162,8 @@ static void format_frame_caption(const struct picture_page *p, int frame, char *
     }
     int used = snprintf(out, room, "%.4g s", s->time);
     for (int i = 0; i < 3; i++) {
-        if (text_width(out, TEXT_SIZE, 0) + text_width(part[i], TEXT_SIZE, 0) > p->options->width) {
+        if (text_width(out, PAGE_TEXT_SIZE, 0) + text_width(part[i], PAGE_TEXT_SIZE, 0) >
+            p->options->width) {
             return;
         }
         used += snprintf(out + used, room - (size_t)used, "%s", part[i]);
@@ -218,11 +219,11 @@ static void write_legend_symbol(struct page_writer *w, const struct legend_entry
     static const uint8_t patch[3] = {255, 184, 122}, black[3] = {16, 16, 16};
     static const char *const head = "size screen %.6f,25,25 filled lw 2 lc rgb '%s'";
     char how[128];
-    if (e->symbol == PATCH) {
+    if (e->legend_symbol == PATCH) {
         write_page_rectangle(w, x, y, e->width, 10.0, patch, "border rgb '#782800'");
-    } else if (e->symbol == CENTRE) {
+    } else if (e->legend_symbol == CENTRE) {
         write_page_rectangle(w, x + 1.0, y, 6.0, 6.0, black, "noborder");
-    } else if (e->symbol == PRESSURE) {
+    } else if (e->legend_symbol == PRESSURE) {
         for (int i = 0; i < 30;
              /* each line of the arrow begins at the end of the line before, so that there is no gap
               */
@@ -233,13 +234,13 @@ static void write_legend_symbol(struct page_writer *w, const struct legend_entry
             write_page_rectangle(w, x + from, y, fmin(e->width - from, e->width / 15.0), 10.0,
                                  colour, "noborder");
         }
-    } else if (e->symbol == BAR) {
+    } else if (e->legend_symbol == BAR) {
         write_page_line(w, x, y, x + e->width, y, "nohead lw 2 lc rgb '#303030'");
         write_page_line(w, x, y - 4.0, x, y + 4.0, "nohead lw 2 lc rgb '#303030'");
         write_page_line(w, x + e->width, y - 4.0, x + e->width, y + 4.0,
                         "nohead lw 2 lc rgb '#303030'");
     } else {
-        int is_torsion_entry = e->symbol == TORSION;
+        int is_torsion_entry = e->legend_symbol == TORSION;
         snprintf(how, sizeof how, head, 9.0 / w->page->image.width,
                  is_torsion_entry ? "#7020B0" : "#C81020");
         write_page_line(w, x, y, x + e->width, y, how);
@@ -282,9 +283,9 @@ static void write_page_title(struct page_writer *w, const char *terminal)
                                             : " (bodies leave)";
     char name[MAX_SHOWN_TEXT_BYTES], words[MAX_SHOWN_TEXT_BYTES + 64];
     body_beyond_view_note = p->camera->does_body_leave_view ? body_beyond_view_note : "";
-    text_shorten_to_width(p->name,
-                          p->image.width - 8.0 - text_width(body_beyond_view_note, TITLE_SIZE, 1),
-                          TITLE_SIZE, 1, name, sizeof name);
+    text_shorten_to_width(
+        p->name, p->image.width - 8.0 - text_width(body_beyond_view_note, PAGE_TITLE_SIZE, 1),
+        PAGE_TITLE_SIZE, 1, name, sizeof name);
     snprintf(words, sizeof words, "%s%s", name, body_beyond_view_note);
     write_page_text(w, words, 4.0, 0.5 * TITLE_HEIGHT_PIXELS,
                     !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"

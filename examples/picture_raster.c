@@ -23,7 +23,7 @@ struct sample_buffer {
 struct frame_painter {
     const struct picture_scene *scene;
     const struct picture_camera *camera;
-    struct sample_buffer seen, shadow;
+    struct sample_buffer camera_samples, shadow;
     /* axes across the light's direction, scaled to samples of the shadow map [1/m] */
     double shadow_map_axes[2][3];
     double plane_grid_spacing; /* spacing of a plane's lines [m] */
@@ -97,10 +97,11 @@ static void fill_visible_triangle(struct frame_painter *q, const struct picture_
         double corner[3][3];
         const double *from[3] = {p[0], p[i], p[i + 1]};
         for (int k = 0; k < 3; k++) {
-            picture_project_point(q->camera, q->seen.width, q->seen.height, from[k], corner[k]);
+            picture_project_point(q->camera, q->camera_samples.width, q->camera_samples.height,
+                                  from[k], corner[k]);
             corner[k][2] = 1.0 / corner[k][2];
         }
-        rasterise_triangle(&q->seen, corner, index);
+        rasterise_triangle(&q->camera_samples, corner, index);
     }
 }
 
@@ -166,19 +167,19 @@ static void barycentric_weights(const struct picture_triangle *t, const double p
 /* Colour of the sample at x, y (red, green, blue, 0 to 255); white where no surface is. */
 static void shade_picture_sample(const struct frame_painter *q, int x, int y, double out[3])
 {
-    size_t at = (size_t)y * (size_t)q->seen.width + (size_t)x;
-    int index = q->seen.triangle[at];
+    size_t at = (size_t)y * (size_t)q->camera_samples.width + (size_t)x;
+    int index = q->camera_samples.triangle[at];
     tact_v3_set(out, 255.0, 255.0, 255.0);
     if (index < 0) {
         return;
     }
     const struct picture_triangle *t = &q->scene->triangles[index];
     const struct picture_camera *c = q->camera;
-    double far = 1.0 / q->seen.depth[at], ray[3], p[3], w[3], n[3] = {0, 0, 0};
-    double step = 2.0 * c->scale / q->seen.width;
+    double far = 1.0 / q->camera_samples.depth[at], ray[3], p[3], w[3], n[3] = {0, 0, 0};
+    double step = 2.0 * c->scale / q->camera_samples.width;
     tact_v3_copy(ray, c->forward);
-    tact_v3_axpy(ray, step * (x + 0.5 - 0.5 * q->seen.width), c->right);
-    tact_v3_axpy(ray, -step * (y + 0.5 - 0.5 * q->seen.height), c->up);
+    tact_v3_axpy(ray, step * (x + 0.5 - 0.5 * q->camera_samples.width), c->right);
+    tact_v3_axpy(ray, -step * (y + 0.5 - 0.5 * q->camera_samples.height), c->up);
     tact_v3_copy(p, c->eye);
     tact_v3_axpy(p, far, ray);
     barycentric_weights(t, p, w);
@@ -200,11 +201,12 @@ static void shade_picture_sample(const struct frame_painter *q, int x, int y, do
  * one solid. */
 static int is_outline_edge(const struct frame_painter *q, int x, int y, int dx, int dy)
 {
-    int w = q->seen.width, h = q->seen.height;
+    int w = q->camera_samples.width, h = q->camera_samples.height;
     if (x + dx >= w || y + dy >= h) {
         return 0;
     }
-    int i = q->seen.triangle[y * w + x], j = q->seen.triangle[(y + dy) * w + x + dx];
+    int i = q->camera_samples.triangle[y * w + x],
+        j = q->camera_samples.triangle[(y + dy) * w + x + dx];
     if (i < 0 || j < 0) {
         return i != j;
     }
@@ -352,7 +354,7 @@ static void paint_frame_pixels(struct frame_painter *q, const struct picture_opt
 }
 
 static int paint_picture_marks(const struct frame_painter *q, const struct picture_options *options,
-                               const struct picture_scale *scale, struct picture_image *image,
+                               const struct picture_mark_scale *scale, struct picture_image *image,
                                int x, int y)
 {
     struct supersampled_frame supersampled = {.width = MARK_SAMPLES_PER_PIXEL_AXIS * options->width,
@@ -376,19 +378,21 @@ static int paint_picture_marks(const struct frame_painter *q, const struct pictu
 }
 
 int picture_draw_frame(const struct picture_scene *scene, const struct picture_camera *camera,
-                       const struct picture_options *options, const struct picture_scale *scale,
-                       struct picture_image *image, int x, int y)
+                       const struct picture_options *options,
+                       const struct picture_mark_scale *scale, struct picture_image *image, int x,
+                       int y)
 {
     struct frame_painter q = {.scene = scene, .camera = camera};
-    int rc = allocate_sample_buffer(&q.seen, PICTURE_SAMPLES_PER_PIXEL_AXIS * options->width,
-                                    PICTURE_SAMPLES_PER_PIXEL_AXIS * options->height, 1);
+    int rc =
+        allocate_sample_buffer(&q.camera_samples, PICTURE_SAMPLES_PER_PIXEL_AXIS * options->width,
+                               PICTURE_SAMPLES_PER_PIXEL_AXIS * options->height, 1);
     rc = rc ? rc : allocate_sample_buffer(&q.shadow, SHADOW_MAP_SAMPLES, SHADOW_MAP_SAMPLES, 0);
     if (!rc) {
         paint_frame_pixels(&q, options, image, x, y);
         rc = paint_picture_marks(&q, options, scale, image, x, y);
     }
-    free(q.seen.depth);
-    free(q.seen.triangle);
+    free(q.camera_samples.depth);
+    free(q.camera_samples.triangle);
     free(q.shadow.depth);
     return rc;
 }

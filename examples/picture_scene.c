@@ -38,17 +38,17 @@ void picture_add_triangle(struct picture_scene *scene, const struct picture_tria
 
 static void add_bounding_ball(struct picture_scene *scene, const double centre[3], double radius)
 {
-    size_t room = (size_t)scene->ball_room;
-    double(*list)[4] =
-        grow_picture_list(scene->balls, (size_t)scene->ball_count, &room, sizeof *list);
+    size_t room = (size_t)scene->bounding_ball_capacity;
+    double(*list)[4] = grow_picture_list(scene->bounding_balls, (size_t)scene->bounding_ball_count,
+                                         &room, sizeof *list);
     if (!list) {
         scene->failed = 1;
         return;
     }
-    scene->balls = list;
-    scene->ball_room = (int)room;
-    tact_v3_copy(list[scene->ball_count], centre);
-    list[scene->ball_count++][3] = radius;
+    scene->bounding_balls = list;
+    scene->bounding_ball_capacity = (int)room;
+    tact_v3_copy(list[scene->bounding_ball_count], centre);
+    list[scene->bounding_ball_count++][3] = radius;
 }
 
 /* Adds a triangle with its normal, unless it is degenerate. */
@@ -79,10 +79,11 @@ static void add_mesh_triangles(struct picture_scene *scene, const struct tact_me
 }
 
 /* A point of the ball's surface at a step of longitude and latitude. */
-static void set_sphere_corner(struct picture_triangle *t, int k, const struct tact_pose *pose,
-                              double radius, int longitude, int latitude)
+static void set_triangle_corner_on_sphere(struct picture_triangle *t, int k,
+                                          const struct tact_pose *pose, double radius,
+                                          int longitude, int latitude_step)
 {
-    double u = PI * longitude / 24, v = PI * latitude / 24, n[3], p[3];
+    double u = PI * longitude / 24, v = PI * latitude_step / 24, n[3], p[3];
     tact_v3_set(n, sin(v) * cos(u), sin(v) * sin(u), cos(v));
     tact_v3_scale(p, n, radius);
     tact_pose_point(t->corner[k], pose, p);
@@ -102,12 +103,12 @@ static void add_sphere_triangles(struct picture_scene *scene, const struct tact_
             for (int k = 0; k < 3; k++) {
                 t.colour[k] = (uint8_t)(is_darker_triangle ? 0.62 * t.colour[k] : t.colour[k]);
             }
-            set_sphere_corner(&t, 0, pose, radius, i, j);
-            set_sphere_corner(&t, 1, pose, radius, i, j + 1);
-            set_sphere_corner(&t, 2, pose, radius, i + 1, j + 1);
+            set_triangle_corner_on_sphere(&t, 0, pose, radius, i, j);
+            set_triangle_corner_on_sphere(&t, 1, pose, radius, i, j + 1);
+            set_triangle_corner_on_sphere(&t, 2, pose, radius, i + 1, j + 1);
             picture_add_triangle(scene, &t);
-            set_sphere_corner(&t, 1, pose, radius, i + 1, j + 1);
-            set_sphere_corner(&t, 2, pose, radius, i + 1, j);
+            set_triangle_corner_on_sphere(&t, 1, pose, radius, i + 1, j + 1);
+            set_triangle_corner_on_sphere(&t, 2, pose, radius, i + 1, j);
             picture_add_triangle(scene, &t);
         }
     }
@@ -153,8 +154,8 @@ static double bone_radius_for_shape(const struct tact_shape *shape)
 
 /* A bone between two joints, whose links may have no shapes: never thicker than a quarter of its
  * length. thin: radius of the thinnest bone to a shape, or 0. */
-static void add_bone(struct picture_scene *out, const double a[3], const double b[3],
-                     double thinnest_bone_radius, struct picture_triangle *t)
+static void add_hand_bone(struct picture_scene *out, const double a[3], const double b[3],
+                          double thinnest_bone_radius, struct picture_triangle *t)
 {
     double along[3];
     tact_v3_sub(along, b, a);
@@ -192,8 +193,8 @@ static void add_hand_bones(struct tact_world *world, int index, const struct tac
         const double *at = tact_hand_link_pose(hand, i)->position;
         add_bounding_ball(out, at, thinnest_bone_radius);
         if (parent >= 0) {
-            add_bone(out, tact_hand_link_pose(hand, parent)->position, at, thinnest_bone_radius,
-                     &t);
+            add_hand_bone(out, tact_hand_link_pose(hand, parent)->position, at,
+                          thinnest_bone_radius, &t);
         }
     }
 }
@@ -303,7 +304,7 @@ struct polygon {
 };
 
 /* Makes room for that many corners of the polygon; returns 0 where memory is short. */
-static int reserve_corners(struct polygon *p, size_t count)
+static int reserve_polygon_corners(struct polygon *p, size_t count)
 {
     if (count <= p->room) {
         return 1;
@@ -323,7 +324,7 @@ static void clip_polygon_by_plane(struct picture_scene *scene, struct polygon *p
 {
     double side[2], d[3];
     size_t used = 0;
-    if (!reserve_corners(p, 2 * p->count)) {
+    if (!reserve_polygon_corners(p, 2 * p->count)) {
         scene->failed = 1;
         p->count = 0;
     }
@@ -354,7 +355,7 @@ static void set_plane_square(const struct tact_pose *pose, const struct picture_
 {
     double m[9], n[3], foot[3], d[3], half = 6.0 * camera->width;
     p->count = 0;
-    if (!reserve_corners(p, 4)) {
+    if (!reserve_polygon_corners(p, 4)) {
         scene->failed = 1;
         return;
     }
@@ -433,6 +434,6 @@ void picture_free(struct picture_scene *scene)
     free(scene->triangles);
     free(scene->contacts);
     free(scene->pressure);
-    free(scene->balls);
+    free(scene->bounding_balls);
     memset(scene, 0, sizeof *scene);
 }

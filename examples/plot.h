@@ -16,7 +16,7 @@
 #define PLOT_MAX_PORTS 6  /* maximum number of ports drawn, those with the largest force */
 #define PLOT_MAX_TIES 6   /* maximum number of ties drawn: a link has at most as many axes */
 /* index of the colour for objects that the first session does not draw */
-#define PLOT_COLOUR_OF_OTHERS 5
+#define PLOT_COLOUR_OF_UNMATCHED_OBJECTS 5
 /* number of time intervals, of each of which the least and the largest value are drawn */
 #define PLOT_MAX_TIME_INTERVALS 500
 #define PLOT_MAX_CENTRE_TICKS 200 /* maximum number of ticks whose centre of pressure is drawn */
@@ -59,28 +59,30 @@ enum {
 
 /* Columns of a port at which a person holds a device. */
 enum {
-    PORT_ABSORBED_ENERGY, /* energy that the port has absorbed so far [mJ] */
-    PORT_LEAST_ENERGY,    /* smallest absorbed energy so far [mJ] */
-    PORT_FORCE,           /* magnitude of the force or torque at the port [N], [N m] */
-    PORT_LIMITED_ENERGY,  /* the energy in ticks in which the force was limited for passivity, else
-                             NaN */
+    PORT_ABSORBED_ENERGY,            /* energy that the port has absorbed so far [mJ] */
+    PORT_LEAST_ENERGY,               /* smallest absorbed energy so far [mJ] */
+    PORT_FORCE,                      /* magnitude of the force or torque at the port [N], [N m] */
+    PORT_ENERGY_WHILE_FORCE_LIMITED, /* the energy in ticks in which the force was limited for
+                            passivity, else NaN */
     PORT_COLUMNS
 };
 
 /* Columns of a tie to another site. */
 enum {
-    TIE_FORCE, /* force of the tie on its joint [N], [N m] */
-    TIE_TANK,  /* energy left for corrections of its position [mJ]; NaN: it makes none */
+    TIE_FORCE,             /* force of the tie on its joint [N], [N m] */
+    TIE_CORRECTION_ENERGY, /* energy left for corrections of its position [mJ]; NaN: it makes none
+                            */
     TIE_COLUMNS
 };
 
 /* Columns of the link that carries the ties; NaN where the device has no such channel. */
 enum {
-    LINK_ONE_WAY,      /* half of the least round trip of late [ms]; NaN: not known */
-    LINK_ROUND_TRIP,   /* round trip of a wave, with the waits of both ends [ms]; NaN: not known */
-    LINK_PLAYOUT_FILL, /* waves that wait to be used [ms] */
-    LINK_SILENT,       /* 0 in ticks in which the device is stale or lost, else NaN */
-    LINK_LOST_PACKETS, /* so far */
+    LINK_ONE_WAY_DELAY,   /* half of the least round trip of late [ms]; NaN: not known */
+    LINK_ROUND_TRIP_TIME, /* round trip of a wave, with the waits of both ends [ms]; NaN: not known
+                           */
+    LINK_PLAYOUT_FILL,    /* waves that wait to be used [ms] */
+    LINK_IS_SILENT,       /* 0 in ticks in which the device is stale or lost, else NaN */
+    LINK_LOST_PACKETS,    /* so far */
     LINK_LATE_PACKETS,
     LINK_MISSING_WAVES,
     LINK_ENERGY,       /* energy in the channel [mJ] */
@@ -127,7 +129,7 @@ struct plot_session {
     const char *path;
     struct tact_log *log;
     struct tact_scene_log scene_log;
-    struct survey survey;
+    struct log_survey log_survey;
     struct range range; /* --from and --to */
     uint64_t ticks[2];  /* ticks that are drawn: the first, and the one after the last */
     double from, to;    /* times of these two ticks [s] */
@@ -135,8 +137,8 @@ struct plot_session {
     /* time added to all times of the session, which converts them to the clock of the other session
      * [s]; 0: none */
     double shift;
-    double shift_error; /* largest error of `shift` [s] */
-    int is_other_end;   /* 1: the session is of the other end of the first one's link */
+    double clock_shift_error; /* largest error of `shift` [s] */
+    int is_other_end_of_link; /* 1: the session is of the other end of the first one's link */
     struct plot_pair pair[PLOT_MAX_PAIRS];
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
     int body[PLOT_MAX_BODIES];  /* index of the body in the scene log */
@@ -152,8 +154,8 @@ struct plot_session {
         double tank;       /* largest energy for corrections of its position [J]; 0: none */
     } tie[PLOT_MAX_TIES];
     int tie_count, undrawn_tie_count;
-    uint32_t link_state;               /* offset of the state of the ties' device */
-    uint32_t link_input[LINK_COLUMNS]; /* offsets of its inputs by column; 0: it has none */
+    uint32_t link_state_offset;                /* offset of the state of the ties' device */
+    uint32_t link_input_offsets[LINK_COLUMNS]; /* offsets of its inputs by column; 0: it has none */
     int pair_count, joint_count, body_count, hold_count, port_count;
     int undrawn_counts[5]; /* numbers of pairs that touched, of joints, of bodies, of bodies in
                         hands and of ports that are not drawn */
@@ -208,7 +210,7 @@ void plot_close_session(struct plot_session *s);
 int plot_align_session_clocks(struct plot_session *sessions);
 
 /* plot_marks.c: first touches, releases, events, faults, gaps. */
-void plot_collect_marks(struct plot_session *s, const double *first_touch);
+void plot_collect_time_marks(struct plot_session *s, const double *first_touch_times);
 
 /* plot_page.c: the page as a script for gnuplot. terminal: "pngcairo", "svg", "pdfcairo" or
  * NULL, for a script that opens a window where there is one. */
@@ -220,8 +222,8 @@ void plot_write_page(FILE *to, const struct plot_session *sessions, int count,
  * it, and the panel states it. value: magnitudes by time interval, which are sorted. height:
  * of the axis relative to a usual one, for text above the curves. rounding: values up to it are
  * drawn as zero. */
-void plot_axis_range(FILE *to, double *value, size_t used, double height, int lower_limit_sign,
-                     double rounding);
+void plot_write_robust_axis_range(FILE *to, double *value, size_t used, double height,
+                                  int lower_limit_sign, double zero_magnitude_limit);
 
 const char *plot_pair_name(const struct plot_session *s, int pair);
 /* Index of the colour of a pair, the same in both sessions by its name. */
@@ -242,15 +244,16 @@ int plot_pressure_store(const struct plot_session *s, struct plot_pair *pair,
                         const struct tact_patch *patch);
 /* plot_pressure() draws it in a panel, dark at 0 and light at the peak, with the position and
  * scale of the patch's outline; plot_pressure_remove_objects() removes all of them. */
-void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale, int *objects);
-void plot_pressure_remove_objects(FILE *to, int objects);
+void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale,
+                   int *gnuplot_object_count);
+void plot_pressure_remove_objects(FILE *to, int gnuplot_object_count);
 
 /* plot_centres.c: adds the centre of pressure of a contact whose outline is in pair->corner. After
- * the last one, plot_centres_scale_to_outline() places all of them in the last outline, which is
+ * the last one, plot_scale_pressure_centres() places all of them in the last outline, which is
  * drawn: each as far out as it was in that of its tick, so that none is outside of a patch that has
  * changed. */
-void plot_centre_add_ratio(struct plot_pair *pair, const struct tact_contact *contact);
-void plot_centres_scale_to_outline(struct plot_pair *pair);
+void plot_add_pressure_centre(struct plot_pair *pair, const struct tact_contact *contact);
+void plot_scale_pressure_centres(struct plot_pair *pair);
 
 /* plot_holds.c: how bodies are held. plot_holds() draws the panels in a row of the page, whose
  * frames it gets as commands for gnuplot from frame(). */

@@ -15,7 +15,7 @@
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                       "#56B4E9", "#E69F00", "#404040", "#7F7F7F"};
 
-static const struct tact_device_channel *plotted_channel(const struct plot_session *s, int k)
+static const struct tact_device_channel *get_plotted_channel(const struct plot_session *s, int k)
 {
     return &s->scene_log.devices[s->channel[k].device].input[s->channel[k].channel];
 }
@@ -27,10 +27,10 @@ static int list_channel_units(const struct plot_session *s, const char *units[MA
     for (int k = 0; k < s->channel_count; k++) {
         int known = 0;
         for (int u = 0; u < count; u++) {
-            known |= !strcmp(units[u], plotted_channel(s, k)->unit);
+            known |= !strcmp(units[u], get_plotted_channel(s, k)->unit);
         }
         if (!known && count < MAX_CHANNEL_PANELS) {
-            units[count++] = plotted_channel(s, k)->unit;
+            units[count++] = get_plotted_channel(s, k)->unit;
         }
     }
     return count;
@@ -38,7 +38,7 @@ static int list_channel_units(const struct plot_session *s, const char *units[MA
 
 static int has_channel_unit(const struct plot_session *s, int k, const char *unit)
 {
-    return !strcmp(plotted_channel(s, k)->unit, unit);
+    return !strcmp(get_plotted_channel(s, k)->unit, unit);
 }
 
 static void plot_channel_panel(FILE *to, const struct plot_session *s, int count, const char *unit)
@@ -59,7 +59,7 @@ static void plot_channel_panel(FILE *to, const struct plot_session *s, int count
             fprintf(to, "$%c u 1:%d w l lw %s lc rgb '%s' t ", 'A' + a,
                     plot_channel_column(&s[a], k) + 2, a ? "1.5 dt (6,4)" : "2",
                     colours[colour++ % 8]);
-            drawing_print_quoted(to, "", a ? "" : plotted_channel(&s[a], k)->name);
+            drawing_print_quoted(to, "", a ? "" : get_plotted_channel(&s[a], k)->name);
         }
     }
     fputs(curve_count ? "\n" : "set yrange [0:1]\nplot NaN notitle\n", to);

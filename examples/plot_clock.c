@@ -13,14 +13,15 @@ struct clock_sample {
                              offset was not measured */
 };
 
-static struct clock_sample find_clock_sample(const struct plot_session *s)
+static struct clock_sample read_last_clock_sample(const struct plot_session *s)
 {
     struct clock_sample sample = {NAN, 0.0};
     int links = 0;
     for (int d = 0; d < s->scene_log.device_count; d++) {
         const struct tact_device_info *device = &s->scene_log.devices[d];
         for (int i = 0; i < device->input_count; i++) {
-            const double value = s->survey.last[s->scene_log.device_inputs[d] + 2 + (uint32_t)i];
+            const double value =
+                s->log_survey.last[s->scene_log.device_inputs[d] + 2 + (uint32_t)i];
             if (!survey_is_link_quality_input(device, i)) {
                 continue;
             }
@@ -40,39 +41,42 @@ static struct clock_sample find_clock_sample(const struct plot_session *s)
  * it has no link. */
 static int does_end_connect(const struct plot_session *s)
 {
-    int connects = -1;
+    int is_connecting_end = -1;
     for (uint32_t d = 0; d < s->scene_log.scene->devices_count; d++) {
         const struct tact_scene_device *device = &s->scene_log.scene->devices[d];
         for (uint32_t i = 0; i < device->settings_count && !strcmp(device->type, "network"); i++) {
             const char *key = device->settings[i].key;
-            connects = !strcmp(key, "connect") ? 1 : !strcmp(key, "listen") ? 0 : connects;
+            is_connecting_end = !strcmp(key, "connect")  ? 1
+                                : !strcmp(key, "listen") ? 0
+                                                         : is_connecting_end;
         }
     }
-    return connects;
+    return is_connecting_end;
 }
 
 /* Time of tick 0 on the session's own clock [ns]. */
 static double find_start_time_ns(const struct plot_session *s)
 {
-    return (double)s->survey.first_ns -
+    return (double)s->log_survey.first_ns -
            1e9 * s->scene_log.scene->period * (double)tact_log_state(s->log)->first_tick;
 }
 
 int plot_align_session_clocks(struct plot_session *s)
 {
-    const int connects[2] = {does_end_connect(&s[0]), does_end_connect(&s[1])};
-    const int are_two_ends = connects[0] >= 0 && connects[1] == !connects[0];
-    const struct clock_sample a = find_clock_sample(&s[0]), b = find_clock_sample(&s[1]);
+    const int is_connecting_end[2] = {does_end_connect(&s[0]), does_end_connect(&s[1])};
+    const int are_both_ends_of_link =
+        is_connecting_end[0] >= 0 && is_connecting_end[1] == !is_connecting_end[0];
+    const struct clock_sample a = read_last_clock_sample(&s[0]), b = read_last_clock_sample(&s[1]);
     /* the clock offset that the end with the smaller delay has measured */
     const double offset = a.one_way_delay <= b.one_way_delay ? a.offset : -b.offset;
     const double shift = 1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset;
     if (!(fabs(a.offset + b.offset) < MAX_CLOCK_DISAGREEMENT + a.one_way_delay + b.one_way_delay) ||
         !(shift < s[0].duration) || !(shift > -s[1].duration)) {
-        return are_two_ends;
+        return are_both_ends_of_link;
     }
-    s[1].is_other_end = are_two_ends;
+    s[1].is_other_end_of_link = are_both_ends_of_link;
     s[1].shift = shift;
-    s[1].shift_error = fmin(a.one_way_delay, b.one_way_delay);
+    s[1].clock_shift_error = fmin(a.one_way_delay, b.one_way_delay);
     s[1].from += shift;
     s[1].to += shift;
     for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {

@@ -71,7 +71,7 @@ int plot_time_column(const struct plot_session *s)
 }
 
 /* Chooses the indices with the largest weights, and keeps them in ascending order. */
-static int choose_largest_weights(const double *weight, int count, int most, int *out)
+static int choose_indices_of_largest_weights(const double *weight, int count, int most, int *out)
 {
     int used = 0;
     for (int i = 0; i < count && used < most; i++) {
@@ -90,7 +90,7 @@ static void fill_plot_columns_of_pair(const struct tact_scene_log_pair *pair, co
                                       double *out)
 {
     struct survey_wrench w = survey_wrench_of_pair(pair, v);
-    int64_t limits = w.normal > 0.0 ? survey_integer(v[pair->limits]) : 0;
+    int64_t limits = w.normal > 0.0 ? survey_round_to_integer(v[pair->limits]) : 0;
     out[PAIR_NORMAL_FORCE] = w.normal;
     out[PAIR_FRICTION] = w.friction;
     out[PAIR_FRICTION_LIMIT] = pair->friction * w.normal;
@@ -227,7 +227,7 @@ static void add_sample_to_time_interval(struct plot_session *s, double time, int
     b->used++;
 }
 
-static void count_time_in_bin(uint64_t *histogram_bins, double us)
+static void count_duration_in_histogram(uint64_t *histogram_bins, double us)
 {
     double bin = us > 0.1 ? floor(20.0 * log10(us / 0.1)) : 0.0;
     histogram_bins[(int)fmin(bin, PLOT_HISTOGRAM_BINS - 1)]++;
@@ -249,19 +249,19 @@ static int add_pressure_centres(struct plot_session *s, const struct tact_record
         }
         p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->scene_log.scene->period,
                                              TACT_PATCH_CORNERS, p->corner);
-        plot_centre_add_ratio(p, c);
+        plot_add_pressure_centre(p, c);
         rc = plot_pressure_store(s, p, &c->patch);
     }
     return rc;
 }
 
 /* Adds one record: its columns and, at intervals, the centre of pressure. */
-static int add_tick_of_record(struct plot_session *s, const struct tact_record *start,
-                              const struct tact_record *before, const struct tact_record *now,
-                              double *first_touch_times)
+static int add_record_to_columns(struct plot_session *s, const struct tact_record *start,
+                                 const struct tact_record *before, const struct tact_record *now,
+                                 double *first_touch_times)
 {
     double value[PLOT_MAX_COLUMNS], time = (double)now->tick * s->scene_log.scene->period;
-    uint64_t tick_interval =
+    uint64_t ticks_between_drawn_centres =
         (uint64_t)((s->to - s->from) / s->scene_log.scene->period / PLOT_MAX_CENTRE_TICKS) + 1;
     int follows_previous_tick = before && now->tick == before->tick + 1,
         compute_column = plot_time_column(s) + 1;
@@ -274,17 +274,18 @@ static int add_tick_of_record(struct plot_session *s, const struct tact_record *
     if (now->tick < s->ticks[0] || now->tick >= s->ticks[1]) {
         return 0;
     }
-    count_time_in_bin(s->wake_latency_bins, value[compute_column - 1]);
-    tact_histogram_add(&s->wake_latency, survey_integer(now->values[s->scene_log.timing]));
+    count_duration_in_histogram(s->wake_latency_bins, value[compute_column - 1]);
+    tact_histogram_add(&s->wake_latency, survey_round_to_integer(now->values[s->scene_log.timing]));
     if (before) {
-        count_time_in_bin(s->compute_time_bins, value[compute_column]);
-        tact_histogram_add(&s->compute, survey_integer(now->values[s->scene_log.timing + 1]));
+        count_duration_in_histogram(s->compute_time_bins, value[compute_column]);
+        tact_histogram_add(&s->compute,
+                           survey_round_to_integer(now->values[s->scene_log.timing + 1]));
     } else {
         /* no tick precedes this one, so that no interval between ticks is known */
         value[compute_column] = NAN;
     }
     add_sample_to_time_interval(s, time, before && !follows_previous_tick, value);
-    return follows_previous_tick && now->tick % tick_interval == 0
+    return follows_previous_tick && now->tick % ticks_between_drawn_centres == 0
                ? add_pressure_centres(s, before, now)
                : 0;
 }
@@ -302,16 +303,16 @@ static int read_plotted_records(struct plot_session *s)
         if (first) {
             memcpy(start, now, bytes);
         }
-        int failed = add_tick_of_record(s, start, first ? NULL : before, now, first_touch_times);
+        int failed = add_record_to_columns(s, start, first ? NULL : before, now, first_touch_times);
         rc = failed ? failed : rc;
         memcpy(before, now, bytes);
     }
     free(now);
     free(before);
     free(start);
-    plot_collect_marks(s, first_touch_times);
+    plot_collect_time_marks(s, first_touch_times);
     for (int i = 0; i < s->pair_count; i++) {
-        plot_centres_scale_to_outline(&s->pair[i]);
+        plot_scale_pressure_centres(&s->pair[i]);
     }
     return rc;
 }
@@ -321,18 +322,18 @@ static int choose_plotted_channels(struct plot_session *s)
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(s->log)));
     double *start = calloc(tact_log_layout(s->log)->size, sizeof *start);
-    uint8_t *does_value_change = calloc(tact_log_layout(s->log)->size, 1);
-    int rc = r && start && does_value_change ? tact_log_seek(s->log, 0) : -ENOMEM, ticks = 0;
+    uint8_t *value_change_flags = calloc(tact_log_layout(s->log)->size, 1);
+    int rc = r && start && value_change_flags ? tact_log_seek(s->log, 0) : -ENOMEM, ticks = 0;
     for (rc = rc ? rc : 1; rc > 0 && (rc = tact_log_next(s->log, r)) > 0; ticks++) {
         for (uint32_t k = 0; k < tact_log_layout(s->log)->size; k++) {
             start[k] = ticks ? start[k] : r->values[k];
-            does_value_change[k] |= memcmp(&start[k], &r->values[k], sizeof *start) != 0;
+            value_change_flags[k] |= memcmp(&start[k], &r->values[k], sizeof *start) != 0;
         }
     }
     for (int d = 0; !rc && d < s->scene_log.device_count; d++) {
         for (int c = 0; c < s->scene_log.devices[d].input_count; c++) {
             uint32_t offset = s->scene_log.device_inputs[d] + 2 + (uint32_t)c;
-            if (does_value_change[offset] && s->channel_count < PLOT_MAX_CHANNELS) {
+            if (value_change_flags[offset] && s->channel_count < PLOT_MAX_CHANNELS) {
                 int k = s->channel_count++;
                 s->channel[k].device = d;
                 s->channel[k].channel = c;
@@ -342,7 +343,7 @@ static int choose_plotted_channels(struct plot_session *s)
     }
     free(r);
     free(start);
-    free(does_value_change);
+    free(value_change_flags);
     return rc;
 }
 
@@ -375,10 +376,10 @@ static int choose_plotted_pairs(struct plot_session *s)
         return -ENOMEM;
     }
     for (int i = 0; i < v->pair_count; i++) {
-        weight[i] = s->survey.pairs[i].normal;
+        weight[i] = s->log_survey.pairs[i].normal;
         touched += weight[i] > 0.0;
     }
-    s->pair_count = choose_largest_weights(weight, v->pair_count, PLOT_MAX_PAIRS, pairs);
+    s->pair_count = choose_indices_of_largest_weights(weight, v->pair_count, PLOT_MAX_PAIRS, pairs);
     for (int i = 0; i < s->pair_count; i++) {
         s->pair[i].pair = pairs[i];
     }
@@ -395,11 +396,11 @@ static int choose_plotted_holds(struct plot_session *s)
         return -ENOMEM;
     }
     for (int i = 0; i < s->scene_log.hold_count; i++) {
-        weight[i] = s->survey.holds[i].grip;
+        weight[i] = s->log_survey.holds[i].grip_force;
         s->undrawn_counts[3] += weight[i] > 0.0;
     }
     s->hold_count =
-        choose_largest_weights(weight, s->scene_log.hold_count, PLOT_MAX_HOLDS, s->hold);
+        choose_indices_of_largest_weights(weight, s->scene_log.hold_count, PLOT_MAX_HOLDS, s->hold);
     s->undrawn_counts[3] -= s->hold_count;
     free(weight);
     return 0;
@@ -415,10 +416,10 @@ static int choose_plotted_ports(struct plot_session *s)
     }
     for (int i = 0; i < s->scene_log.port_count; i++) {
         /* where there is room, ports without force are drawn too */
-        weight[i] = fmax(s->survey.ports[i].force, 1e-12);
+        weight[i] = fmax(s->log_survey.ports[i].force, 1e-12);
     }
-    s->port_count =
-        choose_largest_weights(weight, s->scene_log.port_count, PLOT_MAX_PORTS, chosen_ports);
+    s->port_count = choose_indices_of_largest_weights(weight, s->scene_log.port_count,
+                                                      PLOT_MAX_PORTS, chosen_ports);
     for (int i = 0; i < s->port_count; i++) {
         s->port[i].port = chosen_ports[i];
     }
@@ -429,8 +430,8 @@ static int choose_plotted_ports(struct plot_session *s)
 
 /* Updates the largest motion of joints and bodies since `start`; a thousandth of a radian counts
  * as a tenth of a millimetre. */
-static void update_largest_motion(const struct tact_scene_log *v, const double *start,
-                                  const double *now, double *joint, double *body)
+static void update_largest_motions(const struct tact_scene_log *v, const double *start,
+                                   const double *now, double *joint, double *body)
 {
     for (int i = 0; i < v->joint_count + v->constraint_count; i++) {
         double q = get_joint_coordinate(v, now, i) - get_joint_coordinate(v, start, i);
@@ -467,10 +468,12 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
     }
     rc = rc ? rc : tact_log_next(s->log, start);
     while (rc > 0 && (rc = tact_log_next(s->log, r)) > 0) {
-        update_largest_motion(v, start->values, r->values, joint, body);
+        update_largest_motions(v, start->values, r->values, joint, body);
     }
-    s->joint_count = rc ? 0 : choose_largest_weights(joint, joints, PLOT_MAX_JOINTS, s->joint);
-    s->body_count = rc ? 0 : choose_largest_weights(body, v->body_count, PLOT_MAX_BODIES, s->body);
+    s->joint_count =
+        rc ? 0 : choose_indices_of_largest_weights(joint, joints, PLOT_MAX_JOINTS, s->joint);
+    s->body_count =
+        rc ? 0 : choose_indices_of_largest_weights(body, v->body_count, PLOT_MAX_BODIES, s->body);
     s->undrawn_counts[1] = moving - s->joint_count;
     s->undrawn_counts[2] = v->body_count - s->body_count;
     free(r);
@@ -488,7 +491,7 @@ static int choose_tick_range(struct plot_session *s, struct tact_error *err)
     for (int i = 0; i < 2; i++) {
         s->ticks[i] = tact_replay_tick(s->range.at[i], s->range.in_seconds >> i & 1, period);
     }
-    if (!s->range.given[1] || s->ticks[1] > state->last_tick) {
+    if (!s->range.is_set_by_user[1] || s->ticks[1] > state->last_tick) {
         s->ticks[1] = state->last_tick + 1;
     }
     s->from = (double)s->ticks[0] * period;
@@ -503,7 +506,7 @@ static int choose_tick_range(struct plot_session *s, struct tact_error *err)
 
 int plot_open_session(struct plot_session *s, const char *path, struct tact_error *err)
 {
-    struct tact_messages messages = {command_message, NULL};
+    struct tact_messages messages = {command_print_message, NULL};
     s->path = path;
     int rc = tact_log_open(path, &s->log, err);
     rc = rc ? rc : tact_scene_log_open(s->log, messages, &s->scene_log, err);
@@ -523,7 +526,7 @@ int plot_open_session(struct plot_session *s, const char *path, struct tact_erro
     s->is_real_time = clock && !strcmp(clock, "real");
     tact_histogram_reset(&s->wake_latency);
     tact_histogram_reset(&s->compute);
-    rc = survey_log_records(s->log, &s->scene_log, &s->survey);
+    rc = survey_log_records(s->log, &s->scene_log, &s->log_survey);
     rc = rc ? rc : choose_plotted_pairs(s);
     rc = rc ? rc : choose_plotted_holds(s);
     rc = rc ? rc : choose_plotted_ports(s);
@@ -544,7 +547,7 @@ void plot_close_session(struct plot_session *s)
         free(s->pair[i].pressure);
     }
     free(s->pressure);
-    survey_free(&s->survey);
+    survey_free(&s->log_survey);
     tact_scene_log_close(&s->scene_log);
     tact_log_close(s->log);
 }

@@ -5,33 +5,33 @@
 #include "plot.h"
 #include "text.h"
 
-#define FIRST_LABEL_NUMBER 100 /* number of the first label and arrow */
+#define FIRST_LEGEND_LABEL_NUMBER 100 /* number of the first label and arrow */
 /* left end of the first panel, as a fraction of the page */
 #define FIRST_PANEL_LEFT_FRACTION 0.05
 #define SECOND_PANEL_LEFT_FRACTION                                                                 \
-    0.54                          /* left end of the second panel, as a fraction of the page */
-#define LEGEND_COLUMN_WIDTH 0.205 /* between two names */
-#define TOP 0.9535                /* top of the first row, as a fraction of the page */
-#define ROW 0.0133                /* distance between rows of the legend: 20 pixels */
-#define MAX_ROWS 6                /* rows that fit above the panels */
-#define LINE_WIDTH 0.018          /* width of the line drawn before a name */
-#define NAME_LEFT 0.022           /* left end of a name in its column */
+    0.54                               /* left end of the second panel, as a fraction of the page */
+#define LEGEND_COLUMN_WIDTH 0.205      /* between two names */
+#define TOP 0.9535                     /* top of the first row, as a fraction of the page */
+#define ROW 0.0133                     /* distance between rows of the legend: 20 pixels */
+#define MAX_LEGEND_ROWS 6              /* rows that fit above the panels */
+#define LEGEND_LINE_SAMPLE_WIDTH 0.018 /* width of the line drawn before a name */
+#define LEGEND_NAME_LEFT 0.022         /* left end of a name in its column */
 /* widths of a name with its prefix, and of a note [pixels] */
-#define MAX_NAME_WIDTH ((LEGEND_COLUMN_WIDTH - NAME_LEFT) * PLOT_PAGE_WIDTH - 4.0)
-#define MAX_NOTE_WIDTH 610.0
+#define MAX_LEGEND_NAME_WIDTH ((LEGEND_COLUMN_WIDTH - LEGEND_NAME_LEFT) * PLOT_PAGE_WIDTH - 4.0)
+#define MAX_LEGEND_NOTE_WIDTH 610.0
 
-struct legend {
+struct legend_writer {
     FILE *to;
     int used; /* labels */
 };
 
-static void write_legend_name(struct legend *l, const char *prefix, const char *name, double most,
-                              double x, double y, const char *colour)
+static void write_legend_name(struct legend_writer *l, const char *prefix, const char *name,
+                              double most, double x, double y, const char *colour)
 {
     char text[MAX_SHOWN_TEXT_BYTES];
     most -= text_width(prefix, PLOT_SMALL_TEXT_SIZE, 0);
     text_shorten_to_width(name, most, PLOT_SMALL_TEXT_SIZE, 0, text, sizeof text);
-    fprintf(l->to, "set label %d ", FIRST_LABEL_NUMBER + l->used);
+    fprintf(l->to, "set label %d ", FIRST_LEGEND_LABEL_NUMBER + l->used);
     drawing_print_quoted(l->to, prefix, text);
     fprintf(l->to, " at screen %g, screen down(%g) left font ',11' tc rgb '%s' front\n", x, y,
             colour);
@@ -39,7 +39,7 @@ static void write_legend_name(struct legend *l, const char *prefix, const char *
 }
 
 /* Writes the i-th legend entry of a column of panels, two entries per row. */
-static void write_legend_entry(struct legend *l, double left, int row, int i,
+static void write_legend_entry(struct legend_writer *l, double left, int row, int i,
                                const char *line_style, const char *prefix, const char *name,
                                const char *colour)
 {
@@ -49,38 +49,40 @@ static void write_legend_entry(struct legend *l, double left, int row, int i,
         l->to,
         "set arrow %d from screen %g, screen down(%g) to screen %g, screen down(%g) nohead %s lc "
         "rgb '%s'\n",
-        FIRST_LABEL_NUMBER + l->used, x, y, x + LINE_WIDTH, y, line_style, colour);
-    write_legend_name(l, prefix, name, MAX_NAME_WIDTH, x + NAME_LEFT, y, "#000000");
+        FIRST_LEGEND_LABEL_NUMBER + l->used, x, y, x + LEGEND_LINE_SAMPLE_WIDTH, y, line_style,
+        colour);
+    write_legend_name(l, prefix, name, MAX_LEGEND_NAME_WIDTH, x + LEGEND_NAME_LEFT, y, "#000000");
 }
 
 /* Writes how many objects are not drawn. */
-static void write_legend_note(struct legend *l, const struct plot_session *s, double left, int row,
-                              int which, const char *what)
+static void write_legend_note(struct legend_writer *l, const struct plot_session *s, double left,
+                              int row, int which, const char *what)
 {
     char text[128];
     if (s->undrawn_counts[which] > 0) {
         snprintf(text, sizeof text, "and %d further %s, not drawn", s->undrawn_counts[which], what);
-        write_legend_name(l, "", text, MAX_NOTE_WIDTH, left, TOP - ROW * row, "#B00020");
+        write_legend_name(l, "", text, MAX_LEGEND_NOTE_WIDTH, left, TOP - ROW * row, "#B00020");
     }
 }
 
 /* Objects of one kind that are drawn of each session. */
-struct second_names {
-    int first_count, second_count;
+struct legend_objects_of_kind {
+    int first_session_object_count, second_count;
     const char *(*name_of)(const struct plot_session *s, int index);
     int (*colour_of)(const struct plot_session *s, int session, int index);
 };
 
 /* Writes the names of what only the second session has, where there is room. Returns the next free
  * row. */
-static int write_names_of_second_session(struct legend *l, const struct plot_session *s,
-                                         double left, int row, const struct second_names *of,
+static int write_names_of_second_session(struct legend_writer *l, const struct plot_session *s,
+                                         double left, int row,
+                                         const struct legend_objects_of_kind *of,
                                          const char *const colours[6])
 {
     int used = 0;
     for (int i = 0; i < of->second_count; i++) {
-        if (plot_find_in_first_session(s, of->first_count, 1, i, of->name_of) < 0 &&
-            row + used / 2 < MAX_ROWS) {
+        if (plot_find_in_first_session(s, of->first_session_object_count, 1, i, of->name_of) < 0 &&
+            row + used / 2 < MAX_LEGEND_ROWS) {
             write_legend_entry(l, left, row, used++, "lw 1.5 dt (6,4)",
                                "B: ", of->name_of(&s[1], i), colours[of->colour_of(s, 1, i)]);
         }
@@ -96,8 +98,8 @@ static int get_joint_colour(const struct plot_session *s, int session, int joint
 }
 
 /* The left column: contacts and bodies in hands. */
-static void write_left_names(struct legend *l, const struct plot_session *s, int count,
-                             const char *const colours[6])
+static void write_left_legend_names(struct legend_writer *l, const struct plot_session *s,
+                                    int count, const char *const colours[6])
 {
     const double left = FIRST_PANEL_LEFT_FRACTION;
     for (int i = 0; i < s->pair_count; i++) {
@@ -113,18 +115,18 @@ static void write_left_names(struct legend *l, const struct plot_session *s, int
     write_legend_note(l, s, left, row, 3, "bodies in hands");
     row += s->undrawn_counts[3] > 0;
     if (count > 1) {
-        const struct second_names pairs = {s->pair_count, s[1].pair_count, plot_pair_name,
-                                           plot_pair_colour},
-                                  holds = {s->hold_count, s[1].hold_count, plot_hold_name,
-                                           plot_hold_colour};
+        const struct legend_objects_of_kind pairs = {s->pair_count, s[1].pair_count, plot_pair_name,
+                                                     plot_pair_colour},
+                                            holds = {s->hold_count, s[1].hold_count, plot_hold_name,
+                                                     plot_hold_colour};
         row = write_names_of_second_session(l, s, left, row, &pairs, colours);
         write_names_of_second_session(l, s, left, row, &holds, colours);
     }
 }
 
 /* The right column: joints and bodies. */
-static void write_right_names(struct legend *l, const struct plot_session *s, int count,
-                              const char *const colours[6])
+static void write_right_legend_names(struct legend_writer *l, const struct plot_session *s,
+                                     int count, const char *const colours[6])
 {
     const double left = SECOND_PANEL_LEFT_FRACTION;
     for (int i = 0; i < s->joint_count; i++) {
@@ -142,15 +144,15 @@ static void write_right_names(struct legend *l, const struct plot_session *s, in
         row += (s[a].body_count + 1) / 2;
     }
     if (count > 1) {
-        const struct second_names joints = {s->joint_count, s[1].joint_count, plot_joint_name,
-                                            get_joint_colour};
+        const struct legend_objects_of_kind joints = {s->joint_count, s[1].joint_count,
+                                                      plot_joint_name, get_joint_colour};
         row = write_names_of_second_session(l, s, left, row, &joints, colours);
     }
     char text[160] = "";
     if (s->undrawn_counts[1] > 0 && s->undrawn_counts[2] > 0) {
         snprintf(text, sizeof text, "and %d further joints and %d further bodies, not drawn",
                  s->undrawn_counts[1], s->undrawn_counts[2]);
-        write_legend_name(l, "", text, MAX_NOTE_WIDTH, left, TOP - ROW * row, "#B00020");
+        write_legend_name(l, "", text, MAX_LEGEND_NOTE_WIDTH, left, TOP - ROW * row, "#B00020");
     } else {
         write_legend_note(l, s, left, row, 1, "joints that move less");
         write_legend_note(l, s, left, row, 2, "bodies");
@@ -159,13 +161,14 @@ static void write_right_names(struct legend *l, const struct plot_session *s, in
 
 void plot_legend(FILE *to, const struct plot_session *s, int count, const char *const colours[6])
 {
-    struct legend l = {to, 0};
-    write_left_names(&l, s, count, colours);
-    write_right_names(&l, s, count, colours);
+    struct legend_writer l = {to, 0};
+    write_left_legend_names(&l, s, count, colours);
+    write_right_legend_names(&l, s, count, colours);
 }
 
 void plot_legend_remove_labels(FILE *to)
 {
-    fprintf(to, "unset for [i=%d:%d] label i; unset for [i=%d:%d] arrow i\n", FIRST_LABEL_NUMBER,
-            FIRST_LABEL_NUMBER + 49, FIRST_LABEL_NUMBER, FIRST_LABEL_NUMBER + 49);
+    fprintf(to, "unset for [i=%d:%d] label i; unset for [i=%d:%d] arrow i\n",
+            FIRST_LEGEND_LABEL_NUMBER, FIRST_LEGEND_LABEL_NUMBER + 49, FIRST_LEGEND_LABEL_NUMBER,
+            FIRST_LEGEND_LABEL_NUMBER + 49);
 }

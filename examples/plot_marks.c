@@ -17,13 +17,13 @@ static void add_time_mark(struct plot_session *s, double time, int is_fault, con
 }
 
 /* Adds one mark for all pairs that begin to touch at about the same time. */
-static void add_first_touch_marks(struct plot_session *s, const double *first_touch)
+static void add_first_touch_marks(struct plot_session *s, const double *first_touch_times)
 {
     double last = -1.0;
     for (int i = 0; i < s->pair_count; i++) {
-        if (last < 0.0 || fabs(first_touch[i] - last) > 0.02 * s->duration) {
-            add_time_mark(s, first_touch[i], 0, "touch", "");
-            last = first_touch[i];
+        if (last < 0.0 || fabs(first_touch_times[i] - last) > 0.02 * s->duration) {
+            add_time_mark(s, first_touch_times[i], 0, "touch", "");
+            last = first_touch_times[i];
         }
     }
 }
@@ -45,9 +45,9 @@ static void add_hold_marks(struct plot_session *s)
     const struct tact_log_event *e;
     for (size_t i = 0; (e = tact_log_event(s->log, i)); i++) {
         const double time = (double)e->tick * s->scene_log.scene->period;
-        const int slips = !strcmp(e->name, "slip");
-        if ((slips || !strcmp(e->name, "release")) && !is_time_already_marked(s, time)) {
-            add_time_mark(s, time, slips, slips ? "slip:" : "release:", e->text);
+        const int is_slip_event = !strcmp(e->name, "slip");
+        if ((is_slip_event || !strcmp(e->name, "release")) && !is_time_already_marked(s, time)) {
+            add_time_mark(s, time, is_slip_event, is_slip_event ? "slip:" : "release:", e->text);
         }
     }
 }
@@ -62,12 +62,12 @@ static int is_event_of_hold(const struct tact_log_event *e)
     return found;
 }
 
-void plot_collect_marks(struct plot_session *s, const double *first_touch)
+void plot_collect_time_marks(struct plot_session *s, const double *first_touch_times)
 {
     const struct tact_log_event *e;
     double period = s->scene_log.scene->period;
     int is_fault_marked = 0;
-    add_first_touch_marks(s, first_touch);
+    add_first_touch_marks(s, first_touch_times);
     for (uint32_t i = 0; i < s->scene_log.scene->bodies_count; i++) {
         const struct tact_scene_body *b = &s->scene_log.scene->bodies[i];
         if (!b->fixed && b->support_until > 0.0 && b->support_until < s->duration) {
@@ -78,17 +78,19 @@ void plot_collect_marks(struct plot_session *s, const double *first_touch)
         if (is_event_of_hold(e)) {
             continue;
         }
-        int good = !strcmp(e->name, "marker") || !strcmp(e->name, "realtime");
+        int is_benign_event = !strcmp(e->name, "marker") || !strcmp(e->name, "realtime");
         is_fault_marked |= !strcmp(e->name, "fault");
-        add_time_mark(s, (double)e->tick * period, !good, good ? e->text : e->name, "");
+        add_time_mark(s, (double)e->tick * period, !is_benign_event,
+                      is_benign_event ? e->text : e->name, "");
     }
-    if (s->survey.faults && !is_fault_marked) {
-        add_time_mark(s, (double)s->survey.first_fault_tick * period, 1, "fault", "");
+    if (s->log_survey.faults && !is_fault_marked) {
+        add_time_mark(s, (double)s->log_survey.first_fault_tick * period, 1, "fault", "");
     }
-    for (uint64_t i = 0; i < s->survey.gaps && i < SURVEY_MAX_GAPS; i++) {
+    for (uint64_t i = 0; i < s->log_survey.gaps && i < SURVEY_MAX_GAPS; i++) {
         char text[32];
-        snprintf(text, sizeof text, "%llu", (unsigned long long)s->survey.gap[i].missing);
-        add_time_mark(s, (double)s->survey.gap[i].after * period, 1, "ticks missing:", text);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)s->log_survey.gap[i].missing);
+        add_time_mark(s, (double)s->log_survey.gap[i].tick_before_gap * period, 1,
+                      "ticks missing:", text);
     }
     add_hold_marks(s);
 }

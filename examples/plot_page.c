@@ -12,21 +12,21 @@
 #define TOP 0.845 /* top of the first row of panels, as a fraction of the page */
 #define PANEL_ROW_PITCH_FRACTION                                                                   \
     0.213                       /* distance between rows of panels, as a fraction of the page */
-#define PANEL_ROWS 4            /* number of rows of panels on every page */
+#define MIN_PANEL_ROWS 4        /* number of rows of panels on every page */
 #define PAGE_HEIGHT_PIXELS 1500 /* [pixels] */
 #define PLOT_PANEL_WIDTH_PIXELS (PANEL_WIDTH_FRACTION * PLOT_PAGE_WIDTH)
-#define CELL_ASPECT_RATIO                                                                          \
+#define PLOT_CELL_ASPECT_RATIO                                                                     \
     (PLOT_PANEL_WIDTH_PIXELS / (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* width to height of a panel  \
                                                                      */
-#define PIXELS_PER_INCH 100        /* pixels per inch, for page sizes in inches */
-#define MAX_MARK_LABEL_ROWS 4      /* rows of labels at the top of a panel */
-#define AXIS_RANGE_OF_CONSTANT 1.0 /* range of a plot axis on which all values are 0 */
+#define PIXELS_PER_INCH 100           /* pixels per inch, for page sizes in inches */
+#define MAX_MARK_LABEL_ROWS 4         /* rows of labels at the top of a panel */
+#define AXIS_RANGE_OF_ZERO_VALUES 1.0 /* range of a plot axis on which all values are 0 */
 #define MAX_MARK_LABEL_WIDTH (0.55 * PLOT_PANEL_WIDTH_PIXELS) /* [pixels] */
-#define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
+#define GNUPLOT_GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
 /* key in the panel, for more entries than fit beside the title */
-#define KEY_INSIDE_PANEL                                                                           \
+#define GNUPLOT_KEY_INSIDE_PANEL                                                                   \
     "set key at graph 0.99, graph 0.97 right top maxrows 1 samplen 1 font ',10'"
 
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73",
@@ -159,7 +159,7 @@ static int compare_column_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double largest_value_of_pairs(const struct plot_session *s, int count, int what)
+static double find_largest_value_of_pairs(const struct plot_session *s, int count, int what)
 {
     double most = 0.0;
     for (int a = 0; a < count; a++) {
@@ -174,8 +174,8 @@ static double largest_value_of_pairs(const struct plot_session *s, int count, in
     return most;
 }
 
-void plot_axis_range(FILE *to, double *value, size_t used, double height, int lower_limit_sign,
-                     double rounding)
+void plot_write_robust_axis_range(FILE *to, double *value, size_t used, double height,
+                                  int lower_limit_sign, double zero_magnitude_limit)
 {
     qsort(value, used, sizeof *value, compare_column_values);
     while (used > 0 && isinf(value[used - 1])) { /* infinite in a damaged log: no axis ends there */
@@ -189,14 +189,15 @@ void plot_axis_range(FILE *to, double *value, size_t used, double height, int lo
                 lower_limit_sign * 1.6 * height * usual, 1.6 * height * usual,
                 most < 1.0 ? 3 : (most < 100.0 ? 1 : 0), most);
     } else {
-        most = most > rounding ? 1.2 * height * most : AXIS_RANGE_OF_CONSTANT;
+        most = most > zero_magnitude_limit ? 1.2 * height * most : AXIS_RANGE_OF_ZERO_VALUES;
         fprintf(to, "set yrange [%g:%g]\nunset label 81\n", lower_limit_sign * most, most);
     }
 }
 
 /* first, last: columns of a pair. */
 static void write_axis_range(FILE *to, const struct plot_session *s, int count, int first, int last,
-                             double scale, double height, int lower_limit_sign, double rounding)
+                             double scale, double height, int lower_limit_sign,
+                             double zero_magnitude_limit)
 {
     static double value[2 * PLOT_MAX_TIME_INTERVALS];
     size_t used = 0;
@@ -213,7 +214,7 @@ static void write_axis_range(FILE *to, const struct plot_session *s, int count, 
             }
         }
     }
-    plot_axis_range(to, value, used, height, lower_limit_sign, rounding);
+    plot_write_robust_axis_range(to, value, used, height, lower_limit_sign, zero_magnitude_limit);
 }
 
 static void plot_normal_forces(FILE *to, const struct plot_session *s, int count)
@@ -264,19 +265,20 @@ static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int
 {
     struct curve_list c = {to, 0};
     int what = row == 1 ? PAIR_FRICTION : PAIR_TORSION;
-    int limit_reached_column = row == 1 ? PAIR_SLIDING_FRICTION : PAIR_SPINNING_TORSION;
-    double most = row == 1 ? 0.0 : largest_value_of_pairs(s, count, what + 1);
-    int is_torsion_small = most > 0.0 && most < 1e-4; /* [N m] */
-    double scale = row == 1 ? 1.0 : is_torsion_small ? 1e6 : 1e3;
+    int column_at_limit = row == 1 ? PAIR_SLIDING_FRICTION : PAIR_SPINNING_TORSION;
+    double most = row == 1 ? 0.0 : find_largest_value_of_pairs(s, count, what + 1);
+    int must_plot_torsion_in_micro = most > 0.0 && most < 1e-4; /* [N m] */
+    double scale = row == 1 ? 1.0 : must_plot_torsion_in_micro ? 1e6 : 1e3;
     write_panel_frame(to, 0, row,
-                      row == 1           ? "Friction force [N]; thin: limit μN; red: slides"
-                      : is_torsion_small ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
-                                         : "Torsion [mN m]; thin: limit ±μNk; red: spins");
+                      row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
+                      : must_plot_torsion_in_micro
+                          ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
+                          : "Torsion [mN m]; thin: limit ±μNk; red: spins");
     /* errors of the solver that are drawn as zero: a millionth of the normal force, and its torque
      * at a millimetre */
-    double rounding = 1e-6 * largest_value_of_pairs(s, count, PAIR_NORMAL_FORCE);
+    double zero_magnitude_limit = 1e-6 * find_largest_value_of_pairs(s, count, PAIR_NORMAL_FORCE);
     write_axis_range(to, s, count, what, what + 1, scale, 1.0, lower_limit_sign,
-                     scale * (row == 1 ? rounding : 1e-3 * rounding));
+                     scale * (row == 1 ? zero_magnitude_limit : 1e-3 * zero_magnitude_limit));
     plot_limit_curves(&c, s, count, what + 1, scale, lower_limit_sign);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
@@ -284,7 +286,7 @@ static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int
                   plot_pair_column(i, what) + 2, curve_line_style(a, i),
                   colours[plot_pair_colour(s, a, i)]);
             curve(&c, "$%c u 1:(%g*$%d) w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a, scale,
-                  plot_pair_column(i, limit_reached_column) + 2);
+                  plot_pair_column(i, column_at_limit) + 2);
         }
     }
     end_panel_curves(&c, "nothing touched");
@@ -316,10 +318,11 @@ static void describe_patch_size_and_pressure(const struct plot_pair *p, const do
 }
 
 /* Writes the sizes of the patches below them, in alternating rows so that they do not overlap. */
-static void write_patch_size_labels(FILE *to, const struct plot_session *s, int shown, int rows)
+static void write_patch_size_labels(FILE *to, const struct plot_session *s,
+                                    int plotted_session_index, int rows)
 {
-    for (int i = 0; i < s[shown].pair_count; i++) {
-        const struct plot_pair *p = &s[shown].pair[i];
+    for (int i = 0; i < s[plotted_session_index].pair_count; i++) {
+        const struct plot_pair *p = &s[plotted_session_index].pair[i];
         double x = 2.3 * i, size[2] = {0.0, 0.0};
         for (int k = 0; k < p->corner_count; k++) {
             size[0] = fmax(size[0], 2e3 * fabs(p->corner[k][0]));
@@ -330,7 +333,8 @@ static void write_patch_size_labels(FILE *to, const struct plot_session *s, int 
             describe_patch_size_and_pressure(p, size, text, sizeof text);
         }
         fprintf(to, "set label %d '%s' at first %g, graph %g center tc rgb '%s' font ',11'\n",
-                40 + i, text, x, -0.08 * (1 + i % rows), colours[plot_pair_colour(s, shown, i)]);
+                40 + i, text, x, -0.08 * (1 + i % rows),
+                colours[plot_pair_colour(s, plotted_session_index, i)]);
     }
 }
 
@@ -339,12 +343,12 @@ static void write_patch_size_labels(FILE *to, const struct plot_session *s, int 
 static void plot_pressure_centres(FILE *to, const struct plot_session *s, int count)
 {
     struct curve_list c = {to, 0};
-    const int shown = s->pair_count == 0 && count > 1;
-    const struct plot_pair *pairs = s[shown].pair;
-    const int pair_count = s[shown].pair_count;
-    double half = fmax(1.15, 1.15 * pair_count / CELL_ASPECT_RATIO);
+    const int plotted_session_index = s->pair_count == 0 && count > 1;
+    const struct plot_pair *pairs = s[plotted_session_index].pair;
+    const int pair_count = s[plotted_session_index].pair_count;
+    double half = fmax(1.15, 1.15 * pair_count / PLOT_CELL_ASPECT_RATIO);
     clear_mark_labels(to);
-    int pressed = 0, objects = 0;
+    int pressed = 0, gnuplot_object_count = 0;
     for (int i = 0; i < pair_count; i++) {
         pressed |= pairs[i].peak > 0.0;
     }
@@ -354,14 +358,15 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
     fprintf(to,
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
-            half, half, 2.0 * half * CELL_ASPECT_RATIO - 1.15);
-    write_patch_size_labels(to, s, shown, pressed ? 3 : 2);
+            half, half, 2.0 * half * PLOT_CELL_ASPECT_RATIO - 1.15);
+    write_patch_size_labels(to, s, plotted_session_index, pressed ? 3 : 2);
     for (int i = 0; i < pair_count; i++) {
-        plot_pressure(to, &pairs[i], 2.3 * i, 1e3 / patch_radius_mm(&pairs[i]), &objects);
+        plot_pressure(to, &pairs[i], 2.3 * i, 1e3 / patch_radius_mm(&pairs[i]),
+                      &gnuplot_object_count);
     }
     for (int i = 0; i < pair_count; i++) {
         const struct plot_pair *p = &pairs[i];
-        const char *colour = colours[plot_pair_colour(s, shown, i)];
+        const char *colour = colours[plot_pair_colour(s, plotted_session_index, i)];
         double x = 2.3 * i;
         if (p->peak > 0.0 && p->has_pressure_polygons) {
             continue; /* the pressure of this patch is drawn, below the curves */
@@ -369,27 +374,27 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
         curve(&c,
               "$%cO%d u ($1/%g+%g):($2/%g) w filledcurves closed fs transparent solid 0.18 "
               "noborder fc rgb '%s' notitle",
-              'A' + shown, i, patch_radius_mm(p), x, patch_radius_mm(p), colour);
-        curve(&c, "$%cO%d u ($1/%g+%g):($2/%g) w l lw 1.5 lc rgb '%s' notitle", 'A' + shown, i,
-              patch_radius_mm(p), x, patch_radius_mm(p), colour);
+              'A' + plotted_session_index, i, patch_radius_mm(p), x, patch_radius_mm(p), colour);
+        curve(&c, "$%cO%d u ($1/%g+%g):($2/%g) w l lw 1.5 lc rgb '%s' notitle",
+              'A' + plotted_session_index, i, patch_radius_mm(p), x, patch_radius_mm(p), colour);
     }
-    for (int a = shown; a < count; a++) {
+    for (int a = plotted_session_index; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
-            int place = shown ? i : first_session_index_of_pair(s, a, i);
+            int place = plotted_session_index ? i : first_session_index_of_pair(s, a, i);
             if (place >= 0) {
                 double size = patch_radius_mm(&pairs[place]);
                 curve(&c, "$%cC%d u ($1/%g+%g):($2/%g) w p pt %d ps 0.7 lc rgb '%s' notitle",
-                      'A' + a, i, size, 2.3 * place, size, a > shown ? 6 : 7,
+                      'A' + a, i, size, 2.3 * place, size, a > plotted_session_index ? 6 : 7,
                       colours[plot_pair_colour(s, a, i)]);
             }
         }
     }
     end_panel_curves(&c, "nothing touched");
-    plot_pressure_remove_objects(to, objects);
+    plot_pressure_remove_objects(to, gnuplot_object_count);
     for (int i = 0; i < pair_count; i++) {
         fprintf(to, "unset label %d\n", 40 + i);
     }
-    fputs("set format x '%g'; set tics scale 1\n" GRID_STYLE, to);
+    fputs("set format x '%g'; set tics scale 1\n" GNUPLOT_GRID_STYLE, to);
 }
 
 static void plot_joint_positions(FILE *to, const struct plot_session *s, int count)
@@ -455,7 +460,7 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
     }
     write_panel_frame(to, 1, 2, "Time of each tick [µs]; red: the period");
     fprintf(to, "set logscale y; set yrange [0.5:%g]; %s\n", most,
-            count > 1 ? KEY_INSIDE_PANEL : KEY);
+            count > 1 ? GNUPLOT_KEY_INSIDE_PANEL : KEY);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].is_real_time ? 0 : 1; k < 2; k++) {
             int column = plot_time_column(&s[a]) + 2 + k;
@@ -472,7 +477,7 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
             "set format y '%%.0f'; set xlabel 'µs' offset 0,0.6; %s\n"
             "set arrow 99 from first %g, graph 0 to first %g, graph 1 nohead lw 1.5 lc rgb "
             "'#D00000'\n",
-            most, count > 1 ? KEY_INSIDE_PANEL : KEY, period, period);
+            most, count > 1 ? GNUPLOT_KEY_INSIDE_PANEL : KEY, period, period);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].is_real_time ? 0 : 1; k < 2; k++) {
             curve(&bars,
@@ -515,8 +520,9 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
         from = fmin(from, s[a].from);
         to_time = fmax(to_time, s[a].to);
     }
-    const int link_rows = has_ties ? PLOT_LINK_ROWS : 0;
-    const double height = 1.0 + PANEL_ROW_PITCH_FRACTION * (has_holds + link_rows + has_ports);
+    const int link_panel_row_count = has_ties ? PLOT_LINK_ROWS : 0;
+    const double height =
+        1.0 + PANEL_ROW_PITCH_FRACTION * (has_holds + link_panel_row_count + has_ports);
     if (terminal) {
         set_plot_page_terminal(to, terminal, height);
     }
@@ -526,7 +532,7 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
             "border lw 1 lc rgb "
             "'#808080'\n"
             "set tics nomirror tc rgb '#303030' font ',12'\n"
-            "set style textbox opaque noborder margins 0.2,0.1\n" GRID_STYLE "",
+            "set style textbox opaque noborder margins 0.2,0.1\n" GNUPLOT_GRID_STYLE "",
             from, to_time, height);
     plot_heading(to, s, count);
     if (s->channel_count > 0) {
@@ -549,13 +555,14 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
         write_time_marks(to, s, 0);
     }
     if (has_holds) {
-        plot_holds(to, s, count, PANEL_ROWS, colours, write_panel_frame);
+        plot_holds(to, s, count, MIN_PANEL_ROWS, colours, write_panel_frame);
     }
     if (has_ties) {
-        plot_links(to, s, count, PANEL_ROWS + has_holds, colours, write_panel_frame);
+        plot_links(to, s, count, MIN_PANEL_ROWS + has_holds, colours, write_panel_frame);
     }
     if (has_ports) {
-        plot_ports(to, s, count, PANEL_ROWS + has_holds + link_rows, colours, write_panel_frame);
+        plot_ports(to, s, count, MIN_PANEL_ROWS + has_holds + link_panel_row_count, colours,
+                   write_panel_frame);
     }
     fputs("unset multiplot\n", to);
 }

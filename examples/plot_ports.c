@@ -26,7 +26,7 @@ void plot_fill_port_columns(struct plot_session *s, int index, const double *v, 
     out[PORT_ABSORBED_ENERGY] = 1e3 * v[port->energy];
     out[PORT_LEAST_ENERGY] = 1e3 * v[port->least_energy];
     out[PORT_FORCE] = force;
-    out[PORT_LIMITED_ENERGY] =
+    out[PORT_ENERGY_WHILE_FORCE_LIMITED] =
         limited > s->port[index].limited_tick_count ? out[PORT_ABSORBED_ENERGY] : NAN;
     s->port[index].limited_tick_count = limited;
 }
@@ -42,7 +42,7 @@ static const char *get_port_colour(const struct plot_session *s, int session, in
                                    const char *const colours[6])
 {
     const int first = find_port(s, session, port);
-    return colours[first < 0 ? PLOT_COLOUR_OF_OTHERS : first];
+    return colours[first < 0 ? PLOT_COLOUR_OF_UNMATCHED_OBJECTS : first];
 }
 
 /* Draws a column of values of each port; a second session is dashed. `named`: the names are in the
@@ -79,7 +79,7 @@ static void draw_least_energy_and_limited_ticks(FILE *to, const struct plot_sess
                     plot_port_column(&s[a], i, PORT_LEAST_ENERGY) + 2,
                     get_port_colour(s, a, i, colours));
             fprintf(to, ", \\\n  $%c u 1:%d w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a,
-                    plot_port_column(&s[a], i, PORT_LIMITED_ENERGY) + 2);
+                    plot_port_column(&s[a], i, PORT_ENERGY_WHILE_FORCE_LIMITED) + 2);
         }
     }
 }
@@ -95,9 +95,9 @@ void plot_ports(FILE *to, const struct plot_session *s, int count, int row,
             name_count += a == 0 || find_port(s, a, i) < 0;
         }
     }
-    const int key_rows = (name_count + 2) / 3;
+    const int key_row_count = (name_count + 2) / 3;
     frame(to, 0, row, "Energy absorbed [mJ]; dotted: least; red: generated");
-    fprintf(to, PLOT_KEY_ABOVE_CURVES, key_rows, 0.1 + 0.1 * key_rows);
+    fprintf(to, PLOT_KEY_ABOVE_CURVES, key_row_count, 0.1 + 0.1 * key_row_count);
     fputs("set ytics nomirror; set yrange [*<0:0.001<*]\n"
           "set object 1 rectangle from graph 0, graph 0 to graph 1, first 0 fc rgb '#D00000' "
           "fs transparent solid 0.1 noborder behind\n",

@@ -59,7 +59,8 @@ static void write_pressure_polygon(FILE *to, const struct plot_pair *pair, const
             colour[0], colour[1], colour[2]);
 }
 
-void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale, int *objects)
+void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale,
+                   int *gnuplot_object_count)
 {
     const struct tact_pressure *map = pair->pressure;
     if (!(pair->peak > 0.0)) {
@@ -72,16 +73,16 @@ void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double sca
         for (uint32_t k = 0; k < patch->polygons; k++) {
             if (patch->pair == map->patch[pair->first].pair) {
                 write_pressure_polygon(to, pair, patch->center, corner, *sides, x0, scale,
-                                       ++*objects);
+                                       ++*gnuplot_object_count);
             }
             corner += *sides++;
         }
     }
 }
 
-void plot_pressure_remove_objects(FILE *to, int objects)
+void plot_pressure_remove_objects(FILE *to, int gnuplot_object_count)
 {
-    if (objects) {
-        fprintf(to, "unset for [i=1:%d] object i\n", objects);
+    if (gnuplot_object_count) {
+        fprintf(to, "unset for [i=1:%d] object i\n", gnuplot_object_count);
     }
 }

@@ -16,7 +16,7 @@ static void write_table_cell(FILE *to, double v)
 static void write_time_interval_series(FILE *to, const struct plot_session *s, char session_letter)
 {
     int count = plot_time_column(s) + 2;
-    double quarter_interval = (s->to - s->from) / PLOT_MAX_TIME_INTERVALS / 4.0;
+    double quarter_of_time_interval = (s->to - s->from) / PLOT_MAX_TIME_INTERVALS / 4.0;
     fprintf(to, "$%c << EOD\n", session_letter);
     for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {
         const struct plot_time_interval *b = &s->values_by_time_interval[i];
@@ -24,7 +24,8 @@ static void write_time_interval_series(FILE *to, const struct plot_session *s, c
             fputs("\n", to);
         }
         for (int high = 0; b->used && high < 2; high++) {
-            fprintf(to, "%.6g", b->time + (high ? quarter_interval : -quarter_interval));
+            fprintf(to, "%.6g",
+                    b->time + (high ? quarter_of_time_interval : -quarter_of_time_interval));
             for (int k = 0; k < count; k++) {
                 write_table_cell(to, high ? b->high[k] : b->low[k]);
             }

@@ -5,7 +5,7 @@
 #include "command.h"
 #include "contact/number.h"
 
-#define LARGEST_TICK 1e15 /* largest tick number that is exact as a double */
+#define MAX_EXACT_TICK 1e15 /* largest tick number that is exact as a double */
 
 static const char *const names[2] = {"from", "to"};
 
@@ -22,19 +22,20 @@ static int parse_tick_or_time(const char *text, double *value, int *seconds)
         return -1;
     }
     *value *= strcmp(unit, "ms") ? 1.0 : 1e-3;
-    return *value < (*seconds ? LARGEST_TICK * 1e-6 : LARGEST_TICK) ? 0 : -1;
+    return *value < (*seconds ? MAX_EXACT_TICK * 1e-6 : MAX_EXACT_TICK) ? 0 : -1;
 }
 
 int range_parse_end(struct range *range, const char *command, int end, const char *text)
 {
     int seconds;
     if (parse_tick_or_time(text, &range->at[end], &seconds)) {
-        return command_usage(command,
-                             "--%s %s: a time with its unit, such as 1.5s or 1500ms, or a whole "
-                             "number for a tick is expected",
-                             names[end], text);
+        return command_print_usage_error(
+            command,
+            "--%s %s: a time with its unit, such as 1.5s or 1500ms, or a whole "
+            "number for a tick is expected",
+            names[end], text);
     }
-    range->given[end] = 1;
+    range->is_set_by_user[end] = 1;
     range->in_seconds = (range->in_seconds & ~(1 << end)) | seconds << end;
     return 0;
 }
@@ -42,8 +43,9 @@ int range_parse_end(struct range *range, const char *command, int end, const cha
 int range_check_not_empty(const struct range *range, const char *command)
 {
     int alike = range->in_seconds == 0 || range->in_seconds == 3 || range->at[0] == 0.0;
-    if (range->given[1] && (range->at[1] == 0.0 || (alike && range->at[0] >= range->at[1]))) {
-        return command_usage(command, "the range is empty: --from must be before --to");
+    if (range->is_set_by_user[1] &&
+        (range->at[1] == 0.0 || (alike && range->at[0] >= range->at[1]))) {
+        return command_print_usage_error(command, "the range is empty: --from must be before --to");
     }
     return 0;
 }

@@ -13,7 +13,7 @@
 
 /* Restricts the process to the contents of the files in the folder; it can still find out which
  * files exist elsewhere. Returns 0 or -1. */
-static int restrict_to_folder(const char *path)
+static int restrict_file_access_to_folder(const char *path)
 {
     const __u64 all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
     const struct landlock_ruleset_attr ruleset_attributes = {.handled_access_fs = all};
@@ -33,12 +33,12 @@ static int restrict_to_folder(const char *path)
     return rc ? -1 : 0;
 }
 
-#define ALLOW_SYSTEM_CALL(call) READER_ACTION_ON_CALL(call, SECCOMP_RET_ALLOW)
+#define ALLOW_SYSTEM_CALL(call) READER_SYSCALL_ACTION(call, SECCOMP_RET_ALLOW)
 
 int reader_confine_to_folder(const char *path)
 {
-    static struct sock_filter filter[] = {
-        READER_FILTER_BEGIN,
+    static struct sock_filter folder_system_call_filter[] = {
+        READER_SYSCALL_FILTER_BEGIN,
 #ifdef __x86_64__
         ALLOW_SYSTEM_CALL(SYS_open),
         ALLOW_SYSTEM_CALL(SYS_stat),
@@ -87,14 +87,16 @@ int reader_confine_to_folder(const char *path)
         ALLOW_SYSTEM_CALL(SYS_exit),
         ALLOW_SYSTEM_CALL(SYS_exit_group),
         /* clone3 is refused, as its arguments cannot be checked: glibc uses clone in its place */
-        READER_ACTION_ON_CALL(SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS),
+        READER_SYSCALL_ACTION(SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, CLONE_FLAGS_OFFSET),
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
     };
-    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    const struct sock_fprog program = {sizeof folder_system_call_filter /
+                                           sizeof *folder_system_call_filter,
+                                       folder_system_call_filter};
     reader_limit_resource(RLIMIT_CORE, 0);
-    return restrict_to_folder(path) ? -1 : reader_filter_calls(&program);
+    return restrict_file_access_to_folder(path) ? -1 : reader_filter_system_calls(&program);
 }

@@ -20,7 +20,7 @@ void reader_limit_cpu_time(size_t size, unsigned min_cpu_seconds)
     setrlimit(RLIMIT_CPU, &limit);
 }
 
-int reader_filter_calls(const struct sock_fprog *program)
+int reader_filter_system_calls(const struct sock_fprog *program)
 {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
                    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program)
@@ -42,11 +42,11 @@ char *reader_read_input(size_t *size)
         *size += n > 0 ? (size_t)n : 0;
         if (*size == room) {
             room *= 2;
-            char *larger_buffer = realloc(data, room);
-            if (!larger_buffer) {
+            char *larger_input_buffer = realloc(data, room);
+            if (!larger_input_buffer) {
                 free(data);
             }
-            data = larger_buffer;
+            data = larger_input_buffer;
         }
     }
     if (n != 0) { /* the input is larger than READER_MOST_BYTES, or could not be read to its end */

@@ -24,14 +24,14 @@ enum { READER_MOST_BYTES = 1 << 28 /* maximum size of a file [bytes] */ };
 
 /* Beginning of a filter of system calls: ends the process where they are of another architecture,
  * and loads their number. */
-#define READER_FILTER_BEGIN                                                                        \
+#define READER_SYSCALL_FILTER_BEGIN                                                                \
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),                       \
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, READER_ARCHITECTURE, 1, 0),                            \
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),                                       \
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 
 /* The part of a filter that takes this action at a system call. */
-#define READER_ACTION_ON_CALL(call, action)                                                        \
+#define READER_SYSCALL_ACTION(call, action)                                                        \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), BPF_STMT(BPF_RET | BPF_K, (action))
 
 void reader_limit_resource(int what, rlim_t most);
@@ -41,7 +41,7 @@ void reader_limit_resource(int what, rlim_t most);
 void reader_limit_cpu_time(size_t size, unsigned min_cpu_seconds);
 
 /* Filters all further system calls. Returns 0 or -1. */
-int reader_filter_calls(const struct sock_fprog *program);
+int reader_filter_system_calls(const struct sock_fprog *program);
 
 /* From here on the process has the contents of the files of the folder, its open files, threads,
  * memory and its end: no other call is permitted, as those that change or signal what is elsewhere,

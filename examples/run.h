@@ -18,7 +18,7 @@ struct run {
     int json, quiet;
     int view;                  /* 1: pages show it */
     int must_not_open_browser; /* 1: no browser is opened */
-    struct stream_options pages;
+    struct stream_options viewer_page_options;
     char source[64];           /* name of the moment source; "": none was opened */
     int reduced;               /* 1: simulates in reduced coordinates (contact/compare/reduced.h) */
     int use_newton_impact_law; /* 1: with Newton's law of impacts instead of Chatterjee and Ruina's
@@ -35,7 +35,7 @@ struct run {
 };
 
 /* run_options.c: fills run, whose name and clock are set. 0, or an exit code after a message. */
-int run_parse(struct run *run, int argc, char **argv);
+int run_parse_options(struct run *run, int argc, char **argv);
 
 /* cmd_run.c: runs a scene, which it frees, as the options say. The exit code. */
 int run_loaded_scene(struct run *run, struct tact_scene *scene);

@@ -65,13 +65,14 @@ static const char reduced_help[] =
 
 static void print_run_help(const struct run *run)
 {
-    int real = run->options.clock == TACT_LOOP_REAL;
+    int is_real_time_clock = run->options.clock == TACT_LOOP_REAL;
     const char *command_word = run->name + strlen("tact ");
-    printf(help, command_word, real ? "in real time" : "as fast as it computes",
-           real ? ""
-                : "; runs at the pace that the page asks for, real time at\n"
-                  "                      first, and shows its end until it is stopped",
-           real ? "" : reduced_help, command_word);
+    printf(help, command_word, is_real_time_clock ? "in real time" : "as fast as it computes",
+           is_real_time_clock
+               ? ""
+               : "; runs at the pace that the page asks for, real time at\n"
+                 "                      first, and shows its end until it is stopped",
+           is_real_time_clock ? "" : reduced_help, command_word);
 }
 
 static int set_duration(struct run *run, const char *text)
@@ -79,19 +80,20 @@ static int set_duration(struct run *run, const char *text)
     char *end;
     run->duration = tact_number_read(text, &end);
     if (end == text || *end || !isfinite(run->duration) || run->duration <= 0.0) {
-        return command_usage(run->name, "--duration %s: a positive number of seconds is expected",
-                             text);
+        return command_print_usage_error(
+            run->name, "--duration %s: a positive number of seconds is expected", text);
     }
     return 0;
 }
 
-static int set_split_limit(struct run *run, int seconds, const char *text)
+static int set_log_split_limit(struct run *run, int seconds, const char *text)
 {
     char *end;
     double value = tact_number_read(text, &end), least = seconds ? 0.1 : 0.065536;
     if (end == text || *end || !(value >= least && value <= 1e6)) {
-        return command_usage(run->name, "--split-%s %s: a number from %g to 1e6 is expected",
-                             seconds ? "seconds" : "mb", text, least);
+        return command_print_usage_error(run->name,
+                                         "--split-%s %s: a number from %g to 1e6 is expected",
+                                         seconds ? "seconds" : "mb", text, least);
     }
     if (seconds) {
         run->options.split_seconds = value;
@@ -106,11 +108,12 @@ static int set_reduced_impact_law(struct run *run, const char *law)
     run->reduced = 1;
     run->use_newton_impact_law = law && !strcmp(law, "newton");
     if (run->options.clock == TACT_LOOP_REAL) {
-        return command_usage(run->name, "--reduced: only tact sim supports this option");
+        return command_print_usage_error(run->name,
+                                         "--reduced: only tact sim supports this option");
     }
     return law && !run->use_newton_impact_law && strcmp(law, "chatterjee-ruina")
-               ? command_usage(run->name, "--reduced=%s: newton or chatterjee-ruina is expected",
-                               law)
+               ? command_print_usage_error(
+                     run->name, "--reduced=%s: newton or chatterjee-ruina is expected", law)
                : 0;
 }
 
@@ -123,7 +126,8 @@ static int has_reduced_coefficient(const struct run *run)
 static int set_log_folder(struct run *run, const char *path)
 {
     if (mkdir(path, 0777) && errno != EEXIST) {
-        return command_usage(run->name, "--record-devices %s: %s", path, strerror(errno));
+        return command_print_usage_error(run->name, "--record-devices %s: %s", path,
+                                         strerror(errno));
     }
     run->options.record_devices = path;
     return 0;
@@ -134,16 +138,17 @@ static int set_moments_options(struct run *run, const char *text)
     run->moments = text;
     if (strcmp(text, "auto") && strcmp(text, "opencl") && strcmp(text, "host") &&
         strcmp(text, "thread")) {
-        return command_usage(run->name, "--moments %s: auto, opencl, host or thread is expected",
-                             text);
+        return command_print_usage_error(
+            run->name, "--moments %s: auto, opencl, host or thread is expected", text);
     }
     return 0;
 }
 
-static int set_view_port_option(struct run *run, const char *text)
+static int set_viewer_port_option(struct run *run, const char *text)
 {
-    return parse_port_number(text, &run->pages.port)
-               ? command_usage(run->name, "--view=%s: a port from 1 to 65535 is expected", text)
+    return parse_port_number(text, &run->viewer_page_options.port)
+               ? command_print_usage_error(run->name,
+                                           "--view=%s: a port from 1 to 65535 is expected", text)
                : 0;
 }
 
@@ -170,7 +175,7 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0}};
 
-static double *coefficient_of_option(struct run *run, int option)
+static double *reduced_coefficient_of_option(struct run *run, int option)
 {
     switch (option) {
     case 'S':
@@ -188,18 +193,19 @@ static double *coefficient_of_option(struct run *run, int option)
 static int set_reduced_coefficient(struct run *run, int option, const char *text)
 {
     char *end;
-    double *value = coefficient_of_option(run, option);
+    double *value = reduced_coefficient_of_option(run, option);
     const struct option *option_entry = long_options;
     while (option_entry->val != option) {
         option_entry++;
     }
     *value = tact_number_read(text, &end);
     return end == text || *end || !isfinite(*value)
-               ? command_usage(run->name, "--%s %s: a number is expected", option_entry->name, text)
+               ? command_print_usage_error(run->name, "--%s %s: a number is expected",
+                                           option_entry->name, text)
                : 0;
 }
 
-int run_parse(struct run *run, int argc, char **argv)
+int run_parse_options(struct run *run, int argc, char **argv)
 {
     int c, rc = 0;
     run->static_friction = run->dynamic_friction = run->spin_limit = run->tangential_restitution =
@@ -215,7 +221,7 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 's':
         case 'b':
-            rc = set_split_limit(run, c == 's', text);
+            rc = set_log_split_limit(run, c == 's', text);
             break;
         case 'o':
             run->options.record = optarg;
@@ -234,13 +240,13 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 'v':
             run->view = 1;
-            rc = optarg ? set_view_port_option(run, optarg) : 0;
+            rc = optarg ? set_viewer_port_option(run, optarg) : 0;
             break;
         case 'n':
             run->must_not_open_browser = 1;
             break;
         case 'O':
-            rc = parse_allowed_origin(run->name, optarg, &run->pages.allowed_origin);
+            rc = parse_allowed_origin(run->name, optarg, &run->viewer_page_options.allowed_origin);
             break;
         case 'R':
             rc = set_reduced_impact_law(run, optarg);
@@ -269,11 +275,11 @@ int run_parse(struct run *run, int argc, char **argv)
         return rc;
     }
     if (has_reduced_coefficient(run) && !run->reduced) {
-        return command_usage(
+        return command_print_usage_error(
             run->name, "--static, --dynamic, --spin and --tangential-restitution need --reduced");
     }
     if (argc - optind != 1) {
-        return command_usage(run->name, "one scene is expected, not %d", argc - optind);
+        return command_print_usage_error(run->name, "one scene is expected, not %d", argc - optind);
     }
     run->scene = argv[optind];
     return 0;

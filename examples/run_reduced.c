@@ -17,10 +17,10 @@
 
 static int refuse_reduced_run(const struct run *run, const char *why)
 {
-    return command_usage(run->name,
-                         "--reduced: %s; expected: one body of one smooth shape on a "
-                         "fixed smooth shape, model smooth, both rigid",
-                         why);
+    return command_print_usage_error(run->name,
+                                     "--reduced: %s; expected: one body of one smooth shape on a "
+                                     "fixed smooth shape, model smooth, both rigid",
+                                     why);
 }
 
 static int has_supported_body(const struct tact_scene *scene)
@@ -34,7 +34,7 @@ static int has_supported_body(const struct tact_scene *scene)
 }
 
 /* Reason for which the scene cannot be run in reduced coordinates; NULL if it can. */
-static const char *reason_not_reducible(const struct tact_scene *scene)
+static const char *find_reason_not_reducible(const struct tact_scene *scene)
 {
     const char *const none = NULL;
     return scene->hands_count     ? "the scene has a hand"
@@ -47,7 +47,7 @@ static const char *reason_not_reducible(const struct tact_scene *scene)
 }
 
 /* Index of the only pair of a world, or -1 with a reason. */
-static int find_only_pair(const struct tact_world *world, const char **why)
+static int find_only_pair_of_world(const struct tact_world *world, const char **why)
 {
     const int pair = tact_world_next_pair(world, -1);
     *why = tact_world_body_count(world) != 1
@@ -69,7 +69,7 @@ static int find_only_pair(const struct tact_world *world, const char **why)
 }
 
 /* The pose of shape `at` in the frame `in`. */
-static struct tact_pose relative_pose(const struct tact_pose *in, const struct tact_pose *at)
+static struct tact_pose get_relative_pose(const struct tact_pose *in, const struct tact_pose *at)
 {
     struct tact_pose inverse = {
         .quat_wxyz = {in->quat_wxyz[0], -in->quat_wxyz[1], -in->quat_wxyz[2], -in->quat_wxyz[3]}};
@@ -81,23 +81,23 @@ static struct tact_pose relative_pose(const struct tact_pose *in, const struct t
 }
 
 /* Value of an option of the command, or the default where the option was not given. */
-static double option_or_default(double option, double other)
+static double get_option_or_default(double option, double other)
 {
     return isnan(option) ? other : option;
 }
 
-static struct tact_reduced_options options_of_scene(const struct run *run,
-                                                    const struct tact_scene *scene,
-                                                    const struct tact_contact_law *law)
+static struct tact_reduced_options get_reduced_options_of_scene(const struct run *run,
+                                                                const struct tact_scene *scene,
+                                                                const struct tact_contact_law *law)
 {
     struct tact_reduced_options o = tact_reduced_options_default();
     memcpy(o.gravity, scene->gravity, sizeof o.gravity);
-    o.friction_static = option_or_default(run->static_friction, law->friction);
-    o.friction_dynamic = option_or_default(run->dynamic_friction, law->friction);
-    o.spin_static = option_or_default(run->spin_limit, o.spin_static);
+    o.friction_static = get_option_or_default(run->static_friction, law->friction);
+    o.friction_dynamic = get_option_or_default(run->dynamic_friction, law->friction);
+    o.spin_static = get_option_or_default(run->spin_limit, o.spin_static);
     o.restitution = law->restitution;
     o.tangential_restitution =
-        option_or_default(run->tangential_restitution, o.tangential_restitution);
+        get_option_or_default(run->tangential_restitution, o.tangential_restitution);
     o.max_step = scene->period;
     o.min_step = fmin(o.min_step, 1e-3 * scene->period);
     o.slip_speed = MAX_SLIP_SPEED_BEFORE_ROLLING;
@@ -106,30 +106,31 @@ static struct tact_reduced_options options_of_scene(const struct run *run,
 }
 
 /* Makes the reduced pair of a world, at its start. 0, or an exit code after a message. */
-static int make_reduced(const struct run *run, const struct tact_scene *scene,
-                        struct tact_world *world, struct tact_reduced **out)
+static int make_reduced_pair_at_start(const struct run *run, const struct tact_scene *scene,
+                                      struct tact_world *world, struct tact_reduced **out)
 {
     const char *why;
-    const int pair = find_only_pair(world, &why);
+    const int pair = find_only_pair_of_world(world, &why);
     struct tact_error err = {.line = 0};
     int a, b;
     if (pair < 0) {
         return refuse_reduced_run(run, why);
     }
     tact_world_pair_shapes(world, pair, &a, &b);
-    const int moving_shape = tact_world_owner(world, a).kind == TACT_OWNER_BODY ? a : b;
-    const int fixed = a + b - moving_shape;
+    const int moving_shape_index = tact_world_owner(world, a).kind == TACT_OWNER_BODY ? a : b;
+    const int fixed = a + b - moving_shape_index;
     const struct tact_pose *poses = tact_world_shape_poses(world);
     const struct tact_body *body = tact_world_body(world, 0);
-    const struct tact_pose local = relative_pose(&body->pose, &poses[moving_shape]);
+    const struct tact_pose local = get_relative_pose(&body->pose, &poses[moving_shape_index]);
     const double *m = body->inertia, inertia[6] = {m[0], m[4], m[8], m[1], m[2], m[5]};
-    const struct tact_reduced_options o = options_of_scene(run, scene, tact_world_law(world, pair));
+    const struct tact_reduced_options o =
+        get_reduced_options_of_scene(run, scene, tact_world_law(world, pair));
     const int rc =
-        tact_reduced_create(tact_world_shape(world, moving_shape), &local, body->mass, inertia,
-                            tact_world_shape(world, fixed), &poses[fixed], &o, out, &err);
+        tact_reduced_create(tact_world_shape(world, moving_shape_index), &local, body->mass,
+                            inertia, tact_world_shape(world, fixed), &poses[fixed], &o, out, &err);
     if (rc) {
         return rc == -ENOTSUP ? refuse_reduced_run(run, err.text)
-                              : command_usage(run->name, "--reduced: %s", err.text);
+                              : command_print_usage_error(run->name, "--reduced: %s", err.text);
     }
     if (tact_reduced_start(*out, &body->pose, body->twist, MAX_CONTACT_GAP_AT_START)) {
         char reason[160];
@@ -239,7 +240,7 @@ int open_reduced_scene(const struct run *run, const struct tact_scene *scene,
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_error err = {.line = 0};
-    const char *why = reason_not_reducible(scene);
+    const char *why = find_reason_not_reducible(scene);
     *out = NULL;
     *session = NULL;
     if (why) {
@@ -248,10 +249,10 @@ int open_reduced_scene(const struct run *run, const struct tact_scene *scene,
     options.clock = run->options.clock;
     options.ticks = run->options.ticks;
     if (tact_session_create(scene, &options, session, &err)) {
-        return command_error(&err);
+        return command_print_error(&err);
     }
     tact_world_begin(tact_session_world(*session));
-    return make_reduced(run, scene, tact_session_world(*session), out);
+    return make_reduced_pair_at_start(run, scene, tact_session_world(*session), out);
 }
 
 int run_reduced(const struct run *run, const struct tact_scene *scene)
@@ -260,8 +261,9 @@ int run_reduced(const struct run *run, const struct tact_scene *scene)
     struct tact_reduced *r;
     if (run->options.record || run->options.record_devices || run->view || run->moments ||
         run->options.require_realtime) {
-        return command_usage(run->name, "--reduced: it cannot be combined with --record, "
-                                        "--record-devices, --view, --moments or --require-rt");
+        return command_print_usage_error(run->name,
+                                         "--reduced: it cannot be combined with --record, "
+                                         "--record-devices, --view, --moments or --require-rt");
     }
     int code = open_reduced_scene(run, scene, &session, &r);
     code = code ? code : step_reduced_simulation(run, scene, r);

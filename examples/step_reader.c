@@ -24,8 +24,9 @@
 #define MAX_WALL_SECONDS 110
 #define MAX_MEMORY_BYTES (4ull << 30) /* [bytes] */
 /* tolerance of equal points of a surface, relative to the size of the solid */
-#define POINT_TOLERANCE 1e-9
-#define PARAMETER_TOLERANCE 1e-6 /* tolerance of equal parameters, relative to their range */
+#define FACE_POINT_TOLERANCE 1e-9
+#define RELATIVE_PARAMETER_TOLERANCE                                                               \
+    1e-6 /* tolerance of equal parameters, relative to their range */
 
 enum { MOST_FACES = 4096, EDGE_SAMPLES = 17, FACE_SAMPLES = 3, MOST_OBJ_DEGREE = 3 };
 
@@ -36,21 +37,21 @@ struct folder {
 };
 
 /* Streams of this program's own output and messages, to which gmsh and OpenCASCADE do not print. */
-static FILE *surfaces_out, *message_out;
+static FILE *written_surfaces_stream, *message_stream;
 
 static int report_refused_solid(const char *what)
 {
-    fprintf(message_out, "%s\n", what);
+    fprintf(message_stream, "%s\n", what);
     return 1;
 }
 
 static int report_refused_face(int face, const char *name, const char *why)
 {
-    fprintf(message_out, "face %d, %s: %s\n", face, name, why);
+    fprintf(message_stream, "face %d, %s: %s\n", face, name, why);
     return 1;
 }
 
-static bool write_file(const char *path, const char *data, size_t size)
+static bool write_whole_file(const char *path, const char *data, size_t size)
 {
     FILE *to = fopen(path, "w");
     const bool is_completely_written = to && fwrite(data, 1, size, to) == size;
@@ -81,9 +82,9 @@ static char *read_file_text(const char *path)
 static int redirect_library_output(const char *path)
 {
     const int library_output_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    surfaces_out = fdopen(dup(1), "w");
-    message_out = fdopen(dup(2), "w");
-    return library_output_fd < 0 || !surfaces_out || !message_out ||
+    written_surfaces_stream = fdopen(dup(1), "w");
+    message_stream = fdopen(dup(2), "w");
+    return library_output_fd < 0 || !written_surfaces_stream || !message_stream ||
                    dup2(library_output_fd, 1) < 0 || dup2(library_output_fd, 2) < 0
                ? -1
                : 0;
@@ -120,9 +121,9 @@ static int start_gmsh(void)
  * be freed by gmshFree(), or 0 after a message. */
 static size_t read_step_solid(const struct folder *folder, int **faces)
 {
-    size_t read = 0, solids = 0, count = 0;
+    size_t imported_entity_count = 0, solids = 0, count = 0;
     int rc = 0, *tags = NULL;
-    gmshModelOccImportShapes(folder->step, &tags, &read, 1, "step", &rc);
+    gmshModelOccImportShapes(folder->step, &tags, &imported_entity_count, 1, "step", &rc);
     gmshFree(tags);
     if (!rc) {
         gmshModelOccSynchronize(&rc);
@@ -136,7 +137,7 @@ static size_t read_step_solid(const struct folder *folder, int **faces)
     gmshModelGetEntities(&tags, &solids, 3, &rc);
     gmshFree(tags);
     if (rc || solids != 2) {
-        fprintf(message_out, "the STEP file has %zu solids; expected one\n", solids / 2);
+        fprintf(message_stream, "the STEP file has %zu solids; expected one\n", solids / 2);
         return 0;
     }
     gmshWrite(folder->brep, &rc);
@@ -148,7 +149,7 @@ static size_t read_step_solid(const struct folder *folder, int **faces)
         return 0;
     }
     if (!count || count / 2 > MOST_FACES) {
-        fprintf(message_out, "the solid of the STEP file has %zu faces; expected 1 to %d\n",
+        fprintf(message_stream, "the solid of the STEP file has %zu faces; expected 1 to %d\n",
                 count / 2, MOST_FACES);
         return 0;
     }
@@ -163,7 +164,7 @@ struct face {
     bool is_reversed; /* 1: the face's outward normal is opposite to that of u and v */
 };
 
-static int measure_face(int tag, struct face *face)
+static int read_range_and_points_of_face(int tag, struct face *face)
 {
     static const double share[FACE_SAMPLES][2] = {{0.37, 0.59}, {0.81, 0.23}, {0.13, 0.91}};
     double *low = NULL, *high = NULL, *at = NULL;
@@ -193,7 +194,7 @@ static int measure_face(int tag, struct face *face)
 }
 
 /* Largest distance of points of a surface from those of a face with the same parameters. */
-static double distance_from_face(const struct step_surface *s, const struct face *face)
+static double find_largest_distance_from_face(const struct step_surface *s, const struct face *face)
 {
     double most = 0.0;
     for (int i = 0; i < FACE_SAMPLES; i++) {
@@ -233,7 +234,7 @@ static int is_face_untrimmed(const struct face *face)
                 nearest =
                     fmin(nearest, fmin(fabs(x - face->low[k]), fabs(x - face->high[k])) / range);
             }
-            is_untrimmed &= nearest <= PARAMETER_TOLERANCE;
+            is_untrimmed &= nearest <= RELATIVE_PARAMETER_TOLERANCE;
         }
         gmshFree(low);
         gmshFree(high);
@@ -247,18 +248,19 @@ static int is_face_untrimmed(const struct face *face)
  */
 static bool has_parameter_range_of_face(const struct step_surface *s, const struct face *face)
 {
-    bool has_equal_range = true;
+    bool has_range_of_face_parameters = true;
     for (int k = 0; k < 2; k++) {
-        double surface_range[2], same = PARAMETER_TOLERANCE * (face->high[k] - face->low[k]);
+        double surface_range[2],
+            same = RELATIVE_PARAMETER_TOLERANCE * (face->high[k] - face->low[k]);
         step_spline_range(s, k, surface_range);
-        has_equal_range &= fabs(surface_range[0] - face->low[k]) <= same &&
-                           fabs(surface_range[1] - face->high[k]) <= same;
+        has_range_of_face_parameters &= fabs(surface_range[0] - face->low[k]) <= same &&
+                                        fabs(surface_range[1] - face->high[k]) <= same;
     }
-    return has_equal_range;
+    return has_range_of_face_parameters;
 }
 
 /* Sets is_reversed: gmsh's normals of a solid point outward. */
-static int find_side_of_normal(const struct step_surface *s, struct face *face)
+static int find_whether_face_is_reversed(const struct step_surface *s, struct face *face)
 {
     double at[3][3], *normal = NULL, uv[2], side[2][3];
     size_t n = 0;
@@ -274,26 +276,28 @@ static int find_side_of_normal(const struct step_surface *s, struct face *face)
         side[1][k] = at[2][k] - at[0][k];
     }
     gmshModelGetNormal(face->tag, face->uv, 2, &normal, &n, &rc);
-    double outward_product = 0.0;
+    double outward_to_uv_normal_product = 0.0;
     for (int k = 0; k < 3 && !rc && n == 3; k++) {
         const int a = (k + 1) % 3, b = (k + 2) % 3;
-        outward_product += normal[k] * (side[0][a] * side[1][b] - side[0][b] * side[1][a]);
+        outward_to_uv_normal_product +=
+            normal[k] * (side[0][a] * side[1][b] - side[0][b] * side[1][a]);
     }
     gmshFree(normal);
-    face->is_reversed = outward_product < 0.0;
-    return rc || outward_product == 0.0;
+    face->is_reversed = outward_to_uv_normal_product < 0.0;
+    return rc || outward_to_uv_normal_product == 0.0;
 }
 
 /* Writes the surface of one face. Returns 0, or 1 after a message. */
-static int write_face(const struct step_surface *surfaces, int count, struct face *face,
-                      double size)
+static int write_surface_of_face(const struct step_surface *surfaces, int count, struct face *face,
+                                 double size)
 {
     const struct step_surface *found = NULL;
-    double least = POINT_TOLERANCE * size;
+    double least = FACE_POINT_TOLERANCE * size;
     char *type = NULL;
     int rc = 0;
     for (int i = 0; i < count; i++) {
-        const double off = surfaces[i].point ? distance_from_face(&surfaces[i], face) : INFINITY;
+        const double off =
+            surfaces[i].point ? find_largest_distance_from_face(&surfaces[i], face) : INFINITY;
         if (off <= least) {
             least = off;
             found = &surfaces[i];
@@ -312,16 +316,16 @@ static int write_face(const struct step_surface *surfaces, int count, struct fac
     if (found->degree[0] > MOST_OBJ_DEGREE || found->degree[1] > MOST_OBJ_DEGREE) {
         return report_refused_face(face->tag, found->name, "expected degrees of at most 3");
     }
-    if (find_side_of_normal(found, face)) {
+    if (find_whether_face_is_reversed(found, face)) {
         return report_refused_face(face->tag, found->name,
                                    "the outward side of a face cannot be determined");
     }
-    step_spline_print(surfaces_out, found, face->is_reversed);
+    step_spline_print(written_surfaces_stream, found, face->is_reversed);
     return 0;
 }
 
 /* Writes the faces of the solid. Returns 0, or 1 after a message. */
-static int write_faces(const int *face_tags, size_t count, const char *text)
+static int write_surfaces_of_faces(const int *face_tags, size_t count, const char *text)
 {
     const char *what = NULL;
     int surface_count = 0, rc = 0;
@@ -329,7 +333,7 @@ static int write_faces(const int *face_tags, size_t count, const char *text)
     struct step_surface *surfaces = step_surfaces_read(text, &surface_count, &what);
     struct face *faces = calloc(count, sizeof *faces);
     for (size_t i = 0; surfaces && faces && i < count && !rc; i++) {
-        if (measure_face(face_tags[2 * i + 1], &faces[i])) {
+        if (read_range_and_points_of_face(face_tags[2 * i + 1], &faces[i])) {
             rc = report_refused_solid("gmsh cannot evaluate a face of the STEP file");
         }
         for (int k = 0; k < 3 * FACE_SAMPLES && !rc; k++) {
@@ -344,7 +348,7 @@ static int write_faces(const int *face_tags, size_t count, const char *text)
     rc = rc || faces ? rc : report_refused_solid("no memory");
     rc = rc || surfaces ? rc : report_refused_solid(what);
     for (size_t i = 0; i < count && !rc; i++) {
-        rc = write_face(surfaces, surface_count, &faces[i], size);
+        rc = write_surface_of_face(surfaces, surface_count, &faces[i], size);
     }
     step_surfaces_free(surfaces, surface_count);
     free(faces);
@@ -371,21 +375,21 @@ static int convert_step_file(const struct folder *folder)
     const size_t count = read_step_solid(folder, &faces);
     char *text = count ? read_file_text(folder->brep) : NULL;
     if (text) {
-        rc = write_faces(faces, count, text);
+        rc = write_surfaces_of_faces(faces, count, text);
     } else if (count) {
         report_refused_solid(
             "no memory, or no disk space, for the file that gmsh writes of the solid");
     }
     gmshFree(faces);
     free(text);
-    return fclose(surfaces_out) | fclose(message_out) ? 1 : rc;
+    return fclose(written_surfaces_stream) | fclose(message_stream) ? 1 : rc;
 }
 
 /* The child process that reads. A signal that would end this program ends the child instead, whose
  * files are then removed. */
 static volatile sig_atomic_t reader, is_late;
 
-static void end_on_signal(int number)
+static void exit_on_signal(int number)
 {
     is_late |= number == SIGALRM;
     kill((pid_t)reader, SIGKILL);
@@ -406,12 +410,12 @@ static void set_reader_signal_mask(int how)
 }
 
 /* Waits for the child process that reads. Returns its exit code, or 1 after a message. */
-static int wait_for_process(pid_t pid)
+static int wait_for_gmsh_process(pid_t pid)
 {
     int status = 0;
     reader = pid;
     for (int i = 0; i < ENDS; i++) {
-        signal(ends[i], end_on_signal);
+        signal(ends[i], exit_on_signal);
     }
     set_reader_signal_mask(SIG_UNBLOCK);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -430,7 +434,7 @@ int main(int argc, char **argv)
 {
     struct folder folder = {.path = "/tmp/tact-step-XXXXXX"};
     size_t size = 0;
-    message_out = stderr;
+    message_stream = stderr;
     if (argc != 3 || strcmp(argv[1], "step") != 0) {
         fputs("tact-step reads STEP files for tact import, which starts it\n", stderr);
         return 2;
@@ -444,7 +448,7 @@ int main(int argc, char **argv)
     snprintf(folder.step, sizeof folder.step, "%s/solid.step", folder.path);
     snprintf(folder.notes, sizeof folder.notes, "%s/notes", folder.path);
     snprintf(folder.brep, sizeof folder.brep, "%s/solid.brep", folder.path);
-    int rc = write_file(folder.step, data, size)
+    int rc = write_whole_file(folder.step, data, size)
                  ? 0
                  : report_refused_solid("no disk space for a temporary file");
     free(data);
@@ -457,7 +461,7 @@ int main(int argc, char **argv)
         reader_limit_cpu_time(size, MIN_CPU_SECONDS);
         _exit(convert_step_file(&folder));
     }
-    rc = pid > 0 ? wait_for_process(pid) : 1;
+    rc = pid > 0 ? wait_for_gmsh_process(pid) : 1;
     unlink(folder.step);
     unlink(folder.brep);
     unlink(folder.notes);

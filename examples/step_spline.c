@@ -15,42 +15,42 @@ void step_spline_free(struct step_surface *s)
 
 bool step_spline_make(struct step_surface *s, const int degree[2], const int count[2])
 {
-    bool are_sizes_valid = true;
+    bool is_degree_and_count_valid = true;
     for (int k = 0; k < 2; k++) {
-        are_sizes_valid &= degree[k] >= 1 && degree[k] <= STEP_MAX_DEGREE && count[k] > degree[k] &&
-                           count[k] <= STEP_MAX_POINTS;
+        is_degree_and_count_valid &= degree[k] >= 1 && degree[k] <= STEP_MAX_DEGREE &&
+                                     count[k] > degree[k] && count[k] <= STEP_MAX_POINTS;
     }
-    if (!are_sizes_valid || count[0] * count[1] > STEP_MAX_POINTS) {
+    if (!is_degree_and_count_valid || count[0] * count[1] > STEP_MAX_POINTS) {
         return false;
     }
     s->point = calloc((size_t)count[0] * (size_t)count[1], sizeof *s->point);
-    are_sizes_valid = s->point;
+    is_degree_and_count_valid = s->point;
     for (int k = 0; k < 2; k++) {
         s->degree[k] = degree[k];
         s->count[k] = count[k];
         s->knot_count[k] = count[k] + degree[k] + 1;
         s->knots[k] = calloc((size_t)s->knot_count[k], sizeof *s->knots[k]);
-        are_sizes_valid &= s->knots[k] != NULL;
+        is_degree_and_count_valid &= s->knots[k] != NULL;
     }
-    if (!are_sizes_valid) {
+    if (!is_degree_and_count_valid) {
         step_spline_free(s);
     }
-    return are_sizes_valid;
+    return is_degree_and_count_valid;
 }
 
 /* Knot `at` of a direction of period `count`, whose knots continue on either side. */
-static double periodic_knot(const struct step_surface *s, int k, int at)
+static double get_periodic_knot(const struct step_surface *s, int k, int at)
 {
     const int count = s->count[k], turns = (at + count) / count - 1;
     return s->knots[k][at - turns * count] + turns * (s->knots[k][count] - s->knots[k][0]);
 }
 
-bool step_spline_unroll(struct step_surface *s, const int multiplicity[2])
+bool step_spline_make_periodic_clamped(struct step_surface *s, const int end_knot_multiplicity[2])
 {
     struct step_surface open = *s;
     int more[2], count[2];
     for (int k = 0; k < 2; k++) {
-        more[k] = multiplicity[k] > 0 ? s->degree[k] + 1 - multiplicity[k] : 0;
+        more[k] = end_knot_multiplicity[k] > 0 ? s->degree[k] + 1 - end_knot_multiplicity[k] : 0;
         count[k] = s->count[k] + more[k];
         if (more[k] > s->count[k]) {
             return false;
@@ -67,8 +67,8 @@ bool step_spline_unroll(struct step_surface *s, const int multiplicity[2])
     }
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < open.knot_count[k]; i++) {
-            open.knots[k][i] =
-                multiplicity[k] > 0 ? periodic_knot(s, k, i - more[k]) : s->knots[k][i];
+            open.knots[k][i] = end_knot_multiplicity[k] > 0 ? get_periodic_knot(s, k, i - more[k])
+                                                            : s->knots[k][i];
         }
     }
     step_spline_free(s);
@@ -87,12 +87,12 @@ static int find_knot_span(const struct step_surface *s, int k, double x)
 }
 
 /* One round after another of de Boor's method on `degree` + 1 homogeneous points. */
-static void reduce_by_de_boor(const double *knots, int span, int degree, double x,
-                              double (*point)[4])
+static void evaluate_by_de_boor(const double *knots, int span, int degree, double x,
+                                double (*point)[4])
 {
-    for (int round = 1; round <= degree; round++) {
-        for (int j = degree; j >= round; j--) {
-            const double low = knots[span - degree + j], high = knots[span + 1 + j - round];
+    for (int de_boor_level = 1; de_boor_level <= degree; de_boor_level++) {
+        for (int j = degree; j >= de_boor_level; j--) {
+            const double low = knots[span - degree + j], high = knots[span + 1 + j - de_boor_level];
             const double share = high > low ? (x - low) / (high - low) : 0.0;
             for (int m = 0; m < 4; m++) {
                 point[j][m] = (1.0 - share) * point[j - 1][m] + share * point[j][m];
@@ -110,7 +110,7 @@ void step_spline_range(const struct step_surface *s, int k, double range[2])
 
 /* Parameter of the spline for a parameter of the file. A rational parabola is a quarter of a
  * circle, from the middle of which tan(angle / 2) is proportional to its parameter. */
-static double spline_parameter_of(const struct step_surface *s, double x)
+static double get_spline_parameter(const struct step_surface *s, double x)
 {
     if (!s->is_parameter_angle) {
         return x;
@@ -122,7 +122,7 @@ static double spline_parameter_of(const struct step_surface *s, double x)
 void step_spline_point(const struct step_surface *s, const double uv[2], double out[3])
 {
     const int du = s->degree[0], dv = s->degree[1];
-    const double x = spline_parameter_of(s, uv[0]), y = spline_parameter_of(s, uv[1]);
+    const double x = get_spline_parameter(s, uv[0]), y = get_spline_parameter(s, uv[1]);
     const int u = find_knot_span(s, 0, x), v = find_knot_span(s, 1, y);
     double column[STEP_MAX_DEGREE + 1][4], row[STEP_MAX_DEGREE + 1][4];
     for (int j = 0; j <= dv; j++) {
@@ -132,10 +132,10 @@ void step_spline_point(const struct step_surface *s, const double uv[2], double 
                 row[i][m] = m < 3 ? p[3] * p[m] : p[3];
             }
         }
-        reduce_by_de_boor(s->knots[0], u, du, x, row);
+        evaluate_by_de_boor(s->knots[0], u, du, x, row);
         memcpy(column[j], row[du], sizeof column[j]);
     }
-    reduce_by_de_boor(s->knots[1], v, dv, y, column);
+    evaluate_by_de_boor(s->knots[1], v, dv, y, column);
     for (int m = 0; m < 3; m++) {
         out[m] = column[dv][m] / column[dv][3];
     }

@@ -40,7 +40,7 @@ void step_spline_free(struct step_surface *s);
  * the last ones again. Its knots along such a direction are from the first to the last, both of the
  * multiplicity multiplicity[k] > 0; 0: it is not periodic along it. false: no memory, or too large.
  */
-bool step_spline_unroll(struct step_surface *s, const int multiplicity[2]);
+bool step_spline_make_periodic_clamped(struct step_surface *s, const int end_knot_multiplicity[2]);
 
 /* Gets the least and the largest parameter of the surface in the file, along u (k = 0) or v. */
 void step_spline_range(const struct step_surface *s, int k, double range[2]);

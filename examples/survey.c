@@ -28,18 +28,18 @@ struct survey_wrench survey_wrench_of_pair(const struct tact_scene_log_pair *pai
     return w;
 }
 
-int64_t survey_integer(double value)
+int64_t survey_round_to_integer(double value)
 {
     const double limit = 9e18; /* largest accepted number, below the largest 64-bit integer */
     return isnan(value) ? 0 : (int64_t)fmin(fmax(value, -limit), limit);
 }
 
-static uint64_t survey_count(double value)
+static uint64_t round_to_unsigned_count(double value)
 {
-    return (uint64_t)survey_integer(fmax(value, 0.0));
+    return (uint64_t)survey_round_to_integer(fmax(value, 0.0));
 }
 
-static int survey_small_integer(double value)
+static int round_to_small_integer(double value)
 {
     return isnan(value) ? 0 : (int)fmin(fmax(value, INT_MIN), INT_MAX);
 }
@@ -53,14 +53,14 @@ const char *survey_safety_name(int state)
 }
 
 static void add_pairs_of_tick_to_survey(const struct tact_scene_log *scene_log, const double *v,
-                                        struct survey *out)
+                                        struct log_survey *out)
 {
     for (int i = 0; i < scene_log->pair_count; i++) {
         struct survey_pair *p = &out->pairs[i];
         struct survey_wrench w = survey_wrench_of_pair(&scene_log->pairs[i], v);
         int touching = tact_v3_norm(v + scene_log->pairs[i].patch + 3) >
                        0.0; /* the patch of a touching pair has a normal */
-        int limits = survey_small_integer(v[scene_log->pairs[i].limits]);
+        int limits = round_to_small_integer(v[scene_log->pairs[i].limits]);
         p->unmeasured_tick_count += v[scene_log->pairs[i].status] < 0.0;
         p->limited += touching && (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));
         if (touching) {
@@ -74,7 +74,7 @@ static void add_pairs_of_tick_to_survey(const struct tact_scene_log *scene_log, 
 }
 
 static void survey_coupling_ports(const struct tact_scene_log *scene_log, const double *v,
-                                  struct survey *out)
+                                  struct log_survey *out)
 {
     for (int i = 0; i < scene_log->port_count; i++) {
         const struct tact_scene_log_port *port = &scene_log->ports[i];
@@ -86,16 +86,16 @@ static void survey_coupling_ports(const struct tact_scene_log *scene_log, const 
         out->ports[i].energy = v[port->energy];
         out->ports[i].least_energy = v[port->least_energy];
         if (port->is_admittance) {
-            out->ports[i].held = survey_count(v[port->held]);
-            out->ports[i].missing = survey_count(v[port->missing]);
+            out->ports[i].held = round_to_unsigned_count(v[port->held]);
+            out->ports[i].missing = round_to_unsigned_count(v[port->missing]);
         } else if (port->limited) {
-            out->ports[i].limited = survey_count(v[port->limited]);
+            out->ports[i].limited = round_to_unsigned_count(v[port->limited]);
         }
     }
 }
 
-static void survey_holds(const struct tact_scene_log *scene_log, const double *v,
-                         struct survey *out)
+static void add_holds_to_survey(const struct tact_scene_log *scene_log, const double *v,
+                                struct log_survey *out)
 {
     for (int i = 0; i < scene_log->hold_count; i++) {
         const double *hold = v + scene_log->holds[i].hold;
@@ -104,8 +104,8 @@ static void survey_holds(const struct tact_scene_log *scene_log, const double *v
             h->ratio = h->ratio > 0.0 ? fmin(h->ratio, hold[0] / hold[1]) : hold[0] / hold[1];
         }
         h->touching += hold[0] > 0.0;
-        h->grip = fmax(h->grip, hold[0]);
-        h->load = fmax(h->load, hold[1]);
+        h->grip_force = fmax(h->grip_force, hold[0]);
+        h->load_force = fmax(h->load_force, hold[1]);
         h->slip = hold[2];
         h->turn = hold[3];
     }
@@ -119,16 +119,16 @@ double survey_stop_of_joint(const struct tact_scene_log *scene_log, int joint, c
     return scene_log->joints[joint].resists ? v[scene_log->joints[joint].stop] : 0.0;
 }
 
-static void survey_stops(const struct tact_scene_log *scene_log, const double *v,
-                         struct survey *out)
+static void add_joint_stops_to_survey(const struct tact_scene_log *scene_log, const double *v,
+                                      struct log_survey *out)
 {
     for (int i = 0; i < scene_log->joint_count + scene_log->constraint_count; i++) {
         const double stop = survey_stop_of_joint(scene_log, i, v);
-        out->stops[i].lower += stop < 0.0;
-        out->stops[i].upper += stop > 0.0;
+        out->joint_stops[i].lower += stop < 0.0;
+        out->joint_stops[i].upper += stop > 0.0;
         if (stop != 0.0 && i < scene_log->joint_count) {
-            out->stops[i].reaction =
-                fmax(out->stops[i].reaction, fabs(v[scene_log->joints[i].reaction]));
+            out->joint_stops[i].reaction =
+                fmax(out->joint_stops[i].reaction, fabs(v[scene_log->joints[i].reaction]));
         }
     }
 }
@@ -141,35 +141,36 @@ const char *survey_joint_name(const struct tact_scene_log *scene_log, int joint)
 }
 
 static void add_record_to_survey(const struct tact_scene_log *scene_log,
-                                 const struct tact_record *r, struct survey *out)
+                                 const struct tact_record *r, struct log_survey *out)
 {
     const double *v = r->values;
-    int safety = survey_small_integer(v[scene_log->safety]);
+    int safety = round_to_small_integer(v[scene_log->safety]);
     if (safety == TACT_SAFETY_FAULT && out->safety != TACT_SAFETY_FAULT && !out->faults++) {
         out->first_fault_tick = r->tick;
     }
     out->safety = safety;
-    out->skipped = survey_count(v[scene_log->timing + 2]);
-    out->lost = survey_count(v[scene_log->timing + 3]);
-    out->contacts_max = survey_small_integer(fmax(out->contacts_max, v[scene_log->solver]));
-    tact_histogram_add(&out->wake_latency, survey_integer(v[scene_log->timing]));
+    out->skipped_tick_count = round_to_unsigned_count(v[scene_log->timing + 2]);
+    out->lost = round_to_unsigned_count(v[scene_log->timing + 3]);
+    out->contacts_max = round_to_small_integer(fmax(out->contacts_max, v[scene_log->solver]));
+    tact_histogram_add(&out->wake_latency, survey_round_to_integer(v[scene_log->timing]));
     if (r->tick > 0) {
-        tact_histogram_add(&out->compute_latency, survey_integer(v[scene_log->timing + 1]));
+        tact_histogram_add(&out->compute_latency,
+                           survey_round_to_integer(v[scene_log->timing + 1]));
     }
     for (int i = 0; scene_log->counts && i < TACT_SOLVE_COUNTS; i++) {
-        out->counts[i] += survey_count(v[scene_log->counts + (uint32_t)i]);
+        out->counts[i] += round_to_unsigned_count(v[scene_log->counts + (uint32_t)i]);
     }
     for (int i = 0; scene_log->methods && i < TACT_MOMENTS_COUNTS; i++) {
-        out->methods[i] += survey_count(v[scene_log->methods + (uint32_t)i]);
+        out->methods[i] += round_to_unsigned_count(v[scene_log->methods + (uint32_t)i]);
     }
     add_pairs_of_tick_to_survey(scene_log, v, out);
     survey_coupling_ports(scene_log, v, out);
-    survey_holds(scene_log, v, out);
-    survey_stops(scene_log, v, out);
+    add_holds_to_survey(scene_log, v, out);
+    add_joint_stops_to_survey(scene_log, v, out);
 }
 
 int survey_log_records(struct tact_log *log, const struct tact_scene_log *scene_log,
-                       struct survey *out)
+                       struct log_survey *out)
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     uint64_t before = 0, count = 0;
@@ -183,14 +184,15 @@ int survey_log_records(struct tact_log *log, const struct tact_scene_log *scene_
     out->pairs = calloc((size_t)scene_log->pair_count + 1, sizeof *out->pairs);
     out->ports = calloc((size_t)scene_log->port_count + 1, sizeof *out->ports);
     out->holds = calloc((size_t)scene_log->hold_count + 1, sizeof *out->holds);
-    out->stops = calloc((size_t)scene_log->joint_count + (size_t)scene_log->constraint_count + 1,
-                        sizeof *out->stops);
-    rc = r && out->pairs && out->ports && out->holds && out->stops && out->last ? 1 : -ENOMEM;
+    out->joint_stops =
+        calloc((size_t)scene_log->joint_count + (size_t)scene_log->constraint_count + 1,
+               sizeof *out->joint_stops);
+    rc = r && out->pairs && out->ports && out->holds && out->joint_stops && out->last ? 1 : -ENOMEM;
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
         if (!count++) {
             out->first_ns = r->stamp_ns;
         } else if (r->tick > before + 1 && out->gaps++ < SURVEY_MAX_GAPS) {
-            out->gap[out->gaps - 1].after = before;
+            out->gap[out->gaps - 1].tick_before_gap = before;
             out->gap[out->gaps - 1].missing = r->tick - before - 1;
         }
         before = r->tick;
@@ -211,13 +213,13 @@ int survey_is_link_quality_input(const struct tact_device_info *device, int inpu
            !(axis && axis[1] >= '0' && axis[1] <= '9');
 }
 
-void survey_free(struct survey *survey)
+void survey_free(struct log_survey *log_survey)
 {
-    free(survey->pairs);
-    free(survey->ports);
-    free(survey->holds);
-    free(survey->stops);
-    free(survey->last);
+    free(log_survey->pairs);
+    free(log_survey->ports);
+    free(log_survey->holds);
+    free(log_survey->joint_stops);
+    free(log_survey->last);
 }
 
 int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns)

@@ -18,31 +18,32 @@ struct survey_pair {
 };
 
 struct survey_hold {
-    uint64_t touching;        /* ticks with a normal force */
-    double grip, load, ratio; /* largest grip and load force [N], least ratio while it is loaded */
-    double slip, turn;        /* slip [m] and turn [rad] of the body in the hand at the end */
+    uint64_t touching; /* ticks with a normal force */
+    double grip_force, load_force,
+        ratio;         /* largest grip and load force [N], least ratio while it is loaded */
+    double slip, turn; /* slip [m] and turn [rad] of the body in the hand at the end */
 };
 
 /* Whether a body in a hand is loaded: a load far below the grip force is a rounding error, to which
  * the grip has no ratio. */
-static inline int survey_is_hold_loaded(double grip, double load)
+static inline int survey_is_hold_loaded(double grip_force, double load_force)
 {
-    return load > 1e-9 * grip;
+    return load_force > 1e-9 * grip_force;
 }
 
-struct survey_stop {
+struct survey_joint_stop {
     uint64_t lower, upper; /* number of ticks in which the joint was at each stop */
     double reaction;       /* largest force or torque at the stop, with dry friction [N m], [N] */
 };
 
-struct survey {
+struct log_survey {
     int64_t first_ns, last_ns; /* stamps, CLOCK_MONOTONIC */
     uint64_t gaps;             /* number of intervals of ticks that were not recorded */
-    uint64_t skipped,
+    uint64_t skipped_tick_count,
         lost; /* ticks skipped by the loop; ticks lost as the recorder's ring was full */
     struct {
-        uint64_t after, missing; /* tick before each gap, and number of ticks in it */
-    } gap[SURVEY_MAX_GAPS];      /* the first gaps */
+        uint64_t tick_before_gap, missing; /* tick before each gap, and number of ticks in it */
+    } gap[SURVEY_MAX_GAPS];                /* the first gaps */
     /* Members that are set where the scene of the log can be read: */
     int faults; /* number of faults of the safety chain */
     uint64_t first_fault_tick;
@@ -61,20 +62,21 @@ struct survey {
         uint64_t held, missing;
     } * ports;                 /* one entry for each port of the scene log; to be freed */
     struct survey_hold *holds; /* one entry for each hold of the scene log; to be freed */
-    struct survey_stop *stops; /* stops of joints of hands, then of mechanisms; to be freed */
-    double *last; /* values of the last record, where the scene can be read; to be freed */
+    struct survey_joint_stop
+        *joint_stops; /* stops of joints of hands, then of mechanisms; to be freed */
+    double *last;     /* values of the last record, where the scene can be read; to be freed */
 };
 
 /* Frees what the survey holds. */
-void survey_free(struct survey *survey);
+void survey_free(struct log_survey *log_survey);
 
 /* Reads all records from the present position. scene_log may be empty. 0 or a negative errno. */
 int survey_log_records(struct tact_log *log, const struct tact_scene_log *scene_log,
-                       struct survey *out);
+                       struct log_survey *out);
 
 /* A whole number of a log, which may have any value: NaN gives 0, larger ones than 9e18 give that.
  */
-int64_t survey_integer(double value);
+int64_t survey_round_to_integer(double value);
 /* "armed"; "unknown" for a number that is no state of the safety chain. */
 const char *survey_safety_name(int state);
 

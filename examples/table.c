@@ -19,13 +19,14 @@ static void print_duration_rows(const char *name, const struct tact_histogram *h
 }
 
 static void print_timing_table(const struct tact_session_report *r, const struct tact_scene *scene,
-                               int real)
+                               int is_real_time_clock)
 {
     const struct tact_loop_stats *l = &r->loop;
-    printf("%s: %llu ticks of %g ms, %s%s\n", text_shown(scene->name ? scene->name : "scene"),
-           (ull)l->ticks, scene->period * 1e3, real ? "in real time" : "free-wheeling",
+    printf("%s: %llu ticks of %g ms, %s%s\n",
+           text_make_printable(scene->name ? scene->name : "scene"), (ull)l->ticks,
+           scene->period * 1e3, is_real_time_clock ? "in real time" : "free-wheeling",
            l->stopped ? ", stopped before its end" : "");
-    if (real) {
+    if (is_real_time_clock) {
         printf("  ticks that missed their deadline %llu (of these skipped %llu), that began late "
                "by over a tenth of the period %llu\n",
                (ull)l->missed, (ull)l->skipped, (ull)l->late);
@@ -103,7 +104,7 @@ static void print_body_table(struct tact_session *session, const struct tact_pos
         tact_session_body_pose(session, i, &p);
         tact_v3_sub(way, p.position, start[i].position);
         printf("  %-20s %9.3f %9.3f %9.3f %12.3f %12.3f\n",
-               text_shown(tact_session_body_name(session, i)),
+               text_make_printable(tact_session_body_name(session, i)),
                text_drop_sign_of_zero(p.position[0] * 1e3),
                text_drop_sign_of_zero(p.position[1] * 1e3),
                text_drop_sign_of_zero(p.position[2] * 1e3), tact_v3_norm(way) * 1e3,
@@ -137,9 +138,10 @@ static void print_pair_table(struct tact_session *session, double period)
         }
         struct contact_loads contact_loads = compute_contact_loads(c->impulse, period);
         const char *mode = get_motion_of_smooth_pair(world, i);
-        printf("  %-30s %12.3f %12.3f %15.3f%s%s\n", text_shown(tact_session_pair_name(session, i)),
-               contact_loads.normal, contact_loads.friction,
-               text_drop_sign_of_zero(contact_loads.torsion * 1e3), *mode ? "  " : "", mode);
+        printf("  %-30s %12.3f %12.3f %15.3f%s%s\n",
+               text_make_printable(tact_session_pair_name(session, i)), contact_loads.normal,
+               contact_loads.friction, text_drop_sign_of_zero(contact_loads.torsion * 1e3),
+               *mode ? "  " : "", mode);
     }
 }
 
@@ -191,20 +193,21 @@ void table_print_session(struct tact_session *session, const struct tact_session
                          const struct tact_scene *scene, const struct tact_pose *start,
                          const struct tact_session_options *options)
 {
-    int real = options->clock == TACT_LOOP_REAL;
-    print_timing_table(report, scene, real);
+    int is_real_time_clock = options->clock == TACT_LOOP_REAL;
+    print_timing_table(report, scene, is_real_time_clock);
     print_contact_table(report);
     print_polygons(session);
     print_port_table(session);
     print_body_table(session, start);
     print_pair_table(session, scene->period);
     print_hold_table(session);
-    if (real) {
+    if (is_real_time_clock) {
         print_realtime_refusals(&report->loop.realtime);
     }
     if (tact_session_log_path(session)) {
-        printf("\n  log        %s: %llu ticks, %.1f MB", text_shown(tact_session_log_path(session)),
-               (ull)report->recorder.records, (double)report->recorder.bytes * 1e-6);
+        printf("\n  log        %s: %llu ticks, %.1f MB",
+               text_make_printable(tact_session_log_path(session)), (ull)report->recorder.records,
+               (double)report->recorder.bytes * 1e-6);
         if (report->recorder.overruns) {
             printf(", %llu ticks lost", (ull)report->recorder.overruns);
         }

@@ -58,29 +58,28 @@ static void print_command_list(FILE *to)
           to);
 }
 
-int command_error(const struct tact_error *err)
+int command_print_error(const struct tact_error *err)
 {
-    char line[1024], printable_message[1024];
+    char line[1024], printable_line[1024];
     tact_error_format(err, line, sizeof line);
     fprintf(stderr, "tact: %s\n",
-            text_replace_control_characters(line, printable_message, sizeof printable_message));
+            text_replace_control_characters(line, printable_line, sizeof printable_line));
     return EXIT_USAGE;
 }
 
-int command_usage(const char *command, const char *format, ...)
+int command_print_usage_error(const char *command, const char *format, ...)
 {
-    char text[512], printable_message[512];
+    char text[512], printable_line[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fprintf(stderr, "%s: %s (see %s --help)\n", command,
-            text_replace_control_characters(text, printable_message, sizeof printable_message),
-            command);
+            text_replace_control_characters(text, printable_line, sizeof printable_line), command);
     return EXIT_USAGE;
 }
 
-int command_parse_only_json(int argc, char **argv, const char *help_text, int *json)
+int command_parse_only_json(int argc, char **argv, const char *command_help, int *json)
 {
     static const struct option long_options[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
@@ -89,23 +88,23 @@ int command_parse_only_json(int argc, char **argv, const char *help_text, int *j
         *json = 1;
     }
     if (c == 'h') {
-        fputs(help_text, stdout);
+        fputs(command_help, stdout);
         return EXIT_GOOD;
     }
     return c == '?' ? EXIT_USAGE : -1;
 }
 
-void command_message(void *user, enum tact_message_level level, const char *text)
+void command_print_message(void *user, enum tact_message_level level, const char *text)
 {
     static const char *const names[] = {"", "warning: ", "error: "};
     const int *quiet = user;
     if (level == TACT_MESSAGE_INFO && quiet && *quiet) {
         return;
     }
-    char printable_message[1024]; /* the buffer is local, as messages come from several threads */
+    char printable_line[1024]; /* the buffer is local, as messages come from several threads */
     live_clear_status_line();
     fprintf(stderr, "tact: %s%s\n", names[level],
-            text_replace_control_characters(text, printable_message, sizeof printable_message));
+            text_replace_control_characters(text, printable_line, sizeof printable_line));
 }
 
 /* Returns the exit code, which is a failure where stdout could not be written (a full disk, a
@@ -159,5 +158,5 @@ int main(int argc, char **argv)
         print_command_list(stderr);
         return EXIT_USAGE;
     }
-    return command_usage("tact", "there is no subcommand \"%s\"", name);
+    return command_print_usage_error("tact", "there is no subcommand \"%s\"", name);
 }

@@ -46,9 +46,9 @@ struct teleop_node_locations {
 int teleop_read(const char *path, struct teleop **out, struct tact_error *err);
 void teleop_free(struct teleop *teleop);
 
-/* A path of the file, which begins at its folder; must_be_absolute: 1 from the root, as other
- * folders do not matter then. To be freed; NULL: out of memory, or no such folder. */
-char *teleop_resolve_path(const char *file, const char *path, int must_be_absolute);
+/* A path of the file, which begins at its folder; must_return_absolute_path: 1 from the root, as
+ * other folders do not matter then. To be freed; NULL: out of memory, or no such folder. */
+char *teleop_resolve_path(const char *file, const char *path, int must_return_absolute_path);
 
 /* teleop_scene.c: the scene of an end, with the link and the ties as the file has them, which is
  * what a session runs and its log keeps. local: 1 the person's end, 0 the robot's; places: to be
@@ -65,8 +65,8 @@ void teleop_relocate_error(const struct teleop *teleop,
                            struct tact_error *err);
 /* Sets the location of an error to a key of the file of the teleoperation, as "jitter" or
  * "local.listen". */
-void teleop_locate_error_at_key(const struct teleop *teleop, const char *key,
-                                struct tact_error *err);
+void teleop_set_error_location_of_key(const struct teleop *teleop, const char *key,
+                                      struct tact_error *err);
 void teleop_node_locations_free(struct teleop_node_locations *node_locations);
 
 #endif

@@ -62,12 +62,12 @@ static const cyaml_schema_value_t file_schema = {
 static int refuse_teleop_file(const struct teleop *t, const char *key, struct tact_error *err,
                               const char *text)
 {
-    teleop_locate_error_at_key(t, key, err);
+    teleop_set_error_location_of_key(t, key, err);
     return tact_error_set(err, -EINVAL, "%s", text);
 }
 
-static int check_site(const struct teleop *t, const char *name, const struct teleop_site *site,
-                      struct tact_error *err)
+static int check_settings_of_site(const struct teleop *t, const char *name,
+                                  const struct teleop_site *site, struct tact_error *err)
 {
     if (!site->listen == !site->connect) {
         return refuse_teleop_file(t, name, err,
@@ -80,7 +80,7 @@ static int check_site(const struct teleop *t, const char *name, const struct tel
 }
 
 /* Keys of waves are refused in other modes, as in a scene. */
-static int check_mode(const struct teleop *t, struct tact_error *err)
+static int check_mode_of_ties(const struct teleop *t, struct tact_error *err)
 {
     if (!t->mode || !strcmp(t->mode, "waves") || (!t->impedance && !t->tank)) {
         return 0;
@@ -91,8 +91,8 @@ static int check_mode(const struct teleop *t, struct tact_error *err)
 
 static int check_teleop_file(const struct teleop *t, struct tact_error *err)
 {
-    int rc = check_site(t, "local", t->local, err);
-    rc = rc ? rc : check_site(t, "remote", t->remote, err);
+    int rc = check_settings_of_site(t, "local", t->local, err);
+    rc = rc ? rc : check_settings_of_site(t, "remote", t->remote, err);
     if (!rc && !t->local->listen == !t->remote->listen) {
         rc = refuse_teleop_file(t, "remote", err,
                                 t->local->listen ? "both ends listen; expected one that connects"
@@ -102,26 +102,26 @@ static int check_teleop_file(const struct teleop *t, struct tact_error *err)
         rc = refuse_teleop_file(t, t->local->key ? "remote" : "local", err,
                                 "the other end has keys; expected key and peer here too");
     }
-    return rc ? rc : check_mode(t, err);
+    return rc ? rc : check_mode_of_ties(t, err);
 }
 
 int teleop_read(const char *path, struct teleop **out, struct tact_error *err)
 {
     char *text = NULL;
     uint64_t size = 0;
-    void *loaded_settings = NULL;
+    void *loaded_teleop_settings = NULL;
     int rc = tact_file_read(path, MOST_BYTES, &text, &size);
     *out = NULL;
     if (rc) {
         tact_error_at(err, path, 0, 0, NULL);
         return tact_error_set(err, rc, "cannot be read: %s", tact_file_failure_reason(rc));
     }
-    rc = tact_yaml_load(path, text, size, &file_schema, &loaded_settings, err);
+    rc = tact_yaml_load(path, text, size, &file_schema, &loaded_teleop_settings, err);
     if (rc) {
         free(text);
         return rc;
     }
-    struct teleop *t = loaded_settings;
+    struct teleop *t = loaded_teleop_settings;
     t->text = text;
     t->text_size = size;
     t->file = strdup(path);
@@ -141,18 +141,21 @@ void teleop_free(struct teleop *teleop)
     tact_yaml_free(&file_schema, teleop);
 }
 
-char *teleop_resolve_path(const char *file, const char *path, int must_be_absolute)
+char *teleop_resolve_path(const char *file, const char *path, int must_return_absolute_path)
 {
-    char *copy = strdup(file), *folder = copy ? dirname(copy) : NULL, *joined = NULL;
-    char *whole = folder && must_be_absolute && path[0] != '/' ? realpath(folder, NULL) : NULL;
-    const int within = strcmp(folder ? folder : "", ".") != 0 || must_be_absolute;
-    if (path[0] == '/' || !within) {
+    char *file_path_copy = strdup(file), *folder = file_path_copy ? dirname(file_path_copy) : NULL,
+         *joined = NULL;
+    char *whole =
+        folder && must_return_absolute_path && path[0] != '/' ? realpath(folder, NULL) : NULL;
+    const int must_prefix_folder =
+        strcmp(folder ? folder : "", ".") != 0 || must_return_absolute_path;
+    if (path[0] == '/' || !must_prefix_folder) {
         joined = strdup(path);
-    } else if (folder && (whole || !must_be_absolute) &&
+    } else if (folder && (whole || !must_return_absolute_path) &&
                asprintf(&joined, "%s/%s", whole ? whole : folder, path) < 0) {
         joined = NULL;
     }
     free(whole);
-    free(copy);
+    free(file_path_copy);
     return joined;
 }

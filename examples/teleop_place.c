@@ -10,7 +10,7 @@
 /* Location of a node of the made scene; lines and columns from 1. */
 struct teleop_node_location {
     int line, column;
-    int source_line, source_column; /* line and column where the user wrote the node */
+    int user_file_line, user_file_column; /* line and column where the user wrote the node */
     int is_node_in_teleop_file; /* 1: in the file of the teleoperation; 0: in the original scene */
 };
 
@@ -21,24 +21,24 @@ struct node_location_walk {
     size_t
         capacity; /* capacity while source locations are recorded; 0 while the written ones are */
     size_t next;  /* index of the next location whose written line and column are set */
-    int first_node_of_file; /* number of the first node from the file of the teleoperation */
+    int first_node_of_teleop_file; /* number of the first node from the file of the teleoperation */
 };
 
 static int record_source_location(struct node_location_walk *w, int node, const yaml_mark_t *mark)
 {
     if (w->out->count == w->capacity) {
-        struct teleop_node_location *larger_array =
+        struct teleop_node_location *larger_location_array =
             realloc(w->out->location, 2 * w->capacity * sizeof *w->out->location);
-        if (!larger_array) {
+        if (!larger_location_array) {
             return -ENOMEM;
         }
-        w->out->location = larger_array;
+        w->out->location = larger_location_array;
         w->capacity *= 2;
     }
-    w->out->location[w->out->count++] =
-        (struct teleop_node_location){.source_line = (int)mark->line + 1,
-                                      .source_column = (int)mark->column + 1,
-                                      .is_node_in_teleop_file = node >= w->first_node_of_file};
+    w->out->location[w->out->count++] = (struct teleop_node_location){
+        .user_file_line = (int)mark->line + 1,
+        .user_file_column = (int)mark->column + 1,
+        .is_node_in_teleop_file = node >= w->first_node_of_teleop_file};
     return 0;
 }
 
@@ -76,12 +76,12 @@ static int record_node_locations(struct node_location_walk *w, int node)
 }
 
 int teleop_node_locations_begin(struct teleop_node_locations *out, yaml_document_t *document,
-                                int first_node_of_file)
+                                int first_node_of_teleop_file)
 {
     struct node_location_walk w = {.document = document,
                                    .out = out,
                                    .capacity = 256,
-                                   .first_node_of_file = first_node_of_file};
+                                   .first_node_of_teleop_file = first_node_of_teleop_file};
     out->count = 0;
     out->location = calloc(w.capacity, sizeof *out->location);
     return out->location ? record_node_locations(&w, 1) : -ENOMEM;
@@ -137,14 +137,14 @@ static void find_key_of_teleop_file(const struct teleop *t,
          p++) {
         const yaml_node_t *value = yaml_document_get_node(&file, p->value);
         const char *name = teleop_yaml_text(&file, p->key);
-        if (teleop_yaml_begins_at(value, location->source_line, location->source_column)) {
+        if (teleop_yaml_begins_at(value, location->user_file_line, location->user_file_column)) {
             snprintf(key, 128, "%s", name);
         }
         const int is_mapping_node = value->type == YAML_MAPPING_NODE;
         for (const yaml_node_pair_t *q = is_mapping_node ? value->data.mapping.pairs.start : NULL;
              is_mapping_node && q < value->data.mapping.pairs.top; q++) {
             if (teleop_yaml_begins_at(yaml_document_get_node(&file, q->value),
-                                      location->source_line, location->source_column)) {
+                                      location->user_file_line, location->user_file_column)) {
                 snprintf(key, 128, "%s.%s", name, teleop_yaml_text(&file, q->key));
             }
         }
@@ -166,12 +166,12 @@ void teleop_relocate_error(const struct teleop *t,
     err->line = err->column = 0;
     if (location && location->is_node_in_teleop_file) {
         find_key_of_teleop_file(t, location, key);
-        tact_error_at(err, t->file, location->source_line, location->source_column,
+        tact_error_at(err, t->file, location->user_file_line, location->user_file_column,
                       key[0] ? key : NULL);
         return;
     }
-    tact_error_at(err, node_locations->from, location ? location->source_line : 0,
-                  location ? location->source_column : 0, NULL);
+    tact_error_at(err, node_locations->from, location ? location->user_file_line : 0,
+                  location ? location->user_file_column : 0, NULL);
     if (t->mode && !strncmp(err->key, "remotes[", strlen("remotes["))) {
         char text[sizeof err->text];
         snprintf(text, sizeof text, "%.250s (in the mode that %.100s sets)", err->text, t->file);
@@ -179,7 +179,8 @@ void teleop_relocate_error(const struct teleop *t,
     }
 }
 
-void teleop_locate_error_at_key(const struct teleop *t, const char *key, struct tact_error *err)
+void teleop_set_error_location_of_key(const struct teleop *t, const char *key,
+                                      struct tact_error *err)
 {
     yaml_document_t file;
     tact_error_at(err, t->file, 0, 0, key);

@@ -18,7 +18,7 @@ struct scene_edit {
     int failed;            /* 1: out of memory */
 };
 
-static int find_child(struct scene_edit *e, int map, const char *key)
+static int find_child_node(struct scene_edit *e, int map, const char *key)
 {
     return teleop_yaml_child(&e->document, map, key);
 }
@@ -82,7 +82,8 @@ static void set_mapping_text(struct scene_edit *e, int map, const char *key, con
 }
 
 /* Sets a number or word that is the same for both ends. */
-static void set_key_if_given(struct scene_edit *e, int map, const char *key, const char *text)
+static void set_scalar_key_if_present(struct scene_edit *e, int map, const char *key,
+                                      const char *text)
 {
     set_mapping_text(e, map, key, text, key, YAML_PLAIN_SCALAR_STYLE);
 }
@@ -96,8 +97,8 @@ static void set_yaml_text_of_this_site(struct scene_edit *e, int map, const char
     set_mapping_text(e, map, key, text, key_in_teleop_file, style);
 }
 
-static int add_mapping(struct scene_edit *e, int map, const char *key,
-                       const char *key_in_teleop_file)
+static int add_mapping_node(struct scene_edit *e, int map, const char *key,
+                            const char *key_in_teleop_file)
 {
     const int node = set_location_of_added_node(
         e, yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE),
@@ -107,7 +108,7 @@ static int add_mapping(struct scene_edit *e, int map, const char *key,
 }
 
 /* Node of entry k of a list; 0 if there is none. */
-static int get_list_entry(struct scene_edit *e, int list, int k)
+static int get_list_entry_node(struct scene_edit *e, int list, int k)
 {
     const yaml_node_t *n = yaml_document_get_node(&e->document, list);
     if (!n || n->type != YAML_SEQUENCE_NODE) {
@@ -146,7 +147,7 @@ static void set_simulated_link(struct scene_edit *e, int settings,
                   {"reorder", link->reordered_fraction},
                   {"duplicate", link->duplicate},
                   {"seed", link->seed}};
-    const int map = add_mapping(e, settings, "link", "link");
+    const int map = add_mapping_node(e, settings, "link", "link");
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char text[40], key_in_teleop_file[32];
         tact_number_print(text, sizeof text, strcmp(values[i].key, "seed") ? "%.10g" : "%.0f",
@@ -165,7 +166,7 @@ static int refuse_teleop_value(const struct scene_edit *e, const char *key, stru
 {
     char key_in_teleop_file[32];
     snprintf(key_in_teleop_file, sizeof key_in_teleop_file, "%s.%s", e->site_name, key);
-    teleop_locate_error_at_key(e->t, key_in_teleop_file, err);
+    teleop_set_error_location_of_key(e->t, key_in_teleop_file, err);
     return tact_error_set(err, -EINVAL, "%s", text);
 }
 
@@ -199,10 +200,10 @@ static int set_file_name(struct scene_edit *e, int settings, const char *key, co
 
 static int set_device_settings(struct scene_edit *e, int device, struct tact_error *err)
 {
-    int settings = find_child(e, device, "settings");
+    int settings = find_child_node(e, device, "settings");
     static const char *const removed_keys[] = {"listen", "connect", "key", "peer", "link"};
     if (!settings) {
-        settings = add_mapping(e, device, "settings", e->site_name);
+        settings = add_mapping_node(e, device, "settings", e->site_name);
     }
     for (size_t i = 0; i < sizeof removed_keys / sizeof *removed_keys; i++) {
         remove_mapping_key(e, settings, removed_keys[i]);
@@ -211,9 +212,9 @@ static int set_device_settings(struct scene_edit *e, int device, struct tact_err
                                YAML_DOUBLE_QUOTED_SCALAR_STYLE);
     set_yaml_text_of_this_site(e, settings, "connect", e->site->connect,
                                YAML_DOUBLE_QUOTED_SCALAR_STYLE);
-    set_key_if_given(e, settings, "jitter", e->t->jitter);
-    set_key_if_given(e, settings, "repeats", e->t->repeats);
-    set_key_if_given(e, settings, "hold", e->t->hold);
+    set_scalar_key_if_present(e, settings, "jitter", e->t->jitter);
+    set_scalar_key_if_present(e, settings, "repeats", e->t->repeats);
+    set_scalar_key_if_present(e, settings, "hold", e->t->hold);
     if (e->t->link) {
         set_simulated_link(e, settings, e->t->link);
     }
@@ -226,21 +227,22 @@ static int set_device_settings(struct scene_edit *e, int device, struct tact_err
 static int set_tie_settings(struct scene_edit *e, int tie)
 {
     const struct teleop *t = e->t;
-    const int is_stiffness_given = e->site->stiffness || find_child(e, tie, "stiffness");
-    set_key_if_given(e, tie, "mode", t->mode);
-    const char *mode = get_node_text(e, find_child(e, tie, "mode"));
+    const int is_tie_stiffness_set = e->site->stiffness || find_child_node(e, tie, "stiffness");
+    set_scalar_key_if_present(e, tie, "mode", t->mode);
+    const char *mode = get_node_text(e, find_child_node(e, tie, "mode"));
     const int does_tie_use_waves = !*mode || !strcmp(mode, "waves");
     if (t->mode && !does_tie_use_waves) {
         remove_mapping_key(e, tie, "impedance");
     }
-    if (t->mode && (!does_tie_use_waves || !is_stiffness_given)) {
+    if (t->mode && (!does_tie_use_waves || !is_tie_stiffness_set)) {
         remove_mapping_key(e, tie, "tank");
     }
-    if (t->mode && does_tie_use_waves && !is_stiffness_given) {
+    if (t->mode && does_tie_use_waves && !is_tie_stiffness_set) {
         remove_mapping_key(e, tie, "damping");
     }
-    set_key_if_given(e, tie, "impedance", does_tie_use_waves ? t->impedance : NULL);
-    set_key_if_given(e, tie, "tank", does_tie_use_waves && is_stiffness_given ? t->tank : NULL);
+    set_scalar_key_if_present(e, tie, "impedance", does_tie_use_waves ? t->impedance : NULL);
+    set_scalar_key_if_present(e, tie, "tank",
+                              does_tie_use_waves && is_tie_stiffness_set ? t->tank : NULL);
     set_yaml_text_of_this_site(e, tie, "stiffness", e->site->stiffness, YAML_PLAIN_SCALAR_STYLE);
     set_yaml_text_of_this_site(e, tie, "damping", e->site->damping, YAML_PLAIN_SCALAR_STYLE);
     return does_tie_use_waves;
@@ -257,7 +259,7 @@ static int check_ties(const struct scene_edit *e, int tie_count, int wave_tie_co
                               device);
     }
     if (!wave_tie_count && (e->t->impedance || e->t->tank)) {
-        teleop_locate_error_at_key(e->t, e->t->impedance ? "impedance" : "tank", err);
+        teleop_set_error_location_of_key(e->t, e->t->impedance ? "impedance" : "tank", err);
         return tact_error_set(
             err, -EINVAL,
             "this key is only for \"mode: waves\", which no tie of %s has; expected \"mode: "
@@ -270,19 +272,21 @@ static int check_ties(const struct scene_edit *e, int tie_count, int wave_tie_co
 static int apply_teleop_settings(struct scene_edit *e, const struct tact_scene *scene,
                                  struct tact_error *err)
 {
-    const int devices = find_child(e, 1, "devices"), remotes = find_child(e, 1, "remotes");
-    int found = 0, rc = 0, tied = 0, waves = 0;
+    const int device_list_node = find_child_node(e, 1, "devices"),
+              remote_list_node = find_child_node(e, 1, "remotes");
+    int found = 0, rc = 0, tied = 0, wave_mode_tie_count = 0;
     const char *name = "";
-    for (int k = 0, device; !rc && (device = get_list_entry(e, devices, k)) != 0; k++) {
-        if (!strcmp(get_node_text(e, find_child(e, device, "type")), "network")) {
+    for (int k = 0, device; !rc && (device = get_list_entry_node(e, device_list_node, k)) != 0;
+         k++) {
+        if (!strcmp(get_node_text(e, find_child_node(e, device, "type")), "network")) {
             rc = set_device_settings(e, device, err);
-            name = get_node_text(e, find_child(e, device, "name"));
+            name = get_node_text(e, find_child_node(e, device, "name"));
             found++;
         }
     }
-    for (int k = 0, tie; (tie = get_list_entry(e, remotes, k)) != 0; k++) {
-        if (!strcmp(get_node_text(e, find_child(e, tie, "device")), name)) {
-            waves += set_tie_settings(e, tie);
+    for (int k = 0, tie; (tie = get_list_entry_node(e, remote_list_node, k)) != 0; k++) {
+        if (!strcmp(get_node_text(e, find_child_node(e, tie, "device")), name)) {
+            wave_mode_tie_count += set_tie_settings(e, tie);
             tied++;
         }
     }
@@ -293,12 +297,12 @@ static int apply_teleop_settings(struct scene_edit *e, const struct tact_scene *
     if (found != 1) {
         return tact_error_set(err, -EINVAL, "expected one device of type network, not %d", found);
     }
-    return check_ties(e, tied, waves, name, err);
+    return check_ties(e, tied, wave_mode_tie_count, name, err);
 }
 
 /* Writes the document as a text, and frees the document. The text is to be freed; NULL: out of
  * memory. */
-static char *write_document(yaml_document_t *document, size_t *size)
+static char *write_yaml_document(yaml_document_t *document, size_t *size)
 {
     char *text = NULL;
     yaml_emitter_t emitter;
@@ -325,14 +329,14 @@ static char *write_document(yaml_document_t *document, size_t *size)
 
 /* Writes the document as a text, frees the document, and records the locations of its nodes in the
  * text. */
-static char *write_with_node_locations(struct scene_edit *e, int first_node_of_file,
+static char *write_with_node_locations(struct scene_edit *e, int first_node_of_teleop_file,
                                        struct teleop_node_locations *node_locations, size_t *size)
 {
-    if (teleop_node_locations_begin(node_locations, &e->document, first_node_of_file)) {
+    if (teleop_node_locations_begin(node_locations, &e->document, first_node_of_teleop_file)) {
         yaml_document_delete(&e->document);
         return NULL;
     }
-    char *text = write_document(&e->document, size);
+    char *text = write_yaml_document(&e->document, size);
     if (text && teleop_node_locations_end(node_locations, text, *size)) {
         free(text);
         return NULL;

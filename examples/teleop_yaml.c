@@ -11,9 +11,9 @@ int teleop_yaml_load(const char *text, size_t size, yaml_document_t *out)
         return -ENOMEM;
     }
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
-    const int read = yaml_parser_load(&parser, out);
+    const int is_yaml_loaded = yaml_parser_load(&parser, out);
     yaml_parser_delete(&parser);
-    return read ? 0 : -ENOMEM;
+    return is_yaml_loaded ? 0 : -ENOMEM;
 }
 
 const char *teleop_yaml_text(yaml_document_t *document, int node)

@@ -27,10 +27,10 @@ int teleop_yaml_find(yaml_document_t *document, const char *path);
 struct teleop_node_locations;
 
 /* teleop_place.c: record the locations of the nodes of a document, before it is written as a text
- * and deleted, and then their locations in the text. Nodes from number first_of_file on are from
- * the file of the teleoperation. 0 or -ENOMEM. */
+ * and deleted, and then their locations in the text. Nodes from number first_node_of_teleop_file on
+ * are from the file of the teleoperation. 0 or -ENOMEM. */
 int teleop_node_locations_begin(struct teleop_node_locations *out, yaml_document_t *document,
-                                int first_of_file);
+                                int first_node_of_teleop_file);
 int teleop_node_locations_end(struct teleop_node_locations *out, const char *text, size_t size);
 
 #endif

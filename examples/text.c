@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_SLOT_COUNT 16
+#define PRINTABLE_TEXT_SLOT_COUNT 16
 
 /* Length of the character at the start of text, and its code; 0 where that is no UTF-8 (RFC 3629:
  * neither overlong, nor a surrogate, nor beyond U+10FFFF). */
@@ -26,9 +26,9 @@ static size_t decode_utf8(const char *text, uint32_t *code)
         }
         *code = *code << 6 | (at[i] & 0x3F);
     }
-    int is_invalid_code =
+    int is_invalid_code_point =
         *code < least[length] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000);
-    return is_invalid_code ? 0 : length;
+    return is_invalid_code_point ? 0 : length;
 }
 
 /* Characters that end a line, start an escape sequence, cannot be seen, or change the direction of
@@ -67,11 +67,12 @@ char *text_replace_control_characters(const char *text, char *out, size_t room)
     return out;
 }
 
-const char *text_shown(const char *text)
+const char *text_make_printable(const char *text)
 {
-    static char slots[TEXT_SLOT_COUNT][MAX_SHOWN_TEXT_BYTES];
+    static char slots[PRINTABLE_TEXT_SLOT_COUNT][MAX_SHOWN_TEXT_BYTES];
     static size_t next;
-    return text_replace_control_characters(text, slots[next++ % TEXT_SLOT_COUNT], sizeof slots[0]);
+    return text_replace_control_characters(text, slots[next++ % PRINTABLE_TEXT_SLOT_COUNT],
+                                           sizeof slots[0]);
 }
 
 json_t *text_json_numbers(const double *v, int count)
@@ -86,8 +87,8 @@ json_t *text_json_numbers(const double *v, int count)
 json_t *text_json(const char *text)
 {
     json_t *made = json_string(text);
-    char *copy = made ? NULL : strdup(text);
-    for (char *at = copy; at && *at;) {
+    char *text_copy = made ? NULL : strdup(text);
+    for (char *at = text_copy; at && *at;) {
         uint32_t code;
         size_t length = decode_utf8(at, &code);
         if (!length) {
@@ -95,8 +96,8 @@ json_t *text_json(const char *text)
         }
         at += length ? length : 1;
     }
-    made = copy ? json_string(copy) : made;
-    free(copy);
+    made = text_copy ? json_string(text_copy) : made;
+    free(text_copy);
     return made;
 }
 
@@ -120,18 +121,18 @@ int text_print_json(json_t *all)
     return text ? 0 : -1;
 }
 
-void text_print_counts(const char *label, const uint64_t *values, int count,
+void text_print_counts(const char *line_label, const uint64_t *values, int count,
                        const char *(*name)(int))
 {
-    const char *item_separator = "";
+    const char *count_separator = "";
     for (int i = 0; i < count; i++) {
         if (values[i]) {
-            printf("%s%s %llu", *item_separator ? item_separator : label, name(i),
+            printf("%s%s %llu", *count_separator ? count_separator : line_label, name(i),
                    (unsigned long long)values[i]);
-            item_separator = ", ";
+            count_separator = ", ";
         }
     }
-    printf("%s", *item_separator ? "\n" : "");
+    printf("%s", *count_separator ? "\n" : "");
 }
 
 double text_drop_sign_of_zero(double value)
@@ -143,7 +144,7 @@ void text_print_port_energy(const char *name, double energy, double least, uint6
 {
     printf(
         "  port       %s: absorbed %.3f mJ from the person in all (minimum during the run %.3f mJ)",
-        text_shown(name), text_drop_sign_of_zero(energy * 1e3),
+        text_make_printable(name), text_drop_sign_of_zero(energy * 1e3),
         text_drop_sign_of_zero(fmin(least, 0.0) * 1e3));
     if (limited) {
         printf("; force limited for passivity in %llu ticks", (unsigned long long)limited);
@@ -164,5 +165,5 @@ const char *text_hold_name(const char *body, const char *hand)
 {
     char text[MAX_SHOWN_TEXT_BYTES];
     snprintf(text, sizeof text, "%s in %s", body, hand);
-    return text_shown(text);
+    return text_make_printable(text);
 }

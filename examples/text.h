@@ -17,10 +17,10 @@ char *text_replace_control_characters(const char *text, char *out, size_t room);
 
 /* Converts text for a terminal as text_replace_control_characters() does, into a static buffer,
  * which is reused by the 16th call after this one; for one thread. */
-const char *text_shown(const char *text);
+const char *text_make_printable(const char *text);
 
-/* Name of a body in a hand, as "ruler in pinch", converted as by text_shown(), into one of its
- * buffers. */
+/* Name of a body in a hand, as "ruler in pinch", converted as by text_make_printable(), into one of
+ * its buffers. */
 const char *text_hold_name(const char *body, const char *hand);
 
 /* text_width.c: width of a text in DejaVu Sans of a size, in the unit of the size; no less than
@@ -44,7 +44,7 @@ json_t *text_json_numbers(const double *v, int count);
 int text_print_json(json_t *all);
 
 /* Prints a line with the counts that are not 0, by name; nothing where all are 0. */
-void text_print_counts(const char *label, const uint64_t *values, int count,
+void text_print_counts(const char *line_label, const uint64_t *values, int count,
                        const char *(*name)(int));
 
 /* Returns 0 for a number that three decimals would print as a negative zero, else the number. */

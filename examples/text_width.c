@@ -5,14 +5,14 @@
 #include "text.h"
 
 #define FIRST_CHARACTER ' '
-#define CHARACTER_COUNT 95
+#define TABULATED_CHARACTER_COUNT 95
 #define UNITS_PER_EM 2048
 /* Of other characters: wider than most. */
-#define WIDTH_OF_OTHERS 1.5
+#define WIDTH_OF_OTHER_CHARACTERS 1.5
 
 /* Advances of the characters from space to tilde, in 1/2048 of the size: tables cmap and hmtx of
  * DejaVuSans.ttf and DejaVuSans-Bold.ttf, version 2.37. */
-static const short advances[2][CHARACTER_COUNT] = {
+static const short advance_widths[2][TABULATED_CHARACTER_COUNT] = {
     {651,  821,  942,  1716, 1303, 1946, 1597, 563,  799,  799,  1024, 1716, 651,  739,  651,  690,
      1303, 1303, 1303, 1303, 1303, 1303, 1303, 1303, 1303, 1303, 690,  690,  1716, 1716, 1716, 1087,
      2048, 1401, 1405, 1430, 1577, 1294, 1178, 1587, 1540, 604,  604,  1343, 1141, 1767, 1532, 1612,
@@ -31,10 +31,10 @@ static const short advances[2][CHARACTER_COUNT] = {
 static double get_character_width(const char *text, double size, int is_bold)
 {
     const int index = (unsigned char)*text - FIRST_CHARACTER;
-    if (index >= CHARACTER_COUNT) {
-        return (*text & 0xc0) == 0x80 ? 0.0 : WIDTH_OF_OTHERS * size;
+    if (index >= TABULATED_CHARACTER_COUNT) {
+        return (*text & 0xc0) == 0x80 ? 0.0 : WIDTH_OF_OTHER_CHARACTERS * size;
     }
-    const double width = index < 0 ? 0.0 : size * advances[is_bold][index] / UNITS_PER_EM;
+    const double width = index < 0 ? 0.0 : size * advance_widths[is_bold][index] / UNITS_PER_EM;
     return fmax(width, round(width));
 }
 
@@ -50,31 +50,34 @@ double text_width(const char *text, double size, int is_bold)
 void text_shorten_to_width(const char *text, double most, double size, int is_bold, char *out,
                            size_t room)
 {
-    const char *head_end = text_shown(text), *end = head_end + strlen(head_end);
-    const char *const printable_text = head_end, *tail = end;
+    const char *shortened_head_end = text_make_printable(text),
+               *end = shortened_head_end + strlen(shortened_head_end);
+    const char *const printable_text = shortened_head_end, *tail = end;
     if (text_width(printable_text, size, is_bold) <= most) {
         snprintf(out, room, "%s", printable_text);
         return;
     }
     double rest = most - ceil(size), half = 0.5 * rest; /* an ellipsis is as wide as the size */
-    for (double width; head_end < end; head_end++) {
-        width = get_character_width(head_end, size, is_bold);
+    for (double width; shortened_head_end < end; shortened_head_end++) {
+        width = get_character_width(shortened_head_end, size, is_bold);
         half -= width;
         if (half < 0.0) {
             break;
         }
         rest -= width;
     }
-    while (tail > head_end) {
-        const char *previous = tail - 1;
-        while (previous > head_end && (*previous & 0xc0) == 0x80) {
-            previous--;
+    while (tail > shortened_head_end) {
+        const char *character_before_tail = tail - 1;
+        while (character_before_tail > shortened_head_end &&
+               (*character_before_tail & 0xc0) == 0x80) {
+            character_before_tail--;
         }
-        rest -= get_character_width(previous, size, is_bold);
+        rest -= get_character_width(character_before_tail, size, is_bold);
         if (rest < 0.0) {
             break;
         }
-        tail = previous;
+        tail = character_before_tail;
     }
-    snprintf(out, room, "%.*s…%s", (int)(head_end - printable_text), printable_text, tail);
+    snprintf(out, room, "%.*s…%s", (int)(shortened_head_end - printable_text), printable_text,
+             tail);
 }

@@ -12,8 +12,8 @@
 #include "rt/file.h"
 #include "viewer/server.h"
 
-#define MAX_PLACE 1e9  /* largest coordinate and size, as in scenes [m] */
-#define MIN_SIZE 1e-30 /* smallest size, whose volume squared is not 0 [m] */
+#define MAX_COORDINATE_OR_SIZE 1e9 /* largest coordinate and size, as in scenes [m] */
+#define MIN_SHAPE_SIZE 1e-30       /* smallest size, whose volume squared is not 0 [m] */
 
 /* Parses up to `most` finite numbers between blanks and commas; -1 on anything else. */
 static int parse_word_numbers(const char *text, double *out, int most)
@@ -55,13 +55,15 @@ int parse_pose_words(const char *word, struct tact_pose *out)
     int count = parse_word_numbers(word, v, 7);
     memcpy(out->position, v, sizeof out->position);
     memcpy(out->quat_wxyz, v + 3, sizeof out->quat_wxyz);
-    double norm = tact_quat_normalize(out->quat_wxyz);
+    double quaternion_length = tact_quat_normalize(out->quat_wxyz);
     for (int i = 0; i < 3 && count >= 0; i++) {
-        if (fabs(v[i]) > MAX_PLACE) {
+        if (fabs(v[i]) > MAX_COORDINATE_OR_SIZE) {
             return -ERANGE;
         }
     }
-    return (count == 3 || count == 7) && norm > 0.0 && isfinite(norm) ? 0 : -1;
+    return (count == 3 || count == 7) && quaternion_length > 0.0 && isfinite(quaternion_length)
+               ? 0
+               : -1;
 }
 
 /* 1 for a kind of shape that is described by its lengths, so that a word of the command line can
@@ -95,16 +97,17 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
     int count = parse_word_numbers(primitive_size_text, number, 3),
         are_sizes_in_range = count == type->lengths;
     for (int i = 0; are_sizes_in_range && i < count; i++) {
-        are_sizes_in_range = number[i] >= MIN_SIZE && number[i] <= MAX_PLACE;
+        are_sizes_in_range = number[i] >= MIN_SHAPE_SIZE && number[i] <= MAX_COORDINATE_OR_SIZE;
     }
     struct tact_shape_lengths lengths = {number[0], number[1], number[1], {0.0}};
     tact_v3_copy(lengths.size, number);
     *out = tact_shape_sized(kind, &lengths);
     if (!are_sizes_in_range || tact_shape_tessellate(out)) {
         char shape_syntax[64];
-        return tact_error_set(
-            err, -EDOM, "\"%s\" is no shape: expected %s with sizes from %g to %g m", word,
-            format_shape_syntax(type, shape_syntax, sizeof shape_syntax), MIN_SIZE, MAX_PLACE);
+        return tact_error_set(err, -EDOM,
+                              "\"%s\" is no shape: expected %s with sizes from %g to %g m", word,
+                              format_shape_syntax(type, shape_syntax, sizeof shape_syntax),
+                              MIN_SHAPE_SIZE, MAX_COORDINATE_OR_SIZE);
     }
     return 0;
 }
@@ -127,7 +130,8 @@ int read_soup_of_file(const char *path, double scale, struct tact_soup *out, str
 }
 
 /* Reads triangles as read_soup_of_file(), for a word that may have been meant as another shape. */
-static int read_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err)
+static int read_soup_of_mesh_word(const char *path, double scale, struct tact_soup *out,
+                                  struct tact_error *err)
 {
     int rc = read_soup_of_file(path, scale, out, err);
     if (rc == -ENOENT) {
@@ -151,7 +155,7 @@ static int make_mesh(const char *path, double scale, struct parsed_shape *out,
                      struct tact_error *err)
 {
     struct tact_soup soup = {0};
-    int rc = read_soup(path, scale, &soup, err);
+    int rc = read_soup_of_mesh_word(path, scale, &soup, err);
     rc = rc ? rc : tact_mesh_of_soup(&soup, &out->mesh, err);
     out->shape.kind = TACT_SHAPE_MESH;
     out->shape.mesh = out->mesh;
@@ -160,7 +164,7 @@ static int make_mesh(const char *path, double scale, struct parsed_shape *out,
 }
 
 /* The kind of shape at the start of a word, or -1. Meshes are given by their files. */
-static int find_primitive_shape(const char *word)
+static int find_primitive_kind_of_word(const char *word)
 {
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
         const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
@@ -176,7 +180,7 @@ static int find_primitive_shape(const char *word)
 int parse_shape_argument(const char *word, double scale, struct parsed_shape *out,
                          struct tact_error *err)
 {
-    int kind = find_primitive_shape(word);
+    int kind = find_primitive_kind_of_word(word);
     memset(out, 0, sizeof *out);
     return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
                      : make_mesh(word, scale, out, err);
@@ -185,11 +189,11 @@ int parse_shape_argument(const char *word, double scale, struct parsed_shape *ou
 int parse_shape_or_soup_argument(const char *word, double scale, struct parsed_shape *out,
                                  struct tact_error *err)
 {
-    int kind = find_primitive_shape(word);
+    int kind = find_primitive_kind_of_word(word);
     memset(out, 0, sizeof *out);
     out->shape.kind = TACT_SHAPE_MESH;
     return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
-                     : read_soup(word, scale, &out->soup, err);
+                     : read_soup_of_mesh_word(word, scale, &out->soup, err);
 }
 
 int parse_allowed_origin(const char *command, const char *text, const char **out)
@@ -197,9 +201,9 @@ int parse_allowed_origin(const char *command, const char *text, const char **out
     *out = text;
     return server_is_valid_origin(text)
                ? 0
-               : command_usage(command,
-                               "--allow-origin %s: SCHEME://HOST or SCHEME://HOST:PORT is expected",
-                               text);
+               : command_print_usage_error(
+                     command, "--allow-origin %s: SCHEME://HOST or SCHEME://HOST:PORT is expected",
+                     text);
 }
 
 struct shape_pair_options shape_pair_options_default(void)
@@ -217,16 +221,18 @@ int parse_shape_pair_option(struct shape_pair_options *q, const char *command, i
     case 'b':
         rc = parse_pose_words(text, &q->pose[option - 'a']);
         if (rc == -ERANGE) {
-            return command_usage(command, "--pose-%c \"%s\": a position must be within %g m",
-                                 option, text, MAX_PLACE);
+            return command_print_usage_error(command,
+                                             "--pose-%c \"%s\": a position must be within %g m",
+                                             option, text, MAX_COORDINATE_OR_SIZE);
         }
-        return rc ? command_usage(command,
-                                  "--pose-%c \"%s\": expected \"x y z\" or \"x y z qw qx qy qz\"",
-                                  option, text)
+        return rc ? command_print_usage_error(
+                        command, "--pose-%c \"%s\": expected \"x y z\" or \"x y z qw qx qy qz\"",
+                        option, text)
                   : 0;
     case 's':
         return parse_finite_number(text, &q->scale) || q->scale <= 0.0
-                   ? command_usage(command, "--scale %s: a positive number is expected", text)
+                   ? command_print_usage_error(command, "--scale %s: a positive number is expected",
+                                               text)
                    : 0;
     case 'j':
         q->json = 1;

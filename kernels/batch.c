@@ -189,10 +189,11 @@ static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kern
                             uint32_t count, enum device_buffer_index from,
                             enum device_buffer_index to)
 {
-    const enum device_buffer_index item[] = {ITEM_BUFFER, PAIR_VALUES_BUFFER, VERTEX_BUFFER,
-                                             TRIANGLE_BUFFER, PARTIAL_SUMS_BUFFER};
+    const enum device_buffer_index item_kernel_buffers[] = {
+        ITEM_BUFFER, PAIR_VALUES_BUFFER, VERTEX_BUFFER, TRIANGLE_BUFFER, PARTIAL_SUMS_BUFFER};
     const enum device_buffer_index sum[] = {SUMMATION_RANGE_BUFFER, from, to};
-    const enum device_buffer_index *kernel_buffers = kernel == TACT_CL_SUM_KERNEL ? sum : item;
+    const enum device_buffer_index *kernel_buffers =
+        kernel == TACT_CL_SUM_KERNEL ? sum : item_kernel_buffers;
     const cl_uint n = kernel == TACT_CL_SUM_KERNEL ? 3 : 5;
     cl_kernel k = b->cl->kernels[kernel];
     cl_int code = clSetKernelArg(k, 0, sizeof(cl_mem), &b->buffers[kernel_buffers[0]]);

@@ -121,11 +121,11 @@ static int are_equal(const double *a, const double *b, size_t count)
 static int are_cuts_equal(const struct field_cut *a, const struct field_cut *b)
 {
     const size_t n = (size_t)a->corners;
-    return a->corners == b->corners && a->is_in_cell_face == b->is_in_cell_face &&
+    return a->corners == b->corners && a->is_polygon_in_cell_face == b->is_polygon_in_cell_face &&
            are_equal(a->corner[0], b->corner[0], 3 * n) &&
            !memcmp(a->side, b->side, n * sizeof *a->side) && are_equal(a->normal, b->normal, 3) &&
            are_equal(a->gradient_b, b->gradient_b, 3) &&
-           are_equal(&a->gradient_difference, &b->gradient_difference, 1) &&
+           are_equal(&a->pressure_gradient_difference, &b->pressure_gradient_difference, 1) &&
            are_equal(&a->level, &b->level, 1) &&
            are_equal(&a->area_moments.area, &b->area_moments.area, 1) &&
            are_equal(a->area_moments.first, b->area_moments.first, 3) &&
@@ -141,7 +141,7 @@ static int count_polygons(const struct tact_field_cuts *cuts, size_t *differing)
         const struct field_cell_pair cells = cuts->candidate[i];
         struct field_polygon polygon;
         struct field_cut expected = {.corners = 0};
-        const int rc = tact_field_cut_cells(&cuts->pair, cells.a, cells.b, &polygon);
+        const int rc = tact_field_cut_contact_polygon(&cuts->pair, cells.a, cells.b, &polygon);
         const int32_t result = cuts->result ? cuts->result[i] : TACT_FIELD_NOT_CUT;
         if (rc > 0) {
             tact_field_integrate_linear(&polygon);
@@ -170,8 +170,8 @@ static int run_test_poses(struct tact_field_program *program, struct tact_pressu
     for (int k = 0; k < POSES && !rc; k++) {
         const struct tact_pose origin = tact_pose_identity(), pose = pose_of_test(k);
         for (size_t i = 0; i < TESTED_PAIR_COUNT; i++) {
-            tact_field_place_pair(&cuts[i]->pair, field[tested_pairs[i][0]], &origin,
-                                  field[tested_pairs[i][1]], &pose);
+            tact_field_set_pair_poses(&cuts[i]->pair, field[tested_pairs[i][0]], &origin,
+                                      field[tested_pairs[i][1]], &pose);
             choose_candidates(cuts[i]);
         }
         rc = tact_field_batch_run(batch, cuts, TESTED_PAIR_COUNT);

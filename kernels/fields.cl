@@ -65,7 +65,7 @@ cut_cells(__global const struct device_field *fields, __global double *vertices,
         pair.rotation[k] = of->rotation[k];
     }
     load_v3(pair.shift, of->shift);
-    int result = tact_field_cut_cells(&pair, c->a, c->b, &polygon);
+    int result = tact_field_cut_contact_polygon(&pair, c->a, c->b, &polygon);
     if (result > 0) {
         tact_field_integrate_linear(&polygon);
 #ifdef TACT_FAULT

@@ -248,7 +248,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
     __global const real *frame = pairs + (size_t)item.z * TACT_PAIR_VALUES;
     real4 p[4], q[MAX_CLIPPED_TRIANGLE_CORNERS];
     real d[4], slack = frame[24];
-    int within = 1;
+    int is_coplanar = 1;
     sums_t sum;
     zero_sums(&sum);
     for (int k = 0; k < 3; k++) {
@@ -256,13 +256,13 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
         if (fabs(r.z) <= slack) {
             r.z = TO_REAL(0);
         } else {
-            within = 0;
+            is_coplanar = 0;
         }
         p[k] = (real4)(r, -r.z);
         d[k] = -r.z;
     }
     /* a coplanar face has weight one half */
-    add_column(&sum, q, clip_polygon(p, d, 3, q), within ? TO_REAL(0.5) : TO_REAL(1));
+    add_column(&sum, q, clip_polygon(p, d, 3, q), is_coplanar ? TO_REAL(0.5) : TO_REAL(1));
     store_sums(partial, first + i, &sum);
 }
 

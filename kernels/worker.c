@@ -243,9 +243,9 @@ static void *run_worker_thread(void *worker_argument)
     /* the default timer slack of 50 us would delay each wake-up */
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     while (!atomic_load(&w->stop)) {
-        int fresh = 0;
-        const struct frame *frame = tact_triple_read(w->frames, &fresh);
-        if (!fresh) {
+        int is_new_frame = 0;
+        const struct frame *frame = tact_triple_read(w->frames, &is_new_frame);
+        if (!is_new_frame) {
             wait_for_frame(w, &frame_schedule);
             has_slept_since_frame = 1;
             continue;

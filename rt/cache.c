@@ -141,20 +141,22 @@ static int compare_file_ages(const void *pa, const void *pb)
 }
 
 /* Appends the file to *list where it is a regular file of this user. */
-static int append_own_cache_file(int folder, const char *name, struct entry **list, size_t *count)
+static int append_cache_file_to_list(int folder, const char *name, struct entry **list,
+                                     size_t *count)
 {
     struct stat st;
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
         st.st_uid != geteuid()) {
         return 0;
     }
-    struct entry *reallocated_list = realloc(*list, (*count + 1) * sizeof **list);
-    *list = reallocated_list ? reallocated_list : *list;
-    char *copy = reallocated_list ? strdup(name) : NULL;
-    if (!copy) {
+    struct entry *enlarged_cache_file_list = realloc(*list, (*count + 1) * sizeof **list);
+    *list = enlarged_cache_file_list ? enlarged_cache_file_list : *list;
+    char *name_copy = enlarged_cache_file_list ? strdup(name) : NULL;
+    if (!name_copy) {
         return -ENOMEM;
     }
-    reallocated_list[(*count)++] = (struct entry){copy, st.st_mtim, (uint64_t)st.st_size};
+    enlarged_cache_file_list[(*count)++] =
+        (struct entry){name_copy, st.st_mtim, (uint64_t)st.st_size};
     return 0;
 }
 
@@ -187,10 +189,10 @@ int tact_cache_trim(int (*is_own)(const char *name), uint64_t most)
     if (!folder) {
         return -ENOENT;
     }
-    const struct dirent *item;
-    while (!rc && (item = readdir(folder))) {
-        rc = is_own(item->d_name)
-                 ? append_own_cache_file(dirfd(folder), item->d_name, &list, &count)
+    const struct dirent *folder_entry;
+    while (!rc && (folder_entry = readdir(folder))) {
+        rc = is_own(folder_entry->d_name)
+                 ? append_cache_file_to_list(dirfd(folder), folder_entry->d_name, &list, &count)
                  : 0;
     }
     rc = rc ? rc : remove_oldest_entries(dirfd(folder), list, count, most);

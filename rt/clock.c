@@ -19,19 +19,21 @@ int64_t tact_clock_now(void)
 
 struct tact_clock_anchor tact_clock_anchor_now(void)
 {
-    struct tact_clock_anchor most_accurate_anchor = {0, 0, INT64_MAX};
+    struct tact_clock_anchor clock_anchor_with_least_error = {0, 0, INT64_MAX};
     for (int i = 0; i < 8; i++) {
-        const int64_t monotonic_before_ns = read_clock_ns(CLOCK_MONOTONIC);
+        const int64_t monotonic_before_wall_read_ns = read_clock_ns(CLOCK_MONOTONIC);
         const int64_t wall_clock_ns = read_clock_ns(CLOCK_REALTIME);
-        const int64_t monotonic_after_ns = read_clock_ns(CLOCK_MONOTONIC);
-        const int64_t error = (monotonic_after_ns - monotonic_before_ns + 1) / 2;
-        if (error < most_accurate_anchor.error_ns) {
-            most_accurate_anchor = (struct tact_clock_anchor){
-                monotonic_before_ns + (monotonic_after_ns - monotonic_before_ns) / 2, wall_clock_ns,
-                error};
+        const int64_t monotonic_after_wall_read_ns = read_clock_ns(CLOCK_MONOTONIC);
+        const int64_t error =
+            (monotonic_after_wall_read_ns - monotonic_before_wall_read_ns + 1) / 2;
+        if (error < clock_anchor_with_least_error.error_ns) {
+            clock_anchor_with_least_error = (struct tact_clock_anchor){
+                monotonic_before_wall_read_ns +
+                    (monotonic_after_wall_read_ns - monotonic_before_wall_read_ns) / 2,
+                wall_clock_ns, error};
         }
     }
-    return most_accurate_anchor;
+    return clock_anchor_with_least_error;
 }
 
 int64_t tact_clock_wall(const struct tact_clock_anchor *anchor, int64_t monotonic_ns)

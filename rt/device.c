@@ -33,12 +33,13 @@ static int report_bad_device_type_description(struct tact_error *err, const char
                : tact_error_set(err, -EINVAL, "the device type: %s %d has %s", what, index, why);
 }
 
-static int check_channel_count(const char *what, int count, int max_count, struct tact_error *err)
+static int check_channel_count(const char *what, int count, int max_channel_count,
+                               struct tact_error *err)
 {
-    return count >= 0 && count <= max_count
+    return count >= 0 && count <= max_channel_count
                ? 0
                : tact_error_set(err, -EINVAL, "the device type reports %d %s; expected 0 to %d",
-                                count, what, max_count);
+                                count, what, max_channel_count);
 }
 
 static int check_channel_names(const struct tact_device_channel *list, int count, const char *what,

@@ -12,31 +12,31 @@
 #include "rt/clock.h"
 #include "rt/thread_internal.h"
 
-#define TRIAL_BLOCK_BYTES (256 * 1024)
-#define TRIAL_BLOCK_COUNT 32
+#define DISK_TRIAL_BLOCK_BYTES (256 * 1024)
+#define DISK_TRIAL_BLOCK_COUNT 32
 #define DISK_TRIAL_TIMEOUT_NS 1000000000LL
 
 /* Data shared with a thread that a faulty disk may block forever; freed by whichever of the two
  * ends last. */
-struct trial {
-    _Atomic int trial_reference_count;
-    _Atomic int done;
+struct disk_write_trial {
+    _Atomic int disk_trial_reference_count;
+    _Atomic int is_disk_trial_done;
     char path[512];
     int error;
     int blocks;
     int64_t elapsed_ns;
     struct tact_histogram write_latency_histogram; /* latency of one write and fdatasync */
-    unsigned char block[TRIAL_BLOCK_BYTES];
+    unsigned char block[DISK_TRIAL_BLOCK_BYTES];
 };
 
-static void free_disk_trial(struct trial *t)
+static void free_disk_trial(struct disk_write_trial *t)
 {
-    if (atomic_fetch_sub(&t->trial_reference_count, 1) == 1) {
+    if (atomic_fetch_sub(&t->disk_trial_reference_count, 1) == 1) {
         free(t);
     }
 }
 
-static int write_trial_block(int fd, const unsigned char *data, size_t size)
+static int write_disk_trial_block(int fd, const unsigned char *data, size_t size)
 {
     while (size > 0) {
         const ssize_t n = write(fd, data, size);
@@ -51,7 +51,7 @@ static int write_trial_block(int fd, const unsigned char *data, size_t size)
 
 static void *run_disk_trial(void *arg)
 {
-    struct trial *t = arg;
+    struct disk_write_trial *t = arg;
     const int fd = mkstemp(t->path);
     if (fd < 0) {
         t->error = errno;
@@ -59,32 +59,32 @@ static void *run_disk_trial(void *arg)
         unlink(t->path);
         const int64_t start = tact_clock_now();
         int64_t before = start;
-        while (t->blocks < TRIAL_BLOCK_COUNT && before - start < DISK_TRIAL_TIMEOUT_NS &&
+        while (t->blocks < DISK_TRIAL_BLOCK_COUNT && before - start < DISK_TRIAL_TIMEOUT_NS &&
                !t->error) {
-            t->error = write_trial_block(fd, t->block, sizeof t->block);
-            const int64_t after = tact_clock_now();
-            tact_histogram_add(&t->write_latency_histogram, after - before);
-            before = after;
+            t->error = write_disk_trial_block(fd, t->block, sizeof t->block);
+            const int64_t block_end_ns = tact_clock_now();
+            tact_histogram_add(&t->write_latency_histogram, block_end_ns - before);
+            before = block_end_ns;
             t->blocks++;
         }
         t->elapsed_ns = before - start;
         close(fd);
     }
-    atomic_store(&t->done, 1);
+    atomic_store(&t->is_disk_trial_done, 1);
     free_disk_trial(t);
     return NULL;
 }
 
-static int did_disk_trial_finish_in_time(struct trial *t)
+static int did_disk_trial_finish_in_time(struct disk_write_trial *t)
 {
     const int64_t end = tact_clock_now() + 2 * DISK_TRIAL_TIMEOUT_NS;
-    while (!atomic_load(&t->done) && tact_clock_now() < end) {
+    while (!atomic_load(&t->is_disk_trial_done) && tact_clock_now() < end) {
         tact_clock_sleep_until(tact_clock_now() + 1000000);
     }
-    return atomic_load(&t->done);
+    return atomic_load(&t->is_disk_trial_done);
 }
 
-static void report_disk_trial(struct tact_doctor_report *report, struct trial *t,
+static void report_disk_trial(struct tact_doctor_report *report, struct disk_write_trial *t,
                               const char *directory)
 {
     static const char advice_to_use_other_disk[] =
@@ -100,7 +100,7 @@ static void report_disk_trial(struct tact_doctor_report *report, struct trial *t
                         directory, strerror(t->error));
         return;
     }
-    const double rate = (double)t->blocks * TRIAL_BLOCK_BYTES * 1e3 / (double)t->elapsed_ns;
+    const double rate = (double)t->blocks * DISK_TRIAL_BLOCK_BYTES * 1e3 / (double)t->elapsed_ns;
     const int is_disk_slow = rate < 20.0 || t->write_latency_histogram.max > 250000000;
     tact_doctor_add(report, "disk", is_disk_slow ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
                     is_disk_slow ? advice_to_use_other_disk : "",
@@ -115,13 +115,13 @@ void tact_doctor_disk(struct tact_doctor_report *report)
     const char *environment_directory = getenv("TMPDIR");
     const char *directory =
         environment_directory && environment_directory[0] ? environment_directory : "/tmp";
-    struct trial *t = calloc(1, sizeof *t);
+    struct disk_write_trial *t = calloc(1, sizeof *t);
     pthread_t thread;
     if (!t) {
         return;
     }
     const int n = snprintf(t->path, sizeof t->path, "%s/tact-doctor-XXXXXX", directory);
-    atomic_init(&t->trial_reference_count, 2);
+    atomic_init(&t->disk_trial_reference_count, 2);
     tact_histogram_reset(&t->write_latency_histogram);
     const struct tact_thread_options options = {.name = "tact-doctor"};
     const int rc = n < (int)sizeof t->path ? tact_thread_start(&thread, &options, run_disk_trial, t)

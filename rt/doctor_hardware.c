@@ -45,14 +45,14 @@ static void check_isolated_processors(struct tact_doctor_report *report)
 static void check_cpu_governor(struct tact_doctor_report *report)
 {
     glob_t found;
-    char slow_governor[32] = "", text[32];
+    char slow_cpu_governor_name[32] = "", text[32];
     size_t n = 0;
     if (glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor", 0, NULL, &found) == 0) {
         n = found.gl_pathc;
         for (size_t i = 0; i < n; i++) {
             if (!tact_doctor_read_text(found.gl_pathv[i], text, sizeof text) &&
                 strcmp(text, "performance") != 0) {
-                snprintf(slow_governor, sizeof slow_governor, "%s", text);
+                snprintf(slow_cpu_governor_name, sizeof slow_cpu_governor_name, "%s", text);
             }
         }
         globfree(&found);
@@ -60,11 +60,11 @@ static void check_cpu_governor(struct tact_doctor_report *report)
     if (n == 0) {
         tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "",
                         "no frequency scaling of the processors is visible");
-    } else if (slow_governor[0]) {
+    } else if (slow_cpu_governor_name[0]) {
         tact_doctor_add(report, "governor", TACT_DOCTOR_WARN,
                         "echo performance | sudo tee "
                         "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
-                        "%s", slow_governor);
+                        "%s", slow_cpu_governor_name);
     } else {
         tact_doctor_add(report, "governor", TACT_DOCTOR_OK, "", "performance");
     }
@@ -79,8 +79,10 @@ static void check_processor_sleep_states(struct tact_doctor_report *report)
         for (size_t i = 0; i < found.gl_pathc; i++) {
             char text[32];
             tact_doctor_read_text(found.gl_pathv[i], text, sizeof text);
-            const long latency = strtol(text, NULL, 10);
-            max_wake_latency_us = latency > max_wake_latency_us ? latency : max_wake_latency_us;
+            const long idle_state_exit_latency_us = strtol(text, NULL, 10);
+            max_wake_latency_us = idle_state_exit_latency_us > max_wake_latency_us
+                                      ? idle_state_exit_latency_us
+                                      : max_wake_latency_us;
         }
         globfree(&found);
     }
@@ -120,7 +122,8 @@ static void check_for_hypervisor(struct tact_doctor_report *report)
  */
 static void check_device_nodes(struct tact_doctor_report *report, const char *name,
                                const char *device_node_pattern, int mode,
-                               const char *advice_if_absent, const char *access_denied_text)
+                               const char *advice_if_no_device_node,
+                               const char *node_access_denied_text)
 {
     glob_t found;
     size_t n = 0, accessible_node_count = 0;
@@ -134,11 +137,11 @@ static void check_device_nodes(struct tact_doctor_report *report, const char *na
         globfree(&found);
     }
     if (n == 0) {
-        tact_doctor_add(report, name, TACT_DOCTOR_OK, advice_if_absent, "no %s",
+        tact_doctor_add(report, name, TACT_DOCTOR_OK, advice_if_no_device_node, "no %s",
                         device_node_pattern);
     } else {
         tact_doctor_add(report, name, accessible_node_count < n ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
-                        accessible_node_count < n ? access_denied_text : "",
+                        accessible_node_count < n ? node_access_denied_text : "",
                         "%zu devices present, of which this user may open %zu", n,
                         accessible_node_count);
     }

@@ -11,7 +11,7 @@
 
 static void check_resource_limit(struct tact_doctor_report *report, const char *name,
                                  struct rlimit limit, rlim_t sufficient_limit,
-                                 int is_setting_granted, const char *fix)
+                                 int is_realtime_setting_granted, const char *fix)
 {
     char text[32] = "unlimited";
     if (limit.rlim_cur != RLIM_INFINITY) {
@@ -19,7 +19,7 @@ static void check_resource_limit(struct tact_doctor_report *report, const char *
     }
     if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= sufficient_limit) {
         tact_doctor_add(report, name, TACT_DOCTOR_OK, "", "%s", text);
-    } else if (is_setting_granted) {
+    } else if (is_realtime_setting_granted) {
         tact_doctor_add(
             report, name, TACT_DOCTOR_OK, "",
             "%s: the limit does not apply, as this process has the privilege to exceed it", text);
@@ -57,10 +57,10 @@ static int add_realtime_setting_checks(struct tact_doctor_report *report,
     for (int i = 0; i < realtime->count; i++) {
         const struct tact_realtime_item *item = &realtime->item[i];
         if (strcmp(item->name, name) == 0) {
-            const int is_granted_with_warning = item->granted && item->why[0];
+            const int is_realtime_granted_with_warning = item->granted && item->why[0];
             tact_doctor_add(report, name,
-                            item->granted && !is_granted_with_warning ? TACT_DOCTOR_OK
-                                                                      : TACT_DOCTOR_WARN,
+                            item->granted && !is_realtime_granted_with_warning ? TACT_DOCTOR_OK
+                                                                               : TACT_DOCTOR_WARN,
                             item->fix, "%s", item->why[0] ? item->why : "granted");
             return item->granted;
         }

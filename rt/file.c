@@ -19,13 +19,13 @@ static int read_open_file(int fd, uint64_t limit, char **data, uint64_t *size)
     if ((uint64_t)info.st_size > limit) {
         return -EFBIG;
     }
-    size_t buffer_size = (size_t)info.st_size, used = 0;
-    char *bytes = malloc(buffer_size + 1);
+    size_t file_buffer_size = (size_t)info.st_size, used = 0;
+    char *bytes = malloc(file_buffer_size + 1);
     if (!bytes) {
         return -ENOMEM;
     }
-    while (used < buffer_size) {
-        ssize_t read_byte_count = read(fd, bytes + used, buffer_size - used);
+    while (used < file_buffer_size) {
+        ssize_t read_byte_count = read(fd, bytes + used, file_buffer_size - used);
         if (read_byte_count < 0 && errno != EINTR) {
             int rc = -errno;
             free(bytes);

@@ -62,21 +62,22 @@ int64_t tact_histogram_quantile(const struct tact_histogram *h, double q)
         return 0;
     }
     const double part = q > 0.0 ? (q < 1.0 ? q : 1.0) : 0.0;
-    uint64_t rank = (uint64_t)ceil(part * (double)h->count);
-    rank = rank < 1 ? 1 : rank;
-    if (rank >= h->count) {
+    uint64_t rank_of_quantile = (uint64_t)ceil(part * (double)h->count);
+    rank_of_quantile = rank_of_quantile < 1 ? 1 : rank_of_quantile;
+    if (rank_of_quantile >= h->count) {
         return h->max;
     }
     uint64_t before = 0;
     unsigned bin = 0;
-    while (bin < TACT_HISTOGRAM_BINS - 1 && before + h->bin[bin] < rank) {
+    while (bin < TACT_HISTOGRAM_BINS - 1 && before + h->bin[bin] < rank_of_quantile) {
         before += h->bin[bin++];
     }
     /* assumes values evenly spread over the part of the bin between min and max */
     const int64_t low = bin_lower_bound(bin) > h->min ? bin_lower_bound(bin) : h->min;
     const int64_t high = bin_lower_bound(bin + 1) <= h->max ? bin_lower_bound(bin + 1) : h->max + 1;
-    const double fraction_of_bin = ((double)(rank - before) - 0.5) / (double)h->bin[bin];
-    const int64_t value = low + (int64_t)(fraction_of_bin * (double)(high - low));
+    const double rank_fraction_within_bin =
+        ((double)(rank_of_quantile - before) - 0.5) / (double)h->bin[bin];
+    const int64_t value = low + (int64_t)(rank_fraction_within_bin * (double)(high - low));
     return value < h->min ? h->min : value > h->max ? h->max : value;
 }
 

@@ -56,7 +56,7 @@ static int must_loop_end_before_tick(struct loop *l, uint64_t k)
 }
 
 /* Skips the ticks from k on that are due at `now`; returns the first that is not. */
-static uint64_t skip_due_ticks(struct loop *l, uint64_t k, int64_t now)
+static uint64_t skip_overdue_ticks(struct loop *l, uint64_t k, int64_t now)
 {
     const int64_t period = l->options->period_ns;
     uint64_t next = (uint64_t)((now - l->stats->start_ns + period - 1) / period);
@@ -112,7 +112,7 @@ static void run_real_time_loop(struct loop *l)
             return;
         }
         if (woke_ns - t_k > l->max_lateness_before_skip_ns) {
-            k = skip_due_ticks(l, k, woke_ns);
+            k = skip_overdue_ticks(l, k, woke_ns);
             continue;
         }
         l->options->tick(l->options->user, k, t_k, woke_ns);
@@ -149,9 +149,9 @@ static void *run_free_loop_thread(void *arg)
             break;
         }
         const int64_t t_k = planned_tick_time(l, k);
-        const int64_t callback_start_ns = tact_clock_now();
+        const int64_t tick_callback_start_ns = tact_clock_now();
         o->tick(o->user, k, t_k, t_k);
-        tact_histogram_add(&l->stats->compute, tact_clock_now() - callback_start_ns);
+        tact_histogram_add(&l->stats->compute, tact_clock_now() - tick_callback_start_ns);
         l->stats->ticks++;
         l->stats->executed++;
     }

@@ -4,7 +4,7 @@
 #include "contact/elementary.h"
 #include "rt/passivity_internal.h"
 
-static double squared_norm(const double *v, int n)
+static double squared_vector_norm(const double *v, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++) {
@@ -33,17 +33,17 @@ double tact_passivity_bound_axes(double *force, const double *last, const double
 double tact_passivity_bound(double *force, const double *last, const double *displacement, int n,
                             double c)
 {
-    double stiffness_of_axes[TACT_PASSIVITY_MOST];
+    double stiffness_of_each_axis[TACT_PASSIVITY_MOST];
     for (int i = 0; i < n; i++) {
-        stiffness_of_axes[i] = c;
+        stiffness_of_each_axis[i] = c;
     }
-    return tact_passivity_bound_axes(force, last, displacement, n, stiffness_of_axes);
+    return tact_passivity_bound_axes(force, last, displacement, n, stiffness_of_each_axis);
 }
 
 double tact_passivity_damp(double *force, const double *rate, int n, double energy, double period,
                            double max_damping)
 {
-    const double squared_speed = squared_norm(rate, n);
+    const double squared_speed = squared_vector_norm(rate, n);
     if (!(energy < 0.0 && squared_speed > 0.0)) {
         return 0.0;
     }
@@ -57,12 +57,13 @@ double tact_passivity_damp(double *force, const double *rate, int n, double ener
 double tact_passivity_stiffest(double damping, double delay, double friction, double resolution,
                                double period)
 {
-    const double sampled_stiffness_limit = damping / (0.5 * period + delay);
-    return resolution > 0.0 ? fmin(sampled_stiffness_limit, 2.0 * friction / resolution)
-                            : sampled_stiffness_limit;
+    const double stiffness_limit_of_sampling = damping / (0.5 * period + delay);
+    return resolution > 0.0 ? fmin(stiffness_limit_of_sampling, 2.0 * friction / resolution)
+                            : stiffness_limit_of_sampling;
 }
 
-double tact_passivity_max_damping(double mass, double delay, double alpha, double period)
+double tact_passivity_max_damping(double mass, double delay, double filter_weight_of_new_rate,
+                                  double period)
 {
     const double right_angle = 1.57079632679489661923, ticks = delay / period + 1.0;
     double low = 0.0, high = right_angle / ticks, filter_real_part = 1.0,
@@ -70,13 +71,14 @@ double tact_passivity_max_damping(double mass, double delay, double alpha, doubl
     for (int i = 0; i < 60;
          i++) { /* bisection of the angle, until its interval is one rounding step */
         const double angle = 0.5 * (low + high);
-        filter_real_part = 1.0 - (1.0 - alpha) * tact_cos(angle);
-        filter_imaginary_part = (1.0 - alpha) * tact_sin(angle);
-        const int is_phase_below_right_angle =
+        filter_real_part = 1.0 - (1.0 - filter_weight_of_new_rate) * tact_cos(angle);
+        filter_imaginary_part = (1.0 - filter_weight_of_new_rate) * tact_sin(angle);
+        const int is_loop_phase_below_right_angle =
             ticks * angle + tact_atan2(filter_imaginary_part, filter_real_part) < right_angle;
-        low = is_phase_below_right_angle ? angle : low;
-        high = is_phase_below_right_angle ? high : angle;
+        low = is_loop_phase_below_right_angle ? angle : low;
+        high = is_loop_phase_below_right_angle ? high : angle;
     }
-    const double filter_gain = alpha / tact_hypot(filter_real_part, filter_imaginary_part);
-    return 2.0 * mass / period * tact_sin(0.5 * low) / tact_cos(0.5 * low) / filter_gain;
+    const double rate_filter_gain =
+        filter_weight_of_new_rate / tact_hypot(filter_real_part, filter_imaginary_part);
+    return 2.0 * mass / period * tact_sin(0.5 * low) / tact_cos(0.5 * low) / rate_filter_gain;
 }

@@ -36,6 +36,7 @@ double tact_passivity_bound_axes(double *force, const double *last, const double
  * @param period  T [s]
  * @return [N s/m, N m s/rad]. Real-time safe.
  */
-double tact_passivity_max_damping(double mass, double delay, double alpha, double period);
+double tact_passivity_max_damping(double mass, double delay, double filter_weight_of_new_rate,
+                                  double period);
 
 #endif

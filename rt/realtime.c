@@ -30,7 +30,7 @@ struct entry {
     int has_cpu_time_fuse;
     int slot; /* index of the thread in process.thread, or -1 */
     int cpu_dma_latency_fd;
-    int locked;
+    int has_locked_memory;
 };
 
 static _Thread_local struct entry self;
@@ -42,7 +42,7 @@ static _Thread_local int has_fuse_of_thread_blown; /* 1: the CPU-time fuse of th
 static struct {
     pthread_mutex_t lock;
     int memory_locking_thread_count; /* number of threads that requested locked memory */
-    struct tact_realtime_item memory;
+    struct tact_realtime_item memory_lock_item;
     int has_cpu_time_fuse;
     int64_t fuse_us;
     struct rlimit saved_rttime_limit;
@@ -66,8 +66,8 @@ struct tact_realtime_options tact_realtime_default(void)
     };
 }
 
-static struct tact_realtime_item *add_report_item(struct tact_realtime_report *report,
-                                                  const struct tact_realtime_item *item)
+static struct tact_realtime_item *add_realtime_report_item(struct tact_realtime_report *report,
+                                                           const struct tact_realtime_item *item)
 {
     report->refused += !item->granted;
     report->item[report->count] = *item;
@@ -111,7 +111,7 @@ static const char *resource_limit_text(rlim_t limit, char *buf, size_t size)
 
 /* With limited memory, MCL_FUTURE makes later mappings fail, and with them every new thread with a
  * default stack: try one mapping, and do without MCL_FUTURE if it fails. */
-static int can_lock_future_mappings(void)
+static int can_lock_future_memory_mappings(void)
 {
     const size_t default_stack_bytes = 8 * 1024 * 1024;
     void *probe = mmap(NULL, default_stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -122,7 +122,7 @@ static int can_lock_future_mappings(void)
     return 1;
 }
 
-static void lock_memory_once(struct tact_realtime_report *report)
+static void lock_process_memory(struct tact_realtime_report *report)
 {
     char text[32];
     struct rlimit limit = {0, 0};
@@ -135,7 +135,7 @@ static void lock_memory_once(struct tact_realtime_report *report)
                                "mlockall: %s (RLIMIT_MEMLOCK %s bytes)", strerror(error), text);
         return;
     }
-    if (can_lock_future_mappings()) {
+    if (can_lock_future_memory_mappings()) {
         report_granted_setting(report, "memory");
         return;
     }
@@ -153,21 +153,22 @@ static void lock_memory_once(struct tact_realtime_report *report)
 static void lock_memory(struct tact_realtime_report *report)
 {
     if (process.memory_locking_thread_count++ == 0) {
-        lock_memory_once(report);
-        process.memory = report->item[report->count - 1];
+        lock_process_memory(report);
+        process.memory_lock_item = report->item[report->count - 1];
     } else {
-        add_report_item(report, &process.memory);
+        add_realtime_report_item(report, &process.memory_lock_item);
     }
-    self.locked = 1;
+    self.has_locked_memory = 1;
 }
 
 static void request_dma_latency(const struct tact_realtime_options *options,
                                 struct tact_realtime_report *report)
 {
     const char *path = "/dev/cpu_dma_latency";
-    const int32_t latency = options->dma_latency_us;
+    const int32_t requested_dma_latency_us = options->dma_latency_us;
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && write(fd, &latency, sizeof latency) == (ssize_t)sizeof latency) {
+    if (fd >= 0 && write(fd, &requested_dma_latency_us, sizeof requested_dma_latency_us) ==
+                       (ssize_t)sizeof requested_dma_latency_us) {
         self.cpu_dma_latency_fd = fd;
         report_granted_setting(report, "dma_latency");
         return;
@@ -281,7 +282,7 @@ static void demote_to_normal_scheduling(int slot)
 /* The signal is directed to the process. The kernel delivers it to the thread over its limit, which
  * unblocks it; if another thread receives it, the origin is unknown, and all entered threads are
  * demoted. */
-static void handle_fuse_signal(int signal_number)
+static void handle_cpu_time_fuse_signal(int signal_number)
 {
     (void)signal_number;
     const int saved_errno = errno;
@@ -301,7 +302,7 @@ static void handle_fuse_signal(int signal_number)
 
 static int install_fuse_handler(int64_t fuse_us)
 {
-    struct sigaction action = {.sa_handler = handle_fuse_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = handle_cpu_time_fuse_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     getrlimit(RLIMIT_RTTIME, &process.saved_rttime_limit);
     const struct rlimit limit = {(rlim_t)fuse_us, process.saved_rttime_limit.rlim_max};
@@ -442,8 +443,8 @@ static int allocate_thread_slot(void)
     return -1;
 }
 
-static void set_up_thread(const struct tact_realtime_options *options,
-                          struct tact_realtime_report *r)
+static void apply_realtime_options_to_thread(const struct tact_realtime_options *options,
+                                             struct tact_realtime_report *r)
 {
     if (options->lock_memory) {
         lock_memory(r);
@@ -466,8 +467,8 @@ static void set_up_thread(const struct tact_realtime_options *options,
 int tact_realtime_enter(const struct tact_realtime_options *options,
                         struct tact_realtime_report *report)
 {
-    struct tact_realtime_report local_report;
-    struct tact_realtime_report *r = report ? report : &local_report;
+    struct tact_realtime_report discarded_realtime_report;
+    struct tact_realtime_report *r = report ? report : &discarded_realtime_report;
     memset(r, 0, sizeof *r);
     if (!check_realtime_options(options)) {
         return -EINVAL;
@@ -480,7 +481,7 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     has_fuse_of_thread_blown = 0;
     pthread_mutex_lock(&process.lock);
     self.slot = allocate_thread_slot();
-    set_up_thread(options, r);
+    apply_realtime_options_to_thread(options, r);
     pthread_mutex_unlock(&process.lock);
     if (options->priority > 0 && (self.slot >= 0 || options->fuse_us == 0)) {
         /* this step comes last: the steps above are not real-time work */
@@ -498,13 +499,13 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     return 0;
 }
 
-static void release_process_settings(void)
+static void restore_process_settings(void)
 {
     if (self.has_cpu_time_fuse && --process.has_cpu_time_fuse == 0) {
         setrlimit(RLIMIT_RTTIME, &process.saved_rttime_limit);
         sigaction(SIGXCPU, &process.action, NULL);
     }
-    if (self.locked && --process.memory_locking_thread_count == 0) {
+    if (self.has_locked_memory && --process.memory_locking_thread_count == 0) {
         munlockall();
     }
     if (self.slot >= 0) {
@@ -531,7 +532,7 @@ void tact_realtime_leave(void)
         close(self.cpu_dma_latency_fd);
     }
     pthread_mutex_lock(&process.lock);
-    release_process_settings();
+    restore_process_settings();
     pthread_mutex_unlock(&process.lock);
     self.has_entered_real_time = 0;
 }

@@ -8,7 +8,7 @@ enum { AXES = 6, MODES = 4, JOINTS = 8, AXIS_VALUES = 1 + MODES * JOINTS };
 
 static const uint64_t impedance_hash_place_value =
     UINT64_C(1291467969); /* values of all axes together: AXIS_VALUES to the power of AXES */
-static const uint32_t impedance_hash_mask = 0x3fffff; /* 22 bits */
+static const uint32_t impedance_hash_bit_mask = 0x3fffff; /* 22 bits */
 
 static const char *const mode_names[MODES] = {"waves", "position_force", "position_position",
                                               "model"};
@@ -17,7 +17,7 @@ static const char *const mode_names[MODES] = {"waves", "position_force", "positi
 static const char *const joint_names[JOINTS] = {"slide",  "hinge",   "base_x",  "base_y",
                                                 "base_z", "base_rx", "base_ry", "base_rz"};
 
-static uint32_t find_name_index(const char *const *names, uint32_t count, const char *name)
+static uint32_t index_of_name_or_last(const char *const *names, uint32_t count, const char *name)
 {
     uint32_t i = 0;
     while (i < count - 1 && strcmp(names[i], name) != 0) {
@@ -28,8 +28,8 @@ static uint32_t find_name_index(const char *const *names, uint32_t count, const 
 
 uint64_t tact_remote_terms_of_axis(uint64_t axis, const char *mode, const char *joint)
 {
-    uint64_t value = 1 + JOINTS * find_name_index(mode_names, MODES, mode) +
-                     find_name_index(joint_names, JOINTS, joint);
+    uint64_t value = 1 + JOINTS * index_of_name_or_last(mode_names, MODES, mode) +
+                     index_of_name_or_last(joint_names, JOINTS, joint);
     for (uint64_t i = 0; i < axis; i++) {
         value *= AXIS_VALUES;
     }
@@ -43,24 +43,28 @@ uint64_t tact_remote_terms_of_impedances(const double *wave_impedances, size_t c
         impedance_hash = (impedance_hash ^ ((const unsigned char *)wave_impedances)[i]) * 16777619u;
     }
     return impedance_hash_place_value *
-           ((impedance_hash ^ impedance_hash >> 22) & impedance_hash_mask);
+           ((impedance_hash ^ impedance_hash >> 22) & impedance_hash_bit_mask);
 }
 
 /* Appends to text, of which `used` bytes are used; returns how many are then. */
-static size_t append_difference(char *text, size_t size, size_t text_length, const char *what,
-                                int axis, const char *value_here, const char *value_at_other_site)
+static size_t append_terms_difference(char *text, size_t size, size_t length_of_difference_text,
+                                      const char *what, int axis, const char *value_here,
+                                      const char *value_at_other_site)
 {
-    const int n = snprintf(text + text_length, size - text_length,
-                           "%saxis %d: %s%s here, %s at the other end", text_length ? "; " : "",
-                           axis, what, value_here, value_at_other_site);
-    return n > 0 && (size_t)n < size - text_length ? text_length + (size_t)n : size - 1;
+    const int n =
+        snprintf(text + length_of_difference_text, size - length_of_difference_text,
+                 "%saxis %d: %s%s here, %s at the other end", length_of_difference_text ? "; " : "",
+                 axis, what, value_here, value_at_other_site);
+    return n > 0 && (size_t)n < size - length_of_difference_text
+               ? length_of_difference_text + (size_t)n
+               : size - 1;
 }
 
 void tact_remote_terms_difference(uint64_t terms_here, uint64_t terms_at_other_site, char *text,
                                   size_t size)
 {
     uint64_t a = terms_here, b = terms_at_other_site;
-    size_t text_length = 0;
+    size_t length_of_difference_text = 0;
     text[0] = '\0';
     for (int axis = 0; axis < AXES; axis++, a /= AXIS_VALUES, b /= AXIS_VALUES) {
         const uint64_t axis_terms_here = a % AXIS_VALUES,
@@ -69,20 +73,23 @@ void tact_remote_terms_difference(uint64_t terms_here, uint64_t terms_at_other_s
             continue;
         }
         if (!axis_terms_here || !axis_terms_at_other_site) {
-            text_length = append_difference(text, size, text_length, "", axis,
-                                            axis_terms_here ? "tied" : "not tied",
-                                            axis_terms_at_other_site ? "tied" : "not tied");
+            length_of_difference_text =
+                append_terms_difference(text, size, length_of_difference_text, "", axis,
+                                        axis_terms_here ? "tied" : "not tied",
+                                        axis_terms_at_other_site ? "tied" : "not tied");
         } else if ((axis_terms_here - 1) / JOINTS != (axis_terms_at_other_site - 1) / JOINTS) {
-            text_length = append_difference(text, size, text_length, "mode ", axis,
-                                            mode_names[(axis_terms_here - 1) / JOINTS],
-                                            mode_names[(axis_terms_at_other_site - 1) / JOINTS]);
+            length_of_difference_text =
+                append_terms_difference(text, size, length_of_difference_text, "mode ", axis,
+                                        mode_names[(axis_terms_here - 1) / JOINTS],
+                                        mode_names[(axis_terms_at_other_site - 1) / JOINTS]);
         } else {
-            text_length = append_difference(text, size, text_length, "joint ", axis,
-                                            joint_names[(axis_terms_here - 1) % JOINTS],
-                                            joint_names[(axis_terms_at_other_site - 1) % JOINTS]);
+            length_of_difference_text =
+                append_terms_difference(text, size, length_of_difference_text, "joint ", axis,
+                                        joint_names[(axis_terms_here - 1) % JOINTS],
+                                        joint_names[(axis_terms_at_other_site - 1) % JOINTS]);
         }
     }
-    if (a != b && !text_length) {
+    if (a != b && !length_of_difference_text) {
         snprintf(text, size, "the wave impedance is not that of the other end");
     }
 }

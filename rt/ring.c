@@ -9,10 +9,10 @@
 
 /* At the start of the ring's memory. Each side writes only its own cache line. Other processes may
  * map it: lock-free atomics work across processes. */
-struct ring_counters {
+struct ring_shared_counters {
     /* index of the next element that the producer writes */
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head;
-    _Atomic uint32_t max_fill_count;
+    _Atomic uint32_t max_filled_element_count;
     _Atomic uint64_t overruns;
     /* index of the next element that the consumer reads */
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail;
@@ -22,14 +22,14 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
                "the ring's counters must be lock-free, as processes share them");
 
 struct tact_ring {
-    struct ring_counters *shared;
-    uint32_t mask;
+    struct ring_shared_counters *shared_counters;
+    uint32_t ring_index_mask;
     size_t stride;
-    unsigned char *elements;
+    unsigned char *ring_elements;
     void *ring_allocation; /* memory that is freed with the ring, or NULL if it is the caller's */
 };
 
-static uint32_t power_of_two(uint32_t n)
+static uint32_t next_power_of_two(uint32_t n)
 {
     uint32_t p = 1;
     while (p < n) {
@@ -53,11 +53,11 @@ size_t tact_ring_bytes(uint32_t capacity, size_t element_size)
     if (capacity == 0 || capacity > UINT32_C(1) << 31 || stride == 0) {
         return 0;
     }
-    const uint32_t slots = power_of_two(capacity);
+    const uint32_t slots = next_power_of_two(capacity);
     if (stride > (SIZE_MAX / 2) / slots) {
         return 0;
     }
-    return sizeof(struct ring_counters) +
+    return sizeof(struct ring_shared_counters) +
            (slots * stride + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
 }
 
@@ -70,10 +70,11 @@ int tact_ring_attach(struct tact_ring **out, void *memory, uint32_t capacity, si
     if (!ring) {
         return -ENOMEM;
     }
-    *ring = (struct tact_ring){.shared = memory,
-                               .mask = power_of_two(capacity) - 1,
+    *ring = (struct tact_ring){.shared_counters = memory,
+                               .ring_index_mask = next_power_of_two(capacity) - 1,
                                .stride = aligned_element_stride(element_size),
-                               .elements = (unsigned char *)memory + sizeof(struct ring_counters)};
+                               .ring_elements =
+                                   (unsigned char *)memory + sizeof(struct ring_shared_counters)};
     *out = ring;
     return 0;
 }
@@ -86,11 +87,11 @@ int tact_ring_create_at(struct tact_ring **out, void *memory, uint32_t capacity,
         return rc;
     }
     memset(memory, 0, tact_ring_bytes(capacity, element_size));
-    struct ring_counters *shared = memory;
-    atomic_init(&shared->head, start_index);
-    atomic_init(&shared->tail, start_index);
-    atomic_init(&shared->max_fill_count, 0);
-    atomic_init(&shared->overruns, 0);
+    struct ring_shared_counters *shared_counters = memory;
+    atomic_init(&shared_counters->head, start_index);
+    atomic_init(&shared_counters->tail, start_index);
+    atomic_init(&shared_counters->max_filled_element_count, 0);
+    atomic_init(&shared_counters->overruns, 0);
     return 0;
 }
 
@@ -126,26 +127,28 @@ void tact_ring_free(struct tact_ring *ring)
  * read-modify-write. */
 void *tact_ring_reserve(struct tact_ring *ring)
 {
-    const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_relaxed);
-    const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
+    const uint32_t head = atomic_load_explicit(&ring->shared_counters->head, memory_order_relaxed);
+    const uint32_t tail = atomic_load_explicit(&ring->shared_counters->tail, memory_order_acquire);
     const uint32_t stored_element_count = head - tail;
-    if (stored_element_count > ring->mask) {
-        const uint64_t n = atomic_load_explicit(&ring->shared->overruns, memory_order_relaxed);
-        atomic_store_explicit(&ring->shared->overruns, n + 1, memory_order_relaxed);
+    if (stored_element_count > ring->ring_index_mask) {
+        const uint64_t n =
+            atomic_load_explicit(&ring->shared_counters->overruns, memory_order_relaxed);
+        atomic_store_explicit(&ring->shared_counters->overruns, n + 1, memory_order_relaxed);
         return NULL;
     }
     if (stored_element_count >=
-        atomic_load_explicit(&ring->shared->max_fill_count, memory_order_relaxed)) {
-        atomic_store_explicit(&ring->shared->max_fill_count, stored_element_count + 1,
-                              memory_order_relaxed);
+        atomic_load_explicit(&ring->shared_counters->max_filled_element_count,
+                             memory_order_relaxed)) {
+        atomic_store_explicit(&ring->shared_counters->max_filled_element_count,
+                              stored_element_count + 1, memory_order_relaxed);
     }
     return tact_ring_slot(ring, head);
 }
 
 void tact_ring_commit(struct tact_ring *ring)
 {
-    const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_relaxed);
-    atomic_store_explicit(&ring->shared->head, head + 1, memory_order_release);
+    const uint32_t head = atomic_load_explicit(&ring->shared_counters->head, memory_order_relaxed);
+    atomic_store_explicit(&ring->shared_counters->head, head + 1, memory_order_release);
 }
 
 const void *tact_ring_peek(struct tact_ring *ring)
@@ -155,8 +158,8 @@ const void *tact_ring_peek(struct tact_ring *ring)
 
 const void *tact_ring_peek_at(struct tact_ring *ring, uint32_t ahead)
 {
-    const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_relaxed);
-    const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
+    const uint32_t tail = atomic_load_explicit(&ring->shared_counters->tail, memory_order_relaxed);
+    const uint32_t head = atomic_load_explicit(&ring->shared_counters->head, memory_order_acquire);
     return head - tail <= ahead ? NULL : tact_ring_slot(ring, tail + ahead);
 }
 
@@ -167,46 +170,48 @@ void tact_ring_release(struct tact_ring *ring)
 
 void tact_ring_release_many(struct tact_ring *ring, uint32_t count)
 {
-    const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_relaxed);
-    atomic_store_explicit(&ring->shared->tail, tail + count, memory_order_release);
+    const uint32_t tail = atomic_load_explicit(&ring->shared_counters->tail, memory_order_relaxed);
+    atomic_store_explicit(&ring->shared_counters->tail, tail + count, memory_order_release);
 }
 
 void *tact_ring_slot(struct tact_ring *ring, uint32_t index)
 {
-    return ring->elements + (index & ring->mask) * ring->stride;
+    return ring->ring_elements + (index & ring->ring_index_mask) * ring->stride;
 }
 
 uint32_t tact_ring_head(const struct tact_ring *ring)
 {
-    return atomic_load_explicit(&ring->shared->head, memory_order_acquire);
+    return atomic_load_explicit(&ring->shared_counters->head, memory_order_acquire);
 }
 
 uint32_t tact_ring_tail(const struct tact_ring *ring)
 {
-    return atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
+    return atomic_load_explicit(&ring->shared_counters->tail, memory_order_acquire);
 }
 
 uint32_t tact_ring_capacity(const struct tact_ring *ring)
 {
-    return ring->mask + 1;
+    return ring->ring_index_mask + 1;
 }
 
 uint32_t tact_ring_occupancy(const struct tact_ring *ring)
 {
     /* Read the tail first: a tail read after the head may have passed it. What the producer adds
      * between the two loads can make the difference exceed the capacity. */
-    const uint32_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
-    const uint32_t head = atomic_load_explicit(&ring->shared->head, memory_order_acquire);
+    const uint32_t tail = atomic_load_explicit(&ring->shared_counters->tail, memory_order_acquire);
+    const uint32_t head = atomic_load_explicit(&ring->shared_counters->head, memory_order_acquire);
     const uint32_t stored_element_count = head - tail;
-    return stored_element_count > ring->mask ? ring->mask + 1 : stored_element_count;
+    return stored_element_count > ring->ring_index_mask ? ring->ring_index_mask + 1
+                                                        : stored_element_count;
 }
 
 uint64_t tact_ring_overruns(const struct tact_ring *ring)
 {
-    return atomic_load_explicit(&ring->shared->overruns, memory_order_relaxed);
+    return atomic_load_explicit(&ring->shared_counters->overruns, memory_order_relaxed);
 }
 
 uint32_t tact_ring_high_water(const struct tact_ring *ring)
 {
-    return atomic_load_explicit(&ring->shared->max_fill_count, memory_order_relaxed);
+    return atomic_load_explicit(&ring->shared_counters->max_filled_element_count,
+                                memory_order_relaxed);
 }

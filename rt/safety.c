@@ -8,7 +8,7 @@
 #include "rt/safety_internal.h"
 
 #define SAVED_STATE_HEADER_DOUBLES (3 + 2 * TACT_TRIP_CAUSES)
-#define STATE_CHANNEL_DOUBLES 4
+#define SAVED_STATE_CHANNEL_DOUBLES 4
 
 struct tact_safety_options tact_safety_default(void)
 {
@@ -98,7 +98,7 @@ void tact_safety_count_clamp(struct tact_safety *s, int channel, double value, u
     record_limit_trip(s, TACT_TRIP_CLAMP, channel, value, tick, is_clamp_acting, was_clamp_acting);
 }
 
-static void zero_outputs(struct tact_safety *s, double *sent)
+static void zero_safety_outputs(struct tact_safety *s, double *sent)
 {
     for (int i = 0; i < s->count; i++) {
         memset(&s->channel[i], 0, sizeof s->channel[i]);
@@ -124,49 +124,49 @@ void tact_safety_release(struct tact_safety *s, int channel)
 
 static int record_nonfinite_values(struct tact_safety *s, const double *requested, uint64_t tick)
 {
-    int has_nonfinite_value = 0;
+    int has_nonfinite_output = 0;
     for (int i = 0; i < s->count; i++) {
         if (!isfinite(requested[i])) {
             s->ticks[TACT_TRIP_NONFINITE]++;
             if (s->state != TACT_SAFETY_FAULT) {
                 record_safety_trip(s, TACT_TRIP_NONFINITE, i, requested[i], tick);
             }
-            has_nonfinite_value = 1;
+            has_nonfinite_output = 1;
         }
     }
-    return !has_nonfinite_value;
+    return !has_nonfinite_output;
 }
 
 /* Length of a vector, also where squares would overflow. */
 static double compute_vector_length(const double *v, int n)
 {
-    double largest_component = 0.0, sum = 0.0;
+    double largest_vector_component = 0.0, sum = 0.0;
     for (int i = 0; i < n; i++) {
-        largest_component = fmax(largest_component, fabs(v[i]));
+        largest_vector_component = fmax(largest_vector_component, fabs(v[i]));
     }
-    if (n == 1 || largest_component == 0.0) {
-        return largest_component;
+    if (n == 1 || largest_vector_component == 0.0) {
+        return largest_vector_component;
     }
     for (int i = 0; i < n; i++) {
-        sum += (v[i] / largest_component) * (v[i] / largest_component);
+        sum += (v[i] / largest_vector_component) * (v[i] / largest_vector_component);
     }
-    return largest_component * sqrt(sum);
+    return largest_vector_component * sqrt(sum);
 }
 
 /* Scales v down to the length `most` if it is longer; returns 1 if it was. */
-static int clamp_vector_length(double *v, int n, double length, double max_length)
+static int clamp_vector_length(double *v, int n, double length, double max_vector_length)
 {
-    if (!(length > max_length)) {
+    if (!(length > max_vector_length)) {
         return 0;
     }
     if (n == 1) {
-        v[0] = copysign(max_length, v[0]);
+        v[0] = copysign(max_vector_length, v[0]);
         return 1;
     }
     /* ensures that the length after rounding is not above `most` */
-    const double rounding_margin = 1.0 - 0x1p-50;
+    const double length_rounding_factor = 1.0 - 0x1p-50;
     for (int i = 0; i < n; i++) {
-        v[i] = isfinite(length) ? v[i] / length * max_length * rounding_margin : 0.0;
+        v[i] = isfinite(length) ? v[i] / length * max_vector_length * length_rounding_factor : 0.0;
     }
     return 1;
 }
@@ -197,8 +197,9 @@ static void limit_vector_group(struct tact_safety *s, int first, const double *r
         out[k] = fast ? s->channel[member[k]].sent + change_since_sent[k] : target[k];
     }
     const double length = compute_vector_length(out, n), value = n == 1 ? out[0] : length;
-    const int is_limit_exceeded = clamp_vector_length(out, n, length, s->setting[first].limit);
-    record_limit_trip(s, TACT_TRIP_CLAMP, first, value, tick, is_limit_exceeded,
+    const int is_vector_limit_exceeded =
+        clamp_vector_length(out, n, length, s->setting[first].limit);
+    record_limit_trip(s, TACT_TRIP_CLAMP, first, value, tick, is_vector_limit_exceeded,
                       &s->channel[first].clamped);
     for (int k = 0; k < n; k++) {
         s->channel[member[k]].sent = sent[member[k]] = out[k];
@@ -223,7 +224,7 @@ int tact_safety_step(struct tact_safety *s, const double *requested, int deadman
         s->ramp = 0.0;
     }
     if (s->state != TACT_SAFETY_ARMED) {
-        zero_outputs(s, sent);
+        zero_safety_outputs(s, sent);
         return s->state;
     }
     s->ramp = fmin(1.0, s->ramp + s->ramp_step);
@@ -274,7 +275,7 @@ const char *tact_trip_name(int cause)
 
 int tact_safety_state_size(int n)
 {
-    return SAVED_STATE_HEADER_DOUBLES + STATE_CHANNEL_DOUBLES * n;
+    return SAVED_STATE_HEADER_DOUBLES + SAVED_STATE_CHANNEL_DOUBLES * n;
 }
 
 TACT_RECORD_CODE void tact_safety_save(const struct tact_safety *s, double *v)
@@ -312,7 +313,7 @@ static int is_saved_state_valid(const struct tact_safety *s, const double *v)
         ok = ok && v[i] >= 0.0 && v[i] <= 0x1p53;
     }
     for (int i = 0; i < s->count; i++) {
-        const double *c = v + SAVED_STATE_HEADER_DOUBLES + STATE_CHANNEL_DOUBLES * i;
+        const double *c = v + SAVED_STATE_HEADER_DOUBLES + SAVED_STATE_CHANNEL_DOUBLES * i;
         ok = ok && isfinite(c[0]) && fabs(c[1]) <= s->setting[i].limit &&
              is_integer_from_zero_to(c[2], 1) && is_integer_from_zero_to(c[3], 1);
     }

@@ -4,9 +4,9 @@
 
 #include "rt/safety.h"
 
-/* Counts a limit that acts before the chain as its clamp does: a tick, and where *was_acting is 0 a
- * trip with that value. Sets *was_acting. Real-time safe. */
+/* Counts a limit that acts before the chain as its clamp does: a tick, and where *was_clamp_acting
+ * is 0 a trip with that value. Sets *was_clamp_acting. Real-time safe. */
 void tact_safety_count_clamp(struct tact_safety *s, int channel, double value, uint64_t tick,
-                             int is_acting, int32_t *was_acting);
+                             int is_clamp_acting, int32_t *was_clamp_acting);
 
 #endif

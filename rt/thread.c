@@ -5,18 +5,19 @@
 
 /* The creator's policy where neither thread is real-time: one at SCHED_IDLE may not be allowed to
  * start a thread at SCHED_OTHER. */
-static int set_thread_policy(pthread_attr_t *attributes, int priority)
+static int set_scheduling_policy_of_thread(pthread_attr_t *attributes, int priority)
 {
-    const struct sched_param param = {.sched_priority = priority};
-    const int current_policy = sched_getscheduler(0);
-    if (priority == 0 && (current_policy == SCHED_OTHER || current_policy == SCHED_BATCH ||
-                          current_policy == SCHED_IDLE)) {
+    const struct sched_param scheduling_parameters = {.sched_priority = priority};
+    const int policy_of_creating_thread = sched_getscheduler(0);
+    if (priority == 0 &&
+        (policy_of_creating_thread == SCHED_OTHER || policy_of_creating_thread == SCHED_BATCH ||
+         policy_of_creating_thread == SCHED_IDLE)) {
         return pthread_attr_setinheritsched(attributes, PTHREAD_INHERIT_SCHED);
     }
     int rc = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
     rc = rc ? rc : pthread_attr_setschedpolicy(attributes, priority ? SCHED_FIFO : SCHED_OTHER);
     /* without this call the priority would be the creator's, which is invalid for SCHED_OTHER */
-    return rc ? rc : pthread_attr_setschedparam(attributes, &param);
+    return rc ? rc : pthread_attr_setschedparam(attributes, &scheduling_parameters);
 }
 
 static int set_thread_attributes(pthread_attr_t *attributes,
@@ -24,7 +25,7 @@ static int set_thread_attributes(pthread_attr_t *attributes,
 {
     size_t stack = options->stack_size ? options->stack_size : TACT_THREAD_STACK_BYTES;
     int rc = pthread_attr_setstacksize(attributes, stack);
-    rc = rc ? rc : set_thread_policy(attributes, options->priority);
+    rc = rc ? rc : set_scheduling_policy_of_thread(attributes, options->priority);
     if (rc == 0 && options->is_pinned_to_cpu) {
         cpu_set_t cpus;
         CPU_ZERO(&cpus);

@@ -20,9 +20,9 @@ struct tact_wall {
 
 /* Estimate of a wall at the site that touches it. All members are doubles, as they are logged. */
 struct tact_wall_estimate {
-    struct tact_wall wall;            /* the wall in series with the compliance of the tie */
-    double position, force;           /* q and F, low-passed */
-    double last_position, last_force; /* position q and force F of the last sample */
+    struct tact_wall wall;                   /* the wall in series with the compliance of the tie */
+    double position, force;                  /* q and F, low-passed */
+    double last_sample_position, last_force; /* position q and force F of the last sample */
     double squared_motion_sum,
         motion_force_product_sum; /* sums of dq^2 and dq dF over the samples, old ones forgotten */
     double touching;              /* sign of the contact force, 1 or -1; 0: no contact */
@@ -31,15 +31,15 @@ struct tact_wall_estimate {
 /* One tick: q [m, rad]; force: F, by the contacts [N, N m]; tie: K of the tie; period [s]. A force
  * counts from a stretch of the tie of 0.2 mm (or mrad) on. A wall that is passed without such a
  * force is forgotten. */
-void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, double tie_stiffness,
-                        double period);
+void tact_wall_update_estimate(struct tact_wall_estimate *e, double q, double force,
+                               double tie_stiffness, double period);
 
 /* State of the force that renders a remote wall at a joint. All members are doubles. */
 struct tact_wall_rendering {
     struct tact_wall wall; /* last known wall, with its stiffness clamped to what can be rendered */
-    double delayed_force;  /* rendered force minus the force of the wall [N, N m] */
-    double position;       /* joint position of the last tick [m, rad] */
-    double stiffness;      /* stiffness of the last known wall [N/m, N m/rad] */
+    double delayed_wall_force; /* rendered force minus the force of the wall [N, N m] */
+    double position;           /* joint position of the last tick [m, rad] */
+    double stiffness;          /* stiffness of the last known wall [N/m, N m/rad] */
 };
 
 /* Force of a wall on the joint at position q [N, N m], with the sign of the wall; 0 in front of it.
@@ -49,7 +49,7 @@ double tact_wall_force(const struct tact_wall *wall, double q);
 /* One tick: the force on the joint. A wall that is touched changes without a jump: its force
  * follows by 0.3 s and as if it moved by 5 cm/s or 5 crad/s, and never pulls. most: of the
  * stiffness that is felt. */
-double tact_wall_render(struct tact_wall_rendering *rendering,
+double tact_wall_render(struct tact_wall_rendering *wall_rendering,
                         const struct tact_wall *received_wall, double q, double max_stiffness,
                         double period);
 

@@ -9,20 +9,20 @@ static const double max_correction_gain = 2.0;  /* correction rate by position e
 static const double max_gain_times_round_trip =
     0.5; /* largest product of that gain and the round trip [1] */
 /* lowest stiffness of a person's press, relative to the wave impedance [1/s] */
-static const double min_hand_stiffness_to_impedance = 8.0;
+static const double min_press_stiffness_over_impedance = 8.0;
 /* largest gain that the stretch of the line adds to the correction [1] */
-static const double max_stretch_gain = 2.0;
+static const double max_line_stretch_gain = 2.0;
 /* fraction of the energy tank's capacity below which the correction is reduced [1] */
 static const double low_energy_tank_fraction = 0.02;
 /* largest fraction that is taken off an incoming wave to end reflections [1] */
 static const double max_wave_attenuation = 0.5;
 /* one-way delay of the line above which reflections are attenuated [s] */
-static const double min_reflection_delay = 0.08;
+static const double min_delay_of_wave_attenuation = 0.08;
 /* further delay over which the attenuation of reflections rises to its full value [s] */
-static const double reflection_delay_ramp = 0.03;
+static const double delay_range_of_wave_attenuation = 0.03;
 /* lead over the other site, divided by the delay, at which the whole wave would be taken off, but
  * for max_wave_attenuation [m/s, rad/s] */
-static const double full_attenuation_lead_speed = 0.1;
+static const double lead_speed_of_full_attenuation = 0.1;
 
 double tact_wave_drive_gain_fraction(const struct tact_wave_tie *tie)
 {
@@ -37,7 +37,7 @@ double tact_wave_line_end_rate(double impedance, double wave, double force)
 enum tact_wave_kind tact_wave_kind(double wave)
 {
     static const double reserved_wave_values[] = {TACT_WAVE_AT_REST, TACT_WAVE_STOPPED,
-                                                  TACT_WAVE_WAIT, TACT_WAVE_WAITING};
+                                                  TACT_WAVE_REQUEST_TO_WAIT, TACT_WAVE_WAITING};
     int kind = TACT_WAVE_KIND_MISSING;
     for (size_t i = 0; i < sizeof reserved_wave_values / sizeof *reserved_wave_values; i++) {
         kind += fabs(wave) > 0.5 * reserved_wave_values[i];
@@ -81,9 +81,10 @@ double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double roun
         (rate > 0.0 ? -error : error) - fabs(force) * delay / tie->impedance;
     const double max_attenuation =
         max_wave_attenuation *
-        clamp_to_range((delay - min_reflection_delay) / reflection_delay_ramp, 0.0, 1.0);
+        clamp_to_range((delay - min_delay_of_wave_attenuation) / delay_range_of_wave_attenuation,
+                       0.0, 1.0);
     return wave * (1.0 - clamp_to_range(line_end_lead_beyond_stretch /
-                                            (full_attenuation_lead_speed * delay),
+                                            (lead_speed_of_full_attenuation * delay),
                                         0.0, max_attenuation));
 }
 
@@ -94,10 +95,11 @@ double tact_wave_line_end_return_rate(const struct tact_wave_tie *tie, double ro
         return 0.0;
     }
     const double gain = fmin(max_correction_gain, max_gain_times_round_trip / round_trip);
-    const double stretch_fraction =
-        fmin(max_stretch_gain, min_hand_stiffness_to_impedance * 0.5 * round_trip);
-    const double stretch_error = position_error_due_to_line_stretch(tie, round_trip, error, force);
-    return gain * (error + stretch_fraction * stretch_error);
+    const double line_stretch_gain_fraction =
+        fmin(max_line_stretch_gain, min_press_stiffness_over_impedance * 0.5 * round_trip);
+    const double position_error_of_line_stretch =
+        position_error_due_to_line_stretch(tie, round_trip, error, force);
+    return gain * (error + line_stretch_gain_fraction * position_error_of_line_stretch);
 }
 
 double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,
@@ -106,21 +108,21 @@ double tact_wave_position_correction(const struct tact_wave_tie *tie, double tan
     const double rate = length > max_correction_rate
                             ? line_end_return_rate / length * max_correction_rate
                             : line_end_return_rate;
-    const double correction_energy = force * rate * tie->period;
-    if (correction_energy <= 0.0) {
+    const double energy_of_line_end_correction = force * rate * tie->period;
+    if (energy_of_line_end_correction <= 0.0) {
         return rate;
     }
-    return tank > correction_energy
+    return tank > energy_of_line_end_correction
                ? rate * fmin(1.0, tank / (low_energy_tank_fraction * tie->tank))
                : 0.0;
 }
 
-void tact_wave_advance_line_end(const struct tact_wave_tie *tie, double rate, double correction,
-                                double force, double machine_joint_rate, double *position,
-                                double *tank)
+void tact_wave_advance_line_end(const struct tact_wave_tie *tie, double rate,
+                                double line_end_correction_rate, double force,
+                                double machine_joint_rate, double *position, double *tank)
 {
-    const double slip = rate + correction - machine_joint_rate;
-    *position += tie->period * (rate + correction);
-    *tank += tie->period * (tie->damping * slip * slip - force * correction);
+    const double slip = rate + line_end_correction_rate - machine_joint_rate;
+    *position += tie->period * (rate + line_end_correction_rate);
+    *tank += tie->period * (tie->damping * slip * slip - force * line_end_correction_rate);
     *tank = fmin(*tank, tie->tank);
 }

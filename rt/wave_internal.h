@@ -33,7 +33,7 @@
 #define TACT_WAVE_MISSING 0.0
 #define TACT_WAVE_AT_REST 1e-100
 #define TACT_WAVE_STOPPED 1e-90
-#define TACT_WAVE_WAIT 1e-80
+#define TACT_WAVE_REQUEST_TO_WAIT 1e-80
 #define TACT_WAVE_WAITING 1e-70
 
 /* Impedance of the line, and the spring and damper that tie a machine's joint to the line's end. */
@@ -88,8 +88,8 @@ double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double roun
 
 /* Moves the end of a machine's line, x_d, and its tank [J] by one period, with rate and force of
  * this tick; machine_joint_rate: v_x. */
-void tact_wave_advance_line_end(const struct tact_wave_tie *tie, double rate, double correction,
-                                double force, double machine_joint_rate, double *position,
-                                double *tank);
+void tact_wave_advance_line_end(const struct tact_wave_tie *tie, double rate,
+                                double line_end_correction_rate, double force,
+                                double machine_joint_rate, double *position, double *tank);
 
 #endif

@@ -26,17 +26,18 @@ static int solve_4x4_system(double m[4][4], const double b[4], double x[4])
         a[i][4] = b[i];
     }
     for (int k = 0; k < 4; k++) {
-        int pivot_row = k;
+        int row_of_largest_pivot = k;
         for (int i = k + 1; i < 4; i++) {
-            pivot_row = fabs(a[i][k]) > fabs(a[pivot_row][k]) ? i : pivot_row;
+            row_of_largest_pivot =
+                fabs(a[i][k]) > fabs(a[row_of_largest_pivot][k]) ? i : row_of_largest_pivot;
         }
-        if (a[pivot_row][k] == 0.0) {
+        if (a[row_of_largest_pivot][k] == 0.0) {
             return 0;
         }
         for (int j = 0; j < 5; j++) {
             double t = a[k][j];
-            a[k][j] = a[pivot_row][j];
-            a[pivot_row][j] = t;
+            a[k][j] = a[row_of_largest_pivot][j];
+            a[row_of_largest_pivot][j] = t;
         }
         for (int i = 0; i < 4; i++) {
             double f = i == k ? 0.0 : a[i][k] / a[k][k];
@@ -72,28 +73,29 @@ static void set_initial_simplex_basis(struct simplex_basis *b, double size)
 /** The constraint that leaves the basis when a new one enters, chosen such that all multipliers
  * stay positive; -1 where there is none. */
 static int find_constraint_leaving_basis(const struct simplex_basis *b,
-                                         const double entering_constraint[4])
+                                         const double constraint_entering_basis[4])
 {
     double transposed_basis[4][4], multiplier[4], entering_coefficient[4],
-        min_pivot_ratio = INFINITY;
-    int leaving_row = -1;
+        min_multiplier_ratio = INFINITY;
+    int basis_row_to_replace = -1;
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
             transposed_basis[i][j] = b->row[j][i];
         }
     }
     if (!solve_4x4_system(transposed_basis, ANTI_CYCLING_OBJECTIVE, multiplier) ||
-        !solve_4x4_system(transposed_basis, entering_constraint, entering_coefficient)) {
+        !solve_4x4_system(transposed_basis, constraint_entering_basis, entering_coefficient)) {
         return -1;
     }
     for (int i = 0; i < 4; i++) {
-        double pivot_ratio = multiplier[i] / entering_coefficient[i];
-        if (entering_coefficient[i] > 1e-12 && pivot_ratio < min_pivot_ratio) {
-            min_pivot_ratio = pivot_ratio;
-            leaving_row = i;
+        double multiplier_ratio_of_basis_row = multiplier[i] / entering_coefficient[i];
+        if (entering_coefficient[i] > 1e-12 &&
+            multiplier_ratio_of_basis_row < min_multiplier_ratio) {
+            min_multiplier_ratio = multiplier_ratio_of_basis_row;
+            basis_row_to_replace = i;
         }
     }
-    return leaving_row;
+    return basis_row_to_replace;
 }
 
 int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, double size,
@@ -101,7 +103,7 @@ int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, doub
 {
     struct simplex_basis b;
     set_initial_simplex_basis(&b, size);
-    for (int simplex_step = 0; simplex_step < MOST_STEPS; simplex_step++) {
+    for (int simplex_method_step = 0; simplex_method_step < MOST_STEPS; simplex_method_step++) {
         /* with a tolerance of 1e-14 rounding could keep the search from ending */
         double y[4], max_violation = 1e-12 * size;
         size_t entering_plane = count;
@@ -110,9 +112,10 @@ int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, doub
         }
         for (size_t i = 0; i < count; i++) {
             const double *n = plane[i];
-            double plane_violation = n[0] * y[0] + n[1] * y[1] + n[2] * y[2] + y[3] - n[3];
-            if (plane_violation > max_violation) {
-                max_violation = plane_violation;
+            double violation_of_plane_constraint =
+                n[0] * y[0] + n[1] * y[1] + n[2] * y[2] + y[3] - n[3];
+            if (violation_of_plane_constraint > max_violation) {
+                max_violation = violation_of_plane_constraint;
                 entering_plane = i;
             }
         }
@@ -123,12 +126,12 @@ int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, doub
         }
         double row[4] = {plane[entering_plane][0], plane[entering_plane][1],
                          plane[entering_plane][2], 1.0};
-        int leaving_row = find_constraint_leaving_basis(&b, row);
-        if (leaving_row < 0) {
+        int basis_row_to_replace = find_constraint_leaving_basis(&b, row);
+        if (basis_row_to_replace < 0) {
             return 0;
         }
-        memcpy(b.row[leaving_row], row, sizeof row);
-        b.right[leaving_row] = plane[entering_plane][3];
+        memcpy(b.row[basis_row_to_replace], row, sizeof row);
+        b.right[basis_row_to_replace] = plane[entering_plane][3];
     }
     return 0;
 }

@@ -10,8 +10,8 @@ static const int monomial_exponents[JET_TERMS][2] = {{0, 0}, {1, 0}, {0, 1}, {2,
 /* Index of the coefficient of s^i t^j in a Taylor polynomial. */
 static int monomial_index(int i, int j)
 {
-    static const int first_term_of_degree[4] = {0, 1, 3, 6};
-    return first_term_of_degree[i + j] + j;
+    static const int first_jet_term_of_degree[4] = {0, 1, 3, 6};
+    return first_jet_term_of_degree[i + j] + j;
 }
 
 struct jet tact_jet_constant(double value)
@@ -44,7 +44,7 @@ struct jet tact_jet_scale(struct jet a, double s)
 
 struct jet tact_jet_multiply(const struct jet *a, const struct jet *b)
 {
-    static const unsigned char monomial_products[][3] = {
+    static const unsigned char term_indices_of_products[][3] = {
         /* indices of the term of a, of the term of b, and of their product */
         {0, 0, 0}, {0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {0, 4, 4}, {0, 5, 5}, {0, 6, 6},
         {0, 7, 7}, {0, 8, 8}, {0, 9, 9}, {1, 0, 1}, {1, 1, 3}, {1, 2, 4}, {1, 3, 6},
@@ -52,9 +52,10 @@ struct jet tact_jet_multiply(const struct jet *a, const struct jet *b)
         {2, 5, 9}, {3, 0, 3}, {3, 1, 6}, {3, 2, 7}, {4, 0, 4}, {4, 1, 7}, {4, 2, 8},
         {5, 0, 5}, {5, 1, 8}, {5, 2, 9}, {6, 0, 6}, {7, 0, 7}, {8, 0, 8}, {9, 0, 9}};
     struct jet r = {{0.0}};
-    for (size_t i = 0; i < sizeof monomial_products / sizeof *monomial_products; i++) {
-        r.c[monomial_products[i][2]] +=
-            a->c[monomial_products[i][0]] * b->c[monomial_products[i][1]];
+    for (size_t i = 0; i < sizeof term_indices_of_products / sizeof *term_indices_of_products;
+         i++) {
+        r.c[term_indices_of_products[i][2]] +=
+            a->c[term_indices_of_products[i][0]] * b->c[term_indices_of_products[i][1]];
     }
     return r;
 }
@@ -112,7 +113,8 @@ void tact_jet_cross(struct jet r[3], const struct jet a[3], const struct jet b[3
 
 void tact_jet_normalize(struct jet r[3], const struct jet a[3])
 {
-    struct jet squared_norm = tact_jet_dot(a, a), inverse = tact_jet_power(&squared_norm, -0.5);
+    struct jet squared_norm_jet = tact_jet_dot(a, a),
+               inverse = tact_jet_power(&squared_norm_jet, -0.5);
     for (int i = 0; i < 3; i++) {
         r[i] = tact_jet_multiply(&a[i], &inverse);
     }

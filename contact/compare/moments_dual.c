@@ -23,9 +23,9 @@ static const double EQUAL_DUAL_POINTS_TOLERANCE = 1e-11;
  * enclose. */
 struct overlap_polyhedron {
     size_t count;
-    double (*plane)[4];       /* n.r <= d, r from origin */
-    uint8_t *solids_of_plane; /* solid that the plane belongs to; 1: A, 2: B, 3: both */
-    double (*point)[3];       /* n / d */
+    double (*plane)[4];           /* n.r <= d, r from origin */
+    uint8_t *solids_owning_plane; /* solid that the plane belongs to; 1: A, 2: B, 3: both */
+    double (*point)[3];           /* n / d */
     size_t corners, capacity;
     struct corner *corner;
     double origin[3];
@@ -40,13 +40,13 @@ struct corner {
 /** A dual point with the plane that it belongs to, for sorting. */
 struct plane_with_dual_point {
     double point[3], plane[4];
-    uint8_t solids_of_plane;
+    uint8_t solids_owning_plane;
 };
 
 static void free_overlap_polyhedron(struct overlap_polyhedron *d)
 {
     free(d->plane);
-    free(d->solids_of_plane);
+    free(d->solids_owning_plane);
     free(d->point);
     free(d->corner);
 }
@@ -54,13 +54,13 @@ static void free_overlap_polyhedron(struct overlap_polyhedron *d)
 /** Adds the plane of a triangle to the planes. Slivers are left out: their neighbours enclose the
  * same solid. */
 static void add_triangle_plane(struct overlap_polyhedron *d, const double r[9],
-                               const double origin_to_shape[3], const struct tact_mesh *m, size_t t,
-                               uint8_t solids_of_plane)
+                               const double vector_from_origin_to_shape[3],
+                               const struct tact_mesh *m, size_t t, uint8_t solids_owning_plane)
 {
     double p[3][3], e[3][3], length[3], n[3], unit[3];
     for (size_t k = 0; k < 3; k++) {
         tact_m3_mul_v3(p[k], r, m->vertices + 3 * (size_t)m->triangles[3 * t + k]);
-        tact_v3_add(p[k], p[k], origin_to_shape);
+        tact_v3_add(p[k], p[k], vector_from_origin_to_shape);
     }
     for (int k = 0; k < 3; k++) {
         tact_v3_sub(e[k], p[(k + 2) % 3], p[(k + 1) % 3]);
@@ -76,25 +76,25 @@ static void add_triangle_plane(struct overlap_polyhedron *d, const double r[9],
     double *plane = d->plane[d->count];
     tact_v3_copy(plane, unit);
     plane[3] = tact_v3_dot(unit, p[at]);
-    d->solids_of_plane[d->count++] = solids_of_plane;
+    d->solids_owning_plane[d->count++] = solids_owning_plane;
 }
 
 static void add_shape_planes(struct overlap_polyhedron *d, const struct tact_shape *shape,
-                             const struct tact_pose *pose, uint8_t solids_of_plane)
+                             const struct tact_pose *pose, uint8_t solids_owning_plane)
 {
     static const double up[3] = {0.0, 0.0, 1.0};
-    double r[9], origin_to_shape[3];
+    double r[9], vector_from_origin_to_shape[3];
     tact_quat_to_m3(r, pose->quat_wxyz);
-    tact_v3_sub(origin_to_shape, pose->position, d->origin);
+    tact_v3_sub(vector_from_origin_to_shape, pose->position, d->origin);
     if (shape->kind == TACT_SHAPE_HALFSPACE) {
         double *plane = d->plane[d->count];
         tact_m3_mul_v3(plane, r, up);
-        plane[3] = tact_v3_dot(plane, origin_to_shape);
-        d->solids_of_plane[d->count++] = solids_of_plane;
+        plane[3] = tact_v3_dot(plane, vector_from_origin_to_shape);
+        d->solids_owning_plane[d->count++] = solids_owning_plane;
         return;
     }
     for (size_t t = 0; t < shape->mesh->triangle_count; t++) {
-        add_triangle_plane(d, r, origin_to_shape, shape->mesh, t, solids_of_plane);
+        add_triangle_plane(d, r, vector_from_origin_to_shape, shape->mesh, t, solids_owning_plane);
     }
 }
 
@@ -106,21 +106,22 @@ static int compare_dual_points(const void *pa, const void *pb)
             return a->point[k] < b->point[k] ? -1 : 1;
         }
     }
-    return a->solids_of_plane - b->solids_of_plane;
+    return a->solids_owning_plane - b->solids_owning_plane;
 }
 
 /** 1 where two dual points belong to one plane. */
 static int are_duals_of_one_plane(const struct plane_with_dual_point *a,
                                   const struct plane_with_dual_point *b)
 {
-    double point_difference[3];
-    tact_v3_sub(point_difference, a->point, b->point);
-    return tact_v3_norm(point_difference) <= EQUAL_DUAL_POINTS_TOLERANCE * tact_v3_norm(a->point);
+    double difference_of_dual_points[3];
+    tact_v3_sub(difference_of_dual_points, a->point, b->point);
+    return tact_v3_norm(difference_of_dual_points) <=
+           EQUAL_DUAL_POINTS_TOLERANCE * tact_v3_norm(a->point);
 }
 
 /** Moves the origin to a point inside the overlap and computes one dual point for each plane.
  * Returns 0 or -ENOMEM. */
-static int compute_dual_points(struct overlap_polyhedron *d, const double point_inside[3])
+static int compute_dual_points(struct overlap_polyhedron *d, const double point_inside_overlap[3])
 {
     size_t capacity = d->count ? d->count : 1;
     struct plane_with_dual_point *sorted_planes = calloc(capacity, sizeof *sorted_planes);
@@ -131,25 +132,28 @@ static int compute_dual_points(struct overlap_polyhedron *d, const double point_
     }
     for (size_t i = 0; i < d->count; i++) {
         memcpy(sorted_planes[i].plane, d->plane[i], sizeof sorted_planes[i].plane);
-        sorted_planes[i].plane[3] -= tact_v3_dot(d->plane[i], point_inside);
-        sorted_planes[i].solids_of_plane = d->solids_of_plane[i];
+        sorted_planes[i].plane[3] -= tact_v3_dot(d->plane[i], point_inside_overlap);
+        sorted_planes[i].solids_owning_plane = d->solids_owning_plane[i];
         tact_v3_scale(sorted_planes[i].point, d->plane[i], 1.0 / sorted_planes[i].plane[3]);
     }
     qsort(sorted_planes, d->count, sizeof *sorted_planes, compare_dual_points);
     size_t distinct_plane_count = 0;
     for (size_t i = 0; i < d->count; i++) {
-        size_t duplicate_plane = distinct_plane_count;
+        size_t plane_with_equal_dual_point = distinct_plane_count;
         double dual_point_tolerance =
             EQUAL_DUAL_POINTS_TOLERANCE * tact_v3_norm(sorted_planes[i].point);
-        while (duplicate_plane > 0 &&
-               sorted_planes[duplicate_plane - 1].point[0] >=
+        while (plane_with_equal_dual_point > 0 &&
+               sorted_planes[plane_with_equal_dual_point - 1].point[0] >=
                    sorted_planes[i].point[0] - dual_point_tolerance &&
-               !are_duals_of_one_plane(&sorted_planes[i], &sorted_planes[duplicate_plane - 1])) {
-            duplicate_plane--;
+               !are_duals_of_one_plane(&sorted_planes[i],
+                                       &sorted_planes[plane_with_equal_dual_point - 1])) {
+            plane_with_equal_dual_point--;
         }
-        if (duplicate_plane > 0 && sorted_planes[duplicate_plane - 1].point[0] >=
-                                       sorted_planes[i].point[0] - dual_point_tolerance) {
-            sorted_planes[duplicate_plane - 1].solids_of_plane |= sorted_planes[i].solids_of_plane;
+        if (plane_with_equal_dual_point > 0 &&
+            sorted_planes[plane_with_equal_dual_point - 1].point[0] >=
+                sorted_planes[i].point[0] - dual_point_tolerance) {
+            sorted_planes[plane_with_equal_dual_point - 1].solids_owning_plane |=
+                sorted_planes[i].solids_owning_plane;
         } else {
             sorted_planes[distinct_plane_count++] = sorted_planes[i];
         }
@@ -158,9 +162,9 @@ static int compute_dual_points(struct overlap_polyhedron *d, const double point_
     for (size_t i = 0; i < distinct_plane_count; i++) {
         memcpy(d->plane[i], sorted_planes[i].plane, sizeof d->plane[i]);
         tact_v3_copy(d->point[i], sorted_planes[i].point);
-        d->solids_of_plane[i] = sorted_planes[i].solids_of_plane;
+        d->solids_owning_plane[i] = sorted_planes[i].solids_owning_plane;
     }
-    tact_v3_add(d->origin, d->origin, point_inside);
+    tact_v3_add(d->origin, d->origin, point_inside_overlap);
     free(sorted_planes);
     return 0;
 }
@@ -201,14 +205,16 @@ static int compute_polyhedron_corners(struct overlap_polyhedron *d)
     /* qhull writes its messages to a stream: one in memory, as a library must not print */
     FILE *log = open_memstream(&text, &size);
     qhT *qh = calloc(1, sizeof *qh);
-    int rc = log && qh ? 0 : -ENOMEM, unfreed_bytes, blocks;
+    int rc = log && qh ? 0 : -ENOMEM, bytes_not_freed_by_qhull, blocks;
     if (rc == 0) {
         qh_zero(qh, log);
-        int qhull_error =
+        int qhull_exit_code =
             qh_new_qhull(qh, 3, (int)d->count, d->point[0], False, qhull_command, log, log);
-        rc = qhull_error == qh_ERRmem ? -ENOMEM : qhull_error ? -EDOM : record_hull_corners(d, qh);
+        rc = qhull_exit_code == qh_ERRmem ? -ENOMEM
+             : qhull_exit_code            ? -EDOM
+                                          : record_hull_corners(d, qh);
         qh_freeqhull(qh, !qh_ALL);
-        qh_memfreeshort(qh, &unfreed_bytes, &blocks);
+        qh_memfreeshort(qh, &bytes_not_freed_by_qhull, &blocks);
     }
     free(qh);
     if (log) {
@@ -234,18 +240,18 @@ static void sort_corners_by_angle(struct overlap_polyhedron *d)
         qsort(d->corner, d->corners, sizeof *d->corner, compare_corner_angles);
     }
     for (size_t i = 0, end; i < d->corners; i = end) {
-        double centre_point[3] = {0.0}, u[3], w[3];
+        double centre_of_face_corners[3] = {0.0}, u[3], w[3];
         for (end = i; end < d->corners && d->corner[end].plane_index == d->corner[i].plane_index;
              end++) {
-            tact_v3_add(centre_point, centre_point, d->corner[end].r);
+            tact_v3_add(centre_of_face_corners, centre_of_face_corners, d->corner[end].r);
         }
-        tact_v3_scale(centre_point, centre_point, 1.0 / (double)(end - i));
+        tact_v3_scale(centre_of_face_corners, centre_of_face_corners, 1.0 / (double)(end - i));
         tact_v3_tangents(d->plane[d->corner[i].plane_index], u, w);
         for (size_t k = i; k < end; k++) {
-            double point_difference[3];
-            tact_v3_sub(point_difference, d->corner[k].r, centre_point);
-            d->corner[k].angle =
-                tact_atan2(tact_v3_dot(point_difference, w), tact_v3_dot(point_difference, u));
+            double difference_of_dual_points[3];
+            tact_v3_sub(difference_of_dual_points, d->corner[k].r, centre_of_face_corners);
+            d->corner[k].angle = tact_atan2(tact_v3_dot(difference_of_dual_points, w),
+                                            tact_v3_dot(difference_of_dual_points, u));
         }
         qsort(d->corner + i, end - i, sizeof *d->corner, compare_corner_angles);
     }
@@ -254,7 +260,7 @@ static void sort_corners_by_angle(struct overlap_polyhedron *d)
 /** Adds a triangle of a face to the sums: its tetrahedron with the origin to volume and moments,
  * and the share that belongs to A's surface to the gradient. */
 static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, const double *q,
-                                   const double *r, double surface_share_of_a)
+                                   const double *r, double fraction_of_face_owned_by_a)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double u[3], w[3], n[3], t[3], moment[3];
@@ -273,61 +279,61 @@ static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, 
         s->second[k] += 0.05 * v * (p[i] * p[j] + q[i] * q[j] + r[i] * r[j] + t[i] * t[j]);
     }
     tact_v3_cross(moment, t, n);
-    tact_v3_axpy(s->gradient, surface_share_of_a, n);
-    tact_v3_axpy(s->torque, surface_share_of_a / 3.0, moment);
+    tact_v3_axpy(s->gradient, fraction_of_face_owned_by_a, n);
+    tact_v3_axpy(s->torque, fraction_of_face_owned_by_a / 3.0, moment);
 }
 
 static void integrate_polyhedron(const struct overlap_polyhedron *d,
-                                 struct tact_moment_sums *moment_sums)
+                                 struct tact_moment_sums *overlap_moment_sums)
 {
-    static const double surface_share_of_a[4] = {0.0, 1.0, 0.0, 0.5};
-    memset(moment_sums, 0, sizeof *moment_sums);
+    static const double fraction_of_face_owned_by_a[4] = {0.0, 1.0, 0.0, 0.5};
+    memset(overlap_moment_sums, 0, sizeof *overlap_moment_sums);
     for (size_t i = 0, end; i < d->corners; i = end) {
         for (end = i; end < d->corners && d->corner[end].plane_index == d->corner[i].plane_index;
              end++) {
             if (end > i + 1) {
                 add_face_triangle_sums(
-                    moment_sums, d->corner[i].r, d->corner[end - 1].r, d->corner[end].r,
-                    surface_share_of_a[d->solids_of_plane[d->corner[i].plane_index]]);
+                    overlap_moment_sums, d->corner[i].r, d->corner[end - 1].r, d->corner[end].r,
+                    fraction_of_face_owned_by_a[d->solids_owning_plane[d->corner[i].plane_index]]);
             }
         }
     }
-    moment_sums->volume_term_magnitude = moment_sums->volume;
+    overlap_moment_sums->volume_term_magnitude = overlap_moment_sums->volume;
 }
 
 /** Half the diagonal of a mesh's bounding box; *middle: the centre of the box in the world. */
 static double bounding_box_radius(const struct tact_mesh *m, const struct tact_pose *pose,
-                                  double centre_point[3])
+                                  double centre_of_face_corners[3])
 {
     double local_box_centre[3], half[3];
     for (int k = 0; k < 3; k++) {
         local_box_centre[k] = 0.5 * (m->nodes[0].lower[k] + m->nodes[0].upper[k]);
         half[k] = 0.5 * (m->nodes[0].upper[k] - m->nodes[0].lower[k]);
     }
-    tact_pose_point(centre_point, pose, local_box_centre);
+    tact_pose_point(centre_of_face_corners, pose, local_box_centre);
     return tact_v3_norm(half);
 }
 
 static int compute_dual_moments(struct overlap_polyhedron *d, double size, struct tact_moments *out)
 {
-    static const double identity_axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-    struct tact_moment_sums moment_sums;
-    double point_inside[3], depth;
-    if (!tact_dual_find_chebyshev_centre((const double(*)[4])d->plane, d->count, size, point_inside,
-                                         &depth)) {
+    static const double moment_axes_of_world[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    struct tact_moment_sums overlap_moment_sums;
+    double point_inside_overlap[3], depth;
+    if (!tact_dual_find_chebyshev_centre((const double(*)[4])d->plane, d->count, size,
+                                         point_inside_overlap, &depth)) {
         return -EDOM;
     }
     if (depth <= 1e-14 * size) {
         return 0;
     }
-    int rc = compute_dual_points(d, point_inside);
+    int rc = compute_dual_points(d, point_inside_overlap);
     rc = rc ? rc : compute_polyhedron_corners(d);
     if (rc) {
         return rc;
     }
     sort_corners_by_angle(d);
-    integrate_polyhedron(d, &moment_sums);
-    return tact_moment_sums_finish(&moment_sums, identity_axes, d->origin, out);
+    integrate_polyhedron(d, &overlap_moment_sums);
+    return tact_moment_sums_finish(&overlap_moment_sums, moment_axes_of_world, d->origin, out);
 }
 
 int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
@@ -347,8 +353,8 @@ int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
     double size = is_halfspace_a ? bounding_box_radius(b->mesh, pb, d.origin)
                                  : bounding_box_radius(a->mesh, pa, d.origin);
     d.plane = malloc(capacity * sizeof *d.plane);
-    d.solids_of_plane = malloc(capacity);
-    int rc = d.plane && d.solids_of_plane ? 0 : -ENOMEM;
+    d.solids_owning_plane = malloc(capacity);
+    int rc = d.plane && d.solids_owning_plane ? 0 : -ENOMEM;
     if (rc == 0) {
         add_shape_planes(&d, a, pa, 1);
         add_shape_planes(&d, b, pb, 2);

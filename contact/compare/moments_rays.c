@@ -64,19 +64,19 @@ static struct bounding_box compute_world_bounding_box(const struct tact_rays_bod
 
 /** Sums over the rays of one direction; moments are about the centre of the bounds. */
 struct ray_direction_sums {
-    struct tact_moment_sums moment_sums;
+    struct tact_moment_sums overlap_moment_sums;
     struct bounding_box
         overlap_bounding_box; /* bounds of the ray intervals that are inside both solids */
     size_t rays, corrected, dropped;
 };
 
 /** How many times a ray crosses one body's surface, and by which rule the inside is found. */
-struct surface_crossings {
+struct surface_crossing_counts_of_ray {
     int count, sum, parity;
 };
 
-static int is_inside_by_crossings(const struct surface_crossings *r, int ray_crossing_count,
-                                  int winding_number)
+static int is_inside_by_crossings(const struct surface_crossing_counts_of_ray *r,
+                                  int ray_crossing_count, int winding_number)
 {
     return r->parity ? ray_crossing_count & 1 : winding_number != 0;
 }
@@ -84,20 +84,20 @@ static int is_inside_by_crossings(const struct surface_crossings *r, int ray_cro
 /** Adds the interval of a ray from z0 to z1 that is inside both solids, in the middle of a cell of
  * sizes hu and hv. */
 static void add_ray_interval_sums(struct ray_direction_sums *d, const struct tact_rays_lattice *l,
-                                  const double bounds_centre[3], double u, double v, double z0,
-                                  double z1)
+                                  const double overlap_bounds_centre[3], double u, double v,
+                                  double z0, double z1)
 {
-    static const int second_moment_index[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
-    struct tact_moment_sums *s = &d->moment_sums;
+    static const int packed_index_of_second_moment[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    struct tact_moment_sums *s = &d->overlap_moment_sums;
     double hu = l->step[l->u], hv = l->step[l->v], interval_volume = hu * hv * (z1 - z0), p[3];
-    p[l->u] = u - bounds_centre[l->u];
-    p[l->v] = v - bounds_centre[l->v];
-    p[l->axis] = 0.5 * (z0 + z1) - bounds_centre[l->axis];
+    p[l->u] = u - overlap_bounds_centre[l->u];
+    p[l->v] = v - overlap_bounds_centre[l->v];
+    p[l->axis] = 0.5 * (z0 + z1) - overlap_bounds_centre[l->axis];
     s->volume += interval_volume;
     for (int i = 0; i < 3; i++) {
         s->first[i] += interval_volume * p[i];
         for (int j = i; j < 3; j++) {
-            s->second[second_moment_index[i][j]] += interval_volume * p[i] * p[j];
+            s->second[packed_index_of_second_moment[i][j]] += interval_volume * p[i] * p[j];
         }
     }
     s->second[l->u] += interval_volume * hu * hu / 12.0;
@@ -116,50 +116,51 @@ static void add_ray_interval_sums(struct ray_direction_sums *d, const struct tac
  * where it leaves, times the fraction of the crossing that is inside B. */
 static void add_surface_crossing_sums(struct ray_direction_sums *d,
                                       const struct tact_rays_lattice *l,
-                                      const double bounds_centre[3], double u, double v, double z,
-                                      double sign)
+                                      const double overlap_bounds_centre[3], double u, double v,
+                                      double z, double sign)
 {
     double n[3] = {0.0}, p[3], moment[3];
     n[l->axis] = -sign * l->step[l->u] * l->step[l->v];
-    p[l->u] = u - bounds_centre[l->u];
-    p[l->v] = v - bounds_centre[l->v];
-    p[l->axis] = z - bounds_centre[l->axis];
+    p[l->u] = u - overlap_bounds_centre[l->u];
+    p[l->v] = v - overlap_bounds_centre[l->v];
+    p[l->axis] = z - overlap_bounds_centre[l->axis];
     tact_v3_cross(moment, p, n);
-    tact_v3_add(d->moment_sums.gradient, d->moment_sums.gradient, n);
-    tact_v3_add(d->moment_sums.torque, d->moment_sums.torque, moment);
+    tact_v3_add(d->overlap_moment_sums.gradient, d->overlap_moment_sums.gradient, n);
+    tact_v3_add(d->overlap_moment_sums.torque, d->overlap_moment_sums.torque, moment);
 }
 
 /** Adds the sums along one ray, over its crossings in order. Coincident crossings are processed
  * together: a face of A in a face of B counts half. */
 static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_rays_lattice *l,
-                                const double bounds_centre[3], const struct tact_rays_hit *hit,
-                                size_t count, const struct surface_crossings crossings[2])
+                                const double overlap_bounds_centre[3],
+                                const struct tact_rays_hit *hit, size_t count,
+                                const struct surface_crossing_counts_of_ray crossings[2])
 {
     double u = tact_rays_cell_middle(l, l->u, (int)hit->cell / l->rays_per_side);
     double v = tact_rays_cell_middle(l, l->v, (int)hit->cell % l->rays_per_side);
     double coincident_hits_distance =
                COINCIDENT_HITS_TOLERANCE *
-               (fabs(bounds_centre[l->axis]) + l->rays_per_side * l->step[l->axis]),
+               (fabs(overlap_bounds_centre[l->axis]) + l->rays_per_side * l->step[l->axis]),
            from = 0.0;
     int ray_crossing_count[2] = {0}, winding_number[2] = {0}, in[2] = {0}, was[2];
     for (size_t i = 0; i < count;) {
         double z = hit[i].depth;
         if (in[0] && in[1] && z > from) {
-            add_ray_interval_sums(d, l, bounds_centre, u, v, from, z);
+            add_ray_interval_sums(d, l, overlap_bounds_centre, u, v, from, z);
         }
         for (int k = 0; k < 2; k++) {
             was[k] = in[k];
         }
         while (i < count && !(hit[i].depth > z + coincident_hits_distance)) {
             ray_crossing_count[hit[i].body]++;
-            winding_number[hit[i].body] += hit[i].entry_sign;
+            winding_number[hit[i].body] += hit[i].sign_of_surface_entry;
             i++;
         }
         for (int k = 0; k < 2; k++) {
             in[k] = is_inside_by_crossings(&crossings[k], ray_crossing_count[k], winding_number[k]);
         }
         if (in[0] != was[0] && (in[1] || was[1])) {
-            add_surface_crossing_sums(d, l, bounds_centre, u, v, z,
+            add_surface_crossing_sums(d, l, overlap_bounds_centre, u, v, z,
                                       0.5 * (in[0] - was[0]) * (in[1] + was[1]));
         }
         from = z;
@@ -169,15 +170,15 @@ static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_
 /** Adds the sums along all rays of a lattice. */
 static void integrate_along_all_rays(struct ray_direction_sums *d,
                                      const struct tact_rays_lattice *l,
-                                     const double bounds_centre[3],
-                                     const struct tact_rays_hits *ray_hits)
+                                     const double overlap_bounds_centre[3],
+                                     const struct tact_rays_hit_list *ray_hits)
 {
     for (size_t i = 0; i < ray_hits->count;) {
-        struct surface_crossings crossings[2] = {{0}};
+        struct surface_crossing_counts_of_ray crossings[2] = {{0}};
         size_t end = i;
         while (end < ray_hits->count && ray_hits->hit[end].cell == ray_hits->hit[i].cell) {
             crossings[ray_hits->hit[end].body].count++;
-            crossings[ray_hits->hit[end].body].sum += ray_hits->hit[end].entry_sign;
+            crossings[ray_hits->hit[end].body].sum += ray_hits->hit[end].sign_of_surface_entry;
             end++;
         }
         if (crossings[0].count && crossings[1].count) {
@@ -188,7 +189,8 @@ static void integrate_along_all_rays(struct ray_direction_sums *d,
             d->dropped += (size_t)odd;
             d->corrected += !odd && (crossings[0].parity || crossings[1].parity);
             if (!odd) {
-                integrate_along_ray(d, l, bounds_centre, ray_hits->hit + i, end - i, crossings);
+                integrate_along_ray(d, l, overlap_bounds_centre, ray_hits->hit + i, end - i,
+                                    crossings);
             }
         }
         i = end;
@@ -200,10 +202,10 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
                                      const struct bounding_box *in, int rays_per_side,
                                      struct ray_direction_sums direction[3])
 {
-    struct tact_rays_hits ray_hits = {0};
-    double bounds_centre[3];
+    struct tact_rays_hit_list ray_hits = {0};
+    double overlap_bounds_centre[3];
     for (int k = 0; k < 3; k++) {
-        bounds_centre[k] = 0.5 * (in->lower[k] + in->upper[k]);
+        overlap_bounds_centre[k] = 0.5 * (in->lower[k] + in->upper[k]);
     }
     for (int k = 0; k < 3; k++) {
         struct tact_rays_lattice l = {
@@ -218,10 +220,10 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
         tact_rays_cast_body(&l, a, 0, &ray_hits);
         tact_rays_cast_body(&l, b, 1, &ray_hits);
         tact_rays_sort_hits(&ray_hits);
-        integrate_along_all_rays(&direction[k], &l, bounds_centre, &ray_hits);
+        integrate_along_all_rays(&direction[k], &l, overlap_bounds_centre, &ray_hits);
     }
     free(ray_hits.hit);
-    return ray_hits.out_of_memory ? -ENOMEM : 0;
+    return ray_hits.has_memory_run_out ? -ENOMEM : 0;
 }
 
 /** Shrinks the bounds to the region found inside both solids, plus one cell; returns 1 where they
@@ -236,9 +238,11 @@ static int shrink_bounding_box_to_overlap(struct bounding_box *in, int rays_per_
     }
     double box_volume_ratio = 1.0;
     for (int k = 0; k < 3; k++) {
-        double cell_size = (before.upper[k] - before.lower[k]) / rays_per_side;
-        in->lower[k] = tact_max(before.lower[k], overlap_bounding_box.lower[k] - cell_size);
-        in->upper[k] = tact_min(before.upper[k], overlap_bounding_box.upper[k] + cell_size);
+        double ray_lattice_cell_size = (before.upper[k] - before.lower[k]) / rays_per_side;
+        in->lower[k] =
+            tact_max(before.lower[k], overlap_bounding_box.lower[k] - ray_lattice_cell_size);
+        in->upper[k] =
+            tact_min(before.upper[k], overlap_bounding_box.upper[k] + ray_lattice_cell_size);
         box_volume_ratio *= (in->upper[k] - in->lower[k]) / (before.upper[k] - before.lower[k]);
     }
     return box_volume_ratio < 0.5;
@@ -247,32 +251,32 @@ static int shrink_bounding_box_to_overlap(struct bounding_box *in, int rays_per_
 /** Combines the sums of the three ray directions. Dropped rays count as the mean of the others of
  * their direction, and a direction is weighted by its fraction of valid rays. */
 static void combine_ray_directions(const struct ray_direction_sums direction[3],
-                                   struct tact_moment_sums *moment_sums)
+                                   struct tact_moment_sums *overlap_moment_sums)
 {
     double valid_ray_fraction_sum = 0.0;
-    memset(moment_sums, 0, sizeof *moment_sums);
+    memset(overlap_moment_sums, 0, sizeof *overlap_moment_sums);
     for (int k = 0; k < 3; k++) {
         const struct ray_direction_sums *d = &direction[k];
         double valid_ray_fraction =
             d->rays ? (double)(d->rays - d->dropped) / (double)d->rays : 0.0;
         valid_ray_fraction_sum += valid_ray_fraction;
-        moment_sums->volume += d->moment_sums.volume;
+        overlap_moment_sums->volume += d->overlap_moment_sums.volume;
         for (int i = 0; i < 3; i++) {
-            moment_sums->first[i] += d->moment_sums.first[i];
-            moment_sums->second[i] += d->moment_sums.second[i];
-            moment_sums->second[3 + i] += d->moment_sums.second[3 + i];
-            moment_sums->gradient[i] += d->moment_sums.gradient[i];
-            moment_sums->torque[i] += d->moment_sums.torque[i];
+            overlap_moment_sums->first[i] += d->overlap_moment_sums.first[i];
+            overlap_moment_sums->second[i] += d->overlap_moment_sums.second[i];
+            overlap_moment_sums->second[3 + i] += d->overlap_moment_sums.second[3 + i];
+            overlap_moment_sums->gradient[i] += d->overlap_moment_sums.gradient[i];
+            overlap_moment_sums->torque[i] += d->overlap_moment_sums.torque[i];
         }
     }
     double scale = valid_ray_fraction_sum > 0.0 ? 1.0 / valid_ray_fraction_sum : 0.0;
-    moment_sums->volume *= scale;
+    overlap_moment_sums->volume *= scale;
     for (int i = 0; i < 3; i++) {
-        moment_sums->first[i] *= scale;
-        moment_sums->second[i] *= scale;
-        moment_sums->second[3 + i] *= scale;
+        overlap_moment_sums->first[i] *= scale;
+        overlap_moment_sums->second[i] *= scale;
+        overlap_moment_sums->second[3 + i] *= scale;
     }
-    moment_sums->volume_term_magnitude = moment_sums->volume;
+    overlap_moment_sums->volume_term_magnitude = overlap_moment_sums->volume;
 }
 
 /** Intersection of the bounding boxes of two bodies, slightly enlarged; returns 0 where it is
@@ -298,10 +302,10 @@ static int compute_common_bounding_box(const struct tact_rays_body *a,
 int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_body *b,
                       int resolution, struct tact_moments *out, struct tact_rays_report *report)
 {
-    static const double coordinate_axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    static const double world_coordinate_axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     struct ray_direction_sums direction[3];
     struct bounding_box in;
-    struct tact_rays_report cast_rays_report = {0};
+    struct tact_rays_report report_of_cast_rays = {0};
     memset(out, 0, sizeof *out);
     if (resolution < 1 || resolution > MOST_RESOLUTION) {
         return -EINVAL;
@@ -313,27 +317,29 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
         coarse = resolution < COARSE ? resolution : COARSE;
     for (int i = 0, again = overlap; again && i < NARROWINGS && rc == 0; i++) {
         rc = cast_three_ray_directions(a, b, &in, coarse, direction);
-        again = direction[0].moment_sums.volume + direction[1].moment_sums.volume +
-                        direction[2].moment_sums.volume >
+        again = direction[0].overlap_moment_sums.volume + direction[1].overlap_moment_sums.volume +
+                        direction[2].overlap_moment_sums.volume >
                     0.0 &&
                 shrink_bounding_box_to_overlap(&in, coarse, direction);
     }
     if (overlap && rc == 0) {
-        struct tact_moment_sums moment_sums;
-        double bounds_centre[3];
+        struct tact_moment_sums overlap_moment_sums;
+        double overlap_bounds_centre[3];
         rc = cast_three_ray_directions(a, b, &in, resolution, direction);
         for (int k = 0; k < 3; k++) {
-            bounds_centre[k] = 0.5 * (in.lower[k] + in.upper[k]);
-            cast_rays_report.rays += direction[k].rays;
-            cast_rays_report.corrected += direction[k].corrected;
-            cast_rays_report.dropped += direction[k].dropped;
-            cast_rays_report.volume[k] = direction[k].moment_sums.volume;
+            overlap_bounds_centre[k] = 0.5 * (in.lower[k] + in.upper[k]);
+            report_of_cast_rays.rays += direction[k].rays;
+            report_of_cast_rays.corrected += direction[k].corrected;
+            report_of_cast_rays.dropped += direction[k].dropped;
+            report_of_cast_rays.volume[k] = direction[k].overlap_moment_sums.volume;
         }
-        combine_ray_directions(direction, &moment_sums);
-        rc = rc ? rc : tact_moment_sums_finish(&moment_sums, coordinate_axes, bounds_centre, out);
+        combine_ray_directions(direction, &overlap_moment_sums);
+        rc = rc ? rc
+                : tact_moment_sums_finish(&overlap_moment_sums, world_coordinate_axes,
+                                          overlap_bounds_centre, out);
     }
     if (report) {
-        *report = cast_rays_report;
+        *report = report_of_cast_rays;
     }
     return rc;
 }

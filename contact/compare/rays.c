@@ -3,22 +3,22 @@
 
 #include <stdlib.h>
 
-static void append_ray_hit(struct tact_rays_hits *ray_hits, uint32_t cell, double depth,
-                           int entry_sign, uint8_t body)
+static void append_ray_hit(struct tact_rays_hit_list *ray_hits, uint32_t cell, double depth,
+                           int sign_of_surface_entry, uint8_t body)
 {
     if (ray_hits->count == ray_hits->capacity) {
         size_t capacity = ray_hits->capacity ? 2 * ray_hits->capacity : 4096;
         struct tact_rays_hit *resized_hits =
             realloc(ray_hits->hit, capacity * sizeof *resized_hits);
         if (!resized_hits) {
-            ray_hits->out_of_memory = 1;
+            ray_hits->has_memory_run_out = 1;
             return;
         }
         ray_hits->hit = resized_hits;
         ray_hits->capacity = capacity;
     }
     ray_hits->hit[ray_hits->count++] =
-        (struct tact_rays_hit){depth, cell, (int8_t)entry_sign, body};
+        (struct tact_rays_hit){depth, cell, (int8_t)sign_of_surface_entry, body};
 }
 
 static int compare_ray_hits(const void *pa, const void *pb)
@@ -30,10 +30,11 @@ static int compare_ray_hits(const void *pa, const void *pb)
     if (a->depth != b->depth) {
         return a->depth < b->depth ? -1 : 1;
     }
-    return a->body != b->body ? a->body - b->body : a->entry_sign - b->entry_sign;
+    return a->body != b->body ? a->body - b->body
+                              : a->sign_of_surface_entry - b->sign_of_surface_entry;
 }
 
-void tact_rays_sort_hits(struct tact_rays_hits *ray_hits)
+void tact_rays_sort_hits(struct tact_rays_hit_list *ray_hits)
 {
     if (ray_hits->count) {
         qsort(ray_hits->hit, ray_hits->count, sizeof *ray_hits->hit, compare_ray_hits);
@@ -41,8 +42,9 @@ void tact_rays_sort_hits(struct tact_rays_hits *ray_hits)
 }
 
 static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
-                                       const struct tact_rays_body *body, uint8_t body_index,
-                                       struct tact_rays_hits *ray_hits)
+                                       const struct tact_rays_body *body,
+                                       uint8_t body_index_in_pair,
+                                       struct tact_rays_hit_list *ray_hits)
 {
     const double *c = body->pose.position;
     for (int i = 0; i < l->rays_per_side; i++) {
@@ -53,17 +55,18 @@ static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
             uint32_t cell = (uint32_t)(i * l->rays_per_side + j);
             if (squared_half_chord > 0.0) {
                 append_ray_hit(ray_hits, cell, c[l->axis] - sqrt(squared_half_chord), 1,
-                               body_index);
+                               body_index_in_pair);
                 append_ray_hit(ray_hits, cell, c[l->axis] + sqrt(squared_half_chord), -1,
-                               body_index);
+                               body_index_in_pair);
             }
         }
     }
 }
 
 static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
-                                          const struct tact_rays_body *body, uint8_t body_index,
-                                          struct tact_rays_hits *ray_hits)
+                                          const struct tact_rays_body *body,
+                                          uint8_t body_index_in_pair,
+                                          struct tact_rays_hit_list *ray_hits)
 {
     const double up[3] = {0.0, 0.0, 1.0}, *o = body->pose.position;
     double n[3];
@@ -71,41 +74,42 @@ static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
     double normal_along_ray = n[l->axis];
     for (int i = 0; i < l->rays_per_side; i++) {
         for (int j = 0; j < l->rays_per_side; j++) {
-            double plane_height = n[l->u] * (tact_rays_cell_middle(l, l->u, i) - o[l->u]) +
-                                  n[l->v] * (tact_rays_cell_middle(l, l->v, j) - o[l->v]);
-            double depth = o[l->axis] - plane_height / normal_along_ray, first = -INFINITY,
+            double ray_height_over_plane = n[l->u] * (tact_rays_cell_middle(l, l->u, i) - o[l->u]) +
+                                           n[l->v] * (tact_rays_cell_middle(l, l->v, j) - o[l->v]);
+            double depth = o[l->axis] - ray_height_over_plane / normal_along_ray, first = -INFINITY,
                    last = INFINITY;
             uint32_t cell = (uint32_t)(i * l->rays_per_side + j);
             /* A plane parallel to the rays is not crossed by them. */
             if (fabs(normal_along_ray) > 1e-12) {
                 first = normal_along_ray > 0.0 ? first : depth;
                 last = normal_along_ray > 0.0 ? depth : last;
-            } else if (plane_height > 0.0) {
+            } else if (ray_height_over_plane > 0.0) {
                 continue;
             }
-            append_ray_hit(ray_hits, cell, first, 1, body_index);
-            append_ray_hit(ray_hits, cell, last, -1, body_index);
+            append_ray_hit(ray_hits, cell, first, 1, body_index_in_pair);
+            append_ray_hit(ray_hits, cell, last, -1, body_index_in_pair);
         }
     }
 }
 
 /** One edge of a triangle projected along the rays, for the test on which side of it a ray is. It
  * is always oriented from its lesser end, so that the triangles that share it agree bit for bit. */
-struct projected_edge {
+struct edge_projected_along_ray {
     double x, y, dx, dy, sign;
 };
 
-static struct projected_edge make_oriented_edge(const double *a, const double *b)
+static struct edge_projected_along_ray make_oriented_edge(const double *a, const double *b)
 {
-    int is_edge_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
-    const double *low = is_edge_reversed ? b : a, *high = is_edge_reversed ? a : b;
-    struct projected_edge e = {low[0], low[1], high[0] - low[0], high[1] - low[1],
-                               is_edge_reversed ? -1.0 : 1.0};
+    int is_edge_from_lesser_end_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
+    const double *low = is_edge_from_lesser_end_reversed ? b : a,
+                 *high = is_edge_from_lesser_end_reversed ? a : b;
+    struct edge_projected_along_ray e = {low[0], low[1], high[0] - low[0], high[1] - low[1],
+                                         is_edge_from_lesser_end_reversed ? -1.0 : 1.0};
     return e;
 }
 
 /** +1 or -1, never 0. */
-static double side_of_projected_edge(const struct projected_edge *e, double x, double y)
+static double side_of_projected_edge(const struct edge_projected_along_ray *e, double x, double y)
 {
     double area = e->dx * (y - e->y) - e->dy * (x - e->x);
     return area >= 0.0 ? e->sign : -e->sign;
@@ -113,17 +117,18 @@ static double side_of_projected_edge(const struct projected_edge *e, double x, d
 
 /** First and last cell of the lattice whose middle may lie between two coordinates. */
 static int lattice_cells_between(const struct tact_rays_lattice *l, int axis, double low,
-                                 double high, int cell_range[2])
+                                 double high, int lattice_cell_range[2])
 {
-    double first_cell = floor((low - l->lower[axis]) / l->step[axis] - 1.0);
-    double last_cell = ceil((high - l->lower[axis]) / l->step[axis]);
-    cell_range[0] = (int)tact_max(first_cell, 0.0);
-    cell_range[1] = (int)tact_min(last_cell, l->rays_per_side - 1.0);
-    return first_cell < l->rays_per_side && last_cell >= 0.0;
+    double first_lattice_cell = floor((low - l->lower[axis]) / l->step[axis] - 1.0);
+    double last_lattice_cell = ceil((high - l->lower[axis]) / l->step[axis]);
+    lattice_cell_range[0] = (int)tact_max(first_lattice_cell, 0.0);
+    lattice_cell_range[1] = (int)tact_min(last_lattice_cell, l->rays_per_side - 1.0);
+    return first_lattice_cell < l->rays_per_side && last_lattice_cell >= 0.0;
 }
 
 static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, double (*p)[3],
-                                         uint8_t body_index, struct tact_rays_hits *ray_hits)
+                                         uint8_t body_index_in_pair,
+                                         struct tact_rays_hit_list *ray_hits)
 {
     double q[3][2], d[3], low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
@@ -145,18 +150,21 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
     if (area == 0.0) {
         return;
     }
-    struct projected_edge triangle_edges[3] = {make_oriented_edge(q[0], q[1]),
-                                               make_oriented_edge(q[1], q[2]),
-                                               make_oriented_edge(q[2], q[0])};
+    struct edge_projected_along_ray projected_triangle_edges[3] = {make_oriented_edge(q[0], q[1]),
+                                                                   make_oriented_edge(q[1], q[2]),
+                                                                   make_oriented_edge(q[2], q[0])};
     double triangle_orientation = area > 0.0 ? 1.0 : -1.0;
     double min_triangle_depth = tact_min(d[0], tact_min(d[1], d[2]));
     double max_triangle_depth = tact_max(d[0], tact_max(d[1], d[2]));
     for (int i = columns[0]; i <= columns[1]; i++) {
         for (int j = rows[0]; j <= rows[1]; j++) {
             double x = tact_rays_cell_middle(l, l->u, i), y = tact_rays_cell_middle(l, l->v, j);
-            if (side_of_projected_edge(&triangle_edges[0], x, y) != triangle_orientation ||
-                side_of_projected_edge(&triangle_edges[1], x, y) != triangle_orientation ||
-                side_of_projected_edge(&triangle_edges[2], x, y) != triangle_orientation) {
+            if (side_of_projected_edge(&projected_triangle_edges[0], x, y) !=
+                    triangle_orientation ||
+                side_of_projected_edge(&projected_triangle_edges[1], x, y) !=
+                    triangle_orientation ||
+                side_of_projected_edge(&projected_triangle_edges[2], x, y) !=
+                    triangle_orientation) {
                 continue;
             }
             double rx = x - q[0][0], ry = y - q[0][1];
@@ -165,21 +173,21 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
             /* A ray leaves the solid through a face whose normal points along the ray. */
             append_ray_hit(ray_hits, (uint32_t)(i * l->rays_per_side + j),
                            tact_min(tact_max(depth, min_triangle_depth), max_triangle_depth),
-                           triangle_orientation > 0.0 ? -1 : 1, body_index);
+                           triangle_orientation > 0.0 ? -1 : 1, body_index_in_pair);
         }
     }
 }
 
 void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                         uint8_t body_index, struct tact_rays_hits *ray_hits)
+                         uint8_t body_index_in_pair, struct tact_rays_hit_list *ray_hits)
 {
     double r[9], p[3][3];
     if (body->kind == TACT_SHAPE_SPHERE) {
-        intersect_rays_with_sphere(l, body, body_index, ray_hits);
+        intersect_rays_with_sphere(l, body, body_index_in_pair, ray_hits);
         return;
     }
     if (body->kind == TACT_SHAPE_HALFSPACE) {
-        intersect_rays_with_halfspace(l, body, body_index, ray_hits);
+        intersect_rays_with_halfspace(l, body, body_index_in_pair, ray_hits);
         return;
     }
     tact_quat_to_m3(r, body->pose.quat_wxyz);
@@ -189,6 +197,6 @@ void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_ra
             tact_m3_mul_v3(p[k], r, v);
             tact_v3_add(p[k], p[k], body->pose.position);
         }
-        intersect_rays_with_triangle(l, p, body_index, ray_hits);
+        intersect_rays_with_triangle(l, p, body_index_in_pair, ray_hits);
     }
 }

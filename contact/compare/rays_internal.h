@@ -16,14 +16,14 @@ struct tact_rays_lattice {
 struct tact_rays_hit {
     double depth; /* coordinate of the crossing along the ray [m] */
     uint32_t cell;
-    int8_t entry_sign; /* +1: the ray enters the body, -1: it leaves it */
+    int8_t sign_of_surface_entry; /* +1: the ray enters the body, -1: it leaves it */
     uint8_t body;
 };
 
-struct tact_rays_hits {
+struct tact_rays_hit_list {
     size_t count, capacity;
     struct tact_rays_hit *hit;
-    int out_of_memory; /* memory ran out */
+    int has_memory_run_out; /* memory ran out */
 };
 
 /** Coordinate of the middle of a cell across the rays, along u or v. The middles are displaced by a
@@ -35,9 +35,9 @@ static inline double tact_rays_cell_middle(const struct tact_rays_lattice *l, in
 
 /** Appends all crossings of the lattice's rays with a body's surface. */
 void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                         uint8_t body_index, struct tact_rays_hits *hits);
+                         uint8_t body_index_in_pair, struct tact_rays_hit_list *hits);
 
 /** Sorts the crossings by cell and depth. */
-void tact_rays_sort_hits(struct tact_rays_hits *hits);
+void tact_rays_sort_hits(struct tact_rays_hit_list *hits);
 
 #endif

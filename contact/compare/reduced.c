@@ -90,7 +90,7 @@ int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *
     r->local = *local;
     r->fixed = *place;
     r->size = tact_min(tact_shape_radius(shape), tact_shape_radius(fixed));
-    r->max_point_distance_from_centre = tact_v3_norm(local->position) + tact_shape_radius(shape);
+    r->max_distance_from_centre_of_mass = tact_v3_norm(local->position) + tact_shape_radius(shape);
     for (int b = 0; b < 2; b++) {
         r->shape[b] = *shapes[b];
         tact_reduced_surface_set_pose(&r->surface[b], &r->shape[b], b ? place : local);

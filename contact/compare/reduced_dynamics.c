@@ -41,10 +41,11 @@ static void set_independent_rates(const struct reduced_kinematics *k, enum tact_
     }
     for (int j = 0; j < 2; j++) {
         f->p[4][j] = -k->h[2][2 + j];
-        f->rate[4][j] = -k->jacobian_rate[2][2 + j];
+        f->rate[4][j] = -k->contact_jacobian_rate[2][2 + j];
         for (int i = 0; i < 2; i++) {
             f->p[4][j] -= k->h[2][i] * k->d[i][j];
-            f->rate[4][j] -= k->jacobian_rate[2][i] * k->d[i][j] + k->h[2][i] * k->d_rate[i][j];
+            f->rate[4][j] -=
+                k->contact_jacobian_rate[2][i] * k->d[i][j] + k->h[2][i] * k->d_rate[i][j];
         }
     }
 }
@@ -74,16 +75,17 @@ static void compute_applied_wrench(const struct tact_reduced *r, const struct re
 static void wrench_to_contact_frame(const struct contact_frame *f, const double wrench[SPATIAL],
                                     double out[SPATIAL])
 {
-    double moment_of_offset[3], torque[3];
-    tact_v3_cross(moment_of_offset, f->at, wrench + 3);
-    tact_v3_sub(torque, wrench, moment_of_offset);
+    double torque_of_force_at_offset[3], torque[3];
+    tact_v3_cross(torque_of_force_at_offset, f->at, wrench + 3);
+    tact_v3_sub(torque, wrench, torque_of_force_at_offset);
     tact_m3_tmul_v3(out, f->axes, torque);
     tact_m3_tmul_v3(out + 3, f->axes, wrench + 3);
 }
 
 /* Direction of slip in the contact frame 1c; where the contact does not slip yet, the direction in
  * which slip will begin. */
-static void slip_direction(const struct tact_reduced *r, const double twist[SPATIAL], double out[2])
+static void compute_slip_direction(const struct tact_reduced *r, const double twist[SPATIAL],
+                                   double out[2])
 {
     const double slip = tact_hypot(twist[3], twist[4]);
     for (int i = 0; i < 2; i++) {
@@ -99,51 +101,52 @@ static void slip_direction(const struct tact_reduced *r, const double twist[SPAT
 static int fill_wrench_constraint_rows(const struct tact_reduced *r,
                                        const struct reduced_kinematics *k,
                                        enum tact_reduced_mode mode,
-                                       const struct independent_rates *independent,
+                                       const struct independent_rates *independent_rates_of_mode,
                                        const double twist[SPATIAL],
                                        double row[COORDINATES][SPATIAL])
 {
     memset(row, 0, COORDINATES * sizeof row[0]);
     if (mode == TACT_REDUCED_SLIDING) {
-        double slip_axis[2];
-        slip_direction(r, twist, slip_axis);
+        double unit_slip_direction[2];
+        compute_slip_direction(r, twist, unit_slip_direction);
         for (int i = 0; i < COORDINATES; i++) {
             row[i][i] = 1.0;
         }
-        row[3][5] = -r->options.friction_dynamic * slip_axis[0];
-        row[4][5] = -r->options.friction_dynamic * slip_axis[1];
+        row[3][5] = -r->options.friction_dynamic * unit_slip_direction[0];
+        row[4][5] = -r->options.friction_dynamic * unit_slip_direction[1];
         return COORDINATES;
     }
-    for (int n = 0; n < independent->count; n++) {
+    for (int n = 0; n < independent_rates_of_mode->count; n++) {
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
-                row[n][i] += k->h[i][j] * independent->p[j][n];
+                row[n][i] += k->h[i][j] * independent_rates_of_mode->p[j][n];
             }
         }
     }
-    return independent->count;
+    return independent_rates_of_mode->count;
 }
 
 /* The part of the body's acceleration that is due to the velocities: phi' - H q'', that is H' q'
  * with the rate of the independent rates' matrix. */
-static void compute_reduced_bias_acceleration(const struct reduced_state *s,
-                                              const struct reduced_kinematics *k,
-                                              const struct independent_rates *independent,
-                                              double out[SPATIAL])
+static void
+compute_reduced_bias_acceleration(const struct reduced_state *s, const struct reduced_kinematics *k,
+                                  const struct independent_rates *independent_rates_of_mode,
+                                  double out[SPATIAL])
 {
     double bias_coordinate_acceleration[COORDINATES] = {0.0};
-    for (int j = 0; j < COORDINATES && independent->count <= MOST_RATES_WITHOUT_SLIP; j++) {
+    for (int j = 0; j < COORDINATES && independent_rates_of_mode->count <= MOST_RATES_WITHOUT_SLIP;
+         j++) {
         static const int independent_rate_indices[MOST_RATES_WITHOUT_SLIP] = {2, 3, 4};
-        for (int n = 0; n < independent->count; n++) {
+        for (int n = 0; n < independent_rates_of_mode->count; n++) {
             bias_coordinate_acceleration[j] +=
-                independent->rate[j][n] * s->rate[independent_rate_indices[n]];
+                independent_rates_of_mode->rate[j][n] * s->rate[independent_rate_indices[n]];
         }
     }
     for (int i = 0; i < SPATIAL; i++) {
         out[i] = 0.0;
         for (int j = 0; j < COORDINATES; j++) {
-            out[i] += k->jacobian_rate_in_body[i][j] * s->rate[j] +
-                      k->jacobian_in_body[i][j] * bias_coordinate_acceleration[j];
+            out[i] += k->body_frame_jacobian_rate[i][j] * s->rate[j] +
+                      k->body_frame_jacobian[i][j] * bias_coordinate_acceleration[j];
         }
     }
 }
@@ -160,7 +163,7 @@ int tact_reduced_solve_motion_equations(const struct tact_reduced *r, const stru
     set_independent_rates(k, mode, &free);
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
-            phi[i] += k->jacobian_in_body[i][j] * s->rate[j];
+            phi[i] += k->body_frame_jacobian[i][j] * s->rate[j];
             out->twist[i] += k->h[i][j] * s->rate[j];
         }
     }
@@ -175,19 +178,19 @@ int tact_reduced_solve_motion_equations(const struct tact_reduced *r, const stru
     /* the contact wrench that keeps the independent rates constant */
     wrench_to_contact_frame(&k->frame[0], work, bias_wrench);
     for (int m = 0; m < n; m++) {
-        double twist_per_rate[SPATIAL] = {0.0};
+        double twist_per_independent_rate[SPATIAL] = {0.0};
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
-                twist_per_rate[i] += k->jacobian_in_body[i][j] * free.p[j][m];
+                twist_per_independent_rate[i] += k->body_frame_jacobian[i][j] * free.p[j][m];
             }
         }
-        multiply_by_inertia(&r->body, twist_per_rate, work);
+        multiply_by_inertia(&r->body, twist_per_independent_rate, work);
         wrench_to_contact_frame(&k->frame[0], work, column[m]);
     }
     for (int i = 0; i < n; i++) { /* (20), (28) */
-        out->accelerations[i] = 0.0;
+        out->independent_accelerations[i] = 0.0;
         for (int c = 0; c < SPATIAL; c++) {
-            out->accelerations[i] -= row[i][c] * bias_wrench[c];
+            out->independent_accelerations[i] -= row[i][c] * bias_wrench[c];
         }
         for (int m = 0; m < n; m++) {
             a[i * n + m] = 0.0;
@@ -196,13 +199,13 @@ int tact_reduced_solve_motion_equations(const struct tact_reduced *r, const stru
             }
         }
     }
-    if (tact_reduced_solve_linear(a, n, out->accelerations)) {
+    if (tact_reduced_solve_linear(a, n, out->independent_accelerations)) {
         return -EDOM;
     }
     for (int c = 0; c < SPATIAL; c++) {
         out->wrench[c] = bias_wrench[c];
         for (int m = 0; m < n; m++) {
-            out->wrench[c] += column[m][c] * out->accelerations[m];
+            out->wrench[c] += column[m][c] * out->independent_accelerations[m];
         }
     }
     return 0;
@@ -227,7 +230,8 @@ int tact_reduced_project_rates_to_mode(const struct tact_reduced *r, struct redu
 {
     struct reduced_kinematics k;
     struct independent_rates free;
-    double phi[SPATIAL] = {0.0}, momentum[SPATIAL], twist_per_rate[3][SPATIAL], a[9], x[3] = {0.0};
+    double phi[SPATIAL] = {0.0}, momentum[SPATIAL], twist_per_independent_rate[3][SPATIAL], a[9],
+           x[3] = {0.0};
     tact_reduced_kinematics(r->surface, s, &k);
     set_independent_rates(&k, mode, &free);
     if (free.count == COORDINATES) {
@@ -235,26 +239,26 @@ int tact_reduced_project_rates_to_mode(const struct tact_reduced *r, struct redu
     }
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
-            phi[i] += k.jacobian_in_body[i][j] * s->rate[j];
+            phi[i] += k.body_frame_jacobian[i][j] * s->rate[j];
         }
         for (int n = 0; n < free.count; n++) {
-            twist_per_rate[n][i] = 0.0;
+            twist_per_independent_rate[n][i] = 0.0;
             for (int j = 0; j < COORDINATES; j++) {
-                twist_per_rate[n][i] += k.jacobian_in_body[i][j] * free.p[j][n];
+                twist_per_independent_rate[n][i] += k.body_frame_jacobian[i][j] * free.p[j][n];
             }
         }
     }
     multiply_by_inertia(&r->body, phi, momentum);
     for (int n = 0; n < free.count; n++) {
         double mass[SPATIAL];
-        multiply_by_inertia(&r->body, twist_per_rate[n], mass);
+        multiply_by_inertia(&r->body, twist_per_independent_rate[n], mass);
         for (int i = 0; i < SPATIAL; i++) {
-            x[n] += twist_per_rate[n][i] * momentum[i];
+            x[n] += twist_per_independent_rate[n][i] * momentum[i];
         }
         for (int m = 0; m < free.count; m++) {
             a[m * free.count + n] = 0.0;
             for (int i = 0; i < SPATIAL; i++) {
-                a[m * free.count + n] += twist_per_rate[m][i] * mass[i];
+                a[m * free.count + n] += twist_per_independent_rate[m][i] * mass[i];
             }
         }
     }

@@ -43,7 +43,7 @@ int tact_reduced_find_contacts(const struct tact_reduced *r, struct smooth_conta
     struct tact_pose pose;
     int has_search_failed = 0, contact_count;
     tact_pose_mul(&pose, &r->body.pose, &r->local);
-    tact_smooth_pair(&r->shape[0], &pose, &r->shape[1], &r->fixed, &pair);
+    tact_smooth_set_pair(&r->shape[0], &pose, &r->shape[1], &r->fixed, &pair);
     if (tact_smooth_index_of_flat_halfspace(&pair) >= 0) {
         return -EDOM;
     }
@@ -77,11 +77,12 @@ static int find_nearest_contact(const struct tact_reduced *r, struct smooth_cont
 }
 
 /* Vector from the body's centre of mass to the contact [m]. */
-static void contact_arm(const struct tact_reduced *r, const struct smooth_contact *c, double arm[3])
+static void contact_arm_from_centre_of_mass(const struct tact_reduced *r,
+                                            const struct smooth_contact *c, double arm[3])
 {
-    double shape_offset[3];
-    tact_quat_rotate(shape_offset, r->body.pose.quat_wxyz, r->local.position);
-    tact_v3_add(arm, shape_offset, c->arm[0]);
+    double shape_offset_from_centre_of_mass[3];
+    tact_quat_rotate(shape_offset_from_centre_of_mass, r->body.pose.quat_wxyz, r->local.position);
+    tact_v3_add(arm, shape_offset_from_centre_of_mass, c->arm[0]);
 }
 
 /* Velocity of the body's material point at the contact; returns its component along the normal. */
@@ -89,7 +90,7 @@ static double contact_velocity(const struct tact_reduced *r, const struct smooth
                                double velocity[3])
 {
     double arm[3];
-    contact_arm(r, c, arm);
+    contact_arm_from_centre_of_mass(r, c, arm);
     tact_v3_cross(velocity, r->body.twist + 3, arm);
     tact_v3_add(velocity, velocity, r->body.twist);
     return tact_v3_dot(velocity, c->frame);
@@ -107,7 +108,7 @@ static void apply_impulse_at_point(struct tact_body *body, const double arm[3],
 }
 
 /* The mobility W of a point of the body: an impulse P there changes its velocity by W P. */
-static void point_mobility(const struct tact_body *body, const double arm[3], double w[9])
+static void compute_point_mobility(const struct tact_body *body, const double arm[3], double w[9])
 {
     for (int k = 0; k < 3; k++) {
         struct tact_body at = *body;
@@ -125,24 +126,24 @@ static void point_mobility(const struct tact_body *body, const double arm[3], do
 
 /* Splits an impulse into its normal component, returned, and the magnitude of its tangential one.
  */
-static double split_normal_impulse(const double n[3], const double p[3],
-                                   double *tangential_magnitude)
+static double split_impulse_at_normal(const double n[3], const double p[3],
+                                      double *tangential_impulse_magnitude)
 {
     double tangential_impulse[3];
     const double normal_impulse = tact_v3_dot(n, p);
     tact_v3_copy(tangential_impulse, p);
     tact_v3_axpy(tangential_impulse, -normal_impulse, n);
-    *tangential_magnitude = tact_v3_norm(tangential_impulse);
+    *tangential_impulse_magnitude = tact_v3_norm(tangential_impulse);
     return normal_impulse;
 }
 
 /* The impulse p that changes the velocity by W p = change; 0 where W is singular. */
-static void impulse_for_velocity_change(const double w[9], const double velocity_change[3],
+static void impulse_for_velocity_change(const double w[9], const double contact_velocity_change[3],
                                         double p[3])
 {
     double a[9];
     memcpy(a, w, sizeof a);
-    tact_v3_copy(p, velocity_change);
+    tact_v3_copy(p, contact_velocity_change);
     if (tact_reduced_solve_linear(a, 3, p)) {
         tact_v3_set(p, 0.0, 0.0, 0.0);
     }
@@ -154,24 +155,26 @@ static void impulse_for_velocity_change(const double w[9], const double velocity
 static void chatterjee_ruina_impulse(const struct tact_reduced_options *o, const double w[9],
                                      const double n[3], const double v[3], double p[3])
 {
-    double wn[3], first[3], second[3], velocity_change[3], normal, tangential_magnitude, of_second;
+    double wn[3], first[3], second[3], contact_velocity_change[3], normal,
+        tangential_impulse_magnitude, of_second;
     const double e = o->restitution, mu = o->friction_dynamic;
     tact_m3_mul_v3(wn, w, n);
     tact_v3_scale(first, n, -tact_v3_dot(n, v) / tact_v3_dot(n, wn));
-    tact_v3_scale(velocity_change, v, -1.0);
-    impulse_for_velocity_change(w, velocity_change, second);
+    tact_v3_scale(contact_velocity_change, v, -1.0);
+    impulse_for_velocity_change(w, contact_velocity_change, second);
     tact_v3_sub(second, second, first);
     tact_v3_scale(p, first, 1.0 + e);
     tact_v3_axpy(p, 1.0 + o->tangential_restitution, second);
-    normal = split_normal_impulse(n, p, &tangential_magnitude);
-    if (tangential_magnitude <= mu * normal) {
+    normal = split_impulse_at_normal(n, p, &tangential_impulse_magnitude);
+    if (tangential_impulse_magnitude <= mu * normal) {
         return;
     }
-    of_second = split_normal_impulse(n, second, &tangential_magnitude);
-    const double friction_excess_slope = tangential_magnitude - mu * of_second;
+    of_second = split_impulse_at_normal(n, second, &tangential_impulse_magnitude);
+    const double friction_excess_of_second_impulse = tangential_impulse_magnitude - mu * of_second;
     tact_v3_scale(p, first, 1.0 + e);
-    if (friction_excess_slope > 0.0) {
-        tact_v3_axpy(p, mu * (1.0 + e) * tact_v3_dot(n, first) / friction_excess_slope, second);
+    if (friction_excess_of_second_impulse > 0.0) {
+        tact_v3_axpy(p, mu * (1.0 + e) * tact_v3_dot(n, first) / friction_excess_of_second_impulse,
+                     second);
     }
 }
 
@@ -180,34 +183,35 @@ static void chatterjee_ruina_impulse(const struct tact_reduced_options *o, const
 static void newton_impulse(const struct tact_reduced_options *o, const double w[9],
                            const double n[3], const double v[3], double p[3])
 {
-    double velocity_change[3], slip[3], direction[3], velocity_per_impulse[3], normal,
-        tangential_magnitude;
-    const double normal_velocity = tact_v3_dot(n, v), mu = o->friction_dynamic;
-    tact_v3_scale(velocity_change, v, -1.0);
-    tact_v3_axpy(velocity_change, -o->restitution * normal_velocity, n);
-    impulse_for_velocity_change(w, velocity_change, p);
-    normal = split_normal_impulse(n, p, &tangential_magnitude);
-    if (normal > 0.0 && tangential_magnitude <= mu * normal) {
+    double contact_velocity_change[3], slip[3], direction[3], velocity_per_impulse[3], normal,
+        tangential_impulse_magnitude;
+    const double velocity_along_normal = tact_v3_dot(n, v), mu = o->friction_dynamic;
+    tact_v3_scale(contact_velocity_change, v, -1.0);
+    tact_v3_axpy(contact_velocity_change, -o->restitution * velocity_along_normal, n);
+    impulse_for_velocity_change(w, contact_velocity_change, p);
+    normal = split_impulse_at_normal(n, p, &tangential_impulse_magnitude);
+    if (normal > 0.0 && tangential_impulse_magnitude <= mu * normal) {
         return;
     }
     tact_v3_copy(slip, v);
-    tact_v3_axpy(slip, -normal_velocity, n);
+    tact_v3_axpy(slip, -velocity_along_normal, n);
     tact_v3_copy(direction, n);
     if (tact_v3_normalize(slip, slip) > 0.0) {
         tact_v3_axpy(direction, -mu, slip);
     }
     tact_m3_mul_v3(velocity_per_impulse, w, direction);
-    const double normal_mobility = tact_v3_dot(n, velocity_per_impulse);
-    tact_v3_scale(
-        p, direction,
-        normal_mobility > 0.0 ? -(1.0 + o->restitution) * normal_velocity / normal_mobility : 0.0);
+    const double mobility_along_normal = tact_v3_dot(n, velocity_per_impulse);
+    tact_v3_scale(p, direction,
+                  mobility_along_normal > 0.0
+                      ? -(1.0 + o->restitution) * velocity_along_normal / mobility_along_normal
+                      : 0.0);
 }
 
 void tact_reduced_apply_impact(struct tact_reduced *r, const double n[3], const double arm[3],
                                double velocity[3])
 {
     double w[9], p[3];
-    point_mobility(&r->body, arm, w);
+    compute_point_mobility(&r->body, arm, w);
     if (r->options.impact == TACT_REDUCED_NEWTON) {
         newton_impulse(&r->options, w, n, velocity, p);
     } else {
@@ -223,7 +227,7 @@ static void remove_normal_velocity(struct tact_reduced *r, const double n[3], co
                                    double speed)
 {
     double w[9], wn[3], p[3];
-    point_mobility(&r->body, arm, w);
+    compute_point_mobility(&r->body, arm, w);
     tact_m3_mul_v3(wn, w, n);
     tact_v3_scale(p, n, -speed / tact_v3_dot(n, wn));
     apply_impulse_at_point(&r->body, arm, p);
@@ -233,7 +237,7 @@ int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_conta
 {
     double velocity[3], arm[3], rotation[9], axes[9], twist[SPATIAL];
     struct reduced_kinematics k;
-    contact_arm(r, c, arm);
+    contact_arm_from_centre_of_mass(r, c, arm);
     remove_normal_velocity(r, c->frame, arm, contact_velocity(r, c, velocity));
     contact_velocity(r, c, velocity);
     for (int b = 0; b < 2; b++) {
@@ -254,12 +258,13 @@ int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_conta
     }
     /* reduced coordinates place the body in contact: one that overlapped at the start is raised by
      * that */
-    struct tact_reduced simulation_after_contact = *r;
-    tact_reduced_end_contact(&simulation_after_contact);
-    r->state.max_kinetic_energy = tact_body_energy(&simulation_after_contact.body);
+    struct tact_reduced copy_of_simulation_in_flight = *r;
+    tact_reduced_end_contact(&copy_of_simulation_in_flight);
+    r->state.max_kinetic_energy = tact_body_energy(&copy_of_simulation_in_flight.body);
     r->state.min_total_energy =
         r->state.max_kinetic_energy -
-        r->body.mass * tact_v3_dot(simulation_after_contact.body.pose.position, r->options.gravity);
+        r->body.mass *
+            tact_v3_dot(copy_of_simulation_in_flight.body.pose.position, r->options.gravity);
     r->report.contacts++;
     r->step = r->options.max_step;
     tact_reduced_choose_contact_mode(r);
@@ -277,9 +282,9 @@ static void advance_free_flight(struct tact_reduced *r, double h)
 
 /* Advances the body from the start of the flight by the time h and finds the nearest contact;
  * returns 1 where the surfaces overlap there and approach. */
-static int collides_after_flight(struct tact_reduced *r,
-                                 const struct tact_body *body_at_flight_start, double h,
-                                 struct smooth_contact *c)
+static int does_body_collide_after_flight(struct tact_reduced *r,
+                                          const struct tact_body *body_at_flight_start, double h,
+                                          struct smooth_contact *c)
 {
     double velocity[3];
     r->body = *body_at_flight_start;
@@ -288,30 +293,31 @@ static int collides_after_flight(struct tact_reduced *r,
            (c->gap < 0.0 && contact_velocity(r, c, velocity) < -MIN_CLOSING_SPEED);
 }
 
-enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double end_time)
+enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double flight_end_time)
 {
     const struct tact_body body_at_flight_start = r->body;
     struct smooth_contact c;
     double velocity[3], arm[3], low = 0.0;
     const double speed =
         tact_v3_norm(body_at_flight_start.twist) +
-        r->max_point_distance_from_centre * tact_v3_norm(body_at_flight_start.twist + 3) +
+        r->max_distance_from_centre_of_mass * tact_v3_norm(body_at_flight_start.twist + 3) +
         r->options.max_step * tact_v3_norm(r->options.gravity);
     if (!isfinite(speed)) {
         return REDUCED_NOT_FINITE;
     }
-    double h = tact_min(r->options.max_step, end_time - r->report.time);
+    double h = tact_min(r->options.max_step, flight_end_time - r->report.time);
     h = tact_min(h, MAX_FLIGHT_STEP_RATIO * r->size / speed);
-    if (collides_after_flight(r, &body_at_flight_start, h, &c)) {
+    if (does_body_collide_after_flight(r, &body_at_flight_start, h, &c)) {
         for (int i = 0; i < BISECTIONS && h - low > 1e-6 * r->options.min_step; i++) {
-            const double bisected_step = 0.5 * (low + h);
-            if (collides_after_flight(r, &body_at_flight_start, bisected_step, &c)) {
-                h = bisected_step;
+            const double bisected_flight_time = 0.5 * (low + h);
+            if (does_body_collide_after_flight(r, &body_at_flight_start, bisected_flight_time,
+                                               &c)) {
+                h = bisected_flight_time;
             } else {
-                low = bisected_step;
+                low = bisected_flight_time;
             }
         }
-        collides_after_flight(r, &body_at_flight_start, h, &c);
+        does_body_collide_after_flight(r, &body_at_flight_start, h, &c);
     }
     r->report.steps++;
     r->report.time += h;
@@ -322,7 +328,7 @@ enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double end
     if (!(c.gap < 0.0 && contact_velocity(r, &c, velocity) < -MIN_CLOSING_SPEED)) {
         return REDUCED_NO_FAILURE;
     }
-    contact_arm(r, &c, arm);
+    contact_arm_from_centre_of_mass(r, &c, arm);
     r->report.impacts++;
     tact_reduced_apply_impact(r, c.frame, arm, velocity);
     return tact_v3_dot(c.frame, velocity) < r->options.settle_speed &&
@@ -341,8 +347,9 @@ enum reduced_failure tact_reduced_begin_motion(struct tact_reduced *r, double ga
     if (c.gap < -gap) {
         return REDUCED_OVERLAP_AT_START;
     }
-    const int begins_in_contact =
+    const int does_motion_begin_in_contact =
         c.gap <= gap && fabs(contact_velocity(r, &c, velocity)) <= r->options.settle_speed;
-    return begins_in_contact && tact_reduced_begin_contact(r, &c) ? REDUCED_SINGULAR_MATRIX
-                                                                  : REDUCED_NO_FAILURE;
+    return does_motion_begin_in_contact && tact_reduced_begin_contact(r, &c)
+               ? REDUCED_SINGULAR_MATRIX
+               : REDUCED_NO_FAILURE;
 }

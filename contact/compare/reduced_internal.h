@@ -42,11 +42,11 @@ struct reduced_state {
  */
 struct reduced_kinematics {
     struct contact_frame frame[2];
-    double contact_angle_rotation[9];                   /* rotation R_psi (7) from 2c to 1c */
-    double h[SPATIAL][COORDINATES];                     /* H in frame 1c */
-    double jacobian_rate[SPATIAL][COORDINATES];         /* H' in frame 1c */
-    double jacobian_in_body[SPATIAL][COORDINATES];      /* H in frame 1 */
-    double jacobian_rate_in_body[SPATIAL][COORDINATES]; /* H' in frame 1 */
+    double contact_angle_rotation[9];                      /* rotation R_psi (7) from 2c to 1c */
+    double h[SPATIAL][COORDINATES];                        /* H in frame 1c */
+    double contact_jacobian_rate[SPATIAL][COORDINATES];    /* H' in frame 1c */
+    double body_frame_jacobian[SPATIAL][COORDINATES];      /* H in frame 1 */
+    double body_frame_jacobian_rate[SPATIAL][COORDINATES]; /* H' in frame 1 */
     double d[2][2], d_rate[2][2]; /* matrix D of (s', t') = D (u', v') without slip (31); NaN where
                                      the chart of body 1 is singular */
 };
@@ -77,12 +77,12 @@ struct tact_reduced {
     struct tact_reduced_options options;
     struct tact_shape shape[2];
     struct reduced_surface surface[2];
-    struct tact_pose local;                /* pose of shape 1 in the frame of the moving body */
-    struct tact_pose fixed;                /* pose of shape 2 */
-    double size;                           /* size of the smaller of the two shapes [m] */
-    double max_point_distance_from_centre; /* upper bound of the distance from the centre of mass to
-                     the farthest point of shape 1 [m] */
-    int may_have_two_contacts;             /* 1: the two shapes are not a convex pair */
+    struct tact_pose local;                  /* pose of shape 1 in the frame of the moving body */
+    struct tact_pose fixed;                  /* pose of shape 2 */
+    double size;                             /* size of the smaller of the two shapes [m] */
+    double max_distance_from_centre_of_mass; /* upper bound of the distance from the centre of mass
+                     to the farthest point of shape 1 [m] */
+    int may_have_two_contacts;               /* 1: the two shapes are not a convex pair */
     struct tact_body body; /* mass and inertia of the moving body; pose and twist in flight only */
     struct reduced_state state;
     double step;                      /* length of the next time step [s] */
@@ -96,8 +96,8 @@ struct tact_reduced {
 
 /* Solution of the equations of motion in a contact mode: accelerations and contact wrench. */
 struct reduced_motion {
-    int count;                         /* number of independent rates of the contact mode */
-    double accelerations[COORDINATES]; /* derivatives of the independent rates */
+    int count; /* number of independent rates of the contact mode */
+    double independent_accelerations[COORDINATES]; /* derivatives of the independent rates */
     double wrench[SPATIAL]; /* contact wrench f_c on body 1, about the contact, in frame 1c */
     double twist[SPATIAL];  /* relative twist phi in the contact frame 1c */
 };
@@ -126,8 +126,8 @@ int tact_reduced_set_rates_from_pose(const struct reduced_surface surface[2],
 /* Checks that a state reached by a step is possible: the surfaces separate on all sides of the
  * contact, and the energy has not risen; a state that fails may also come from a step that is too
  * long. Updates the energies of the state. */
-enum reduced_failure tact_reduced_check_state(const struct tact_reduced *r,
-                                              struct reduced_state *state);
+enum reduced_failure tact_reduced_check_state_possible(const struct tact_reduced *r,
+                                                       struct reduced_state *state);
 
 /* Computes accelerations and contact wrench in a contact mode (20, 28 and with H' or H''). -EDOM
  * where the matrix is singular. */
@@ -155,12 +155,12 @@ int tact_reduced_change_chart(struct tact_reduced *r, int k, int edge);
 double tact_reduced_chart_frame_angle(const struct contact_frame *from,
                                       const struct contact_frame *to);
 
-/* Simulates one step of at most r->step in contact, not beyond `end_time`; changes modes and
+/* Simulates one step of at most r->step in contact, not beyond `step_end_time`; changes modes and
  * charts, and ends the contact. */
-enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double end_time);
+enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double step_end_time);
 
 /* Simulates one step in flight, with impacts; begins a contact. */
-enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double end_time);
+enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double step_end_time);
 
 /* Finds the contacts near the pose of r->body, at most TACT_PIECES; returns their number, or -EDOM
  * where the surfaces conform. */

@@ -7,26 +7,26 @@
 
 int tact_reduced_solve_linear(double *a, int n, double *x)
 {
-    double largest_pivot = 0.0;
+    double largest_matrix_entry = 0.0;
     for (int i = 0; i < n * n; i++) {
-        largest_pivot = tact_max(largest_pivot, fabs(a[i]));
+        largest_matrix_entry = tact_max(largest_matrix_entry, fabs(a[i]));
     }
     for (int k = 0; k < n; k++) {
         int pivot = k;
         for (int i = k + 1; i < n; i++) {
             pivot = fabs(a[i * n + k]) > fabs(a[pivot * n + k]) ? i : pivot;
         }
-        if (!(fabs(a[pivot * n + k]) > 1e-15 * largest_pivot)) {
+        if (!(fabs(a[pivot * n + k]) > 1e-15 * largest_matrix_entry)) {
             return -EDOM;
         }
         for (int j = 0; j < n; j++) {
-            const double swapped_entry = a[k * n + j];
+            const double matrix_entry_to_swap = a[k * n + j];
             a[k * n + j] = a[pivot * n + j];
-            a[pivot * n + j] = swapped_entry;
+            a[pivot * n + j] = matrix_entry_to_swap;
         }
-        const double swapped_entry = x[k];
+        const double matrix_entry_to_swap = x[k];
         x[k] = x[pivot];
-        x[pivot] = swapped_entry;
+        x[pivot] = matrix_entry_to_swap;
         for (int i = k + 1; i < n; i++) {
             const double elimination_factor = a[i * n + k] / a[k * n + k];
             for (int j = k; j < n; j++) {
@@ -97,11 +97,12 @@ static void rotate_spatial_rows(const double rotation[9], const double h[SPATIAL
                                 double out[SPATIAL][2])
 {
     for (int i = 0; i < SPATIAL; i++) {
-        const int first_row_of_half = i / 3 * 3;
+        const int first_row_of_spatial_half = i / 3 * 3;
         const double *row = rotation + 3 * (i % 3);
         for (int k = 0; k < 2; k++) {
-            out[i][k] = row[0] * h[first_row_of_half][k] + row[1] * h[first_row_of_half + 1][k] +
-                        row[2] * h[first_row_of_half + 2][k];
+            out[i][k] = row[0] * h[first_row_of_spatial_half][k] +
+                        row[1] * h[first_row_of_spatial_half + 1][k] +
+                        row[2] * h[first_row_of_spatial_half + 2][k];
         }
     }
 }
@@ -152,13 +153,13 @@ static void set_jacobian_in_contact_frame(const struct reduced_state *s,
                         second_rate);
     rotate_spatial_rows(contact_angle_rotation_rate, (const double(*)[2])k->frame[1].h, turned);
     memset(k->h, 0, sizeof k->h);
-    memset(k->jacobian_rate, 0, sizeof k->jacobian_rate);
+    memset(k->contact_jacobian_rate, 0, sizeof k->contact_jacobian_rate);
     for (int i = 0; i < 2 * SPATIAL; i++) {
         const int r = i / 2, j = i % 2;
         k->h[r][j] = -k->frame[0].h[r][j];
-        k->jacobian_rate[r][j] = -frame_jacobian_rate[0][r][j];
+        k->contact_jacobian_rate[r][j] = -frame_jacobian_rate[0][r][j];
         k->h[r][2 + j] = second[r][j];
-        k->jacobian_rate[r][2 + j] = second_rate[r][j] + turned[r][j];
+        k->contact_jacobian_rate[r][2 + j] = second_rate[r][j] + turned[r][j];
     }
     k->h[2][4] = 1.0;
 }
@@ -176,7 +177,7 @@ static void set_jacobian_in_body_frame(const struct reduced_state *s, struct red
         double column[SPATIAL], rate[SPATIAL], moved[SPATIAL], out[SPATIAL];
         for (int i = 0; i < SPATIAL; i++) {
             column[i] = k->h[i][j];
-            rate[i] = k->jacobian_rate[i][j];
+            rate[i] = k->contact_jacobian_rate[i][j];
         }
         spatial_cross_product(contact_frame_twist_over_body, column, moved);
         for (int i = 0; i < SPATIAL; i++) {
@@ -184,18 +185,18 @@ static void set_jacobian_in_body_frame(const struct reduced_state *s, struct red
         }
         spatial_to_body_frame(&k->frame[0], column, out);
         for (int i = 0; i < SPATIAL; i++) {
-            k->jacobian_in_body[i][j] = out[i];
+            k->body_frame_jacobian[i][j] = out[i];
         }
         spatial_to_body_frame(&k->frame[0], rate, out);
         for (int i = 0; i < SPATIAL; i++) {
-            k->jacobian_rate_in_body[i][j] = out[i];
+            k->body_frame_jacobian_rate[i][j] = out[i];
         }
     }
 }
 
 /* Solves the 2 x 2 system A x = y; x is NaN where A is singular, so that a mode without slip is
  * refused there. */
-static void solve_2x2_or_nan(const double a[4], const double y[2], double x[2])
+static void solve_2x2_system_or_set_nan(const double a[4], const double y[2], double x[2])
 {
     if (!tact_smooth_solve_2x2(a, y, x)) {
         x[0] = x[1] = NAN;
@@ -208,14 +209,15 @@ static void set_no_slip_rate_matrix(struct reduced_kinematics *k)
     const double a[4] = {k->h[3][0], k->h[3][1], k->h[4][0], k->h[4][1]};
     for (int j = 0; j < 2; j++) {
         double y[2] = {-k->h[3][2 + j], -k->h[4][2 + j]}, x[2];
-        solve_2x2_or_nan(a, y, x);
+        solve_2x2_system_or_set_nan(a, y, x);
         k->d[0][j] = x[0];
         k->d[1][j] = x[1];
         for (int i = 0; i < 2; i++) {
-            y[i] = -k->jacobian_rate[3 + i][2 + j] - k->jacobian_rate[3 + i][0] * x[0] -
-                   k->jacobian_rate[3 + i][1] * x[1];
+            y[i] = -k->contact_jacobian_rate[3 + i][2 + j] -
+                   k->contact_jacobian_rate[3 + i][0] * x[0] -
+                   k->contact_jacobian_rate[3 + i][1] * x[1];
         }
-        solve_2x2_or_nan(a, y, x);
+        solve_2x2_system_or_set_nan(a, y, x);
         k->d_rate[0][j] = x[0];
         k->d_rate[1][j] = x[1];
     }
@@ -245,14 +247,14 @@ void tact_reduced_moving_body_pose(const struct reduced_kinematics *k, double ro
 
 void tact_reduced_matrix_to_quat(const double m[9], double q[4])
 {
-    const double matrix_trace = m[0] + m[4] + m[8];
+    const double rotation_matrix_trace = m[0] + m[4] + m[8];
     int k = 0; /* the largest of w, x, y, z */
     for (int i = 1; i < 4; i++) {
-        k = m[4 * (i - 1)] > (k ? m[4 * (k - 1)] : matrix_trace) ? i : k;
+        k = m[4 * (i - 1)] > (k ? m[4 * (k - 1)] : rotation_matrix_trace) ? i : k;
     }
     const double off[3] = {m[7] - m[5], m[2] - m[6], m[3] - m[1]};
     if (k == 0) {
-        q[0] = 1.0 + matrix_trace;
+        q[0] = 1.0 + rotation_matrix_trace;
         tact_v3_copy(q + 1, off);
     } else {
         const int a = k - 1, b = k % 3, c = (k + 1) % 3;

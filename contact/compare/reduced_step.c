@@ -4,7 +4,7 @@
 #include "contact/compare/reduced_internal.h"
 
 /* Derivatives of a state by time: q', and those of the independent rates. */
-struct state_derivative {
+struct reduced_state_derivative {
     double q[COORDINATES], rate[COORDINATES];
 };
 
@@ -15,7 +15,7 @@ static int first_independent_rate(enum tact_reduced_mode mode)
 }
 
 static int compute_state_derivative(const struct tact_reduced *r, struct reduced_state *s,
-                                    struct state_derivative *out)
+                                    struct reduced_state_derivative *out)
 {
     const enum tact_reduced_mode mode = r->report.mode;
     struct reduced_kinematics k;
@@ -29,13 +29,13 @@ static int compute_state_derivative(const struct tact_reduced *r, struct reduced
     tact_reduced_kinematics(r->surface, s, &k);
     int rc = tact_reduced_solve_motion_equations(r, s, &k, mode, &f);
     memcpy(out->q, s->rate, sizeof out->q);
-    memcpy(out->rate + first_independent_rate(mode), f.accelerations,
-           (size_t)f.count * sizeof *f.accelerations);
+    memcpy(out->rate + first_independent_rate(mode), f.independent_accelerations,
+           (size_t)f.count * sizeof *f.independent_accelerations);
     return rc;
 }
 
 static void advance_reduced_state(struct reduced_state *s, double h,
-                                  const struct state_derivative *d)
+                                  const struct reduced_state_derivative *d)
 {
     for (int i = 0; i < COORDINATES; i++) {
         s->q[i] += h * d->q[i];
@@ -56,27 +56,27 @@ static int is_state_finite(const struct reduced_state *s)
 static enum reduced_failure integrate_runge_kutta(const struct tact_reduced *r, double h,
                                                   struct reduced_state *out)
 {
-    static const double stage_time_fraction[4] = {0.0, 0.5, 0.5, 1.0},
-                        stage_weight[4] = {1.0, 2.0, 2.0, 1.0};
-    struct state_derivative d = {{0.0}, {0.0}};
+    static const double runge_kutta_stage_time[4] = {0.0, 0.5, 0.5, 1.0},
+                        runge_kutta_stage_weight[4] = {1.0, 2.0, 2.0, 1.0};
+    struct reduced_state_derivative d = {{0.0}, {0.0}};
     *out = r->state;
     for (int i = 0; i < 4; i++) {
         struct reduced_state at = r->state;
-        advance_reduced_state(&at, stage_time_fraction[i] * h, &d);
+        advance_reduced_state(&at, runge_kutta_stage_time[i] * h, &d);
         if (!is_state_finite(&at)) {
             return REDUCED_NOT_FINITE;
         }
         if (compute_state_derivative(r, &at, &d)) {
             return REDUCED_SINGULAR_MATRIX;
         }
-        advance_reduced_state(out, stage_weight[i] * h / 6.0, &d);
+        advance_reduced_state(out, runge_kutta_stage_weight[i] * h / 6.0, &d);
     }
     if (r->report.mode != TACT_REDUCED_SLIDING) {
         struct reduced_kinematics k;
         tact_reduced_kinematics(r->surface, out, &k);
         tact_reduced_compute_dependent_rates(&k, r->report.mode, out->rate);
     }
-    return is_state_finite(out) ? tact_reduced_check_state(r, out) : REDUCED_NOT_FINITE;
+    return is_state_finite(out) ? tact_reduced_check_state_possible(r, out) : REDUCED_NOT_FINITE;
 }
 
 /* Smallest distance of the contact from an edge of the charts, with the body and the edge. */
@@ -107,8 +107,9 @@ static int solve_motion_at_state(const struct tact_reduced *r, const struct redu
 }
 
 /* 1 where the contact wrench satisfies the limits of a mode: the contact presses, (35) and (40). */
-static int are_contact_mode_limits_met(const struct tact_reduced *r, enum tact_reduced_mode mode,
-                                       const struct reduced_motion *f)
+static int does_wrench_satisfy_mode_limits(const struct tact_reduced *r,
+                                           enum tact_reduced_mode mode,
+                                           const struct reduced_motion *f)
 {
     const double normal_force = -f->wrench[5],
                  tangential_force = tact_hypot(f->wrench[3], f->wrench[4]);
@@ -130,7 +131,7 @@ static int try_constrained_mode(struct tact_reduced *r, enum tact_reduced_mode m
 {
     struct reduced_state s = r->state;
     if (tact_reduced_project_rates_to_mode(r, &s, mode) || solve_motion_at_state(r, &s, mode, f) ||
-        !are_contact_mode_limits_met(r, mode, f)) {
+        !does_wrench_satisfy_mode_limits(r, mode, f)) {
         return 0;
     }
     r->state = s;
@@ -144,17 +145,17 @@ static int try_constrained_mode(struct tact_reduced *r, enum tact_reduced_mode m
 static void enter_sticking_mode(struct tact_reduced *r, int has_slip_passed_zero,
                                 struct reduced_motion *f)
 {
-    struct reduced_motion constrained_motion;
+    struct reduced_motion motion_in_more_constrained_mode;
     if (r->report.mode == TACT_REDUCED_SLIDING && r->options.friction_static > 0.0 &&
         (has_slip_passed_zero || tact_hypot(f->twist[3], f->twist[4]) <= r->options.slip_speed) &&
-        try_constrained_mode(r, TACT_REDUCED_ROLLING, &constrained_motion)) {
+        try_constrained_mode(r, TACT_REDUCED_ROLLING, &motion_in_more_constrained_mode)) {
         r->report.rolls++;
-        *f = constrained_motion;
+        *f = motion_in_more_constrained_mode;
     }
     if (r->report.mode == TACT_REDUCED_ROLLING && r->options.spin_static > 0.0 &&
         (has_slip_passed_zero || fabs(f->twist[2]) <= r->options.spin_rate) &&
-        try_constrained_mode(r, TACT_REDUCED_NO_SPIN, &constrained_motion)) {
-        *f = constrained_motion;
+        try_constrained_mode(r, TACT_REDUCED_NO_SPIN, &motion_in_more_constrained_mode)) {
+        *f = motion_in_more_constrained_mode;
     }
 }
 
@@ -162,7 +163,7 @@ static void enter_sticking_mode(struct tact_reduced *r, int has_slip_passed_zero
  * contact ends. */
 static void leave_mode_beyond_its_limits(struct tact_reduced *r, struct reduced_motion *f)
 {
-    while (!are_contact_mode_limits_met(r, r->report.mode, f)) {
+    while (!does_wrench_satisfy_mode_limits(r, r->report.mode, f)) {
         if (r->report.mode == TACT_REDUCED_NO_SPIN) {
             r->report.mode = TACT_REDUCED_ROLLING;
         } else if (r->report.mode == TACT_REDUCED_ROLLING) {
@@ -183,7 +184,8 @@ static void leave_mode_beyond_its_limits(struct tact_reduced *r, struct reduced_
 }
 
 /* Counts a step in which the surfaces also overlap at a second place. */
-static void count_second_overlap(struct tact_reduced *r, const struct reduced_kinematics *k)
+static void count_step_with_second_overlap(struct tact_reduced *r,
+                                           const struct reduced_kinematics *k)
 {
     struct smooth_contact contact[TACT_PIECES];
     struct tact_reduced at = *r;
@@ -211,14 +213,15 @@ static void report_reduced_contact(struct tact_reduced *r, const struct reduced_
     tact_v3_copy(r->report.contact, k.frame[1].at);
     r->report.slip = tact_hypot(f->twist[3], f->twist[4]);
     if (r->may_have_two_contacts) {
-        count_second_overlap(r, &k);
+        count_step_with_second_overlap(r, &k);
     }
 }
 
 /* 1 where friction reverses within a step: the slip, or in rolling the spin, of the relative twist
  * passes through 0. */
-static int does_friction_reverse(const struct tact_reduced *r, const double twist_before_step[6],
-                                 const double twist_after_step[6])
+static int does_friction_reverse_in_step(const struct tact_reduced *r,
+                                         const double twist_before_step[6],
+                                         const double twist_after_step[6])
 {
     const double *u = twist_before_step, *v = twist_after_step;
     return (r->report.mode == TACT_REDUCED_SLIDING && r->options.friction_dynamic > 0.0 &&
@@ -251,11 +254,11 @@ static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, doubl
             return REDUCED_SINGULAR_MATRIX;
         }
         r->report.crossings++;
-        struct reduced_state state_after_min_step = r->state;
-        struct state_derivative d = {{0.0}, {0.0}};
+        struct reduced_state state_after_shortest_step = r->state;
+        struct reduced_state_derivative d = {{0.0}, {0.0}};
         memcpy(d.q, r->state.rate, sizeof d.q);
-        advance_reduced_state(&state_after_min_step, r->options.min_step, &d);
-        if (distance_to_chart_edge(r, &state_after_min_step, &body, &edge) >= 0.0) {
+        advance_reduced_state(&state_after_shortest_step, r->options.min_step, &d);
+        if (distance_to_chart_edge(r, &state_after_shortest_step, &body, &edge) >= 0.0) {
             r->chart_crossings_at_same_time =
                 step_fraction * h > 0.0 ? 0 : r->chart_crossings_at_same_time + 1;
             if (r->chart_crossings_at_same_time > MAX_CHART_CROSSINGS_WITHOUT_TIME) {
@@ -272,39 +275,39 @@ static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, doubl
 }
 
 /* Rejects a step, which is to be repeated with half its length. */
-static void reject_step(struct tact_reduced *r, double h)
+static void reject_integration_step(struct tact_reduced *r, double h)
 {
     r->step = tact_max(0.5 * h, r->options.min_step);
     r->report.rejected++;
 }
 
-enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double end_time)
+enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double contact_step_end_time)
 {
     struct reduced_state to;
-    struct reduced_motion motion_before_step, motion_after_step;
-    const double h = tact_min(r->step, end_time - r->report.time);
+    struct reduced_motion contact_motion_before_step, contact_motion_after_step;
+    const double h = tact_min(r->step, contact_step_end_time - r->report.time);
     const enum tact_reduced_mode mode = r->report.mode;
-    if (solve_motion_at_state(r, &r->state, mode, &motion_before_step)) {
+    if (solve_motion_at_state(r, &r->state, mode, &contact_motion_before_step)) {
         return REDUCED_SINGULAR_MATRIX;
     }
     const enum reduced_failure failure = integrate_runge_kutta(r, h, &to);
     if (failure && h > r->options.min_step) {
-        reject_step(r, h);
+        reject_integration_step(r, h);
         return REDUCED_NO_FAILURE;
     }
     if (failure) {
         return failure;
     }
-    if (solve_motion_at_state(r, &to, mode, &motion_after_step)) {
+    if (solve_motion_at_state(r, &to, mode, &contact_motion_after_step)) {
         return REDUCED_SINGULAR_MATRIX;
     }
     int body, edge;
-    const int has_slip_passed_zero =
-        does_friction_reverse(r, motion_before_step.twist, motion_after_step.twist);
+    const int has_slip_passed_zero = does_friction_reverse_in_step(
+        r, contact_motion_before_step.twist, contact_motion_after_step.twist);
     if ((has_slip_passed_zero || distance_to_chart_edge(r, &to, &body, &edge) < 0.0 ||
-         !are_contact_mode_limits_met(r, mode, &motion_after_step)) &&
+         !does_wrench_satisfy_mode_limits(r, mode, &contact_motion_after_step)) &&
         h > r->options.min_step) {
-        reject_step(r, h);
+        reject_integration_step(r, h);
         return REDUCED_NO_FAILURE;
     }
     r->report.steps++;
@@ -315,12 +318,12 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double en
     r->report.time += h;
     r->report.mode_time[mode] += h;
     r->step = tact_min(r->options.max_step, tact_max(2.0 * h, r->step));
-    leave_mode_beyond_its_limits(r, &motion_after_step);
+    leave_mode_beyond_its_limits(r, &contact_motion_after_step);
     if (r->report.mode != TACT_REDUCED_FLIGHT) {
         if (r->report.mode >= mode) { /* no limit was exceeded in this step */
-            enter_sticking_mode(r, has_slip_passed_zero, &motion_after_step);
+            enter_sticking_mode(r, has_slip_passed_zero, &contact_motion_after_step);
         }
-        report_reduced_contact(r, &motion_after_step);
+        report_reduced_contact(r, &contact_motion_after_step);
     }
     return REDUCED_NO_FAILURE;
 }

@@ -41,12 +41,12 @@ void tact_reduced_surface_set_pose(struct reduced_surface *surface, const struct
 
 /* Axes of a face of the cube: axis[0] that of its normal, face / 2, in positive direction where the
  * face is even, then those of s and t, right-handed. */
-static void cube_face_axes(int cube_face, int axis[3], double *sign)
+static void cube_face_axes(int cube_face_number, int axis[3], double *sign)
 {
-    *sign = cube_face % 2 ? -1.0 : 1.0;
-    axis[0] = cube_face / 2;
-    axis[1] = (axis[0] + (cube_face % 2 ? 2 : 1)) % 3;
-    axis[2] = (axis[0] + (cube_face % 2 ? 1 : 2)) % 3;
+    *sign = cube_face_number % 2 ? -1.0 : 1.0;
+    axis[0] = cube_face_number / 2;
+    axis[1] = (axis[0] + (cube_face_number % 2 ? 2 : 1)) % 3;
+    axis[2] = (axis[0] + (cube_face_number % 2 ? 1 : 2)) % 3;
 }
 
 static struct chart_point chart_point_on_cube(const double direction[3])
@@ -70,13 +70,13 @@ static const double *ellipsoid_half_axes(const struct tact_shape *shape, double 
     return shape->kind == TACT_SHAPE_SPHERE ? sphere_half_axes : shape->size;
 }
 
-static const struct revolution_surface *revolution_charts(const struct reduced_surface *s)
+static const struct revolution_surface *charts_of_revolution_shape(const struct reduced_surface *s)
 {
     return (const struct revolution_surface *)s->shape->charts;
 }
 
 /* 1 where a segment of a profile begins (at = SIDE_LOW) or ends on the axis of revolution. */
-static int segment_ends_on_axis(const struct revolution_surface *v, int segment, int at)
+static int is_segment_end_on_axis(const struct revolution_surface *v, int segment, int at)
 {
     return !v->closed && segment == (at == SIDE_HIGH ? v->count - 1 : 0);
 }
@@ -87,8 +87,8 @@ static struct chart_point chart_point_in_profile_segment(const struct revolution
                                                          int segment, const double place[3])
 {
     struct chart_point p = {.chart = segment};
-    const int high = segment_ends_on_axis(v, segment, SIDE_HIGH);
-    if (high || segment_ends_on_axis(v, segment, SIDE_LOW)) {
+    const int high = is_segment_end_on_axis(v, segment, SIDE_HIGH);
+    if (high || is_segment_end_on_axis(v, segment, SIDE_LOW)) {
         const double size = tact_hypot(place[1], place[2]);
         const double r = high ? v->length - place[0] : place[0];
         p.st[high ? 0 : 1] = r * place[1] / size;
@@ -126,7 +126,7 @@ struct chart_point tact_reduced_surface_find_chart_point(const struct reduced_su
             {tact_atan2(place[1], place[0]),
              tact_atan2(place[2], tact_hypot(place[0], place[1]) - size[0])}};
     case TACT_SHAPE_REVOLUTION:
-        return chart_point_on_profile(revolution_charts(s), place);
+        return chart_point_on_profile(charts_of_revolution_shape(s), place);
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
         return (struct chart_point){(int)place[0], {place[1], place[2]}};
@@ -139,16 +139,16 @@ struct chart_point tact_reduced_surface_find_chart_point(const struct reduced_su
     }
 }
 
-/* Taylor polynomial of the sine (derivative_order 0) or cosine (derivative_order 1) of a polynomial
- * x. */
-static struct jet jet_of_sine(const struct jet *x, int derivative_order)
+/* Taylor polynomial of the sine (sine_derivative_order 0) or cosine (sine_derivative_order 1) of a
+ * polynomial x. */
+static struct jet taylor_polynomial_of_sine(const struct jet *x, int sine_derivative_order)
 {
     const double s = tact_sin(x->c[0]), c = tact_cos(x->c[0]);
     const double sine_derivative_cycle[5] = {s, c, -s, -c, s};
-    const double f[4] = {sine_derivative_cycle[derivative_order],
-                         sine_derivative_cycle[derivative_order + 1],
-                         sine_derivative_cycle[(derivative_order + 2) % 4],
-                         sine_derivative_cycle[(derivative_order + 3) % 4]};
+    const double f[4] = {sine_derivative_cycle[sine_derivative_order],
+                         sine_derivative_cycle[sine_derivative_order + 1],
+                         sine_derivative_cycle[(sine_derivative_order + 2) % 4],
+                         sine_derivative_cycle[(sine_derivative_order + 3) % 4]};
     return tact_jet_compose(x, f);
 }
 
@@ -172,7 +172,8 @@ static void evaluate_ellipsoid_point(const struct tact_shape *shape, const struc
 static void evaluate_circle_point(const struct jet *r, const struct jet *z, const struct jet *angle,
                                   struct jet c[3])
 {
-    const struct jet x = jet_of_sine(angle, 1), y = jet_of_sine(angle, 0);
+    const struct jet x = taylor_polynomial_of_sine(angle, 1),
+                     y = taylor_polynomial_of_sine(angle, 0);
     c[0] = tact_jet_multiply(r, &x);
     c[1] = tact_jet_multiply(r, &y);
     c[2] = *z;
@@ -180,8 +181,8 @@ static void evaluate_circle_point(const struct jet *r, const struct jet *z, cons
 
 static void evaluate_torus_point(const double size[3], const struct jet st[2], struct jet c[3])
 {
-    struct jet r = tact_jet_scale(jet_of_sine(&st[1], 1), size[1]);
-    const struct jet z = tact_jet_scale(jet_of_sine(&st[1], 0), size[1]);
+    struct jet r = tact_jet_scale(taylor_polynomial_of_sine(&st[1], 1), size[1]);
+    const struct jet z = tact_jet_scale(taylor_polynomial_of_sine(&st[1], 0), size[1]);
     r.c[0] += size[0];
     evaluate_circle_point(&r, &z, &st[0], c);
 }
@@ -195,10 +196,10 @@ static void evaluate_revolution_near_axis(const struct segment *g, int high, con
     const double way = high ? -1.0 : 1.0;
     const struct jet ss = tact_jet_multiply(&st[0], &st[0]), tt = tact_jet_multiply(&st[1], &st[1]);
     const struct jet dd = tact_jet_add(ss, tt);
-    struct jet radius_per_distance = tact_jet_scale(dd, way * g->r[3]);
-    radius_per_distance.c[0] += way * g->r[1];
-    c[high ? 0 : 1] = tact_jet_multiply(&st[0], &radius_per_distance);
-    c[high ? 1 : 0] = tact_jet_multiply(&st[1], &radius_per_distance);
+    struct jet radius_per_pole_distance = tact_jet_scale(dd, way * g->r[3]);
+    radius_per_pole_distance.c[0] += way * g->r[1];
+    c[high ? 0 : 1] = tact_jet_multiply(&st[0], &radius_per_pole_distance);
+    c[high ? 1 : 0] = tact_jet_multiply(&st[1], &radius_per_pole_distance);
     c[2] = tact_jet_scale(dd, g->z[2]);
     c[2].c[0] += g->z[0];
     if (dd.c[0] > 0.0) {
@@ -211,12 +212,12 @@ static void evaluate_revolution_point(const struct revolution_surface *v, int se
                                       const struct jet st[2], struct jet c[3])
 {
     const struct segment *g = &v->segment[segment];
-    const int high = segment_ends_on_axis(v, segment, SIDE_HIGH);
-    if (high || segment_ends_on_axis(v, segment, SIDE_LOW)) {
+    const int high = is_segment_end_on_axis(v, segment, SIDE_HIGH);
+    if (high || is_segment_end_on_axis(v, segment, SIDE_LOW)) {
         evaluate_revolution_near_axis(g, high, st, c);
         return;
     }
-    struct profile_point p;
+    struct profile_curve_point p;
     tact_profile_at(g, st[1].c[0], &p);
     const double fr[4] = {p.r, p.dr, p.ddr, 6.0 * g->r[3]};
     const double fz[4] = {p.z, p.dz, p.ddz, 6.0 * g->z[3]};
@@ -228,14 +229,14 @@ static void evaluate_revolution_point(const struct revolution_surface *v, int se
 static void evaluate_square_patch_point(const struct tact_charts *charts,
                                         const struct chart_point *p, struct jet c[3])
 {
-    static const double taylor_factor[THIRD_ORDER] = {1.0, 1.0,       1.0, 0.5, 1.0,
-                                                      0.5, 1.0 / 6.0, 0.5, 0.5, 1.0 / 6.0};
+    static const double taylor_factor_of_derivative[THIRD_ORDER] = {
+        1.0, 1.0, 1.0, 0.5, 1.0, 0.5, 1.0 / 6.0, 0.5, 0.5, 1.0 / 6.0};
     const struct square_charts *s = (const struct square_charts *)charts;
     double d[THIRD_ORDER][3];
     s->evaluate(s, p->chart, p->st[0], p->st[1], THIRD_ORDER, d);
     for (int k = 0; k < 3; k++) {
         for (int i = 0; i < THIRD_ORDER; i++) {
-            c[k].c[i] = taylor_factor[i] * d[i][k];
+            c[k].c[i] = taylor_factor_of_derivative[i] * d[i][k];
         }
     }
 }
@@ -284,21 +285,21 @@ void tact_reduced_surface_point(const struct reduced_surface *s, const struct ch
  * of that side, as for square patches. */
 static double distance_to_square_edge(const double st[2], double low, int *edge)
 {
-    const double distance_to_side[SQUARE_SIDES] = {st[1] - low, 1.0 - st[0], 1.0 - st[1],
-                                                   st[0] - low};
+    const double distance_to_square_side[SQUARE_SIDES] = {st[1] - low, 1.0 - st[0], 1.0 - st[1],
+                                                          st[0] - low};
     *edge = 0;
     for (int i = 1; i < SQUARE_SIDES; i++) {
-        *edge = distance_to_side[i] < distance_to_side[*edge] ? i : *edge;
+        *edge = distance_to_square_side[i] < distance_to_square_side[*edge] ? i : *edge;
     }
-    return distance_to_side[*edge];
+    return distance_to_square_side[*edge];
 }
 
 static double distance_to_segment_edge(const struct revolution_surface *v,
                                        const struct chart_point *p, int *edge)
 {
     const struct segment *g = &v->segment[p->chart];
-    const int high = segment_ends_on_axis(v, p->chart, SIDE_HIGH);
-    if (high || segment_ends_on_axis(v, p->chart, SIDE_LOW)) {
+    const int high = is_segment_end_on_axis(v, p->chart, SIDE_HIGH);
+    if (high || is_segment_end_on_axis(v, p->chart, SIDE_LOW)) {
         *edge = high ? SIDE_LOW : SIDE_HIGH;
         return g->to - g->from - tact_hypot(p->st[0], p->st[1]);
     }
@@ -315,7 +316,7 @@ double tact_reduced_surface_edge_distance(const struct reduced_surface *s,
     case TACT_SHAPE_TORUS:
         return INFINITY;
     case TACT_SHAPE_REVOLUTION:
-        return distance_to_segment_edge(revolution_charts(s), p, edge);
+        return distance_to_segment_edge(charts_of_revolution_shape(s), p, edge);
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
         return distance_to_square_edge(p->st, 0.0, edge);
@@ -347,10 +348,10 @@ static struct chart_point next_chart_on_profile(const struct revolution_surface 
                                                 const struct chart_point *p, int edge)
 {
     const int to = (p->chart + (edge == SIDE_HIGH ? 1 : v->count - 1)) % v->count;
-    const int high = segment_ends_on_axis(v, p->chart, SIDE_HIGH);
+    const int high = is_segment_end_on_axis(v, p->chart, SIDE_HIGH);
     double place[3];
     place[0] = edge == SIDE_HIGH ? v->segment[to].from : v->segment[to].to;
-    if (high || segment_ends_on_axis(v, p->chart, SIDE_LOW)) {
+    if (high || is_segment_end_on_axis(v, p->chart, SIDE_LOW)) {
         place[1] = p->st[high ? 0 : 1];
         place[2] = p->st[high ? 1 : 0];
     } else {
@@ -362,8 +363,8 @@ static struct chart_point next_chart_on_profile(const struct revolution_surface 
 
 /* Chart coordinates in the neighbouring square (41): the fraction alpha along an edge is 1 - alpha
  * in the neighbour. */
-static struct chart_point next_square_chart(const struct square_charts *s,
-                                            const struct chart_point *p, int edge)
+static struct chart_point square_chart_over_edge(const struct square_charts *s,
+                                                 const struct chart_point *p, int edge)
 {
     const double fraction_along_edge[SQUARE_SIDES] = {p->st[0], p->st[1], 1.0 - p->st[0],
                                                       1.0 - p->st[1]};
@@ -381,10 +382,10 @@ struct chart_point tact_reduced_surface_next_chart(const struct reduced_surface 
 {
     switch (s->shape->kind) {
     case TACT_SHAPE_REVOLUTION:
-        return next_chart_on_profile(revolution_charts(s), p, edge);
+        return next_chart_on_profile(charts_of_revolution_shape(s), p, edge);
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
-        return next_square_chart((const struct square_charts *)s->shape->charts, p, edge);
+        return square_chart_over_edge((const struct square_charts *)s->shape->charts, p, edge);
     default:
         return next_chart_on_cube(p, edge);
     }

@@ -41,21 +41,22 @@ static void estimate_slip_multiplier(struct tact_active_set *a)
 /* Takes a step of Newton's method, shortened so that the normal force does not vanish. The limit of
  * friction is an equation of squares, from beyond which Newton's method halves the excess in each
  * step: friction far beyond it is scaled to it. Returns 0 where the step is not finite. */
-static int apply_active_set_newton_step(struct tact_active_set *a,
-                                        const struct tact_active_set_step *newton_step)
+static int
+apply_active_set_newton_step(struct tact_active_set *a,
+                             const struct tact_active_set_changes *active_set_newton_step)
 {
-    double normal_force_drop = -newton_step->n[0] / a->n[0];
+    double normal_force_drop = -active_set_newton_step->n[0] / a->n[0];
     double share = normal_force_drop > MAX_NORMAL_FORCE_DROP_RATIO
                        ? MAX_NORMAL_FORCE_DROP_RATIO / normal_force_drop
                        : 1.0;
-    tact_v3_axpy(a->n, share, newton_step->n);
-    tact_v3_axpy(a->t, share, newton_step->t);
-    a->slip_multiplier += share * newton_step->slip_multiplier;
+    tact_v3_axpy(a->n, share, active_set_newton_step->n);
+    tact_v3_axpy(a->t, share, active_set_newton_step->t);
+    a->slip_multiplier += share * active_set_newton_step->slip_multiplier;
     if (!(a->n[0] > 0.0) || !isfinite(a->n[0] + a->t[0] + a->t[1] + a->t[2])) {
         return 0;
     }
     project_impulse_to_face(a);
-    if (a->is_slipping && a->g > MAX_SQUARED_FRICTION_RATIO * a->n[0] * a->n[0]) {
+    if (a->is_contact_slipping && a->g > MAX_SQUARED_FRICTION_RATIO * a->n[0] * a->n[0]) {
         tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
         project_impulse_to_face(a);
         estimate_slip_multiplier(a);
@@ -66,18 +67,19 @@ static int apply_active_set_newton_step(struct tact_active_set *a,
 /* Runs Newton's method with the present face and slip state. Returns 1 where it converged. */
 static int iterate_newton_on_face(struct tact_active_set *a)
 {
-    struct tact_active_set_step newton_step;
+    struct tact_active_set_changes active_set_newton_step;
     for (int step = 0;; step++) {
         if (step == 0 || a->face == FACE_RIM) {
             tact_active_set_compute_face_basis(a);
         }
-        double newton_residual = tact_active_set_residual(a),
+        double active_set_equation_residual = tact_active_set_residual(a),
                size = tact_active_set_velocity_scale(a);
-        if (newton_residual <= ROUNDING_VELOCITY_RESIDUAL * size || step == MAX_ACTIVE_SET_STEPS) {
-            return newton_residual <= ACCEPTED_NEWTON_RESIDUAL * size;
+        if (active_set_equation_residual <= ROUNDING_VELOCITY_RESIDUAL * size ||
+            step == MAX_ACTIVE_SET_STEPS) {
+            return active_set_equation_residual <= ACCEPTED_NEWTON_RESIDUAL * size;
         }
-        tact_active_set_solve_newton_step(a, &newton_step);
-        if (!apply_active_set_newton_step(a, &newton_step)) {
+        tact_active_set_solve_newton_step(a, &active_set_newton_step);
+        if (!apply_active_set_newton_step(a, &active_set_newton_step)) {
             return 0;
         }
     }
@@ -87,19 +89,19 @@ static int iterate_newton_on_face(struct tact_active_set *a)
 static void switch_from_stick_to_slip(struct tact_active_set *a)
 {
     tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
-    a->is_slipping = 1;
+    a->is_contact_slipping = 1;
     project_impulse_to_face(a);
     estimate_slip_multiplier(a);
 }
 
 /* 1 where the slip state, stick or slip, is consistent with the solution; otherwise switches it. */
-static int switch_between_stick_and_slip(struct tact_active_set *a)
+static int switch_slip_state_if_inconsistent(struct tact_active_set *a)
 {
-    if (a->is_slipping && a->slip_multiplier < 0.0) {
-        a->is_slipping = 0;
+    if (a->is_contact_slipping && a->slip_multiplier < 0.0) {
+        a->is_contact_slipping = 0;
         return 0;
     }
-    if (!a->is_slipping && a->g > a->n[0] * a->n[0]) {
+    if (!a->is_contact_slipping && a->g > a->n[0] * a->n[0]) {
         switch_from_stick_to_slip(a);
         return 0;
     }
@@ -108,9 +110,9 @@ static int switch_between_stick_and_slip(struct tact_active_set *a)
 
 /* Loads a scaled 3 x 3 block of S, by rows and by columns; returns the block's largest diagonal
  * entry. */
-static double copy_scaled_block(const struct tact_local_problem *problem,
-                                const double *impulse_unit, int row, int column, double rows[3][4],
-                                double columns[3][4])
+static double copy_scaled_mobility_block(const struct tact_local_problem *problem,
+                                         const double *impulse_unit, int row, int column,
+                                         double rows[3][4], double columns[3][4])
 {
     const int *i = tact_local_row_of_scaled_unknown + row,
               *j = tact_local_row_of_scaled_unknown + column;
@@ -126,14 +128,16 @@ static double copy_scaled_block(const struct tact_local_problem *problem,
 }
 
 /* Loads three scaled entries of b and of r; returns the largest of b. */
-static double copy_scaled_rows(const struct tact_local_problem *problem, const double *impulse_unit,
-                               const double *r, int row, double *b, double *x)
+static double copy_scaled_problem_rows(const struct tact_local_problem *problem,
+                                       const double *impulse_unit, const double *r, int row,
+                                       double *b, double *x)
 {
     double most = 0.0;
     for (int i = 0; i < 3; i++) {
-        int impulse_row = tact_local_row_of_scaled_unknown[row + i];
-        b[i] = impulse_unit[row + i] * problem->b[impulse_row];
-        x[i] = impulse_unit[row + i] != 0.0 ? r[impulse_row] / impulse_unit[row + i] : 0.0;
+        int row_of_scaled_unknown = tact_local_row_of_scaled_unknown[row + i];
+        b[i] = impulse_unit[row + i] * problem->b[row_of_scaled_unknown];
+        x[i] =
+            impulse_unit[row + i] != 0.0 ? r[row_of_scaled_unknown] / impulse_unit[row + i] : 0.0;
         most = tact_max(most, fabs(b[i]));
     }
     return most;
@@ -144,14 +148,15 @@ static void copy_scaled_problem(const struct tact_local_problem *problem, const 
                                 struct tact_active_set *a)
 {
     const double *impulse_unit = a->impulse_unit;
-    double nn[3][4], normal = copy_scaled_block(problem, impulse_unit, 0, 0, nn, a->nn_columns);
-    double friction = copy_scaled_block(problem, impulse_unit, 3, 3, a->tt, a->tt_columns);
-    copy_scaled_block(problem, impulse_unit, 0, 3, a->nt, a->nt_columns);
+    double nn[3][4],
+        normal = copy_scaled_mobility_block(problem, impulse_unit, 0, 0, nn, a->nn_columns);
+    double friction = copy_scaled_mobility_block(problem, impulse_unit, 3, 3, a->tt, a->tt_columns);
+    copy_scaled_mobility_block(problem, impulse_unit, 0, 3, a->nt, a->nt_columns);
     a->bn[3] = a->bt[3] = 0.0;
     a->max_scaled_mobility = tact_max(normal, friction);
-    normal = copy_scaled_rows(problem, impulse_unit, r, 0, a->bn, a->n);
-    friction = copy_scaled_rows(problem, impulse_unit, r, 3, a->bt, a->t);
-    a->max_bias_velocity = tact_max(normal, friction);
+    normal = copy_scaled_problem_rows(problem, impulse_unit, r, 0, a->bn, a->n);
+    friction = copy_scaled_problem_rows(problem, impulse_unit, r, 3, a->bt, a->t);
+    a->largest_free_velocity = tact_max(normal, friction);
 }
 
 /* Scales the impulse so that the normal force does no work. The other unknowns may be near the
@@ -217,11 +222,11 @@ static int init_active_set(const struct tact_local_problem *problem, const doubl
         scale_impulse_to_zero_work(a);
     }
     /* a contact that slips is opposed by its friction */
-    tact_active_set_compute_centre(a);
+    tact_active_set_set_pressure_centre(a);
     tact_active_set_compute_slip(a, a->normal);
     tact_v3_scale(a->normal, a->normal, -1.0);
     tact_active_set_update_limit_surface(a);
-    a->is_slipping = sqrt(a->g) >= MIN_FRICTION_RATIO_AT_LIMIT * a->n[0];
+    a->is_contact_slipping = sqrt(a->g) >= MIN_FRICTION_RATIO_AT_LIMIT * a->n[0];
     estimate_slip_multiplier(a);
     return 1;
 }
@@ -237,12 +242,12 @@ TACT_DISPATCH_BY_CPU(int, tact_local_solve_by_active_set,
         if (!iterate_newton_on_face(&a)) {
             return -1;
         }
-        if (tact_active_set_update_face(&a) && switch_between_stick_and_slip(&a)) {
+        if (tact_active_set_update_face(&a) && switch_slip_state_if_inconsistent(&a)) {
             for (int k = 0; k < 3; k++) {
                 r[tact_local_row_of_scaled_unknown[k]] = a.impulse_unit[k] * a.n[k];
                 r[tact_local_row_of_scaled_unknown[3 + k]] = a.impulse_unit[3 + k] * a.t[k];
             }
-            return (a.is_slipping ? TACT_LIMIT_CONE : 0) |
+            return (a.is_contact_slipping ? TACT_LIMIT_CONE : 0) |
                    (a.face != FACE_INSIDE && a.face != FACE_POINT ? TACT_LIMIT_EDGE : 0);
         }
         project_impulse_to_face(&a);
@@ -256,26 +261,26 @@ TACT_DISPATCH_BY_CPU(int, tact_local_impulse_derivative,
                      (problem, limits, r, slope))
 {
     struct tact_active_set a;
-    struct tact_active_set_step row_responses[6];
+    struct tact_active_set_changes responses_of_unknowns_to_rows[6];
     memset(slope, 0, 36 * sizeof *slope);
     if (tact_local_resists_rolling(problem) || !init_active_set(problem, r, 0, &a)) {
         return 0;
     }
     if (limits >= 0) {
-        a.is_slipping = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
+        a.is_contact_slipping = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
     }
     tact_active_set_compute_face_basis(&a);
-    tact_active_set_responses_to_rows(&a, row_responses);
+    tact_active_set_responses_to_rows(&a, responses_of_unknowns_to_rows);
     for (int k = 0; k < 6; k++) {
-        if (!isfinite(row_responses[k].t[0])) {
+        if (!isfinite(responses_of_unknowns_to_rows[k].t[0])) {
             return 0;
         }
         for (int i = 0; i < 3; i++) {
             slope[6 * tact_local_row_of_scaled_unknown[i] + tact_local_row_of_scaled_unknown[k]] =
-                a.impulse_unit[i] * row_responses[k].n[i];
+                a.impulse_unit[i] * responses_of_unknowns_to_rows[k].n[i];
             slope[6 * tact_local_row_of_scaled_unknown[3 + i] +
                   tact_local_row_of_scaled_unknown[k]] =
-                a.impulse_unit[3 + i] * row_responses[k].t[i];
+                a.impulse_unit[3 + i] * responses_of_unknowns_to_rows[k].t[i];
         }
     }
     return 1;

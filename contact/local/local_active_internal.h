@@ -15,7 +15,7 @@
 
 /* Functions of sources that are compiled twice, which only these call. */
 #define tact_active_set_compute_velocities TACT_CPU_VARIANT(tact_active_set_compute_velocities)
-#define tact_active_set_compute_centre TACT_CPU_VARIANT(tact_active_set_compute_centre)
+#define tact_active_set_set_pressure_centre TACT_CPU_VARIANT(tact_active_set_set_pressure_centre)
 #define tact_active_set_update_limit_surface TACT_CPU_VARIANT(tact_active_set_update_limit_surface)
 #define tact_active_set_compute_slip TACT_CPU_VARIANT(tact_active_set_compute_slip)
 #define tact_active_set_limit_surface_normal TACT_CPU_VARIANT(tact_active_set_limit_surface_normal)
@@ -39,15 +39,15 @@ struct tact_active_set {
     double impulse_unit[6]; /* impulse per scaled unknown, those of n before those of t */
     double semi_axis_1_over_spin_arm,
         semi_axis_2_over_spin_arm; /* semi-axes of the patch over the spin arm */
-    double max_bias_velocity;      /* largest entry of b */
+    double largest_free_velocity;  /* largest entry of b */
     double max_scaled_mobility;    /* largest diagonal entry of the scaled S */
     double corner[TACT_PATCH_CORNERS][2];
     int corners;
     /* the unscaled problem, which defines the limit surface */
     const struct tact_local_problem *law;
     enum tact_active_set_face face;
-    int first;       /* for FACE_EDGE and FACE_CORNER, the index of the face's (first) corner */
-    int is_slipping; /* 1: slip, 0: stick */
+    int first; /* for FACE_EDGE and FACE_CORNER, the index of the face's (first) corner */
+    int is_contact_slipping; /* 1: slip, 0: stick */
     double n[3], t[3];
     double un[4], ut[4];         /* velocities; the fourth numbers have no meaning */
     double slip_multiplier;      /* multiplier of slip */
@@ -56,25 +56,26 @@ struct tact_active_set {
     double m, f; /* torsion about the centre of pressure; square of the friction force */
     double g;    /* square of the normal force for which friction and torsion are at the limit */
     /* derivatives of the limit surface at the present friction, and its curvature */
-    double w[2], surface_curvature;
-    double normal[3], surface_hessian[9]; /* limit surface of POINTS: half the gradient of g, and
-                                             the derivative of that */
-    double face_basis[3][3]; /* basis of the directions of n within the active face; unused ones are
+    double w[2], limit_surface_curvature;
+    double normal[3], limit_surface_hessian[9]; /* limit surface of POINTS: half the gradient of g,
+                                             and the derivative of that */
+    double active_face_basis[3][3]; /* basis of the directions of n within the active face; unused
+                                ones are
                                 0 */
-    double normal_response[3][4]; /* rows of minus the derivative of the normal part n by normal
-                                     velocities, at constant friction; the fourth numbers have no
-                                     meaning */
+    double normal_impulse_response[3][4]; /* rows of minus the derivative of the normal part n by
+                                     normal velocities, at constant friction; the fourth numbers
+                                     have no meaning */
 };
 
 /* Changes of the unknowns of the active-set method: normal part, friction, multiplier. */
-struct tact_active_set_step {
+struct tact_active_set_changes {
     double n[3], t[3], slip_multiplier;
 };
 
 /* Updates what follows from the unknowns n and t: the velocities; the centre of pressure, torsion
  * and limit surface. */
 void tact_active_set_compute_velocities(struct tact_active_set *a);
-void tact_active_set_compute_centre(struct tact_active_set *a);
+void tact_active_set_set_pressure_centre(struct tact_active_set *a);
 void tact_active_set_update_limit_surface(struct tact_active_set *a);
 
 /* Slip velocity at the centre of pressure; and the slip direction that belongs to friction at the
@@ -87,25 +88,25 @@ double tact_active_set_residual(const struct tact_active_set *a);
 
 /* Computes Newton's step. */
 void tact_active_set_solve_newton_step(const struct tact_active_set *a,
-                                       struct tact_active_set_step *out);
+                                       struct tact_active_set_changes *out);
 
-/* Response of the unknowns to additional velocities (un, ut) and residuals `equation_residuals` of
- * the equations of friction and its limit. */
+/* Response of the unknowns to additional velocities (un, ut) and residuals
+ * `slip_equation_residuals` of the equations of friction and its limit. */
 void tact_active_set_response_of_unknowns(const struct tact_active_set *a, const double *un,
-                                          const double *ut, const double *equation_residuals,
-                                          struct tact_active_set_step *out);
+                                          const double *ut, const double *slip_equation_residuals,
+                                          struct tact_active_set_changes *out);
 
 /* Responses of the unknowns to an additional velocity of each row in turn, of n, then of t, that is
  * 1 in the scaled problem. */
 void tact_active_set_responses_to_rows(const struct tact_active_set *a,
-                                       struct tact_active_set_step out[6]);
+                                       struct tact_active_set_changes out[6]);
 
 /* Magnitude of the velocities in the local problem, which is the scale of their rounding. */
 static inline double tact_active_set_velocity_scale(const struct tact_active_set *a)
 {
     double velocity_of_normal_force = a->max_scaled_mobility * a->n[0];
-    return velocity_of_normal_force > a->max_bias_velocity ? velocity_of_normal_force
-                                                           : a->max_bias_velocity;
+    return velocity_of_normal_force > a->largest_free_velocity ? velocity_of_normal_force
+                                                               : a->largest_free_velocity;
 }
 
 /* Chooses the face of the patch that contains the centre of pressure. */

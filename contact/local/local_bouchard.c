@@ -8,16 +8,16 @@
 #include "contact/moments/patch.h"
 #include "contact/vec.h"
 
-/* Solves S_kk x = -b_k for the n rows and columns of S in `row_indices`. */
-static void solve_selected_rows(const double *s, const double *b, const int *row_indices, int n,
-                                double *x)
+/* Solves S_kk x = -b_k for the n rows and columns of S in `selected_row_indices`. */
+static void solve_selected_impulse_rows(const double *s, const double *b,
+                                        const int *selected_row_indices, int n, double *x)
 {
     double a[36];
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
-            a[i * n + j] = s[row_indices[i] * 6 + row_indices[j]];
+            a[i * n + j] = s[selected_row_indices[i] * 6 + selected_row_indices[j]];
         }
-        x[i] = -b[row_indices[i]];
+        x[i] = -b[selected_row_indices[i]];
     }
     tact_ldl_factor(a, n);
     tact_ldl_solve(a, n, x);
@@ -58,7 +58,7 @@ static void friction_cone_direction(const double *f, double mu, double *q)
     q[2] = t > 0.0 ? mu * f[2] / t : 0.0;
 }
 
-static int is_outside_friction_cone(const double *f, double mu)
+static int is_force_outside_friction_cone(const double *f, double mu)
 {
     return f[0] <= 0.0 || tact_hypot(f[1], f[2]) > mu * f[0];
 }
@@ -94,7 +94,7 @@ static double bouchard_solve_sliding_force(const double *s, const double *b, con
  * 1: from 0 each step would be half of a^2 + t, and a distant point would need more steps than are
  * allowed.
  */
-static void closest_point_on_ellipse(const double *semi, const double *d, double *p)
+static void find_closest_point_on_patch_ellipse(const double *semi, const double *d, double *p)
 {
     double a2 = semi[0] * semi[0], b2 = semi[1] * semi[1];
     double t = tact_max(0.0, tact_max(semi[0] * fabs(d[0]) - a2, semi[1] * fabs(d[1]) - b2));
@@ -136,11 +136,11 @@ static double torsion_bound_at_point(const struct tact_local_problem *problem, c
  * cone): force f, 0 where it would pull. */
 static int solve_point_contact(const struct tact_local_problem *problem, const double *p, double *f)
 {
-    static const int linear_row_indices[3] = {0, 1, 2};
+    static const int force_row_indices[3] = {0, 1, 2};
     double s[36], b[6];
     move_local_problem_to_point(problem, p, s, b);
-    solve_selected_rows(s, b, linear_row_indices, 3, f);
-    if (!is_outside_friction_cone(f, problem->mu)) {
+    solve_selected_impulse_rows(s, b, force_row_indices, 3, f);
+    if (!is_force_outside_friction_cone(f, problem->mu)) {
         return 0;
     }
     double q[3];
@@ -216,13 +216,13 @@ static int set_frictionless_or_zero_impulse(const struct tact_local_problem *pro
 static void project_pressure_centre(const struct tact_local_problem *problem, const double *r,
                                     int is_sticking, const double *d, double *p)
 {
-    double force, beside[6], torsion_bound = torsion_bound_at_point(problem, r, d);
+    double force, beside[6], friction_torsion_bound = torsion_bound_at_point(problem, r, d);
     memcpy(beside, r, sizeof beside);
-    beside[3] = tact_max(-torsion_bound, tact_min(torsion_bound, r[3]));
+    beside[3] = tact_max(-friction_torsion_bound, tact_min(friction_torsion_bound, r[3]));
     if (!problem->by_mass ||
         !pressure_centre_by_mass_metric(problem, beside, is_sticking, p, &force) ||
         !(force > 0.0)) {
-        closest_point_on_ellipse(problem->semi, d, p);
+        find_closest_point_on_patch_ellipse(problem->semi, d, p);
     }
 }
 
@@ -231,11 +231,11 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     static const int all[6] = {0, 1, 2, 3, 4, 5};
     const double *semi = problem->semi;
     int limits = 0;
-    solve_selected_rows(problem->s, problem->b, all, 6, r);
+    solve_selected_impulse_rows(problem->s, problem->b, all, 6, r);
     if (r[0] <= 0.0) {
         return set_frictionless_or_zero_impulse(problem, r);
     }
-    if (is_outside_friction_cone(r, problem->mu)) {
+    if (is_force_outside_friction_cone(r, problem->mu)) {
         double q[3];
         friction_cone_direction(r, problem->mu, q);
         double size = bouchard_solve_sliding_force(problem->s, problem->b, q, r + 3);
@@ -260,10 +260,10 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
             return TACT_LIMIT_OPEN;
         }
     } else {
-        double torsion_bound = torsion_bound_at_point(problem, r, p);
+        double friction_torsion_bound = torsion_bound_at_point(problem, r, p);
         spin = r[3] - (p[0] * r[2] - p[1] * r[1]);
-        if (fabs(spin) > torsion_bound) {
-            spin = copysign(torsion_bound, spin);
+        if (fabs(spin) > friction_torsion_bound) {
+            spin = copysign(friction_torsion_bound, spin);
             limits |= TACT_LIMIT_SPIN;
         }
     }

@@ -23,7 +23,7 @@
        */
 #define FRICTION_STATE_DIFFERENCE_STEP                                                             \
     1e-6 /* step between friction states in numerical derivatives, relative to the patch */
-#define SINGULAR_DETERMINANT                                                                       \
+#define MIN_RESIDUAL_MATRIX_DETERMINANT                                                            \
     1e-9 /* determinant below which a derivative matrix counts as singular */
 #define CONVERGED_FRICTION_STATE_RESIDUAL                                                          \
     1e-12 /* residual of a friction state that counts as converged, relative to the patch */
@@ -78,22 +78,23 @@ static double evaluate_slip_equation(void *user, double g)
     return fabs(slip_equation_value) > 1e-15 ? slip_equation_value : 0.0;
 }
 
-/* Brackets the root of the slip equation, starting at `initial_multiplier` and multiplying or
+/* Brackets the root of the slip equation, starting at `initial_slip_multiplier` and multiplying or
  * dividing by a growing factor; `lo` is below the root. Returns 1 where there is one; the last
  * evaluation is at the end where the equation holds, if it does. */
-static int bracket_slip_multiplier(struct scaled_problem *p, double initial_multiplier,
+static int bracket_slip_multiplier(struct scaled_problem *p, double initial_slip_multiplier,
                                    double factor, double *lo, double *flo, double *hi, double *fhi)
 {
-    *hi = initial_multiplier;
-    *fhi = evaluate_slip_equation(p, initial_multiplier);
+    *hi = initial_slip_multiplier;
+    *fhi = evaluate_slip_equation(p, initial_slip_multiplier);
     while (*fhi > 0.0 && factor < 2.0) {
-        double trial_multiplier = *hi / factor, f = evaluate_slip_equation(p, trial_multiplier);
+        double trial_slip_multiplier = *hi / factor,
+               f = evaluate_slip_equation(p, trial_slip_multiplier);
         if (f <= 0.0) {
-            *lo = trial_multiplier;
+            *lo = trial_slip_multiplier;
             *flo = f;
             return 1;
         }
-        *hi = trial_multiplier;
+        *hi = trial_slip_multiplier;
         *fhi = f;
         factor = 1.0 + 8.0 * (factor - 1.0);
     }
@@ -111,14 +112,14 @@ static int bracket_slip_multiplier(struct scaled_problem *p, double initial_mult
  * the active limits. */
 static int solve_scaled_slip_problem(struct scaled_problem *p)
 {
-    double initial_multiplier = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
+    double initial_slip_multiplier = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
     double factor = p->slip > 0.0 ? 1.001 : 16.0;
     double lo = 0.0, flo = evaluate_slip_equation(p, 0.0), hi, fhi;
     if (flo >= 0.0) {
         return 0;
     }
-    if (bracket_slip_multiplier(p, initial_multiplier, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 &&
-        fhi > 0.0) {
+    if (bracket_slip_multiplier(p, initial_slip_multiplier, factor, &lo, &flo, &hi, &fhi) &&
+        flo < 0.0 && fhi > 0.0) {
         tact_root_find(evaluate_slip_equation, p, lo, flo, hi, fhi, 80);
     }
     double z = tact_v3_norm(p->x + 3);
@@ -228,7 +229,7 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
     memset(p.x, 0, sizeof p.x);
     tact_local_make_scaled_problem(problem, at, &p);
     int is_contact_opening =
-        p.has_rolling_torque_rows ? tact_normal_does_velocity_open(&p.patch, p.b) : p.b[0] >= 0.0;
+        p.has_rolling_torque_rows ? tact_normal_velocity_opens_patch(&p.patch, p.b) : p.b[0] >= 0.0;
     if (is_contact_opening ||
         !(p.s[0] > 0.0)) { /* b_N is in the dual cone N*: the solution is zero */
         memset(r, 0, 6 * sizeof *r);
@@ -252,7 +253,7 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
 }
 
 /** A trial friction state and the solution at it. */
-struct friction_state_trial {
+struct friction_state_with_residual {
     struct friction_state at;
     double r[6];                            /* impulse that solves the law at this friction state */
     double centre_and_friction_residual[3]; /* difference between this friction state and that of
@@ -262,29 +263,31 @@ struct friction_state_trial {
     int limits;
 };
 
-static void evaluate_trial_friction_state(const struct tact_local_problem *problem,
-                                          struct friction_state_trial *friction_trial)
+static void
+evaluate_trial_friction_state(const struct tact_local_problem *problem,
+                              struct friction_state_with_residual *trial_of_friction_state)
 {
     struct friction_state own;
-    const struct friction_state *at = &friction_trial->at;
+    const struct friction_state *at = &trial_of_friction_state->at;
     int rolls = tact_local_transmits_rolling_torque(problem),
         moves = problem->surface != TACT_SURFACE_ELLIPSOID;
-    friction_trial->limits =
-        tact_local_solve_friction_state(problem, at, friction_trial->r, &friction_trial->slip);
-    tact_local_friction_state(problem, friction_trial->r, &own);
-    friction_trial->centre_and_friction_residual[0] =
+    trial_of_friction_state->limits = tact_local_solve_friction_state(
+        problem, at, trial_of_friction_state->r, &trial_of_friction_state->slip);
+    tact_local_friction_state(problem, trial_of_friction_state->r, &own);
+    trial_of_friction_state->centre_and_friction_residual[0] =
         rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
-    friction_trial->centre_and_friction_residual[1] =
+    trial_of_friction_state->centre_and_friction_residual[1] =
         rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
-    friction_trial->centre_and_friction_residual[2] =
+    trial_of_friction_state->centre_and_friction_residual[2] =
         moves ? own.friction_to_torsion_fraction - at->friction_to_torsion_fraction : 0.0;
-    friction_trial->size = tact_v3_norm(friction_trial->centre_and_friction_residual);
+    trial_of_friction_state->size =
+        tact_v3_norm(trial_of_friction_state->centre_and_friction_residual);
     /* 1 where friction is within the ellipsoid that is tangent to the limit surface at this state
      */
-    int is_within_tangent_ellipsoid = !(friction_trial->limits & TACT_LIMIT_CONE);
+    int is_within_tangent_ellipsoid = !(trial_of_friction_state->limits & TACT_LIMIT_CONE);
     if (is_within_tangent_ellipsoid &&
-        tact_local_friction_limit_ratio(problem, friction_trial->r, own.d) <= 1.0) {
-        friction_trial->size = 0.0;
+        tact_local_friction_limit_ratio(problem, trial_of_friction_state->r, own.d) <= 1.0) {
+        trial_of_friction_state->size = 0.0;
     }
 }
 
@@ -293,7 +296,7 @@ static void evaluate_trial_friction_state(const struct tact_local_problem *probl
 static void step_friction_state(const struct tact_local_problem *problem, struct friction_state *at,
                                 double *step)
 {
-    const struct friction_state state_before = *at;
+    const struct friction_state friction_state_before_step = *at;
     for (int i = 0; i < 2 && tact_local_transmits_rolling_torque(problem); i++) {
         at->d[i] += problem->semi[i] * step[i];
     }
@@ -301,34 +304,37 @@ static void step_friction_state(const struct tact_local_problem *problem, struct
         tact_max(0.0, tact_min(1.0, at->friction_to_torsion_fraction + step[2]));
     tact_local_clamp_pressure_centre(problem, at->d);
     for (int i = 0; i < 2 && tact_local_transmits_rolling_torque(problem); i++) {
-        step[i] = (at->d[i] - state_before.d[i]) / problem->semi[i];
+        step[i] = (at->d[i] - friction_state_before_step.d[i]) / problem->semi[i];
     }
-    step[2] = at->friction_to_torsion_fraction - state_before.friction_to_torsion_fraction;
+    step[2] =
+        at->friction_to_torsion_fraction - friction_state_before_step.friction_to_torsion_fraction;
 }
 
 /* Minus the inverse of the derivative of the residual, by finite differences; the identity, as if
  * the impulse did not depend on the state, where it is singular. */
 static void invert_residual_derivative(const struct tact_local_problem *problem,
-                                       const struct friction_state_trial *now, double *inverse)
+                                       const struct friction_state_with_residual *now,
+                                       double *inverse)
 {
     const int rolls = tact_local_transmits_rolling_torque(problem);
-    const int is_varying[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
-    const double inward_step_sign[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0,
-                                        now->at.d[1] > 0.0 ? -1.0 : 1.0,
-                                        now->at.friction_to_torsion_fraction > 0.5 ? -1.0 : 1.0};
+    const int is_state_component_varying[3] = {rolls, rolls,
+                                               problem->surface != TACT_SURFACE_ELLIPSOID};
+    const double difference_step_sign_inward[3] = {
+        now->at.d[0] > 0.0 ? -1.0 : 1.0, now->at.d[1] > 0.0 ? -1.0 : 1.0,
+        now->at.friction_to_torsion_fraction > 0.5 ? -1.0 : 1.0};
     double column[3][3], cross[3][3];
     for (int k = 0; k < 3; k++) {
-        struct friction_state_trial perturbed_trial = *now;
+        struct friction_state_with_residual perturbed_friction_trial = *now;
         double step[3] = {0.0, 0.0, 0.0};
         tact_v3_set(column[k], k == 0, k == 1, k == 2);
-        if (is_varying[k]) {
-            step[k] = FRICTION_STATE_DIFFERENCE_STEP * inward_step_sign[k];
-            step_friction_state(problem, &perturbed_trial.at, step);
-            evaluate_trial_friction_state(problem, &perturbed_trial);
+        if (is_state_component_varying[k]) {
+            step[k] = FRICTION_STATE_DIFFERENCE_STEP * difference_step_sign_inward[k];
+            step_friction_state(problem, &perturbed_friction_trial.at, step);
+            evaluate_trial_friction_state(problem, &perturbed_friction_trial);
             tact_v3_sub(column[k], now->centre_and_friction_residual,
-                        perturbed_trial.centre_and_friction_residual);
+                        perturbed_friction_trial.centre_and_friction_residual);
             tact_v3_scale(column[k], column[k],
-                          inward_step_sign[k] / FRICTION_STATE_DIFFERENCE_STEP);
+                          difference_step_sign_inward[k] / FRICTION_STATE_DIFFERENCE_STEP);
         }
     }
     tact_v3_cross(cross[0], column[1], column[2]);
@@ -336,19 +342,21 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
     tact_v3_cross(cross[2], column[0], column[1]);
     double det = tact_v3_dot(column[0], cross[0]);
     for (int i = 0; i < 9; i++) {
-        inverse[i] =
-            fabs(det) > SINGULAR_DETERMINANT ? cross[i / 3][i % 3] / det : (double)(i % 4 == 0);
+        inverse[i] = fabs(det) > MIN_RESIDUAL_MATRIX_DETERMINANT ? cross[i / 3][i % 3] / det
+                                                                 : (double)(i % 4 == 0);
     }
 }
 
 /* Broyden's rank-one update of minus the inverse derivative, for a step that changed the residual.
  */
 static void update_inverse_by_broyden(double *inverse, const double *step,
-                                      const double *residual_before, const double *residual_after)
+                                      const double *residual_before_broyden_step,
+                                      const double *residual_after_broyden_step)
 {
-    double residual_change[3], inverse_times_change[3], back[3];
-    tact_v3_sub(residual_change, residual_after, residual_before);
-    tact_m3_mul_v3(inverse_times_change, inverse, residual_change);
+    double residual_change_of_broyden_step[3], inverse_times_change[3], back[3];
+    tact_v3_sub(residual_change_of_broyden_step, residual_after_broyden_step,
+                residual_before_broyden_step);
+    tact_m3_mul_v3(inverse_times_change, inverse, residual_change_of_broyden_step);
     tact_m3_tmul_v3(back, inverse, step);
     double size = tact_v3_dot(step, inverse_times_change);
     for (int i = 0; i < 9 && fabs(size) > 1e-300; i++) {
@@ -358,21 +366,22 @@ static void update_inverse_by_broyden(double *inverse, const double *step,
 
 /* Searches along a step of the friction state for a reduced residual, by halving it. Returns 1
  * where one was found. */
-static int line_search_along_step(const struct tact_local_problem *problem, double *inverse,
-                                  struct friction_state_trial *now)
+static int reduce_residual_along_newton_step(const struct tact_local_problem *problem,
+                                             double *inverse,
+                                             struct friction_state_with_residual *now)
 {
-    struct friction_state_trial stepped_trial;
+    struct friction_state_with_residual friction_trial_after_step;
     double step[3], share = 1.0;
     for (int i = 0; i < MAX_STEP_HALVINGS; i++) {
-        stepped_trial = *now;
+        friction_trial_after_step = *now;
         tact_m3_mul_v3(step, inverse, now->centre_and_friction_residual);
         tact_v3_scale(step, step, share);
-        step_friction_state(problem, &stepped_trial.at, step);
-        evaluate_trial_friction_state(problem, &stepped_trial);
-        if (stepped_trial.size < now->size) {
+        step_friction_state(problem, &friction_trial_after_step.at, step);
+        evaluate_trial_friction_state(problem, &friction_trial_after_step);
+        if (friction_trial_after_step.size < now->size) {
             update_inverse_by_broyden(inverse, step, now->centre_and_friction_residual,
-                                      stepped_trial.centre_and_friction_residual);
-            *now = stepped_trial;
+                                      friction_trial_after_step.centre_and_friction_residual);
+            *now = friction_trial_after_step;
             return 1;
         }
         share *= 0.25;
@@ -385,39 +394,41 @@ static int line_search_along_step(const struct tact_local_problem *problem, doub
  * depends more, as for a spinning ball, the derivative is computed by finite differences. Returns 0
  * where this does not converge. */
 static int iterate_friction_state(const struct tact_local_problem *problem,
-                                  struct friction_state_trial *now)
+                                  struct friction_state_with_residual *now)
 {
     double inverse[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     int most = problem->passes ? problem->passes : MAX_FRICTION_STATE_STEPS;
-    double residual_before = INFINITY;
+    double residual_before_broyden_step = INFINITY;
     evaluate_trial_friction_state(problem, now);
     for (int step_count = 1; step_count < most && now->size > CONVERGED_FRICTION_STATE_RESIDUAL;
          step_count++) {
         double step[3];
-        residual_before = now->size;
-        struct friction_state_trial stepped_trial = *now;
+        residual_before_broyden_step = now->size;
+        struct friction_state_with_residual friction_trial_after_step = *now;
         tact_m3_mul_v3(step, inverse, now->centre_and_friction_residual);
-        step_friction_state(problem, &stepped_trial.at, step);
-        evaluate_trial_friction_state(problem, &stepped_trial);
+        step_friction_state(problem, &friction_trial_after_step.at, step);
+        evaluate_trial_friction_state(problem, &friction_trial_after_step);
         update_inverse_by_broyden(inverse, step, now->centre_and_friction_residual,
-                                  stepped_trial.centre_and_friction_residual);
-        if (stepped_trial.size < now->size) {
-            *now = stepped_trial;
+                                  friction_trial_after_step.centre_and_friction_residual);
+        if (friction_trial_after_step.size < now->size) {
+            *now = friction_trial_after_step;
         }
-        if (now->size > 0.1 * residual_before && now->size > CONVERGED_FRICTION_STATE_RESIDUAL) {
+        if (now->size > 0.1 * residual_before_broyden_step &&
+            now->size > CONVERGED_FRICTION_STATE_RESIDUAL) {
             invert_residual_derivative(problem, now, inverse);
-            if (!line_search_along_step(problem, inverse, now)) {
+            if (!reduce_residual_along_newton_step(problem, inverse, now)) {
                 break;
             }
         }
     }
-    return now->size <= tact_max(DIVERGED_FRICTION_STATE_RESIDUAL, 0.5 * residual_before);
+    return now->size <=
+           tact_max(DIVERGED_FRICTION_STATE_RESIDUAL, 0.5 * residual_before_broyden_step);
 }
 
 /* Relaxes the friction state: moves it halfway to that of the present impulse, repeatedly, even if
  * the residual increases. */
 static void relax_friction_state(const struct tact_local_problem *problem,
-                                 struct friction_state_trial *now)
+                                 struct friction_state_with_residual *now)
 {
     for (int i = 0; i < MAX_RELAXATION_STEPS && now->size > CONVERGED_FRICTION_STATE_RESIDUAL;
          i++) {
@@ -432,14 +443,14 @@ static void relax_friction_state(const struct tact_local_problem *problem,
  */
 static int search_friction_state(const struct tact_local_problem *problem, double *r)
 {
-    struct friction_state_trial now = {.slip = 0.0};
+    struct friction_state_with_residual now = {.slip = 0.0};
     tact_local_friction_state(problem, r, &now.at);
     if (!iterate_friction_state(problem, &now)) {
         /* the search ended at a local minimum of the residual that is not zero */
-        struct friction_state_trial relaxed_trial = now;
-        relax_friction_state(problem, &relaxed_trial);
-        iterate_friction_state(problem, &relaxed_trial);
-        now = relaxed_trial.size < now.size ? relaxed_trial : now;
+        struct friction_state_with_residual relaxed_friction_trial = now;
+        relax_friction_state(problem, &relaxed_friction_trial);
+        iterate_friction_state(problem, &relaxed_friction_trial);
+        now = relaxed_friction_trial.size < now.size ? relaxed_friction_trial : now;
     }
     memcpy(r, now.r, sizeof now.r);
     return now.limits;
@@ -459,7 +470,7 @@ static int is_zero_impulse_solution(const struct tact_local_problem *problem)
         patch.corner[i][0] = problem->corner[i][0] / semi[0];
         patch.corner[i][1] = problem->corner[i][1] / semi[1];
     }
-    return tact_normal_does_velocity_open(&patch, v);
+    return tact_normal_velocity_opens_patch(&patch, v);
 }
 
 int tact_local_cone(const struct tact_local_problem *problem, double r[6])

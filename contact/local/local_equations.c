@@ -19,7 +19,7 @@ void tact_active_set_compute_velocities(struct tact_active_set *a)
     TACT_STORE_ROW4(a->ut, ut + TACT_ROW4(a->bt));
 }
 
-void tact_active_set_compute_centre(struct tact_active_set *a)
+void tact_active_set_set_pressure_centre(struct tact_active_set *a)
 {
     a->normal_force_inverse = 1.0 / a->n[0];
     a->y[0] = a->n[1] * a->normal_force_inverse;
@@ -29,17 +29,17 @@ void tact_active_set_compute_centre(struct tact_active_set *a)
 void tact_active_set_update_limit_surface(struct tact_active_set *a)
 {
     const double *t = a->t;
-    tact_active_set_compute_centre(a);
+    tact_active_set_set_pressure_centre(a);
     a->m = t[2] - (a->semi_axis_1_over_spin_arm * a->y[0] * t[1] -
                    a->semi_axis_2_over_spin_arm * a->y[1] * t[0]);
     a->f = t[0] * t[0] + t[1] * t[1];
     if (tact_has_friction_points(a->law)) {
         const double z[3] = {t[0], t[1], a->m};
-        a->g = tact_friction_points_gauge_hessian(a->law, z, a->normal, a->surface_hessian);
+        a->g = tact_friction_points_gauge_hessian(a->law, z, a->normal, a->limit_surface_hessian);
         return;
     }
-    a->g =
-        tact_local_limit_surface_curvature(a->law, a->f, a->m * a->m, a->w, &a->surface_curvature);
+    a->g = tact_local_limit_surface_curvature(a->law, a->f, a->m * a->m, a->w,
+                                              &a->limit_surface_curvature);
 }
 
 void tact_active_set_compute_slip(const struct tact_active_set *a, double *v)
@@ -68,26 +68,26 @@ double tact_active_set_residual(const struct tact_active_set *a)
 {
     double v[3], resist[3], worst = 0.0;
     tact_active_set_compute_slip(a, v);
-    if (a->is_slipping) {
+    if (a->is_contact_slipping) {
         tact_active_set_limit_surface_normal(a, resist);
         tact_v3_axpy(v, a->slip_multiplier, resist);
         worst = a->max_scaled_mobility * fabs(friction_limit_excess(a));
     }
     for (int i = 0; i < 3; i++) {
         worst = tact_max(worst, fabs(v[i]));
-        worst = tact_max(worst, fabs(tact_v3_dot(a->face_basis[i], a->un)));
+        worst = tact_max(worst, fabs(tact_v3_dot(a->active_face_basis[i], a->un)));
     }
     return worst;
 }
 
 void tact_active_set_solve_newton_step(const struct tact_active_set *a,
-                                       struct tact_active_set_step *out)
+                                       struct tact_active_set_changes *out)
 {
-    double slip_terms[4] = {0.0};
-    if (a->is_slipping) {
-        tact_active_set_limit_surface_normal(a, slip_terms);
-        tact_v3_scale(slip_terms, slip_terms, a->slip_multiplier);
-        slip_terms[3] = friction_limit_excess(a);
+    double velocity_terms_of_slip[4] = {0.0};
+    if (a->is_contact_slipping) {
+        tact_active_set_limit_surface_normal(a, velocity_terms_of_slip);
+        tact_v3_scale(velocity_terms_of_slip, velocity_terms_of_slip, a->slip_multiplier);
+        velocity_terms_of_slip[3] = friction_limit_excess(a);
     }
-    tact_active_set_response_of_unknowns(a, a->un, a->ut, slip_terms, out);
+    tact_active_set_response_of_unknowns(a, a->un, a->ut, velocity_terms_of_slip, out);
 }

@@ -52,9 +52,9 @@ static void set_face_to_edge_or_its_corner(struct tact_active_set *a, int first)
 
 /* Distance of the centre of pressure from the patch centre, over that of the boundary in its
  * direction; first: output, the edge in that direction. */
-static double boundary_distance_ratio(const struct tact_active_set *a, int *first)
+static double pressure_centre_boundary_ratio(const struct tact_active_set *a, int *first)
 {
-    double max_distance_ratio = 0.0, of = 1.0;
+    double max_pressure_centre_ratio = 0.0, of = 1.0;
     const double *x = a->n;
     if (!a->corners) {
         return sqrt(x[1] * x[1] + x[2] * x[2]) / x[0];
@@ -65,21 +65,22 @@ static double boundary_distance_ratio(const struct tact_active_set *a, int *firs
         double e[2];
         compute_edge_vector(a, i, &p, e);
         double far = e[1] * p[0] - e[0] * p[1], at = e[1] * x[1] - e[0] * x[2];
-        if (far > 0.0 && at * of > max_distance_ratio * far) {
-            max_distance_ratio = at;
+        if (far > 0.0 && at * of > max_pressure_centre_ratio * far) {
+            max_pressure_centre_ratio = at;
             of = far;
             *first = i;
         }
     }
-    return max_distance_ratio / (of * x[0]);
+    return max_pressure_centre_ratio / (of * x[0]);
 }
 
 /* Changes the active face from the interior where the centre of pressure is beyond
- * `max_distance_ratio` of the patch's extent. Returns 1 where it is within. */
-static int choose_boundary_face_if_beyond(struct tact_active_set *a, double max_distance_ratio)
+ * `max_pressure_centre_ratio` of the patch's extent. Returns 1 where it is within. */
+static int choose_boundary_face_if_beyond(struct tact_active_set *a,
+                                          double max_pressure_centre_ratio)
 {
     int first = 0;
-    if (boundary_distance_ratio(a, &first) <= max_distance_ratio) {
+    if (pressure_centre_boundary_ratio(a, &first) <= max_pressure_centre_ratio) {
         return 1;
     }
     if (a->corners) {
@@ -108,9 +109,10 @@ void tact_active_set_project_to_face(struct tact_active_set *a)
         const double *p;
         double e[2];
         compute_edge_vector(a, a->first, &p, e);
-        double edge_fraction = a->face == FACE_EDGE ? pressure_centre_along_edge(a, a->first) : 0.0;
-        x[1] = x[0] * (p[0] + edge_fraction * e[0]);
-        x[2] = x[0] * (p[1] + edge_fraction * e[1]);
+        double pressure_centre_edge_fraction =
+            a->face == FACE_EDGE ? pressure_centre_along_edge(a, a->first) : 0.0;
+        x[1] = x[0] * (p[0] + pressure_centre_edge_fraction * e[0]);
+        x[2] = x[0] * (p[1] + pressure_centre_edge_fraction * e[1]);
     }
 }
 
@@ -127,8 +129,8 @@ static inline void multiply_by_normal_block(const struct tact_active_set *a, con
 static void set_interior_face_basis(struct tact_active_set *a)
 {
     static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    double h[9], (*response)[4] = a->normal_response;
-    memcpy(a->face_basis, all, sizeof all);
+    double h[9], (*response)[4] = a->normal_impulse_response;
+    memcpy(a->active_face_basis, all, sizeof all);
     for (int i = 0; i < 9; i++) {
         h[i] = a->nn_columns[i % 3][i / 3];
     }
@@ -146,55 +148,56 @@ static void set_interior_face_basis(struct tact_active_set *a)
 /* Sets the basis of a corner or point as the active face: the one direction (1, p). */
 static void set_corner_face_basis(struct tact_active_set *a, const double *p)
 {
-    double *e = a->face_basis[0], he[4];
-    memset(a->face_basis, 0, sizeof a->face_basis);
+    double *e = a->active_face_basis[0], he[4];
+    memset(a->active_face_basis, 0, sizeof a->active_face_basis);
     tact_v3_set(e, 1.0, p[0], p[1]);
     multiply_by_normal_block(a, e, he);
     double square = tact_v3_dot(e, he), inverse = square > 0.0 ? 1.0 / square : 0.0;
     for (int i = 0; i < 9; i++) {
-        a->normal_response[i / 3][i % 3] = inverse * e[i / 3] * e[i % 3];
+        a->normal_impulse_response[i / 3][i % 3] = inverse * e[i / 3] * e[i % 3];
     }
 }
 
-/* Sets the basis of an edge or rim as the active face: two directions; second_basis_vector_change
- * and second_diagonal_change: what the change of the directions with the second unknown adds to the
+/* Sets the basis of an edge or rim as the active face: two directions; off_diagonal_rotation_term
+ * and diagonal_rotation_term: what the change of the directions with the second unknown adds to the
  * products of the second one. */
-static void set_edge_face_basis(struct tact_active_set *a, double second_basis_vector_change,
-                                double second_diagonal_change)
+static void set_edge_face_basis(struct tact_active_set *a, double off_diagonal_rotation_term,
+                                double diagonal_rotation_term)
 {
-    const double *e = a->face_basis[0], *o = a->face_basis[1];
+    const double *e = a->active_face_basis[0], *o = a->active_face_basis[1];
     double he[4], ho[4];
-    tact_v3_set(a->face_basis[2], 0.0, 0.0, 0.0);
+    tact_v3_set(a->active_face_basis[2], 0.0, 0.0, 0.0);
     multiply_by_normal_block(a, e, he);
     multiply_by_normal_block(a, o, ho);
-    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + second_basis_vector_change,
-                   tact_v3_dot(o, ho) + second_diagonal_change};
+    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + off_diagonal_rotation_term,
+                   tact_v3_dot(o, ho) + diagonal_rotation_term};
     tact_ldl_factor(h, 2);
     const double p[3] = {o[0] - h[2] * e[0], o[1] - h[2] * e[1], o[2] - h[2] * e[2]};
     const tact_row4 of_e = {e[0], e[1], e[2], e[2]}, of_p = {p[0], p[1], p[2], p[2]};
     for (int i = 0; i < 3; i++) {
-        TACT_STORE_ROW4(a->normal_response[i], (h[0] * e[i]) * of_e + (h[3] * p[i]) * of_p);
+        TACT_STORE_ROW4(a->normal_impulse_response[i], (h[0] * e[i]) * of_e + (h[3] * p[i]) * of_p);
     }
 }
 
 void tact_active_set_compute_face_basis(struct tact_active_set *a)
 {
-    const double patch_centre[2] = {0.0, 0.0}, *y = a->y;
+    const double centre_of_patch_polygon[2] = {0.0, 0.0}, *y = a->y;
     if (a->face == FACE_INSIDE) {
         set_interior_face_basis(a);
     } else if (a->face == FACE_EDGE) {
         const double *p = a->corner[a->first], *q = a->corner[next_polygon_corner(a, a->first)];
-        tact_v3_set(a->face_basis[0], 1.0, p[0], p[1]);
-        tact_v3_set(a->face_basis[1], 1.0, q[0], q[1]);
+        tact_v3_set(a->active_face_basis[0], 1.0, p[0], p[1]);
+        tact_v3_set(a->active_face_basis[1], 1.0, q[0], q[1]);
         set_edge_face_basis(a, 0.0, 0.0);
     } else if (a->face == FACE_RIM) {
         double inverse = 1.0 / a->n[0];
-        tact_v3_set(a->face_basis[0], 1.0, y[0], y[1]);
-        tact_v3_set(a->face_basis[1], 0.0, -y[1], y[0]);
-        set_edge_face_basis(a, tact_v3_dot(a->face_basis[1], a->un) * inverse,
+        tact_v3_set(a->active_face_basis[0], 1.0, y[0], y[1]);
+        tact_v3_set(a->active_face_basis[1], 0.0, -y[1], y[0]);
+        set_edge_face_basis(a, tact_v3_dot(a->active_face_basis[1], a->un) * inverse,
                             -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
     } else {
-        set_corner_face_basis(a, a->face == FACE_CORNER ? a->corner[a->first] : patch_centre);
+        set_corner_face_basis(a, a->face == FACE_CORNER ? a->corner[a->first]
+                                                        : centre_of_patch_polygon);
     }
 }
 
@@ -207,33 +210,38 @@ static double corner_opening_velocity(const struct tact_active_set *a, int corne
 
 /* 1 where a corner is the face of the solution; otherwise switches to an adjacent edge that closes.
  * is_edge_the_solution_face() does so for an edge and its corners. */
-static int is_corner_the_solution_face(struct tact_active_set *a, double velocity_rounding)
+static int is_corner_the_solution_face(struct tact_active_set *a, double velocity_rounding_error)
 {
-    int previous_corner = a->first ? a->first - 1 : a->corners - 1;
-    double previous_opening_velocity = corner_opening_velocity(a, previous_corner),
-           next_opening_velocity = corner_opening_velocity(a, next_polygon_corner(a, a->first));
-    if (tact_min(previous_opening_velocity, next_opening_velocity) >= -velocity_rounding) {
+    int previous_polygon_corner = a->first ? a->first - 1 : a->corners - 1;
+    double opening_velocity_of_previous_corner =
+               corner_opening_velocity(a, previous_polygon_corner),
+           opening_velocity_of_next_corner =
+               corner_opening_velocity(a, next_polygon_corner(a, a->first));
+    if (tact_min(opening_velocity_of_previous_corner, opening_velocity_of_next_corner) >=
+        -velocity_rounding_error) {
         return 1;
     }
     a->face = FACE_EDGE;
-    a->first = previous_opening_velocity < next_opening_velocity ? previous_corner : a->first;
+    a->first = opening_velocity_of_previous_corner < opening_velocity_of_next_corner
+                   ? previous_polygon_corner
+                   : a->first;
     return 0;
 }
 
 static int is_edge_the_solution_face(struct tact_active_set *a)
 {
-    double edge_fraction = pressure_centre_along_edge(a, a->first);
-    if (edge_fraction >= 0.0 && edge_fraction <= 1.0) {
+    double pressure_centre_edge_fraction = pressure_centre_along_edge(a, a->first);
+    if (pressure_centre_edge_fraction >= 0.0 && pressure_centre_edge_fraction <= 1.0) {
         return 1;
     }
     a->face = FACE_CORNER;
-    a->first = edge_fraction < 0.0 ? a->first : next_polygon_corner(a, a->first);
+    a->first = pressure_centre_edge_fraction < 0.0 ? a->first : next_polygon_corner(a, a->first);
     return 0;
 }
 
 int tact_active_set_update_face(struct tact_active_set *a)
 {
-    double velocity_rounding = VELOCITY_ROUNDING_BOUND * tact_active_set_velocity_scale(a);
+    double velocity_rounding_error = VELOCITY_ROUNDING_BOUND * tact_active_set_velocity_scale(a);
     if (a->face == FACE_POINT) {
         return 1;
     }
@@ -241,15 +249,15 @@ int tact_active_set_update_face(struct tact_active_set *a)
         return choose_boundary_face_if_beyond(a, 1.0);
     }
     if (a->face == FACE_RIM) {
-        a->face = a->un[0] >= -velocity_rounding ? FACE_RIM : FACE_INSIDE;
+        a->face = a->un[0] >= -velocity_rounding_error ? FACE_RIM : FACE_INSIDE;
         return a->face == FACE_RIM;
     }
-    if (!(a->face == FACE_CORNER ? is_corner_the_solution_face(a, velocity_rounding)
+    if (!(a->face == FACE_CORNER ? is_corner_the_solution_face(a, velocity_rounding_error)
                                  : is_edge_the_solution_face(a))) {
         return 0;
     }
     for (int i = 0; i < a->corners; i++) {
-        if (corner_opening_velocity(a, i) < -velocity_rounding) {
+        if (corner_opening_velocity(a, i) < -velocity_rounding_error) {
             a->face = FACE_INSIDE;
             return 0;
         }

@@ -26,7 +26,7 @@ double tact_local_limit_surface(const struct tact_local_problem *problem, double
 /* The limit surface with its curvature: changes of w are dw[0] = m c and dw[1] = -f c with c =
  * curvature (m df - f dm) / 2. */
 double tact_local_limit_surface_curvature(const struct tact_local_problem *problem, double f,
-                                          double m, double w[2], double *surface_curvature);
+                                          double m, double w[2], double *limit_surface_curvature);
 
 /* Ratio of the friction and torsion of an impulse r, at its centre of pressure d, to the limit
  * surface; 1: at the limit. */

@@ -25,7 +25,7 @@
     2e-14 /* residual of the gauge, relative to the friction, below which it is rounding alone */
 #define STALLED_GAUGE_RESIDUAL                                                                     \
     1e-12 /* relative residual below which a step that does not reduce it ends the search */
-#define DECISION_MARGIN                                                                            \
+#define GAUGE_LIMIT_DECISION_MARGIN                                                                \
     1e-9 /* fraction of a limit by which a bound of the gauge must differ from it to decide on     \
             which side the gauge is */
 #define MIN_SQUARED_SLIP                                                                           \
@@ -35,48 +35,49 @@
 /* Inverse of a symmetric 3 x 3 matrix. */
 static void invert_symmetric_3x3(const double *m, double *out)
 {
-    double cofactor_rows[3][3];
-    tact_v3_cross(cofactor_rows[0], m + 3, m + 6);
-    tact_v3_cross(cofactor_rows[1], m + 6, m);
-    tact_v3_cross(cofactor_rows[2], m, m + 3);
-    double det = tact_v3_dot(m, cofactor_rows[0]), inverse = 1.0 / det;
+    double matrix_cofactor_rows[3][3];
+    tact_v3_cross(matrix_cofactor_rows[0], m + 3, m + 6);
+    tact_v3_cross(matrix_cofactor_rows[1], m + 6, m);
+    tact_v3_cross(matrix_cofactor_rows[2], m, m + 3);
+    double det = tact_v3_dot(m, matrix_cofactor_rows[0]), inverse = 1.0 / det;
     for (int i = 0; i < 9; i++) {
-        out[i] = inverse * cofactor_rows[i % 3][i / 3];
+        out[i] = inverse * matrix_cofactor_rows[i % 3][i / 3];
     }
 }
 
 /* Moves a slip by a Newton step: the inverse of a matrix times the residual. */
-static void apply_newton_step_to_slip(const double *slip_hessian, const double *gauge_residual,
-                                      double *slip)
+static void apply_newton_step_to_slip(const double *slip_objective_hessian,
+                                      const double *slip_gauge_residual, double *slip)
 {
     double by[9], step[3];
-    invert_symmetric_3x3(slip_hessian, by);
-    tact_m3_mul_v3(step, by, gauge_residual);
+    invert_symmetric_3x3(slip_objective_hessian, by);
+    tact_m3_mul_v3(step, by, slip_gauge_residual);
     tact_v3_add(slip, slip, step);
 }
 
 /* Residual of z = h h'(s), and h^2 / 2 - z.s. */
 static double compute_slip_residual(const struct limit_surface_at_slip *at, const double *z,
-                                    const double *slip, double *gauge_residual,
-                                    double *slip_objective)
+                                    const double *slip, double *slip_gauge_residual,
+                                    double *slip_search_objective)
 {
     for (int i = 0; i < 3; i++) {
-        gauge_residual[i] = z[i] - at->power * at->force[i];
+        slip_gauge_residual[i] = z[i] - at->power * at->force[i];
     }
-    *slip_objective = 0.5 * at->power * at->power - tact_v3_dot(z, slip);
-    return tact_v3_norm(gauge_residual);
+    *slip_search_objective = 0.5 * at->power * at->power - tact_v3_dot(z, slip);
+    return tact_v3_norm(slip_gauge_residual);
 }
 
 /* Adds the matrix A of a pressure part i, for slips (v_1, v_2, w), times share. */
-static void add_part_slip_matrix(const struct tact_friction_points *p, int i, double *slip_hessian)
+static void add_friction_matrix_of_part(const struct tact_friction_points *p, int i,
+                                        double *slip_objective_hessian)
 {
     const double x = p->x[i], y = p->y[i], share = p->share[i];
     const double one = 1.0 - p->tilt_xx[i], xy = -p->tilt_xy[i], other = 1.0 - p->tilt_yy[i];
     const double a = xy * x - one * y, b = other * x - xy * y;
-    const double part_matrix[9] = {
+    const double friction_matrix_of_part[9] = {
         one, xy, a, xy, other, b, a, b, x * b - y * a + p->arm[i] * p->arm[i]};
     for (int k = 0; k < 9; k++) {
-        slip_hessian[k] += share * part_matrix[k];
+        slip_objective_hessian[k] += share * friction_matrix_of_part[k];
     }
 }
 
@@ -86,7 +87,7 @@ static int find_slip_of_proportional_friction(const struct tact_local_problem *p
 {
     const struct tact_friction_points *p = problem->points;
     const double torque[3] = {z[0], z[1], z[2] * problem->spin_arm};
-    double square = 0.0, slip_hessian[9] = {0.0}, inverse[9];
+    double square = 0.0, slip_objective_hessian[9] = {0.0}, inverse[9];
     for (int i = 0; i < p->count; i++) {
         square += p->share[i] * (p->x[i] * p->x[i] + p->y[i] * p->y[i] + p->arm[i] * p->arm[i]);
     }
@@ -96,9 +97,9 @@ static int find_slip_of_proportional_friction(const struct tact_local_problem *p
     tact_v3_set(slip, z[0], z[1], torque[2] / square);
     if (p->tilted) {
         for (int i = 0; i < p->count; i++) {
-            add_part_slip_matrix(p, i, slip_hessian);
+            add_friction_matrix_of_part(p, i, slip_objective_hessian);
         }
-        invert_symmetric_3x3(slip_hessian, inverse);
+        invert_symmetric_3x3(slip_objective_hessian, inverse);
         tact_m3_mul_v3(slip, inverse, torque);
     }
     return 1;
@@ -129,16 +130,17 @@ static double squared_gauge_bound(const struct tact_local_problem *problem, cons
  * of h h'(s), h(s), and that of the residual. */
 static int compare_gauge_with_limit(const struct tact_local_problem *problem, const double *z,
                                     const double *slip, const struct limit_surface_at_slip *at,
-                                    const double *gauge_residual, double limit)
+                                    const double *slip_gauge_residual, double limit)
 {
-    if (tact_v3_dot(z, slip) > limit * at->power * (1.0 + DECISION_MARGIN)) {
+    if (tact_v3_dot(z, slip) > limit * at->power * (1.0 + GAUGE_LIMIT_DECISION_MARGIN)) {
         return 0;
     }
-    double power_below_limit = limit * (1.0 - DECISION_MARGIN) - at->power;
-    if (!(tact_v3_norm(gauge_residual) < power_below_limit)) {
+    double friction_power_below_limit = limit * (1.0 - GAUGE_LIMIT_DECISION_MARGIN) - at->power;
+    if (!(tact_v3_norm(slip_gauge_residual) < friction_power_below_limit)) {
         return -1; /* the bound of the residual's gauge is hardly below the residual's norm */
     }
-    return squared_gauge_bound(problem, gauge_residual) < power_below_limit * power_below_limit
+    return squared_gauge_bound(problem, slip_gauge_residual) <
+                   friction_power_below_limit * friction_power_below_limit
                ? 1
                : -1;
 }
@@ -151,37 +153,37 @@ static double find_slip_of_friction(const struct tact_local_problem *problem, co
                                     int *is_gauge_within_limit)
 {
     struct limit_surface_at_slip trial_limit_surface;
-    double size = tact_v3_norm(z), gauge_residual[3], then[3], value, after;
-    double slip_residual = compute_slip_residual(at, z, slip, gauge_residual, &value);
-    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && slip_residual > ROUNDING_GAUGE_RESIDUAL * size;
-         i++) {
-        double trial_slip[3];
+    double size = tact_v3_norm(z), slip_gauge_residual[3], then[3], value, after;
+    double slip_search_residual = compute_slip_residual(at, z, slip, slip_gauge_residual, &value);
+    for (int i = 0;
+         i < MAX_SLIP_NEWTON_STEPS && slip_search_residual > ROUNDING_GAUGE_RESIDUAL * size; i++) {
+        double trial_slip_velocity[3];
         if (isfinite(limit)) {
             *is_gauge_within_limit =
-                compare_gauge_with_limit(problem, z, slip, at, gauge_residual, limit);
+                compare_gauge_with_limit(problem, z, slip, at, slip_gauge_residual, limit);
             if (*is_gauge_within_limit >= 0) {
                 break;
             }
         }
-        tact_v3_copy(trial_slip, slip);
-        apply_newton_step_to_slip(at->hessian, gauge_residual, trial_slip);
-        tact_friction_points_at_slip(problem, trial_slip, &trial_limit_surface);
-        double trial_residual =
-            compute_slip_residual(&trial_limit_surface, z, trial_slip, then, &after);
-        if (!(trial_residual < 0.5 * slip_residual || after < value)) {
-            if (slip_residual <= STALLED_GAUGE_RESIDUAL * size) {
+        tact_v3_copy(trial_slip_velocity, slip);
+        apply_newton_step_to_slip(at->hessian, slip_gauge_residual, trial_slip_velocity);
+        tact_friction_points_at_slip(problem, trial_slip_velocity, &trial_limit_surface);
+        double trial_slip_residual =
+            compute_slip_residual(&trial_limit_surface, z, trial_slip_velocity, then, &after);
+        if (!(trial_slip_residual < 0.5 * slip_search_residual || after < value)) {
+            if (slip_search_residual <= STALLED_GAUGE_RESIDUAL * size) {
                 break;
             }
-            tact_v3_copy(trial_slip, slip);
-            apply_newton_step_to_slip(at->metric, gauge_residual, trial_slip);
-            tact_friction_points_at_slip(problem, trial_slip, &trial_limit_surface);
-            trial_residual =
-                compute_slip_residual(&trial_limit_surface, z, trial_slip, then, &after);
+            tact_v3_copy(trial_slip_velocity, slip);
+            apply_newton_step_to_slip(at->metric, slip_gauge_residual, trial_slip_velocity);
+            tact_friction_points_at_slip(problem, trial_slip_velocity, &trial_limit_surface);
+            trial_slip_residual =
+                compute_slip_residual(&trial_limit_surface, z, trial_slip_velocity, then, &after);
         }
-        tact_v3_copy(slip, trial_slip);
-        tact_v3_copy(gauge_residual, then);
+        tact_v3_copy(slip, trial_slip_velocity);
+        tact_v3_copy(slip_gauge_residual, then);
         *at = trial_limit_surface;
-        slip_residual = trial_residual;
+        slip_search_residual = trial_slip_residual;
         value = after;
     }
     return tact_v3_dot(z, slip);
@@ -228,14 +230,14 @@ int tact_friction_points_surface_contains(const struct tact_local_problem *probl
 
 double tact_friction_points_gauge_hessian(const struct tact_local_problem *problem,
                                           const double z[3], double normal[3],
-                                          double surface_hessian[9])
+                                          double limit_surface_hessian[9])
 {
     struct limit_surface_at_slip at;
     double square = tact_friction_points_squared_gauge(problem, z, normal, &at);
     if (square > 0.0) {
-        invert_symmetric_3x3(at.hessian, surface_hessian);
+        invert_symmetric_3x3(at.hessian, limit_surface_hessian);
     } else {
-        memset(surface_hessian, 0, 9 * sizeof *surface_hessian);
+        memset(limit_surface_hessian, 0, 9 * sizeof *limit_surface_hessian);
     }
     return square;
 }

@@ -40,7 +40,7 @@ int tact_friction_points_surface_contains(const struct tact_local_problem *probl
  * input one near it, or 0. */
 double tact_friction_points_gauge_hessian(const struct tact_local_problem *problem,
                                           const double z[3], double normal[3],
-                                          double surface_hessian[9]);
+                                          double limit_surface_hessian[9]);
 
 /* Lower triangular L such that z = L y, |y| <= 1, is the ellipsoid that contains the surface and is
  * tangent to it at a slip; 0 0 0 counts as one along t1. */

@@ -5,7 +5,7 @@
 #include "contact/simd_internal.h"
 #include "contact/vec.h"
 
-#define MIN_PART_ARM_RATIO                                                                         \
+#define MIN_TORSION_ARM_OF_PART_RATIO                                                              \
     0.01 /* smallest torsion arm of a pressure part that counts, over the spin arm */
 
 enum { LANES = 4 };
@@ -39,25 +39,26 @@ TACT_INLINE double sum_lanes(const tact_d4 *a)
 }
 
 /* Adds the friction of four pressure parts from `first` on. v, w: slip at the centre, and spin
- * [1/m]. are_parts_tilted is a compile-time constant.
+ * [1/m]. are_pressure_parts_tilted is a compile-time constant.
  */
 TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int first, const double *v,
-                                   double w, double least, int are_parts_tilted, struct sums *sums)
+                                   double w, double least, int are_pressure_parts_tilted,
+                                   struct sums *sums)
 {
     tact_d4 x, y, share, arm, speed;
-    int remaining_part_count = p->count - first;
-    copy_parts_zero_padded(p->x + first, remaining_part_count, &x);
-    copy_parts_zero_padded(p->y + first, remaining_part_count, &y);
-    copy_parts_zero_padded(p->share + first, remaining_part_count, &share);
-    copy_parts_zero_padded(p->arm + first, remaining_part_count, &arm);
+    int remaining_pressure_part_count = p->count - first;
+    copy_parts_zero_padded(p->x + first, remaining_pressure_part_count, &x);
+    copy_parts_zero_padded(p->y + first, remaining_pressure_part_count, &y);
+    copy_parts_zero_padded(p->share + first, remaining_pressure_part_count, &share);
+    copy_parts_zero_padded(p->arm + first, remaining_pressure_part_count, &arm);
     tact_d4 own = arm * arm, floor = {least, least, least, least};
     own = TACT_D4_MAX(own, floor);
     tact_d4 a = v[0] - w * y, b = v[1] + w * x, square, xx, xy, yy;
-    if (are_parts_tilted) {
+    if (are_pressure_parts_tilted) {
         const tact_d4 slip_a = a, slip_b = b;
-        copy_parts_zero_padded(p->tilt_xx + first, remaining_part_count, &xx);
-        copy_parts_zero_padded(p->tilt_xy + first, remaining_part_count, &xy);
-        copy_parts_zero_padded(p->tilt_yy + first, remaining_part_count, &yy);
+        copy_parts_zero_padded(p->tilt_xx + first, remaining_pressure_part_count, &xx);
+        copy_parts_zero_padded(p->tilt_xy + first, remaining_pressure_part_count, &xy);
+        copy_parts_zero_padded(p->tilt_yy + first, remaining_pressure_part_count, &yy);
         a -= xx * slip_a + xy * slip_b;
         b -= xy * slip_a + yy * slip_b;
         square = slip_a * a + slip_b * b + own * (w * w);
@@ -66,9 +67,9 @@ TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int fir
     }
     tact_d4 c = x * b - y * a + own * w;
     tact_d4_sqrt(&square, &speed);
-    tact_d4 q = share / speed, friction_curvature = q / square, ba = friction_curvature * a,
-            bb = friction_curvature * b;
-    if (are_parts_tilted) {
+    tact_d4 q = share / speed, friction_per_slip_curvature = q / square,
+            ba = friction_per_slip_curvature * a, bb = friction_per_slip_curvature * b;
+    if (are_pressure_parts_tilted) {
         sums->one += q - q * xx;
         sums->xy -= q * xy;
         sums->other += q - q * yy;
@@ -89,7 +90,7 @@ TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int fir
     sums->ac += ba * c;
     sums->bb += bb * b;
     sums->bc += bb * c;
-    sums->cc += friction_curvature * c * c;
+    sums->cc += friction_per_slip_curvature * c * c;
 }
 
 TACT_DISPATCH_BY_CPU(void, tact_friction_points_at_slip,
@@ -98,7 +99,8 @@ TACT_DISPATCH_BY_CPU(void, tact_friction_points_at_slip,
                      (problem, slip, out))
 {
     const struct tact_friction_points *p = problem->points;
-    const double inverse = 1.0 / problem->spin_arm, floor = MIN_PART_ARM_RATIO * problem->spin_arm;
+    const double inverse = 1.0 / problem->spin_arm,
+                 floor = MIN_TORSION_ARM_OF_PART_RATIO * problem->spin_arm;
     struct sums s;
     memset(&s, 0, sizeof s);
     for (int i = 0; i < p->count; i += LANES) {
@@ -118,14 +120,14 @@ TACT_DISPATCH_BY_CPU(void, tact_friction_points_at_slip,
                            p->tilted ? sum_lanes(&s.other) : one,
                            inverse * sum_lanes(&s.x),
                            over * sum_lanes(&s.square)};
-    const double friction_curvature[6] = {sum_lanes(&s.aa),           sum_lanes(&s.ab),
-                                          inverse * sum_lanes(&s.ac), sum_lanes(&s.bb),
-                                          inverse * sum_lanes(&s.bc), over * sum_lanes(&s.cc)};
+    const double friction_per_slip_curvature[6] = {
+        sum_lanes(&s.aa), sum_lanes(&s.ab),           inverse * sum_lanes(&s.ac),
+        sum_lanes(&s.bb), inverse * sum_lanes(&s.bc), over * sum_lanes(&s.cc)};
     for (int i = 0, k = 0; i < 3; i++) {
         for (int j = i; j < 3; j++, k++) {
             out->metric[3 * i + j] = out->metric[3 * j + i] = out->power * sum[k];
             out->hessian[3 * i + j] = out->hessian[3 * j + i] =
-                out->power * (sum[k] - friction_curvature[k]) + force[i] * force[j];
+                out->power * (sum[k] - friction_per_slip_curvature[k]) + force[i] * force[j];
         }
     }
 }

@@ -13,12 +13,12 @@
 static void project_to_second_order_cone(double *x)
 {
     double y = sqrt(x[1] * x[1] + x[2] * x[2]), z = tact_v3_norm(x + 3);
-    double larger_norm = y > z ? y : z, small = y > z ? z : y;
+    double larger_tangential_norm = y > z ? y : z, small = y > z ? z : y;
     double t = x[0];
-    if (t < larger_norm) {
-        t = 0.5 * (x[0] + larger_norm);
+    if (t < larger_tangential_norm) {
+        t = 0.5 * (x[0] + larger_tangential_norm);
         if (t < small) {
-            t = (x[0] + larger_norm + small) / 3.0;
+            t = (x[0] + larger_tangential_norm + small) / 3.0;
         }
         t = t > 0.0 ? t : 0.0;
     }
@@ -30,12 +30,12 @@ static void project_to_second_order_cone(double *x)
 }
 
 /* An impulse and its velocity, scaled at its friction state as in local_scaled_internal.h. */
-struct scaled_contact_state {
+struct scaled_impulse_and_velocity {
     double impulse_unit[6], x[6], u[6];
     double rho; /* factor from velocities to impulses: inverse of the largest diagonal entry of S */
-    double untransmitted_force;   /* magnitude of components that the patch does not transmit, as a
-                      force that causes the same motion */
-    double squared_bias_velocity; /* square of b */
+    double equivalent_untransmitted_force; /* magnitude of components that the patch does not
+                    transmit, as a force that causes the same motion */
+    double squared_bias_velocity;          /* square of b */
 };
 
 /* u = S r + b. */
@@ -95,7 +95,7 @@ static double largest_scaled_mobility(const struct tact_local_problem *problem,
 /* Scales friction further to the ellipsoid that is tangent to a surface of points at a slip; b:
  * scaled like a velocity. */
 static void scale_to_tangent_ellipsoid(const struct tact_local_problem *problem, const double *slip,
-                                       double *b, struct scaled_contact_state *out)
+                                       double *b, struct scaled_impulse_and_velocity *out)
 {
     double l[9], mixed[3];
     tact_friction_points_tangent_ellipsoid(problem, slip, l);
@@ -111,7 +111,7 @@ static void scale_to_tangent_ellipsoid(const struct tact_local_problem *problem,
  * limit surface, or, of a surface of points, at a slip. Returns 0 where S is zero. */
 static int scale_impulse_for_projection(const struct tact_local_problem *problem, const double *r,
                                         const double *u, const double *w, const double *slip,
-                                        const double *d, struct scaled_contact_state *out)
+                                        const double *d, struct scaled_impulse_and_velocity *out)
 {
     int rolls = tact_local_transmits_rolling_torque(problem);
     double *impulse_unit = out->impulse_unit, *x = out->x, b[6];
@@ -123,9 +123,9 @@ static int scale_impulse_for_projection(const struct tact_local_problem *problem
     tact_v3_set(x, r[0], -r[5], r[4]);
     tact_v3_set(x + 3, r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]));
     double max_scaled_mobility = largest_scaled_mobility(problem, impulse_unit, d),
-           untransmitted_force = 0.0;
+           equivalent_untransmitted_force = 0.0;
     for (int i = 0; i < 6; i++) {
-        untransmitted_force +=
+        equivalent_untransmitted_force +=
             impulse_unit[i] > 0.0
                 ? 0.0
                 : problem->s[7 * tact_local_row_of_scaled_unknown[i]] * x[i] * x[i];
@@ -138,12 +138,13 @@ static int scale_impulse_for_projection(const struct tact_local_problem *problem
     }
     out->squared_bias_velocity = tact_v3_dot(b, b) + tact_v3_dot(b + 3, b + 3);
     out->rho = 1.0 / max_scaled_mobility;
-    out->untransmitted_force = sqrt(out->rho * untransmitted_force);
+    out->equivalent_untransmitted_force = sqrt(out->rho * equivalent_untransmitted_force);
     return max_scaled_mobility > 0.0;
 }
 
 /* Distance of the centre of pressure beyond the patch's polygon, times the normal force. */
-static double force_beyond_polygon(const struct tact_local_problem *problem, const double *r)
+static double pressure_centre_excess_force(const struct tact_local_problem *problem,
+                                           const double *r)
 {
     double distance_beyond_polygon = 0.0;
     const double *p = problem->corner[problem->corners - 1];
@@ -161,31 +162,34 @@ static double force_beyond_polygon(const struct tact_local_problem *problem, con
 }
 
 /* Largest violation of the polygon's conditions, as a force. u: velocity of r. */
-static double polygon_residual(const struct tact_local_problem *problem, const double *r,
-                               const double *u, const struct scaled_contact_state *v, double size)
+static double polygon_contact_residual(const struct tact_local_problem *problem, const double *r,
+                                       const double *u, const struct scaled_impulse_and_velocity *v,
+                                       double size)
 {
     double z = tact_v3_norm(v->x + 3), slip = tact_v3_norm(v->u + 3), least = 0.0;
     for (int i = 0; i < problem->corners; i++) {
         const double *p = problem->corner[i];
         least = tact_min(least, u[0] + p[1] * u[4] - p[0] * u[5]);
     }
-    double law_violation = tact_max(tact_max(-r[0], z - r[0]),
-                                    tact_max(force_beyond_polygon(problem, r), -v->rho * least));
+    double contact_law_violation =
+        tact_max(tact_max(-r[0], z - r[0]),
+                 tact_max(pressure_centre_excess_force(problem, r), -v->rho * least));
     double power = fabs(tact_v3_dot(v->x, v->u)) +
                    fabs(tact_v3_dot(v->x + 3, v->u + 3) + tact_max(r[0], 0.0) * slip);
-    return tact_max(law_violation, size > 0.0 ? v->rho * power / size : 0.0);
+    return tact_max(contact_law_violation, size > 0.0 ? v->rho * power / size : 0.0);
 }
 
 /* |x - P_K(x - rho U)|. */
-static double natural_map_residual(const struct scaled_contact_state *v)
+static double natural_map_residual(const struct scaled_impulse_and_velocity *v)
 {
-    double projected_impulse[6], squared_violation = 0.0, slip = tact_v3_norm(v->u + 3);
+    double impulse_projected_to_cone[6], squared_violation = 0.0, slip = tact_v3_norm(v->u + 3);
     for (int i = 0; i < 6; i++) {
-        projected_impulse[i] = v->x[i] - v->rho * (i ? v->u[i] : v->u[0] + slip);
+        impulse_projected_to_cone[i] = v->x[i] - v->rho * (i ? v->u[i] : v->u[0] + slip);
     }
-    project_to_second_order_cone(projected_impulse);
+    project_to_second_order_cone(impulse_projected_to_cone);
     for (int i = 0; i < 6; i++) {
-        squared_violation += (v->x[i] - projected_impulse[i]) * (v->x[i] - projected_impulse[i]);
+        squared_violation +=
+            (v->x[i] - impulse_projected_to_cone[i]) * (v->x[i] - impulse_projected_to_cone[i]);
     }
     return sqrt(squared_violation);
 }
@@ -194,28 +198,28 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
 {
     double u[6], w[2] = {1.0, 1.0}, f, m, z[3], inner = -1.0, slip[3] = {0.0, 0.0, 0.0};
     struct friction_state at;
-    struct scaled_contact_state v;
+    struct scaled_impulse_and_velocity v;
     if (tact_local_resists_rolling(problem)) {
         return tact_local_rolling_resistance_residual(problem, r);
     }
     compute_contact_velocity(problem, r, u);
     double edge = tact_local_pressure_centre(problem, r, at.d);
-    int is_well_inside_limits =
+    int is_impulse_well_inside_limits =
         edge <= MAX_WELL_INSIDE_LIMIT_RATIO && r[0] > 0.0 && problem->mu > 0.0;
     if (tact_has_friction_points(problem)) {
         tact_local_scaled_friction(problem, r, at.d, z);
-        is_well_inside_limits =
-            is_well_inside_limits &&
+        is_impulse_well_inside_limits =
+            is_impulse_well_inside_limits &&
             tact_friction_points_surface_contains(problem, z, MAX_WELL_INSIDE_LIMIT_RATIO * r[0]);
     } else {
         tact_local_squared_friction_and_torsion(problem, r, at.d, &f, &m);
         double squared_limit_ratio = tact_local_limit_surface(problem, f, m, w);
-        is_well_inside_limits =
-            is_well_inside_limits && squared_limit_ratio <= MAX_WELL_INSIDE_LIMIT_RATIO *
-                                                                MAX_WELL_INSIDE_LIMIT_RATIO * r[0] *
-                                                                r[0];
+        is_impulse_well_inside_limits =
+            is_impulse_well_inside_limits &&
+            squared_limit_ratio <=
+                MAX_WELL_INSIDE_LIMIT_RATIO * MAX_WELL_INSIDE_LIMIT_RATIO * r[0] * r[0];
     }
-    if (is_well_inside_limits) {
+    if (is_impulse_well_inside_limits) {
         inner = residual_well_inside_limits(problem, r, u);
     }
     if (inner >= 0.0) {
@@ -235,8 +239,10 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     if (!(scale > 0.0)) {
         return 0.0;
     }
-    int is_polygon = problem->corners && tact_local_transmits_rolling_torque(problem);
-    double law_violation =
-        is_polygon ? polygon_residual(problem, r, u, &v, size) : natural_map_residual(&v);
-    return tact_max(law_violation, v.untransmitted_force) / scale;
+    int has_polygonal_pressure_limit =
+        problem->corners && tact_local_transmits_rolling_torque(problem);
+    double contact_law_violation = has_polygonal_pressure_limit
+                                       ? polygon_contact_residual(problem, r, u, &v, size)
+                                       : natural_map_residual(&v);
+    return tact_max(contact_law_violation, v.equivalent_untransmitted_force) / scale;
 }

@@ -22,7 +22,7 @@ static void compute_velocity_changes(const struct tact_active_set *a, const row 
                                      row *w, row *v)
 {
     for (int i = 0; i < 3; i++) {
-        const double *response = a->normal_response[i];
+        const double *response = a->normal_impulse_response[i];
         w[i] = -(un[0] * response[0] + un[1] * response[1] + un[2] * response[2]);
     }
     for (int i = 0; i < 3; i++) {
@@ -37,7 +37,8 @@ static void compute_velocity_changes(const struct tact_active_set *a, const row 
 static void add_points_limit_surface_terms(const struct tact_active_set *a, const row *impulse_unit,
                                            const row *dm, row *out)
 {
-    const double *normal = a->normal, *b = a->surface_hessian, slip_multiplier = a->slip_multiplier;
+    const double *normal = a->normal, *b = a->limit_surface_hessian,
+                 slip_multiplier = a->slip_multiplier;
     for (int i = 0; i < 3; i++) {
         out[i] += impulse_unit[0] * (b[3 * i] * slip_multiplier) +
                   impulse_unit[1] * (b[3 * i + 1] * slip_multiplier);
@@ -69,7 +70,8 @@ static void compute_slip_row_residuals(const struct tact_active_set *a, const ro
         add_points_limit_surface_terms(a, impulse_unit, &dm, out);
         return;
     }
-    row bent = (along * square - dm * (a->f * m)) * (a->slip_multiplier * a->surface_curvature);
+    row bent =
+        (along * square - dm * (a->f * m)) * (a->slip_multiplier * a->limit_surface_curvature);
     out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->semi_axis_2_over_spin_arm +
              bent * (square * t[0]);
     out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->semi_axis_1_over_spin_arm +
@@ -87,7 +89,7 @@ static void compute_row_residuals(const struct tact_active_set *a, const row *im
 {
     row v[3];
     compute_velocity_changes(a, un, ut, w, v);
-    if (a->is_slipping) {
+    if (a->is_contact_slipping) {
         compute_slip_row_residuals(a, impulse_unit, w, v, out);
     } else {
         memcpy(out, v, sizeof v);
@@ -97,29 +99,30 @@ static void compute_row_residuals(const struct tact_active_set *a, const row *im
 
 /* The coefficients of the equations, J t + pull gamma (three equations) and limit . t (the fourth),
  * solved for t. */
-struct slip_equation_solution {
-    double cofactors[9]; /* cofactors of J: its transposed inverse times its determinant */
+struct solution_of_slip_equations {
+    double slip_jacobian_cofactors[9]; /* cofactors of J: its transposed inverse times its
+                                          determinant */
     double det, inverse;
     double limit[3], by[3], along; /* by: friction per unit of the slip multiplier, J^-1 pull;
                                       along: the product limit . by */
 };
 
 static void invert_slip_equations(const struct tact_active_set *a, const row *eq,
-                                  struct slip_equation_solution *s)
+                                  struct solution_of_slip_equations *s)
 {
     double j[3][3], pull[3];
     for (int i = 0; i < 3; i++) {
         tact_v3_set(j[i], eq[i][0], eq[i][1], eq[i][2]);
     }
-    tact_v3_cross(s->cofactors, j[1], j[2]);
-    tact_v3_cross(s->cofactors + 3, j[2], j[0]);
-    tact_v3_cross(s->cofactors + 6, j[0], j[1]);
-    s->det = tact_v3_dot(j[0], s->cofactors);
+    tact_v3_cross(s->slip_jacobian_cofactors, j[1], j[2]);
+    tact_v3_cross(s->slip_jacobian_cofactors + 3, j[2], j[0]);
+    tact_v3_cross(s->slip_jacobian_cofactors + 6, j[0], j[1]);
+    s->det = tact_v3_dot(j[0], s->slip_jacobian_cofactors);
     s->inverse = 1.0 / s->det;
-    if (a->is_slipping) {
+    if (a->is_contact_slipping) {
         tact_v3_set(s->limit, eq[3][0], eq[3][1], eq[3][2]);
         tact_active_set_limit_surface_normal(a, pull);
-        tact_m3_tmul_v3(s->by, s->cofactors, pull);
+        tact_m3_tmul_v3(s->by, s->slip_jacobian_cofactors, pull);
         s->along = tact_v3_dot(s->limit, s->by);
     }
 }
@@ -127,15 +130,15 @@ static void invert_slip_equations(const struct tact_active_set *a, const row *eq
 /* Solves for the given right side, then for the normal part, whose changes are w with its constant
  * terms in that lane of `constant`. */
 static void solve_slip_equations(const struct tact_active_set *a,
-                                 const struct slip_equation_solution *s,
+                                 const struct solution_of_slip_equations *s,
                                  const double *slip_equations_right_side, const row *w,
-                                 const row *constant, int constant_term_lane,
-                                 struct tact_active_set_step *out)
+                                 const row *constant, int lane_of_constant_terms,
+                                 struct tact_active_set_changes *out)
 {
     double dt[3];
-    tact_m3_tmul_v3(dt, s->cofactors, slip_equations_right_side);
+    tact_m3_tmul_v3(dt, s->slip_jacobian_cofactors, slip_equations_right_side);
     out->slip_multiplier = 0.0;
-    if (a->is_slipping) {
+    if (a->is_contact_slipping) {
         out->slip_multiplier =
             (tact_v3_dot(s->limit, dt) - s->det * slip_equations_right_side[3]) / s->along;
         tact_v3_axpy(dt, -out->slip_multiplier, s->by);
@@ -143,14 +146,14 @@ static void solve_slip_equations(const struct tact_active_set *a,
     tact_v3_scale(out->t, dt, s->inverse);
     for (int i = 0; i < 3; i++) {
         out->n[i] = w[i][0] * out->t[0] + w[i][1] * out->t[1] + w[i][2] * out->t[2] +
-                    constant[i][constant_term_lane];
+                    constant[i][lane_of_constant_terms];
     }
 }
 
 /* Packs the velocities per unit of each part of friction into lanes, with further velocities as the
  * constant terms. */
-static void pack_row_velocities(const struct tact_active_set *a, const double *un, const double *ut,
-                                row *normal, row *friction)
+static void pack_row_velocities_in_lanes(const struct tact_active_set *a, const double *un,
+                                         const double *ut, row *normal, row *friction)
 {
     for (int i = 0; i < 3; i++) {
         const row of_un = {un[i], un[i], un[i], un[i]}, of_ut = {ut[i], ut[i], ut[i], ut[i]};
@@ -160,45 +163,45 @@ static void pack_row_velocities(const struct tact_active_set *a, const double *u
 }
 
 void tact_active_set_response_of_unknowns(const struct tact_active_set *a, const double *un,
-                                          const double *ut, const double *equation_residuals,
-                                          struct tact_active_set_step *out)
+                                          const double *ut, const double *slip_equation_residuals,
+                                          struct tact_active_set_changes *out)
 {
     row normal[3], friction[3], w[3], eq[4];
-    struct slip_equation_solution s;
+    struct solution_of_slip_equations s;
     double slip_equations_right_side[4];
-    pack_row_velocities(a, un, ut, normal, friction);
+    pack_row_velocities_in_lanes(a, un, ut, normal, friction);
     compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
     for (int i = 0; i < 4; i++) {
-        slip_equations_right_side[i] = -eq[i][3] - equation_residuals[i];
+        slip_equations_right_side[i] = -eq[i][3] - slip_equation_residuals[i];
     }
     solve_slip_equations(a, &s, slip_equations_right_side, w, w, 3, out);
 }
 
 void tact_active_set_responses_to_rows(const struct tact_active_set *a,
-                                       struct tact_active_set_step out[6])
+                                       struct tact_active_set_changes out[6])
 {
     static const double zero_velocity[3] = {0.0, 0.0, 0.0};
     const double *impulse_unit = a->impulse_unit;
     row normal[3], friction[3], w[3], eq[4];
-    struct slip_equation_solution s;
-    pack_row_velocities(a, zero_velocity, zero_velocity, normal, friction);
+    struct solution_of_slip_equations s;
+    pack_row_velocities_in_lanes(a, zero_velocity, zero_velocity, normal, friction);
     compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
-    for (int is_friction_part = 0; is_friction_part < 2;
-         is_friction_part++) { /* unit velocities of each row in turn: of the normal
+    for (int is_friction_half_of_rows = 0; is_friction_half_of_rows < 2;
+         is_friction_half_of_rows++) { /* unit velocities of each row in turn: of the normal
 part n, then of friction t */
         row un[3] = {{0.0}}, ut[3] = {{0.0}}, constant[3], terms[4];
         for (int i = 0; i < 3; i++) {
-            (is_friction_part ? ut : un)[i] =
-                COEFFICIENTS[i] * impulse_unit[3 * is_friction_part + i];
+            (is_friction_half_of_rows ? ut : un)[i] =
+                COEFFICIENTS[i] * impulse_unit[3 * is_friction_half_of_rows + i];
         }
         compute_row_residuals(a, CONSTANTS, un, ut, constant, terms);
         for (int k = 0; k < 3; k++) {
             const double slip_equations_right_side[4] = {-terms[0][k], -terms[1][k], -terms[2][k],
                                                          -terms[3][k]};
             solve_slip_equations(a, &s, slip_equations_right_side, w, constant, k,
-                                 &out[3 * is_friction_part + k]);
+                                 &out[3 * is_friction_half_of_rows + k]);
         }
     }
 }

@@ -27,8 +27,8 @@ enum { MAX_BRACKET_STEPS = 60, MAX_ROOT_STEPS = 60 };
  */
 struct rolling_resistance_problem {
     const struct tact_local_problem *problem;
-    struct tact_local_problem problem_without_torques; /* without torques */
-    double factor[4];                                  /* of S_rr + g / e^2 */
+    struct tact_local_problem problem_with_eliminated_torques; /* without torques */
+    double factor[4];                                          /* of S_rr + g / e^2 */
     double r[6];
     int limits, by;
 };
@@ -45,7 +45,8 @@ static void remove_rolling_torques(const struct tact_local_problem *problem, con
 }
 
 /* Magnitude of the rolling torques over their arms [N s]. */
-static double rolling_torque_over_arms(const struct tact_local_problem *problem, const double *r)
+static double rolling_torque_size_over_arms(const struct tact_local_problem *problem,
+                                            const double *r)
 {
     return tact_hypot(r[4] / problem->rolling_arm[0], r[5] / problem->rolling_arm[1]);
 }
@@ -64,13 +65,15 @@ static void eliminate_rolling_torques(struct rolling_resistance_problem *m, doub
         double x[2] = {j < 4 ? p->s[24 + j] : p->b[4], j < 4 ? p->s[30 + j] : p->b[5]};
         tact_ldl_solve(m->factor, 2, x);
         for (int i = 0; i < 4; i++) {
-            double elimination_term = p->s[6 * i + 4] * x[0] + p->s[6 * i + 5] * x[1];
-            double *eliminated_entry =
-                j < 4 ? &m->problem_without_torques.s[6 * i + j] : &m->problem_without_torques.b[i];
-            *eliminated_entry = (j < 4 ? p->s[6 * i + j] : p->b[i]) - elimination_term;
+            double entry_change_by_elimination = p->s[6 * i + 4] * x[0] + p->s[6 * i + 5] * x[1];
+            double *entry_after_elimination = j < 4
+                                                  ? &m->problem_with_eliminated_torques.s[6 * i + j]
+                                                  : &m->problem_with_eliminated_torques.b[i];
+            *entry_after_elimination =
+                (j < 4 ? p->s[6 * i + j] : p->b[i]) - entry_change_by_elimination;
         }
     }
-    tact_local_prepare(&m->problem_without_torques);
+    tact_local_prepare(&m->problem_with_eliminated_torques);
 }
 
 /* Solves the law at a multiplier g of rolling; returns f_n / |z| - 1, almost linear in g. */
@@ -80,7 +83,7 @@ static double evaluate_rolling_equation(void *user, double g)
     const struct tact_local_problem *p = m->problem;
     eliminate_rolling_torques(m, g);
     m->r[4] = m->r[5] = 0.0;
-    m->limits = tact_local_cone_by(&m->problem_without_torques, m->r, &m->by);
+    m->limits = tact_local_cone_by(&m->problem_with_eliminated_torques, m->r, &m->by);
     double tau[2];
     for (int i = 0; i < 2; i++) {
         tau[i] = -p->b[4 + i] - tact_dot(p->s + 6 * (4 + i), m->r, 4);
@@ -88,7 +91,7 @@ static double evaluate_rolling_equation(void *user, double g)
     tact_ldl_solve(m->factor, 2, tau);
     m->r[4] = tau[0];
     m->r[5] = tau[1];
-    double z = rolling_torque_over_arms(p, m->r);
+    double z = rolling_torque_size_over_arms(p, m->r);
     return z > 0.0 ? tact_max(m->r[0], 0.0) / z - 1.0 : 1.0;
 }
 
@@ -96,7 +99,7 @@ static double evaluate_rolling_equation(void *user, double g)
  * was found. */
 static void scale_rolling_torques_to_limit(const struct tact_local_problem *problem, double *r)
 {
-    double z = rolling_torque_over_arms(problem, r), limit = tact_max(r[0], 0.0);
+    double z = rolling_torque_size_over_arms(problem, r), limit = tact_max(r[0], 0.0);
     double share = z > limit ? limit / z : 1.0;
     r[4] *= share;
     r[5] *= share;
@@ -120,40 +123,41 @@ static double rolling_torque_residual(const struct tact_local_problem *problem, 
     double rho = 1.0 / max_scaled_mobility, x[2] = {z[0] - rho * v[0], z[1] - rho * v[1]};
     double size = tact_hypot(x[0], x[1]), limit = tact_max(r[0], 0.0);
     double share = size > limit ? limit / size : 1.0;
-    double residual_torque = tact_hypot(z[0] - share * x[0], z[1] - share * x[1]);
+    double rolling_torque_outside_limit = tact_hypot(z[0] - share * x[0], z[1] - share * x[1]);
     double scale =
         tact_max(tact_hypot(r[0], tact_hypot(z[0], z[1])), rho * sqrt(squared_rolling_velocity));
-    return scale > 0.0 ? residual_torque / scale : 0.0;
+    return scale > 0.0 ? rolling_torque_outside_limit / scale : 0.0;
 }
 
 double tact_local_rolling_resistance_residual(const struct tact_local_problem *problem,
                                               const double r[6])
 {
-    struct tact_local_problem problem_without_torques;
+    struct tact_local_problem problem_with_eliminated_torques;
     const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-    remove_rolling_torques(problem, r + 4, &problem_without_torques);
-    return tact_max(tact_local_residual(&problem_without_torques, contact),
+    remove_rolling_torques(problem, r + 4, &problem_with_eliminated_torques);
+    return tact_max(tact_local_residual(&problem_with_eliminated_torques, contact),
                     rolling_torque_residual(problem, r));
 }
 
-/* Solves with the rolling torques at their limit. equation_at_zero_multiplier: value of the
+/* Solves with the rolling torques at their limit. rolling_equation_without_multiplier: value of the
  * equation at g = 0, negative. Returns 0 where no multiplier was found. */
 static int solve_at_rolling_limit(struct rolling_resistance_problem *m,
-                                  double equation_at_zero_multiplier)
+                                  double rolling_equation_without_multiplier)
 {
     const struct tact_local_problem *p = m->problem;
-    double lo = 0.0, flo = equation_at_zero_multiplier, fhi = equation_at_zero_multiplier,
-           max_scaled_mobility = 0.0;
+    double lo = 0.0, flo = rolling_equation_without_multiplier,
+           fhi = rolling_equation_without_multiplier, max_scaled_mobility = 0.0;
     for (int i = 0; i < 2; i++) {
         double e = p->rolling_arm[i];
         max_scaled_mobility = tact_max(max_scaled_mobility, e * e * p->s[7 * (4 + i)]);
     }
     /* Upper bound of the multiplier: for one row |z| = B / (S + g), where
-     * equation_at_zero_multiplier at g = 0 gives B = f_n S / (1 + equation_at_zero_multiplier). */
-    double hi =
-        max_scaled_mobility *
-        tact_min(-equation_at_zero_multiplier / tact_max(1.0 + equation_at_zero_multiplier, 1e-12),
-                 1e12);
+     * rolling_equation_without_multiplier at g = 0 gives B = f_n S / (1 +
+     * rolling_equation_without_multiplier). */
+    double hi = max_scaled_mobility *
+                tact_min(-rolling_equation_without_multiplier /
+                             tact_max(1.0 + rolling_equation_without_multiplier, 1e-12),
+                         1e12);
     for (int i = 0; i < MAX_BRACKET_STEPS; i++) {
         fhi = evaluate_rolling_equation(m, hi);
         if (fhi >= 0.0) {
@@ -166,7 +170,7 @@ static int solve_at_rolling_limit(struct rolling_resistance_problem *m,
     if (fhi > 0.0 && flo < 0.0) {
         tact_root_find(evaluate_rolling_equation, m, lo, flo, hi, fhi, MAX_ROOT_STEPS);
     }
-    double z = rolling_torque_over_arms(p, m->r), f = tact_max(m->r[0], 0.0);
+    double z = rolling_torque_size_over_arms(p, m->r), f = tact_max(m->r[0], 0.0);
     return fabs(z - f) <= MAX_ROLLING_LIMIT_ERROR * f;
 }
 
@@ -176,10 +180,10 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
     static const double zero_torques[2] = {0.0, 0.0};
     struct rolling_resistance_problem m = {.problem = problem};
     int is_multiplier_missing = 0;
-    remove_rolling_torques(problem, zero_torques, &m.problem_without_torques);
+    remove_rolling_torques(problem, zero_torques, &m.problem_with_eliminated_torques);
     memcpy(m.r, r, sizeof m.r);
-    double equation_at_zero_multiplier = evaluate_rolling_equation(&m, 0.0);
-    if (equation_at_zero_multiplier < 0.0) {
+    double rolling_equation_without_multiplier = evaluate_rolling_equation(&m, 0.0);
+    if (rolling_equation_without_multiplier < 0.0) {
         struct tact_local_problem problem_without_rolling;
         double impulse_without_rolling_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
         remove_rolling_torques(problem, zero_torques, &problem_without_rolling);
@@ -192,7 +196,7 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
             memcpy(r, impulse_without_rolling_torques, sizeof impulse_without_rolling_torques);
             return limits_without_rolling_torques;
         }
-        is_multiplier_missing = !solve_at_rolling_limit(&m, equation_at_zero_multiplier);
+        is_multiplier_missing = !solve_at_rolling_limit(&m, rolling_equation_without_multiplier);
         m.limits |= m.r[0] > 0.0 ? TACT_LIMIT_ROLLING : 0;
     }
     memcpy(r, m.r, sizeof m.r);

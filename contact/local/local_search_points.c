@@ -35,8 +35,9 @@ static void estimate_initial_slip(const struct tact_local_problem *problem,
 }
 
 /* Slip to which the friction of an impulse r, on the ellipsoid of a friction state, is opposite. */
-static void slip_opposed_by_friction(const struct tact_local_problem *problem,
-                                     const struct friction_state *at, const double *r, double *slip)
+static void find_slip_opposed_by_friction(const struct tact_local_problem *problem,
+                                          const struct friction_state *at, const double *r,
+                                          double *slip)
 {
     double z[3], y[3], l[9];
     tact_local_scaled_friction(problem, r, at->d, z);
@@ -81,20 +82,22 @@ int tact_local_search_on_points_surface(const struct tact_local_problem *problem
         if (!(r[0] > 0.0)) {
             return limits;
         }
-        double next_impulse[6];
-        memcpy(next_impulse, r, sizeof next_impulse);
-        int limits_of_next = i % 2 ? tact_local_solve_by_active_set(problem, next_impulse) : -1;
-        if (limits_of_next >= 0) {
-            memcpy(r, next_impulse, sizeof next_impulse);
-            return limits_of_next;
+        double impulse_by_active_set[6];
+        memcpy(impulse_by_active_set, r, sizeof impulse_by_active_set);
+        int limits_by_active_set =
+            i % 2 ? tact_local_solve_by_active_set(problem, impulse_by_active_set) : -1;
+        if (limits_by_active_set >= 0) {
+            memcpy(r, impulse_by_active_set, sizeof impulse_by_active_set);
+            return limits_by_active_set;
         }
         tact_local_friction_state(problem, r, &own);
         if (limits & TACT_LIMIT_CONE) {
-            slip_opposed_by_friction(problem, &at, r, slip);
+            find_slip_opposed_by_friction(problem, &at, r, slip);
         } else { /* the contact sticks: friction is within the surface, unless that is narrower than
                     the ellipsoid */
-            int is_within_limit_surface = tact_local_is_within_friction_limit(problem, r, own.d);
-            tact_v3_copy(slip, is_within_limit_surface ? at.slip : own.slip);
+            int is_impulse_within_limit_surface =
+                tact_local_is_within_friction_limit(problem, r, own.d);
+            tact_v3_copy(slip, is_impulse_within_limit_surface ? at.slip : own.slip);
         }
         change = advance_friction_state(problem, &at, own.d, slip, i < FULL_STEPS ? 1.0 : 0.5);
     }

@@ -8,20 +8,20 @@
 
 /* The smallest f + m whose inverse is a number with room to spare; below it the surface is taken
  * for the ellipsoid. */
-#define SMALLEST_SUM 1e-300
+#define MIN_INVERTIBLE_FRICTION_SUM 1e-300
 
 static const double fit[3][3] = {
     {0.0, 0.0, 0.0}, {0.5004, 0.0169, 0.2663}, {0.4458, -0.0049, 0.2988}};
 
 double tact_local_limit_surface_curvature(const struct tact_local_problem *problem, double f,
-                                          double m, double w[2], double *surface_curvature)
+                                          double m, double w[2], double *limit_surface_curvature)
 {
     enum tact_surface surface = problem->surface;
     double sum = f + m;
-    if (!(sum > SMALLEST_SUM) || surface == TACT_SURFACE_ELLIPSOID ||
+    if (!(sum > MIN_INVERTIBLE_FRICTION_SUM) || surface == TACT_SURFACE_ELLIPSOID ||
         surface == TACT_SURFACE_POINTS) {
         w[0] = w[1] = 1.0;
-        *surface_curvature = 0.0;
+        *limit_surface_curvature = 0.0;
         return sum;
     }
     const double *p = surface == TACT_SURFACE_FITTED ? problem->fit : fit[surface];
@@ -30,7 +30,7 @@ double tact_local_limit_surface_curvature(const struct tact_local_problem *probl
     double g = 1.0 + c * e * at, dg = (e - c) * at + c * e * slope;
     w[0] = g + e * dg;
     w[1] = g - c * dg;
-    *surface_curvature =
+    *limit_surface_curvature =
         4.0 * ((e - c) * slope - at + c * e * p[2]) * (inverse * inverse * inverse);
     return sum * g;
 }
@@ -38,6 +38,6 @@ double tact_local_limit_surface_curvature(const struct tact_local_problem *probl
 double tact_local_limit_surface(const struct tact_local_problem *problem, double f, double m,
                                 double w[2])
 {
-    double surface_curvature;
-    return tact_local_limit_surface_curvature(problem, f, m, w, &surface_curvature);
+    double limit_surface_curvature;
+    return tact_local_limit_surface_curvature(problem, f, m, w, &limit_surface_curvature);
 }

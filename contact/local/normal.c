@@ -20,7 +20,7 @@ struct rim {
 
 /** Number of directions on the rim of the cone among which the start of a search is chosen. */
 enum { RIM_DIRECTIONS = 16, RIM_STEPS = 8 };
-static const double rim_directions[RIM_DIRECTIONS][2] = {
+static const double sampled_cone_rim_directions[RIM_DIRECTIONS][2] = {
     {1.0, 0.0},
     {0.92387953251128676, 0.38268343236508977},
     {0.70710678118654752, 0.70710678118654752},
@@ -41,12 +41,14 @@ static const double rim_directions[RIM_DIRECTIONS][2] = {
 
 /* Derivative of the objective along the rim, in the direction rotated from `from` by an angle given
  * as the tangent of its half. */
-static double rim_derivative_at_half_angle(void *user, double half_angle_tangent)
+static double rim_derivative_at_half_angle(void *user, double tangent_of_half_rim_angle)
 {
     struct rim *rim = user;
-    double squared_half_angle_cosine = 1.0 / (1.0 + half_angle_tangent * half_angle_tangent),
-           c = (1.0 - half_angle_tangent * half_angle_tangent) * squared_half_angle_cosine,
-           s = 2.0 * half_angle_tangent * squared_half_angle_cosine, he[3];
+    double squared_half_angle_cosine =
+               1.0 / (1.0 + tangent_of_half_rim_angle * tangent_of_half_rim_angle),
+           c = (1.0 - tangent_of_half_rim_angle * tangent_of_half_rim_angle) *
+               squared_half_angle_cosine,
+           s = 2.0 * tangent_of_half_rim_angle * squared_half_angle_cosine, he[3];
     double e[3] = {1.0, c * rim->from[0] - s * rim->from[1], s * rim->from[0] + c * rim->from[1]};
     tact_m3_mul_v3(he, rim->h, e);
     double eg = tact_v3_dot(e, rim->g), ehe = tact_v3_dot(e, he);
@@ -72,12 +74,13 @@ static int minimize_on_rim_by_newton(struct rim *rim)
             return 0;
         }
         double force = -eg / ehe, slope = force * het + tact_v3_dot(t, rim->g);
-        double opening_velocity = force * he[0] + rim->g[0];
-        double rim_second_derivative =
-            opening_velocity + force * tact_v3_dot(t, ht) - (slope + force * het) * het / ehe;
+        double contact_opening_velocity = force * he[0] + rim->g[0];
+        double rim_second_derivative = contact_opening_velocity + force * tact_v3_dot(t, ht) -
+                                       (slope + force * het) * het / ehe;
         tact_v3_scale(rim->x, e, force);
         turn = -slope / rim_second_derivative;
-        if (!(opening_velocity > 0.0) || !(rim_second_derivative > 0.0) || fabs(turn) > 0.5) {
+        if (!(contact_opening_velocity > 0.0) || !(rim_second_derivative > 0.0) ||
+            fabs(turn) > 0.5) {
             return 0;
         }
         tact_v3_axpy(e, turn, t);
@@ -89,7 +92,7 @@ static int minimize_on_rim_by_newton(struct rim *rim)
 }
 
 /* Minimum of the objective along the ray e of the cone. */
-static double minimum_along_cone_ray(const double *h, const double *g, const double *e)
+static double find_minimum_along_cone_ray(const double *h, const double *g, const double *e)
 {
     double eg = g[0] + g[1] * e[0] + g[2] * e[1];
     double ehe = h[0] + 2.0 * (h[1] * e[0] + h[2] * e[1]) + h[4] * e[0] * e[0] +
@@ -100,14 +103,14 @@ static double minimum_along_cone_ray(const double *h, const double *g, const dou
 /* Points of the rim by their multiplier: x(m) = -(H - m J)^-1 g with J = diag(1, -1, -1). x'Jx
  * increases with m, from its value at the unconstrained minimum x(0) to above 0, as long as H - m J
  * is positive definite, which requires m < H00. Returns x'Jx / |x|^2, and 1 beyond. */
-static double cone_form_at_multiplier(void *user, double rim_multiplier)
+static double evaluate_cone_form_at_multiplier(void *user, double multiplier_of_cone_constraint)
 {
     struct rim *rim = user;
     double a[9];
     memcpy(a, rim->h, sizeof a);
-    a[0] -= rim_multiplier;
-    a[4] += rim_multiplier;
-    a[8] += rim_multiplier;
+    a[0] -= multiplier_of_cone_constraint;
+    a[4] += multiplier_of_cone_constraint;
+    a[8] += multiplier_of_cone_constraint;
     tact_ldl_factor(a, 3);
     if (!(a[0] > 0.0 && a[4] > 0.0 && a[8] > 0.0)) {
         return 1.0;
@@ -123,38 +126,39 @@ static double cone_form_at_multiplier(void *user, double rim_multiplier)
  */
 static int minimize_by_multiplier(struct rim *rim)
 {
-    double least = cone_form_at_multiplier(rim, 0.0);
+    double least = evaluate_cone_form_at_multiplier(rim, 0.0);
     if (!(least < 0.0)) {
         return 0;
     }
-    double m = tact_root_find(cone_form_at_multiplier, rim, 0.0, least, rim->h[0], 1.0, 80);
-    return cone_form_at_multiplier(rim, m) < 1.0 && rim->x[0] > 0.0 &&
+    double m =
+        tact_root_find(evaluate_cone_form_at_multiplier, rim, 0.0, least, rim->h[0], 1.0, 80);
+    return evaluate_cone_form_at_multiplier(rim, m) < 1.0 && rim->x[0] > 0.0 &&
            tact_hypot(rim->x[1], rim->x[2]) > 0.0 && minimize_on_rim_by_newton(rim);
 }
 
 /* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: from the last x, otherwise from the best
  * of 16 directions, otherwise, as the objective may have two minima along the rim, by its
  * multiplier, otherwise the zero of the derivative between the neighbours of the best direction. */
-static void minimize_on_rim(const double *h, const double *g, double *x)
+static void minimize_on_cone_rim(const double *h, const double *g, double *x)
 {
     /* tangent of half the angle between two directions */
-    static const double half_angle_tangent = 0.19891236737965801;
+    static const double tangent_of_half_rim_angle = 0.19891236737965801;
     struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
-    double smallest_objective = 0.0;
+    double smallest_cone_objective = 0.0;
     tact_v3_copy(rim.x, x);
     if (tact_hypot(x[1], x[2]) > 0.0 && minimize_on_rim_by_newton(&rim)) {
         tact_v3_copy(x, rim.x);
         return;
     }
     for (int i = 0; i < RIM_DIRECTIONS; i++) {
-        double value = minimum_along_cone_ray(h, g, rim_directions[i]);
-        if (value < smallest_objective) {
-            smallest_objective = value;
-            memcpy(rim.from, rim_directions[i], sizeof rim.from);
+        double value = find_minimum_along_cone_ray(h, g, sampled_cone_rim_directions[i]);
+        if (value < smallest_cone_objective) {
+            smallest_cone_objective = value;
+            memcpy(rim.from, sampled_cone_rim_directions[i], sizeof rim.from);
         }
     }
-    if (!(smallest_objective < 0.0)) { /* the objective decreases only in a narrow range about the
-                            steepest descent of g */
+    if (!(smallest_cone_objective < 0.0)) { /* the objective decreases only in a narrow range about
+                            the steepest descent of g */
         double size = tact_hypot(g[1], g[2]);
         rim.from[0] = size > 0.0 ? -g[1] / size : 1.0;
         rim.from[1] = size > 0.0 ? -g[2] / size : 0.0;
@@ -168,11 +172,11 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
         tact_v3_copy(x, rim.x);
         return;
     }
-    double flo = rim_derivative_at_half_angle(&rim, -half_angle_tangent),
-           fhi = rim_derivative_at_half_angle(&rim, half_angle_tangent);
+    double flo = rim_derivative_at_half_angle(&rim, -tangent_of_half_rim_angle),
+           fhi = rim_derivative_at_half_angle(&rim, tangent_of_half_rim_angle);
     if (flo < 0.0 && fhi > 0.0) {
-        tact_root_find(rim_derivative_at_half_angle, &rim, -half_angle_tangent, flo,
-                       half_angle_tangent, fhi, 60);
+        tact_root_find(rim_derivative_at_half_angle, &rim, -tangent_of_half_rim_angle, flo,
+                       tangent_of_half_rim_angle, fhi, 60);
     } else {
         rim_derivative_at_half_angle(&rim, 0.0);
     }
@@ -181,12 +185,12 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
 
 /* Compares a candidate on the ray of a corner or on the face between two with the smallest
  * objective so far. */
-static void keep_smaller_minimum_on_face(double objective, const double *p, double a,
-                                         const double *q, double b, double *smallest_objective,
-                                         double *x)
+static void keep_smaller_minimum_on_face(double objective_of_minimum_on_face, const double *p,
+                                         double a, const double *q, double b,
+                                         double *smallest_cone_objective, double *x)
 {
-    if (objective < *smallest_objective) {
-        *smallest_objective = objective;
+    if (objective_of_minimum_on_face < *smallest_cone_objective) {
+        *smallest_cone_objective = objective_of_minimum_on_face;
         x[0] = a + b;
         x[1] = a * p[0] + b * q[0];
         x[2] = a * p[1] + b * q[1];
@@ -197,7 +201,7 @@ static void keep_smaller_minimum_on_face(double objective, const double *p, doub
 static void minimize_on_faces(const struct admissible_pressure_centres *patch, const double *h,
                               const double *g, double *x)
 {
-    double he[TACT_PATCH_CORNERS][3], eg[TACT_PATCH_CORNERS], smallest_objective = 0.0;
+    double he[TACT_PATCH_CORNERS][3], eg[TACT_PATCH_CORNERS], smallest_cone_objective = 0.0;
     int n = patch->corners;
     for (int i = 0; i < n; i++) {
         double e[3] = {1.0, patch->corner[i][0], patch->corner[i][1]};
@@ -214,13 +218,13 @@ static void minimize_on_faces(const struct admissible_pressure_centres *patch, c
         double det = pp * qq - pq * pq;
         if (eg[i] < 0.0 && pp > 0.0) {
             keep_smaller_minimum_on_face(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0,
-                                         &smallest_objective, x);
+                                         &smallest_cone_objective, x);
         }
         if (det > TACT_PIVOT_FLOOR * pp * qq) {
             double a = (pq * eg[j] - qq * eg[i]) / det, b = (pq * eg[i] - pp * eg[j]) / det;
             if (a > 0.0 && b > 0.0) {
                 keep_smaller_minimum_on_face(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b,
-                                             &smallest_objective, x);
+                                             &smallest_cone_objective, x);
             }
         }
     }
@@ -240,7 +244,8 @@ static int satisfies_normal_law(const struct admissible_pressure_centres *patch,
     return x[0] >= 0.0;
 }
 
-int tact_normal_does_velocity_open(const struct admissible_pressure_centres *patch, const double *v)
+int tact_normal_velocity_opens_patch(const struct admissible_pressure_centres *patch,
+                                     const double *v)
 {
     if (!patch->corners) {
         return v[0] >= tact_hypot(v[1], v[2]);
@@ -256,7 +261,7 @@ int tact_normal_does_velocity_open(const struct admissible_pressure_centres *pat
 int tact_normal_minimize_over_cone(const struct admissible_pressure_centres *patch, const double *h,
                                    const double *g, double *x)
 {
-    if (tact_normal_does_velocity_open(patch, g)) {
+    if (tact_normal_velocity_opens_patch(patch, g)) {
         tact_v3_set(x, 0.0, 0.0, 0.0);
         return 0;
     }
@@ -273,7 +278,7 @@ int tact_normal_minimize_over_cone(const struct admissible_pressure_centres *pat
     if (patch->corners) {
         minimize_on_faces(patch, h, g, x);
     } else {
-        minimize_on_rim(h, g, x);
+        minimize_on_cone_rim(h, g, x);
     }
     return 1;
 }

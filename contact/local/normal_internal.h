@@ -12,8 +12,8 @@ struct admissible_pressure_centres {
 
 /* 1 where a velocity v = (v_n, conjugates of y) opens the contact everywhere in the patch: v is in
  * the dual cone. */
-int tact_normal_does_velocity_open(const struct admissible_pressure_centres *patch,
-                                   const double *v);
+int tact_normal_velocity_opens_patch(const struct admissible_pressure_centres *patch,
+                                     const double *v);
 
 /* Minimises x'Hx/2 + g'x over the cone of normal forces and rolling torques; H 3 x 3. x: on input a
  * starting point, the solution of a similar problem or 0; on output the solution. Returns 1 where

@@ -32,7 +32,8 @@ static void append_soup_triangle(struct tact_soup *soup, size_t a, size_t b, siz
     t[2] = (uint32_t)c;
 }
 
-static void append_quad_as_triangles(struct tact_soup *soup, size_t a, size_t b, size_t c, size_t d)
+static void append_quad_as_two_triangles(struct tact_soup *soup, size_t a, size_t b, size_t c,
+                                         size_t d)
 {
     append_soup_triangle(soup, a, b, c);
     append_soup_triangle(soup, a, c, d);
@@ -41,7 +42,7 @@ static void append_quad_as_triangles(struct tact_soup *soup, size_t a, size_t b,
 /* Pseudo-random value from 0 to 1 for a point of the noise lattice (lowbias32 of Wellons over a mix
  * of the four).
  */
-static double random_lattice_value(const int32_t at[3], uint32_t seed)
+static double random_value_of_lattice_point(const int32_t at[3], uint32_t seed)
 {
     uint32_t h = (uint32_t)at[0] * 0x9e3779b1u ^ (uint32_t)at[1] * 0x85ebca77u ^
                  (uint32_t)at[2] * 0xc2b2ae3du ^ seed * 0x27d4eb2fu;
@@ -65,7 +66,7 @@ static double interpolated_value_noise(const double p[3], uint32_t seed)
     }
     for (int i = 0; i < 8; i++) {
         const int32_t at[3] = {low[0] + (i & 1), low[1] + (i >> 1 & 1), low[2] + (i >> 2)};
-        sum += random_lattice_value(at, seed) * (i & 1 ? t[0] : 1.0 - t[0]) *
+        sum += random_value_of_lattice_point(at, seed) * (i & 1 ? t[0] : 1.0 - t[0]) *
                (i >> 1 & 1 ? t[1] : 1.0 - t[1]) * (i >> 2 ? t[2] : 1.0 - t[2]);
     }
     return sum;
@@ -75,14 +76,15 @@ static double interpolated_value_noise(const double p[3], uint32_t seed)
  * the solid is star-shaped and cannot intersect itself. */
 static void project_to_bumpy_surface(const struct tact_generate *g, double p[3])
 {
-    double noise_lattice_point[3], size = g->edge * 0.5;
+    double point_in_noise_lattice[3], size = g->edge * 0.5;
     if (g->kind == TACT_GENERATE_BLOB) {
         tact_v3_normalize(p, p);
         size = g->radius;
     }
-    tact_v3_scale(noise_lattice_point, p, 0.5 * g->count);
-    double bump_height = g->bump * interpolated_value_noise(noise_lattice_point, g->seed);
-    tact_v3_scale(p, p, size + bump_height);
+    tact_v3_scale(point_in_noise_lattice, p, 0.5 * g->count);
+    double height_of_bumpy_surface =
+        g->bump * interpolated_value_noise(point_in_noise_lattice, g->seed);
+    tact_v3_scale(p, p, size + height_of_bumpy_surface);
 }
 
 /* Makes a cube of six faces of n x n squares; vertices on shared edges are bitwise equal. */
@@ -104,9 +106,9 @@ static int make_bumpy_cube(const struct tact_generate *g, struct tact_soup *soup
         for (size_t i = 0; i < n * n; i++) {
             size_t a = first + i / n * row + i % n, b = a + row, c = b + 1, d = a + 1;
             if (face < 3) {
-                append_quad_as_triangles(soup, a, b, c, d);
+                append_quad_as_two_triangles(soup, a, b, c, d);
             } else {
-                append_quad_as_triangles(soup, a, d, c, b);
+                append_quad_as_two_triangles(soup, a, d, c, b);
             }
         }
     }
@@ -114,21 +116,22 @@ static int make_bumpy_cube(const struct tact_generate *g, struct tact_soup *soup
 }
 
 /* Appends outward quads between consecutive rings of `vertices_per_ring` vertices;
- * joins_last_ring_to_first: 1 where the last ring joins the first. */
-static void append_quads_between_rings(struct tact_soup *soup, size_t first, size_t ring_count,
-                                       size_t vertices_per_ring, int joins_last_ring_to_first)
+ * is_last_ring_joined_to_first: 1 where the last ring joins the first. */
+static void append_quads_between_rings(struct tact_soup *soup, size_t first,
+                                       size_t vertex_ring_count, size_t vertices_per_ring,
+                                       int is_last_ring_joined_to_first)
 {
-    for (size_t i = 0; i + 1 < ring_count + (joins_last_ring_to_first ? 1 : 0); i++) {
+    for (size_t i = 0; i + 1 < vertex_ring_count + (is_last_ring_joined_to_first ? 1 : 0); i++) {
         size_t low = first + i * vertices_per_ring,
-               high = first + (i + 1) % ring_count * vertices_per_ring;
+               high = first + (i + 1) % vertex_ring_count * vertices_per_ring;
         for (size_t j = 0; j < vertices_per_ring; j++) {
             size_t k = (j + 1) % vertices_per_ring;
-            append_quad_as_triangles(soup, low + j, low + k, high + k, high + j);
+            append_quad_as_two_triangles(soup, low + j, low + k, high + k, high + j);
         }
     }
 }
 
-static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
+static int make_prism_soup(const struct tact_generate *g, struct tact_soup *soup)
 {
     size_t sides = g->count;
     int rc = allocate_soup(soup, 2 * sides, 4 * sides - 4);
@@ -151,8 +154,8 @@ static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
 
 /* Appends a ring of a gear's outline, scaled by `scale`, at height z: four points on each tooth's
  * tip, four at its root. */
-static void append_gear_outline(const struct tact_generate *g, struct tact_soup *soup, double scale,
-                                double z)
+static void append_vertices_of_gear_outline(const struct tact_generate *g, struct tact_soup *soup,
+                                            double scale, double z)
 {
     for (uint32_t i = 0; i < 8 * g->count; i++) {
         double angle = 2.0 * PI * i / (8.0 * g->count);
@@ -161,30 +164,31 @@ static void append_gear_outline(const struct tact_generate *g, struct tact_soup 
     }
 }
 
-static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
+static int make_gear_soup(const struct tact_generate *g, struct tact_soup *soup)
 {
     size_t vertices_per_ring = 8 * (size_t)g->count;
     long fit = lround(((double)g->triangles / (double)vertices_per_ring + 2.0) / 6.0);
-    size_t n = fit < 1 ? 1 : (size_t)fit, ring_count = 3 * n - 1;
-    double half_height = 0.5 * g->height;
-    int rc = allocate_soup(soup, ring_count * vertices_per_ring + 2,
-                           vertices_per_ring * (2 * (ring_count - 1) + 2));
+    size_t n = fit < 1 ? 1 : (size_t)fit, vertex_ring_count = 3 * n - 1;
+    double half_gear_height = 0.5 * g->height;
+    int rc = allocate_soup(soup, vertex_ring_count * vertices_per_ring + 2,
+                           vertices_per_ring * (2 * (vertex_ring_count - 1) + 2));
     if (rc) {
         return rc;
     }
-    tact_v3_set(append_soup_vertex(soup), 0.0, 0.0, -half_height);
+    tact_v3_set(append_soup_vertex(soup), 0.0, 0.0, -half_gear_height);
     for (size_t i = 1; i <= n; i++) {
-        append_gear_outline(g, soup, (double)i / (double)n, -half_height);
+        append_vertices_of_gear_outline(g, soup, (double)i / (double)n, -half_gear_height);
     }
     for (size_t i = 1; i < n; i++) {
-        append_gear_outline(g, soup, 1.0, half_height * (2.0 * (double)i / (double)n - 1.0));
+        append_vertices_of_gear_outline(g, soup, 1.0,
+                                        half_gear_height * (2.0 * (double)i / (double)n - 1.0));
     }
     for (size_t i = n; i >= 1; i--) {
-        append_gear_outline(g, soup, (double)i / (double)n, half_height);
+        append_vertices_of_gear_outline(g, soup, (double)i / (double)n, half_gear_height);
     }
-    tact_v3_set(append_soup_vertex(soup), 0.0, 0.0, half_height);
-    append_quads_between_rings(soup, 1, ring_count, vertices_per_ring, 0);
-    size_t last = 1 + (ring_count - 1) * vertices_per_ring;
+    tact_v3_set(append_soup_vertex(soup), 0.0, 0.0, half_gear_height);
+    append_quads_between_rings(soup, 1, vertex_ring_count, vertices_per_ring, 0);
+    size_t last = 1 + (vertex_ring_count - 1) * vertices_per_ring;
     for (size_t j = 0; j < vertices_per_ring; j++) {
         size_t k = (j + 1) % vertices_per_ring;
         append_soup_triangle(soup, 0, 1 + k, 1 + j);
@@ -195,12 +199,12 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
 
 /* Centre line of a torus or trefoil tube at s from 0 to 1, its direction, and a normal to it. The
  * trefoil lies on a torus of radii 2/3 and 1/3, whose surface normal is used. */
-static void tube_centre_line(const struct tact_generate *g, double s, double c[3], double t[3],
-                             double n[3])
+static void evaluate_tube_centre_line(const struct tact_generate *g, double s, double c[3],
+                                      double t[3], double n[3])
 {
-    int is_knot = g->kind == TACT_GENERATE_KNOT;
-    double u = 2.0 * PI * s * (is_knot ? 2.0 : 1.0), v = 6.0 * PI * s;
-    if (is_knot) {
+    int is_trefoil_knot = g->kind == TACT_GENERATE_KNOT;
+    double u = 2.0 * PI * s * (is_trefoil_knot ? 2.0 : 1.0), v = 6.0 * PI * s;
+    if (is_trefoil_knot) {
         double r = 2.0 + tact_cos(v), scale = g->radius / 3.0;
         tact_v3_set(c, scale * r * tact_cos(u), scale * r * tact_sin(u), scale * tact_sin(v));
         tact_v3_set(t, -3.0 * tact_sin(v) * tact_cos(u) - 2.0 * r * tact_sin(u),
@@ -217,16 +221,16 @@ static void tube_centre_line(const struct tact_generate *g, double s, double c[3
 static int make_tube_along_knot(const struct tact_generate *g, struct tact_soup *soup)
 {
     /* the trefoil's centre line is 10.6 times its radius long */
-    double centre_line_length = g->radius * (g->kind == TACT_GENERATE_KNOT ? 10.6 : 2.0 * PI);
-    long fit = lround(sqrt(0.5 * g->triangles * 2.0 * PI * g->tube / centre_line_length));
+    double tube_centre_line_length = g->radius * (g->kind == TACT_GENERATE_KNOT ? 10.6 : 2.0 * PI);
+    long fit = lround(sqrt(0.5 * g->triangles * 2.0 * PI * g->tube / tube_centre_line_length));
     size_t vertices_per_ring = fit < 4 ? 4 : (size_t)fit,
-           ring_count = g->triangles / (2 * vertices_per_ring);
-    ring_count = ring_count < 8 ? 8 : ring_count;
-    int rc =
-        allocate_soup(soup, ring_count * vertices_per_ring, 2 * ring_count * vertices_per_ring);
-    for (size_t i = 0; !rc && i < ring_count; i++) {
+           vertex_ring_count = g->triangles / (2 * vertices_per_ring);
+    vertex_ring_count = vertex_ring_count < 8 ? 8 : vertex_ring_count;
+    int rc = allocate_soup(soup, vertex_ring_count * vertices_per_ring,
+                           2 * vertex_ring_count * vertices_per_ring);
+    for (size_t i = 0; !rc && i < vertex_ring_count; i++) {
         double c[3], t[3], n[3], b[3];
-        tube_centre_line(g, (double)i / (double)ring_count, c, t, n);
+        evaluate_tube_centre_line(g, (double)i / (double)vertex_ring_count, c, t, n);
         tact_v3_cross(b, t, n);
         for (size_t j = 0; j < vertices_per_ring; j++) {
             double angle = 2.0 * PI * (double)j / (double)vertices_per_ring,
@@ -237,7 +241,7 @@ static int make_tube_along_knot(const struct tact_generate *g, struct tact_soup 
         }
     }
     if (!rc) {
-        append_quads_between_rings(soup, 0, ring_count, vertices_per_ring, 1);
+        append_quads_between_rings(soup, 0, vertex_ring_count, vertices_per_ring, 1);
     }
     return rc;
 }
@@ -253,7 +257,7 @@ static const char *parameter_out_of_range_name(const struct tact_generate *g)
     static const uint32_t most[TACT_GENERATE_KINDS] = {4096, 512, 0, 0, 1024, 1024};
     static const uint32_t least[TACT_GENERATE_KINDS] = {3, 3, 0, 0, 1, 1};
     int is_bumpy_cube = g->kind == TACT_GENERATE_BUMPY_CUBE, tube = g->kind == TACT_GENERATE_TORUS;
-    int is_knot = g->kind == TACT_GENERATE_KNOT, prism = g->kind == TACT_GENERATE_PRISM;
+    int is_trefoil_knot = g->kind == TACT_GENERATE_KNOT, prism = g->kind == TACT_GENERATE_PRISM;
     double size = is_bumpy_cube ? g->edge : g->radius;
     if (!is_within_left_open_interval(size, 0.0, 1e6)) {
         return is_bumpy_cube ? "edge" : "radius";
@@ -262,7 +266,8 @@ static const char *parameter_out_of_range_name(const struct tact_generate *g)
         !is_within_left_open_interval(g->height, 0.0, 1e6)) {
         return "height";
     }
-    if ((tube || is_knot) && !(g->tube > 0.0 && g->tube < (is_knot ? 0.25 : 1.0) * g->radius)) {
+    if ((tube || is_trefoil_knot) &&
+        !(g->tube > 0.0 && g->tube < (is_trefoil_knot ? 0.25 : 1.0) * g->radius)) {
         return "tube";
     }
     if ((is_bumpy_cube || g->kind == TACT_GENERATE_BLOB) && !(g->bump >= 0.0 && g->bump <= size)) {
@@ -275,19 +280,19 @@ static const char *parameter_out_of_range_name(const struct tact_generate *g)
 }
 
 int tact_soup_generate(const struct tact_generate *parameters, struct tact_soup *out,
-                       const char **bad_parameter)
+                       const char **name_of_bad_parameter)
 {
     static int (*const make[TACT_GENERATE_KINDS])(const struct tact_generate *,
                                                   struct tact_soup *) = {
-        make_prism,           make_gear,       make_tube_along_knot,
+        make_prism_soup,      make_gear_soup,  make_tube_along_knot,
         make_tube_along_knot, make_bumpy_cube, make_bumpy_cube};
     int is_known_kind = (unsigned)parameters->kind < TACT_GENERATE_KINDS;
     const char *bad_parameter_name =
         is_known_kind ? parameter_out_of_range_name(parameters) : "kind";
     memset(out, 0, sizeof *out);
     if (bad_parameter_name) {
-        if (bad_parameter) {
-            *bad_parameter = bad_parameter_name;
+        if (name_of_bad_parameter) {
+            *name_of_bad_parameter = bad_parameter_name;
         }
         return -EINVAL;
     }

@@ -54,7 +54,7 @@ TACT_API extern const char *const tact_generate_names[TACT_GENERATE_KINDS + 1];
  * @retval -ENOMEM
  */
 TACT_API int tact_soup_generate(const struct tact_generate *what, struct tact_soup *out,
-                                const char **bad_parameter);
+                                const char **name_of_bad_parameter);
 
 TACT_END_DECLS
 

@@ -39,14 +39,14 @@ static int check_mesh_arrays(const double *vertices, size_t vertex_count, const 
 /** Appends "N what" to the list of defects in text if the count is not 0. */
 static void append_count_to_text(char *text, size_t size, size_t count, const char *what)
 {
-    size_t text_length = strlen(text);
-    if (count && text_length < size) {
-        snprintf(text + text_length, size - text_length, "%s%zu %s", text_length ? ", " : "", count,
-                 what);
+    size_t length_of_listed_defects = strlen(text);
+    if (count && length_of_listed_defects < size) {
+        snprintf(text + length_of_listed_defects, size - length_of_listed_defects, "%s%zu %s",
+                 length_of_listed_defects ? ", " : "", count, what);
     }
 }
 
-static int report_mesh_defects(const struct tact_mesh_defects *d, int zero_volume_allowed,
+static int report_mesh_defects(const struct tact_mesh_defects *d, int is_zero_volume_allowed,
                                struct tact_error *err)
 {
     char text[256] = "";
@@ -55,7 +55,7 @@ static int report_mesh_defects(const struct tact_mesh_defects *d, int zero_volum
                          "edges shared by three or more triangles");
     append_count_to_text(text, sizeof text, d->misoriented_edges,
                          "edges between triangles of opposite orientation");
-    if (!zero_volume_allowed) {
+    if (!is_zero_volume_allowed) {
         append_count_to_text(text, sizeof text, d->degenerate, "triangles without area");
     }
     if (text[0]) {
@@ -81,8 +81,8 @@ static int report_mesh_defects(const struct tact_mesh_defects *d, int zero_volum
 }
 
 int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const uint32_t *triangles,
-                             size_t triangle_count, int zero_volume_allowed, struct tact_mesh **out,
-                             struct tact_error *err)
+                             size_t triangle_count, int is_zero_volume_allowed,
+                             struct tact_mesh **out, struct tact_error *err)
 {
     *out = NULL;
     int rc = check_mesh_arrays(vertices, vertex_count, triangles, triangle_count, err);
@@ -101,7 +101,8 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
     if (rc == 0) {
         memcpy(mesh->vertices, vertices, 3 * vertex_count * sizeof *vertices);
         memcpy(mesh->triangles, triangles, 3 * triangle_count * sizeof *triangles);
-        rc = tact_mesh_weld(mesh->vertices, &mesh->vertex_count, mesh->triangles, triangle_count);
+        rc = tact_mesh_merge_equal_vertices(mesh->vertices, &mesh->vertex_count, mesh->triangles,
+                                            triangle_count);
     }
     struct tact_mesh_defects defects;
     if (rc == 0) {
@@ -109,15 +110,15 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
                                      triangle_count, &defects);
     }
     if (rc == 0) {
-        rc = report_mesh_defects(&defects, zero_volume_allowed, err);
+        rc = report_mesh_defects(&defects, is_zero_volume_allowed, err);
     }
     if (rc == 0) {
         tact_mesh_integrate(mesh);
         rc = tact_mesh_build_tree(mesh);
     }
-    if (rc == 0 && !zero_volume_allowed) {
+    if (rc == 0 && !is_zero_volume_allowed) {
         rc = tact_mesh_count_crossings(mesh, &defects);
-        rc = rc ? rc : report_mesh_defects(&defects, zero_volume_allowed, err);
+        rc = rc ? rc : report_mesh_defects(&defects, is_zero_volume_allowed, err);
     }
     if (rc == 0) {
         rc = tact_mesh_build_wide_tree(mesh);

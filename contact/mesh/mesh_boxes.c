@@ -24,32 +24,33 @@ static const double *vertex_of_triangle_run(const struct run *run, uint32_t i)
 /** Sums the area vectors of a run of triangles; returns the sum of their areas. */
 static double sum_triangle_areas(const struct run *run, double sum[3])
 {
-    double total_area = 0.0;
+    double total_triangle_area = 0.0;
     tact_v3_set(sum, 0.0, 0.0, 0.0);
     for (uint32_t i = 0; i < 3 * run->count; i += 3) {
         double e1[3], e2[3], n[3];
         tact_v3_sub(e1, vertex_of_triangle_run(run, i + 1), vertex_of_triangle_run(run, i));
         tact_v3_sub(e2, vertex_of_triangle_run(run, i + 2), vertex_of_triangle_run(run, i));
         tact_v3_cross(n, e1, e2);
-        total_area += tact_v3_norm(n);
+        total_triangle_area += tact_v3_norm(n);
         tact_v3_add(sum, sum, n);
     }
-    return total_area;
+    return total_triangle_area;
 }
 
 /** Rotates axes[0] and axes[1] about axes[2] to the principal axes of the triangles' corners. */
-static void align_axes_to_principal(const struct run *run, double axes[3][3])
+static void align_axes_to_principal_directions(const struct run *run, double axes[3][3])
 {
     double n = 3.0 * run->count, mean[2] = {0.0}, c[3] = {0.0};
-    for (int centring_pass = 0; centring_pass < 2; centring_pass++) {
+    for (int centroid_and_spread_pass = 0; centroid_and_spread_pass < 2;
+         centroid_and_spread_pass++) {
         for (uint32_t i = 0; i < 3 * run->count; i++) {
             double x = tact_v3_dot(axes[0], vertex_of_triangle_run(run, i)) - mean[0];
             double y = tact_v3_dot(axes[1], vertex_of_triangle_run(run, i)) - mean[1];
-            c[0] += centring_pass ? x * x : x;
-            c[1] += centring_pass ? y * y : y;
-            c[2] += centring_pass ? x * y : 0.0;
+            c[0] += centroid_and_spread_pass ? x * x : x;
+            c[1] += centroid_and_spread_pass ? y * y : y;
+            c[2] += centroid_and_spread_pass ? x * y : 0.0;
         }
-        if (centring_pass == 0) {
+        if (centroid_and_spread_pass == 0) {
             mean[0] = c[0] / n;
             mean[1] = c[1] / n;
             c[0] = c[1] = 0.0;
@@ -64,14 +65,14 @@ static void align_axes_to_principal(const struct run *run, double axes[3][3])
     tact_v3_copy(axes[1], v);
 }
 
-struct box_extents {
+struct box_extents_along_axes {
     double lower[3], half[3];
 };
 
 /** Measures the extents of the triangles' corners along axes; returns a quarter of the surface of
  * their box. */
 static double measure_extents_along_axes(const struct run *run, double axes[3][3],
-                                         struct box_extents *out)
+                                         struct box_extents_along_axes *out)
 {
     for (int k = 0; k < 3; k++) {
         double lower = INFINITY, upper = -INFINITY;
@@ -87,38 +88,40 @@ static double measure_extents_along_axes(const struct run *run, double axes[3][3
     return h[0] * h[1] + h[1] * h[2] + h[2] * h[0];
 }
 
-static void build_oriented_box(const struct run *run, const double root_centre[3], double unit,
-                               struct tact_mesh_box *box)
+static void build_oriented_box(const struct run *run, const double mesh_bounds_centre[3],
+                               double unit, struct tact_mesh_box *box)
 {
     double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turned[3][3];
-    struct box_extents box_extents, other;
-    double surface = measure_extents_along_axes(run, axes, &box_extents), centre[3] = {0.0};
-    double total_area = sum_triangle_areas(run, turned[2]);
-    if (tact_v3_norm(turned[2]) > 0.3 * total_area) {
+    struct box_extents_along_axes box_extents_along_axes, other;
+    double surface = measure_extents_along_axes(run, axes, &box_extents_along_axes),
+           centre[3] = {0.0};
+    double total_triangle_area = sum_triangle_areas(run, turned[2]);
+    if (tact_v3_norm(turned[2]) > 0.3 * total_triangle_area) {
         tact_v3_normalize(turned[2], turned[2]);
         tact_v3_tangents(turned[2], turned[0], turned[1]);
-        align_axes_to_principal(run, turned);
+        align_axes_to_principal_directions(run, turned);
         if (measure_extents_along_axes(run, turned, &other) < surface) {
-            box_extents = other;
+            box_extents_along_axes = other;
             for (int k = 0; k < 3; k++) {
                 tact_v3_copy(axes[k], turned[k]);
             }
         }
     }
     for (int k = 0; k < 3; k++) {
-        double half = box_extents.half[k] / unit + BOX_SINGLE_PRECISION_ERROR;
-        tact_v3_axpy(centre, box_extents.lower[k] + box_extents.half[k], axes[k]);
+        double half = box_extents_along_axes.half[k] / unit + BOX_SINGLE_PRECISION_ERROR;
+        tact_v3_axpy(centre, box_extents_along_axes.lower[k] + box_extents_along_axes.half[k],
+                     axes[k]);
         for (int j = 0; j < 3; j++) {
             box->axis[k][j] = (float)(half * axes[k][j]);
         }
     }
     for (int j = 0; j < 3; j++) {
-        box->centre[j] = (float)((centre[j] - root_centre[j]) / unit);
+        box->centre[j] = (float)((centre[j] - mesh_bounds_centre[j]) / unit);
     }
 }
 
 /** Run of the triangles below a node: leaves are contiguous in the order of the tree. */
-static struct run triangle_run_of_node(const struct tact_mesh *mesh, size_t index)
+static struct run get_triangle_run_below_node(const struct tact_mesh *mesh, size_t index)
 {
     const struct tact_mesh_node *first = &mesh->nodes[index], *last = first;
     while (!first->count) {
@@ -132,13 +135,14 @@ static struct run triangle_run_of_node(const struct tact_mesh *mesh, size_t inde
 
 struct tact_mesh_box *tact_mesh_build_boxes(const struct tact_mesh *mesh)
 {
-    double root_centre[3], unit = tact_mesh_box_length_unit(mesh, root_centre);
-    struct tact_mesh_box *node_boxes = calloc(mesh->node_count, sizeof *node_boxes);
-    for (size_t i = 0; node_boxes && i < mesh->node_count; i++) {
-        struct run run = triangle_run_of_node(mesh, i);
-        build_oriented_box(&run, root_centre, unit, &node_boxes[i]);
-        node_boxes[i].first = mesh->nodes[i].first;
-        node_boxes[i].count = mesh->nodes[i].count;
+    double mesh_bounds_centre[3], unit = tact_mesh_box_length_unit(mesh, mesh_bounds_centre);
+    struct tact_mesh_box *oriented_boxes_of_nodes =
+        calloc(mesh->node_count, sizeof *oriented_boxes_of_nodes);
+    for (size_t i = 0; oriented_boxes_of_nodes && i < mesh->node_count; i++) {
+        struct run run = get_triangle_run_below_node(mesh, i);
+        build_oriented_box(&run, mesh_bounds_centre, unit, &oriented_boxes_of_nodes[i]);
+        oriented_boxes_of_nodes[i].first = mesh->nodes[i].first;
+        oriented_boxes_of_nodes[i].count = mesh->nodes[i].count;
     }
-    return node_boxes;
+    return oriented_boxes_of_nodes;
 }

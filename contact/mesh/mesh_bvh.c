@@ -19,7 +19,7 @@ static int compare_tree_items(const void *pa, const void *pb)
 }
 
 static void compute_item_bounds(const struct tact_mesh *mesh,
-                                const struct tact_tree_item *tree_items, size_t count,
+                                const struct tact_tree_item *triangle_tree_items, size_t count,
                                 struct tact_mesh_node *node)
 {
     for (int k = 0; k < 3; k++) {
@@ -27,7 +27,7 @@ static void compute_item_bounds(const struct tact_mesh *mesh,
         node->upper[k] = -INFINITY;
     }
     for (size_t i = 0; i < 3 * count; i++) {
-        uint32_t vertex = mesh->triangles[3 * (size_t)tree_items[i / 3].number + i % 3];
+        uint32_t vertex = mesh->triangles[3 * (size_t)triangle_tree_items[i / 3].number + i % 3];
         for (int k = 0; k < 3; k++) {
             double x = mesh->vertices[3 * (size_t)vertex + (size_t)k];
             node->lower[k] = fmin(node->lower[k], x);
@@ -36,14 +36,14 @@ static void compute_item_bounds(const struct tact_mesh *mesh,
     }
 }
 
-void tact_sort_tree_items(struct tact_tree_item *tree_items, size_t count)
+void tact_sort_tree_items(struct tact_tree_item *triangle_tree_items, size_t count)
 {
     double lower[3] = {INFINITY, INFINITY, INFINITY};
     double upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t i = 0; i < count; i++) {
         for (int k = 0; k < 3; k++) {
-            lower[k] = fmin(lower[k], tree_items[i].centre[k]);
-            upper[k] = fmax(upper[k], tree_items[i].centre[k]);
+            lower[k] = fmin(lower[k], triangle_tree_items[i].centre[k]);
+            upper[k] = fmax(upper[k], triangle_tree_items[i].centre[k]);
         }
     }
     int axis = 0;
@@ -53,67 +53,71 @@ void tact_sort_tree_items(struct tact_tree_item *tree_items, size_t count)
         }
     }
     for (size_t i = 0; i < count; i++) {
-        tree_items[i].key = tree_items[i].centre[axis];
+        triangle_tree_items[i].key = triangle_tree_items[i].centre[axis];
     }
-    qsort(tree_items, count, sizeof *tree_items, compare_tree_items);
+    qsort(triangle_tree_items, count, sizeof *triangle_tree_items, compare_tree_items);
 }
 
 /** Number of a tree node's triangles that the first child gets. */
-static size_t first_child_triangle_count(size_t count)
+static size_t triangle_count_of_first_child(size_t count)
 {
     const size_t triangles_in_8_leaves = 8 * (size_t)TACT_MESH_LEAF;
-    size_t split_multiple = count > triangles_in_8_leaves ? triangles_in_8_leaves : TACT_MESH_LEAF;
-    size_t split_multiple_count = (count + split_multiple - 1) / split_multiple;
-    return split_multiple * ((split_multiple_count + 1) / 2);
+    size_t triangle_multiple_of_first_child =
+        count > triangles_in_8_leaves ? triangles_in_8_leaves : TACT_MESH_LEAF;
+    size_t number_of_triangle_multiples =
+        (count + triangle_multiple_of_first_child - 1) / triangle_multiple_of_first_child;
+    return triangle_multiple_of_first_child * ((number_of_triangle_multiples + 1) / 2);
 }
 
-static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *tree_items, size_t first,
-                          size_t count, size_t index)
+static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *triangle_tree_items,
+                          size_t first, size_t count, size_t index)
 {
     struct tact_mesh_node *node = &mesh->nodes[index];
-    compute_item_bounds(mesh, tree_items + first, count, node);
+    compute_item_bounds(mesh, triangle_tree_items + first, count, node);
     if (count <= TACT_MESH_LEAF) {
         node->first = (uint32_t)first;
         node->count = (uint32_t)count;
         return;
     }
-    tact_sort_tree_items(tree_items + first, count);
-    size_t first_child = mesh->node_count, part = first_child_triangle_count(count);
+    tact_sort_tree_items(triangle_tree_items + first, count);
+    size_t first_child_node_index = mesh->node_count, part = triangle_count_of_first_child(count);
     mesh->node_count += 2;
-    node->first = (uint32_t)first_child;
+    node->first = (uint32_t)first_child_node_index;
     node->count = 0;
-    build_subtree(mesh, tree_items, first, part, first_child);
-    build_subtree(mesh, tree_items, first + part, count - part, first_child + 1);
+    build_subtree(mesh, triangle_tree_items, first, part, first_child_node_index);
+    build_subtree(mesh, triangle_tree_items, first + part, count - part,
+                  first_child_node_index + 1);
 }
 
 int tact_mesh_build_tree(struct tact_mesh *mesh)
 {
     size_t n = mesh->triangle_count;
-    struct tact_tree_item *tree_items = malloc(n * sizeof *tree_items);
-    uint32_t *sorted_triangles = malloc(3 * n * sizeof *sorted_triangles);
+    struct tact_tree_item *triangle_tree_items = malloc(n * sizeof *triangle_tree_items);
+    uint32_t *triangles_in_tree_order = malloc(3 * n * sizeof *triangles_in_tree_order);
     mesh->nodes = malloc(2 * n * sizeof *mesh->nodes);
-    if (!tree_items || !sorted_triangles || !mesh->nodes) {
-        free(tree_items);
-        free(sorted_triangles);
+    if (!triangle_tree_items || !triangles_in_tree_order || !mesh->nodes) {
+        free(triangle_tree_items);
+        free(triangles_in_tree_order);
         return -ENOMEM;
     }
     for (size_t t = 0; t < n; t++) {
-        tree_items[t].number = (uint32_t)t;
+        triangle_tree_items[t].number = (uint32_t)t;
         for (size_t k = 0; k < 3; k++) {
             const uint32_t *v = mesh->triangles + 3 * t;
-            tree_items[t].centre[k] = mesh->vertices[3 * (size_t)v[0] + k] +
-                                      mesh->vertices[3 * (size_t)v[1] + k] +
-                                      mesh->vertices[3 * (size_t)v[2] + k];
+            triangle_tree_items[t].centre[k] = mesh->vertices[3 * (size_t)v[0] + k] +
+                                               mesh->vertices[3 * (size_t)v[1] + k] +
+                                               mesh->vertices[3 * (size_t)v[2] + k];
         }
     }
     mesh->node_count = 1;
-    build_subtree(mesh, tree_items, 0, n, 0);
+    build_subtree(mesh, triangle_tree_items, 0, n, 0);
     for (size_t t = 0; t < n; t++) {
-        memcpy(sorted_triangles + 3 * t, mesh->triangles + 3 * (size_t)tree_items[t].number,
-               3 * sizeof *sorted_triangles);
+        memcpy(triangles_in_tree_order + 3 * t,
+               mesh->triangles + 3 * (size_t)triangle_tree_items[t].number,
+               3 * sizeof *triangles_in_tree_order);
     }
     free(mesh->triangles);
-    mesh->triangles = sorted_triangles;
-    free(tree_items);
+    mesh->triangles = triangles_in_tree_order;
+    free(triangle_tree_items);
     return 0;
 }

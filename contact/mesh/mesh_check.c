@@ -8,14 +8,14 @@
 
 #include "contact/vec.h"
 
-struct indexed_vertex {
+struct vertex_with_index {
     double r[3];
     size_t index;
 };
 
 static int compare_vertices(const void *pa, const void *pb)
 {
-    const struct indexed_vertex *a = pa, *b = pb;
+    const struct vertex_with_index *a = pa, *b = pb;
     for (int k = 0; k < 3; k++) {
         if (a->r[k] != b->r[k]) {
             return a->r[k] < b->r[k] ? -1 : 1;
@@ -28,7 +28,7 @@ static int compare_vertices(const void *pa, const void *pb)
  * 0 or -ENOMEM. */
 static int find_equal_vertices(const double *vertices, size_t n, size_t *first)
 {
-    struct indexed_vertex *keys = malloc((n ? n : 1) * sizeof *keys);
+    struct vertex_with_index *keys = malloc((n ? n : 1) * sizeof *keys);
     if (!keys) {
         return -ENOMEM;
     }
@@ -39,31 +39,32 @@ static int find_equal_vertices(const double *vertices, size_t n, size_t *first)
     qsort(keys, n, sizeof *keys, compare_vertices);
     for (size_t i = 0; i < n; i++) {
         const double *r = keys[i].r, *p = i ? keys[i - 1].r : r;
-        int equals_previous_vertex = i && r[0] == p[0] && r[1] == p[1] && r[2] == p[2];
-        first[keys[i].index] = equals_previous_vertex ? first[keys[i - 1].index] : keys[i].index;
+        int is_vertex_equal_to_previous = i && r[0] == p[0] && r[1] == p[1] && r[2] == p[2];
+        first[keys[i].index] =
+            is_vertex_equal_to_previous ? first[keys[i - 1].index] : keys[i].index;
     }
     free(keys);
     return 0;
 }
 
-int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
-                   size_t triangle_count)
+int tact_mesh_merge_equal_vertices(double *vertices, size_t *vertex_count, uint32_t *triangles,
+                                   size_t triangle_count)
 {
     size_t n = *vertex_count;
     size_t *first = malloc((n ? n : 1) * sizeof *first);
     size_t *number = malloc((n ? n : 1) * sizeof *number);
     int rc = first && number ? find_equal_vertices(vertices, n, first) : -ENOMEM;
     if (rc == 0) {
-        const size_t unused_vertex_mark = SIZE_MAX;
+        const size_t number_of_unused_vertex = SIZE_MAX;
         for (size_t i = 0; i < n; i++) {
-            number[i] = unused_vertex_mark;
+            number[i] = number_of_unused_vertex;
         }
         for (size_t i = 0; i < 3 * triangle_count; i++) {
             number[first[triangles[i]]] = 0;
         }
         size_t count = 0;
         for (size_t i = 0; i < n; i++) {
-            if (number[i] != unused_vertex_mark) {
+            if (number[i] != number_of_unused_vertex) {
                 memmove(vertices + 3 * count, vertices + 3 * i, 3 * sizeof *vertices);
                 number[i] = count++;
             }
@@ -79,7 +80,7 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
 }
 
 /** A half-edge: one side of one triangle; low < high are its vertices. */
-struct half_edge {
+struct mesh_half_edge {
     uint32_t low, high;
     uint32_t triangle;
     uint32_t runs_to_higher_vertex; /* 1: the half-edge runs from low to high */
@@ -87,7 +88,7 @@ struct half_edge {
 
 static int compare_half_edges(const void *pa, const void *pb)
 {
-    const struct half_edge *a = pa, *b = pb;
+    const struct mesh_half_edge *a = pa, *b = pb;
     if (a->low != b->low) {
         return a->low < b->low ? -1 : 1;
     }
@@ -97,28 +98,29 @@ static int compare_half_edges(const void *pa, const void *pb)
     return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
 }
 
-static uint32_t find_component_root(uint32_t *component_parent, uint32_t i)
+static uint32_t find_component_root(uint32_t *union_find_parents, uint32_t i)
 {
-    while (component_parent[i] != i) {
-        component_parent[i] = component_parent[component_parent[i]];
-        i = component_parent[i];
+    while (union_find_parents[i] != i) {
+        union_find_parents[i] = union_find_parents[union_find_parents[i]];
+        i = union_find_parents[i];
     }
     return i;
 }
 
-static void unite_components(uint32_t *component_parent, uint32_t a, uint32_t b)
+static void unite_mesh_components(uint32_t *union_find_parents, uint32_t a, uint32_t b)
 {
-    uint32_t ra = find_component_root(component_parent, a),
-             rb = find_component_root(component_parent, b);
+    uint32_t ra = find_component_root(union_find_parents, a),
+             rb = find_component_root(union_find_parents, b);
     if (ra < rb) {
-        component_parent[rb] = ra;
+        union_find_parents[rb] = ra;
     } else {
-        component_parent[ra] = rb;
+        union_find_parents[ra] = rb;
     }
 }
 
 /** Lists the half-edges of the triangles without a repeated vertex; returns their number. */
-static size_t list_half_edges(const uint32_t *triangles, size_t count, struct half_edge *half_edges)
+static size_t list_mesh_half_edges(const uint32_t *triangles, size_t count,
+                                   struct mesh_half_edge *sorted_half_edges)
 {
     size_t n = 0;
     for (size_t t = 0; t < count; t++) {
@@ -128,31 +130,32 @@ static size_t list_half_edges(const uint32_t *triangles, size_t count, struct ha
         }
         for (int k = 0; k < 3; k++) {
             uint32_t p = v[k], q = v[(k + 1) % 3];
-            half_edges[n].low = p < q ? p : q;
-            half_edges[n].high = p < q ? q : p;
-            half_edges[n].triangle = (uint32_t)t;
-            half_edges[n].runs_to_higher_vertex = p < q;
+            sorted_half_edges[n].low = p < q ? p : q;
+            sorted_half_edges[n].high = p < q ? q : p;
+            sorted_half_edges[n].triangle = (uint32_t)t;
+            sorted_half_edges[n].runs_to_higher_vertex = p < q;
             n++;
         }
     }
     return n;
 }
 
-static void count_edge_defects(const struct half_edge *half_edges, size_t n,
-                               uint32_t *component_parent, struct tact_mesh_defects *defects)
+static void count_edge_defects(const struct mesh_half_edge *sorted_half_edges, size_t n,
+                               uint32_t *union_find_parents, struct tact_mesh_defects *defects)
 {
     for (size_t i = 0; i < n;) {
         size_t end = i, runs_to_higher_vertex = 0;
-        while (end < n && half_edges[end].low == half_edges[i].low &&
-               half_edges[end].high == half_edges[i].high) {
-            unite_components(component_parent, half_edges[i].triangle, half_edges[end].triangle);
-            runs_to_higher_vertex += half_edges[end].runs_to_higher_vertex;
+        while (end < n && sorted_half_edges[end].low == sorted_half_edges[i].low &&
+               sorted_half_edges[end].high == sorted_half_edges[i].high) {
+            unite_mesh_components(union_find_parents, sorted_half_edges[i].triangle,
+                                  sorted_half_edges[end].triangle);
+            runs_to_higher_vertex += sorted_half_edges[end].runs_to_higher_vertex;
             end++;
         }
-        size_t edge_use_count = end - i;
-        defects->boundary_edges += edge_use_count == 1;
-        defects->misoriented_edges += edge_use_count == 2 && runs_to_higher_vertex != 1;
-        defects->nonmanifold_edges += edge_use_count > 2;
+        size_t half_edges_of_edge = end - i;
+        defects->boundary_edges += half_edges_of_edge == 1;
+        defects->misoriented_edges += half_edges_of_edge == 2 && runs_to_higher_vertex != 1;
+        defects->nonmanifold_edges += half_edges_of_edge > 2;
         i = end;
     }
 }
@@ -182,30 +185,31 @@ int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const u
 {
     (void)vertex_count;
     memset(defects, 0, sizeof *defects);
-    struct half_edge *half_edges = calloc(3 * triangle_count + 1, sizeof *half_edges);
-    uint32_t *component_parent =
-        malloc((triangle_count ? triangle_count : 1) * sizeof *component_parent);
-    if (!half_edges || !component_parent) {
-        free(half_edges);
-        free(component_parent);
+    struct mesh_half_edge *sorted_half_edges =
+        calloc(3 * triangle_count + 1, sizeof *sorted_half_edges);
+    uint32_t *union_find_parents =
+        malloc((triangle_count ? triangle_count : 1) * sizeof *union_find_parents);
+    if (!sorted_half_edges || !union_find_parents) {
+        free(sorted_half_edges);
+        free(union_find_parents);
         return -ENOMEM;
     }
     for (size_t t = 0; t < triangle_count; t++) {
-        component_parent[t] = (uint32_t)t;
+        union_find_parents[t] = (uint32_t)t;
     }
-    size_t n = list_half_edges(triangles, triangle_count, half_edges);
-    qsort(half_edges, n, sizeof *half_edges, compare_half_edges);
-    count_edge_defects(half_edges, n, component_parent, defects);
+    size_t n = list_mesh_half_edges(triangles, triangle_count, sorted_half_edges);
+    qsort(sorted_half_edges, n, sizeof *sorted_half_edges, compare_half_edges);
+    count_edge_defects(sorted_half_edges, n, union_find_parents, defects);
     count_degenerate_triangles(vertices, triangles, triangle_count, defects);
     for (size_t t = 0; t < triangle_count; t++) {
-        defects->components += component_parent[t] == (uint32_t)t;
+        defects->components += union_find_parents[t] == (uint32_t)t;
     }
-    free(half_edges);
-    free(component_parent);
+    free(sorted_half_edges);
+    free(union_find_parents);
     return 0;
 }
 
-static int is_closed(const struct tact_mesh_defects *d)
+static int is_closed_surface(const struct tact_mesh_defects *d)
 {
     return !d->boundary_edges && !d->nonmanifold_edges && !d->misoriented_edges;
 }
@@ -225,7 +229,7 @@ int tact_mesh_inspect(const double *vertices, size_t vertex_count, const uint32_
     if (rc == 0) {
         memcpy(v, vertices, 3 * vertex_count * sizeof *v);
         memcpy(t, triangles, 3 * triangle_count * sizeof *t);
-        rc = tact_mesh_weld(v, &vertex_count, t, triangle_count);
+        rc = tact_mesh_merge_equal_vertices(v, &vertex_count, t, triangle_count);
     }
     if (rc == 0) {
         rc = tact_mesh_count_defects(v, vertex_count, t, triangle_count, defects);
@@ -237,7 +241,7 @@ int tact_mesh_inspect(const double *vertices, size_t vertex_count, const uint32_
                                  .triangles = t};
         rc = tact_mesh_build_tree(&mesh);
         rc = rc ? rc : tact_mesh_count_crossings(&mesh, defects);
-        defects->misplaced = is_closed(defects) ? defects->misplaced : 0;
+        defects->misplaced = is_closed_surface(defects) ? defects->misplaced : 0;
         t = mesh.triangles;
         free(mesh.nodes);
     }

@@ -15,26 +15,27 @@
 static const double COMPONENT_PERTURBATION_RATIO = 1e-9;
 
 /** Two components whose triangles cross: the smaller index in the high half. */
-struct component_pair {
+struct crossing_component_pair {
     uint64_t pair;
     size_t crossings; /* number of pairs of their triangles that cross */
 };
 
 /** List of pairs of components. */
 struct crossings {
-    struct component_pair *pairs;
+    struct crossing_component_pair *pairs;
     size_t count, capacity;
 };
 
 /** A search for crossings: the mesh with its vertices as given, or displaced by component. */
-struct crossing_search {
+struct triangle_crossing_search {
     const struct tact_mesh *mesh;
     const double *vertices;
     const uint32_t *component_of_vertex;     /* index of the connected component of each vertex */
-    double box_margin;                       /* enlargement of boxes [m] */
+    double triangle_box_margin;              /* enlargement of boxes [m] */
     int counts_crossings_between_components; /* 1: crossings of triangles of different components
                                                 are counted; 0: those within a component */
-    struct crossings *found_crossings; /* where crossings between components are listed, or NULL */
+    struct crossings
+        *component_crossings; /* where crossings between components are listed, or NULL */
     struct crossings
         *crossings_to_count; /* crossings that are counted, each once, ascending; NULL: all */
     size_t count;            /* the search ends above TACT_MESH_CROSSINGS_MAX */
@@ -71,7 +72,7 @@ static double signed_tetrahedron_volume(const double *a, const double *b, const 
     return fabsl(fine) > 16.0L * LDBL_EPSILON * (long double)size ? (double)fine : 0.0;
 }
 
-static int have_opposite_signs(double a, double b)
+static int have_opposite_nonzero_signs(double a, double b)
 {
     return (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0);
 }
@@ -79,8 +80,8 @@ static int have_opposite_signs(double a, double b)
 /** Whether a segment passes through the interior of a triangle. */
 static int segment_pierces_triangle(const double *p, const double *q, const double *const t[3])
 {
-    if (!have_opposite_signs(signed_tetrahedron_volume(t[0], t[1], t[2], p),
-                             signed_tetrahedron_volume(t[0], t[1], t[2], q))) {
+    if (!have_opposite_nonzero_signs(signed_tetrahedron_volume(t[0], t[1], t[2], p),
+                                     signed_tetrahedron_volume(t[0], t[1], t[2], q))) {
         return 0;
     }
     double s0 = signed_tetrahedron_volume(p, q, t[0], t[1]),
@@ -106,7 +107,7 @@ static int edge_pierces_triangle(const uint32_t *is, const double *const s[3], c
 }
 
 /** Whether two triangles cross other than at common corners. */
-static int do_triangles_cross(const struct crossing_search *f, size_t i, size_t j)
+static int do_triangles_cross(const struct triangle_crossing_search *f, size_t i, size_t j)
 {
     const uint32_t *is = f->mesh->triangles + 3 * i, *it = f->mesh->triangles + 3 * j;
     const double *s[3], *t[3];
@@ -119,11 +120,12 @@ static int do_triangles_cross(const struct crossing_search *f, size_t i, size_t 
         t[k] = f->vertices + 3 * (size_t)it[k];
     }
     for (int k = 0; k < 3; k++) {
-        double box_lower_of_s = fmin(s[0][k], fmin(s[1][k], s[2][k]));
-        double box_upper_of_s = fmax(s[0][k], fmax(s[1][k], s[2][k]));
-        double box_lower_of_t = fmin(t[0][k], fmin(t[1][k], t[2][k]));
-        double box_upper_of_t = fmax(t[0][k], fmax(t[1][k], t[2][k]));
-        if (box_lower_of_s > box_upper_of_t || box_lower_of_t > box_upper_of_s) {
+        double lower_bound_of_triangle_s = fmin(s[0][k], fmin(s[1][k], s[2][k]));
+        double upper_bound_of_triangle_s = fmax(s[0][k], fmax(s[1][k], s[2][k]));
+        double lower_bound_of_triangle_t = fmin(t[0][k], fmin(t[1][k], t[2][k]));
+        double upper_bound_of_triangle_t = fmax(t[0][k], fmax(t[1][k], t[2][k]));
+        if (lower_bound_of_triangle_s > upper_bound_of_triangle_t ||
+            lower_bound_of_triangle_t > upper_bound_of_triangle_s) {
             return 0;
         }
     }
@@ -132,7 +134,7 @@ static int do_triangles_cross(const struct crossing_search *f, size_t i, size_t 
 
 static int compare_component_pairs(const void *a, const void *b)
 {
-    const struct component_pair *x = a, *y = b;
+    const struct crossing_component_pair *x = a, *y = b;
     return (x->pair > y->pair) - (x->pair < y->pair);
 }
 
@@ -140,25 +142,25 @@ static int append_component_pair(struct crossings *c, uint64_t pair)
 {
     if (c->count == c->capacity) {
         size_t capacity = c->capacity ? 2 * c->capacity : 64;
-        struct component_pair *reallocated_pairs =
-            realloc(c->pairs, capacity * sizeof *reallocated_pairs);
-        if (!reallocated_pairs) {
+        struct crossing_component_pair *resized_component_pairs =
+            realloc(c->pairs, capacity * sizeof *resized_component_pairs);
+        if (!resized_component_pairs) {
             return -ENOMEM;
         }
-        c->pairs = reallocated_pairs;
+        c->pairs = resized_component_pairs;
         c->capacity = capacity;
     }
-    c->pairs[c->count++] = (struct component_pair){pair, 1};
+    c->pairs[c->count++] = (struct crossing_component_pair){pair, 1};
     return 0;
 }
 
-static void count_triangle_crossing(struct crossing_search *f, size_t i, size_t j)
+static void count_triangle_crossing(struct triangle_crossing_search *f, size_t i, size_t j)
 {
     uint64_t a = f->component_of_vertex[f->mesh->triangles[3 * i]];
     uint64_t b = f->component_of_vertex[f->mesh->triangles[3 * j]];
-    const struct component_pair key = {a < b ? a << 32 | b : b << 32 | a, 0};
+    const struct crossing_component_pair key = {a < b ? a << 32 | b : b << 32 | a, 0};
     if (f->crossings_to_count) {
-        struct component_pair *of =
+        struct crossing_component_pair *of =
             f->crossings_to_count->count
                 ? bsearch(&key, f->crossings_to_count->pairs, f->crossings_to_count->count,
                           sizeof key, compare_component_pairs)
@@ -167,18 +169,18 @@ static void count_triangle_crossing(struct crossing_search *f, size_t i, size_t 
             return;
         }
         of->crossings--;
-    } else if (f->found_crossings) {
-        f->rc = append_component_pair(f->found_crossings, key.pair);
+    } else if (f->component_crossings) {
+        f->rc = append_component_pair(f->component_crossings, key.pair);
     }
     f->count++;
 }
 
-static int do_node_boxes_overlap(const struct crossing_search *f, const struct tact_mesh_node *a,
-                                 const struct tact_mesh_node *b)
+static int do_node_boxes_overlap(const struct triangle_crossing_search *f,
+                                 const struct tact_mesh_node *a, const struct tact_mesh_node *b)
 {
     for (int k = 0; k < 3; k++) {
-        if (a->lower[k] > b->upper[k] + f->box_margin ||
-            b->lower[k] > a->upper[k] + f->box_margin) {
+        if (a->lower[k] > b->upper[k] + f->triangle_box_margin ||
+            b->lower[k] > a->upper[k] + f->triangle_box_margin) {
             return 0;
         }
     }
@@ -187,7 +189,7 @@ static int do_node_boxes_overlap(const struct crossing_search *f, const struct t
 
 /** Finds the crossing triangle pairs below two nodes of the tree, or below one. Recursive: the tree
  * is shallow. */
-static void find_crossings_below_nodes(struct crossing_search *f, uint32_t i, uint32_t j)
+static void find_crossings_below_nodes(struct triangle_crossing_search *f, uint32_t i, uint32_t j)
 {
     const struct tact_mesh_node *a = &f->mesh->nodes[i], *b = &f->mesh->nodes[j];
     if (f->rc || f->count > TACT_MESH_CROSSINGS_MAX ||
@@ -241,11 +243,11 @@ static uint32_t label_components(const struct tact_mesh *mesh, uint32_t *compone
 }
 
 /** Direction of a component's perturbation along an axis: a deterministic value from -1 to 1. */
-static double component_perturbation(uint32_t component, int axis)
+static double mesh_component_perturbation(uint32_t mesh_component, int axis)
 {
-    double x = (component + 1.0) * (axis == 0   ? 0.754877666
-                                    : axis == 1 ? 0.569840291
-                                                : 0.819172513);
+    double x = (mesh_component + 1.0) * (axis == 0   ? 0.754877666
+                                         : axis == 1 ? 0.569840291
+                                                     : 0.819172513);
     return 2.0 * (x - floor(x)) - 1.0;
 }
 
@@ -270,33 +272,34 @@ static void join_equal_component_pairs(struct crossings *c)
  * cross for both signs, components that touch for at most one. So of each pair of components the
  * crossings for the second sign count, up to the number for the first. A mesh that exceeds the
  * limit for the first is not searched for the second. */
-static int count_perturbed_crossings(struct crossing_search *f, size_t *crossings)
+static int count_perturbed_crossings(struct triangle_crossing_search *f, size_t *crossings)
 {
     size_t n = f->mesh->vertex_count;
-    struct crossings found_crossings = {0};
+    struct crossings component_crossings = {0};
     const double *vertices = f->vertices;
-    double *displaced_vertices = malloc(3 * n * sizeof *displaced_vertices);
-    f->rc = displaced_vertices ? 0 : -ENOMEM;
+    double *vertices_displaced_by_component =
+        malloc(3 * n * sizeof *vertices_displaced_by_component);
+    f->rc = vertices_displaced_by_component ? 0 : -ENOMEM;
     f->counts_crossings_between_components = 1;
-    f->found_crossings = &found_crossings;
+    f->component_crossings = &component_crossings;
     f->count = 0;
     for (int way = 0; way < 2 && !f->rc && f->count <= TACT_MESH_CROSSINGS_MAX; way++) {
         for (size_t i = 0; i < 3 * n; i++) {
-            double by = (way ? 0.5 : -0.5) * f->box_margin *
-                        component_perturbation(f->component_of_vertex[i / 3], (int)(i % 3));
-            displaced_vertices[i] = vertices[i] + by;
+            double by = (way ? 0.5 : -0.5) * f->triangle_box_margin *
+                        mesh_component_perturbation(f->component_of_vertex[i / 3], (int)(i % 3));
+            vertices_displaced_by_component[i] = vertices[i] + by;
         }
-        f->vertices = displaced_vertices;
-        f->crossings_to_count = way ? &found_crossings : NULL;
+        f->vertices = vertices_displaced_by_component;
+        f->crossings_to_count = way ? &component_crossings : NULL;
         f->count = 0;
         find_crossings_below_nodes(f, 0, 0);
-        join_equal_component_pairs(&found_crossings);
+        join_equal_component_pairs(&component_crossings);
     }
     f->vertices = vertices;
-    f->found_crossings = f->crossings_to_count = NULL;
+    f->component_crossings = f->crossings_to_count = NULL;
     *crossings = f->rc ? 0 : f->count;
-    free(displaced_vertices);
-    free(found_crossings.pairs);
+    free(vertices_displaced_by_component);
+    free(component_crossings.pairs);
     return f->rc;
 }
 
@@ -312,7 +315,7 @@ static int side_of_line(const double *a, const double *b, const double *p)
 }
 
 /** Winding number of the other components about a point: signed crossings of the ray along +z. */
-static int winding_number_of_components(const struct crossing_search *f, uint32_t node,
+static int winding_number_of_components(const struct triangle_crossing_search *f, uint32_t node,
                                         const double p[3], uint32_t own)
 {
     const struct tact_mesh_node *n = &f->mesh->nodes[node];
@@ -329,15 +332,16 @@ static int winding_number_of_components(const struct crossing_search *f, uint32_
         const uint32_t *v = f->mesh->triangles + 3 * (size_t)t;
         const double *a = f->vertices + 3 * (size_t)v[0], *b = f->vertices + 3 * (size_t)v[1];
         const double *c = f->vertices + 3 * (size_t)v[2];
-        int side_of_first_edge = side_of_line(a, b, p);
-        if (f->component_of_vertex[v[0]] == own || side_of_line(b, c, p) != side_of_first_edge ||
-            side_of_line(c, a, p) != side_of_first_edge) {
+        int side_of_point_at_first_edge = side_of_line(a, b, p);
+        if (f->component_of_vertex[v[0]] == own ||
+            side_of_line(b, c, p) != side_of_point_at_first_edge ||
+            side_of_line(c, a, p) != side_of_point_at_first_edge) {
             continue;
         }
-        double signed_volume = signed_tetrahedron_volume(a, b, c, p);
-        w += side_of_first_edge && signed_volume > 0.0    ? 1
-             : !side_of_first_edge && signed_volume < 0.0 ? -1
-                                                          : 0;
+        double volume_of_triangle_and_point = signed_tetrahedron_volume(a, b, c, p);
+        w += side_of_point_at_first_edge && volume_of_triangle_and_point > 0.0    ? 1
+             : !side_of_point_at_first_edge && volume_of_triangle_and_point < 0.0 ? -1
+                                                                                  : 0;
     }
     return w;
 }
@@ -345,8 +349,8 @@ static int winding_number_of_components(const struct crossing_search *f, uint32_
 /** Counts misplaced components: a solid must lie outside all others, a cavity (inside out) inside
  * exactly one. For components that do not cross, one triangle decides; triangles that lie on
  * another component's face are skipped. */
-static int count_wrongly_nested_components(const struct crossing_search *f, uint32_t components,
-                                           size_t *misplaced)
+static int count_wrongly_nested_components(const struct triangle_crossing_search *f,
+                                           uint32_t components, size_t *misplaced)
 {
     const struct tact_mesh *m = f->mesh;
     double *volume = calloc(components, sizeof *volume);
@@ -394,14 +398,14 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
         size = fmax(size, mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
     }
     uint32_t components = label_components(mesh, component_of_vertex);
-    struct crossing_search f = {
+    struct triangle_crossing_search f = {
         .mesh = mesh, .vertices = mesh->vertices, .component_of_vertex = component_of_vertex};
     find_crossings_below_nodes(&f, 0, 0);
     size_t crossings = f.count, crossings_when_perturbed = 0;
     int rc = f.rc;
     defects->misplaced = 0;
     if (components > 1 && !rc && crossings <= TACT_MESH_CROSSINGS_MAX) {
-        f.box_margin = 2.0 * COMPONENT_PERTURBATION_RATIO * size;
+        f.triangle_box_margin = 2.0 * COMPONENT_PERTURBATION_RATIO * size;
         rc = count_perturbed_crossings(&f, &crossings_when_perturbed);
         crossings += crossings_when_perturbed;
     }

@@ -30,25 +30,27 @@ struct work {
     int64_t corner[3 * MAX_TRIANGLES]; /* index among the facets' corners of each vertex, or -1 */
 };
 
-static const double *triangle_vertex(const struct tact_mesh *mesh, size_t triangle, size_t k)
+static const double *get_triangle_vertex(const struct tact_mesh *mesh, size_t triangle, size_t k)
 {
     return mesh->vertices + 3 * (size_t)mesh->triangles[3 * triangle + k];
 }
 
-static double height_above_facet(const struct tact_mesh_facets *facets, uint32_t f, const double *p)
+static double point_height_above_facet(const struct tact_mesh_facets *facets, uint32_t f,
+                                       const double *p)
 {
     return tact_v3_dot(facets->normal[f], p) - facets->distance[f];
 }
 
 /** Whether a triangle lies in the plane of facet f. */
-static int is_in_facet_plane(const struct work *w, size_t triangle, const double area[3],
-                             uint32_t f)
+static int is_triangle_in_facet_plane(const struct work *w, size_t triangle, const double area[3],
+                                      uint32_t f)
 {
     if (!(tact_v3_dot(area, w->facets->normal[f]) > 0.0)) {
         return 0;
     }
     for (size_t k = 0; k < 3; k++) {
-        double h = height_above_facet(w->facets, f, triangle_vertex(w->mesh, triangle, k));
+        double h =
+            point_height_above_facet(w->facets, f, get_triangle_vertex(w->mesh, triangle, k));
         if (fabs(h) > FACET_PLANE_TOLERANCE * w->facets->size) {
             return 0;
         }
@@ -61,13 +63,13 @@ static int assign_triangles_to_facets(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
     for (size_t t = 0; t < w->mesh->triangle_count; t++) {
-        const double *a = triangle_vertex(w->mesh, t, 0);
+        const double *a = get_triangle_vertex(w->mesh, t, 0);
         double u[3], v[3], area[3];
         uint32_t f = 0;
-        tact_v3_sub(u, triangle_vertex(w->mesh, t, 1), a);
-        tact_v3_sub(v, triangle_vertex(w->mesh, t, 2), a);
+        tact_v3_sub(u, get_triangle_vertex(w->mesh, t, 1), a);
+        tact_v3_sub(v, get_triangle_vertex(w->mesh, t, 2), a);
         tact_v3_cross(area, u, v);
-        while (f < facets->count && !is_in_facet_plane(w, t, area, f)) {
+        while (f < facets->count && !is_triangle_in_facet_plane(w, t, area, f)) {
             f++;
         }
         if (f == facets->count) {
@@ -83,11 +85,11 @@ static int assign_triangles_to_facets(struct work *w)
 }
 
 /** Whether the mesh is convex: no vertex is outside the plane of any facet. */
-static int is_convex(const struct work *w)
+static int is_mesh_of_facets_convex(const struct work *w)
 {
     for (size_t i = 0; i < w->mesh->vertex_count; i++) {
         for (uint32_t f = 0; f < w->facets->count; f++) {
-            double h = height_above_facet(w->facets, f, w->mesh->vertices + 3 * i);
+            double h = point_height_above_facet(w->facets, f, w->mesh->vertices + 3 * i);
             if (h > FACET_PLANE_TOLERANCE * w->facets->size) {
                 return 0;
             }
@@ -132,7 +134,7 @@ static int64_t index_of_corner_vertex(struct work *w, uint32_t vertex)
 
 /** Chains the boundary edges of each facet to a closed rim; returns 0 if a limit is exceeded or a
  * rim is not a single loop. */
-static int chain_edges_to_rims(struct work *w)
+static int chain_boundary_edges_to_rims(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
     uint32_t stored_corner_count = 0;
@@ -181,14 +183,14 @@ static int store_facets_in_mesh(struct work *w)
     for (size_t i = 0; i < 3 * w->mesh->vertex_count; i++) {
         facets->size = fmax(facets->size, fabs(w->mesh->vertices[i]));
     }
-    if (!assign_triangles_to_facets(w) || !is_convex(w)) {
+    if (!assign_triangles_to_facets(w) || !is_mesh_of_facets_convex(w)) {
         return 0;
     }
     list_facet_boundary_edges(w);
     for (size_t i = 0; i < sizeof w->corner / sizeof w->corner[0]; i++) {
         w->corner[i] = -1;
     }
-    if (!chain_edges_to_rims(w)) {
+    if (!chain_boundary_edges_to_rims(w)) {
         return 0;
     }
     for (uint32_t i = facets->corners; i % 4; i++) {

@@ -20,8 +20,8 @@
 static long list_triangles_of_hull(qhT *qh, const double *points, uint32_t **triangles)
 {
     facetT *facet;
-    size_t facet_capacity = (size_t)qh->num_facets, n = 0;
-    uint32_t *t = malloc(3 * (facet_capacity ? facet_capacity : 1) * sizeof *t);
+    size_t hull_triangle_capacity = (size_t)qh->num_facets, n = 0;
+    uint32_t *t = malloc(3 * (hull_triangle_capacity ? hull_triangle_capacity : 1) * sizeof *t);
     *triangles = t;
     if (!t) {
         return -ENOMEM;
@@ -38,7 +38,7 @@ static long list_triangles_of_hull(qhT *qh, const double *points, uint32_t **tri
             }
             k++;
         }
-        if (k != 3 || n == facet_capacity) {
+        if (k != 3 || n == hull_triangle_capacity) {
             continue;
         }
         double e1[3], e2[3], normal[3];
@@ -46,12 +46,12 @@ static long list_triangles_of_hull(qhT *qh, const double *points, uint32_t **tri
         tact_v3_sub(e2, points + 3 * (size_t)corner[2], points + 3 * (size_t)corner[0]);
         tact_v3_cross(normal, e1, e2);
         /* A sliver has no reliable normal: qhull's orientation decides. */
-        int must_flip_facet = tact_v3_dot(normal, normal) > 0.0
-                                  ? tact_v3_dot(normal, facet->normal) < 0.0
-                                  : !(facet->toporient ^ qh_ORIENTclock);
+        int must_reverse_facet_corners = tact_v3_dot(normal, normal) > 0.0
+                                             ? tact_v3_dot(normal, facet->normal) < 0.0
+                                             : !(facet->toporient ^ qh_ORIENTclock);
         t[3 * n] = corner[0];
-        t[3 * n + 1] = corner[must_flip_facet ? 2 : 1];
-        t[3 * n + 2] = corner[must_flip_facet ? 1 : 2];
+        t[3 * n + 1] = corner[must_reverse_facet_corners ? 2 : 1];
+        t[3 * n + 2] = corner[must_reverse_facet_corners ? 1 : 2];
         n++;
     }
     return (long)n;
@@ -66,16 +66,16 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
     char qhull_command[64];
     snprintf(qhull_command, sizeof qhull_command, "qhull %s", options);
     *was_hull_found = 0;
-    double *copy_of_points = malloc(3 * n * sizeof *copy_of_points);
+    double *copy_of_points_for_qhull = malloc(3 * n * sizeof *copy_of_points_for_qhull);
     qhT *qh = calloc(1, sizeof *qh);
-    if (!copy_of_points || !qh) {
-        free(copy_of_points);
+    if (!copy_of_points_for_qhull || !qh) {
+        free(copy_of_points_for_qhull);
         free(qh);
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    memcpy(copy_of_points, points, 3 * n * sizeof *copy_of_points);
+    memcpy(copy_of_points_for_qhull, points, 3 * n * sizeof *copy_of_points_for_qhull);
     qh_zero(qh, log);
-    int rc = qh_new_qhull(qh, 3, (int)n, copy_of_points, False, qhull_command, log, log);
+    int rc = qh_new_qhull(qh, 3, (int)n, copy_of_points_for_qhull, False, qhull_command, log, log);
     if (rc == qh_ERRmem) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     } else if (rc) {
@@ -86,31 +86,31 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
     } else {
         uint32_t *triangles;
         *was_hull_found = 1;
-        long count = list_triangles_of_hull(qh, copy_of_points, &triangles);
+        long count = list_triangles_of_hull(qh, copy_of_points_for_qhull, &triangles);
         rc = count < 0 ? tact_error_set(err, -ENOMEM, "out of memory")
                        : tact_mesh_create_checked(points, n, triangles, (size_t)count, 1, out, err);
         free(triangles);
     }
-    int unfreed_bytes, unfreed_blocks;
+    int bytes_not_freed_by_qhull, blocks_not_freed_by_qhull;
     qh_freeqhull(qh, !qh_ALL);
-    qh_memfreeshort(qh, &unfreed_bytes, &unfreed_blocks);
+    qh_memfreeshort(qh, &bytes_not_freed_by_qhull, &blocks_not_freed_by_qhull);
     free(qh);
-    free(copy_of_points);
+    free(copy_of_points_for_qhull);
     return rc;
 }
 
 /* Points are sorted along a direction in which the planes of a solid rarely lie, as those of one
  * height are compared with each other. */
-static const double sorting_direction[3] = {0.534, 0.617, 0.578};
+static const double point_sorting_direction[3] = {0.534, 0.617, 0.578};
 
-struct point_by_height {
-    double height; /* coordinate along sorting_direction */
+struct point_with_sorting_height {
+    double height; /* coordinate along point_sorting_direction */
     size_t index;
 };
 
 static int compare_points_by_height(const void *a, const void *b)
 {
-    const struct point_by_height *p = a, *q = b;
+    const struct point_with_sorting_height *p = a, *q = b;
     return p->height != q->height ? (p->height < q->height ? -1 : 1)
            : p->index < q->index  ? -1
                                   : p->index > q->index;
@@ -123,27 +123,31 @@ static int are_points_near(const double *p, const double *q, double tolerance)
 }
 
 /** Copies the points without those that are within a distance of another, which is copied. Returns
- * their number, or 0 without memory; *distinct_points is owned by the caller. */
+ * their number, or 0 without memory; *distinct_hull_points is owned by the caller. */
 static size_t copy_distinct_points(const double *points, size_t n, double tolerance,
-                                   double **distinct_points)
+                                   double **distinct_hull_points)
 {
-    struct point_by_height *points_by_height = malloc(n * sizeof *points_by_height);
-    const double height_range =
-        2.0 * tolerance; /* at least `tolerance` times the sum of sorting_direction's components */
+    struct point_with_sorting_height *points_sorted_by_height =
+        malloc(n * sizeof *points_sorted_by_height);
+    const double height_range_of_equal_points =
+        2.0 *
+        tolerance; /* at least `tolerance` times the sum of point_sorting_direction's components */
     size_t count = 0, first = 0;
     double *out = malloc(3 * n * sizeof *out);
-    *distinct_points = out;
-    for (size_t i = 0; points_by_height && i < n; i++) {
-        points_by_height[i] =
-            (struct point_by_height){tact_v3_dot(sorting_direction, points + 3 * i), i};
+    *distinct_hull_points = out;
+    for (size_t i = 0; points_sorted_by_height && i < n; i++) {
+        points_sorted_by_height[i] = (struct point_with_sorting_height){
+            tact_v3_dot(point_sorting_direction, points + 3 * i), i};
     }
-    if (points_by_height) {
-        qsort(points_by_height, n, sizeof *points_by_height, compare_points_by_height);
+    if (points_sorted_by_height) {
+        qsort(points_sorted_by_height, n, sizeof *points_sorted_by_height,
+              compare_points_by_height);
     }
-    for (size_t i = 0; points_by_height && out && i < n; i++) {
-        const double *p = points + 3 * points_by_height[i].index;
-        while (first < count && tact_v3_dot(sorting_direction, out + 3 * first) <
-                                    points_by_height[i].height - height_range) {
+    for (size_t i = 0; points_sorted_by_height && out && i < n; i++) {
+        const double *p = points + 3 * points_sorted_by_height[i].index;
+        while (first < count &&
+               tact_v3_dot(point_sorting_direction, out + 3 * first) <
+                   points_sorted_by_height[i].height - height_range_of_equal_points) {
             first++;
         }
         size_t k = first;
@@ -154,7 +158,7 @@ static size_t copy_distinct_points(const double *points, size_t n, double tolera
             memcpy(out + 3 * count++, p, 3 * sizeof *p);
         }
     }
-    free(points_by_height);
+    free(points_sorted_by_height);
     return count;
 }
 
@@ -164,24 +168,24 @@ static size_t copy_distinct_points(const double *points, size_t n, double tolera
 static int run_qhull_without_coincident_points(const double *points, size_t n, FILE *log,
                                                struct tact_mesh **out, struct tact_error *err)
 {
-    double *distinct_points, most = 0.0;
+    double *distinct_hull_points, most = 0.0;
     for (size_t i = 0; i < 3 * n; i++) {
         most = fmax(most, fabs(points[i]));
     }
     const size_t count =
-        copy_distinct_points(points, n, COINCIDENT_DISTANCE_RATIO * most, &distinct_points);
+        copy_distinct_points(points, n, COINCIDENT_DISTANCE_RATIO * most, &distinct_hull_points);
     int was_hull_found, rc = -EINVAL;
     if (count == 0) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     } else if (count >= 4 && count < n) {
-        rc =
-            run_qhull_with_options(distinct_points, count, "Qt Pp", log, &was_hull_found, out, err);
+        rc = run_qhull_with_options(distinct_hull_points, count, "Qt Pp", log, &was_hull_found, out,
+                                    err);
         if (rc == -EINVAL && was_hull_found) {
-            rc = run_qhull_with_options(distinct_points, count, "QJ Pp", log, &was_hull_found, out,
-                                        err);
+            rc = run_qhull_with_options(distinct_hull_points, count, "QJ Pp", log, &was_hull_found,
+                                        out, err);
         }
     }
-    free(distinct_points);
+    free(distinct_hull_points);
     return rc;
 }
 

@@ -9,8 +9,8 @@
  * their first appearance. In place on both arrays. Returns 0 with the new number of vertices in
  * *vertex_count, or -ENOMEM.
  */
-int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
-                   size_t triangle_count);
+int tact_mesh_merge_equal_vertices(double *vertices, size_t *vertex_count, uint32_t *triangles,
+                                   size_t triangle_count);
 
 /** Polygons of an OBJ file as they are, before any check. Freed with tact_polygons_free(). */
 struct tact_polygons {
@@ -63,7 +63,7 @@ static inline double tact_mesh_box_length_unit(const struct tact_mesh *mesh, dou
 }
 
 /** Largest coordinate of the root's bounds [m]: the scale of the rounding of vertices. */
-static inline double tact_mesh_size(const struct tact_mesh *mesh)
+static inline double tact_mesh_largest_coordinate(const struct tact_mesh *mesh)
 {
     double size = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -106,7 +106,7 @@ int tact_mesh_build_facets(struct tact_mesh *mesh);
 enum { TACT_MESH_STACK = 96 };
 
 /** Flag in a child's index: the child is a leaf of the tree. */
-#define TACT_MESH_LEAF_FLAG 0x80000000U
+#define TACT_MESH_CHILD_IS_LEAF_FLAG 0x80000000U
 
 /** Boxes of up to eight nodes in SIMD layout, as in tact_mesh_box. */
 struct tact_mesh_wide_node {
@@ -114,7 +114,7 @@ struct tact_mesh_wide_node {
     /* scaled box axes, [axis][coordinate]; lanes past count repeat the first box */
     float axis[3][3][8];
     uint32_t child[8]; /* index of each child: of a node of eight, or of a leaf with
-                          TACT_MESH_LEAF_FLAG */
+                          TACT_MESH_CHILD_IS_LEAF_FLAG */
     uint32_t count, unused[7];
 };
 
@@ -158,10 +158,10 @@ int tact_mesh_build_tree(struct tact_mesh *mesh);
 /** Fills volume, centroid, second and radius from vertices and triangles. */
 void tact_mesh_integrate(struct tact_mesh *mesh);
 
-/** tact_mesh_create() for hulls: with zero_volume_allowed, accepts triangles without area that keep
- * the surface closed (they add nothing to any integral) and does not look for crossings. */
+/** tact_mesh_create() for hulls: with is_zero_volume_allowed, accepts triangles without area that
+ * keep the surface closed (they add nothing to any integral) and does not look for crossings. */
 int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const uint32_t *triangles,
-                             size_t triangle_count, int zero_volume_allowed, struct tact_mesh **out,
-                             struct tact_error *err);
+                             size_t triangle_count, int is_zero_volume_allowed,
+                             struct tact_mesh **out, struct tact_error *err);
 
 #endif

@@ -22,16 +22,16 @@ int tact_mesh_box(const double half[3], struct tact_mesh **out)
     return tact_mesh_create(vertices[0], 8, triangles[0], 12, out, NULL);
 }
 
-/** Volume of a unit ball cut into `ring_count` bands per half and `sector_count` sectors: a stack
- * of frusta over regular polygons. */
-static double unit_ball_mesh_volume(size_t sector_count, size_t ring_count)
+/** Volume of a unit ball cut into `latitude_band_count` bands per half and `sector_count` sectors:
+ * a stack of frusta over regular polygons. */
+static double unit_ball_mesh_volume(size_t sector_count, size_t latitude_band_count)
 {
     double polygon = 0.5 * (double)sector_count * tact_sin(2.0 * PI / (double)sector_count);
     double volume = 0.0;
-    for (size_t i = 0; i < ring_count; i++) {
-        double t0 = 0.5 * PI * (double)i / (double)ring_count;
-        double t1 = 0.5 * PI * (double)(i + 1) / (double)ring_count;
-        double r0 = tact_cos(t0), r1 = i + 1 == ring_count ? 0.0 : tact_cos(t1);
+    for (size_t i = 0; i < latitude_band_count; i++) {
+        double t0 = 0.5 * PI * (double)i / (double)latitude_band_count;
+        double t1 = 0.5 * PI * (double)(i + 1) / (double)latitude_band_count;
+        double r0 = tact_cos(t0), r1 = i + 1 == latitude_band_count ? 0.0 : tact_cos(t1);
         volume += 2.0 * (tact_sin(t1) - tact_sin(t0)) * (r0 * r0 + r0 * r1 + r1 * r1) / 3.0;
     }
     return polygon * volume;
@@ -40,14 +40,15 @@ static double unit_ball_mesh_volume(size_t sector_count, size_t ring_count)
 /** Radius of the triangulation at which it has the volume of the exact capsule, with an unchanged
  * axis. */
 static double radius_of_exact_volume(double radius, double half_length, size_t sector_count,
-                                     size_t ring_count)
+                                     size_t latitude_band_count)
 {
-    double capsule_volume_cubic_coefficient = unit_ball_mesh_volume(sector_count, ring_count);
+    double capsule_volume_cubic_coefficient =
+        unit_ball_mesh_volume(sector_count, latitude_band_count);
     double square = (double)sector_count * tact_sin(2.0 * PI / (double)sector_count) * half_length;
-    double target_volume = PI * radius * radius * (4.0 / 3.0 * radius + 2.0 * half_length);
+    double exact_capsule_volume = PI * radius * radius * (4.0 / 3.0 * radius + 2.0 * half_length);
     double r = radius;
     for (int i = 0; i < 8; i++) {
-        r -= (r * r * (capsule_volume_cubic_coefficient * r + square) - target_volume) /
+        r -= (r * r * (capsule_volume_cubic_coefficient * r + square) - exact_capsule_volume) /
              (r * (3.0 * capsule_volume_cubic_coefficient * r + 2.0 * square));
     }
     return r;
@@ -56,23 +57,28 @@ static double radius_of_exact_volume(double radius, double half_length, size_t s
 /** Fills the vertices of a capsule or sphere: south pole, rings from south to north, north pole.
  * Returns their number. */
 static size_t fill_capsule_vertices(double radius, double half_length, size_t sector_count,
-                                    size_t ring_count, double *v)
+                                    size_t latitude_band_count, double *v)
 {
     size_t n = 0;
-    size_t ring_level_count = half_length > 0.0 ? 2 * ring_count : 2 * ring_count - 1;
-    double *south_pole = v + 3 * n++;
-    south_pole[0] = south_pole[1] = 0.0;
-    south_pole[2] = -half_length - radius;
-    for (size_t ring_level = 0; ring_level < ring_level_count; ring_level++) {
-        int is_upper_half_ball = ring_level >= ring_count;
-        size_t up = is_upper_half_ball && half_length > 0.0 ? ring_level - 1 : ring_level;
-        double latitude = 0.5 * PI * ((double)(up + 1) / (double)ring_count - 1.0);
+    size_t vertex_ring_level_count =
+        half_length > 0.0 ? 2 * latitude_band_count : 2 * latitude_band_count - 1;
+    double *south_pole_vertex = v + 3 * n++;
+    south_pole_vertex[0] = south_pole_vertex[1] = 0.0;
+    south_pole_vertex[2] = -half_length - radius;
+    for (size_t vertex_ring_level = 0; vertex_ring_level < vertex_ring_level_count;
+         vertex_ring_level++) {
+        int is_upper_half_ball = vertex_ring_level >= latitude_band_count;
+        size_t up =
+            is_upper_half_ball && half_length > 0.0 ? vertex_ring_level - 1 : vertex_ring_level;
+        double latitude_of_vertex_ring =
+            0.5 * PI * ((double)(up + 1) / (double)latitude_band_count - 1.0);
         for (size_t i = 0; i < sector_count; i++) {
             double angle = 2.0 * PI * (double)i / (double)sector_count;
             double *p = v + 3 * n++;
-            p[0] = radius * tact_cos(latitude) * tact_cos(angle);
-            p[1] = radius * tact_cos(latitude) * tact_sin(angle);
-            p[2] = radius * tact_sin(latitude) + (is_upper_half_ball ? half_length : -half_length);
+            p[0] = radius * tact_cos(latitude_of_vertex_ring) * tact_cos(angle);
+            p[1] = radius * tact_cos(latitude_of_vertex_ring) * tact_sin(angle);
+            p[2] = radius * tact_sin(latitude_of_vertex_ring) +
+                   (is_upper_half_ball ? half_length : -half_length);
         }
     }
     double *top = v + 3 * n++;
@@ -92,13 +98,14 @@ static size_t set_triangle_vertices(uint32_t *t, size_t n, size_t a, size_t b, s
 int tact_mesh_capsule(double radius, double half_length, size_t triangles, struct tact_mesh **out)
 {
     /* bands of latitude as wide as the sectors: sectors^2 triangles in all */
-    size_t ring_count = (size_t)floor(sqrt((double)triangles) / 4.0 + 0.5);
-    ring_count = ring_count < 1 ? 1 : ring_count;
-    size_t ring_level_count = half_length > 0.0 ? 2 * ring_count : 2 * ring_count - 1;
-    size_t sector_count = triangles / (2 * ring_level_count);
+    size_t latitude_band_count = (size_t)floor(sqrt((double)triangles) / 4.0 + 0.5);
+    latitude_band_count = latitude_band_count < 1 ? 1 : latitude_band_count;
+    size_t vertex_ring_level_count =
+        half_length > 0.0 ? 2 * latitude_band_count : 2 * latitude_band_count - 1;
+    size_t sector_count = triangles / (2 * vertex_ring_level_count);
     sector_count = sector_count < 3 ? 3 : sector_count;
-    size_t vertex_capacity = ring_level_count * sector_count + 2,
-           triangle_capacity = 2 * sector_count * ring_level_count;
+    size_t vertex_capacity = vertex_ring_level_count * sector_count + 2,
+           triangle_capacity = 2 * sector_count * vertex_ring_level_count;
     double *v = malloc(3 * vertex_capacity * sizeof *v);
     uint32_t *t = malloc(3 * triangle_capacity * sizeof *t);
     if (!v || !t) {
@@ -106,13 +113,15 @@ int tact_mesh_capsule(double radius, double half_length, size_t triangles, struc
         free(t);
         return -ENOMEM;
     }
-    double r = radius_of_exact_volume(radius, half_length, sector_count, ring_count);
-    size_t top = fill_capsule_vertices(r, half_length, sector_count, ring_count, v) - 1, n = 0;
+    double r = radius_of_exact_volume(radius, half_length, sector_count, latitude_band_count);
+    size_t top = fill_capsule_vertices(r, half_length, sector_count, latitude_band_count, v) - 1,
+           n = 0;
     for (size_t i = 0; i < sector_count; i++) {
         size_t j = (i + 1) % sector_count;
         n = set_triangle_vertices(t, n, 0, 1 + j, 1 + i);
-        for (size_t ring_level = 0; ring_level + 1 < ring_level_count; ring_level++) {
-            size_t low = 1 + ring_level * sector_count, high = low + sector_count;
+        for (size_t vertex_ring_level = 0; vertex_ring_level + 1 < vertex_ring_level_count;
+             vertex_ring_level++) {
+            size_t low = 1 + vertex_ring_level * sector_count, high = low + sector_count;
             n = set_triangle_vertices(t, n, low + i, low + j, high + j);
             n = set_triangle_vertices(t, n, low + i, high + j, high + i);
         }

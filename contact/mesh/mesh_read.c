@@ -22,7 +22,7 @@ struct mesh_reader {
     struct tact_error *err;
 };
 
-static int set_line_error(struct mesh_reader *r, const char *what)
+static int set_mesh_line_error(struct mesh_reader *r, const char *what)
 {
     tact_error_at(r->err, r->name, r->line, 0, NULL);
     return tact_error_set(r->err, -EINVAL, "%s", what);
@@ -35,7 +35,7 @@ static int set_out_of_memory_error(struct mesh_reader *r)
 }
 
 /** Ensures that an array has capacity for one more entry of 3 numbers of the given size. */
-static int grow_array(void **array, size_t count, size_t *capacity, size_t size)
+static int grow_mesh_array(void **array, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity) {
         return 0;
@@ -54,7 +54,7 @@ static int add_mesh_file_vertex(struct mesh_reader *r, const double v[3])
 {
     struct tact_soup *s = r->soup;
     void *array = s->vertices;
-    int rc = grow_array(&array, s->vertex_count, &r->vertex_capacity, sizeof *s->vertices);
+    int rc = grow_mesh_array(&array, s->vertex_count, &r->vertex_capacity, sizeof *s->vertices);
     s->vertices = array;
     if (rc) {
         return set_out_of_memory_error(r);
@@ -62,10 +62,10 @@ static int add_mesh_file_vertex(struct mesh_reader *r, const double v[3])
     for (int k = 0; k < 3; k++) {
         double x = v[k] * r->scale;
         if (!isfinite(x)) {
-            return set_line_error(r, "a coordinate is not finite");
+            return set_mesh_line_error(r, "a coordinate is not finite");
         }
         if (fabs(x) > TACT_MESH_MAX_COORDINATE) {
-            return set_line_error(r, "a coordinate is beyond 1e9 m");
+            return set_mesh_line_error(r, "a coordinate is beyond 1e9 m");
         }
         s->vertices[3 * s->vertex_count + (size_t)k] = x;
     }
@@ -77,13 +77,14 @@ static int add_mesh_file_triangle(struct mesh_reader *r, size_t a, size_t b, siz
 {
     struct tact_soup *s = r->soup;
     void *array = s->triangles;
-    int rc = grow_array(&array, s->triangle_count, &r->triangle_capacity, sizeof *s->triangles);
+    int rc =
+        grow_mesh_array(&array, s->triangle_count, &r->triangle_capacity, sizeof *s->triangles);
     s->triangles = array;
     if (rc) {
         return set_out_of_memory_error(r);
     }
     if (a > UINT32_MAX || b > UINT32_MAX || c > UINT32_MAX) {
-        return set_line_error(r, "more than 2^32 vertices");
+        return set_mesh_line_error(r, "more than 2^32 vertices");
     }
     uint32_t *t = s->triangles + 3 * s->triangle_count++;
     t[0] = (uint32_t)a;
@@ -116,7 +117,7 @@ static char *read_next_line(struct mesh_reader *r)
 }
 
 /** Whether a line begins with a keyword; *text_after_keyword begins behind it. */
-static int skip_keyword(char *line, const char *word, char **text_after_keyword)
+static int skip_line_keyword(char *line, const char *word, char **text_after_keyword)
 {
     size_t n = strlen(word);
     if (strncasecmp(line, word, n) != 0 || (line[n] && !isspace((unsigned char)line[n]))) {
@@ -132,7 +133,7 @@ static int read_three_numbers(struct mesh_reader *r, char *text, double v[3])
         char *end;
         v[k] = tact_number_read(text, &end);
         if (end == text) {
-            return set_line_error(r, "expected three numbers");
+            return set_mesh_line_error(r, "expected three numbers");
         }
         text = end;
     }
@@ -146,7 +147,7 @@ static int parse_obj_face_corner(struct mesh_reader *r, char **text, size_t *ver
     errno = 0;
     long index = strtol(*text, &end, 10);
     if (end == *text || errno) {
-        return set_line_error(r, "expected the vertex numbers of a face");
+        return set_mesh_line_error(r, "expected the vertex numbers of a face");
     }
     long count = (long)r->soup->vertex_count;
     if (index == 0 || index > count || index < -count) {
@@ -165,18 +166,18 @@ static int add_polygon_corner(struct mesh_reader *r, size_t vertex, int first)
 {
     struct tact_polygons *p = r->polygons;
     void *corners = p->corners, *faces = p->faces;
-    int rc = grow_array(&corners, p->corner_count, &p->corner_capacity, sizeof *p->corners);
+    int rc = grow_mesh_array(&corners, p->corner_count, &p->corner_capacity, sizeof *p->corners);
     p->corners = corners;
     if (!rc && first) {
-        rc = grow_array(&faces, p->face_count, &p->face_capacity, sizeof *p->faces);
+        rc = grow_mesh_array(&faces, p->face_count, &p->face_capacity, sizeof *p->faces);
         p->faces = faces;
     }
     if (rc) {
         return set_out_of_memory_error(r);
     }
     if (p->corner_count >= MAX_POLYGON_CORNERS || vertex > UINT32_MAX) {
-        return set_line_error(r,
-                              "the faces of the file have more than 16 million corners together");
+        return set_mesh_line_error(
+            r, "the faces of the file have more than 16 million corners together");
     }
     if (first) {
         p->faces[p->face_count++] = (struct tact_polygon_face){(uint32_t)p->corner_count, r->line};
@@ -213,10 +214,11 @@ static int parse_obj_face(struct mesh_reader *r, char *text)
         first = count ? first : corner;
         last = corner;
         if (++count > MAX_CORNERS) {
-            return set_line_error(r, "a face of more than 4096 corners: triangles are expected");
+            return set_mesh_line_error(r,
+                                       "a face of more than 4096 corners: triangles are expected");
         }
     }
-    return count < 3 ? set_line_error(r, "a face needs three corners or more") : 0;
+    return count < 3 ? set_mesh_line_error(r, "a face needs three corners or more") : 0;
 }
 
 static int read_obj(struct mesh_reader *r)
@@ -224,11 +226,11 @@ static int read_obj(struct mesh_reader *r)
     char *line, *rest;
     while ((line = read_next_line(r))) {
         int rc = 0;
-        if (skip_keyword(line, "v", &rest)) {
+        if (skip_line_keyword(line, "v", &rest)) {
             double v[3] = {0.0};
             rc = read_three_numbers(r, rest, v);
             rc = rc ? rc : add_mesh_file_vertex(r, v);
-        } else if (skip_keyword(line, "f", &rest)) {
+        } else if (skip_line_keyword(line, "f", &rest)) {
             rc = parse_obj_face(r, rest);
         }
         if (rc) {
@@ -244,48 +246,49 @@ static int read_ascii_stl(struct mesh_reader *r)
     int corners = -1, ended = 0; /* number of corners read of the open facet; -1 outside a facet */
     while ((line = read_next_line(r))) {
         int rc = 0;
-        if (skip_keyword(line, "facet", &rest)) {
-            rc = corners >= 0 ? set_line_error(r, "facet within a facet") : 0;
+        if (skip_line_keyword(line, "facet", &rest)) {
+            rc = corners >= 0 ? set_mesh_line_error(r, "facet within a facet") : 0;
             corners = 0;
-        } else if (skip_keyword(line, "vertex", &rest)) {
+        } else if (skip_line_keyword(line, "vertex", &rest)) {
             double v[3] = {0.0};
             rc = corners < 0 || corners > 2
-                     ? set_line_error(r, "an STL facet must have three vertices")
+                     ? set_mesh_line_error(r, "an STL facet must have three vertices")
                      : 0;
             rc = rc ? rc : read_three_numbers(r, rest, v);
             rc = rc ? rc : add_mesh_file_vertex(r, v);
             corners++;
-        } else if (skip_keyword(line, "endfacet", &rest)) {
+        } else if (skip_line_keyword(line, "endfacet", &rest)) {
             size_t n = r->soup->vertex_count;
-            rc = corners != 3 ? set_line_error(r, "an STL facet must have three vertices") : 0;
+            rc = corners != 3 ? set_mesh_line_error(r, "an STL facet must have three vertices") : 0;
             rc = rc ? rc : add_mesh_file_triangle(r, n - 3, n - 2, n - 1);
             corners = -1;
-        } else if (skip_keyword(line, "solid", &rest)) {
+        } else if (skip_line_keyword(line, "solid", &rest)) {
             ended = 0;
-        } else if (skip_keyword(line, "endsolid", &rest)) {
+        } else if (skip_line_keyword(line, "endsolid", &rest)) {
             ended = 1;
-        } else if (*line && !skip_keyword(line, "outer", &rest) &&
-                   !skip_keyword(line, "endloop", &rest)) {
-            rc = set_line_error(r, "expected a line of a text STL file: solid, facet, outer loop, "
-                                   "vertex, endloop, endfacet or endsolid");
+        } else if (*line && !skip_line_keyword(line, "outer", &rest) &&
+                   !skip_line_keyword(line, "endloop", &rest)) {
+            rc = set_mesh_line_error(
+                r, "expected a line of a text STL file: solid, facet, outer loop, "
+                   "vertex, endloop, endfacet or endsolid");
         }
         if (rc) {
             return rc;
         }
     }
-    return corners >= 0 || !ended ? set_line_error(r, "the file ends before endsolid") : 0;
+    return corners >= 0 || !ended ? set_mesh_line_error(r, "the file ends before endsolid") : 0;
 }
 
-static uint32_t read_le32(const unsigned char *p)
+static uint32_t read_little_endian_uint32(const unsigned char *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static double read_le_float(const unsigned char *p)
+static double read_little_endian_float(const unsigned char *p)
 {
-    uint32_t float_bits = read_le32(p);
+    uint32_t bits_of_stl_float = read_little_endian_uint32(p);
     float f;
-    memcpy(&f, &float_bits, sizeof f);
+    memcpy(&f, &bits_of_stl_float, sizeof f);
     return (double)f;
 }
 
@@ -293,7 +296,7 @@ static double read_le_float(const unsigned char *p)
  * normal, corners, attribute. */
 static int read_binary_stl(struct mesh_reader *r, const unsigned char *data, size_t size)
 {
-    size_t count = read_le32(data + 80);
+    size_t count = read_little_endian_uint32(data + 80);
     if ((size - 84) / 50 < count) {
         tact_error_at(r->err, r->name, 0, 0, NULL);
         return tact_error_set(r->err, -EINVAL,
@@ -303,8 +306,9 @@ static int read_binary_stl(struct mesh_reader *r, const unsigned char *data, siz
     for (size_t t = 0; t < count; t++) {
         for (size_t k = 0; k < 3; k++) {
             size_t at = 84 + 50 * t + 12 + 12 * k;
-            double v[3] = {read_le_float(data + at), read_le_float(data + at + 4),
-                           read_le_float(data + at + 8)};
+            double v[3] = {read_little_endian_float(data + at),
+                           read_little_endian_float(data + at + 4),
+                           read_little_endian_float(data + at + 8)};
             if (!isfinite(v[0] * r->scale) || !isfinite(v[1] * r->scale) ||
                 !isfinite(v[2] * r->scale)) {
                 tact_error_at(r->err, r->name, 0, 0, NULL);
@@ -330,8 +334,8 @@ static int read_binary_stl(struct mesh_reader *r, const unsigned char *data, siz
  * zero byte. */
 static int is_binary_stl(const unsigned char *data, size_t size)
 {
-    return size >= 84 &&
-           (size == 84 + 50 * (size_t)read_le32(data + 80) || memchr(data, 0, 84) != NULL);
+    return size >= 84 && (size == 84 + 50 * (size_t)read_little_endian_uint32(data + 80) ||
+                          memchr(data, 0, 84) != NULL);
 }
 
 static int is_ascii_stl(const char *text)
@@ -351,7 +355,8 @@ static int read_text_mesh(struct mesh_reader *r, const void *data, size_t size, 
     text[size] = '\0';
     int rc;
     if (memchr(text, 0, size)) {
-        rc = set_line_error(r, "neither an OBJ nor an STL file: the text contains a zero byte");
+        rc =
+            set_mesh_line_error(r, "neither an OBJ nor an STL file: the text contains a zero byte");
     } else {
         r->next = text + (strncmp(text, "\xEF\xBB\xBF", 3) ? 0 : 3); /* byte order mark */
         *stl = is_ascii_stl(r->next);
@@ -361,7 +366,7 @@ static int read_text_mesh(struct mesh_reader *r, const void *data, size_t size, 
     return rc;
 }
 
-static int read_surface_of_tets(struct mesh_reader *r, const void *data, size_t size)
+static int read_surface_of_tetrahedra(struct mesh_reader *r, const void *data, size_t size)
 {
     struct tact_tets *tets;
     int rc = tact_tets_read(data, size, r->name, r->scale, &tets, r->err);
@@ -379,10 +384,10 @@ static int read_surface_of_tets(struct mesh_reader *r, const void *data, size_t 
 
 /* Refuses types of file that users often have in place of a mesh, with a message that says what to
  * do. */
-static int refuse_other_file_type(struct mesh_reader *r, const void *data, size_t size)
+static int refuse_unsupported_mesh_file(struct mesh_reader *r, const void *data, size_t size)
 {
     static const struct {
-        const char *leading_bytes, *message;
+        const char *leading_bytes_of_file_type, *message;
     } types[] = {
         {"glTF", "a GLB file cannot be read: convert it to OBJ by `tact import`"},
         {"ply\n", "a PLY file cannot be read: convert it to OBJ by `tact import`"},
@@ -391,9 +396,9 @@ static int refuse_other_file_type(struct mesh_reader *r, const void *data, size_
          "this file is a Git LFS pointer, not a mesh: `git lfs pull` downloads the mesh"},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        const size_t length = strlen(types[i].leading_bytes);
-        if (size >= length && !memcmp(data, types[i].leading_bytes, length)) {
-            return set_line_error(r, types[i].message);
+        const size_t length = strlen(types[i].leading_bytes_of_file_type);
+        if (size >= length && !memcmp(data, types[i].leading_bytes_of_file_type, length)) {
+            return set_mesh_line_error(r, types[i].message);
         }
     }
     return 0;
@@ -405,9 +410,9 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
     memset(out, 0, sizeof *out);
     struct mesh_reader r = {.name = name, .scale = scale, .soup = out, .err = err};
     if (tact_tets_recognise(data, size)) {
-        return read_surface_of_tets(&r, data, size);
+        return read_surface_of_tetrahedra(&r, data, size);
     }
-    int stl = is_binary_stl(data, size), rc = refuse_other_file_type(&r, data, size);
+    int stl = is_binary_stl(data, size), rc = refuse_unsupported_mesh_file(&r, data, size);
     if (rc) {
         return rc;
     }
@@ -418,10 +423,11 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
     }
     if (rc == 0 && out->triangle_count == 0) {
         r.line = 0;
-        rc = set_line_error(&r, "the file has no triangles: expected an OBJ or STL mesh");
+        rc = set_mesh_line_error(&r, "the file has no triangles: expected an OBJ or STL mesh");
     }
     if (rc == 0 && stl) {
-        rc = tact_mesh_weld(out->vertices, &out->vertex_count, out->triangles, out->triangle_count);
+        rc = tact_mesh_merge_equal_vertices(out->vertices, &out->vertex_count, out->triangles,
+                                            out->triangle_count);
         rc = rc ? set_out_of_memory_error(&r) : 0;
     }
     if (rc) {
@@ -439,7 +445,8 @@ int tact_polygons_read(const void *data, size_t size, const char *name, double s
     int stl = 0, rc = read_text_mesh(&r, data, size, &stl);
     if (rc == 0 && out->face_count == 0) {
         r.line = 0;
-        rc = set_line_error(&r, "the file has no faces: expected an OBJ file with v and f lines");
+        rc = set_mesh_line_error(&r,
+                                 "the file has no faces: expected an OBJ file with v and f lines");
     }
     if (rc) {
         tact_polygons_free(out);

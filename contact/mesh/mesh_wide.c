@@ -44,36 +44,37 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
     }
 }
 
-/** Whether a tree node is a leaf, or all its leaves are at most `level_count` below it. */
-static int has_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t node,
-                                    int level_count)
+/** Whether a tree node is a leaf, or all its leaves are at most `tree_level_count` below it. */
+static int are_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t node,
+                                    int tree_level_count)
 {
     const uint32_t first = boxes[node].first;
     return boxes[node].count ||
-           (level_count > 0 && has_leaves_within_levels(boxes, first, level_count - 1) &&
-            has_leaves_within_levels(boxes, first + 1, level_count - 1));
+           (tree_level_count > 0 && are_leaves_within_levels(boxes, first, tree_level_count - 1) &&
+            are_leaves_within_levels(boxes, first + 1, tree_level_count - 1));
 }
 
 /** Lists the descendants of a node a number of levels below it, or less deep where all leaves are
  * at most `low` levels below, in the tree's order.
  */
 static uint32_t list_descendants_at_level(const struct tact_mesh_box *boxes, uint32_t node,
-                                          int level_count, int low, uint32_t *out)
+                                          int tree_level_count, int low, uint32_t *out)
 {
-    if (level_count == 0 || has_leaves_within_levels(boxes, node, low)) {
+    if (tree_level_count == 0 || are_leaves_within_levels(boxes, node, low)) {
         *out = node;
         return 1;
     }
-    uint32_t n = list_descendants_at_level(boxes, boxes[node].first, level_count - 1, low, out);
-    return n +
-           list_descendants_at_level(boxes, boxes[node].first + 1, level_count - 1, low, out + n);
+    uint32_t n =
+        list_descendants_at_level(boxes, boxes[node].first, tree_level_count - 1, low, out);
+    return n + list_descendants_at_level(boxes, boxes[node].first + 1, tree_level_count - 1, low,
+                                         out + n);
 }
 
 static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *boxes,
                             uint32_t index, uint32_t from)
 {
     /* children whose leaves fit in a node of eight are not split further */
-    int low = has_leaves_within_levels(boxes, from, 3) ? 0 : 3;
+    int low = are_leaves_within_levels(boxes, from, 3) ? 0 : 3;
     uint32_t children[8], n = list_descendants_at_level(boxes, from, 3, low, children);
     struct tact_mesh_wide_node *wide_node = &mesh->wide->wide_nodes[index];
     wide_node->count = n;
@@ -89,7 +90,8 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
     for (uint32_t i = 0; i < n; i++) {
         const struct tact_mesh_box *box = &boxes[children[i]];
         if (box->count) {
-            mesh->wide->wide_nodes[index].child[i] = mesh->wide->leaf_count | TACT_MESH_LEAF_FLAG;
+            mesh->wide->wide_nodes[index].child[i] =
+                mesh->wide->leaf_count | TACT_MESH_CHILD_IS_LEAF_FLAG;
             add_leaf(mesh, box->first, box->count);
         } else {
             uint32_t child = mesh->wide->wide_node_count++;

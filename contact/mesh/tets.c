@@ -32,12 +32,12 @@ static size_t measure_leading_space(const char *text, size_t size)
 }
 
 /* Whether a text begins with one of the words, behind a byte order mark and white space. */
-static int begins_with_word(const char *text, size_t size, const char *const words[])
+static int does_text_begin_with_word(const char *text, size_t size, const char *const words[])
 {
-    size_t leading_space = measure_leading_space(text, size);
+    size_t leading_space_length = measure_leading_space(text, size);
     for (int i = 0; words[i]; i++) {
         size_t n = strlen(words[i]);
-        if (size - leading_space >= n && !memcmp(text + leading_space, words[i], n)) {
+        if (size - leading_space_length >= n && !memcmp(text + leading_space_length, words[i], n)) {
             return 1;
         }
     }
@@ -46,8 +46,9 @@ static int begins_with_word(const char *text, size_t size, const char *const wor
 
 int tact_tets_recognise(const void *data, size_t size)
 {
-    return begins_with_word(data, size, vtk_starts) || begins_with_word(data, size, msh_starts) ||
-           begins_with_word(data, size, xml_starts);
+    return does_text_begin_with_word(data, size, vtk_starts) ||
+           does_text_begin_with_word(data, size, msh_starts) ||
+           does_text_begin_with_word(data, size, xml_starts);
 }
 
 int tact_tets_report_error(struct tets_reader *r, const char *format, ...)
@@ -105,11 +106,11 @@ int tact_tets_read_count(struct tets_reader *r, size_t bytes, const char *what, 
 {
     uint64_t count;
     int rc = tact_tets_read_integer(r, what, &count);
-    size_t bytes_left = (size_t)(r->end - r->at);
-    if (!rc && (count > bytes_left / bytes || count >= UINT32_MAX / 4)) {
+    size_t bytes_left_in_file = (size_t)(r->end - r->at);
+    if (!rc && (count > bytes_left_in_file / bytes || count >= UINT32_MAX / 4)) {
         rc = tact_tets_report_error(
             r, "%s, %llu, is too large for the %zu bytes that follow in the file", what,
-            (unsigned long long)count, bytes_left);
+            (unsigned long long)count, bytes_left_in_file);
     }
     *out = rc ? 0 : (size_t)count;
     return rc;
@@ -161,17 +162,17 @@ int tact_tets_alloc_tets(struct tets_reader *r, size_t count)
     return t->tets ? 0 : report_no_memory(r);
 }
 
-int tact_tets_is_field_name(struct tets_reader *r, const char *name)
+int tact_tets_is_value_name(struct tets_reader *r, const char *name)
 {
     int pressure = !strcasecmp(name, "pressure");
     if (!pressure && strcasecmp(name, "extent") != 0) {
         return 0;
     }
-    if (r->values_are_read) {
+    if (r->are_vertex_values_read) {
         return tact_tets_report_error(r,
                                       "the vertices have a second scalar named pressure or extent");
     }
-    r->values_are_read = 1;
+    r->are_vertex_values_read = 1;
     r->tets->pressure = pressure;
     return 1;
 }
@@ -184,7 +185,7 @@ static int scale_and_check_tets(struct tets_reader *r)
     if (!t->tet_count) {
         return tact_tets_report_error(r, "the file has no tetrahedra; expected at least one");
     }
-    if (!r->values_are_read) {
+    if (!r->are_vertex_values_read) {
         return tact_tets_report_error(
             r, "no scalar of the vertices named pressure [Pa] or extent [m]; for "
                "the surface alone give an OBJ or STL file");
@@ -242,9 +243,9 @@ int tact_tets_read(const void *data, size_t size, const char *name, double scale
         r.at = text;
         r.end = text + size;
         skip_leading_space(&r);
-        rc = begins_with_word(text, size, vtk_starts)   ? tact_tets_read_vtk(&r)
-             : begins_with_word(text, size, msh_starts) ? tact_tets_read_msh(&r)
-                                                        : report_unsupported_xml(&r);
+        rc = does_text_begin_with_word(text, size, vtk_starts)   ? tact_tets_read_vtk(&r)
+             : does_text_begin_with_word(text, size, msh_starts) ? tact_tets_read_msh(&r)
+                                                                 : report_unsupported_xml(&r);
         rc = rc ? rc : scale_and_check_tets(&r);
     }
     free(text);
@@ -259,52 +260,55 @@ int tact_tets_read(const void *data, size_t size, const char *name, double scale
 /* A side of a tetrahedron: its vertices in ascending order, and counter-clockwise as seen from
  * outside. */
 struct side {
-    uint32_t sorted_vertices[3], outward[3];
+    uint32_t sorted_vertices_of_side[3], outward[3];
 };
 
 static int compare_tet_sides(const void *a, const void *b)
 {
     const struct side *p = a, *q = b;
     for (int i = 0; i < 3; i++) {
-        if (p->sorted_vertices[i] != q->sorted_vertices[i]) {
-            return p->sorted_vertices[i] < q->sorted_vertices[i] ? -1 : 1;
+        if (p->sorted_vertices_of_side[i] != q->sorted_vertices_of_side[i]) {
+            return p->sorted_vertices_of_side[i] < q->sorted_vertices_of_side[i] ? -1 : 1;
         }
     }
     return 0;
 }
 
-static void swap_vertices(uint32_t *a, uint32_t *b)
+static void swap_vertex_indices(uint32_t *a, uint32_t *b)
 {
     uint32_t swapped = *a;
     *a = *b;
     *b = swapped;
 }
 
-static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, int apex,
-                               struct side *out)
+static void make_oriented_tet_side(const struct tact_tets *t, const uint32_t *tet, int apex,
+                                   struct side *out)
 {
-    static const uint8_t outward_corner_order[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+    static const uint8_t corner_order_of_outward_side[4][3] = {
+        {1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
     double e[3][3], across[3];
     for (int k = 0; k < 3; k++) {
-        out->outward[k] = tet[outward_corner_order[apex][k]];
+        out->outward[k] = tet[corner_order_of_outward_side[apex][k]];
         tact_v3_sub(e[k], t->vertices + 3 * (size_t)tet[k + 1], t->vertices + 3 * (size_t)tet[0]);
     }
     tact_v3_cross(across, e[1], e[2]);
     if (tact_v3_dot(e[0], across) < 0.0) {
-        swap_vertices(&out->outward[1], &out->outward[2]);
+        swap_vertex_indices(&out->outward[1], &out->outward[2]);
     }
-    memcpy(out->sorted_vertices, out->outward, sizeof out->sorted_vertices);
+    memcpy(out->sorted_vertices_of_side, out->outward, sizeof out->sorted_vertices_of_side);
     for (int k = 0; k < 3; k++) {
         int at = k % 2;
-        if (out->sorted_vertices[at] > out->sorted_vertices[at + 1]) {
-            swap_vertices(&out->sorted_vertices[at], &out->sorted_vertices[at + 1]);
+        if (out->sorted_vertices_of_side[at] > out->sorted_vertices_of_side[at + 1]) {
+            swap_vertex_indices(&out->sorted_vertices_of_side[at],
+                                &out->sorted_vertices_of_side[at + 1]);
         }
     }
 }
 
 /* Copies the vertices of the surface triangles, and renumbers them. map: an array for all vertices.
  */
-static void copy_vertices(const struct tact_tets *tets, uint32_t *map, struct tact_soup *out)
+static void copy_surface_vertices(const struct tact_tets *tets, uint32_t *map,
+                                  struct tact_soup *out)
 {
     /* map of a vertex: 0 if it is not copied, else its new index, from 1 */
     memset(map, 0, tets->vertex_count * sizeof *map);
@@ -334,18 +338,19 @@ int tact_tets_surface(const struct tact_tets *tets, struct tact_soup *out)
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        make_oriented_side(tets, tets->tets + 4 * (i / 4), (int)(i % 4), &sides[i]);
+        make_oriented_tet_side(tets, tets->tets + 4 * (i / 4), (int)(i % 4), &sides[i]);
     }
     qsort(sides, count, sizeof *sides, compare_tet_sides);
     for (size_t i = 0; i < count; i++) {
-        int is_shared_side = (i && !compare_tet_sides(&sides[i - 1], &sides[i])) ||
-                             (i + 1 < count && !compare_tet_sides(&sides[i], &sides[i + 1]));
-        if (!is_shared_side) {
+        int is_side_of_two_tetrahedra =
+            (i && !compare_tet_sides(&sides[i - 1], &sides[i])) ||
+            (i + 1 < count && !compare_tet_sides(&sides[i], &sides[i + 1]));
+        if (!is_side_of_two_tetrahedra) {
             memcpy(out->triangles + 3 * out->triangle_count++, sides[i].outward,
                    sizeof sides[i].outward);
         }
     }
-    copy_vertices(tets, map, out);
+    copy_surface_vertices(tets, map, out);
     free(sides);
     free(map);
     return 0;

@@ -12,7 +12,7 @@ struct tets_reader {
     const char *at, *end; /* part of the file that is not read yet; *end is 0 */
     int line;
     double scale;
-    int values_are_read; /* 1: the values at the vertices have been read */
+    int are_vertex_values_read; /* 1: the values at the vertices have been read */
     struct tact_tets *tets;
     struct tact_error *err;
 };
@@ -41,7 +41,7 @@ int tact_tets_alloc_vertices(struct tets_reader *r, size_t count);
 int tact_tets_alloc_tets(struct tets_reader *r, size_t count);
 
 /* 1 for a dataset of values that is to be read: "pressure" or "extent"; -EINVAL for a second. */
-int tact_tets_is_field_name(struct tets_reader *r, const char *name);
+int tact_tets_is_value_name(struct tets_reader *r, const char *name);
 
 /* Read a whole file. */
 int tact_tets_read_vtk(struct tets_reader *r);

@@ -17,16 +17,16 @@ struct msh {
     struct tets_reader *r;
     struct node *nodes; /* sorted by number */
     size_t node_count;
-    int is_section_read; /* 1: the present section of the file has been read to its end */
+    int is_msh_section_read; /* 1: the present section of the file has been read to its end */
 };
 
 /* Elements by Gmsh's type: solids other than the tetrahedron of four nodes cannot be read. */
 static int is_unsupported_solid_element(uint64_t type)
 {
-    static const unsigned char flat_element_types[] = {1,  2,  3,  8,  9,  10, 15, 16, 20,
-                                                       21, 22, 23, 24, 25, 26, 27, 28};
-    return type != TET &&
-           (type > 28 || !memchr(flat_element_types, (int)type, sizeof flat_element_types));
+    static const unsigned char msh_types_without_volume[] = {1,  2,  3,  8,  9,  10, 15, 16, 20,
+                                                             21, 22, 23, 24, 25, 26, 27, 28};
+    return type != TET && (type > 28 || !memchr(msh_types_without_volume, (int)type,
+                                                sizeof msh_types_without_volume));
 }
 
 static int compare_msh_node_numbers(const void *a, const void *b)
@@ -37,11 +37,10 @@ static int compare_msh_node_numbers(const void *a, const void *b)
 
 static int find_msh_node(const struct msh *m, uint64_t tag, const char *of, uint32_t *out)
 {
-    const struct node node_with_wanted_tag = {tag, 0};
-    const struct node *found = m->nodes
-                                   ? bsearch(&node_with_wanted_tag, m->nodes, m->node_count,
-                                             sizeof node_with_wanted_tag, compare_msh_node_numbers)
-                                   : NULL;
+    const struct node node_search_key = {tag, 0};
+    const struct node *found = m->nodes ? bsearch(&node_search_key, m->nodes, m->node_count,
+                                                  sizeof node_search_key, compare_msh_node_numbers)
+                                        : NULL;
     if (!found) {
         return tact_tets_report_error(m->r, "%s has node %llu, which does not exist", of,
                                       (unsigned long long)tag);
@@ -79,7 +78,7 @@ static int read_node_tag(struct msh *m, size_t i)
     return tact_tets_read_integer(m->r, "a node's number", &m->nodes[i].tag);
 }
 
-static int read_coordinates(struct msh *m, size_t i)
+static int read_msh_node_coordinates(struct msh *m, size_t i)
 {
     int rc = 0;
     for (size_t k = 0; !rc && k < 3; k++) {
@@ -95,12 +94,12 @@ static int read_nodes_format_2(struct msh *m)
     rc = rc ? rc : allocate_msh_nodes(m, count);
     for (size_t i = 0; !rc && i < count; i++) {
         rc = read_node_tag(m, i);
-        rc = rc ? rc : read_coordinates(m, i);
+        rc = rc ? rc : read_msh_node_coordinates(m, i);
     }
     return rc ? rc : sort_msh_nodes_by_number(m);
 }
 
-static int read_integers(struct msh *m, const char *what, uint64_t *out, int count)
+static int read_msh_integers(struct msh *m, const char *what, uint64_t *out, int count)
 {
     int rc = 0;
     for (int i = 0; !rc && i < count; i++) {
@@ -113,36 +112,37 @@ static int read_integers(struct msh *m, const char *what, uint64_t *out, int cou
  * then the nodes' numbers, then their coordinates. */
 static int read_nodes_format_4(struct msh *m)
 {
-    size_t block_count, count, done = 0;
-    uint64_t entity_tag_range[2], record_header[4];
-    int rc = tact_tets_read_count(m->r, 8, "the number of node blocks", &block_count);
+    size_t node_block_count, count, read_element_count = 0;
+    uint64_t tag_range_of_msh_section[2], msh_record_numbers[4];
+    int rc = tact_tets_read_count(m->r, 8, "the number of node blocks", &node_block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 8, "the number of nodes", &count);
-    rc = rc ? rc : read_integers(m, "a node's number", entity_tag_range, 2);
+    rc = rc ? rc : read_msh_integers(m, "a node's number", tag_range_of_msh_section, 2);
     rc = rc ? rc : allocate_msh_nodes(m, count);
-    for (size_t b = 0; !rc && b < block_count; b++) {
-        rc = read_integers(m, "the four numbers at the start of a node block", record_header, 4);
-        if (!rc && (record_header[3] > count - done || record_header[2])) {
+    for (size_t b = 0; !rc && b < node_block_count; b++) {
+        rc = read_msh_integers(m, "the four numbers at the start of a node block",
+                               msh_record_numbers, 4);
+        if (!rc && (msh_record_numbers[3] > count - read_element_count || msh_record_numbers[2])) {
             rc = tact_tets_report_error(
                 m->r,
                 "a node block of %llu nodes%s, where %zu of the %zu nodes of the file are not yet "
                 "listed",
-                (unsigned long long)record_header[3],
-                record_header[2] ? " with parametric coordinates, which cannot be read" : "",
-                count - done, count);
+                (unsigned long long)msh_record_numbers[3],
+                msh_record_numbers[2] ? " with parametric coordinates, which cannot be read" : "",
+                count - read_element_count, count);
         }
-        for (size_t i = 0; !rc && i < record_header[3]; i++) {
-            rc = read_node_tag(m, done + i);
+        for (size_t i = 0; !rc && i < msh_record_numbers[3]; i++) {
+            rc = read_node_tag(m, read_element_count + i);
         }
-        for (size_t i = 0; !rc && i < record_header[3]; i++) {
-            rc = read_coordinates(m, done + i);
+        for (size_t i = 0; !rc && i < msh_record_numbers[3]; i++) {
+            rc = read_msh_node_coordinates(m, read_element_count + i);
         }
-        done += rc ? 0 : record_header[3];
+        read_element_count += rc ? 0 : msh_record_numbers[3];
     }
-    if (!rc && done < count) {
+    if (!rc && read_element_count < count) {
         rc = tact_tets_report_error(
             m->r,
             "the node blocks list fewer nodes than the file states: %zu of %zu nodes are missing",
-            count - done, count);
+            count - read_element_count, count);
     }
     return rc ? rc : sort_msh_nodes_by_number(m);
 }
@@ -173,15 +173,16 @@ static int read_msh_element(struct msh *m, uint64_t type)
 static int read_elements_format_2(struct msh *m)
 {
     size_t count;
-    uint64_t record_header[3], tag;
+    uint64_t msh_record_numbers[3], tag;
     int rc = tact_tets_read_count(m->r, 8, "the number of elements", &count);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = read_integers(m, "an element's number, type and number of tags", record_header, 3);
-        for (uint64_t k = 0; !rc && k < record_header[2]; k++) {
+        rc = read_msh_integers(m, "an element's number, type and number of tags",
+                               msh_record_numbers, 3);
+        for (uint64_t k = 0; !rc && k < msh_record_numbers[2]; k++) {
             rc = tact_tets_read_integer(m->r, "an element's tag", &tag);
         }
-        rc = rc ? rc : read_msh_element(m, record_header[1]);
+        rc = rc ? rc : read_msh_element(m, msh_record_numbers[1]);
     }
     return rc;
 }
@@ -190,32 +191,33 @@ static int read_elements_format_2(struct msh *m)
  * element with its number. */
 static int read_elements_format_4(struct msh *m)
 {
-    size_t block_count, count, done = 0;
-    uint64_t entity_tag_range[2], record_header[4], tag;
-    int rc = tact_tets_read_count(m->r, 8, "the number of element blocks", &block_count);
+    size_t node_block_count, count, read_element_count = 0;
+    uint64_t tag_range_of_msh_section[2], msh_record_numbers[4], tag;
+    int rc = tact_tets_read_count(m->r, 8, "the number of element blocks", &node_block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 4, "the number of elements", &count);
-    rc = rc ? rc : read_integers(m, "an element's number", entity_tag_range, 2);
+    rc = rc ? rc : read_msh_integers(m, "an element's number", tag_range_of_msh_section, 2);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
-    for (size_t b = 0; !rc && b < block_count; b++) {
-        rc =
-            read_integers(m, "the four numbers at the start of an element block", record_header, 4);
-        if (!rc && record_header[3] > count - done) {
+    for (size_t b = 0; !rc && b < node_block_count; b++) {
+        rc = read_msh_integers(m, "the four numbers at the start of an element block",
+                               msh_record_numbers, 4);
+        if (!rc && msh_record_numbers[3] > count - read_element_count) {
             rc = tact_tets_report_error(m->r,
                                         "an element block of %llu elements, where %zu of the %zu "
                                         "elements of the file are not yet listed",
-                                        (unsigned long long)record_header[3], count - done, count);
+                                        (unsigned long long)msh_record_numbers[3],
+                                        count - read_element_count, count);
         }
-        for (size_t i = 0; !rc && i < record_header[3]; i++) {
+        for (size_t i = 0; !rc && i < msh_record_numbers[3]; i++) {
             rc = tact_tets_read_integer(m->r, "an element's number", &tag);
-            rc = rc ? rc : read_msh_element(m, record_header[2]);
+            rc = rc ? rc : read_msh_element(m, msh_record_numbers[2]);
         }
-        done += rc ? 0 : record_header[3];
+        read_element_count += rc ? 0 : msh_record_numbers[3];
     }
-    if (!rc && done < count) {
+    if (!rc && read_element_count < count) {
         rc = tact_tets_report_error(m->r,
                                     "the element blocks list fewer elements than the file states: "
                                     "%zu of %zu elements are missing",
-                                    count - done, count);
+                                    count - read_element_count, count);
     }
     return rc;
 }
@@ -243,7 +245,7 @@ static void read_quoted_string(struct msh *m, char name[TACT_TETS_WORD])
 static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD],
                                uint64_t node_data_integer_tags[3])
 {
-    char ignored_string_tag[TACT_TETS_WORD];
+    char ignored_node_data_string_tag[TACT_TETS_WORD];
     uint64_t count, ignored;
     double number;
     name[0] = '\0';
@@ -251,7 +253,7 @@ static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD],
     int rc = tact_tets_read_integer(m->r, "the number of string tags of the node data", &count);
     tact_tets_skip_line(m->r);
     for (uint64_t i = 0; !rc && i < count && m->r->at < m->r->end; i++) {
-        read_quoted_string(m, i ? ignored_string_tag : name);
+        read_quoted_string(m, i ? ignored_node_data_string_tag : name);
     }
     rc = rc ? rc : tact_tets_read_integer(m->r, "the number of real tags of the node data", &count);
     for (uint64_t i = 0; !rc && i < count; i++) {
@@ -272,7 +274,7 @@ static int read_node_data(struct msh *m)
     uint64_t node_data_integer_tags[3], tag = 0;
     uint32_t index = 0;
     int rc = read_node_data_head(m, name, node_data_integer_tags);
-    int is_pressure_field = rc ? rc : tact_tets_is_field_name(m->r, name);
+    int is_pressure_field = rc ? rc : tact_tets_is_value_name(m->r, name);
     if (is_pressure_field > 0 && node_data_integer_tags[1] != 1) {
         return tact_tets_report_error(m->r, "\"%.40s\" has %llu components; expected 1", name,
                                       (unsigned long long)node_data_integer_tags[1]);
@@ -286,12 +288,12 @@ static int read_node_data(struct msh *m)
         }
         rc = rc ? rc : tact_tets_read_number(m->r, name, &m->r->tets->values[index]);
     }
-    m->is_section_read = is_pressure_field > 0;
+    m->is_msh_section_read = is_pressure_field > 0;
     return is_pressure_field < 0 ? is_pressure_field : rc;
 }
 
 /* Reads the end of a Gmsh section, which must follow at once where the section has been read. */
-static int expect_section_end(struct msh *m, const char *name)
+static int expect_msh_section_end(struct msh *m, const char *name)
 {
     char word[TACT_TETS_WORD];
     int rc = tact_tets_read_word(m->r, word);
@@ -303,7 +305,7 @@ static int expect_section_end(struct msh *m, const char *name)
 }
 
 /* Skips the file up to the end of a section. */
-static int skip_section(struct msh *m, const char *name)
+static int skip_msh_section(struct msh *m, const char *name)
 {
     char word[TACT_TETS_WORD];
     struct tets_reader *r = m->r;
@@ -321,19 +323,19 @@ static int skip_section(struct msh *m, const char *name)
     return tact_tets_report_error(r, "the file ends before $End%.40s", name + 1);
 }
 
-static int read_format(struct msh *m, int *version)
+static int read_msh_format(struct msh *m, int *version)
 {
     char word[TACT_TETS_WORD];
-    uint64_t is_binary;
+    uint64_t is_binary_msh_file;
     int rc = tact_tets_read_word(m->r, word);
     *version = !strcmp(word, "2.2") ? 2 : 4;
     if (!rc && strcmp(word, "2.2") != 0 && strcmp(word, "4.1") != 0) {
         rc = tact_tets_report_error(m->r, "version \"%.40s\" cannot be read; expected 2.2 or 4.1",
                                     word);
     }
-    rc = rc ? rc : tact_tets_read_integer(m->r, "0 for ASCII", &is_binary);
+    rc = rc ? rc : tact_tets_read_integer(m->r, "0 for ASCII", &is_binary_msh_file);
     return rc ? rc
-           : is_binary
+           : is_binary_msh_file
                ? tact_tets_report_error(m->r, "a binary file; expected ASCII (Mesh.Binary = 0)")
                : 0;
 }
@@ -341,17 +343,17 @@ static int read_format(struct msh *m, int *version)
 static int read_msh_section(struct msh *m, const char *word, int *version)
 {
     if (!strcmp(word, "$MeshFormat")) {
-        return read_format(m, version);
+        return read_msh_format(m, version);
     }
     if (!*version && strcmp(word, "$Comments") != 0) {
         return tact_tets_report_error(m->r, "%.40s stands before $MeshFormat", word);
     }
     if (!strcmp(word, "$Nodes")) {
-        m->is_section_read = 1;
+        m->is_msh_section_read = 1;
         return *version == 2 ? read_nodes_format_2(m) : read_nodes_format_4(m);
     }
     if (!strcmp(word, "$Elements")) {
-        m->is_section_read = 1;
+        m->is_msh_section_read = 1;
         return *version == 2 ? read_elements_format_2(m) : read_elements_format_4(m);
     }
     return strcmp(word, "$NodeData") ? 0 : read_node_data(m);
@@ -363,11 +365,13 @@ int tact_tets_read_msh(struct tets_reader *r)
     char word[TACT_TETS_WORD];
     int rc = 0, version = 0;
     while (!rc && !(rc = tact_tets_read_word(r, word)) && word[0]) {
-        m.is_section_read = 0;
+        m.is_msh_section_read = 0;
         rc = word[0] == '$'
                  ? read_msh_section(&m, word, &version)
                  : tact_tets_report_error(r, "expected a section, as $Nodes, not \"%.40s\"", word);
-        rc = rc ? rc : m.is_section_read ? expect_section_end(&m, word) : skip_section(&m, word);
+        rc = rc                      ? rc
+             : m.is_msh_section_read ? expect_msh_section_end(&m, word)
+                                     : skip_msh_section(&m, word);
     }
     if (rc == -ENOMEM) {
         tact_error_set(r->err, rc, "out of memory");

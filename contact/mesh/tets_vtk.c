@@ -27,7 +27,7 @@ enum { NUMBER_TYPES = sizeof number_types / sizeof *number_types };
 /* Reader of a legacy VTK file; its counts are 0 until read. */
 struct vtk {
     struct tets_reader *r;
-    int is_binary, of_points;
+    int is_binary_vtk_file, of_points;
     size_t cell_count; /* number of cells */
     uint32_t *offset; /* offset of each cell's vertices in the list of indices, cells + 1 entries */
     uint32_t *vertices; /* vertex indices of all cells, below the number of points */
@@ -52,32 +52,33 @@ static int read_number_type(struct vtk *v, const struct vtk_number_type **out)
 /* A big-endian number. */
 static double decode_binary_vtk_number(const unsigned char *p, const struct vtk_number_type *type)
 {
-    uint64_t number_bits = 0;
+    uint64_t bits_of_vtk_number = 0;
     for (int i = 0; i < type->bytes; i++) {
-        number_bits = number_bits << 8 | p[i];
+        bits_of_vtk_number = bits_of_vtk_number << 8 | p[i];
     }
     if (type->real && type->bytes == 4) {
-        uint32_t half = (uint32_t)number_bits;
+        uint32_t half = (uint32_t)bits_of_vtk_number;
         float f;
         memcpy(&f, &half, sizeof f);
         return (double)f;
     }
     if (type->real) {
         double d;
-        memcpy(&d, &number_bits, sizeof d);
+        memcpy(&d, &bits_of_vtk_number, sizeof d);
         return d;
     }
     uint64_t sign = 1ull << (8 * type->bytes - 1);
-    return type->is_signed && number_bits & sign ? -(double)((~number_bits + 1) & (2 * sign - 1))
-                                                 : (double)number_bits;
+    return type->is_signed && bits_of_vtk_number & sign
+               ? -(double)((~bits_of_vtk_number + 1) & (2 * sign - 1))
+               : (double)bits_of_vtk_number;
 }
 
 /* Begins an array of `count` numbers: moves to the first of them. */
-static int begin_number_array(struct vtk *v, const struct vtk_number_type *type, size_t count,
-                              const char *what)
+static int begin_vtk_number_array(struct vtk *v, const struct vtk_number_type *type, size_t count,
+                                  const char *what)
 {
     struct tets_reader *r = v->r;
-    if (!v->is_binary) {
+    if (!v->is_binary_vtk_file) {
         return 0;
     }
     tact_tets_skip_line(r);
@@ -90,7 +91,7 @@ static int read_vtk_number(struct vtk *v, const struct vtk_number_type *type, co
                            double *out)
 {
     struct tets_reader *r = v->r;
-    if (!v->is_binary) {
+    if (!v->is_binary_vtk_file) {
         return tact_tets_read_number(r, what, out);
     }
     *out = decode_binary_vtk_number((const unsigned char *)r->at, type);
@@ -99,13 +100,13 @@ static int read_vtk_number(struct vtk *v, const struct vtk_number_type *type, co
 }
 
 /* Reads an array of numbers; out NULL: skips it. */
-static int read_array(struct vtk *v, const struct vtk_number_type *type, size_t count,
-                      const char *what, double *out)
+static int read_vtk_number_array(struct vtk *v, const struct vtk_number_type *type, size_t count,
+                                 const char *what, double *out)
 {
-    double skipped_value;
-    int rc = begin_number_array(v, type, count, what);
+    double ignored_vtk_value;
+    int rc = begin_vtk_number_array(v, type, count, what);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = read_vtk_number(v, type, what, out ? &out[i] : &skipped_value);
+        rc = read_vtk_number(v, type, what, out ? &out[i] : &ignored_vtk_value);
     }
     return rc;
 }
@@ -131,37 +132,40 @@ static int read_vtk_points(struct vtk *v)
     int rc = tact_tets_read_count(v->r, 3, "the number of points", &count);
     rc = rc ? rc : read_number_type(v, &type);
     rc = rc ? rc : tact_tets_alloc_vertices(v->r, count);
-    return rc ? rc : read_array(v, type, 3 * count, "a coordinate", v->r->tets->vertices);
+    return rc ? rc
+              : read_vtk_number_array(v, type, 3 * count, "a coordinate", v->r->tets->vertices);
 }
 
 /* Reads cells of versions up to 4.2: for each a number of vertices, then the vertices. */
 static int read_counted_cells(struct vtk *v, size_t cell_count, size_t count)
 {
     const struct vtk_number_type vtk_integer_type = {"int", 4, 0, 1};
-    size_t bytes_left = count;
-    int rc = begin_number_array(v, &vtk_integer_type, count, "CELLS");
+    size_t bytes_left_in_vtk_file = count;
+    int rc = begin_vtk_number_array(v, &vtk_integer_type, count, "CELLS");
     for (size_t i = 0; !rc && i < cell_count; i++) {
         uint32_t n = 0;
-        rc = bytes_left ? read_vtk_index(v, &vtk_integer_type, bytes_left,
-                                         "a cell's number of vertices", &n)
-                        : tact_tets_report_error(
-                              v->r, "the section CELLS ends before cell %zu of %zu", i, cell_count);
-        bytes_left -= rc ? 0 : 1 + (size_t)n;
+        rc = bytes_left_in_vtk_file
+                 ? read_vtk_index(v, &vtk_integer_type, bytes_left_in_vtk_file,
+                                  "a cell's number of vertices", &n)
+                 : tact_tets_report_error(v->r, "the section CELLS ends before cell %zu of %zu", i,
+                                          cell_count);
+        bytes_left_in_vtk_file -= rc ? 0 : 1 + (size_t)n;
         for (uint32_t k = 0; !rc && k < n; k++) {
             rc = read_vtk_index(v, &vtk_integer_type, v->r->tets->vertex_count, "a cell's vertex",
                                 &v->vertices[v->vertex_count++]);
         }
         v->offset[i + 1] = (uint32_t)v->vertex_count;
     }
-    if (!rc && bytes_left) {
-        rc = tact_tets_report_error(
-            v->r, "the section CELLS has %zu numbers more than its cells need", bytes_left);
+    if (!rc && bytes_left_in_vtk_file) {
+        rc = tact_tets_report_error(v->r,
+                                    "the section CELLS has %zu numbers more than its cells need",
+                                    bytes_left_in_vtk_file);
     }
     return rc;
 }
 
-static int read_index_section(struct vtk *v, const char *name, size_t count, size_t limit,
-                              uint32_t *out)
+static int read_vtk_index_section(struct vtk *v, const char *name, size_t count, size_t limit,
+                                  uint32_t *out)
 {
     char word[TACT_TETS_WORD];
     const struct vtk_number_type *type = NULL;
@@ -170,7 +174,7 @@ static int read_index_section(struct vtk *v, const char *name, size_t count, siz
         rc = tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", name, word);
     }
     rc = rc ? rc : read_number_type(v, &type);
-    rc = rc ? rc : begin_number_array(v, type, count, name);
+    rc = rc ? rc : begin_vtk_number_array(v, type, count, name);
     for (size_t i = 0; !rc && i < count; i++) {
         rc = read_vtk_index(v, type, limit, name, &out[i]);
     }
@@ -180,10 +184,10 @@ static int read_index_section(struct vtk *v, const char *name, size_t count, siz
 /* Whether OFFSETS follows, as in cells of version 5.1. */
 static int has_cell_offsets(const struct vtk *v)
 {
-    struct tets_reader lookahead_reader = *v->r;
+    struct tets_reader reader_of_next_word = *v->r;
     char word[TACT_TETS_WORD];
-    lookahead_reader.err = NULL;
-    return !tact_tets_read_word(&lookahead_reader, word) && !strcasecmp(word, "OFFSETS");
+    reader_of_next_word.err = NULL;
+    return !tact_tets_read_word(&reader_of_next_word, word) && !strcasecmp(word, "OFFSETS");
 }
 
 static int read_vtk_cells(struct vtk *v)
@@ -208,10 +212,10 @@ static int read_vtk_cells(struct vtk *v)
     }
     v->cell_count = first ? first - 1 : 0;
     v->vertex_count = second;
-    rc = read_index_section(v, "OFFSETS", first, second + 1, v->offset);
+    rc = read_vtk_index_section(v, "OFFSETS", first, second + 1, v->offset);
     return rc ? rc
-              : read_index_section(v, "CONNECTIVITY", second, v->r->tets->vertex_count,
-                                   v->vertices);
+              : read_vtk_index_section(v, "CONNECTIVITY", second, v->r->tets->vertex_count,
+                                       v->vertices);
 }
 
 /* Adds a tetrahedron. */
@@ -229,7 +233,7 @@ static int add_vtk_tetrahedron(struct vtk *v, size_t cell)
     return 0;
 }
 
-static int read_cell_types(struct vtk *v)
+static int read_vtk_cell_types(struct vtk *v)
 {
     const struct vtk_number_type vtk_integer_type = {"int", 4, 0, 1};
     size_t count;
@@ -245,7 +249,7 @@ static int read_cell_types(struct vtk *v)
             count, v->cell_count);
     }
     rc = tact_tets_alloc_tets(v->r, count);
-    rc = rc ? rc : begin_number_array(v, &vtk_integer_type, count, "CELL_TYPES");
+    rc = rc ? rc : begin_vtk_number_array(v, &vtk_integer_type, count, "CELL_TYPES");
     for (size_t i = 0; !rc && i < count; i++) {
         uint32_t type = 0;
         rc = read_vtk_index(v, &vtk_integer_type, UINT32_MAX, "a cell type", &type);
@@ -264,41 +268,42 @@ static int read_cell_types(struct vtk *v)
 
 /* Reads or skips a data set of numbers: of the points, or of the cells, which is skipped. */
 static int read_vtk_node_values(struct vtk *v, const char *name, const struct vtk_number_type *type,
-                                size_t tuple_count, size_t component_count)
+                                size_t vtk_tuple_count, size_t vtk_component_count)
 {
     struct tact_tets *t = v->r->tets;
-    if (component_count && tuple_count > (size_t)(v->r->end - v->r->at) / component_count) {
+    if (vtk_component_count &&
+        vtk_tuple_count > (size_t)(v->r->end - v->r->at) / vtk_component_count) {
         return tact_tets_report_error(v->r, "the file is too short for the %zu values of \"%.40s\"",
-                                      tuple_count, name);
+                                      vtk_tuple_count, name);
     }
-    int is_pressure_field = v->of_points ? tact_tets_is_field_name(v->r, name) : 0;
+    int is_pressure_field = v->of_points ? tact_tets_is_value_name(v->r, name) : 0;
     if (is_pressure_field < 0) {
         return is_pressure_field;
     }
     if (is_pressure_field &&
-        (component_count != 1 || tuple_count != t->vertex_count || !t->vertices)) {
+        (vtk_component_count != 1 || vtk_tuple_count != t->vertex_count || !t->vertices)) {
         return tact_tets_report_error(
             v->r,
             "\"%.40s\" has %zu times %zu numbers; expected one for each of "
             "%zu points",
-            name, tuple_count, component_count, t->vertex_count);
+            name, vtk_tuple_count, vtk_component_count, t->vertex_count);
     }
-    return read_array(v, type, tuple_count * component_count, name,
-                      is_pressure_field ? t->values : NULL);
+    return read_vtk_number_array(v, type, vtk_tuple_count * vtk_component_count, name,
+                                 is_pressure_field ? t->values : NULL);
 }
 
-static int read_scalars(struct vtk *v, size_t tuple_count)
+static int read_vtk_scalars(struct vtk *v, size_t vtk_tuple_count)
 {
     char name[TACT_TETS_WORD], word[TACT_TETS_WORD];
     const struct vtk_number_type *type;
     char *end;
-    uint64_t component_count = 1;
+    uint64_t vtk_component_count = 1;
     int rc = tact_tets_read_word(v->r, name);
     rc = rc ? rc : read_number_type(v, &type);
     rc = rc ? rc : tact_tets_read_word(v->r, word);
     if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
-        component_count = strtoull(word, &end, 10);
-        rc = *end || component_count < 1 || component_count > 4
+        vtk_component_count = strtoull(word, &end, 10);
+        rc = *end || vtk_component_count < 1 || vtk_component_count > 4
                  ? tact_tets_report_error(v->r,
                                           "expected LOOKUP_TABLE, or 1 to 4 "
                                           "components, not \"%.40s\"",
@@ -309,44 +314,47 @@ static int read_scalars(struct vtk *v, size_t tuple_count)
         rc = tact_tets_report_error(v->r, "expected LOOKUP_TABLE, not \"%.40s\"", word);
     }
     rc = rc ? rc : tact_tets_read_word(v->r, word);
-    return rc ? rc : read_vtk_node_values(v, name, type, tuple_count, component_count);
+    return rc ? rc : read_vtk_node_values(v, name, type, vtk_tuple_count, vtk_component_count);
 }
 
 /* Reads FIELD data: arrays, each with a name, a number of components and a number of tuples. */
-static int read_field_data(struct vtk *v)
+static int read_vtk_field_data(struct vtk *v)
 {
     char name[TACT_TETS_WORD];
     const struct vtk_number_type *type;
-    size_t array_count, component_count, tuple_count;
+    size_t field_data_array_count, vtk_component_count, vtk_tuple_count;
     int rc = tact_tets_read_word(v->r, name);
-    rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of arrays in FIELD", &array_count);
-    for (size_t i = 0; !rc && i < array_count; i++) {
+    rc = rc ? rc
+            : tact_tets_read_count(v->r, 1, "the number of arrays in FIELD",
+                                   &field_data_array_count);
+    for (size_t i = 0; !rc && i < field_data_array_count; i++) {
         rc = tact_tets_read_word(v->r, name);
         if (!rc && !strcasecmp(name, "METADATA")) {
             return tact_tets_report_error(v->r, "METADATA within FIELD cannot be read");
         }
         rc = rc ? rc
                 : tact_tets_read_count(v->r, 1, "the number of components of an array",
-                                       &component_count);
+                                       &vtk_component_count);
         rc = rc ? rc
-                : tact_tets_read_count(v->r, 1, "the number of tuples of an array", &tuple_count);
+                : tact_tets_read_count(v->r, 1, "the number of tuples of an array",
+                                       &vtk_tuple_count);
         rc = rc ? rc : read_number_type(v, &type);
-        rc = rc ? rc : read_vtk_node_values(v, name, type, tuple_count, component_count);
+        rc = rc ? rc : read_vtk_node_values(v, name, type, vtk_tuple_count, vtk_component_count);
     }
     return rc;
 }
 
-static int read_vectors(struct vtk *v, size_t tuple_count)
+static int read_vtk_vectors(struct vtk *v, size_t vtk_tuple_count)
 {
     char name[TACT_TETS_WORD];
     const struct vtk_number_type *type;
     int rc = tact_tets_read_word(v->r, name);
     rc = rc ? rc : read_number_type(v, &type);
-    return rc ? rc : read_vtk_node_values(v, name, type, tuple_count, 3);
+    return rc ? rc : read_vtk_node_values(v, name, type, vtk_tuple_count, 3);
 }
 
 /* Skips METADATA, which ends at an empty line. */
-static void skip_metadata(struct tets_reader *r)
+static void skip_vtk_metadata(struct tets_reader *r)
 {
     tact_tets_skip_line(r);
     while (r->at < r->end && *r->at != '\n' && strncmp(r->at, "\r\n", 2) != 0) {
@@ -354,7 +362,7 @@ static void skip_metadata(struct tets_reader *r)
     }
 }
 
-static int read_vtk_part(struct vtk *v, const char *word, size_t *tuple_count)
+static int read_vtk_file_section(struct vtk *v, const char *word, size_t *vtk_tuple_count)
 {
     if (!strcasecmp(word, "POINTS")) {
         return read_vtk_points(v);
@@ -363,23 +371,23 @@ static int read_vtk_part(struct vtk *v, const char *word, size_t *tuple_count)
         return read_vtk_cells(v);
     }
     if (!strcasecmp(word, "CELL_TYPES")) {
-        return read_cell_types(v);
+        return read_vtk_cell_types(v);
     }
     if (!strcasecmp(word, "POINT_DATA") || !strcasecmp(word, "CELL_DATA")) {
         v->of_points = !strcasecmp(word, "POINT_DATA");
-        return tact_tets_read_count(v->r, 1, "a number of values", tuple_count);
+        return tact_tets_read_count(v->r, 1, "a number of values", vtk_tuple_count);
     }
     if (!strcasecmp(word, "SCALARS")) {
-        return read_scalars(v, *tuple_count);
+        return read_vtk_scalars(v, *vtk_tuple_count);
     }
     if (!strcasecmp(word, "VECTORS") || !strcasecmp(word, "NORMALS")) {
-        return read_vectors(v, *tuple_count);
+        return read_vtk_vectors(v, *vtk_tuple_count);
     }
     if (!strcasecmp(word, "FIELD")) {
-        return read_field_data(v);
+        return read_vtk_field_data(v);
     }
     if (!strcasecmp(word, "METADATA")) {
-        skip_metadata(v->r);
+        skip_vtk_metadata(v->r);
         return 0;
     }
     return tact_tets_report_error(v->r,
@@ -388,13 +396,14 @@ static int read_vtk_part(struct vtk *v, const char *word, size_t *tuple_count)
                                   word);
 }
 
-static int expect_keyword(struct vtk *v, const char *expected_keyword)
+static int expect_vtk_keyword(struct vtk *v, const char *expected_vtk_keyword)
 {
     char word[TACT_TETS_WORD];
     int rc = tact_tets_read_word(v->r, word);
     return rc ? rc
-           : strcasecmp(word, expected_keyword)
-               ? tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", expected_keyword, word)
+           : strcasecmp(word, expected_vtk_keyword)
+               ? tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", expected_vtk_keyword,
+                                        word)
                : 0;
 }
 
@@ -402,18 +411,18 @@ int tact_tets_read_vtk(struct tets_reader *r)
 {
     struct vtk v = {.r = r};
     char word[TACT_TETS_WORD];
-    size_t tuple_count = 0;
+    size_t vtk_tuple_count = 0;
     tact_tets_skip_line(r);
     tact_tets_skip_line(r); /* the title */
     int rc = tact_tets_read_word(r, word);
-    v.is_binary = !strcasecmp(word, "BINARY");
-    if (!rc && !v.is_binary && strcasecmp(word, "ASCII") != 0) {
+    v.is_binary_vtk_file = !strcasecmp(word, "BINARY");
+    if (!rc && !v.is_binary_vtk_file && strcasecmp(word, "ASCII") != 0) {
         rc = tact_tets_report_error(r, "expected ASCII or BINARY, not \"%.40s\"", word);
     }
-    rc = rc ? rc : expect_keyword(&v, "DATASET");
-    rc = rc ? rc : expect_keyword(&v, "UNSTRUCTURED_GRID");
+    rc = rc ? rc : expect_vtk_keyword(&v, "DATASET");
+    rc = rc ? rc : expect_vtk_keyword(&v, "UNSTRUCTURED_GRID");
     while (!rc && !(rc = tact_tets_read_word(r, word)) && word[0]) {
-        rc = read_vtk_part(&v, word, &tuple_count);
+        rc = read_vtk_file_section(&v, word, &vtk_tuple_count);
     }
     if (rc == -ENOMEM) {
         tact_error_set(r->err, rc, "out of memory");

@@ -24,7 +24,7 @@ static const double directions[HALF][2] = {{0.99144486137381038, 0.1305261922200
 enum { ROUNDS = 4 };
 
 /** Ring of the corners of a convex hull, counter-clockwise. */
-struct corner_ring {
+struct hull_corner_ring {
     int count;
     double size; /* largest extent of the points in one of the directions [m] */
     double at[TACT_HULL_POINTS + DIRECTIONS][2];
@@ -52,7 +52,7 @@ TACT_INLINE double min_twice_area_beyond_edge(const double *p, const double *q, 
 }
 
 /** Adds a corner to a hull's ring unless it equals the last one. */
-static void add_distinct_corner(struct corner_ring *ring, double x, double y)
+static void add_distinct_corner(struct hull_corner_ring *ring, double x, double y)
 {
     const double *last = ring->count ? ring->at[ring->count - 1] : NULL;
     if (!last || fabs(x - last[0]) + fabs(y - last[1]) > MAX_REMOVED_CORNER_HEIGHT * ring->size) {
@@ -64,7 +64,7 @@ static void add_distinct_corner(struct corner_ring *ring, double x, double y)
 /** Finds the extreme points in each direction and in the opposite one, four directions at a time.
  */
 static void find_extreme_points(const struct tact_planar_hull *hull, int at[DIRECTIONS],
-                                double extreme_projection[DIRECTIONS])
+                                double farthest_point_projection[DIRECTIONS])
 {
     for (int i = 0; i < HALF; i += 4) {
         const double(*d)[2] = directions + i;
@@ -81,8 +81,8 @@ static void find_extreme_points(const struct tact_planar_hull *hull, int at[DIRE
             at_least = (less & k) | (~less & at_least);
         }
         for (int k = 0; k < 4; k++) {
-            extreme_projection[i + k] = most[k];
-            extreme_projection[HALF + i + k] = -least[k];
+            farthest_point_projection[i + k] = most[k];
+            farthest_point_projection[HALF + i + k] = -least[k];
             at[i + k] = (int)at_most[k];
             at[HALF + i + k] = (int)at_least[k];
         }
@@ -90,15 +90,15 @@ static void find_extreme_points(const struct tact_planar_hull *hull, int at[DIRE
 }
 
 /** Lists the extreme points in the order of their directions. */
-static void list_extreme_points(const struct tact_planar_hull *hull, struct corner_ring *ring)
+static void list_extreme_points(const struct tact_planar_hull *hull, struct hull_corner_ring *ring)
 {
     int at[DIRECTIONS];
-    double extreme_projection[DIRECTIONS];
-    find_extreme_points(hull, at, extreme_projection);
+    double farthest_point_projection[DIRECTIONS];
+    find_extreme_points(hull, at, farthest_point_projection);
     ring->count = 0;
     ring->size = 0.0;
     for (int i = 0; i < DIRECTIONS; i++) {
-        ring->size = tact_max(ring->size, fabs(extreme_projection[i]));
+        ring->size = tact_max(ring->size, fabs(farthest_point_projection[i]));
     }
     for (int i = 0; i < DIRECTIONS; i++) {
         if (i == 0 || at[i] != at[i - 1]) {
@@ -141,7 +141,7 @@ static int partition_points_beyond_edge(struct tact_planar_hull *hull, const dou
 
 /** Adds the hull's corners outside an edge from p, in order, without the ends of the edge. */
 static void add_corners_beyond_edge(struct tact_planar_hull *hull, const double *p,
-                                    const struct edge *hull_edge, struct corner_ring *ring)
+                                    const struct edge *hull_edge, struct hull_corner_ring *ring)
 {
     struct edge edge_stack[TACT_HULL_POINTS + 1];
     double start[2] = {p[0], p[1]};
@@ -167,7 +167,7 @@ static void add_corners_beyond_edge(struct tact_planar_hull *hull, const double 
  * NONE; returns 1 where there is such a point. No point is outside of two edges: the corner between
  * them would not be extreme. */
 static int find_edges_with_points_beyond(const struct tact_planar_hull *hull,
-                                         const struct corner_ring *ring, uint8_t *edge)
+                                         const struct hull_corner_ring *ring, uint8_t *edge)
 {
     uint32_t any = 0;
     memset(edge, NONE, (size_t)hull->count);
@@ -203,7 +203,8 @@ static int find_edges_with_points_beyond(const struct tact_planar_hull *hull,
 }
 
 /** Adds the corners of the hull that are outside the edges of a ring of corners. */
-static void add_missing_corners(const struct tact_planar_hull *hull, struct corner_ring *ring)
+static void add_corners_outside_ring_edges(const struct tact_planar_hull *hull,
+                                           struct hull_corner_ring *ring)
 {
     uint8_t edge[TACT_HULL_POINTS];
     if (!find_edges_with_points_beyond(hull, ring, edge)) {
@@ -223,7 +224,7 @@ static void add_missing_corners(const struct tact_planar_hull *hull, struct corn
         sorted_hull.x[to] = hull->x[k];
         sorted_hull.y[to] = hull->y[k];
     }
-    const struct corner_ring from = *ring;
+    const struct hull_corner_ring from = *ring;
     ring->count = 0;
     for (int i = 0; i < from.count; i++) {
         const double *end = from.at[i + 1 < from.count ? i + 1 : 0];
@@ -234,7 +235,7 @@ static void add_missing_corners(const struct tact_planar_hull *hull, struct corn
 }
 
 /** Removes corners of a hull that lie on the line between their neighbours. */
-static void remove_collinear_corners(struct corner_ring *ring)
+static void remove_collinear_corners(struct hull_corner_ring *ring)
 {
     int n = 0;
     for (int i = 0; i < ring->count; i++) {
@@ -250,27 +251,29 @@ static void remove_collinear_corners(struct corner_ring *ring)
 
 /** Weight that corresponds to one of `most` corners, such that corners of larger weight count as
  * one. */
-static double corner_weight_threshold(const double *corner_weight, int count, int most)
+static double hull_corner_weight_threshold(const double *hull_corner_weight, int count, int most)
 {
-    double threshold = INFINITY;
-    for (int last_full_weight_count = -1;;) {
-        double weight_below_threshold = 0.0;
-        int full_weight_corner_count = 0;
+    double hull_corner_weight_limit = INFINITY;
+    for (int last_count_above_threshold = -1;;) {
+        double corner_weight_sum_below_limit = 0.0;
+        int corners_above_weight_threshold = 0;
         for (int i = 0; i < count; i++) {
-            full_weight_corner_count += corner_weight[i] >= threshold;
-            weight_below_threshold += corner_weight[i] >= threshold ? 0.0 : corner_weight[i];
+            corners_above_weight_threshold += hull_corner_weight[i] >= hull_corner_weight_limit;
+            corner_weight_sum_below_limit +=
+                hull_corner_weight[i] >= hull_corner_weight_limit ? 0.0 : hull_corner_weight[i];
         }
-        if (full_weight_corner_count == last_full_weight_count ||
-            full_weight_corner_count >= most) {
-            return threshold;
+        if (corners_above_weight_threshold == last_count_above_threshold ||
+            corners_above_weight_threshold >= most) {
+            return hull_corner_weight_limit;
         }
-        last_full_weight_count = full_weight_corner_count;
-        threshold = weight_below_threshold / (most - full_weight_corner_count);
+        last_count_above_threshold = corners_above_weight_threshold;
+        hull_corner_weight_limit =
+            corner_weight_sum_below_limit / (most - corners_above_weight_threshold);
     }
 }
 
 /** Finds the corner between two others of a hull that spans the largest triangle with them. */
-static int corner_of_largest_area_between(const struct corner_ring *ring, int from, int to)
+static int corner_of_largest_area_between(const struct hull_corner_ring *ring, int from, int to)
 {
     const double *p = ring->at[from], *q = ring->at[to];
     double most = -1.0;
@@ -294,10 +297,10 @@ static int corner_of_largest_area_between(const struct corner_ring *ring, int fr
  * polygon. A corner that weighs more than a step is kept. Each is then moved to the best place
  * between its neighbours: of 1500 random outlines the worst then loses 0.164 %, without this 0.200
  * %. */
-static void reduce_hull_corners(struct corner_ring *ring, int most)
+static void reduce_hull_corners(struct hull_corner_ring *ring, int most)
 {
     /* The first step starts within a corner, so that rounding does not decide between two. */
-    double corner_weight[TACT_HULL_POINTS + DIRECTIONS], sum = 0.3;
+    double hull_corner_weight[TACT_HULL_POINTS + DIRECTIONS], sum = 0.3;
     int n = 0, kept_corners[TACT_HULL_CORNERS];
     if (ring->count <= most) {
         return;
@@ -305,40 +308,41 @@ static void reduce_hull_corners(struct corner_ring *ring, int most)
     for (int i = 0; i < ring->count; i++) {
         const double *p = ring->at[i ? i - 1 : ring->count - 1];
         const double *q = ring->at[i + 1 < ring->count ? i + 1 : 0];
-        corner_weight[i] = tact_cbrt(twice_area_beyond_edge(p, q, ring->at[i][0], ring->at[i][1]));
+        hull_corner_weight[i] =
+            tact_cbrt(twice_area_beyond_edge(p, q, ring->at[i][0], ring->at[i][1]));
     }
-    const double unit = corner_weight_threshold(corner_weight, ring->count, most);
+    const double unit = hull_corner_weight_threshold(hull_corner_weight, ring->count, most);
     for (int i = 0; i < ring->count; i++) {
-        sum += tact_min(1.0, corner_weight[i] / unit);
+        sum += tact_min(1.0, hull_corner_weight[i] / unit);
         if (sum >= 1.0 && n < most) {
             kept_corners[n++] = i;
             sum -= 1.0;
         }
     }
-    for (int refinement_round = 0; refinement_round < ROUNDS; refinement_round++) {
+    for (int edge_refinement_round = 0; edge_refinement_round < ROUNDS; edge_refinement_round++) {
         for (int i = 0; i < n; i++) {
             kept_corners[i] = corner_of_largest_area_between(ring, kept_corners[i ? i - 1 : n - 1],
                                                              kept_corners[i + 1 < n ? i + 1 : 0]);
         }
     }
-    const struct corner_ring from = *ring;
+    const struct hull_corner_ring from = *ring;
     for (int i = 0; i < n; i++) {
         memcpy(ring->at[i], from.at[kept_corners[i]], sizeof ring->at[i]);
     }
     ring->count = n;
 }
 
-static void compute_convex_hull(struct tact_planar_hull *hull, struct corner_ring *ring)
+static void compute_convex_hull(struct tact_planar_hull *hull, struct hull_corner_ring *ring)
 {
     list_extreme_points(hull, ring);
-    add_missing_corners(hull, ring);
+    add_corners_outside_ring_edges(hull, ring);
     remove_collinear_corners(ring);
 }
 
 TACT_DISPATCH_BY_CPU(void, tact_planar_hull_reduce_to_corners, (struct tact_planar_hull * hull),
                      (hull))
 {
-    struct corner_ring ring;
+    struct hull_corner_ring ring;
     compute_convex_hull(hull, &ring);
     reduce_hull_corners(&ring, TACT_HULL_CORNERS);
     for (int i = 0; i < ring.count; i++) {
@@ -352,7 +356,7 @@ TACT_DISPATCH_BY_CPU(int, tact_planar_hull_corners,
                      (struct tact_planar_hull * hull, double corners[TACT_PATCH_CORNERS][2]),
                      (hull, corners))
 {
-    struct corner_ring ring;
+    struct hull_corner_ring ring;
     double area = 0.0;
     if (!hull->count) {
         return 0;

@@ -91,10 +91,10 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
 }
 
 static void count_method_use(struct tact_moments_scratch *scratch,
-                             enum tact_moments_count counted_method)
+                             enum tact_moments_count moments_method_to_count)
 {
     if (scratch) {
-        scratch->counts[counted_method]++;
+        scratch->counts[moments_method_to_count]++;
     }
 }
 
@@ -103,7 +103,9 @@ static int moments_of_mesh_and_halfspace(const struct tact_mesh *mesh, const str
                                          struct tact_moments_scratch *scratch,
                                          struct tact_moments *out, double *planarity)
 {
-    int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out, planarity, NULL) : -ENOSPC;
+    int rc = mesh->facets
+                 ? tact_moments_of_convex_and_mesh(mesh, pa, NULL, pb, out, planarity, NULL)
+                 : -ENOSPC;
     count_method_use(scratch, rc < 0 ? TACT_COUNT_HALF_SPACE : TACT_COUNT_CONVEX);
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
@@ -144,7 +146,7 @@ static int moments_of_meshes_projected_along(const struct tact_mesh *a, const st
     for (int i = 0; i < 2; i++) {
         const int rc = i == has_many_triangles
                            ? tact_prism_moments_without_list(a, pa, b, pb, &frame, scratch, out)
-                           : tact_moments_rim(a, pa, b, pb, &frame, scratch, out);
+                           : tact_moments_by_overlap_surface(a, pa, b, pb, &frame, scratch, out);
         if (rc == -ENOSPC ? direction != NULL : rc != -EAGAIN) {
             count_method_use(scratch, i == has_many_triangles ? TACT_COUNT_PRISMS : TACT_COUNT_RIM);
             return rc;
@@ -162,7 +164,7 @@ static int moments_of_two_meshes(const struct tact_mesh *a, const struct tact_po
 {
     int rc = -ENOSPC;
     if (a->facets || b->facets) {
-        rc = tact_moments_convex(a, pa, b, pb, out, planarity, corners);
+        rc = tact_moments_of_convex_and_mesh(a, pa, b, pb, out, planarity, corners);
     }
     if (rc >= 0 || !scratch) {
         count_method_use(scratch, TACT_COUNT_CONVEX);

@@ -11,19 +11,21 @@ static const double PAIR_LIST_MARGIN_RATIO = 0.5, SLOW_MOTION_FRACTION = 0.25;
 /** Relative motion, in margins, beyond which a cached list is abandoned. */
 static const double MAX_MOTION_IN_LIST_MARGINS = 64.0;
 
-static void set_cache_placement(const struct tact_pairing *pairing, const double normal[3],
-                                struct tact_cached_placement *placement)
+static void set_cache_placement(const struct tact_leaf_pairing *pairing, const double normal[3],
+                                struct tact_cached_placement *placement_in_prism_frame)
 {
     for (int i = 0; i < 2; i++) {
         const struct tact_placed_mesh *p = i ? &pairing->b.placed_mesh : &pairing->a.placed_mesh;
         double middle[3];
         tact_mesh_box_length_unit(p->mesh, middle);
         for (int k = 0; k < 3; k++) {
-            tact_v3_copy(placement->row[i][k], p->rot + 3 * k);
-            placement->middle[i][k] = tact_v3_dot(p->rot + 3 * k, middle) + p->shift[k];
+            tact_v3_copy(placement_in_prism_frame->row[i][k], p->rot + 3 * k);
+            placement_in_prism_frame->middle[i][k] =
+                tact_v3_dot(p->rot + 3 * k, middle) + p->shift[k];
         }
-        tact_m3_tmul_v3(placement->row[i][3], p->rot, normal);
-        placement->middle[i][3] = tact_v3_dot(normal, placement->middle[i]);
+        tact_m3_tmul_v3(placement_in_prism_frame->row[i][3], p->rot, normal);
+        placement_in_prism_frame->middle[i][3] =
+            tact_v3_dot(normal, placement_in_prism_frame->middle[i]);
     }
 }
 
@@ -33,22 +35,22 @@ static double bound_relative_motion(const struct tact_cached_pair_list *pair_lis
                                     const struct tact_cached_placement *from,
                                     const struct tact_cached_placement *to)
 {
-    double max_motion = 0.0;
+    double max_relative_mesh_motion = 0.0;
     for (int k = 0; k < 4; k++) {
-        double relative_motion =
+        double relative_motion_along_axis =
             fabs((to->middle[0][k] - from->middle[0][k]) - (to->middle[1][k] - from->middle[1][k]));
         for (int i = 0; i < 2; i++) {
             double d[3];
             tact_v3_sub(d, to->row[i][k], from->row[i][k]);
-            relative_motion += pair_list->bounding_radius_of_mesh[i] * tact_v3_norm(d);
+            relative_motion_along_axis += pair_list->bounding_radius_of_mesh[i] * tact_v3_norm(d);
         }
-        max_motion = tact_max(relative_motion, max_motion);
+        max_relative_mesh_motion = tact_max(relative_motion_along_axis, max_relative_mesh_motion);
     }
-    return max_motion;
+    return max_relative_mesh_motion;
 }
 
 static void init_cached_pair_list(struct tact_cached_pair_list *pair_list,
-                                  const struct tact_pairing *pairing)
+                                  const struct tact_leaf_pairing *pairing)
 {
     pair_list->is_valid = 0;
     pair_list->margin = INFINITY;
@@ -65,26 +67,26 @@ static void init_cached_pair_list(struct tact_cached_pair_list *pair_list,
 }
 
 TACT_DISPATCH_BY_CPU(struct tact_cached_pair_list *, tact_cache_find_pair_list,
-                     (struct tact_cache * pair_cache, const struct tact_pairing *pairing,
-                      const double normal[3]),
+                     (struct tact_pair_list_cache * pair_cache,
+                      const struct tact_leaf_pairing *pairing, const double normal[3]),
                      (pair_cache, pairing, normal))
 {
     const uint64_t a = pairing->a.placed_mesh.mesh->wide->serial_number,
                    b = pairing->b.placed_mesh.mesh->wide->serial_number;
     int best = -1, oldest = 0;
     struct tact_cached_placement now;
-    double least_motion_bound = INFINITY;
+    double least_relative_motion_bound = INFINITY;
     set_cache_placement(pairing, normal, &now);
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
         const struct tact_cached_pair_list *pair_list = &pair_cache->pair_lists[i];
         const uint64_t *serial_number = pair_cache->keys[i].serial_number;
         oldest = pair_cache->keys[i].lru_time < pair_cache->keys[oldest].lru_time ? i : oldest;
         if (serial_number[0] == a && serial_number[1] == b) {
-            double motion_bound =
+            double relative_mesh_motion_bound =
                 bound_relative_motion(pair_list, &pair_list->placement_at_last_use, &now);
-            if (motion_bound < least_motion_bound &&
-                motion_bound < MAX_MOTION_IN_LIST_MARGINS * pair_list->margin) {
-                least_motion_bound = motion_bound;
+            if (relative_mesh_motion_bound < least_relative_motion_bound &&
+                relative_mesh_motion_bound < MAX_MOTION_IN_LIST_MARGINS * pair_list->margin) {
+                least_relative_motion_bound = relative_mesh_motion_bound;
                 best = i;
             }
         }
@@ -99,18 +101,20 @@ TACT_DISPATCH_BY_CPU(struct tact_cached_pair_list *, tact_cache_find_pair_list,
     pair_cache->keys[best].lru_time = ++pair_cache->lru_clock;
     pair_list->placement_at_last_use = now;
     /* a hundredth of a margin covers the rounding of the frame's coordinates by far */
-    if (pair_list->is_valid && bound_relative_motion(pair_list, &pair_list->placement_when_made,
-                                                     &now) < 0.99 * pair_list->margin) {
+    if (pair_list->is_valid &&
+        bound_relative_motion(pair_list, &pair_list->placement_when_list_made, &now) <
+            0.99 * pair_list->margin) {
         return pair_list;
     }
     pair_list->is_valid = 0;
-    pair_list->placement_when_made = now;
-    return least_motion_bound < SLOW_MOTION_FRACTION * pair_list->margin ? pair_list : NULL;
+    pair_list->placement_when_list_made = now;
+    return least_relative_motion_bound < SLOW_MOTION_FRACTION * pair_list->margin ? pair_list
+                                                                                  : NULL;
 }
 
 /** A cached list under construction, with the positions in it of the triangles of the present leaf
  * of A, and of B; or NOWHERE. */
-struct tact_pair_list_builder {
+struct tact_triangle_pair_list_builder {
     struct tact_cached_pair_list *pair_list;
     uint32_t leaf_a;
     uint16_t face_index_a[4], face_index_b[4 * TACT_PAIRING_LEAVES];
@@ -135,10 +139,10 @@ static int tact_cache_find_or_add_triangle(uint32_t face, uint16_t *at, uint32_t
 }
 
 /** Adds pairs of triangles to a cached list. */
-static int tact_cache_add_pairs(void *user, struct tact_pairing *w, uint32_t leaf_a,
-                                const struct tact_triangle_pair *pairs, uint32_t count)
+static int tact_cache_add_triangle_pairs(void *user, struct tact_leaf_pairing *w, uint32_t leaf_a,
+                                         const struct tact_triangle_pair *pairs, uint32_t count)
 {
-    struct tact_pair_list_builder *list_builder = user;
+    struct tact_triangle_pair_list_builder *list_builder = user;
     struct tact_cached_pair_list *pair_list = list_builder->pair_list;
     if (list_builder->leaf_a != leaf_a) {
         list_builder->leaf_a = leaf_a;
@@ -146,7 +150,7 @@ static int tact_cache_add_pairs(void *user, struct tact_pairing *w, uint32_t lea
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t a = pairs[i].a, b = pairs[i].b;
-        if (!tact_faces_may_contribute_slack(&w->face_a[a], &w->face_b[b], pair_list->margin)) {
+        if (!tact_faces_may_overlap_after_motion(&w->face_a[a], &w->face_b[b], pair_list->margin)) {
             continue;
         }
         int face_index_a =
@@ -172,9 +176,10 @@ static void tact_cache_pad_faces_to_four(uint32_t *faces, uint32_t count)
     }
 }
 
-void tact_cache_make_list(struct tact_cached_pair_list *pair_list, struct tact_pairing *w)
+void tact_cache_make_triangle_pair_list(struct tact_cached_pair_list *pair_list,
+                                        struct tact_leaf_pairing *w)
 {
-    struct tact_pair_list_builder list_builder;
+    struct tact_triangle_pair_list_builder list_builder;
     w->a.placed_mesh.margin = (float)pair_list->margin * w->pair_units_per_metre * 1.001F + 1e-6F;
     int rc = tact_pairing_expand_to_leaves(w, TACT_PAIRING_LEAVES);
     w->a.placed_mesh.margin = 0.0F;
@@ -184,7 +189,8 @@ void tact_cache_make_list(struct tact_cached_pair_list *pair_list, struct tact_p
         list_builder.leaf_a = UINT32_MAX;
         memset(list_builder.face_index_b, 0xFF,
                4 * w->b.leaves * sizeof *list_builder.face_index_b);
-        rc = tact_pairing_match_leaves(w, pair_list->margin, tact_cache_add_pairs, &list_builder);
+        rc = tact_pairing_match_leaves(w, pair_list->margin, tact_cache_add_triangle_pairs,
+                                       &list_builder);
     }
     tact_cache_pad_faces_to_four(pair_list->triangle_of_face_a, pair_list->faces_a);
     tact_cache_pad_faces_to_four(pair_list->triangle_of_face_b, pair_list->faces_b);
@@ -207,20 +213,21 @@ static void tact_cache_place_four_triangles(const struct tact_placed_mesh *body,
     }
 }
 
-void tact_cache_place_list(const struct tact_cached_pair_list *pair_list, struct tact_pairing *w)
+void tact_cache_transform_list_triangles(const struct tact_cached_pair_list *pair_list,
+                                         struct tact_leaf_pairing *w)
 {
     tact_d4 p[3][3];
     for (uint32_t i = 0; i < pair_list->faces_a; i += 4) {
         tact_cache_place_four_triangles(&w->a.placed_mesh, &pair_list->triangle_of_face_a[i], p);
-        tact_faces_place(p, 1, 0.0, &w->face_a[i]);
+        tact_faces_set_from_corners(p, 1, 0.0, &w->face_a[i]);
     }
     for (uint32_t i = 0; i < pair_list->faces_b; i += 4) {
         tact_cache_place_four_triangles(&w->b.placed_mesh, &pair_list->triangle_of_face_b[i], p);
-        tact_faces_place(p, 0, w->b.placed_mesh.slack, &w->face_b[i]);
+        tact_faces_set_from_corners(p, 0, w->b.placed_mesh.slack, &w->face_b[i]);
     }
 }
 
-TACT_DISPATCH_BY_CPU(struct tact_cache *, tact_prism_cache_create, (void), ())
+TACT_DISPATCH_BY_CPU(struct tact_pair_list_cache *, tact_prism_cache_create, (void), ())
 {
-    return calloc(1, sizeof(struct tact_cache));
+    return calloc(1, sizeof(struct tact_pair_list_cache));
 }

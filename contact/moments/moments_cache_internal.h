@@ -21,7 +21,7 @@ struct tact_cached_placement {
 
 struct tact_cached_pair_list {
     /* placement of the meshes when the list was made, and at its last use */
-    struct tact_cached_placement placement_when_made, placement_at_last_use;
+    struct tact_cached_placement placement_when_list_made, placement_at_last_use;
     double bounding_radius_of_mesh[2]; /* radii of the meshes' bounds about their middle [m] */
     double margin;                     /* [m] */
     int is_valid;                      /* 1: the cached list is valid */
@@ -31,7 +31,7 @@ struct tact_cached_pair_list {
         triangle_of_face_b[TACT_CACHE_FACES]; /* 4 leaf + lane */
 };
 
-struct tact_cache {
+struct tact_pair_list_cache {
     uint64_t lru_clock;
     struct {
         uint64_t serial_number[2]; /* serial numbers of the two meshes; 0: not in use */
@@ -43,18 +43,20 @@ struct tact_cache {
 /** Finds the cached list for a pair of meshes at their placement and the frame's normal, in the
  * frame: one that is valid, or one to be made (is_valid is 0), or NULL where the
  * meshes move too fast for a list. */
-struct tact_cached_pair_list *tact_cache_find_pair_list(struct tact_cache *pair_cache,
-                                                        const struct tact_pairing *pairing,
+struct tact_cached_pair_list *tact_cache_find_pair_list(struct tact_pair_list_cache *pair_cache,
+                                                        const struct tact_leaf_pairing *pairing,
                                                         const double normal[3]);
 
-#define tact_cache_make_list TACT_CPU_VARIANT(tact_cache_make_list)
-#define tact_cache_place_list TACT_CPU_VARIANT(tact_cache_place_list)
+#define tact_cache_make_triangle_pair_list TACT_CPU_VARIANT(tact_cache_make_triangle_pair_list)
+#define tact_cache_transform_list_triangles TACT_CPU_VARIANT(tact_cache_transform_list_triangles)
 
 /** Makes a cached list: cuts both trees with the margin and stores the pairs of triangles. Leaves
  * it invalid where its capacity is exceeded. */
-void tact_cache_make_list(struct tact_cached_pair_list *pair_list, struct tact_pairing *w);
+void tact_cache_make_triangle_pair_list(struct tact_cached_pair_list *pair_list,
+                                        struct tact_leaf_pairing *w);
 
 /** Places the triangles of a cached list in the frame, at the poses of their bodies. */
-void tact_cache_place_list(const struct tact_cached_pair_list *pair_list, struct tact_pairing *w);
+void tact_cache_transform_list_triangles(const struct tact_cached_pair_list *pair_list,
+                                         struct tact_leaf_pairing *w);
 
 #endif

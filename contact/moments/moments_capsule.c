@@ -52,8 +52,8 @@ static void init_capsule_sums(struct tact_capsule_sums *sums, double radius, dou
 
 /** Adds the moments of a part of a capsule, given about the part's origin, which is at `height`
  * above the origin of the sums. */
-static void add_capsule_part(struct tact_moment_sums *to, const struct tact_moment_sums *part,
-                             const struct tact_capsule_face_sums *faces, double height)
+static void add_capsule_part_sums(struct tact_moment_sums *to, const struct tact_moment_sums *part,
+                                  const struct tact_capsule_face_sums *faces, double height)
 {
     const double *m = faces->normal_position_moment, *area = faces->area,
                  shift[3] = {0.0, 0.0, height};
@@ -79,12 +79,13 @@ static void finish_half_ball_moments(const struct tact_capsule_sums *s, int inde
                                      double circle_angle, struct tact_moment_sums *out)
 {
     const struct tact_capsule_face_sums *f = &s->faces[index];
-    const struct tact_capsule_slice *c = &s->end_slices[index];
+    const struct tact_capsule_end_plane_section *c = &s->slices_at_axis_ends[index];
     double side = index == TACT_CAPSULE_UPPER ? 1.0 : -1.0, r = s->radius, r2 = r * r;
     double area = 0.5 * (c->twice_area + r2 * circle_angle);
     memset(out, 0, sizeof *out);
     out->volume_term_magnitude = r2 * r * circle_angle;
-    out->volume = (f->weighted[3][3] + r2 * r * (circle_angle - f->contour_integrals[0])) / 3.0;
+    out->volume =
+        (f->weighted[3][3] + r2 * r * (circle_angle - f->surface_contour_integrals[0])) / 3.0;
     for (int k = 0; k < 3; k++) {
         out->first[k] = 0.25 * (f->weighted[k][3] - r2 * f->area[k]);
     }
@@ -110,8 +111,8 @@ static void finish_cylinder_moments(const struct tact_capsule_sums *s, const dou
     memset(out, 0, sizeof *out);
     /* Integrals of z^k dtheta dz over the cylinder's surface inside the other solid. */
     for (int k = 0; k < 3; k++) {
-        round[k] =
-            f->contour_integrals[k] + (circle_angle[0] * up - circle_angle[1] * down) / (k + 1);
+        round[k] = f->surface_contour_integrals[k] +
+                   (circle_angle[0] * up - circle_angle[1] * down) / (k + 1);
         up *= z[0];
         down *= z[1];
     }
@@ -129,23 +130,25 @@ static void finish_cylinder_moments(const struct tact_capsule_sums *s, const dou
                      0.125 * r2 * (f->normal_position_moment[1] + f->normal_position_moment[3]);
 }
 
-/** Converts a capsule's sums to moments. is_end_inside: whether the upper and the lower end of its
- * axis are inside the other solid. centre: of the capsule; axes: the columns of rot, world. */
-static int finish_capsule_moments(const struct tact_capsule_sums *s, const int is_end_inside[2],
-                                  const double rot[9], const double centre[3],
-                                  struct tact_moments *out)
+/** Converts a capsule's sums to moments. is_axis_end_inside_solid: whether the upper and the lower
+ * end of its axis are inside the other solid. centre: of the capsule; axes: the columns of rot,
+ * world. */
+static int finish_capsule_moments(const struct tact_capsule_sums *s,
+                                  const int is_axis_end_inside_solid[2], const double rot[9],
+                                  const double centre[3], struct tact_moments *out)
 {
     double middle = isnan(s->middle) ? 0.0 : s->middle, axes[9], origin[3], circle_angle[2];
     const double z[2] = {s->half - middle, -s->half - middle};
     struct tact_moment_sums sums, part;
     memset(&sums, 0, sizeof sums);
     for (int i = 0; i < 2; i++) {
-        circle_angle[i] = (is_end_inside[i] ? 2.0 * PI : 0.0) - s->end_slices[i].circle_angle;
+        circle_angle[i] =
+            (is_axis_end_inside_solid[i] ? 2.0 * PI : 0.0) - s->slices_at_axis_ends[i].circle_angle;
         finish_half_ball_moments(s, i, circle_angle[i], &part);
-        add_capsule_part(&sums, &part, &s->faces[i], z[i]);
+        add_capsule_part_sums(&sums, &part, &s->faces[i], z[i]);
     }
     finish_cylinder_moments(s, circle_angle, z, &part);
-    add_capsule_part(&sums, &part, &s->faces[TACT_CAPSULE_MIDDLE], 0.0);
+    add_capsule_part_sums(&sums, &part, &s->faces[TACT_CAPSULE_MIDDLE], 0.0);
     for (int i = 0; i < 9; i++) {
         axes[i] = rot[3 * (i % 3) + i / 3];
     }
@@ -158,10 +161,11 @@ static void transform_capsule_to_mesh(const double circle_angle[9], const double
                                       const struct tact_pose *pb, double half,
                                       struct tact_capsule_in_mesh_frame *p)
 {
-    double rb[9], center_offset[3], axis[3] = {circle_angle[2], circle_angle[5], circle_angle[8]};
+    double rb[9], capsule_centre_offset[3],
+        axis[3] = {circle_angle[2], circle_angle[5], circle_angle[8]};
     tact_quat_to_m3(rb, pb->quat_wxyz);
-    tact_v3_sub(center_offset, centre, pb->position);
-    tact_m3_tmul_v3(p->centre, rb, center_offset);
+    tact_v3_sub(capsule_centre_offset, centre, pb->position);
+    tact_m3_tmul_v3(p->centre, rb, capsule_centre_offset);
     tact_m3_tmul_v3(p->axis, rb, axis);
     tact_v3_scale(p->axis, p->axis, half);
     for (int i = 0; i < 3; i++) {
@@ -175,8 +179,8 @@ static void transform_capsule_to_mesh(const double circle_angle[9], const double
 /** Displaces a capsule off a face that contains an end of its axis. */
 static void shift_capsule_off_face(double radius, double centre[3])
 {
-    static const double off_face_shift_direction[3] = {0.48, 0.64, 0.6};
-    tact_v3_axpy(centre, 2.0 * CAPSULE_END_TOLERANCE * radius, off_face_shift_direction);
+    static const double capsule_shift_direction_off_face[3] = {0.48, 0.64, 0.6};
+    tact_v3_axpy(centre, 2.0 * CAPSULE_END_TOLERANCE * radius, capsule_shift_direction_off_face);
 }
 
 /** Squared distance of two segments with half vectors a and b, whose middles differ by r: from the
@@ -202,14 +206,14 @@ static double squared_segment_distance(const double r[3], const double a[3], con
 static int can_capsules_overlap(const struct tact_shape *a, const struct tact_pose *pa,
                                 const struct tact_shape *b, const struct tact_pose *pb)
 {
-    double center_offset[3], axis[2][3], up[3] = {0.0, 0.0, 1.0};
+    double capsule_centre_offset[3], axis[2][3], up[3] = {0.0, 0.0, 1.0};
     double most = a->size[0] + b->mesh->nodes[0].upper[2] - b->size[1];
-    tact_v3_sub(center_offset, pb->position, pa->position);
+    tact_v3_sub(capsule_centre_offset, pb->position, pa->position);
     tact_quat_rotate(axis[0], pa->quat_wxyz, up);
     tact_quat_rotate(axis[1], pb->quat_wxyz, up);
     tact_v3_scale(axis[0], axis[0], a->size[1]);
     tact_v3_scale(axis[1], axis[1], b->size[1]);
-    return squared_segment_distance(center_offset, axis[0], axis[1]) <= most * most;
+    return squared_segment_distance(capsule_centre_offset, axis[0], axis[1]) <= most * most;
 }
 
 int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_pose *pa,
@@ -243,7 +247,7 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     double circle_angle[9], centre[3], radius = size[0], half = size[1], end[3];
     struct tact_capsule_sums sums;
     struct tact_capsule_in_mesh_frame p = {.radius = radius};
-    int is_end_inside[2];
+    int is_axis_end_inside_solid[2];
     tact_quat_to_m3(circle_angle, pa->quat_wxyz);
     tact_v3_copy(centre, pa->position);
     transform_capsule_to_mesh(circle_angle, centre, pb, half, &p);
@@ -252,7 +256,7 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     }
     init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
     tact_capsule_add_mesh(mesh, &p, &sums);
-    if (sums.has_uncertain_face) {
+    if (sums.has_face_within_end_tolerance) {
         shift_capsule_off_face(radius, centre);
         transform_capsule_to_mesh(circle_angle, centre, pb, half, &p);
         init_capsule_sums(&sums, radius, half, 0.0);
@@ -261,13 +265,14 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     for (int i = 0; i < 2; i++) {
         tact_v3_copy(end, p.centre);
         tact_v3_axpy(end, i == TACT_CAPSULE_UPPER ? 1.0 : -1.0, p.axis);
-        is_end_inside[i] =
-            i > 0 && !sums.has_cut_face ? is_end_inside[0] : tact_mesh_contains(mesh, end, radius);
+        is_axis_end_inside_solid[i] = i > 0 && !sums.was_face_cut_by_capsule
+                                          ? is_axis_end_inside_solid[0]
+                                          : tact_mesh_contains(mesh, end, radius);
     }
-    if (!sums.has_cut_face && !is_end_inside[0]) {
+    if (!sums.was_face_cut_by_capsule && !is_axis_end_inside_solid[0]) {
         return 0;
     }
-    return finish_capsule_moments(&sums, is_end_inside, circle_angle, centre, out);
+    return finish_capsule_moments(&sums, is_axis_end_inside_solid, circle_angle, centre, out);
 }
 
 /** Adds the part of a plane near a capsule: a square larger than its farthest points. */
@@ -288,27 +293,27 @@ static void add_plane_square_near_capsule(const double normal[3], double distanc
 int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose *pa,
                                    const struct tact_pose *pb, struct tact_moments *out)
 {
-    double circle_angle[9], rb[9], centre[3], center_offset[3], normal[3], radius = size[0],
-                                                                           half = size[1];
+    double circle_angle[9], rb[9], centre[3], capsule_centre_offset[3], normal[3], radius = size[0],
+                                                                                   half = size[1];
     struct tact_capsule_sums sums;
-    int is_end_inside[2];
+    int is_axis_end_inside_solid[2];
     tact_quat_to_m3(circle_angle, pa->quat_wxyz);
     tact_quat_to_m3(rb, pb->quat_wxyz);
     tact_v3_copy(centre, pa->position);
     const double up[3] = {rb[2], rb[5], rb[8]};
     tact_m3_tmul_v3(normal, circle_angle, up);
-    tact_v3_sub(center_offset, pb->position, centre);
-    double distance = tact_v3_dot(up, center_offset);
+    tact_v3_sub(capsule_centre_offset, pb->position, centre);
+    double distance = tact_v3_dot(up, capsule_centre_offset);
     init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
     add_plane_square_near_capsule(normal, distance, &sums);
-    if (sums.has_uncertain_face) {
+    if (sums.has_face_within_end_tolerance) {
         shift_capsule_off_face(radius, centre);
-        tact_v3_sub(center_offset, pb->position, centre);
-        distance = tact_v3_dot(up, center_offset);
+        tact_v3_sub(capsule_centre_offset, pb->position, centre);
+        distance = tact_v3_dot(up, capsule_centre_offset);
         init_capsule_sums(&sums, radius, half, 0.0);
         add_plane_square_near_capsule(normal, distance, &sums);
     }
-    is_end_inside[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;
-    is_end_inside[TACT_CAPSULE_LOWER] = -normal[2] * half <= distance;
-    return finish_capsule_moments(&sums, is_end_inside, circle_angle, centre, out);
+    is_axis_end_inside_solid[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;
+    is_axis_end_inside_solid[TACT_CAPSULE_LOWER] = -normal[2] * half <= distance;
+    return finish_capsule_moments(&sums, is_axis_end_inside_solid, circle_angle, centre, out);
 }

@@ -84,7 +84,7 @@ TACT_INLINE void add_outer_product(tact_d4 to[4], const tact_d4 *a, const tact_d
     }
 }
 
-TACT_INLINE void to_vector_with_scalar(const double r[3], double one, tact_d4 *out)
+TACT_INLINE void append_scalar_to_vector(const double r[3], double one, tact_d4 *out)
 {
     *out = (tact_d4){r[0], r[1], r[2], one};
 }
@@ -101,7 +101,7 @@ void tact_capsule_add_triangle(struct tact_capsule_face_cut *c, const double *p,
     tact_d4 h[3], sum = {0.0}, weighted = {0.0};
     double w[3], all = 0.0;
     for (int i = 0; i < 3; i++) {
-        to_vector_with_scalar(at[i], 1.0, &h[i]);
+        append_scalar_to_vector(at[i], 1.0, &h[i]);
         w[i] = tact_capsule_dot_normal(c, at[i]);
         all += w[i];
         sum += h[i];
@@ -124,7 +124,7 @@ void tact_capsule_add_triangle(struct tact_capsule_face_cut *c, const double *p,
 /** Integrates powers along an arc of a conic, by the form given at the top of this file. */
 struct arc {
     double m[3], c[3], b[3];
-    double quarter_angle_tangent; /* tangent of a quarter of the arc's angle */
+    double tangent_of_quarter_arc_angle; /* tangent of a quarter of the arc's angle */
 };
 
 /** Integrals of z^k / k dtheta along an arc of the cylinder, k = 1 to 3. */
@@ -132,19 +132,21 @@ TACT_INLINE void add_cylinder_contour_integrals(const struct tact_capsule_face_c
                                                 const struct arc *a, const double f[10])
 {
     double z = a->m[2], b = a->b[2], cc = a->c[2] * a->c[2];
-    double t = cut->normal[2] > 0.0 ? a->quarter_angle_tangent : -a->quarter_angle_tangent;
+    double t =
+        cut->normal[2] > 0.0 ? a->tangent_of_quarter_arc_angle : -a->tangent_of_quarter_arc_angle;
     /* along the arc the integral of S^2 dtheta equals that of K dS, and so on */
     double square = b * b * f[8] + cc * f[0];
-    double *contour_integrals = cut->faces->contour_integrals, first = t * (z * f[6] + b * f[7]);
-    contour_integrals[0] += first;
+    double *surface_contour_integrals = cut->faces->surface_contour_integrals,
+           first = t * (z * f[6] + b * f[7]);
+    surface_contour_integrals[0] += first;
     cut->faces->volume_term_magnitude += cut->radius * cut->radius * fabs(first);
-    contour_integrals[1] += t / 2.0 * (z * (z * f[6] + 2.0 * b * f[7]) + square);
-    contour_integrals[2] += t / 3.0 *
-                            (z * (z * (z * f[6] + 3.0 * b * f[7]) + 3.0 * square) +
-                             b * (b * b * f[9] + 3.0 * cc * f[1]));
+    surface_contour_integrals[1] += t / 2.0 * (z * (z * f[6] + 2.0 * b * f[7]) + square);
+    surface_contour_integrals[2] += t / 3.0 *
+                                    (z * (z * (z * f[6] + 3.0 * b * f[7]) + 3.0 * square) +
+                                     b * (b * b * f[9] + 3.0 * cc * f[1]));
 }
 
-TACT_INLINE double product_across_axis(const double *p, const double *q)
+TACT_INLINE double dot_product_across_capsule_axis(const double *p, const double *q)
 {
     return p[0] * q[1] - p[1] * q[0];
 }
@@ -155,10 +157,11 @@ TACT_INLINE double product_across_axis(const double *p, const double *q)
 TACT_INLINE void add_ball_contour_integrals(const struct tact_capsule_face_cut *cut,
                                             const struct arc *a)
 {
-    const double q = a->quarter_angle_tangent * a->quarter_angle_tangent,
+    const double q = a->tangent_of_quarter_arc_angle * a->tangent_of_quarter_arc_angle,
                  up = cut->part == TACT_CAPSULE_UPPER ? 1.0 : -1.0;
-    const double mc = product_across_axis(a->m, a->c), mb = product_across_axis(a->m, a->b),
-                 cb = product_across_axis(a->c, a->b);
+    const double mc = dot_product_across_capsule_axis(a->m, a->c),
+                 mb = dot_product_across_capsule_axis(a->m, a->b),
+                 cb = dot_product_across_capsule_axis(a->c, a->b);
     const double high = cut->radius + up * a->m[2], c = up * a->c[2], b = up * a->b[2];
     tact_d4 sum = {0.0};
     for (int half = 0; half < 2; half++) {
@@ -167,9 +170,9 @@ TACT_INLINE void add_ball_contour_integrals(const struct tact_capsule_face_cut *
         const tact_d4 ds = dd * (1.0 - q * x * x), dk = -2.0 * x * dd;
         sum += WEIGHT * (mc * ds + mb * dk + cb * (s * dk - k * ds)) / (high + s * c + k * b);
     }
-    const double contour_integral = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    cut->faces->contour_integrals[0] += up * contour_integral / cut->radius;
-    cut->faces->volume_term_magnitude += cut->radius * cut->radius * fabs(contour_integral);
+    const double arc_contour_integral = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    cut->faces->surface_contour_integrals[0] += up * arc_contour_integral / cut->radius;
+    cut->faces->volume_term_magnitude += cut->radius * cut->radius * fabs(arc_contour_integral);
 }
 
 /** Adds the segment between an arc and its chord. */
@@ -177,7 +180,7 @@ TACT_INLINE void add_circular_segment(struct tact_capsule_face_cut *cut, const s
 {
     double f[10], normal[3], wc = 0.0, wb = 0.0;
     const double wm = tact_capsule_dot_normal(cut, a->m);
-    sum_arc_series(a->quarter_angle_tangent * a->quarter_angle_tangent, f);
+    sum_arc_series(a->tangent_of_quarter_arc_angle * a->tangent_of_quarter_arc_angle, f);
     tact_v3_cross(normal, a->b, a->c);
     const double j = tact_v3_dot(normal, cut->normal);
     if (cut->part == TACT_CAPSULE_MIDDLE) {
@@ -190,9 +193,9 @@ TACT_INLINE void add_circular_segment(struct tact_capsule_face_cut *cut, const s
     const double all = j * (wm * f[0] + wb * f[1]), along = j * wc * f[4], both = j * wc * f[5];
     const double out = j * (wm * f[1] + wb * f[2]);
     tact_d4 m, c, b, right, *to = cut->faces->weighted;
-    to_vector_with_scalar(a->m, 1.0, &m);
-    to_vector_with_scalar(a->c, 0.0, &c);
-    to_vector_with_scalar(a->b, 0.0, &b);
+    append_scalar_to_vector(a->m, 1.0, &m);
+    append_scalar_to_vector(a->c, 0.0, &c);
+    append_scalar_to_vector(a->b, 0.0, &b);
     cut->first += j * f[0] * m + j * f[1] * b;
     cut->faces->volume_term_magnitude += fabs(all);
     right = all * m + along * c + out * b;
@@ -217,7 +220,8 @@ void tact_capsule_add_arc(struct tact_capsule_face_cut *cut, const double *p, co
         a.m[k] = 0.5 * (p[k] + q[k]);
         a.c[k] = 0.5 * (q[k] - p[k]);
     }
-    double half_chord_squared = tact_capsule_dot(cut, a.c, a.c), conic_radius = cut->conic_radius;
+    double half_chord_squared = tact_capsule_dot(cut, a.c, a.c),
+           face_conic_radius = cut->face_conic_radius;
     if (!(half_chord_squared > 0.0)) {
         return;
     }
@@ -229,8 +233,8 @@ void tact_capsule_add_arc(struct tact_capsule_face_cut *cut, const double *p, co
         tact_v3_axpy(from, -cut->distance, n);
     }
     double half = sqrt(half_chord_squared), apart = sqrt(tact_capsule_dot(cut, from, from));
-    a.quarter_angle_tangent =
-        is_major_arc ? (conic_radius + apart) / half : half / (conic_radius + apart);
+    a.tangent_of_quarter_arc_angle =
+        is_major_arc ? (face_conic_radius + apart) / half : half / (face_conic_radius + apart);
     /* Direction in the plane conjugate to the half chord c: -n x c, in the cylinder with c without
      * its axial term. */
     if (cut->part == TACT_CAPSULE_MIDDLE) {
@@ -239,8 +243,8 @@ void tact_capsule_add_arc(struct tact_capsule_face_cut *cut, const double *p, co
     } else {
         tact_v3_cross(d, a.c, n);
     }
-    tact_v3_scale(a.b, d, a.quarter_angle_tangent * scale);
-    if (a.quarter_angle_tangent * a.quarter_angle_tangent <= MAX_ARC_SQUARED_CHORD) {
+    tact_v3_scale(a.b, d, a.tangent_of_quarter_arc_angle * scale);
+    if (a.tangent_of_quarter_arc_angle * a.tangent_of_quarter_arc_angle <= MAX_ARC_SQUARED_CHORD) {
         add_circular_segment(cut, &a);
         return;
     }

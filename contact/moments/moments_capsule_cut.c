@@ -18,12 +18,12 @@ struct polygon {
 /** The part of an edge within the half ball or cylinder of a capsule. */
 struct inside_edge_part {
     int edge;
-    int starts_on_surface, ends_on_surface; /* 1: that end of the edge's part is on the capsule's
-                                               surface, not at a corner */
+    int starts_on_capsule_surface, ends_on_surface; /* 1: that end of the edge's part is on the
+                                               capsule's surface, not at a corner */
     double from[3], to[3];
 };
 
-static void interpolate_point(const double *p, const double *q, double s, double out[3])
+static void interpolate_between_points(const double *p, const double *q, double s, double out[3])
 {
     for (int k = 0; k < 3; k++) {
         out[k] = p[k] + s * (q[k] - p[k]);
@@ -57,25 +57,25 @@ static int line_capsule_surface_crossings(const struct tact_capsule_face_cut *c,
         (q_squared_minus_radius_squared > 0.0 && pe + ee <= 0.0)) {
         return 0;
     }
-    double radius_times_length = c->radius * sqrt(ee), m = metric_cross_product(c, p, e),
-           square = (radius_times_length - m) * (radius_times_length + m);
+    double radius_times_edge_length = c->radius * sqrt(ee), m = metric_cross_product(c, p, e),
+           square = (radius_times_edge_length - m) * (radius_times_edge_length + m);
     if (!(square > 0.0)) {
         return 0;
     }
-    double discriminant_root = sqrt(square);
+    double root_of_crossing_discriminant = sqrt(square);
     /* Root of a quadratic equation, by that of its two formulas in which no digits cancel. */
     s[0] = p_squared_minus_radius_squared > 0.0
-               ? p_squared_minus_radius_squared / (discriminant_root - pe)
+               ? p_squared_minus_radius_squared / (root_of_crossing_discriminant - pe)
                : 0.0;
     s[1] = !(q_squared_minus_radius_squared > 0.0) ? 1.0
-           : pe > 0.0 ? -p_squared_minus_radius_squared / (pe + discriminant_root)
-                      : (discriminant_root - pe) / ee;
+           : pe > 0.0 ? -p_squared_minus_radius_squared / (pe + root_of_crossing_discriminant)
+                      : (root_of_crossing_discriminant - pe) / ee;
     s[1] = tact_min(s[1], 1.0);
     if (!(s[0] < s[1])) {
         return 0;
     }
-    interpolate_point(p, q, s[0], from);
-    interpolate_point(p, q, s[1], to);
+    interpolate_between_points(p, q, s[0], from);
+    interpolate_between_points(p, q, s[1], to);
     return 1;
 }
 
@@ -87,12 +87,12 @@ static int clip_edge_to_surface(const struct tact_capsule_face_cut *c, const dou
                                 double q_squared_minus_radius_squared, struct inside_edge_part *out)
 {
     int k = 0, any = 1;
-    out->starts_on_surface = p_squared_minus_radius_squared > 0.0;
+    out->starts_on_capsule_surface = p_squared_minus_radius_squared > 0.0;
     out->ends_on_surface = q_squared_minus_radius_squared > 0.0;
     while (k < 2 && p[k] == q[k]) {
         k++;
     }
-    if (out->starts_on_surface || out->ends_on_surface) {
+    if (out->starts_on_capsule_surface || out->ends_on_surface) {
         any = p[k] < q[k] ? line_capsule_surface_crossings(c, p, q, p_squared_minus_radius_squared,
                                                            q_squared_minus_radius_squared,
                                                            out->from, out->to)
@@ -100,7 +100,7 @@ static int clip_edge_to_surface(const struct tact_capsule_face_cut *c, const dou
                                                            p_squared_minus_radius_squared, out->to,
                                                            out->from);
     }
-    if (!out->starts_on_surface) {
+    if (!out->starts_on_capsule_surface) {
         tact_v3_copy(out->from, p);
     }
     if (!out->ends_on_surface) {
@@ -114,11 +114,11 @@ static double angle_at_conic_centre(const struct tact_capsule_face_cut *c, const
                                     const double *q)
 {
     double centre = c->part == TACT_CAPSULE_MIDDLE ? 0.0 : c->distance * c->distance;
-    double scaled_sine = tact_capsule_cross(c, p, q);
+    double scaled_sine_of_conic_angle = tact_capsule_cross(c, p, q);
     if (c->part == TACT_CAPSULE_MIDDLE && c->normal[2] != 0.0) {
-        scaled_sine /= fabs(c->normal[2]);
+        scaled_sine_of_conic_angle /= fabs(c->normal[2]);
     }
-    return tact_atan2(scaled_sine, tact_capsule_dot(c, p, q) - centre);
+    return tact_atan2(scaled_sine_of_conic_angle, tact_capsule_dot(c, p, q) - centre);
 }
 
 /** Distance of the ends of an arc, over the size of the conic, below which the arc is either nearly
@@ -127,27 +127,29 @@ static const double NEARLY_CLOSED_ARC_RATIO = 1e-3;
 
 /** 1 where the arc between the parts of two edges is more than half of the conic. */
 static int is_longer_arc(const struct tact_capsule_face_cut *c, const struct polygon *p,
-                         const struct inside_edge_part *previous_part,
-                         const struct inside_edge_part *next_part)
+                         const struct inside_edge_part *previous_inside_edge_part,
+                         const struct inside_edge_part *next_inside_edge_part)
 {
-    double chord_vector[3], sum = 0.0;
-    const double *from = previous_part->to;
-    tact_v3_sub(chord_vector, next_part->from, previous_part->to);
-    if (tact_capsule_dot(c, chord_vector, chord_vector) >
-        NEARLY_CLOSED_ARC_RATIO * NEARLY_CLOSED_ARC_RATIO * c->conic_radius * c->conic_radius) {
-        return tact_capsule_cross(c, previous_part->to, next_part->from) < 0.0;
+    double conic_arc_chord[3], sum = 0.0;
+    const double *from = previous_inside_edge_part->to;
+    tact_v3_sub(conic_arc_chord, next_inside_edge_part->from, previous_inside_edge_part->to);
+    if (tact_capsule_dot(c, conic_arc_chord, conic_arc_chord) >
+        NEARLY_CLOSED_ARC_RATIO * NEARLY_CLOSED_ARC_RATIO * c->face_conic_radius *
+            c->face_conic_radius) {
+        return tact_capsule_cross(c, previous_inside_edge_part->to, next_inside_edge_part->from) <
+               0.0;
     }
-    int edge = previous_part->edge;
+    int edge = previous_inside_edge_part->edge;
     do {
         edge = (edge + 1) % p->count;
         sum += angle_at_conic_centre(c, from, p->corner[edge]);
         from = p->corner[edge];
-    } while (edge != next_part->edge);
-    return sum + angle_at_conic_centre(c, from, next_part->from) > 3.0;
+    } while (edge != next_inside_edge_part->edge);
+    return sum + angle_at_conic_centre(c, from, next_inside_edge_part->from) > 3.0;
 }
 
 /** Adds the whole conic where its centre, and therefore all of it, is in the polygon. */
-static void add_full_conic(struct tact_capsule_face_cut *c, const struct polygon *polygon)
+static void add_conic_inside_polygon(struct tact_capsule_face_cut *c, const struct polygon *polygon)
 {
     double p[3], q[3], t1[3], t2[3];
     const double *n = c->normal;
@@ -167,14 +169,15 @@ static void add_full_conic(struct tact_capsule_face_cut *c, const struct polygon
         tact_v3_scale(p, n, c->distance);
     }
     tact_v3_copy(q, p);
-    tact_v3_axpy(p, c->conic_radius, t1);
-    tact_v3_axpy(q, -c->conic_radius, t1);
+    tact_v3_axpy(p, c->face_conic_radius, t1);
+    tact_v3_axpy(q, -c->face_conic_radius, t1);
     tact_capsule_add_arc(c, p, q, 0);
     tact_capsule_add_arc(c, q, p, 0);
 }
 
 /** Adds the part of an edge in the plane between the cylinder and a half ball. */
-static void add_slice_edge_part(struct tact_capsule_slice *s, const double *p, const double *q)
+static void add_edge_part_to_end_section(struct tact_capsule_end_plane_section *s, const double *p,
+                                         const double *q)
 {
     double twice_area = p[0] * q[1] - p[1] * q[0];
     s->circle_angle += tact_atan2(twice_area, p[0] * q[0] + p[1] * q[1]);
@@ -187,33 +190,36 @@ static void add_slice_edge_part(struct tact_capsule_slice *s, const double *p, c
 
 /** Adds the part of a polygon inside, given the inner parts of its edges: the polygon of their ends
  * and the segments of the conic between them. */
-static void add_polygon_cut_out(struct tact_capsule_face_cut *c, const struct polygon *p,
-                                const struct inside_edge_part *part, int count)
+static void add_polygon_part_inside_conic(struct tact_capsule_face_cut *c, const struct polygon *p,
+                                          const struct inside_edge_part *part, int count)
 {
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
-        const struct inside_edge_part *current_edge_part = &part[i],
+        const struct inside_edge_part *edge_part_inside_conic = &part[i],
                                       *next = &part[i + 1 < count ? i + 1 : 0];
-        int do_edges_meet =
-            !next->starts_on_surface &&
-            next->edge ==
-                (current_edge_part->edge + 1 < p->count ? current_edge_part->edge + 1 : 0);
-        if (i > 0 && !(do_edges_meet && i + 1 == count)) {
-            tact_capsule_add_triangle(c, first, current_edge_part->from, current_edge_part->to);
+        int do_edge_parts_meet_at_corner =
+            !next->starts_on_capsule_surface &&
+            next->edge == (edge_part_inside_conic->edge + 1 < p->count
+                               ? edge_part_inside_conic->edge + 1
+                               : 0);
+        if (i > 0 && !(do_edge_parts_meet_at_corner && i + 1 == count)) {
+            tact_capsule_add_triangle(c, first, edge_part_inside_conic->from,
+                                      edge_part_inside_conic->to);
         }
-        if (do_edges_meet) {
+        if (do_edge_parts_meet_at_corner) {
             continue; /* at a corner */
         }
-        tact_capsule_add_arc(c, current_edge_part->to, next->from,
-                             is_longer_arc(c, p, current_edge_part, next));
+        tact_capsule_add_arc(c, edge_part_inside_conic->to, next->from,
+                             is_longer_arc(c, p, edge_part_inside_conic, next));
         if (i + 1 < count) {
-            tact_capsule_add_triangle(c, first, current_edge_part->to, next->from);
+            tact_capsule_add_triangle(c, first, edge_part_inside_conic->to, next->from);
         }
     }
 }
 
 /** Adds a face polygon whose corners are all inside the capsule's part. */
-static void add_whole_polygon(struct tact_capsule_face_cut *c, const struct polygon *p)
+static void add_polygon_inside_capsule_part(struct tact_capsule_face_cut *c,
+                                            const struct polygon *p)
 {
     for (int i = 1; i + 1 < p->count; i++) {
         tact_capsule_add_triangle(c, p->corner[0], p->corner[i], p->corner[i + 1]);
@@ -221,21 +227,21 @@ static void add_whole_polygon(struct tact_capsule_face_cut *c, const struct poly
 }
 
 /** Adds the part of a polygon's edge that lies in the plane between cylinder and half ball. */
-static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index, const double *p,
-                                      const double *q)
+static void add_edge_in_capsule_end_plane(struct tact_capsule_sums *sums, int index,
+                                          const double *p, const double *q)
 {
     if (index == TACT_CAPSULE_UPPER) {
-        add_slice_edge_part(&sums->end_slices[index], p, q);
+        add_edge_part_to_end_section(&sums->slices_at_axis_ends[index], p, q);
     } else if (index == TACT_CAPSULE_LOWER) {
-        add_slice_edge_part(&sums->end_slices[index], q, p);
+        add_edge_part_to_end_section(&sums->slices_at_axis_ends[index], q, p);
     }
 }
 
 /** Adds the part inside the capsule of a face polygon with corners outside.
  * squared_distance_minus_radius_squared: of each corner, p.p less the squared radius. */
-static void add_cut_polygon(struct tact_capsule_face_cut *c, const struct polygon *p,
-                            const double *squared_distance_minus_radius_squared,
-                            struct tact_capsule_sums *sums)
+static void add_face_polygon_cut_by_conic(struct tact_capsule_face_cut *c, const struct polygon *p,
+                                          const double *squared_distance_minus_radius_squared,
+                                          struct tact_capsule_sums *sums)
 {
     struct inside_edge_part part[CORNERS];
     int count = 0;
@@ -245,36 +251,37 @@ static void add_cut_polygon(struct tact_capsule_face_cut *c, const struct polygo
                                  squared_distance_minus_radius_squared[i],
                                  squared_distance_minus_radius_squared[next], &part[count])) {
             if (i == p->edge_created_by_cut) {
-                add_edge_at_part_boundary(sums, c->part, part[count].from, part[count].to);
+                add_edge_in_capsule_end_plane(sums, c->part, part[count].from, part[count].to);
             }
             part[count++].edge = i;
         }
     }
     if (count > 0) {
-        add_polygon_cut_out(c, p, part, count);
+        add_polygon_part_inside_conic(c, p, part, count);
     } else {
-        add_full_conic(c, p);
+        add_conic_inside_polygon(c, p);
     }
 }
 
 /** Adds the part of a polygon within a part of the capsule; distance: of its plane from the part's
  * origin. */
-static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const struct polygon *p,
-                                const double normal[3], double distance)
+static void add_polygon_to_capsule_part(struct tact_capsule_sums *sums, int index,
+                                        const struct polygon *p, const double normal[3],
+                                        double distance)
 {
     double radius = sums->radius, squared_distance_minus_radius_squared[CORNERS];
     int any = 0;
     struct tact_capsule_face_cut c = {.part = index,
                                       .radius = radius,
                                       .distance = distance,
-                                      .conic_radius = radius,
+                                      .face_conic_radius = radius,
                                       .faces = &sums->faces[index]};
     tact_v3_copy(c.normal, normal);
     if (index != TACT_CAPSULE_MIDDLE) {
         if (!(fabs(distance) < radius)) {
             return;
         }
-        c.conic_radius = sqrt((radius - fabs(distance)) * (radius + fabs(distance)));
+        c.face_conic_radius = sqrt((radius - fabs(distance)) * (radius + fabs(distance)));
     }
     for (int i = 0; i < p->count; i++) {
         squared_distance_minus_radius_squared[i] =
@@ -282,14 +289,14 @@ static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const
         any |= squared_distance_minus_radius_squared[i] > 0.0;
     }
     if (any) {
-        add_cut_polygon(&c, p, squared_distance_minus_radius_squared, sums);
+        add_face_polygon_cut_by_conic(&c, p, squared_distance_minus_radius_squared, sums);
     } else {
         if (p->edge_created_by_cut >= 0) {
             int next = p->edge_created_by_cut + 1 < p->count ? p->edge_created_by_cut + 1 : 0;
-            add_edge_at_part_boundary(sums, index, p->corner[p->edge_created_by_cut],
-                                      p->corner[next]);
+            add_edge_in_capsule_end_plane(sums, index, p->corner[p->edge_created_by_cut],
+                                          p->corner[next]);
         }
-        add_whole_polygon(&c, p);
+        add_polygon_inside_capsule_part(&c, p);
     }
     for (int i = 0; i < 3; i++) {
         c.faces->area[i] += c.first[3] * normal[i];
@@ -306,42 +313,45 @@ static void append_polygon_corner(struct polygon *p, const double *r)
 
 /** Cuts a face polygon at a height of the capsule. Corners at that height belong to the upper part.
  * The crossing of an edge is the same for both faces that share it. */
-static void split_at_height(const struct polygon *p, double height, struct polygon *polygon_above,
-                            struct polygon *polygon_below)
+static void split_polygon_at_height(const struct polygon *p, double height,
+                                    struct polygon *face_polygon_above_height,
+                                    struct polygon *face_polygon_below_height)
 {
-    polygon_above->count = polygon_below->count = 0;
-    polygon_above->edge_created_by_cut = polygon_below->edge_created_by_cut = -1;
+    face_polygon_above_height->count = face_polygon_below_height->count = 0;
+    face_polygon_above_height->edge_created_by_cut =
+        face_polygon_below_height->edge_created_by_cut = -1;
     for (int i = 0; i < p->count; i++) {
         const double *a = p->corner[i], *b = p->corner[(i + 1) % p->count];
         int up = a[2] >= height;
-        append_polygon_corner(up ? polygon_above : polygon_below, a);
+        append_polygon_corner(up ? face_polygon_above_height : face_polygon_below_height, a);
         if (up == (b[2] >= height)) {
             continue;
         }
         const double *low = up ? b : a, *high = up ? a : b;
         double r[3];
-        interpolate_point(low, high, (height - low[2]) / (high[2] - low[2]), r);
+        interpolate_between_points(low, high, (height - low[2]) / (high[2] - low[2]), r);
         r[2] = height;
-        (up ? polygon_above : polygon_below)->edge_created_by_cut =
-            (up ? polygon_above : polygon_below)->count;
-        append_polygon_corner(polygon_above, r);
-        append_polygon_corner(polygon_below, r);
+        (up ? face_polygon_above_height : face_polygon_below_height)->edge_created_by_cut =
+            (up ? face_polygon_above_height : face_polygon_below_height)->count;
+        append_polygon_corner(face_polygon_above_height, r);
+        append_polygon_corner(face_polygon_below_height, r);
     }
 }
 
-/** The capsule's part that contains a whole face polygon, consistent with split_at_height(), or -1.
+/** The capsule's part that contains a whole face polygon, consistent with
+ * split_polygon_at_height(), or -1.
  */
 static int part_containing_polygon(const struct polygon *p, double half)
 {
-    int corners_above = 0, corners_below = 0;
+    int corners_above_capsule_middle = 0, corners_below_capsule_middle = 0;
     for (int i = 0; i < p->count; i++) {
-        corners_above += p->corner[i][2] >= half;
-        corners_below += p->corner[i][2] < -half;
+        corners_above_capsule_middle += p->corner[i][2] >= half;
+        corners_below_capsule_middle += p->corner[i][2] < -half;
     }
-    return corners_above == p->count            ? TACT_CAPSULE_UPPER
-           : corners_below == p->count          ? TACT_CAPSULE_LOWER
-           : corners_above + corners_below == 0 ? TACT_CAPSULE_MIDDLE
-                                                : -1;
+    return corners_above_capsule_middle == p->count                           ? TACT_CAPSULE_UPPER
+           : corners_below_capsule_middle == p->count                         ? TACT_CAPSULE_LOWER
+           : corners_above_capsule_middle + corners_below_capsule_middle == 0 ? TACT_CAPSULE_MIDDLE
+                                                                              : -1;
 }
 
 /** Adds what is left of a face in one part of the capsule; coordinates are from the capsule's
@@ -361,22 +371,22 @@ static void cut_polygon_from_part_origin(struct tact_capsule_sums *sums, int ind
     for (int i = 0; i < p->count; i++) {
         p->corner[i][2] -= origin;
     }
-    add_polygon_in_part(sums, index, p, normal, distance - normal[2] * origin);
+    add_polygon_to_capsule_part(sums, index, p, normal, distance - normal[2] * origin);
 }
 
 /** 1 where an end of the capsule's axis, given by its height, is within tolerance of a face. */
 static int is_axis_end_near_face(const struct tact_capsule_sums *sums, double (*corner)[3],
                                  int corners, const double normal[3], double distance, double end)
 {
-    double plane_foot_from_end[3], e[3], f[3], c[3], off = distance - normal[2] * end;
+    double foot_of_axis_end_on_plane[3], e[3], f[3], c[3], off = distance - normal[2] * end;
     if (fabs(off) > sums->tolerance) {
         return 0;
     }
-    tact_v3_scale(plane_foot_from_end, normal, off);
-    plane_foot_from_end[2] += end;
+    tact_v3_scale(foot_of_axis_end_on_plane, normal, off);
+    foot_of_axis_end_on_plane[2] += end;
     for (int i = 0; i < corners; i++) {
         tact_v3_sub(e, corner[(i + 1) % corners], corner[i]);
-        tact_v3_sub(f, plane_foot_from_end, corner[i]);
+        tact_v3_sub(f, foot_of_axis_end_on_plane, corner[i]);
         tact_v3_cross(c, e, f);
         if (tact_v3_dot(c, normal) < -sums->tolerance * tact_v3_norm(e)) {
             return 0;
@@ -400,18 +410,19 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_face,
     if (!(twice_area > 0.0) || fabs(distance) >= sums->radius + fabs(normal[2]) * half) {
         return;
     }
-    sums->has_uncertain_face |=
+    sums->has_face_within_end_tolerance |=
         is_axis_end_near_face(sums, corner, corners, normal, distance, half) ||
         is_axis_end_near_face(sums, corner, corners, normal, distance, -half);
-    sums->has_cut_face = 1;
+    sums->was_face_cut_by_capsule = 1;
     memcpy(face_polygon.corner, corner, (size_t)corners * sizeof *corner);
-    int containing_part = part_containing_polygon(&face_polygon, half);
-    if (containing_part >= 0) {
-        cut_polygon_from_part_origin(sums, containing_part, &face_polygon, normal, distance);
+    int capsule_part_with_polygon = part_containing_polygon(&face_polygon, half);
+    if (capsule_part_with_polygon >= 0) {
+        cut_polygon_from_part_origin(sums, capsule_part_with_polygon, &face_polygon, normal,
+                                     distance);
         return;
     }
-    split_at_height(&face_polygon, half, &upper, &rest);
-    split_at_height(&rest, -half, &middle, &lower);
+    split_polygon_at_height(&face_polygon, half, &upper, &rest);
+    split_polygon_at_height(&rest, -half, &middle, &lower);
     cut_polygon_from_part_origin(sums, TACT_CAPSULE_UPPER, &upper, normal, distance);
     cut_polygon_from_part_origin(sums, TACT_CAPSULE_LOWER, &lower, normal, distance);
     cut_polygon_from_part_origin(sums, TACT_CAPSULE_MIDDLE, &middle, normal, distance);

@@ -20,15 +20,15 @@ struct tact_capsule_face_sums {
     double area[3];                   /* area of n [m^2] */
     double normal_position_moment[9]; /* integral of n r^T over the faces [m^3], row-major */
     double volume_term_magnitude;     /* sum of the magnitudes of the terms of the volume [m^3] */
-    double contour_integrals[3]; /* line integrals around the faces where they end on the capsule's
-                       surface: in the cylinder of z^k/k dtheta, k = 1, 2, 3, theta the angle about
-                       the axis; in a half ball contour_integrals[0], of (1 - |z|/R) dtheta, along
-                       the outward axis */
+    double surface_contour_integrals[3]; /* line integrals around the faces where they end on the
+                       capsule's surface: in the cylinder of z^k/k dtheta, k = 1, 2, 3, theta the
+                       angle about the axis; in a half ball surface_contour_integrals[0], of (1 -
+                       |z|/R) dtheta, along the outward axis */
 };
 
 /** Section of the other solid with the plane between the cylinder and a half ball, within the disc:
  * sums over the segments p q, with the solid on the left as seen from +z. */
-struct tact_capsule_slice {
+struct tact_capsule_end_plane_section {
     double circle_angle; /* angle about the axis */
     double twice_area;   /* component of p x q [m^2] */
     double first[2];     /* component of (p x q) (p + q) / 2 [m^3] */
@@ -37,13 +37,13 @@ struct tact_capsule_slice {
 
 /** One face of the other solid in one part of a capsule. */
 struct tact_capsule_face_cut {
-    int part;            /* TACT_CAPSULE_UPPER ... */
-    double radius;       /* radius of the capsule that the face is cut by [m] */
-    double normal[3];    /* outward, unit */
-    double distance;     /* distance of the face's plane from the part's origin [m] */
-    double conic_radius; /* radius of the conic in which the face's plane cuts the capsule: in the
-                    cylinder projected along the axis, in a half ball in the plane itself [m] */
-    tact_d4 first;       /* integral of h over the face's area in the part [m^3, m^2] */
+    int part;                 /* TACT_CAPSULE_UPPER ... */
+    double radius;            /* radius of the capsule that the face is cut by [m] */
+    double normal[3];         /* outward, unit */
+    double distance;          /* distance of the face's plane from the part's origin [m] */
+    double face_conic_radius; /* radius of the conic in which the face's plane cuts the capsule: in
+                    the cylinder projected along the axis, in a half ball in the plane itself [m] */
+    tact_d4 first;            /* integral of h over the face's area in the part [m^3, m^2] */
     struct tact_capsule_face_sums *faces;
 };
 
@@ -60,8 +60,9 @@ static inline double tact_capsule_dot_normal(const struct tact_capsule_face_cut 
 static inline double tact_capsule_dot(const struct tact_capsule_face_cut *c, const double *p,
                                       const double *q)
 {
-    double dot_across_axis = p[0] * q[0] + p[1] * q[1];
-    return c->part == TACT_CAPSULE_MIDDLE ? dot_across_axis : dot_across_axis + p[2] * q[2];
+    double dot_product_of_part_components = p[0] * q[0] + p[1] * q[1];
+    return c->part == TACT_CAPSULE_MIDDLE ? dot_product_of_part_components
+                                          : dot_product_of_part_components + p[2] * q[2];
 }
 
 /** Triple product n.(p x q) in the metric of tact_capsule_dot(): positive where q is
@@ -70,11 +71,11 @@ static inline double tact_capsule_cross(const struct tact_capsule_face_cut *c, c
                                         const double *q)
 {
     const double *n = c->normal;
-    double axial_component = n[2] * (p[0] * q[1] - p[1] * q[0]);
+    double axial_component_of_cross_product = n[2] * (p[0] * q[1] - p[1] * q[0]);
     if (c->part == TACT_CAPSULE_MIDDLE) {
-        return axial_component;
+        return axial_component_of_cross_product;
     }
-    return axial_component + n[0] * (p[1] * q[2] - p[2] * q[1]) +
+    return axial_component_of_cross_product + n[0] * (p[1] * q[2] - p[2] * q[1]) +
            n[1] * (p[2] * q[0] - p[0] * q[2]);
 }
 
@@ -92,14 +93,14 @@ void tact_capsule_add_arc(struct tact_capsule_face_cut *c, const double *p, cons
 
 /** Integrals over the part of the other solid's surface in a capsule. */
 struct tact_capsule_sums {
-    double radius, half;    /* radius, and half the length of the axis, of the capsule [m] */
-    double tolerance;       /* a face nearer than this to an end of the axis is not measured
-                               [m] */
-    double middle;          /* height z of the cylinder's origin [m]; NAN before the first face */
-    int has_uncertain_face; /* 1: a face was within tolerance of an end of the axis */
-    int has_cut_face;       /* 1: a face was cut */
+    double radius, half; /* radius, and half the length of the axis, of the capsule [m] */
+    double tolerance;    /* a face nearer than this to an end of the axis is not measured
+                            [m] */
+    double middle;       /* height z of the cylinder's origin [m]; NAN before the first face */
+    int has_face_within_end_tolerance; /* 1: a face was within tolerance of an end of the axis */
+    int was_face_cut_by_capsule;       /* 1: a face was cut */
     struct tact_capsule_face_sums faces[TACT_CAPSULE_PARTS];
-    struct tact_capsule_slice end_slices[2];
+    struct tact_capsule_end_plane_section slices_at_axis_ends[2];
 };
 
 /** Adds a convex face of at most 4 corners, counter-clockwise as seen from outside, in the axes of

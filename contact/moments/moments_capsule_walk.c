@@ -16,7 +16,8 @@ TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_in_mes
                                                 tact_d4 corner[3][3], uint32_t *bits)
 {
     const double axis_length_squared = tact_v3_dot(p->axis, p->axis),
-                 inverse_axis_square = axis_length_squared > 0.0 ? 1.0 / axis_length_squared : 0.0;
+                 inverse_squared_axis_length =
+                     axis_length_squared > 0.0 ? 1.0 / axis_length_squared : 0.0;
     const tact_d4 one = (tact_d4){0.0} + 1.0;
     tact_d4 out[3], share = {0.0}, apart2 = {0.0}, least = (tact_d4){0.0} + INFINITY;
     for (int k = 0; k < 3; k++) {
@@ -26,7 +27,7 @@ TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_in_mes
         out[k] = (corner[0][k] + corner[1][k] + corner[2][k]) / 3.0;
         share += out[k] * p->axis[k];
     }
-    share *= inverse_axis_square;
+    share *= inverse_squared_axis_length;
     share = TACT_D4_MIN(TACT_D4_MAX(share, -one), one);
     for (int k = 0; k < 3; k++) {
         out[k] -= share * p->axis[k];
@@ -39,10 +40,11 @@ TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_in_mes
         }
         least = TACT_D4_MIN(begins, least);
     }
-    tact_l4 lanes_near_capsule = (least <= 0.0) | (least * least <= p->radius * p->radius * apart2);
+    tact_l4 triangle_lanes_within_capsule =
+        (least <= 0.0) | (least * least <= p->radius * p->radius * apart2);
     *bits = 0;
     for (unsigned i = 0; i < leaf->count; i++) {
-        *bits |= (lanes_near_capsule[i] ? 1U : 0U) << i;
+        *bits |= (triangle_lanes_within_capsule[i] ? 1U : 0U) << i;
     }
 }
 
@@ -66,9 +68,9 @@ TACT_INLINE void rotate_triangles_to_capsule(const double rot[9],
         high = TACT_D4_MAX(turned[2][k], high);
         reaches &= (low < most) & (high > -most);
     }
-    uint32_t lanes_near_capsule;
-    tact_l4_mask_to_bits(&reaches, &lanes_near_capsule);
-    *bits &= lanes_near_capsule;
+    uint32_t triangle_lanes_within_capsule;
+    tact_l4_mask_to_bits(&reaches, &triangle_lanes_within_capsule);
+    *bits &= triangle_lanes_within_capsule;
 }
 
 TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
@@ -101,6 +103,6 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_mesh,
     struct tact_capsule_query capsule_query;
     struct capsule_traversal capsule_traversal = {p, sums};
     tact_capsule_query_init(p->centre, p->axis, p->radius, mesh, &capsule_query);
-    tact_round_body_query_visit(&capsule_query, tact_capsule_query_boxes, mesh, add_leaf,
-                                &capsule_traversal);
+    tact_round_body_query_visit_leaves(&capsule_query, tact_capsule_query_boxes, mesh, add_leaf,
+                                       &capsule_traversal);
 }

@@ -22,19 +22,20 @@ static void tact_prism_columns_shift_origin(struct tact_prism_columns_sums *c, c
  * Relative to corner 0, the middle points of the column above the corners, x, y and m = z + h/2,
  * are linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T
  * with h^3 / 12 added to zz. */
-static void tact_prism_columns_integrate_batch(const struct tact_prism_columns_batch *column_batch,
-                                               struct tact_prism_columns_sums *c)
+static void
+tact_prism_columns_integrate_batch(const struct tact_prism_columns_batch *prism_column_batch,
+                                   struct tact_prism_columns_sums *c)
 {
-    const tact_d4 *p0 = column_batch->corner[0], *p1 = column_batch->corner[1],
-                  *p2 = column_batch->corner[2];
-    const tact_d4 *h = column_batch->height;
+    const tact_d4 *p0 = prism_column_batch->corner[0], *p1 = prism_column_batch->corner[1],
+                  *p2 = prism_column_batch->corner[2];
+    const tact_d4 *h = prism_column_batch->height;
     tact_d4 a[3], b[3], area[3], base[3], f[3], s[6];
     for (int k = 0; k < 3; k++) {
         base[k] = p0[k];
         a[k] = p1[k] - p0[k];
         b[k] = p2[k] - p0[k];
     }
-    tact_d4 half = 0.5 * column_batch->tau;
+    tact_d4 half = 0.5 * prism_column_batch->tau;
     area[0] = half * (a[1] * b[2] - a[2] * b[1]);
     area[1] = half * (a[2] * b[0] - a[0] * b[2]);
     area[2] = half * (a[0] * b[1] - a[1] * b[0]);
@@ -71,19 +72,20 @@ void tact_prism_columns_add_triangle(struct tact_prism_columns *c, const tact_d4
 {
     for (int i = 1; i + 1 < n; i++) {
         const int at[3] = {0, i, i + 1};
-        struct tact_prism_columns_batch *lane_batch =
-            &c->lane_batches[c->queued_triangle_count / 4];
+        struct tact_prism_columns_batch *queued_column_batch =
+            &c->queued_column_batches[c->queued_triangle_count / 4];
         int lane = c->queued_triangle_count % 4;
         for (int k = 0; k < 3; k++) {
             const double *p = (const double *)&polygon[at[k]];
-            ((double *)&lane_batch->corner[k][0])[lane] = p[0];
-            ((double *)&lane_batch->corner[k][1])[lane] = p[1];
-            ((double *)&lane_batch->corner[k][2])[lane] = p[2];
-            ((double *)&lane_batch->height[k])[lane] = height[at[k]];
+            ((double *)&queued_column_batch->corner[k][0])[lane] = p[0];
+            ((double *)&queued_column_batch->corner[k][1])[lane] = p[1];
+            ((double *)&queued_column_batch->corner[k][2])[lane] = p[2];
+            ((double *)&queued_column_batch->height[k])[lane] = height[at[k]];
         }
-        ((double *)&lane_batch->tau)[lane] = tau;
+        ((double *)&queued_column_batch->tau)[lane] = tau;
         if (lane == 3) {
-            tact_prism_columns_integrate_batch(lane_batch, &c->sums[c->queued_triangle_count / 4]);
+            tact_prism_columns_integrate_batch(queued_column_batch,
+                                               &c->sums[c->queued_triangle_count / 4]);
         }
         c->queued_triangle_count = (c->queued_triangle_count + 1) % 8;
     }
@@ -95,26 +97,28 @@ static double tact_prism_columns_sum_lanes(const tact_d4 *a, const tact_d4 *b)
     return ((l[0] + l[1]) + (l[2] + l[3])) + ((m[0] + m[1]) + (m[2] + m[3]));
 }
 
-#define TACT_PRISM_COLUMNS_TOTAL(c, of)                                                            \
+#define TACT_PRISM_COLUMNS_SUM_OF_LANES(c, of)                                                     \
     tact_prism_columns_sum_lanes(&(c)->sums[0].of, &(c)->sums[1].of)
 
-void tact_prism_columns_finish(struct tact_prism_columns *c, struct tact_moment_sums *sums)
+void tact_prism_columns_sum_queued(struct tact_prism_columns *c, struct tact_moment_sums *sums)
 {
-    struct tact_prism_columns_batch *lane_batch = &c->lane_batches[c->queued_triangle_count / 4];
+    struct tact_prism_columns_batch *queued_column_batch =
+        &c->queued_column_batches[c->queued_triangle_count / 4];
     for (int lane = c->queued_triangle_count % 4; c->queued_triangle_count % 4 && lane < 4;
          lane++) {
-        ((double *)&lane_batch->tau)[lane] = 0.0;
+        ((double *)&queued_column_batch->tau)[lane] = 0.0;
     }
     if (c->queued_triangle_count % 4) {
-        tact_prism_columns_integrate_batch(lane_batch, &c->sums[c->queued_triangle_count / 4]);
+        tact_prism_columns_integrate_batch(queued_column_batch,
+                                           &c->sums[c->queued_triangle_count / 4]);
     }
-    sums->volume = TACT_PRISM_COLUMNS_TOTAL(c, volume);
-    sums->volume_term_magnitude = TACT_PRISM_COLUMNS_TOTAL(c, volume_term_magnitude);
+    sums->volume = TACT_PRISM_COLUMNS_SUM_OF_LANES(c, volume);
+    sums->volume_term_magnitude = TACT_PRISM_COLUMNS_SUM_OF_LANES(c, volume_term_magnitude);
     for (int k = 0; k < 3; k++) {
-        sums->first[k] = TACT_PRISM_COLUMNS_TOTAL(c, first[k]);
-        sums->second[k] = TACT_PRISM_COLUMNS_TOTAL(c, second[k]);
-        sums->second[3 + k] = TACT_PRISM_COLUMNS_TOTAL(c, second[3 + k]);
-        sums->gradient[k] = TACT_PRISM_COLUMNS_TOTAL(c, gradient[k]);
-        sums->torque[k] = TACT_PRISM_COLUMNS_TOTAL(c, torque[k]);
+        sums->first[k] = TACT_PRISM_COLUMNS_SUM_OF_LANES(c, first[k]);
+        sums->second[k] = TACT_PRISM_COLUMNS_SUM_OF_LANES(c, second[k]);
+        sums->second[3 + k] = TACT_PRISM_COLUMNS_SUM_OF_LANES(c, second[3 + k]);
+        sums->gradient[k] = TACT_PRISM_COLUMNS_SUM_OF_LANES(c, gradient[k]);
+        sums->torque[k] = TACT_PRISM_COLUMNS_SUM_OF_LANES(c, torque[k]);
     }
 }

@@ -24,12 +24,12 @@ struct tact_prism_columns_sums {
  * processor. Zero initially. */
 struct tact_prism_columns {
     int queued_triangle_count;
-    struct tact_prism_columns_batch lane_batches[2];
+    struct tact_prism_columns_batch queued_column_batches[2];
     struct tact_prism_columns_sums sums[2];
 };
 
 #define tact_prism_columns_add_triangle TACT_CPU_VARIANT(tact_prism_columns_add_triangle)
-#define tact_prism_columns_finish TACT_CPU_VARIANT(tact_prism_columns_finish)
+#define tact_prism_columns_sum_queued TACT_CPU_VARIANT(tact_prism_columns_sum_queued)
 
 /** Adds the column above a convex polygon of n corners, in A's order, so counter-clockwise from
  * above where A faces up. */
@@ -37,6 +37,6 @@ void tact_prism_columns_add_triangle(struct tact_prism_columns *c, const tact_d4
                                      const double *height, int n, double tau);
 
 /** Integrates the columns that are still queued and adds up the lanes of the sums. */
-void tact_prism_columns_finish(struct tact_prism_columns *c, struct tact_moment_sums *sums);
+void tact_prism_columns_sum_queued(struct tact_prism_columns *c, struct tact_moment_sums *sums);
 
 #endif

@@ -2,17 +2,17 @@
 #include "contact/moments/moments_internal.h"
 #include "contact/moments/overlap_internal.h"
 
-TACT_DISPATCH_BY_CPU(int, tact_moments_convex,
+TACT_DISPATCH_BY_CPU(int, tact_moments_of_convex_and_mesh,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
                       struct tact_moments *out, double *planarity,
                       struct tact_overlap_corners *corners),
                      (a, pa, b, pb, out, planarity, corners))
 {
-    return tact_moments_within_planes(a, pa, b, pb, NULL, 0, out, planarity, corners);
+    return tact_moments_of_overlap_in_planes(a, pa, b, pb, NULL, 0, out, planarity, corners);
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_moments_within_planes,
+TACT_DISPATCH_BY_CPU(int, tact_moments_of_overlap_in_planes,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
                       const double (*plane)[4], int plane_count, struct tact_moments *out,
@@ -26,9 +26,9 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_within_planes,
     struct tact_cutter cutter;
     struct tact_moment_sums sums;
     double r[9], axes[9], origin[3] = {0.0}, world[3];
-    tact_cutter_init_frame(&cutter, tact_mesh_size(first), pose, second ? second->facets : NULL,
-                           is_swapped ? pa : pb);
-    int rc = tact_cutter_add_planes(&cutter, pose, plane, plane_count);
+    tact_cutter_init_frame(&cutter, tact_mesh_largest_coordinate(first), pose,
+                           second ? second->facets : NULL, is_swapped ? pa : pb);
+    int rc = tact_cutter_add_world_planes(&cutter, pose, plane, plane_count);
     rc = rc ? rc : tact_cutter_sum_moments(&cutter, first, origin, &sums, planarity, corners);
     if (corners) {
         corners->was_b_cut = is_swapped;

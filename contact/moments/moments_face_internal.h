@@ -44,9 +44,9 @@ TACT_INLINE void tact_faces_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact
 /** Lanes in which the edges and planes of s, of A, and t, of B, do not exclude a contribution: no
  * edge of either separates their projections, and t is above s somewhere according to both planes.
  * value: TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
-TACT_INLINE void tact_faces_test_contribution(const struct tact_face *s, const tact_d4 *at_s,
-                                              const struct tact_face *t, const tact_d4 *at_t,
-                                              tact_d4 value[3], tact_l4 *meet)
+TACT_INLINE void tact_faces_test_prism_overlap(const struct tact_face *s, const tact_d4 *at_s,
+                                               const struct tact_face *t, const tact_d4 *at_t,
+                                               tact_d4 value[3], tact_l4 *meet)
 {
     const tact_l4 last = {0, 0, 0, -1};
     tact_l4 in_t = {0}, in_s = {0};
@@ -60,12 +60,12 @@ TACT_INLINE void tact_faces_test_contribution(const struct tact_face *s, const t
 }
 
 /** 1 where the prisms over triangle s of A and triangle t of B may contribute to the overlap. */
-TACT_INLINE int tact_faces_may_contribute(const struct tact_face *s, const struct tact_face *t,
-                                          tact_d4 value[3])
+TACT_INLINE int tact_faces_may_prisms_overlap(const struct tact_face *s, const struct tact_face *t,
+                                              tact_d4 value[3])
 {
     tact_l4 meet;
     uint32_t bits;
-    tact_faces_test_contribution(s, &s->at, t, &t->at, value, &meet);
+    tact_faces_test_prism_overlap(s, &s->at, t, &t->at, value, &meet);
     meet &= s->span > t->span;
     tact_l4_mask_to_bits(&meet, &bits);
     return bits == 15;
@@ -73,8 +73,8 @@ TACT_INLINE int tact_faces_may_contribute(const struct tact_face *s, const struc
 
 /** 1 where triangle s of A and t of B may contribute after a relative motion of up to a margin [m]
  * along x, y and z. */
-TACT_INLINE int tact_faces_may_contribute_slack(const struct tact_face *s,
-                                                const struct tact_face *t, double margin)
+TACT_INLINE int tact_faces_may_overlap_after_motion(const struct tact_face *s,
+                                                    const struct tact_face *t, double margin)
 {
     const tact_d4 plane = {0.0, 0.0, 0.0, 1.0};
     tact_d4 value[3];
@@ -82,15 +82,16 @@ TACT_INLINE int tact_faces_may_contribute_slack(const struct tact_face *s,
     tact_d4 at_t = t->at + margin * (TACT_D4_ABS(t->dx) + TACT_D4_ABS(t->dy) + plane);
     tact_l4 meet;
     uint32_t bits;
-    tact_faces_test_contribution(s, &at_s, t, &at_t, value, &meet);
+    tact_faces_test_prism_overlap(s, &at_s, t, &at_t, value, &meet);
     tact_l4_mask_to_bits(&meet, &bits);
     return bits == 15;
 }
 
-#define tact_faces_place TACT_CPU_VARIANT(tact_faces_place)
+#define tact_faces_set_from_corners TACT_CPU_VARIANT(tact_faces_set_from_corners)
 
 /** Places four triangles of A, or else of B: p[corner][coordinate]. slack: height by which B is
  * raised. */
-void tact_faces_place(const tact_d4 p[3][3], int is_of_a, double slack, struct tact_face face[4]);
+void tact_faces_set_from_corners(const tact_d4 p[3][3], int is_of_a, double slack,
+                                 struct tact_face face[4]);
 
 #endif

@@ -38,8 +38,8 @@ static double box_half_extent_along(const struct oriented_box *box, const double
 }
 
 /** Finds the axis of either box along which they overlap least; returns that overlap. */
-static double axis_of_least_box_overlap(const struct oriented_box *a, const struct oriented_box *b,
-                                        double direction[3])
+static double find_axis_of_least_box_overlap(const struct oriented_box *a,
+                                             const struct oriented_box *b, double direction[3])
 {
     double least = INFINITY, apart[3];
     tact_v3_set(direction, 0.0, 0.0, 1.0);
@@ -65,7 +65,7 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     double d[3], t1[3], t2[3];
     root_bounding_box(a, pa, &box_a);
     root_bounding_box(b, pb, &box_b);
-    if (!(axis_of_least_box_overlap(&box_a, &box_b, d) > 0.0)) {
+    if (!(find_axis_of_least_box_overlap(&box_a, &box_b, d) > 0.0)) {
         return 0;
     }
     if (direction && tact_v3_dot(direction, direction) > 0.0) {
@@ -91,7 +91,7 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     return 1;
 }
 
-static double largest_coordinate(const struct tact_mesh *mesh, const struct tact_pose *pose)
+static double largest_mesh_coordinate(const struct tact_mesh *mesh, const struct tact_pose *pose)
 {
     return tact_v3_norm(pose->position) + tact_v3_norm(mesh->centroid) + mesh->radius;
 }
@@ -100,12 +100,12 @@ double tact_prism_slack(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb)
 {
     return 32.0 * DBL_EPSILON *
-           (largest_coordinate(a, pa) +
-            (b ? largest_coordinate(b, pb) : tact_v3_norm(pb->position)));
+           (largest_mesh_coordinate(a, pa) +
+            (b ? largest_mesh_coordinate(b, pb) : tact_v3_norm(pb->position)));
 }
 
-void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,
-                      double rot[9], double shift[3])
+void tact_prism_transform_to_frame(const struct tact_prism_frame *frame,
+                                   const struct tact_pose *pose, double rot[9], double shift[3])
 {
     double r[9], offset[3];
     tact_quat_to_m3(r, pose->quat_wxyz);

@@ -79,13 +79,15 @@ static void add_volume_below_plane(const struct placed_mesh *p, struct tact_mome
             unvisited_node_stack[top++] = node->first;
         }
     }
-    tact_prism_columns_finish(&columns, sums);
+    tact_prism_columns_sum_queued(&columns, sums);
 }
 
 /** Places the frame's origin on the plane below the part of the mesh's box that is deepest, so that
  * sums over a small overlap do not lose digits. */
-static void choose_plane_origin(const struct tact_mesh *mesh, const struct tact_pose *pa,
-                                const double axes[9], const double plane_point[3], double origin[3])
+static void choose_origin_on_plane_at_mesh(const struct tact_mesh *mesh, const struct tact_pose *pa,
+                                           const double axes[9],
+                                           const double point_on_halfspace_plane[3],
+                                           double origin[3])
 {
     double r[9], up[3], corner[3], world[3];
     tact_quat_to_m3(r, pa->quat_wxyz);
@@ -99,7 +101,7 @@ static void choose_plane_origin(const struct tact_mesh *mesh, const struct tact_
     }
     tact_pose_point(world, pa, corner);
     double offset[3];
-    tact_v3_sub(offset, world, plane_point);
+    tact_v3_sub(offset, world, point_on_halfspace_plane);
     tact_v3_copy(origin, world);
     tact_v3_axpy(origin, -tact_v3_dot(offset, axes + 6), axes + 6);
 }
@@ -114,7 +116,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_mesh_halfspace,
     for (int i = 0; i < 9; i++) {
         axes[i] = r[3 * (i % 3) + i / 3];
     }
-    choose_plane_origin(mesh, pa, axes, pb->position, origin);
+    choose_origin_on_plane_at_mesh(mesh, pa, axes, pb->position, origin);
     struct placed_mesh placed_mesh = {.mesh = mesh, .slack = tact_prism_slack(mesh, pa, NULL, pb)};
     tact_quat_to_m3(body, pa->quat_wxyz);
     tact_m3_mul(placed_mesh.rot, axes, body);

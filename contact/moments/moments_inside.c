@@ -15,20 +15,21 @@ static int ray_triangle_crossing(const struct tact_mesh *mesh, const double *poi
 {
     double v[3][3], n[3], c[3];
     tact_triangle_corners(mesh, point, index, v);
-    double h = tact_triangle_plane(v, n);
+    double h = tact_plane_of_triangle_corners(v, n);
     const uint32_t *id = mesh->triangles + 3 * (size_t)index;
-    int edges_with_ray_on_left = 0;
+    int triangle_edges_left_of_ray = 0;
     for (int k = 0; k < 3; k++) {
         int next = (k + 1) % 3;
         tact_v3_cross(c, v[k], v[next]);
         double e = tact_v3_dot(c, RAY);
-        edges_with_ray_on_left += e > 0.0 || (e == 0.0 && id[k] < id[next]);
+        triangle_edges_left_of_ray += e > 0.0 || (e == 0.0 && id[k] < id[next]);
     }
-    if (edges_with_ray_on_left != 0 && edges_with_ray_on_left != 3) {
+    if (triangle_edges_left_of_ray != 0 && triangle_edges_left_of_ray != 3) {
         return 0;
     }
-    int is_outward = edges_with_ray_on_left == 3, is_ahead = (h >= 0.0) == is_outward;
-    return is_ahead ? (is_outward ? 1 : -1) : 0;
+    int does_ray_leave_mesh = triangle_edges_left_of_ray == 3,
+        is_ahead = (h >= 0.0) == does_ray_leave_mesh;
+    return is_ahead ? (does_ray_leave_mesh ? 1 : -1) : 0;
 }
 
 /** 1 where the ray from o meets the box of a node of the mesh's tree, with a margin of the radius
@@ -49,7 +50,7 @@ static int does_ray_meet_node_box(const struct tact_mesh_node *node, const doubl
 int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], double radius)
 {
     double margin = 1e-9 * radius;
-    if (tact_node_distance2(&mesh->nodes[0], point) > margin * margin) {
+    if (tact_squared_distance_from_node_box(&mesh->nodes[0], point) > margin * margin) {
         return 0;
     }
     uint32_t unvisited_node_stack[STACK_NODES] = {0};

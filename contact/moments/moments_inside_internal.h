@@ -19,7 +19,7 @@ static inline void tact_triangle_corners(const struct tact_mesh *mesh, const dou
 
 /** Unit normal of the triangle with these corners, 0 where it has no area; returns the distance of
  * its plane along the normal. */
-static inline double tact_triangle_plane(double v[3][3], double n[3])
+static inline double tact_plane_of_triangle_corners(double v[3][3], double n[3])
 {
     double e1[3], e2[3];
     tact_v3_sub(e1, v[1], v[0]);
@@ -30,7 +30,8 @@ static inline double tact_triangle_plane(double v[3][3], double n[3])
 }
 
 /** Squared distance of a point from the box of a node of a mesh's tree. */
-static inline double tact_node_distance2(const struct tact_mesh_node *node, const double p[3])
+static inline double tact_squared_distance_from_node_box(const struct tact_mesh_node *node,
+                                                         const double p[3])
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {

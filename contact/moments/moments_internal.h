@@ -24,7 +24,7 @@ struct tact_moments_scratch {
     size_t capacity;
     uint64_t counts[TACT_MOMENTS_COUNTS];
     struct tact_prism_work *work; /* working memory for pairs of prisms, released by free() alone */
-    struct tact_cache *cache;     /* cached lists of triangles; they do not change a result */
+    struct tact_pair_list_cache *cache; /* cached lists of triangles; they do not change a result */
     struct tact_rim *rim;
     struct tact_prism_pair pairs[];
 };
@@ -52,7 +52,7 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
                          struct tact_moments *out, double *planarity,
                          struct tact_overlap_corners *corners);
 
-struct tact_pairing;
+struct tact_leaf_pairing;
 
 /** Working memory of the method of the overlap's rim: moments_rim_sum.c. */
 struct tact_rim *tact_rim_create(void);
@@ -60,21 +60,21 @@ struct tact_rim *tact_rim_create(void);
 /** Moments of two meshes from the surface of their overlap. Returns as tact_moments_pair(), with
  * -ENOSPC where too much is near in the projection along the frame's z, or -EAGAIN where too much
  * meets, or rounding leaves the surface open. */
-int tact_moments_rim(const struct tact_mesh *a, const struct tact_pose *pa,
-                     const struct tact_mesh *b, const struct tact_pose *pb,
-                     const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
-                     struct tact_moments *out);
+int tact_moments_by_overlap_surface(const struct tact_mesh *a, const struct tact_pose *pa,
+                                    const struct tact_mesh *b, const struct tact_pose *pb,
+                                    const struct tact_prism_frame *frame,
+                                    struct tact_moments_scratch *scratch, struct tact_moments *out);
 
 /** Memory of the cached lists of triangle pairs: moments_prism.c. */
-struct tact_cache *tact_prism_cache_create(void);
+struct tact_pair_list_cache *tact_prism_cache_create(void);
 
 /** Places two meshes in the frame, for tact_pairing_expand_to_leaves(). */
-struct tact_pairing *tact_pairing_place_meshes(const struct tact_mesh *a,
-                                               const struct tact_pose *pa,
-                                               const struct tact_mesh *b,
-                                               const struct tact_pose *pb,
-                                               const struct tact_prism_frame *frame,
-                                               struct tact_moments_scratch *scratch);
+struct tact_leaf_pairing *tact_pairing_place_meshes(const struct tact_mesh *a,
+                                                    const struct tact_pose *pa,
+                                                    const struct tact_mesh *b,
+                                                    const struct tact_pose *pb,
+                                                    const struct tact_prism_frame *frame,
+                                                    struct tact_moments_scratch *scratch);
 
 /** Moments of two meshes whose overlap is small, without a list of pairs. Returns as
  * tact_moments_pair(), or -EAGAIN where it is large. */
@@ -89,23 +89,24 @@ int tact_moment_sums_finish(const struct tact_moment_sums *sums, const double ax
                             const double origin[3], struct tact_moments *out);
 
 /** Transform from the frame of a pose to the prism frame: r_frame = rot r + shift. */
-void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,
-                      double rot[9], double shift[3]);
+void tact_prism_transform_to_frame(const struct tact_prism_frame *frame,
+                                   const struct tact_pose *pose, double rot[9], double shift[3]);
 
 /** Moments of two meshes, at least one of which has facets; b may be NULL for the half-space of pb.
  * planar, corners: as in tact_moments_measure(). Returns 1, 0, or -ENOSPC where edges or triangles
  * exceed the capacity. */
-int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
-                        const struct tact_mesh *b, const struct tact_pose *pb,
-                        struct tact_moments *out, double *planarity,
-                        struct tact_overlap_corners *corners);
+int tact_moments_of_convex_and_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
+                                    const struct tact_mesh *b, const struct tact_pose *pb,
+                                    struct tact_moments *out, double *planarity,
+                                    struct tact_overlap_corners *corners);
 
-/** Moments of two meshes, as tact_moments_convex(), of the part of their overlap within planes in
- * the world, n.r <= d. */
-int tact_moments_within_planes(const struct tact_mesh *a, const struct tact_pose *pa,
-                               const struct tact_mesh *b, const struct tact_pose *pb,
-                               const double (*plane)[4], int plane_count, struct tact_moments *out,
-                               double *planarity, struct tact_overlap_corners *corners);
+/** Moments of two meshes, as tact_moments_of_convex_and_mesh(), of the part of their overlap within
+ * planes in the world, n.r <= d. */
+int tact_moments_of_overlap_in_planes(const struct tact_mesh *a, const struct tact_pose *pa,
+                                      const struct tact_mesh *b, const struct tact_pose *pb,
+                                      const double (*plane)[4], int plane_count,
+                                      struct tact_moments *out, double *planarity,
+                                      struct tact_overlap_corners *corners);
 
 /** Slope to which steeper planes are reduced: a plane projected to a line has no heights. A
  * larger value means fewer directions of projection in which a common face is not recognised; but
@@ -113,7 +114,7 @@ int tact_moments_within_planes(const struct tact_mesh *a, const struct tact_pose
 #define TACT_MAX_FACE_SLOPE 1e8
 
 /** tact_prism_slack() as a difference of height, over a plane of slopes x and y. */
-#define TACT_HEIGHT_SLACK(slack, x, y)                                                             \
+#define TACT_HEIGHT_SLACK_OVER_PLANE(slack, x, y)                                                  \
     ((slack) * (1.0 + tact_min(fabs(x) + fabs(y), TACT_MAX_FACE_SLOPE)))
 
 int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,

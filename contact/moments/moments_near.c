@@ -23,10 +23,11 @@ static void tact_pairing_bounds_of_eight(const struct tact_placed_mesh *p,
 /** Lanes of boxes of A (or else of B) that may contribute with the bounds of the other side: their
  * columns overlap, and B's top is above A's bottom along z and along the normal. */
 static void tact_pairing_overlapping_lanes(const tact_f8 lower[4], const tact_f8 upper[4],
-                                           int is_of_a, const struct tact_pairing_tree *other_tree,
+                                           int is_of_a,
+                                           const struct tact_leaf_pairing_tree *tree_of_other_mesh,
                                            tact_i8 *overlapping)
 {
-    const float *low = other_tree->lower, *high = other_tree->upper;
+    const float *low = tree_of_other_mesh->lower, *high = tree_of_other_mesh->upper;
     *overlapping =
         (lower[0] < high[0]) & (upper[0] > low[0]) & (lower[1] < high[1]) & (upper[1] > low[1]);
     if (is_of_a) {
@@ -38,7 +39,7 @@ static void tact_pairing_overlapping_lanes(const tact_f8 lower[4], const tact_f8
 
 /** Appends a leaf of one of the two meshes to that mesh's list of near leaves; its bounds are those
  * in lane k of eight boxes. */
-static void tact_pairing_append_leaf_of_mesh(struct tact_pairing_tree *side, uint32_t leaf,
+static void tact_pairing_append_leaf_of_mesh(struct tact_leaf_pairing_tree *side, uint32_t leaf,
                                              const tact_f8 lower[4], const tact_f8 upper[4],
                                              uint32_t k)
 {
@@ -52,10 +53,11 @@ static void tact_pairing_append_leaf_of_mesh(struct tact_pairing_tree *side, uin
 
 /** Replaces the inner nodes of a side by those children that may contribute with the other side.
  * Returns 0 where the capacity is exceeded. */
-static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a,
+static int tact_pairing_expand_largest_nodes(struct tact_leaf_pairing *w, int is_of_a,
                                              uint32_t max_listed_nodes)
 {
-    struct tact_pairing_tree *side = is_of_a ? &w->a : &w->b, *other_tree = is_of_a ? &w->b : &w->a;
+    struct tact_leaf_pairing_tree *side = is_of_a ? &w->a : &w->b,
+                                  *tree_of_other_mesh = is_of_a ? &w->b : &w->a;
     const struct tact_mesh_wide_node *wide_nodes = side->placed_mesh.mesh->wide->wide_nodes;
     uint32_t *from = w->from, inner = side->inner_node_count, before = side->leaves, n = 0;
     tact_f8 least[4], most[4];
@@ -72,7 +74,7 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a
             return 0;
         }
         tact_pairing_bounds_of_eight(&side->placed_mesh, wide_node, lower, upper);
-        tact_pairing_overlapping_lanes(lower, upper, is_of_a, other_tree, &overlapping);
+        tact_pairing_overlapping_lanes(lower, upper, is_of_a, tree_of_other_mesh, &overlapping);
         for (int d = 0; d < 4; d++) {
             tact_f8 low = TACT_F8_SELECT(overlapping, lower[d], least[d]);
             tact_f8 high = TACT_F8_SELECT(overlapping, upper[d], most[d]);
@@ -85,8 +87,8 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a
              bits_of_overlapping_nodes &= bits_of_overlapping_nodes - 1) {
             uint32_t k = (uint32_t)__builtin_ctz(bits_of_overlapping_nodes),
                      child = wide_node->child[k];
-            if (child & TACT_MESH_LEAF_FLAG) {
-                child &= ~TACT_MESH_LEAF_FLAG;
+            if (child & TACT_MESH_CHILD_IS_LEAF_FLAG) {
+                child &= ~TACT_MESH_CHILD_IS_LEAF_FLAG;
                 tact_pairing_append_leaf_of_mesh(side, child, lower, upper, k);
                 tact_prefetch(&side->placed_mesh.mesh->wide->leaves[child],
                               sizeof(struct tact_mesh_leaf));
@@ -118,10 +120,10 @@ static int tact_pairing_expand_largest_nodes(struct tact_pairing *w, int is_of_a
     return 1;
 }
 
-int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t max_listed_nodes)
+int tact_pairing_expand_to_leaves(struct tact_leaf_pairing *w, uint32_t max_listed_nodes)
 {
     for (int i = 0; i < 2; i++) {
-        struct tact_pairing_tree *side = i ? &w->b : &w->a;
+        struct tact_leaf_pairing_tree *side = i ? &w->b : &w->a;
         side->inner_node_count = 1;
         side->leaves = 0;
         side->node[0] = 0;
@@ -144,19 +146,20 @@ int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t max_listed_no
 
 /** Bounds of the triangles of a leaf of A, x, y and z from below; and the same in the unit of the
  * pair, enlarged by the rounding of single precision. */
-struct tact_leaf_span {
+struct tact_leaf_bounds_in_pair_units {
     double lower[3], upper[2];
-    float lower_in_pair_units[3], upper_in_pair_units[2];
+    float leaf_lower_in_pair_units[3], upper_in_pair_units[2];
 };
 
 static void tact_leaf_span_of_bounds(const struct tact_triangle_bounds *s,
-                                     float pair_units_per_metre, struct tact_leaf_span *leaf_span)
+                                     float pair_units_per_metre,
+                                     struct tact_leaf_bounds_in_pair_units *leaf_span)
 {
     for (int c = 0; c < 3; c++) {
         const double *l = (const double *)&s->lower[c], *u = (const double *)&s->upper[c];
         leaf_span->lower[c] = tact_min(tact_min(l[0], l[1]), tact_min(l[2], l[3]));
         float x = (float)leaf_span->lower[c] * pair_units_per_metre;
-        leaf_span->lower_in_pair_units[c] = x - (2e-6F + 2e-6F * fabsf(x));
+        leaf_span->leaf_lower_in_pair_units[c] = x - (2e-6F + 2e-6F * fabsf(x));
         if (c < 2) {
             leaf_span->upper[c] = tact_max(tact_max(u[0], u[1]), tact_max(u[2], u[3]));
             x = (float)leaf_span->upper[c] * pair_units_per_metre;
@@ -166,7 +169,7 @@ static void tact_leaf_span_of_bounds(const struct tact_triangle_bounds *s,
 }
 
 /** Fills unused lanes of B with bounds that no leaf meets, before leaves are matched. */
-static void tact_pairing_fill_unused_lanes(struct tact_pairing *w)
+static void tact_pairing_fill_unused_lanes(struct tact_leaf_pairing *w)
 {
     for (uint32_t i = w->b.leaves; i % 8; i++) {
         ((float *)w->b.leaf_lower[0])[i] = INFINITY;
@@ -191,25 +194,26 @@ static void tact_pairing_leaf_corners(const struct tact_placed_mesh *body, uint3
 }
 
 /** Computes the corners and bounds of a leaf of B, unless they are computed already. */
-static void tact_pairing_place_leaf(struct tact_pairing *w, uint32_t at)
+static void tact_pairing_place_leaf(struct tact_leaf_pairing *w, uint32_t at)
 {
     if (!w->is_placed_leaf[at]) {
         tact_d4 p[3][3];
         tact_pairing_leaf_corners(&w->b.placed_mesh, w->b.leaf[w->first + at], 0.0, p,
                                   &w->bounds[at]);
         w->bounds[at].upper[2] += w->b.placed_mesh.slack * (1.0 + TACT_MAX_FACE_SLOPE);
-        tact_faces_place(p, 0, w->b.placed_mesh.slack, &w->face_b[4 * at]);
+        tact_faces_set_from_corners(p, 0, w->b.placed_mesh.slack, &w->face_b[4 * at]);
         w->is_placed_leaf[at] = 1;
     }
 }
 
 /** Bits of those of the eight leaves of a group of B whose boxes may meet the bounds of a
  * leaf of A. */
-static uint32_t tact_pairing_bits_of_leaves_in_bounds(const struct tact_pairing_tree *b,
-                                                      const struct tact_leaf_span *leaf_span,
-                                                      uint32_t leaf_group_index)
+static uint32_t
+tact_pairing_bits_of_leaves_in_bounds(const struct tact_leaf_pairing_tree *b,
+                                      const struct tact_leaf_bounds_in_pair_units *leaf_span,
+                                      uint32_t leaf_group_index)
 {
-    const float *low = leaf_span->lower_in_pair_units, *high = leaf_span->upper_in_pair_units;
+    const float *low = leaf_span->leaf_lower_in_pair_units, *high = leaf_span->upper_in_pair_units;
     uint32_t bits;
     tact_i8 overlapping = (b->leaf_lower[0][leaf_group_index] < high[0]) &
                           (b->leaf_lower[1][leaf_group_index] < high[1]) &
@@ -233,33 +237,35 @@ static uint32_t tact_triangles_meeting_bounds(const struct tact_triangle_bounds 
 }
 
 /** The leaf of A that is being matched with leaves of B. */
-struct tact_pairing_leaf {
+struct tact_pairing_leaf_of_a {
     tact_d4 p[3][3];
     struct tact_triangle_bounds bounds;
     uint32_t leaf, triangles, count;
-    int is_placed;
+    int is_leaf_placed_in_prism_frame;
     struct tact_triangle_pair pairs[TACT_PAIRING_BATCH];
 };
 
-static int tact_pairing_flush_pairs(struct tact_pairing *w, struct tact_pairing_leaf *s,
-                                    tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)
+static int tact_pairing_visit_batch_of_pairs(struct tact_leaf_pairing *w,
+                                             struct tact_pairing_leaf_of_a *s,
+                                             tact_triangle_pairs_fn *visit_pairs_of_batch,
+                                             void *user)
 {
     uint32_t count = s->count;
     if (!count) {
         return 0;
     }
-    if (!s->is_placed) {
-        tact_faces_place(s->p, 1, 0.0, w->face_a);
-        s->is_placed = 1;
+    if (!s->is_leaf_placed_in_prism_frame) {
+        tact_faces_set_from_corners(s->p, 1, 0.0, w->face_a);
+        s->is_leaf_placed_in_prism_frame = 1;
     }
     s->count = 0;
     return visit_pairs_of_batch(user, w, s->leaf, s->pairs, count);
 }
 
 /** Visits the pairs of triangles of one leaf of A and one of B whose bounds meet. */
-static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pairing_leaf *s,
-                                         uint32_t at, tact_triangle_pairs_fn *visit_pairs_of_batch,
-                                         void *user)
+static int tact_pairing_visit_leaf_pairs(struct tact_leaf_pairing *w,
+                                         struct tact_pairing_leaf_of_a *s, uint32_t at,
+                                         tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)
 {
     for (uint32_t i = 0; i < s->triangles; i++) {
         double lower[3], upper[2];
@@ -272,7 +278,7 @@ static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pai
             uint32_t j = (uint32_t)__builtin_ctz(overlapping_lanes);
             s->pairs[s->count++] = (struct tact_triangle_pair){(uint16_t)i, (uint16_t)(4 * at + j)};
             int rc = s->count == TACT_PAIRING_BATCH
-                         ? tact_pairing_flush_pairs(w, s, visit_pairs_of_batch, user)
+                         ? tact_pairing_visit_batch_of_pairs(w, s, visit_pairs_of_batch, user)
                          : 0;
             if (rc) {
                 return rc;
@@ -284,20 +290,21 @@ static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pai
 
 /** Matches the leaves of A, enlarged by a margin [m], with as many of B as can be placed at a time.
  */
-static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
+static int tact_pairing_match_leaf_batch(struct tact_leaf_pairing *w, double margin,
                                          tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)
 {
-    uint32_t leaves_left = w->b.leaves - w->first,
-             count = leaves_left < TACT_PAIRING_LEAVES ? leaves_left : TACT_PAIRING_LEAVES;
-    struct tact_pairing_leaf s;
+    uint32_t unmatched_leaf_count = w->b.leaves - w->first,
+             count = unmatched_leaf_count < TACT_PAIRING_LEAVES ? unmatched_leaf_count
+                                                                : TACT_PAIRING_LEAVES;
+    struct tact_pairing_leaf_of_a s;
     int rc = 0;
     s.count = 0;
     memset(w->is_placed_leaf, 0, count);
     for (uint32_t i = 0; i < w->a.leaves && !rc; i++) {
-        struct tact_leaf_span leaf_span;
+        struct tact_leaf_bounds_in_pair_units leaf_span;
         s.leaf = w->a.leaf[i];
         s.triangles = w->a.placed_mesh.mesh->wide->leaves[s.leaf].count;
-        s.is_placed = 0;
+        s.is_leaf_placed_in_prism_frame = 0;
         tact_pairing_leaf_corners(&w->a.placed_mesh, s.leaf, margin, s.p, &s.bounds);
         tact_leaf_span_of_bounds(&s.bounds, w->pair_units_per_metre, &leaf_span);
         for (uint32_t e = 0; e < count; e += 8) {
@@ -312,12 +319,12 @@ static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
                 }
             }
         }
-        rc = rc ? rc : tact_pairing_flush_pairs(w, &s, visit_pairs_of_batch, user);
+        rc = rc ? rc : tact_pairing_visit_batch_of_pairs(w, &s, visit_pairs_of_batch, user);
     }
     return rc;
 }
 
-int tact_pairing_match_leaves(struct tact_pairing *w, double margin,
+int tact_pairing_match_leaves(struct tact_leaf_pairing *w, double margin,
                               tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)
 {
     int rc = 0;

@@ -19,7 +19,7 @@ enum { TACT_PAIRING_LEAVES = 512, TACT_PAIRING_MAX_NODES = 32768 };
 
 /** Nodes of one tree: inner ones, and the leaves with the bounds of their boxes along x, y, z and
  * the normal of the frame, in the unit of the pair. */
-struct tact_pairing_tree {
+struct tact_leaf_pairing_tree {
     struct tact_placed_mesh placed_mesh;
     float lower[4], upper[4]; /* bounds of all leaves of this side */
     uint32_t inner_node_count, leaves;
@@ -38,9 +38,9 @@ struct tact_triangle_bounds {
     tact_d4 lower[3], upper[3];
 };
 
-struct tact_pairing {
+struct tact_leaf_pairing {
     float pair_units_per_metre; /* factor from metres to the unit of the pair of meshes [1/m] */
-    struct tact_pairing_tree a, b;
+    struct tact_leaf_pairing_tree a, b;
     uint32_t from[TACT_PAIRING_MAX_NODES];       /* nodes of a tree that are being replaced by their
                                                     children */
     uint32_t first;                              /* first leaf of B of the present group */
@@ -56,7 +56,7 @@ enum { TACT_PAIRING_BATCH = 64 };
 /** Visits pairs of triangles of a leaf of A, in face_a[0] to face_a[3], with those of leaves of B:
  * face_b[4 k + i] is lane i of w->b.leaf[w->first + k]. Returns 0, or a value that ends the search.
  */
-typedef int tact_triangle_pairs_fn(void *user, struct tact_pairing *w, uint32_t leaf_a,
+typedef int tact_triangle_pairs_fn(void *user, struct tact_leaf_pairing *w, uint32_t leaf_a,
                                    const struct tact_triangle_pair *pairs, uint32_t count);
 
 #define tact_pairing_expand_to_leaves TACT_CPU_VARIANT(tact_pairing_expand_to_leaves)
@@ -64,10 +64,10 @@ typedef int tact_triangle_pairs_fn(void *user, struct tact_pairing *w, uint32_t 
 
 /** Cuts both trees to leaves, at most `capacity` of each; returns 1, 0 where nothing is left,
  * -ENOSPC where the capacity is exceeded. */
-int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t capacity);
+int tact_pairing_expand_to_leaves(struct tact_leaf_pairing *w, uint32_t capacity);
 
 /** Matches the leaves of the two sides, with those of A enlarged by a margin [m]. */
-int tact_pairing_match_leaves(struct tact_pairing *w, double margin,
-                              tact_triangle_pairs_fn *visit_pairs, void *user);
+int tact_pairing_match_leaves(struct tact_leaf_pairing *w, double margin,
+                              tact_triangle_pairs_fn *visit_triangle_pairs, void *user);
 
 #endif

@@ -7,7 +7,7 @@
 #include "contact/moments/moments_near_internal.h"
 
 struct tact_prism_work {
-    struct tact_pairing pairing;
+    struct tact_leaf_pairing pairing;
     struct tact_moments_scratch *scratch;
     size_t count;
 };
@@ -25,12 +25,14 @@ TACT_DISPATCH_BY_CPU(struct tact_prism_work *, tact_prism_work_create, (void), (
 }
 
 /** Places a mesh in the prism frame: the transforms of its vertices and boxes. */
-static void place_mesh(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
-                       const struct tact_pose *pose, double unit, struct tact_placed_mesh *p)
+static void set_mesh_transform_to_prism_frame(const struct tact_mesh *mesh,
+                                              const struct tact_prism_frame *frame,
+                                              const struct tact_pose *pose, double unit,
+                                              struct tact_placed_mesh *p)
 {
     double middle[3], seen[3], normal[3], along[3], own = tact_mesh_box_length_unit(mesh, middle);
     p->mesh = mesh;
-    tact_prism_place(frame, pose, p->rot, p->shift);
+    tact_prism_transform_to_frame(frame, pose, p->rot, p->shift);
     tact_m3_mul_v3(seen, p->rot, middle);
     tact_v3_add(seen, seen, p->shift);
     tact_m3_mul_v3(normal, frame->axes, frame->normal);
@@ -45,18 +47,18 @@ static void place_mesh(const struct tact_mesh *mesh, const struct tact_prism_fra
     }
 }
 
-TACT_DISPATCH_BY_CPU(struct tact_pairing *, tact_pairing_place_meshes,
+TACT_DISPATCH_BY_CPU(struct tact_leaf_pairing *, tact_pairing_place_meshes,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
                       const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch),
                      (a, pa, b, pb, frame, scratch))
 {
-    struct tact_pairing *pairing = &scratch->work->pairing;
+    struct tact_leaf_pairing *pairing = &scratch->work->pairing;
     double middle[3];
     double unit = fmax(tact_mesh_box_length_unit(a, middle), tact_mesh_box_length_unit(b, middle));
     pairing->pair_units_per_metre = (float)(1.0 / unit);
-    place_mesh(a, frame, pa, unit, &pairing->a.placed_mesh);
-    place_mesh(b, frame, pb, unit, &pairing->b.placed_mesh);
+    set_mesh_transform_to_prism_frame(a, frame, pa, unit, &pairing->a.placed_mesh);
+    set_mesh_transform_to_prism_frame(b, frame, pb, unit, &pairing->b.placed_mesh);
     /* slack of the search, twice that of the sum: a triangle that the sum treats as lying in a
      * plane is then found, regardless of rounding here */
     pairing->b.placed_mesh.slack = 2.0 * tact_prism_slack(a, pa, b, pb);
@@ -64,16 +66,16 @@ TACT_DISPATCH_BY_CPU(struct tact_pairing *, tact_pairing_place_meshes,
 }
 
 /** Lists those of the near triangle pairs whose prisms may contribute. */
-TACT_INLINE int list_leaf_pairs(void *user, struct tact_pairing *pairing, uint32_t leaf_a,
+TACT_INLINE int list_leaf_pairs(void *user, struct tact_leaf_pairing *pairing, uint32_t leaf_a,
                                 const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct tact_prism_work *w = user;
-    const struct tact_mesh_leaf *leaves_of_b = pairing->b.placed_mesh.mesh->wide->leaves;
+    const struct tact_mesh_leaf *tree_leaves_of_mesh_b = pairing->b.placed_mesh.mesh->wide->leaves;
     uint32_t first_triangle_a = pairing->a.placed_mesh.mesh->wide->leaves[leaf_a].first;
     for (uint32_t i = 0; i < count; i++) {
         tact_d4 value[3];
         uint32_t a = pairs[i].a, b = pairs[i].b;
-        if (!tact_faces_may_contribute(&pairing->face_a[a], &pairing->face_b[b], value)) {
+        if (!tact_faces_may_prisms_overlap(&pairing->face_a[a], &pairing->face_b[b], value)) {
             continue;
         }
         if (w->count == w->scratch->capacity) {
@@ -81,7 +83,7 @@ TACT_INLINE int list_leaf_pairs(void *user, struct tact_pairing *pairing, uint32
         }
         w->scratch->pairs[w->count++] = (struct tact_prism_pair){
             first_triangle_a + a,
-            leaves_of_b[pairing->b.leaf[pairing->first + b / 4]].first + b % 4};
+            tree_leaves_of_mesh_b[pairing->b.leaf[pairing->first + b / 4]].first + b % 4};
     }
     return 0;
 }

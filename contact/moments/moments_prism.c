@@ -28,7 +28,7 @@ static void make_transform_to_frame(const struct tact_mesh *mesh,
                                     const struct tact_pose *pose, struct frame_transform *out)
 {
     double rot[9], shift[3];
-    tact_prism_place(frame, pose, rot, shift);
+    tact_prism_transform_to_frame(frame, pose, rot, shift);
     out->mesh = mesh;
     for (int k = 0; k < 3; k++) {
         out->column[k] = (tact_d4){rot[k], rot[3 + k], rot[6 + k], 0.0};
@@ -65,11 +65,12 @@ TACT_INLINE void place_four_triangles(const struct frame_transform *frame_transf
                       frame_transform->column[2][c] * z + frame_transform->shift[c];
         }
     }
-    tact_faces_place(p, 0, 0.0, t);
+    tact_faces_set_from_corners(p, 0, 0.0, t);
 }
 
 /** Clips a polygon by the oriented box of a body. */
-static void clip_by_box(struct tact_polygon *p, const struct tact_bounds_in_prism_frame *box)
+static void clip_polygon_by_mesh_box(struct tact_clipped_polygon *p,
+                                     const struct tact_bounds_in_prism_frame *box)
 {
     for (int side = 0; side < 6; side++) {
         const double *row = box->row[side / 2];
@@ -85,28 +86,29 @@ static void clip_by_box(struct tact_polygon *p, const struct tact_bounds_in_pris
 
 /** Adds the volume enclosed by a polygon of A and B's surface above it, in the direction of the
  * origin. */
-static void add_volume_under_polygon(struct tact_tet_sums *tets, const struct tact_polygon *of_a,
-                                     const double *height, double tau)
+static void add_volume_under_polygon(struct tact_tetrahedron_sums *tets,
+                                     const struct tact_clipped_polygon *of_a, const double *height,
+                                     double tau)
 {
-    struct tact_polygon p = *of_a;
-    clip_by_box(&p, &tets->box[1]);
+    struct tact_clipped_polygon p = *of_a;
+    clip_polygon_by_mesh_box(&p, &tets->box[1]);
     tact_tets_add_polygon(tets, p.corner[p.buffer_in_use], p.n, tau);
     p = *of_a;
     for (int i = 0; i < p.n; i++) {
         p.corner[p.buffer_in_use][i][2] += height[i];
     }
-    clip_by_box(&p, &tets->box[0]);
+    clip_polygon_by_mesh_box(&p, &tets->box[0]);
     tact_tets_add_polygon(tets, p.corner[p.buffer_in_use], p.n, -tau);
 }
 
 /** Adds the overlap of two triangles' prisms to the columns or, where tets is not NULL, to the
  * tetrahedra. value: TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
-TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns, struct tact_tet_sums *tets,
-                                   const tact_d4 s[3], const struct tact_face *t,
-                                   const tact_d4 value[3], double slack)
+TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns,
+                                   struct tact_tetrahedron_sums *tets, const tact_d4 s[3],
+                                   const struct tact_face *t, const tact_d4 value[3], double slack)
 {
     double tau = t->height[3], height[TACT_POLYGON];
-    struct tact_polygon p;
+    struct tact_clipped_polygon p;
     p.n = 3;
     p.buffer_in_use = 0;
     for (int k = 0; k < 3; k++) {
@@ -117,7 +119,7 @@ TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns, struct ta
         return;
     }
     int corners_below_plane =
-        tact_clip_corner_heights(t, p.corner[p.buffer_in_use], p.n, slack, height);
+        tact_clip_compute_corner_heights(t, p.corner[p.buffer_in_use], p.n, slack, height);
     if (corners_below_plane == p.n) {
         return;
     }
@@ -125,7 +127,7 @@ TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns, struct ta
         tau *= 0.5;
         memset(height, 0, sizeof height);
     } else if (corners_below_plane) {
-        tact_clip_below_face(&p, height);
+        tact_clip_polygon_below_face(&p, height);
         if (p.n < 3) {
             return;
         }
@@ -138,11 +140,10 @@ TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns, struct ta
 }
 
 /** Adds the overlap of the prisms of each listed pair of triangles. */
-TACT_INLINE void add_listed_prism_pairs(struct tact_prism_columns *columns,
-                                        struct tact_tet_sums *tets, const struct frame_transform *a,
-                                        const struct frame_transform *b,
-                                        const struct tact_prism_pair *pairs, size_t count,
-                                        double slack)
+TACT_INLINE void
+add_listed_prism_pairs(struct tact_prism_columns *columns, struct tact_tetrahedron_sums *tets,
+                       const struct frame_transform *a, const struct frame_transform *b,
+                       const struct tact_prism_pair *pairs, size_t count, double slack)
 {
     tact_d4 s[3] = {{0.0}};
     for (size_t i = 0; i < count; i += 4) {
@@ -174,11 +175,11 @@ static void add_prism_pair_sums(const struct frame_transform *a, const struct fr
     struct tact_prism_columns columns;
     memset(&columns, 0, sizeof columns);
     add_listed_prism_pairs(&columns, NULL, a, b, pairs, count, slack);
-    tact_prism_columns_finish(&columns, sums);
+    tact_prism_columns_sum_queued(&columns, sums);
 }
 
-static void own_box_of_mesh_in_frame(const struct frame_transform *frame_transform, double slack,
-                                     struct tact_bounds_in_prism_frame *box)
+static void enlarged_root_box_in_frame(const struct frame_transform *frame_transform, double slack,
+                                       struct tact_bounds_in_prism_frame *box)
 {
     const struct tact_mesh_node *root_node = &frame_transform->mesh->nodes[0];
     for (int k = 0; k < 3; k++) {
@@ -211,15 +212,15 @@ static void sum_tetrahedra_about_inner_point(const struct frame_transform *a,
                                              double slack, struct tact_moment_sums *sums,
                                              double origin[3])
 {
-    struct tact_tet_sums tets;
+    struct tact_tetrahedron_sums tets;
     memset(&tets, 0, sizeof tets);
-    own_box_of_mesh_in_frame(a, slack, &tets.box[0]);
-    own_box_of_mesh_in_frame(b, slack, &tets.box[1]);
+    enlarged_root_box_in_frame(a, slack, &tets.box[0]);
+    enlarged_root_box_in_frame(b, slack, &tets.box[1]);
     if (sums->volume > MIN_CENTROID_VOLUME * sums->volume_term_magnitude) {
         tact_v3_scale(tets.origin, sums->first, 1.0 / sums->volume);
     }
     add_listed_prism_pairs(NULL, &tets, a, b, pairs, count, slack);
-    tact_tets_replace_sums(&tets, sums);
+    tact_tets_replace_moment_sums(&tets, sums);
     tact_v3_copy(origin, tets.origin);
 }
 
@@ -235,46 +236,48 @@ struct found {
 
 /** A pair of triangles s of A and t of B that contributes, with TACT_FACE_EDGE_VALUES_AT() of t at
  * the corners of s. */
-struct contributing_pair {
+struct contributing_prism_pair {
     tact_d4 value[3];
     const struct tact_face *s, *t;
 };
 
 /** 1 where t of B, raised, is above s of A somewhere, as the search requires of the bounds of both:
  * a cached list has other pairs too, whose sums are rounding. */
-TACT_INLINE int are_heights_overlapping(const struct tact_face *s, const struct tact_face *t,
-                                        double height_raise_b)
+TACT_INLINE int do_face_heights_overlap(const struct tact_face *s, const struct tact_face *t,
+                                        double height_added_to_mesh_b)
 {
-    const double lowest_corner_a =
+    const double lowest_corner_height_a =
         tact_min(tact_min(s->corner[0][2], s->corner[1][2]), s->corner[2][2]);
-    const double highest_corner_b =
+    const double highest_corner_height_b =
         tact_max(tact_max(t->corner[0][2], t->corner[1][2]), t->corner[2][2]);
-    return highest_corner_b + height_raise_b > lowest_corner_a;
+    return highest_corner_height_b + height_added_to_mesh_b > lowest_corner_height_a;
 }
 
 /** Adds the sums of the pairs of prisms that contribute. */
-TACT_INLINE int add_found_prism_pairs(void *user, struct tact_pairing *pairing, uint32_t leaf_a,
-                                      const struct tact_triangle_pair *pairs, uint32_t count)
+TACT_INLINE int add_found_prism_pairs(void *user, struct tact_leaf_pairing *pairing,
+                                      uint32_t leaf_a, const struct tact_triangle_pair *pairs,
+                                      uint32_t count)
 {
     struct found *found = user;
-    struct contributing_pair contributing_pair[TACT_PAIRING_BATCH];
-    const double height_raise_b = pairing->b.placed_mesh.slack * (1.0 + TACT_MAX_FACE_SLOPE);
+    struct contributing_prism_pair contributing_prism_pair[TACT_PAIRING_BATCH];
+    const double height_added_to_mesh_b =
+        pairing->b.placed_mesh.slack * (1.0 + TACT_MAX_FACE_SLOPE);
     (void)leaf_a;
     while (count) {
         uint32_t n = 0, batch = count < TACT_PAIRING_BATCH ? count : TACT_PAIRING_BATCH;
         for (uint32_t i = 0; i < batch; i++) {
-            struct contributing_pair *to = &contributing_pair[n];
+            struct contributing_prism_pair *to = &contributing_prism_pair[n];
             to->s = &pairing->face_a[pairs[i].a];
             to->t = &pairing->face_b[pairs[i].b];
-            n += (uint32_t)(tact_faces_may_contribute(to->s, to->t, to->value) &&
-                            are_heights_overlapping(to->s, to->t, height_raise_b));
+            n += (uint32_t)(tact_faces_may_prisms_overlap(to->s, to->t, to->value) &&
+                            do_face_heights_overlap(to->s, to->t, height_added_to_mesh_b));
         }
         found->count += n;
         if (found->count > MAX_FOUND) {
             return -EAGAIN;
         }
         for (uint32_t i = 0; i < n; i++) {
-            const struct contributing_pair *c = &contributing_pair[i];
+            const struct contributing_prism_pair *c = &contributing_prism_pair[i];
             add_triangle_pair(&found->columns, NULL, c->s->corner, c->t, c->value, found->slack);
         }
         pairs += batch;
@@ -283,24 +286,25 @@ TACT_INLINE int add_found_prism_pairs(void *user, struct tact_pairing *pairing, 
     return 0;
 }
 
-static int add_near_prism_pairs(struct tact_pairing *pairing, struct tact_cached_pair_list *list,
-                                double slack, struct tact_moment_sums *sums)
+static int add_near_prism_pairs(struct tact_leaf_pairing *pairing,
+                                struct tact_cached_pair_list *list, double slack,
+                                struct tact_moment_sums *sums)
 {
     struct found found;
     int rc = 0;
     memset(&found, 0, sizeof found);
     found.slack = slack;
     if (list && !list->is_valid) {
-        tact_cache_make_list(list, pairing);
+        tact_cache_make_triangle_pair_list(list, pairing);
     }
     if (list && list->is_valid) {
-        tact_cache_place_list(list, pairing);
+        tact_cache_transform_list_triangles(list, pairing);
         rc = add_found_prism_pairs(&found, pairing, 0, list->pair, list->count);
     } else {
         rc = tact_pairing_expand_to_leaves(pairing, TACT_PAIRING_LEAVES);
         rc = rc > 0 ? tact_pairing_match_leaves(pairing, 0.0, add_found_prism_pairs, &found) : rc;
     }
-    tact_prism_columns_finish(&found.columns, sums);
+    tact_prism_columns_sum_queued(&found.columns, sums);
     return rc ? -EAGAIN : 0;
 }
 
@@ -313,7 +317,7 @@ TACT_DISPATCH_BY_CPU(int, tact_prism_moments_without_list,
 {
     struct tact_moment_sums sums;
     double slack = tact_prism_slack(a, pa, b, pb);
-    struct tact_pairing *pairing = tact_pairing_place_meshes(a, pa, b, pb, frame, scratch);
+    struct tact_leaf_pairing *pairing = tact_pairing_place_meshes(a, pa, b, pb, frame, scratch);
     double normal[3];
     tact_m3_mul_v3(normal, frame->axes, frame->normal);
     if (add_near_prism_pairs(pairing, tact_cache_find_pair_list(scratch->cache, pairing, normal),
@@ -334,16 +338,16 @@ TACT_DISPATCH_BY_CPU(int, tact_prism_sum,
                       size_t count, struct tact_moments *out),
                      (a, pa, b, pb, frame, pairs, count, out))
 {
-    struct frame_transform transform_a, transform_b;
+    struct frame_transform transform_of_mesh_a_to_frame, transform_b;
     struct tact_moment_sums sums;
-    make_transform_to_frame(a, frame, pa, &transform_a);
+    make_transform_to_frame(a, frame, pa, &transform_of_mesh_a_to_frame);
     make_transform_to_frame(b, frame, pb, &transform_b);
     double slack = tact_prism_slack(a, pa, b, pb);
-    add_prism_pair_sums(&transform_a, &transform_b, pairs, count, slack, &sums);
+    add_prism_pair_sums(&transform_of_mesh_a_to_frame, &transform_b, pairs, count, slack, &sums);
     double local[3] = {0.0}, origin[3];
     if (have_column_sums_cancelled(&sums)) {
-        sum_tetrahedra_about_inner_point(&transform_a, &transform_b, pairs, count, slack, &sums,
-                                         local);
+        sum_tetrahedra_about_inner_point(&transform_of_mesh_a_to_frame, &transform_b, pairs, count,
+                                         slack, &sums, local);
     }
     tact_m3_tmul_v3(origin, frame->axes, local);
     tact_v3_add(origin, origin, frame->origin);

@@ -30,10 +30,11 @@ TACT_INLINE void set_node_box(struct tact_rim_box_group *e, uint32_t k, const fl
 
 /** Builds the tree of boxes over the near leaves of a side, eight by eight, with at least one
  * level. */
-TACT_INLINE void build_box_tree(struct tact_rim_mesh *side, const struct tact_pairing_tree *pairing)
+TACT_INLINE void build_box_tree(struct tact_rim_mesh *side,
+                                const struct tact_leaf_pairing_tree *pairing)
 {
-    static const float empty_lower[3] = {INFINITY, INFINITY, INFINITY};
-    static const float empty_upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+    static const float lower_corner_of_empty_box[3] = {INFINITY, INFINITY, INFINITY};
+    static const float upper_corner_of_empty_box[3] = {-INFINITY, -INFINITY, -INFINITY};
     uint32_t count = side->count = pairing->leaves, group_count = (count + 7) / 8, first = 0;
     for (uint32_t e = 0; e < group_count; e++) {
         for (int d = 0; d < 3; d++) {
@@ -46,7 +47,8 @@ TACT_INLINE void build_box_tree(struct tact_rim_mesh *side, const struct tact_pa
     for (; count > 8 || side->top == 0; count = group_count, group_count = (group_count + 7) / 8) {
         uint32_t next = first + group_count;
         for (uint32_t k = count; k < 8 * group_count; k++) {
-            set_node_box(&side->box_groups[first + k / 8], k % 8, empty_lower, empty_upper);
+            set_node_box(&side->box_groups[first + k / 8], k % 8, lower_corner_of_empty_box,
+                         upper_corner_of_empty_box);
         }
         for (uint32_t e = 0; e < group_count; e++) {
             float low[3], high[3];
@@ -57,22 +59,24 @@ TACT_INLINE void build_box_tree(struct tact_rim_mesh *side, const struct tact_pa
         side->level[++side->top] = next;
     }
     for (uint32_t k = count; k < 8; k++) {
-        set_node_box(&side->box_groups[first], k, empty_lower, empty_upper);
+        set_node_box(&side->box_groups[first], k, lower_corner_of_empty_box,
+                     upper_corner_of_empty_box);
     }
 }
 
 /** Places leaf i of a side and computes its tight box; returns NULL where the capacity is exceeded.
  */
-TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint32_t i, float low[3],
-                                             float high[3])
+TACT_INLINE struct tact_rim_leaf *
+transform_leaf_to_prism_frame(struct tact_rim *rim, int of, uint32_t i, float low[3], float high[3])
 {
     struct tact_rim_mesh *side = &rim->side[of];
-    const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
+    const struct tact_leaf_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
     if (!side->free_slot_count && side->placed_leaf_count == TACT_RIM_MAX_LEAVES) {
         return NULL;
     }
-    const uint32_t at = side->free_slot_count ? side->free_leaf_slots[--side->free_slot_count]
-                                              : side->placed_leaf_count++;
+    const uint32_t at = side->free_slot_count
+                            ? side->free_indices_of_leaf_array[--side->free_slot_count]
+                            : side->placed_leaf_count++;
     struct tact_rim_leaf *leaf = &side->leaf[at];
     side->at[i] = at;
     tact_rim_place_leaf(&pairing->placed_mesh, pairing->leaf[i], rim->pairing->pair_units_per_metre,
@@ -80,7 +84,7 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
     /* bound: no coordinate of the area vector n exceeds twice the square of the largest edge */
     const double *size = (const double *)&leaf->size;
     const double most = tact_max(tact_max(size[0], size[1]), tact_max(size[2], size[3]));
-    leaf->coplanar_height = 4.0 * rim->slack_with_shift * most * most;
+    leaf->coplanar_height = 4.0 * rim->coplanarity_slack_with_shift * most * most;
     leaf->meets_other_mesh = 0;
     tact_prefetch(pairing->placed_mesh.mesh->triangles + 3 * (size_t)leaf->first, 64);
     tact_rim_leaf_bounds(leaf, low, high);
@@ -117,16 +121,16 @@ TACT_INLINE void read_box_bounds(const struct tact_rim_mesh *side, uint32_t box,
 
 /** 1 where a box of one side meets any leaf of the other. */
 TACT_INLINE int does_box_meet_any_leaf(const struct tact_rim_mesh *side, uint32_t box,
-                                       const struct tact_rim_mesh *other_mesh)
+                                       const struct tact_rim_mesh *opposite_rim_mesh)
 {
     uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0;
     float low[3], high[3];
     read_box_bounds(side, box, low, high);
-    stack[top++] = tact_rim_box_key((uint32_t)other_mesh->top, 0);
+    stack[top++] = tact_rim_box_key((uint32_t)opposite_rim_mesh->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
         uint32_t bits = find_overlapping_boxes_of_8(
-            &other_mesh->box_groups[other_mesh->level[level] + at], low, high);
+            &opposite_rim_mesh->box_groups[opposite_rim_mesh->level[level] + at], low, high);
         if (bits && level == 0) {
             return 1;
         }
@@ -173,12 +177,12 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
                                 uint32_t i, uint32_t k)
 {
     struct tact_rim_mesh *a = &rim->side[0], *b = &rim->side[1];
-    const struct tact_pairing_tree *of_a = &rim->pairing->a, *of_b = &rim->pairing->b;
+    const struct tact_leaf_pairing_tree *of_a = &rim->pairing->a, *of_b = &rim->pairing->b;
     const uint32_t leaf_index_a = a->at[leaf_group->first + i];
     if (b->at[k] == TACT_RIM_NO_INDEX) {
         float low[3], high[3];
         int meets_other_mesh = 1;
-        if (!place_leaf(rim, 1, k, low, high)) {
+        if (!transform_leaf_to_prism_frame(rim, 1, k, low, high)) {
             return -EAGAIN;
         }
         for (int d = 0; d < 3; d++) {
@@ -201,10 +205,11 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
 }
 
 /** Matches a group of eight leaves of A with a group of eight leaves of B. */
-TACT_INLINE int match_leaf_group_pair(struct tact_rim *rim, const struct leaf_group *leaf_group,
-                                      uint32_t group_index_b)
+TACT_INLINE int match_leaf_groups_of_eight(struct tact_rim *rim,
+                                           const struct leaf_group *leaf_group,
+                                           uint32_t leaf_group_index_b)
 {
-    const struct tact_rim_box_group *e = &rim->side[1].box_groups[group_index_b];
+    const struct tact_rim_box_group *e = &rim->side[1].box_groups[leaf_group_index_b];
     uint64_t bits = 0;
     /* all pairs of leaves are tested together, as the number of leaves that a single one meets
      * cannot be predicted */
@@ -214,7 +219,7 @@ TACT_INLINE int match_leaf_group_pair(struct tact_rim *rim, const struct leaf_gr
     }
     for (; bits; bits &= bits - 1) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
-        if (match_leaf_pair(rim, leaf_group, bit / 8, 8 * group_index_b + bit % 8)) {
+        if (match_leaf_pair(rim, leaf_group, bit / 8, 8 * leaf_group_index_b + bit % 8)) {
             return -EAGAIN;
         }
     }
@@ -234,13 +239,13 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t g
                 leaf_group.low[i][d] = INFINITY;
                 leaf_group.high[i][d] = -INFINITY;
             }
-        } else if (!place_leaf(rim, 0, leaf_group.first + i, leaf_group.low[i],
-                               leaf_group.high[i])) {
+        } else if (!transform_leaf_to_prism_frame(rim, 0, leaf_group.first + i, leaf_group.low[i],
+                                                  leaf_group.high[i])) {
             return -EAGAIN;
         }
     }
     for (uint32_t e = 0; e < group_count; e++) {
-        if (match_leaf_group_pair(rim, &leaf_group, rim->near_leaf_groups[e])) {
+        if (match_leaf_groups_of_eight(rim, &leaf_group, rim->near_leaf_groups[e])) {
             return -EAGAIN;
         }
     }
@@ -248,7 +253,7 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t g
     for (uint32_t i = 0; i < leaf_group.count; i++) {
         const uint32_t at = side->at[leaf_group.first + i],
                        meets_other_mesh = side->leaf[at].meets_other_mesh;
-        side->free_leaf_slots[side->free_slot_count] = at;
+        side->free_indices_of_leaf_array[side->free_slot_count] = at;
         side->free_slot_count += !meets_other_mesh;
         side->separated_boxes[side->separated_box_count] =
             tact_rim_box_key(0, leaf_group.first + i);
@@ -260,25 +265,25 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t g
 /** 1 where nothing in a side's box meets the other side; it is then listed as separated.
  * *group_count: for eight leaves of A that do meet something, the number of groups of B to match
  * with. */
-TACT_INLINE int list_leaves_if_separated(struct tact_rim *rim, int of, uint32_t box,
-                                         uint32_t *group_count)
+TACT_INLINE int list_box_leaves_if_separated(struct tact_rim *rim, int of, uint32_t box,
+                                             uint32_t *group_count)
 {
     struct tact_rim_mesh *side = &rim->side[of];
     const uint32_t level = box >> 16;
-    uint32_t is_separated;
+    uint32_t is_box_separated;
     *group_count = 0;
     if (level == 0) {
         const uint32_t at = side->at[box & 0xFFFF];
-        is_separated = at == TACT_RIM_NO_INDEX || !side->leaf[at].meets_other_mesh;
+        is_box_separated = at == TACT_RIM_NO_INDEX || !side->leaf[at].meets_other_mesh;
     } else if (level == 1 && of == 0) {
         *group_count = list_near_leaf_groups(rim, box);
-        is_separated = !*group_count;
+        is_box_separated = !*group_count;
     } else {
-        is_separated = !does_box_meet_any_leaf(side, box, &rim->side[!of]);
+        is_box_separated = !does_box_meet_any_leaf(side, box, &rim->side[!of]);
     }
     side->separated_boxes[side->separated_box_count] = box;
-    side->separated_box_count += is_separated;
-    return (int)is_separated;
+    side->separated_box_count += is_box_separated;
+    return (int)is_box_separated;
 }
 
 /** Partitions a side's boxes, from large to small, into those that meet nothing of the other side
@@ -294,7 +299,7 @@ TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
     while (top > 0) {
         const uint32_t box = stack[--top], level = box >> 16;
         if ((box & 0xFFFF) << 3 * level >= side->count ||
-            list_leaves_if_separated(rim, of, box, &group_count)) {
+            list_box_leaves_if_separated(rim, of, box, &group_count)) {
             continue;
         }
         if (group_count && match_leaf_groups(rim, box, group_count)) {
@@ -308,14 +313,16 @@ TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
 }
 
 /** Rounding of single precision in the coordinates of the near leaves, in the unit of the pair. */
-static float single_precision_margin(const struct tact_pairing *pairing)
+static float single_precision_rounding_margin(const struct tact_leaf_pairing *pairing)
 {
     float most = 0.0F;
     for (int d = 0; d < 3; d++) {
-        const float bounds_along_axis[4] = {pairing->a.lower[d], pairing->a.upper[d],
-                                            pairing->b.lower[d], pairing->b.upper[d]};
+        const float bounds_of_meshes_along_axis[4] = {pairing->a.lower[d], pairing->a.upper[d],
+                                                      pairing->b.lower[d], pairing->b.upper[d]};
         for (int i = 0; i < 4; i++) {
-            most = fabsf(bounds_along_axis[i]) > most ? fabsf(bounds_along_axis[i]) : most;
+            most = fabsf(bounds_of_meshes_along_axis[i]) > most
+                       ? fabsf(bounds_of_meshes_along_axis[i])
+                       : most;
         }
     }
     return 2e-6F + 2e-6F * most;
@@ -324,9 +331,9 @@ static float single_precision_margin(const struct tact_pairing *pairing)
 /** Directions in which A may be shifted off coplanar faces, in the frame: not along planes that
  * bodies are likely to share. */
 enum { SHIFTS = 6 };
-static const double shift_directions[SHIFTS][3] = {{0.48, 0.36, 0.8},   {-0.36, 0.8, 0.48},
-                                                   {0.8, -0.48, 0.36},  {0.28, -0.576, 0.768},
-                                                   {-0.8, -0.36, 0.48}, {-0.352, 0.36, 0.864}};
+static const double mesh_a_shift_directions[SHIFTS][3] = {
+    {0.48, 0.36, 0.8},     {-0.36, 0.8, 0.48},  {0.8, -0.48, 0.36},
+    {0.28, -0.576, 0.768}, {-0.8, -0.36, 0.48}, {-0.352, 0.36, 0.864}};
 
 /** Size of the shift of A over the slack: its square must be negligible, and its sign must decide
  * all heights. */
@@ -334,16 +341,17 @@ static const double SHIFT_TO_SLACK_RATIO = 1024.0;
 
 /** Shifts A off coplanar faces; returns 0 where the boxes of the trees do not allow for the shift.
  */
-TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int shift_number)
+TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int shift_direction_number)
 {
     double *to = rim->pairing->a.placed_mesh.shift;
     tact_v3_sub(to, to, rim->shift);
-    tact_v3_scale(rim->shift, shift_directions[shift_number], SHIFT_TO_SLACK_RATIO * rim->slack);
+    tact_v3_scale(rim->shift, mesh_a_shift_directions[shift_direction_number],
+                  SHIFT_TO_SLACK_RATIO * rim->slack);
     tact_v3_add(to, to, rim->shift);
-    rim->slack_with_shift = (1.0 + SHIFT_TO_SLACK_RATIO) * rim->slack;
-    tact_v3_set(rim->coplanar_half_correction, 0.0, 0.0, 0.0);
+    rim->coplanarity_slack_with_shift = (1.0 + SHIFT_TO_SLACK_RATIO) * rim->slack;
+    tact_v3_set(rim->coplanar_face_area_correction, 0.0, 0.0, 0.0);
     tact_v3_set(rim->coplanar_half_torque, 0.0, 0.0, 0.0);
-    return rim->slack_with_shift * (double)rim->pairing->pair_units_per_metre < 1e-6;
+    return rim->coplanarity_slack_with_shift * (double)rim->pairing->pair_units_per_metre < 1e-6;
 }
 
 /** Finds which near leaves of the two meshes meet, and the segments in which their triangles cross.
@@ -352,28 +360,28 @@ TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
 {
     build_box_tree(&rim->side[0], &rim->pairing->a);
     build_box_tree(&rim->side[1], &rim->pairing->b);
-    rim->rim_segment_count = rim->pending_pair_count = 0;
+    rim->rim_segment_count = rim->pending_leaf_pair_count = 0;
     for (int i = 0; i < 2; i++) {
         struct tact_rim_mesh *side = &rim->side[i];
         side->placed_leaf_count = side->free_slot_count = 0;
         memset(side->at, 0xFF, side->count * sizeof *side->at);
     }
     return partition_separated_leaves(rim, 0) ||
-                   tact_rim_intersect_pending(rim, rim->pending_pair_count) ||
+                   tact_rim_cross_pending_triangles(rim, rim->pending_leaf_pair_count) ||
                    partition_separated_leaves(rim, 1)
                ? -EAGAIN
                : 1;
 }
 
-int tact_rim_find(struct tact_rim *rim)
+int tact_rim_find_segments(struct tact_rim *rim)
 {
     int rc = tact_pairing_expand_to_leaves(rim->pairing, TACT_PAIRING_MAX_NODES);
     if (rc <= 0) {
         return rc;
     }
-    rim->margin = single_precision_margin(rim->pairing);
+    rim->margin = single_precision_rounding_margin(rim->pairing);
     tact_v3_set(rim->shift, 0.0, 0.0, 0.0);
-    rim->slack_with_shift = rim->slack;
+    rim->coplanarity_slack_with_shift = rim->slack;
     rim->has_coplanar_faces = rim->must_shift_mesh_a = 0;
     rc = find_overlap_rim(rim);
     for (int i = 0; rc < 0 && rim->must_shift_mesh_a && i < SHIFTS; i++) {

@@ -17,16 +17,17 @@ struct polygon {
 };
 
 /** Cuts off the part of a flat polygon to the right of the line from p to q, as seen against axis c
- * where winding_sign is 1, along it where -1, into *out. Returns 0, with *out unchanged, where
- * nothing is cut off. */
+ * where triangle_winding_sign is 1, along it where -1, into *out. Returns 0, with *out unchanged,
+ * where nothing is cut off. */
 static int clip_polygon_by_line(const struct polygon *in, const double p[3], const double q[3],
-                                int c, double winding_sign, struct polygon *out)
+                                int c, double triangle_winding_sign, struct polygon *out)
 {
     const int x = (c + 1) % 3, y = (c + 2) % 3;
     double height[24], least = 0.0;
     for (int k = 0; k < in->count; k++) {
         const double *r = in->at[k];
-        height[k] = winding_sign * ((q[x] - p[x]) * (r[y] - p[y]) - (q[y] - p[y]) * (r[x] - p[x]));
+        height[k] =
+            triangle_winding_sign * ((q[x] - p[x]) * (r[y] - p[y]) - (q[y] - p[y]) * (r[x] - p[x]));
         least = tact_min(height[k], least);
     }
     if (!(least < 0.0)) {
@@ -39,19 +40,20 @@ static int clip_polygon_by_line(const struct polygon *in, const double p[3], con
             tact_v3_copy(out->at[out->count++], in->at[k]);
         }
         if ((height[k] >= 0.0) != (height[next] >= 0.0)) {
-            const double fraction_to_next = height[k] / (height[k] - height[next]);
+            const double edge_fraction_to_crossing = height[k] / (height[k] - height[next]);
             double edge_vector[3];
             tact_v3_sub(edge_vector, in->at[next], in->at[k]);
             tact_v3_copy(out->at[out->count], in->at[k]);
-            tact_v3_axpy(out->at[out->count++], fraction_to_next, edge_vector);
+            tact_v3_axpy(out->at[out->count++], edge_fraction_to_crossing, edge_vector);
         }
     }
     return 1;
 }
 
-/** Adds to the gradient `area_weight` times the area of a flat polygon of unit normal n. */
+/** Adds to the gradient `weight_of_polygon_area` times the area of a flat polygon of unit normal n.
+ */
 static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *polygon,
-                                  const double n[3], double area_weight)
+                                  const double n[3], double weight_of_polygon_area)
 {
     const double *first_corner = polygon->at[0];
     for (int k = 1; k + 1 < polygon->count; k++) {
@@ -59,18 +61,19 @@ static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *po
         tact_v3_sub(u, polygon->at[k], first_corner);
         tact_v3_sub(v, polygon->at[k + 1], first_corner);
         tact_v3_cross(area, u, v);
-        tact_v3_scale(part, n, area_weight * fabs(0.5 * tact_v3_dot(area, n)));
+        tact_v3_scale(part, n, weight_of_polygon_area * fabs(0.5 * tact_v3_dot(area, n)));
         tact_v3_add(middle, u, v);
         tact_v3_scale(middle, middle, 1.0 / 3.0);
         tact_v3_add(middle, middle, first_corner);
         tact_v3_cross(torque, middle, part);
-        tact_v3_add(rim->coplanar_half_correction, rim->coplanar_half_correction, part);
+        tact_v3_add(rim->coplanar_face_area_correction, rim->coplanar_face_area_correction, part);
         tact_v3_add(rim->coplanar_half_torque, rim->coplanar_half_torque, torque);
     }
 }
 
-TACT_INLINE void corners_of_lane(const struct tact_rim_leaf *leaf, uint32_t lane,
-                                 const double shift[3], double corner[3][3], double n[3])
+TACT_INLINE void get_triangle_corners_of_lane(const struct tact_rim_leaf *leaf, uint32_t lane,
+                                              const double shift[3], double corner[3][3],
+                                              double n[3])
 {
     for (int c = 0; c < 3; c++) {
         n[c] = leaf->n[c][lane];
@@ -81,47 +84,52 @@ TACT_INLINE void corners_of_lane(const struct tact_rim_leaf *leaf, uint32_t lane
 }
 
 int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_leaf *s,
-                                  uint32_t lane_a, const struct tact_rim_leaf *t, uint32_t lane_b)
+                                  uint32_t triangle_lane_a, const struct tact_rim_leaf *t,
+                                  uint32_t triangle_lane_b)
 {
-    static const double zero_shift[3] = {0.0, 0.0, 0.0};
+    static const double zero_shift_of_mesh_b[3] = {0.0, 0.0, 0.0};
     struct polygon polygon[2];
-    int current_polygon = 0;
-    double corners_b[3][3], n_a[3], n_b[3], n[3];
-    corners_of_lane(s, lane_a, rim->shift, polygon[0].at, n_a);
-    corners_of_lane(t, lane_b, zero_shift, corners_b, n_b);
-    const double squared_norm_a = tact_v3_dot(n_a, n_a), squared_norm_b = tact_v3_dot(n_b, n_b);
-    const double normal_agreement_sign = tact_v3_dot(n_a, n_b) > 0.0 ? 1.0 : -1.0;
-    if (!(squared_norm_a > 0.0) || !(squared_norm_b > 0.0)) {
+    int index_of_clipped_polygon = 0;
+    double triangle_corners_b[3][3], n_a[3], n_b[3], n[3];
+    get_triangle_corners_of_lane(s, triangle_lane_a, rim->shift, polygon[0].at, n_a);
+    get_triangle_corners_of_lane(t, triangle_lane_b, zero_shift_of_mesh_b, triangle_corners_b, n_b);
+    const double squared_triangle_normal_norm_a = tact_v3_dot(n_a, n_a),
+                 squared_norm_b = tact_v3_dot(n_b, n_b);
+    const double sign_of_normal_agreement = tact_v3_dot(n_a, n_b) > 0.0 ? 1.0 : -1.0;
+    if (!(squared_triangle_normal_norm_a > 0.0) || !(squared_norm_b > 0.0)) {
         return 0;
     }
     /* normal of the larger of the two triangles, outward of A */
-    const double *larger_normal = squared_norm_a > squared_norm_b ? n_a : n_b;
-    const double size = (larger_normal == n_a ? 1.0 : normal_agreement_sign) *
-                        sqrt(tact_max(squared_norm_a, squared_norm_b));
-    const double shift_across_plane = tact_v3_dot(larger_normal, rim->shift) / size;
-    if (fabs(shift_across_plane) < MIN_SHIFTED_FACE_DISTANCE_IN_SLACKS * rim->slack) {
+    const double *normal_of_larger_triangle =
+        squared_triangle_normal_norm_a > squared_norm_b ? n_a : n_b;
+    const double size = (normal_of_larger_triangle == n_a ? 1.0 : sign_of_normal_agreement) *
+                        sqrt(tact_max(squared_triangle_normal_norm_a, squared_norm_b));
+    const double mesh_shift_across_plane =
+        tact_v3_dot(normal_of_larger_triangle, rim->shift) / size;
+    if (fabs(mesh_shift_across_plane) < MIN_SHIFTED_FACE_DISTANCE_IN_SLACKS * rim->slack) {
         return -EAGAIN;
     }
-    int c = fabs(larger_normal[1]) > fabs(larger_normal[0]) ? 1 : 0;
-    c = fabs(larger_normal[2]) > fabs(larger_normal[c]) ? 2 : c;
-    const double winding_sign_b = n_b[c] > 0.0 ? 1.0 : -1.0;
-    tact_v3_scale(n, larger_normal, 1.0 / size);
+    int c = fabs(normal_of_larger_triangle[1]) > fabs(normal_of_larger_triangle[0]) ? 1 : 0;
+    c = fabs(normal_of_larger_triangle[2]) > fabs(normal_of_larger_triangle[c]) ? 2 : c;
+    const double winding_sign_of_triangle_b = n_b[c] > 0.0 ? 1.0 : -1.0;
+    tact_v3_scale(n, normal_of_larger_triangle, 1.0 / size);
     polygon[0].count = 3;
-    for (int k = 0; k < 3 && polygon[current_polygon].count > 2; k++) {
-        current_polygon ^= clip_polygon_by_line(&polygon[current_polygon], corners_b[k],
-                                                corners_b[tact_rim_next_corner(k)], c,
-                                                winding_sign_b, &polygon[!current_polygon]);
+    for (int k = 0; k < 3 && polygon[index_of_clipped_polygon].count > 2; k++) {
+        index_of_clipped_polygon ^=
+            clip_polygon_by_line(&polygon[index_of_clipped_polygon], triangle_corners_b[k],
+                                 triangle_corners_b[tact_rim_next_corner(k)], c,
+                                 winding_sign_of_triangle_b, &polygon[!index_of_clipped_polygon]);
     }
     /* which half of the common area counts already: with an outward shift, A's face is inside B
      * where B is on its other side, else outside */
-    add_flat_polygon_area(rim, &polygon[current_polygon], n,
-                          normal_agreement_sign * shift_across_plane > 0.0 ? 0.5 : -0.5);
+    add_flat_polygon_area(rim, &polygon[index_of_clipped_polygon], n,
+                          sign_of_normal_agreement * mesh_shift_across_plane > 0.0 ? 0.5 : -0.5);
     return 0;
 }
 
 /** Adds an area vector v at a point p to the gradient, and its torque about rim->origin. */
-static void add_vector_at_point(const struct tact_rim *rim, const double p[3], const double v[3],
-                                struct tact_moment_sums *sums)
+static void add_area_vector_and_torque(const struct tact_rim *rim, const double p[3],
+                                       const double v[3], struct tact_moment_sums *sums)
 {
     double arm[3], turn[3];
     for (int c = 0; c < 3; c++) {
@@ -150,15 +158,16 @@ static void add_area_swept_by_rim_segment(const struct tact_rim *rim,
         middle[c] = 0.5 * (g->end[0][c] + g->end[1][c]);
     }
     tact_v3_cross(line, n[0], n[1]);
-    const double normal_sine = tact_v3_norm(line);
-    if (normal_sine > 0.0) {
+    const double sine_between_face_normals = tact_v3_norm(line);
+    if (sine_between_face_normals > 0.0) {
         const double length = tact_v3_norm(along);
-        tact_v3_scale(area, n[0], length * tact_v3_dot(n[1], rim->shift) / normal_sine);
-        add_vector_at_point(rim, middle, area, sums);
+        tact_v3_scale(area, n[0],
+                      length * tact_v3_dot(n[1], rim->shift) / sine_between_face_normals);
+        add_area_vector_and_torque(rim, middle, area, sums);
     }
 }
 
-void tact_rim_correct_for_shift(const struct tact_rim *rim, struct tact_moment_sums *sums)
+void tact_rim_correct_sums_for_shift(const struct tact_rim *rim, struct tact_moment_sums *sums)
 {
     double turn[3], origin[3];
     tact_v3_cross(turn, rim->shift, sums->gradient);
@@ -167,8 +176,8 @@ void tact_rim_correct_for_shift(const struct tact_rim *rim, struct tact_moment_s
         add_area_swept_by_rim_segment(rim, &rim->segment[i], sums);
     }
     tact_v3_set(origin, rim->origin[0], rim->origin[1], rim->origin[2]);
-    tact_v3_cross(turn, origin, rim->coplanar_half_correction);
-    tact_v3_add(sums->gradient, sums->gradient, rim->coplanar_half_correction);
+    tact_v3_cross(turn, origin, rim->coplanar_face_area_correction);
+    tact_v3_add(sums->gradient, sums->gradient, rim->coplanar_face_area_correction);
     tact_v3_add(sums->torque, sums->torque, rim->coplanar_half_torque);
     tact_v3_sub(sums->torque, sums->torque, turn);
 }

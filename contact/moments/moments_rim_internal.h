@@ -13,11 +13,11 @@
 
 #define tact_rim_place_leaf TACT_CPU_VARIANT(tact_rim_place_leaf)
 #define tact_rim_leaf_bounds TACT_CPU_VARIANT(tact_rim_leaf_bounds)
-#define tact_rim_intersect_pending TACT_CPU_VARIANT(tact_rim_intersect_pending)
+#define tact_rim_cross_pending_triangles TACT_CPU_VARIANT(tact_rim_cross_pending_triangles)
 #define tact_rim_queue_leaf_pair TACT_CPU_VARIANT(tact_rim_queue_leaf_pair)
-#define tact_rim_find TACT_CPU_VARIANT(tact_rim_find)
+#define tact_rim_find_segments TACT_CPU_VARIANT(tact_rim_find_segments)
 #define tact_rim_add_half_common_area TACT_CPU_VARIANT(tact_rim_add_half_common_area)
-#define tact_rim_correct_for_shift TACT_CPU_VARIANT(tact_rim_correct_for_shift)
+#define tact_rim_correct_sums_for_shift TACT_CPU_VARIANT(tact_rim_correct_sums_for_shift)
 
 /** Capacities: leaves of one mesh that may meet the other's; segments of the rim; corners of one
  * mesh known to be inside or outside; levels of the tree over what is near; crossings of the rim
@@ -27,7 +27,7 @@ enum {
     TACT_RIM_MAX_LEAVES = 16384,
     TACT_RIM_MAX_SEGMENTS = 32768,
     TACT_RIM_CORNER_SLOT_BITS = 16,
-    TACT_RIM_CORNER_SLOTS = 1 << TACT_RIM_CORNER_SLOT_BITS,
+    TACT_RIM_KNOWN_CORNER_SLOTS = 1 << TACT_RIM_CORNER_SLOT_BITS,
     TACT_RIM_BOX_LEVELS = 5,
     TACT_RIM_MAX_CROSSINGS_ON_EDGE = 16,
     TACT_RIM_PENDING_BATCH = 16
@@ -100,40 +100,41 @@ struct tact_rim_mesh {
                                                 tact_rim_box_key() */
     uint32_t separated_box_count;
     uint32_t placed_leaf_count;
-    uint32_t free_leaf_slots[8],
+    uint32_t free_indices_of_leaf_array[8],
         free_slot_count; /* indices of leaf[] below `placed_leaf_count` that are not in use */
     struct tact_rim_leaf leaf[TACT_RIM_MAX_LEAVES];
     uint32_t first_segment_of_triangle[4 * TACT_RIM_MAX_LEAVES]; /* index of the first rim segment
                                                                 of each triangle */
-    uint64_t corner_keys[TACT_RIM_CORNER_SLOTS]; /* key of a table entry: number of the query that
-                                                    listed a corner, and the corner */
-    uint8_t state[TACT_RIM_CORNER_SLOTS];        /* state of each corner in the table:
-                                                    moments_rim_known_internal.h */
+    uint64_t known_corner_keys[TACT_RIM_KNOWN_CORNER_SLOTS]; /* key of a table entry: number of the
+                                                    query that listed a corner, and the corner */
+    uint8_t state[TACT_RIM_KNOWN_CORNER_SLOTS];              /* state of each corner in the table:
+                                                          moments_rim_known_internal.h */
     uint32_t known_corner_count,
         corner_hash_shift; /* the hash table of corners uses 2^(32 - corner_hash_shift) entries */
 };
 
 struct tact_rim {
-    struct tact_pairing *pairing;
+    struct tact_leaf_pairing *pairing;
     struct tact_rim_mesh side[2];
-    uint32_t query_number; /* number of the present query for an overlap, from 1 */
+    uint32_t overlap_query_number; /* number of the present query for an overlap, from 1 */
     uint32_t rim_segment_count;
     struct tact_rim_segment segment[TACT_RIM_MAX_SEGMENTS];
     /* groups of eight leaves of B near a box of A */
     uint32_t near_leaf_groups[TACT_PAIRING_MAX_NODES / 8];
-    struct tact_rim_pending_pair pending_pairs[TACT_RIM_PENDING_BATCH + 4];
-    uint32_t pending_pair_count;
-    double slack;            /* distance within which a triangle lies in a plane [m] */
-    double shift[3];         /* shift of A in the frame because of coplanar faces; or zero [m] */
-    double slack_with_shift; /* slack for coplanar triangles, plus the size of A's shift [m] */
-    uint8_t ray_checks_left[2]
-                           [2]; /* [side][inside]: number of rays that may still be cast to check
-                                   the sides that the rim implies; 0 once one has confirmed them */
-    int has_coplanar_faces;     /* 1: coplanar faces of the two meshes were found */
-    int must_shift_mesh_a;      /* 1: mesh A must be shifted, or shifted differently */
+    struct tact_rim_pending_pair pending_leaf_pairs[TACT_RIM_PENDING_BATCH + 4];
+    uint32_t pending_leaf_pair_count;
+    double slack;    /* distance within which a triangle lies in a plane [m] */
+    double shift[3]; /* shift of A in the frame because of coplanar faces; or zero [m] */
+    double coplanarity_slack_with_shift; /* slack for coplanar triangles, plus the size of A's shift
+                                            [m] */
+    uint8_t ray_checks_left_by_state[2][2]; /* [side][inside]: number of rays that may still be cast
+                                               to check the sides that the rim implies; 0 once one
+                                               has confirmed them */
+    int has_coplanar_faces;                 /* 1: coplanar faces of the two meshes were found */
+    int must_shift_mesh_a;                  /* 1: mesh A must be shifted, or shifted differently */
     /* correction of the gradient by which half of the coplanar faces counts, and its torque about
      * the frame's origin */
-    double coplanar_half_correction[3], coplanar_half_torque[3];
+    double coplanar_face_area_correction[3], coplanar_half_torque[3];
     float margin; /* rounding of single precision in the coordinates of near leaves, in the unit of
                      the pair */
     tact_d4 origin;
@@ -152,21 +153,22 @@ TACT_INLINE int tact_rim_next_corner(int k)
     return 9 >> 2 * k & 3;
 }
 
-/** Adds the correction for a coplanar face to rim->coplanar_half_correction: of triangle `lane_a`
- * of leaf s of A in the plane of triangle `lane_b` of leaf t of B. -EAGAIN where the shift is along
- * their plane.
+/** Adds the correction for a coplanar face to rim->coplanar_face_area_correction: of triangle
+ * `triangle_lane_a` of leaf s of A in the plane of triangle `triangle_lane_b` of leaf t of B.
+ * -EAGAIN where the shift is along their plane.
  */
 int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_leaf *s,
-                                  uint32_t lane_a, const struct tact_rim_leaf *t, uint32_t lane_b);
+                                  uint32_t triangle_lane_a, const struct tact_rim_leaf *t,
+                                  uint32_t triangle_lane_b);
 
 /** Transforms the gradient, and its torque about rim->origin, back from the shifted A, and adds
  * half of the coplanar faces. */
-void tact_rim_correct_for_shift(const struct tact_rim *rim, struct tact_moment_sums *sums);
+void tact_rim_correct_sums_for_shift(const struct tact_rim *rim, struct tact_moment_sums *sums);
 
 /** Cuts the two trees, placed in rim->near, and finds the segments of the rim; with coplanar faces,
  * for A shifted by rim->shift. Returns 1, 0 where nothing is near, -ENOSPC where too much is, or
  * -EAGAIN where too much meets or no shift suits the coplanar faces. */
-int tact_rim_find(struct tact_rim *rim);
+int tact_rim_find_segments(struct tact_rim *rim);
 
 /** Places a leaf's triangles for the rim; their bounds are enlarged by `margin`, for single
  * precision. */
@@ -179,7 +181,7 @@ void tact_rim_leaf_bounds(const struct tact_rim_leaf *leaf, float low[3], float 
 /** Finds where the first `count` pending triangles of A, at most a batch, cross those of B; returns
  * 0 or -EAGAIN. Every step is done for all of them before the next, because the outcome of a single
  * test cannot be predicted. */
-int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count);
+int tact_rim_cross_pending_triangles(struct tact_rim *rim, uint32_t count);
 
 /** Matches two near leaves, given by their indices: lists which triangles may cross, and finds the
  * crossings of a full batch; returns 0 or -EAGAIN. */

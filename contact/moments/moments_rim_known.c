@@ -14,10 +14,11 @@ void tact_rim_reset_corners(struct tact_rim_mesh *side)
 }
 
 /** Index of a corner in the hash table of corners, or of the entry where it is to be added. */
-static uint32_t tact_rim_find_corner(const uint64_t *corner_keys, uint32_t shift, uint64_t key)
+static uint32_t tact_rim_find_corner(const uint64_t *known_corner_keys, uint32_t shift,
+                                     uint64_t key)
 {
     uint32_t i = ((uint32_t)key * 2654435769U) >> shift;
-    while (corner_keys[i] != key && corner_keys[i] >> 32 == key >> 32) {
+    while (known_corner_keys[i] != key && known_corner_keys[i] >> 32 == key >> 32) {
         i = (i + 1) & (UINT32_MAX >> shift);
     }
     return i;
@@ -26,9 +27,9 @@ static uint32_t tact_rim_find_corner(const uint64_t *corner_keys, uint32_t shift
 uint32_t tact_rim_get_corner_state(const struct tact_rim *rim, int of, uint32_t corner)
 {
     const struct tact_rim_mesh *side = &rim->side[of];
-    const uint64_t key = (uint64_t)rim->query_number << 32 | corner;
-    const uint32_t i = tact_rim_find_corner(side->corner_keys, side->corner_hash_shift, key);
-    return side->corner_keys[i] == key ? side->state[i] : TACT_RIM_UNKNOWN;
+    const uint64_t key = (uint64_t)rim->overlap_query_number << 32 | corner;
+    const uint32_t i = tact_rim_find_corner(side->known_corner_keys, side->corner_hash_shift, key);
+    return side->known_corner_keys[i] == key ? side->state[i] : TACT_RIM_UNKNOWN;
 }
 
 int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *leaf)
@@ -38,18 +39,18 @@ int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *le
         of ? rim->pairing->b.placed_mesh.mesh : rim->pairing->a.placed_mesh.mesh;
     const struct tact_mesh_leaf *from = &mesh->wide->leaves[leaf->index];
     const uint32_t *index = mesh->triangles + 3 * (size_t)leaf->first;
-    const uint64_t query = (uint64_t)rim->query_number << 32;
+    const uint64_t query = (uint64_t)rim->overlap_query_number << 32;
     const uint32_t shift = side->corner_hash_shift, corners = from->corners;
     uint32_t listed_corner_count = side->known_corner_count;
-    if (listed_corner_count + 12 > TACT_RIM_CORNER_SLOTS / 4 * 3) {
+    if (listed_corner_count + 12 > TACT_RIM_KNOWN_CORNER_SLOTS / 4 * 3) {
         return -EAGAIN;
     }
     for (uint32_t k = 0; k < corners; k++) {
         const uint64_t key = query | index[from->distinct_corner_index[k]];
-        const uint32_t i = tact_rim_find_corner(side->corner_keys, shift, key),
-                       is_new = side->corner_keys[i] != key;
+        const uint32_t i = tact_rim_find_corner(side->known_corner_keys, shift, key),
+                       is_new = side->known_corner_keys[i] != key;
         side->state[i] &= (uint8_t)(is_new - 1);
-        side->corner_keys[i] = key;
+        side->known_corner_keys[i] = key;
         listed_corner_count += is_new;
         leaf->corner[k] = (uint16_t)i;
     }

@@ -12,9 +12,9 @@ static const double SIGN_ROUNDING_BOUND = 64.0 * DBL_EPSILON, CLOSED = 256.0 * D
 
 /** Adds to *winding_number the triangles of a leaf that a ray from p meets, up or down; returns 0,
  * or -1 where rounding leaves it undecided. */
-TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const double p[3],
-                                    const float low[3], const float high[3], int up,
-                                    int *winding_number)
+TACT_INLINE int add_winding_number_of_leaf(const struct tact_rim_leaf *leaf, const double p[3],
+                                           const float low[3], const float high[3], int up,
+                                           int *winding_number)
 {
     tact_d4 d[3][3], area[3], size, apart;
     for (int k = 0; k < 3; k++) {
@@ -42,24 +42,24 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
     outside |= over < -least;
     unsure |= over <= least;
     unsure &= ~outside;
-    uint32_t undecided_triangles, met, risen;
+    uint32_t undecided_triangle_bits, met, risen;
     tact_l4 not_met = outside, rises = leaf->n[2] > 0.0;
-    tact_l4_mask_to_bits(&unsure, &undecided_triangles);
+    tact_l4_mask_to_bits(&unsure, &undecided_triangle_bits);
     tact_l4_mask_to_bits(&not_met, &met);
     tact_l4_mask_to_bits(&rises, &risen);
-    const uint32_t lanes = (1U << leaf->count) - 1;
-    undecided_triangles &= lanes;
-    met = ~met & lanes;
+    const uint32_t bits_of_triangle_lanes = (1U << leaf->count) - 1;
+    undecided_triangle_bits &= bits_of_triangle_lanes;
+    met = ~met & bits_of_triangle_lanes;
     risen = up ? risen : ~risen;
     *winding_number += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen);
-    return undecided_triangles ? -1 : 0;
+    return undecided_triangle_bits ? -1 : 0;
 }
 
 /** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where
  * everything that it may meet is near. 1, 0, or -1 where rounding leaves it undecided. */
 static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const double p[3])
 {
-    const struct tact_pairing_tree *pairing = of ? &rim->pairing->a : &rim->pairing->b;
+    const struct tact_leaf_pairing_tree *pairing = of ? &rim->pairing->a : &rim->pairing->b;
     const struct tact_rim_mesh *side = &rim->side[!of];
     float low[3], high[3];
     uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0;
@@ -86,7 +86,7 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
             struct tact_rim_leaf placed_leaf, *leaf = &placed_leaf;
             tact_rim_place_leaf(&pairing->placed_mesh, pairing->leaf[k],
                                 rim->pairing->pair_units_per_metre, rim->margin, leaf);
-            if (add_winding_of_leaf(leaf, p, low, high, !of, &winding_number)) {
+            if (add_winding_number_of_leaf(leaf, p, low, high, !of, &winding_number)) {
                 return -1;
             }
         }
@@ -99,15 +99,15 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
 static int is_triangle_inside(const struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                               uint32_t lane)
 {
-    static const double test_point_weights[4][3] = {
+    static const double interior_point_weights[4][3] = {
         {0.34, 0.33, 0.33}, {0.6, 0.27, 0.13}, {0.13, 0.6, 0.27}, {0.27, 0.13, 0.6}};
     int inside = -1;
     for (int i = 0; i < 4 && inside < 0; i++) {
         double p[3];
         for (int c = 0; c < 3; c++) {
-            p[c] = test_point_weights[i][0] * leaf->p[0][c][lane] +
-                   test_point_weights[i][1] * leaf->p[1][c][lane] +
-                   test_point_weights[i][2] * leaf->p[2][c][lane];
+            p[c] = interior_point_weights[i][0] * leaf->p[0][c][lane] +
+                   interior_point_weights[i][1] * leaf->p[1][c][lane] +
+                   interior_point_weights[i][2] * leaf->p[2][c][lane];
         }
         inside = is_point_inside_other_mesh(rim, of, p);
     }
@@ -120,7 +120,7 @@ static int is_triangle_inside(const struct tact_rim *rim, int of, const struct t
 static int does_ray_contradict_rim(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                                    uint32_t lane, int is_inside_by_rim)
 {
-    uint8_t *remaining_ray_checks = &rim->ray_checks_left[of][is_inside_by_rim];
+    uint8_t *remaining_ray_checks = &rim->ray_checks_left_by_state[of][is_inside_by_rim];
     if (!*remaining_ray_checks) {
         return 0;
     }
@@ -205,7 +205,7 @@ TACT_INLINE int set_corner_inside(int *inside, int is_inside_other_mesh)
 
 /** Determines from the rim's crossings of a triangle's edges which corners are inside; returns 0,
  * or -EAGAIN where they are inconsistent. */
-static int classify_corners(struct crossed_triangle *t)
+static int classify_crossed_triangle_corners(struct crossed_triangle *t)
 {
     int are_crossings_inconsistent = 0, first = -1;
     for (int k = 0; k < 3; k++) {
@@ -325,7 +325,7 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
         t.inside[k] = -1;
         t.corner[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->p[k][2][lane]};
     }
-    if (collect_triangle_segments(rim, of, triangle, &t) || classify_corners(&t) ||
+    if (collect_triangle_segments(rim, of, triangle, &t) || classify_crossed_triangle_corners(&t) ||
         (t.inside[0] < 0 && classify_corners_by_ray(rim, of, corner, &t)) ||
         add_inside_edge_parts(&t)) {
         return -EAGAIN;
@@ -435,7 +435,7 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
                                          struct recent_separated_boxes *recent_separated_boxes)
 {
     const struct tact_rim_mesh *side = &rim->side[of];
-    const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
+    const struct tact_leaf_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
     const uint32_t lane = box % 8, first = (box & 0xFFFF) << 3 * (box >> 16);
     const struct tact_rim_box_group *own =
         &side->box_groups[side->level[box >> 16] + (box & 0xFFFF) / 8];
@@ -480,7 +480,7 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
 static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
     const struct tact_rim_mesh *side = &rim->side[of];
-    const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
+    const struct tact_leaf_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
     struct recent_separated_boxes recent_separated_boxes;
     memset(&recent_separated_boxes, 0, sizeof recent_separated_boxes);
     for (int d = 0; d < 3; d++) {
@@ -506,14 +506,14 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
 
 static void reset_rim_for_next_query(struct tact_rim *rim)
 {
-    if (++rim->query_number == 0) {
-        memset(rim->side[0].corner_keys, 0, sizeof rim->side[0].corner_keys);
-        memset(rim->side[1].corner_keys, 0, sizeof rim->side[1].corner_keys);
-        rim->query_number = 1;
+    if (++rim->overlap_query_number == 0) {
+        memset(rim->side[0].known_corner_keys, 0, sizeof rim->side[0].known_corner_keys);
+        memset(rim->side[1].known_corner_keys, 0, sizeof rim->side[1].known_corner_keys);
+        rim->overlap_query_number = 1;
     }
     tact_rim_reset_corners(&rim->side[0]);
     tact_rim_reset_corners(&rim->side[1]);
-    memset(rim->ray_checks_left, 4, sizeof rim->ray_checks_left);
+    memset(rim->ray_checks_left_by_state, 4, sizeof rim->ray_checks_left_by_state);
     rim->origin = (tact_d4){0.0};
     if (rim->rim_segment_count) {
         rim->origin = rim->segment[0].end[0];
@@ -532,7 +532,7 @@ static int add_surfaces_of_both_meshes(struct tact_rim *rim, double size,
         for (int i = 0; i < 2; i++) {
             surface[i].origin = rim->origin;
             surface[i].share = (tact_d4){1.0, 1.0, 1.0, 1.0};
-            tact_v3_scale(surface[i].displacement_to_solid, rim->shift, of ? 0.0 : -1.0);
+            tact_v3_scale(surface[i].surface_displacement_to_solid, rim->shift, of ? 0.0 : -1.0);
         }
         if (add_surface_near_rim(rim, of, surface) || add_separated_leaves(rim, of, &surface[1])) {
             return -EAGAIN;
@@ -568,7 +568,7 @@ TACT_DISPATCH_BY_CPU(struct tact_rim *, tact_rim_create, (void), ())
     return rim;
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
+TACT_DISPATCH_BY_CPU(int, tact_moments_by_overlap_surface,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
                       const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
@@ -580,7 +580,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
     double slack = tact_prism_slack(a, pa, b, pb), local[3], origin[3];
     rim->pairing = tact_pairing_place_meshes(a, pa, b, pb, frame, scratch);
     rim->slack = 2.0 * slack;
-    int rc = tact_rim_find(rim);
+    int rc = tact_rim_find_segments(rim);
     if (rc != 1) {
         return rc;
     }
@@ -589,7 +589,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
         return -EAGAIN;
     }
     if (rim->has_coplanar_faces) {
-        tact_rim_correct_for_shift(rim, &sums);
+        tact_rim_correct_sums_for_shift(rim, &sums);
     }
     for (int k = 0; k < 3; k++) {
         local[k] = rim->origin[k];

@@ -12,9 +12,9 @@ static const float TACT_CAPSULE_QUERY_MARGIN = 2e-6F;
 
 /** A ball or capsule in the unit of a mesh's boxes, relative to their middle. */
 struct tact_capsule_query {
-    float centre[3], axis[3];  /* axis: from the centre to its upper end; 0 for a ball */
-    float squared_radius;      /* square of the radius plus a margin for rounding */
-    float inverse_axis_square; /* 1 / axis.axis, or 0 */
+    float centre[3], axis[3];          /* axis: from the centre to its upper end; 0 for a ball */
+    float squared_query_radius;        /* square of the radius plus a margin for rounding */
+    float inverse_squared_axis_length; /* 1 / axis.axis, or 0 */
 };
 
 /** Converts a capsule, or with an axis of 0 a ball, from the frame of a mesh. */
@@ -33,8 +33,9 @@ TACT_INLINE void tact_capsule_query_init(const double at[3], const double axis[3
     }
     radius /= unit;
     radius += (double)TACT_CAPSULE_QUERY_MARGIN * (far + radius);
-    out->squared_radius = (float)(radius * radius * (1.0 + (double)TACT_CAPSULE_QUERY_MARGIN));
-    out->inverse_axis_square = axis2 > 0.0 ? (float)(1.0 / axis2) : 0.0F;
+    out->squared_query_radius =
+        (float)(radius * radius * (1.0 + (double)TACT_CAPSULE_QUERY_MARGIN));
+    out->inverse_squared_axis_length = axis2 > 0.0 ? (float)(1.0 / axis2) : 0.0F;
 }
 
 /** Bits of those among eight boxes that may reach into a ball or capsule. Outward from the axis to
@@ -49,7 +50,8 @@ TACT_INLINE void tact_capsule_query_boxes(const void *query,
     const tact_f8 one = (tact_f8){0.0F} + 1.0F;
     tact_f8 x = centre[0] - n->centre[0], y = centre[1] - n->centre[1];
     tact_f8 z = centre[2] - n->centre[2];
-    tact_f8 share = (x * n->axis[0] + y * n->axis[1] + z * n->axis[2]) * n->inverse_axis_square;
+    tact_f8 share =
+        (x * n->axis[0] + y * n->axis[1] + z * n->axis[2]) * n->inverse_squared_axis_length;
     share = TACT_F8_MIN(TACT_F8_MAX(share, -one), one);
     x -= share * n->axis[0];
     y -= share * n->axis[1];
@@ -59,7 +61,7 @@ TACT_INLINE void tact_capsule_query_boxes(const void *query,
         const tact_f8 *axis = (const tact_f8 *)wide_node->axis[k];
         begins -= TACT_F8_ABS(x * axis[0] + y * axis[1] + z * axis[2]);
     }
-    tact_i8 near = (begins <= 0.0F) | (begins * begins <= n->squared_radius * apart2);
+    tact_i8 near = (begins <= 0.0F) | (begins * begins <= n->squared_query_radius * apart2);
     tact_i8_mask_to_bits(&near, bits);
     *bits &= (1U << wide_node->count) - 1U;
 }
@@ -71,7 +73,7 @@ struct tact_ellipsoid_query {
     float centre[3];
     float map[9]; /* linear map of a displacement in the unit of the boxes to that of the ball,
                      row-major */
-    float squared_radius; /* 1 plus a margin */
+    float squared_query_radius; /* 1 plus a margin */
 };
 
 /** Converts an ellipsoid about `at`, in the frame of a mesh. map: of a displacement in that frame
@@ -91,7 +93,8 @@ TACT_INLINE void tact_ellipsoid_query_init(const double at[3], const double map[
         size2 += unit * map[k] * unit * map[k];
     }
     const double radius = 1.0 + (double)TACT_CAPSULE_QUERY_MARGIN * (far * sqrt(size2) + 1.0);
-    out->squared_radius = (float)(radius * radius * (1.0 + (double)TACT_CAPSULE_QUERY_MARGIN));
+    out->squared_query_radius =
+        (float)(radius * radius * (1.0 + (double)TACT_CAPSULE_QUERY_MARGIN));
 }
 
 /** Maps a vector in each lane by the linear map of an ellipsoid's query. */
@@ -119,7 +122,7 @@ TACT_INLINE void tact_ellipsoid_query_boxes(const void *query,
         tact_ellipsoid_query_map(n->map, (const tact_f8 *)wide_node->axis[k], axis);
         begins -= TACT_F8_ABS(x[0] * axis[0] + x[1] * axis[1] + x[2] * axis[2]);
     }
-    tact_i8 near = ~((begins > 0.0F) & (begins * begins > n->squared_radius * apart2));
+    tact_i8 near = ~((begins > 0.0F) & (begins * begins > n->squared_query_radius * apart2));
     tact_i8_mask_to_bits(&near, bits);
     *bits &= (1U << wide_node->count) - 1U;
 }
@@ -134,17 +137,17 @@ typedef void tact_round_body_query_leaf_fn(void *user, const struct tact_mesh_le
 
 /** Visits the leaves of a mesh that may reach into the round solid of a query, in the order of the
  * tree. */
-TACT_INLINE void tact_round_body_query_visit(const void *query,
-                                             tact_round_body_query_boxes_fn *boxes,
-                                             const struct tact_mesh *mesh,
-                                             tact_round_body_query_leaf_fn *leaf, void *user)
+TACT_INLINE void tact_round_body_query_visit_leaves(const void *query,
+                                                    tact_round_body_query_boxes_fn *boxes,
+                                                    const struct tact_mesh *mesh,
+                                                    tact_round_body_query_leaf_fn *leaf, void *user)
 {
     uint32_t stack[TACT_MESH_STACK] = {0};
     int top = 1;
     while (top > 0) {
         const uint32_t index = stack[--top];
-        if (index & TACT_MESH_LEAF_FLAG) {
-            leaf(user, &mesh->wide->leaves[index & ~TACT_MESH_LEAF_FLAG]);
+        if (index & TACT_MESH_CHILD_IS_LEAF_FLAG) {
+            leaf(user, &mesh->wide->leaves[index & ~TACT_MESH_CHILD_IS_LEAF_FLAG]);
             continue;
         }
         const struct tact_mesh_wide_node *wide_node = &mesh->wide->wide_nodes[index];

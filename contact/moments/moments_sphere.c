@@ -32,7 +32,7 @@ static struct cap add_spherical_cap(double radius, double depth)
 /** Sets the moments of an overlap that is a solid of revolution about the unit vector axis. */
 static void set_moments_of_revolution(double volume, const double centroid[3],
                                       double transverse_second_moment, double axial_second_moment,
-                                      const double axis[3], double disc_area,
+                                      const double axis[3], double area_of_cutting_disc,
                                       struct tact_moments *out)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -43,7 +43,7 @@ static void set_moments_of_revolution(double volume, const double centroid[3],
             (k < 3 ? transverse_second_moment : 0.0) +
             (axial_second_moment - transverse_second_moment) * axis[row[k]] * axis[column[k]];
     }
-    tact_v3_scale(out->gradient, axis, -disc_area);
+    tact_v3_scale(out->gradient, axis, -area_of_cutting_disc);
     tact_v3_set(out->gradient + 3, 0.0, 0.0, 0.0);
 }
 
@@ -62,9 +62,9 @@ int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
     struct cap c = add_spherical_cap(radius, depth);
     tact_v3_copy(centroid, pa->position);
     tact_v3_axpy(centroid, c.centroid_to_apex - radius, up);
-    double disc_area = PI * depth * (2.0 * radius - depth);
+    double area_of_cutting_disc = PI * depth * (2.0 * radius - depth);
     set_moments_of_revolution(c.volume, centroid, c.transverse_second_moment, c.axial_second_moment,
-                              up, disc_area, out);
+                              up, area_of_cutting_disc, out);
     return c.volume > 0.0;
 }
 
@@ -86,15 +86,16 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
         normal[k] *= size[k];
     }
     /* The linear map to the ball of radius 1 takes the plane to one with this unit normal. */
-    const double ellipsoid_reach = tact_v3_normalize(normal, normal);
-    const double depth =
-        tact_min((ellipsoid_reach - tact_v3_dot(up, offset)) / ellipsoid_reach, 2.0);
+    const double ellipsoid_extent_along_normal = tact_v3_normalize(normal, normal);
+    const double depth = tact_min((ellipsoid_extent_along_normal - tact_v3_dot(up, offset)) /
+                                      ellipsoid_extent_along_normal,
+                                  2.0);
     if (!(depth > 0.0)) {
         return 0;
     }
     const struct cap c = add_spherical_cap(1.0, depth);
     const double volume = size[0] * size[1] * size[2];
-    const double area = volume / ellipsoid_reach * PI * depth * (2.0 - depth);
+    const double area = volume / ellipsoid_extent_along_normal * PI * depth * (2.0 - depth);
     /* vector from the ellipsoid's centre to its farthest point along up */
     tact_m3_mul_v3(way, own, normal);
     out->volume = volume * c.volume;
@@ -124,10 +125,12 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
     }
     if (distance <= fabs(ra - rb)) {
         double r = tact_min(ra, rb);
-        struct cap whole_ball = add_spherical_cap(r, 2.0 * r);
+        struct cap cap_of_whole_smaller_ball = add_spherical_cap(r, 2.0 * r);
         const double *centre = ra < rb ? pa->position : pb->position;
-        set_moments_of_revolution(whole_ball.volume, centre, whole_ball.transverse_second_moment,
-                                  whole_ball.transverse_second_moment, axis, 0.0, out);
+        set_moments_of_revolution(cap_of_whole_smaller_ball.volume, centre,
+                                  cap_of_whole_smaller_ball.transverse_second_moment,
+                                  cap_of_whole_smaller_ball.transverse_second_moment, axis, 0.0,
+                                  out);
         return 1;
     }
     /* The surfaces meet in a circle. Depths of the caps on either side of its plane, without
@@ -143,9 +146,9 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
                                  a.volume * b.volume / volume * (za - zb) * (za - zb);
     tact_v3_copy(centroid, pb->position);
     tact_v3_axpy(centroid, rb - cap_depth_b + z, axis);
-    double disc_area = PI * cap_depth_a * (2.0 * ra - cap_depth_a);
+    double area_of_cutting_disc = PI * cap_depth_a * (2.0 * ra - cap_depth_a);
     set_moments_of_revolution(volume, centroid,
                               a.transverse_second_moment + b.transverse_second_moment,
-                              axial_second_moment, axis, disc_area, out);
+                              axial_second_moment, axis, area_of_cutting_disc, out);
     return volume > 0.0;
 }

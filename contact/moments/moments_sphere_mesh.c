@@ -31,7 +31,7 @@ static const double NEAR_EDGE_TOLERANCE = 1e-8;
 
 /** Distance of the centre of an ellipsoid from a plane, over its radius along that normal, below
  * which rounding of the map might place it on the other side. */
-static const double CENTRE_SIDE_TOLERANCE = 1e-6;
+static const double MIN_CENTRE_DISTANCE_TO_SIDE = 1e-6;
 
 /** The disc in which a triangle's plane cuts the ball, and integrals over the part D of the disc in
  * the triangle, about the disc's centre.
@@ -43,7 +43,7 @@ struct disc {
     double squared_disc_radius; /* squared radius of the disc that a plane cuts out of the ball */
     double area;
     double first[2];
-    double wedge_volume;              /* W(D) [m^3] */
+    double cap_volume_over_disc;      /* W(D) [m^3] */
     double in_plane_second_moment[3]; /* in-plane second moment, radius^2 W I - distance * integral
                          of y y^T: xx yy xy */
 };
@@ -57,14 +57,15 @@ enum { MAX_DISC_PIECES = 9 }; /* up to three pieces for each edge of a triangle 
 
 /** The sectors of a disc and the triangles in it that D consists of, in the order in which they are
  * added, with the points whose directions are their angles; 0 beyond the last one. */
-struct disc_pieces {
+struct triangle_pieces_within_disc {
     int count;
-    int is_sector[MAX_DISC_PIECES];
+    int is_circular_sector_piece[MAX_DISC_PIECES];
     double p[MAX_DISC_PIECES][2], q[MAX_DISC_PIECES][2];
     double y[MAX_DISC_PIECES + 3], x[MAX_DISC_PIECES + 3];
 };
 
-static int append_disc_piece(struct disc_pieces *pieces, const double *p, const double *q)
+static int append_triangle_piece_in_disc(struct triangle_pieces_within_disc *pieces,
+                                         const double *p, const double *q)
 {
     const int k = pieces->count++;
     for (int i = 0; i < 2; i++) {
@@ -75,24 +76,25 @@ static int append_disc_piece(struct disc_pieces *pieces, const double *p, const 
 }
 
 /** Appends the sector of a ball's plane disc from the direction of p to that of q. */
-static void append_disc_sector(struct disc_pieces *pieces, const double *p, const double *q)
+static void append_disc_sector(struct triangle_pieces_within_disc *pieces, const double *p,
+                               const double *q)
 {
-    const int k = append_disc_piece(pieces, p, q);
-    pieces->is_sector[k] = 1;
+    const int k = append_triangle_piece_in_disc(pieces, p, q);
+    pieces->is_circular_sector_piece[k] = 1;
     pieces->y[k] = cross_product_2d(p, q);
     pieces->x[k] = p[0] * q[0] + p[1] * q[1];
 }
 
 /** Appends the triangle (foot, p, q), which is inside the disc. Its angle is half of the solid
  * angle (van Oosterom and Strackee 1983), with the length of the foot's vector cancelled. */
-static void append_triangle_inside_disc(struct disc_pieces *pieces, double h, const double *p,
-                                        const double *q)
+static void append_triangle_inside_disc(struct triangle_pieces_within_disc *pieces, double h,
+                                        const double *p, const double *q)
 {
-    const int k = append_disc_piece(pieces, p, q);
+    const int k = append_triangle_piece_in_disc(pieces, p, q);
     double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
     double pq = p[0] * q[0] + p[1] * q[1];
     double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);
-    pieces->is_sector[k] = 0;
+    pieces->is_circular_sector_piece[k] = 0;
     pieces->y[k] = cross_product_2d(p, q);
     pieces->x[k] = lp * lq + h * (lp + lq) + h * h + pq;
 }
@@ -104,38 +106,38 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q, do
     double a[2] = {p[0] * lp, p[1] * lp}, b[2] = {q[0] * lq, q[1] * lq};
     double r = d->radius, depth = d->depth, squared_disc_radius = d->squared_disc_radius,
            d2 = depth * depth;
-    double first_moment_scale = squared_disc_radius * sqrt(squared_disc_radius) / 3.0;
+    double sector_first_moment_scale = squared_disc_radius * sqrt(squared_disc_radius) / 3.0;
     d->area += 0.5 * squared_disc_radius * angle;
-    d->first[0] += first_moment_scale * (b[1] - a[1]);
-    d->first[1] += first_moment_scale * (a[0] - b[0]);
-    d->wedge_volume += angle * d2 * (3.0 * r - depth) / 6.0;
+    d->first[0] += sector_first_moment_scale * (b[1] - a[1]);
+    d->first[1] += sector_first_moment_scale * (a[0] - b[0]);
+    d->cap_volume_over_disc += angle * d2 * (3.0 * r - depth) / 6.0;
     /* second moment of the cap per angle, and the difference of a sector to a full turn */
-    double cap_second_moment =
+    double cap_in_plane_second_moment =
         angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
     double part = d->distance * squared_disc_radius * squared_disc_radius / 8.0;
     double double_angle_sine = b[0] * b[1] - a[0] * a[1];
     double double_angle_cosine = b[0] * b[0] - b[1] * b[1] - a[0] * a[0] + a[1] * a[1];
-    d->in_plane_second_moment[0] += cap_second_moment - part * double_angle_sine;
-    d->in_plane_second_moment[1] += cap_second_moment + part * double_angle_sine;
+    d->in_plane_second_moment[0] += cap_in_plane_second_moment - part * double_angle_sine;
+    d->in_plane_second_moment[1] += cap_in_plane_second_moment + part * double_angle_sine;
     d->in_plane_second_moment[2] += 0.5 * part * double_angle_cosine;
 }
 
 /** Adds the integrals over the triangle (foot, p, q), which is inside the disc. */
 static void add_triangle_inside_disc(struct disc *d, const double *p, const double *q,
-                                     double half_angle)
+                                     double half_angle_of_circle_segment)
 {
     double area = 0.5 * cross_product_2d(p, q), h = d->distance, r2 = d->radius * d->radius;
-    double angle = 2.0 * half_angle;
-    double wedge_volume = (r2 * d->radius * angle - h * area) / 3.0;
+    double angle = 2.0 * half_angle_of_circle_segment;
+    double cap_volume_over_disc = (r2 * d->radius * angle - h * area) / 3.0;
     double sx = p[0] + q[0], sy = p[1] + q[1], part = h * area / 6.0;
     d->area += area;
     d->first[0] += area / 3.0 * sx;
     d->first[1] += area / 3.0 * sy;
-    d->wedge_volume += wedge_volume;
+    d->cap_volume_over_disc += cap_volume_over_disc;
     d->in_plane_second_moment[0] +=
-        r2 * wedge_volume - 0.5 * part * (p[0] * p[0] + q[0] * q[0] + sx * sx);
+        r2 * cap_volume_over_disc - 0.5 * part * (p[0] * p[0] + q[0] * q[0] + sx * sx);
     d->in_plane_second_moment[1] +=
-        r2 * wedge_volume - 0.5 * part * (p[1] * p[1] + q[1] * q[1] + sy * sy);
+        r2 * cap_volume_over_disc - 0.5 * part * (p[1] * p[1] + q[1] * q[1] + sy * sy);
     d->in_plane_second_moment[2] -= 0.5 * part * (p[0] * p[1] + q[0] * q[1] + sx * sy);
 }
 
@@ -143,11 +145,11 @@ static void add_triangle_inside_disc(struct disc *d, const double *p, const doub
 static void add_whole_disc(struct disc *d)
 {
     double r = d->radius, depth = d->depth, d2 = depth * depth;
-    double cap_second_moment =
+    double cap_in_plane_second_moment =
         PI * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 12.0;
     d->area = PI * d->squared_disc_radius;
-    d->wedge_volume = PI * d2 * (3.0 * r - depth) / 3.0;
-    d->in_plane_second_moment[0] = d->in_plane_second_moment[1] = cap_second_moment;
+    d->cap_volume_over_disc = PI * d2 * (3.0 * r - depth) / 3.0;
+    d->in_plane_second_moment[0] = d->in_plane_second_moment[1] = cap_in_plane_second_moment;
 }
 
 /** Clips the edge p + s (q - p), 0 <= s <= 1, to the disc; returns 0 where there is none.
@@ -168,8 +170,8 @@ static int clip_edge_to_disc(double squared_disc_radius, const double *p, const 
     return s[0] < s[1];
 }
 
-static void append_edge_in_disc(struct disc_pieces *pieces, double distance, const double *p,
-                                const double *q, const double s[2])
+static void append_edge_in_disc(struct triangle_pieces_within_disc *pieces, double distance,
+                                const double *p, const double *q, const double s[2])
 {
     double a[2], b[2];
     for (int k = 0; k < 2; k++) {
@@ -186,15 +188,16 @@ static void append_edge_in_disc(struct disc_pieces *pieces, double distance, con
 }
 
 /** Adds the integrals over all pieces; their angles are found four at a time. */
-static void add_disc_pieces(struct disc *d, const struct disc_pieces *pieces)
+static void add_integrals_of_disc_pieces(struct disc *d,
+                                         const struct triangle_pieces_within_disc *pieces)
 {
     double angle[MAX_DISC_PIECES + 3];
     for (int k = 0; k < pieces->count; k += 4) {
         tact_atan2_of_four(pieces->y + k, pieces->x + k, angle + k);
     }
     for (int k = 0; k < pieces->count; k++) {
-        (pieces->is_sector[k] ? add_disc_sector : add_triangle_inside_disc)(d, pieces->p[k],
-                                                                            pieces->q[k], angle[k]);
+        (pieces->is_circular_sector_piece[k] ? add_disc_sector : add_triangle_inside_disc)(
+            d, pieces->p[k], pieces->q[k], angle[k]);
     }
 }
 
@@ -214,7 +217,7 @@ static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
         }
         return inside;
     }
-    struct disc_pieces pieces = {.count = 0};
+    struct triangle_pieces_within_disc pieces = {.count = 0};
     for (int k = 0; k < 3; k++) {
         const double *a = p[k], *b = p[(k + 1) % 3];
         if (cut[k]) {
@@ -223,7 +226,7 @@ static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
             append_disc_sector(&pieces, a, b);
         }
     }
-    add_disc_pieces(d, &pieces);
+    add_integrals_of_disc_pieces(d, &pieces);
     return 1;
 }
 
@@ -246,8 +249,9 @@ static int is_origin_near_edge(double p[3][2], double tolerance)
 
 /** Adds the contribution of a disc part to the sums about the ball's centre; u, w, n are its axes.
  */
-static void add_disc_part(const struct disc *d, double h, const double *n, const double *u,
-                          const double *w, struct tact_moment_sums *sums)
+static void add_disc_integrals_to_sums(const struct disc *d, double h, const double *n,
+                                       const double *u, const double *w,
+                                       struct tact_moment_sums *sums)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double sign = h >= 0.0 ? 1.0 : -1.0, r2 = d->radius * d->radius;
@@ -256,19 +260,19 @@ static void add_disc_part(const struct disc *d, double h, const double *n, const
         y[k] = d->first[0] * u[k] + d->first[1] * w[k];
         sums->first[k] += 0.25 * (h * y[k] - d->squared_disc_radius * d->area * n[k]);
     }
-    sums->volume -= sign * d->wedge_volume;
-    sums->volume_term_magnitude += fabs(d->wedge_volume);
+    sums->volume -= sign * d->cap_volume_over_disc;
+    sums->volume_term_magnitude += fabs(d->cap_volume_over_disc);
     tact_v3_axpy(sums->gradient, -d->area, n);
-    double normal = r2 * d->wedge_volume + d->distance * d->area * d->squared_disc_radius;
-    double mixed_moment = 0.5 * r2 - d->squared_disc_radius;
+    double normal = r2 * d->cap_volume_over_disc + d->distance * d->area * d->squared_disc_radius;
+    double normal_tangent_moment_factor = 0.5 * r2 - d->squared_disc_radius;
     for (int k = 0; k < 6; k++) {
         int i = row[k], j = column[k];
         double plane = d->in_plane_second_moment[0] * u[i] * u[j] +
                        d->in_plane_second_moment[1] * w[i] * w[j] +
                        d->in_plane_second_moment[2] * (u[i] * w[j] + w[i] * u[j]);
-        sums->second[k] +=
-            (-sign * (plane + normal * n[i] * n[j]) + mixed_moment * (n[i] * y[j] + y[i] * n[j])) /
-            5.0;
+        sums->second[k] += (-sign * (plane + normal * n[i] * n[j]) +
+                            normal_tangent_moment_factor * (n[i] * y[j] + y[i] * n[j])) /
+                           5.0;
     }
 }
 
@@ -279,20 +283,22 @@ struct ball_query {
     double radius, tolerance;
     const double *map; /* linear map to the unit ball, of a displacement in the mesh's frame,
                           row-major [1/m]; NULL: none */
-    int is_near_edge; /* 1: the centre o is within tolerance of an edge, and the sums are invalid */
-    double position_normal_dyad[9]; /* integral of r n^T over the triangles in the ball, where there
-                                       is a map */
+    int is_ball_centre_near_edge; /* 1: the centre o is within tolerance of an edge, and the sums
+                                     are invalid */
+    double position_normal_dyad_integral[9]; /* integral of r n^T over the triangles in the ball,
+                                       where there is a map */
     struct tact_moment_sums sums;
 };
 
 /** Adds the integral of r n^T over a triangle's part D in the ball, with unit normal n at the
  * distance h. */
-static void add_disc_dyad(const struct disc *d, double h, const double *n, const double *u,
-                          const double *w, double position_normal_dyad[9])
+static void add_disc_position_normal_dyad(const struct disc *d, double h, const double *n,
+                                          const double *u, const double *w,
+                                          double position_normal_dyad_integral[9])
 {
     for (int i = 0; i < 9; i++) {
         const int k = i / 3;
-        position_normal_dyad[i] +=
+        position_normal_dyad_integral[i] +=
             (h * d->area * n[k] + d->first[0] * u[k] + d->first[1] * w[k]) * n[i % 3];
     }
 }
@@ -301,16 +307,18 @@ static void add_disc_dyad(const struct disc *d, double h, const double *n, const
  * before the map, or NULL. */
 static void add_triangle(struct ball_query *ball, double v[3][3], double (*unmapped)[3])
 {
-    double n[3], u[3], w[3], p[3][2], h = tact_triangle_plane(v, n);
+    double n[3], u[3], w[3], p[3][2], h = tact_plane_of_triangle_corners(v, n);
     struct disc d = {.radius = ball->radius, .distance = fabs(h)};
     d.depth = d.radius - d.distance;
     if (!(d.depth > 0.0) || tact_v3_dot(n, n) == 0.0) {
         return;
     }
-    if (unmapped && d.distance < CENTRE_SIDE_TOLERANCE) { /* the side of the plane on which o lies
-                                                      is decided as in tact_mesh_contains() */
-        double unmapped_normal[3];
-        h = tact_triangle_plane(unmapped, unmapped_normal) >= 0.0 ? d.distance : -d.distance;
+    if (unmapped && d.distance < MIN_CENTRE_DISTANCE_TO_SIDE) { /* the side of the plane on which o
+                                                      lies is decided as in tact_mesh_contains() */
+        double normal_before_ellipsoid_map[3];
+        h = tact_plane_of_triangle_corners(unmapped, normal_before_ellipsoid_map) >= 0.0
+                ? d.distance
+                : -d.distance;
     }
     d.squared_disc_radius = d.depth * (d.radius + d.distance);
     tact_v3_tangents(n, u, w);
@@ -319,11 +327,11 @@ static void add_triangle(struct ball_query *ball, double v[3][3], double (*unmap
         p[k][1] = tact_v3_dot(w, v[k]);
     }
     if (d.distance < ball->tolerance && is_origin_near_edge(p, ball->tolerance)) {
-        ball->is_near_edge = 1;
+        ball->is_ball_centre_near_edge = 1;
     } else if (integrate_triangle_in_disc(&d, p)) {
-        add_disc_part(&d, h, n, u, w, &ball->sums);
+        add_disc_integrals_to_sums(&d, h, n, u, w, &ball->sums);
         if (unmapped) {
-            add_disc_dyad(&d, h, n, u, w, ball->position_normal_dyad);
+            add_disc_position_normal_dyad(&d, h, n, u, w, ball->position_normal_dyad_integral);
         }
     }
 }
@@ -337,7 +345,7 @@ TACT_INLINE void map_corners_to_unit_ball(const double map[9], const tact_d4 in[
 }
 
 /** Corners of the triangle in one lane of four. */
-TACT_INLINE void triangle_of_lane(const tact_d4 corner[3][3], unsigned lane, double v[3][3])
+TACT_INLINE void copy_triangle_of_lane(const tact_d4 corner[3][3], unsigned lane, double v[3][3])
 {
     for (int k = 0; k < 9; k++) {
         v[k / 3][k % 3] = corner[k / 3][k % 3][lane];
@@ -375,9 +383,9 @@ TACT_INLINE void add_leaf_triangles(struct ball_query *ball, const struct tact_m
     for (unsigned i = 0; i < leaf->count; i++) {
         if (bits >> i & 1U) {
             double v[3][3], unmapped[3][3];
-            triangle_of_lane(corner, i, v);
+            copy_triangle_of_lane(corner, i, v);
             if (is_mapped_to_unit_ball) {
-                triangle_of_lane((const tact_d4(*)[3])from, i, unmapped);
+                copy_triangle_of_lane((const tact_d4(*)[3])from, i, unmapped);
             }
             add_triangle(ball, v, is_mapped_to_unit_ball ? unmapped : NULL);
         }
@@ -399,22 +407,22 @@ TACT_INLINE void add_leaf_mapped_to_unit_ball(void *user, const struct tact_mesh
 static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball_query *ball,
                                  double tolerance)
 {
-    static const double zero_centre[3] = {0.0, 0.0, 0.0};
+    static const double zero_axis_of_ball[3] = {0.0, 0.0, 0.0};
     memset(&ball->sums, 0, sizeof ball->sums);
-    memset(ball->position_normal_dyad, 0, sizeof ball->position_normal_dyad);
-    ball->is_near_edge = 0;
+    memset(ball->position_normal_dyad_integral, 0, sizeof ball->position_normal_dyad_integral);
+    ball->is_ball_centre_near_edge = 0;
     ball->tolerance = tolerance;
     if (ball->map) {
         struct tact_ellipsoid_query query;
         tact_ellipsoid_query_init(ball->centre, ball->map, mesh, &query);
-        tact_round_body_query_visit(&query, tact_ellipsoid_query_boxes, mesh,
-                                    add_leaf_mapped_to_unit_ball, ball);
+        tact_round_body_query_visit_leaves(&query, tact_ellipsoid_query_boxes, mesh,
+                                           add_leaf_mapped_to_unit_ball, ball);
     } else {
         struct tact_capsule_query query;
-        tact_capsule_query_init(ball->centre, zero_centre, ball->radius, mesh, &query);
-        tact_round_body_query_visit(&query, tact_capsule_query_boxes, mesh, add_leaf, ball);
+        tact_capsule_query_init(ball->centre, zero_axis_of_ball, ball->radius, mesh, &query);
+        tact_round_body_query_visit_leaves(&query, tact_capsule_query_boxes, mesh, add_leaf, ball);
     }
-    return ball->is_near_edge;
+    return ball->is_ball_centre_near_edge;
 }
 
 /** Sums over the part of the mesh in the ball, about its centre, which is displaced where it is on
@@ -461,7 +469,8 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_sphere_mesh,
 
 /** Takes the sums of the ball of radius 1 back to the ellipsoid: areas as a cross product, torques
  * from the integral of r n^T, which is minus that over the ellipsoid's own surface. */
-static void map_sums_to_ellipsoid(const double size[3], const double position_normal_dyad[9],
+static void map_sums_to_ellipsoid(const double size[3],
+                                  const double position_normal_dyad_integral[9],
                                   struct tact_moment_sums *sums)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -472,8 +481,8 @@ static void map_sums_to_ellipsoid(const double size[3], const double position_no
         const int i = (k + 1) % 3, j = (k + 2) % 3;
         sums->first[k] *= volume * size[k];
         sums->gradient[k] *= volume / size[k];
-        sums->torque[k] = volume * (size[j] / size[i] * position_normal_dyad[3 * j + i] -
-                                    size[i] / size[j] * position_normal_dyad[3 * i + j]);
+        sums->torque[k] = volume * (size[j] / size[i] * position_normal_dyad_integral[3 * j + i] -
+                                    size[i] / size[j] * position_normal_dyad_integral[3 * i + j]);
     }
     for (int k = 0; k < 6; k++) {
         sums->second[k] *= volume * size[row[k]] * size[column[k]];
@@ -502,6 +511,6 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_ellipsoid_mesh,
     tact_v3_copy(origin, pa->position);
     const double reach = tact_max(size[0], tact_max(size[1], size[2]));
     sum_mesh_in_ball(mesh, &ball, reach, rot, origin);
-    map_sums_to_ellipsoid(size, ball.position_normal_dyad, &ball.sums);
+    map_sums_to_ellipsoid(size, ball.position_normal_dyad_integral, &ball.sums);
     return tact_moment_sums_finish(&ball.sums, axes, origin, out);
 }

@@ -15,8 +15,8 @@ struct tact_cut_surface {
     tact_d4 normal[3];    /* normal of the triangle's plane, where it is known more accurately than
                              from the corners */
     tact_d4 height; /* distance of the known plane from origin: tact_surface_integrate_coplanar() */
-    double displacement_to_solid[3]; /* displacement of the surface that the integrals over the
-                       solid allow for: of A, back from where it was shifted [m] */
+    double surface_displacement_to_solid[3]; /* displacement of the surface that the integrals over
+                       the solid allow for: of A, back from where it was shifted [m] */
     tact_d4 volume, area, first[3], second[6], gradient[3], torque[3];
 };
 
@@ -35,8 +35,9 @@ TACT_INLINE void tact_surface_add_tetrahedra(struct tact_cut_surface *s, tact_d4
     size = TACT_D4_MAX(TACT_D4_ABS(n[0]), TACT_D4_ABS(n[1]));
     s->area += TACT_D4_MAX(size, TACT_D4_ABS(n[2]));
     /* volume that the triangle sweeps as its plane is displaced, to first order */
-    const tact_d4 slab = n[0] * s->displacement_to_solid[0] + n[1] * s->displacement_to_solid[1] +
-                         n[2] * s->displacement_to_solid[2];
+    const tact_d4 slab = n[0] * s->surface_displacement_to_solid[0] +
+                         n[1] * s->surface_displacement_to_solid[1] +
+                         n[2] * s->surface_displacement_to_solid[2];
     s->volume += *v + slab;
     tact_d4 quarter = 0.25 * *v + (1.0 / 3.0) * slab, twentieth = 0.05 * *v + (1.0 / 12.0) * slab;
     for (int k = 0; k < 6; k++) {

@@ -18,20 +18,21 @@ struct tact_bounds_in_prism_frame {
 
 /** Sums of volume, first and second moment about `origin`. The part of A outside B's box, or of B
  * outside A's, does not bound the overlap and would only cancel. */
-struct tact_tet_sums {
+struct tact_tetrahedron_sums {
     double origin[3];
     struct tact_bounds_in_prism_frame box[2]; /* bounding boxes of A and of B */
     struct tact_moment_sums sums;
 };
 
 #define tact_tets_add_polygon TACT_CPU_VARIANT(tact_tets_add_polygon)
-#define tact_tets_replace_sums TACT_CPU_VARIANT(tact_tets_replace_sums)
+#define tact_tets_replace_moment_sums TACT_CPU_VARIANT(tact_tets_replace_moment_sums)
 
 /** Adds the tetrahedra from the origin over a convex polygon of n corners. */
-void tact_tets_add_polygon(struct tact_tet_sums *tets, const tact_d4 *polygon, int n,
+void tact_tets_add_polygon(struct tact_tetrahedron_sums *tets, const tact_d4 *polygon, int n,
                            double weight);
 
 /** Replaces volume, first and second moment of `sums`; all sums are then about tets->origin. */
-void tact_tets_replace_sums(const struct tact_tet_sums *tets, struct tact_moment_sums *sums);
+void tact_tets_replace_moment_sums(const struct tact_tetrahedron_sums *tets,
+                                   struct tact_moment_sums *sums);
 
 #endif

@@ -10,7 +10,7 @@
     128 /* maximum number of planes of a convex solid: with more, clipping of edges is too slow    \
            for the tick */
 #define MAX_MESH_TREE_DEPTH 64 /* maximum depth of a mesh's tree */
-#define RECENT_VERTICES                                                                            \
+#define REMEMBERED_VERTEX_COUNT                                                                    \
     256 /* number of recently added vertices that are remembered: a vertex occurs again in         \
            neighbouring leaves of the tree */
 
@@ -20,21 +20,22 @@ struct plane {
     double d;
 };
 
-struct edge_clipper {
+struct edge_clipper_by_planes {
     const struct tact_mesh *mesh;
     struct plane planes[MAX_CONVEX_PLANES];
     int plane_count;
     int last_rejecting_plane; /* index of the plane that rejected the last edge and is likely to
                                  reject the next */
-    uint32_t recently_added_vertices[RECENT_VERTICES]; /* 1 + the vertex that was added last, of
-                                        those with the same index modulo the size; 0 for none */
+    uint32_t
+        recently_projected_vertices[REMEMBERED_VERTEX_COUNT]; /* 1 + the vertex that was added last,
+                                   of those with the same index modulo the size; 0 for none */
     double origin[3]; /* centre and axes of the patch in the mesh's frame */
     double t1[3];
     double t2[3];
     struct tact_planar_hull *hull;
 };
 
-static void add_outline_point(const struct edge_clipper *c, const double *p)
+static void add_outline_point(const struct edge_clipper_by_planes *c, const double *p)
 {
     double r[3];
     tact_v3_sub(r, p, c->origin);
@@ -42,34 +43,35 @@ static void add_outline_point(const struct edge_clipper *c, const double *p)
 }
 
 /* Adds a vertex of the mesh, in which several edges end, unless it was added recently. */
-static void add_projected_vertex(struct edge_clipper *c, uint32_t i)
+static void add_projected_vertex(struct edge_clipper_by_planes *c, uint32_t i)
 {
-    uint32_t *recent_vertex = &c->recently_added_vertices[i % RECENT_VERTICES];
-    if (*recent_vertex != i + 1) {
-        *recent_vertex = i + 1;
+    uint32_t *entry_of_recent_vertex = &c->recently_projected_vertices[i % REMEMBERED_VERTEX_COUNT];
+    if (*entry_of_recent_vertex != i + 1) {
+        *entry_of_recent_vertex = i + 1;
         add_outline_point(c, c->mesh->vertices + 3 * (size_t)i);
     }
 }
 
-/* Adds the point at `end_fraction` of the way from p to q; at `vertex_fraction` is vertex i, which
- * then itself is added. */
-static void add_edge_end_point(struct edge_clipper *c, uint32_t i, const double *p, const double *q,
-                               double end_fraction, double vertex_fraction)
+/* Adds the point at `edge_fraction_of_clipped_end` of the way from p to q; at
+ * `edge_fraction_of_vertex` is vertex i, which then itself is added. */
+static void add_edge_end_point(struct edge_clipper_by_planes *c, uint32_t i, const double *p,
+                               const double *q, double edge_fraction_of_clipped_end,
+                               double edge_fraction_of_vertex)
 {
     double edge_vector[3], end[3];
-    if (end_fraction == vertex_fraction) {
+    if (edge_fraction_of_clipped_end == edge_fraction_of_vertex) {
         add_projected_vertex(c, i);
         return;
     }
     tact_v3_sub(edge_vector, q, p);
     tact_v3_copy(end, p);
-    tact_v3_axpy(end, end_fraction, edge_vector);
+    tact_v3_axpy(end, edge_fraction_of_clipped_end, edge_vector);
     add_outline_point(c, end);
 }
 
 /* Adds to the outline's points the ends of an edge's part inside the planes, the edge from vertex a
  * to vertex b. */
-static void clip_edge_by_solid(struct edge_clipper *c, uint32_t a, uint32_t b)
+static void clip_edge_by_solid(struct edge_clipper_by_planes *c, uint32_t a, uint32_t b)
 {
     const double *p = c->mesh->vertices + 3 * (size_t)a, *q = c->mesh->vertices + 3 * (size_t)b;
     double lo = 0.0, hi = 1.0;
@@ -95,7 +97,8 @@ static void clip_edge_by_solid(struct edge_clipper *c, uint32_t a, uint32_t b)
     add_edge_end_point(c, b, p, q, hi, 1.0);
 }
 
-static int is_node_outside_planes(const struct edge_clipper *c, const struct tact_mesh_node *node)
+static int is_node_outside_planes(const struct edge_clipper_by_planes *c,
+                                  const struct tact_mesh_node *node)
 {
     for (int i = 0; i < c->plane_count; i++) {
         const struct plane *plane = &c->planes[i];
@@ -111,7 +114,7 @@ static int is_node_outside_planes(const struct edge_clipper *c, const struct tac
 }
 
 /* every edge is clipped once, in that of its two triangles in which its vertices ascend */
-static void clip_triangle_edges_by_solid(struct edge_clipper *c, const uint32_t *t)
+static void clip_triangle_edges_by_solid(struct edge_clipper_by_planes *c, const uint32_t *t)
 {
     for (int k = 0; k < 3; k++) {
         uint32_t i = t[k], j = t[(k + 1) % 3];
@@ -121,7 +124,7 @@ static void clip_triangle_edges_by_solid(struct edge_clipper *c, const uint32_t 
     }
 }
 
-static void clip_mesh_edges(struct edge_clipper *c)
+static void clip_mesh_edges(struct edge_clipper_by_planes *c)
 {
     uint32_t stack[MAX_MESH_TREE_DEPTH];
     int depth = 0;
@@ -182,15 +185,15 @@ static void direction_in_other_frame(double *r, const double *from, const double
     tact_m3_tmul_v3(r, from, w);
 }
 
-/* Clips the edges of `edges` at pe by the planes of `clipping_solid` at ps. */
+/* Clips the edges of `edges` at pe by the planes of `solid_whose_planes_clip` at ps. */
 static void clip_edges_by_solid_planes(const struct tact_shape *edges, const struct tact_pose *pe,
-                                       const struct tact_shape *clipping_solid,
+                                       const struct tact_shape *solid_whose_planes_clip,
                                        const struct tact_pose *ps, const double *center,
                                        const double *frame, struct tact_planar_hull *hull)
 {
-    struct edge_clipper c = {.mesh = edges->mesh, .hull = hull};
+    struct edge_clipper_by_planes c = {.mesh = edges->mesh, .hull = hull};
     double re[9], rs[9], apart[3], offset[3];
-    c.plane_count = list_bounding_planes(clipping_solid, c.planes);
+    c.plane_count = list_bounding_planes(solid_whose_planes_clip, c.planes);
     tact_quat_to_m3(re, pe->quat_wxyz);
     tact_quat_to_m3(rs, ps->quat_wxyz);
     tact_v3_sub(apart, ps->position, pe->position);
@@ -209,12 +212,13 @@ static void clip_edges_by_solid_planes(const struct tact_shape *edges, const str
 }
 
 /** Projection of an overlap's corners to the tangent plane, one coordinate a lane. */
-struct overlap_projection {
+struct overlap_tangent_plane_projection {
     tact_d4 origin, t1, t2;
     struct tact_planar_hull *hull;
 };
 
-TACT_INLINE void project_corner(struct overlap_projection *projection, const tact_d4 *corner)
+TACT_INLINE void project_overlap_corner(struct overlap_tangent_plane_projection *projection,
+                                        const tact_d4 *corner)
 {
     tact_d4 r = *corner - projection->origin, x = r * projection->t1, y = r * projection->t2;
     tact_planar_hull_add_point(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
@@ -222,18 +226,18 @@ TACT_INLINE void project_corner(struct overlap_projection *projection, const tac
 
 /** Adds the projected corners of a face: all of a face of A; of a cap only those where its edges
  * start. */
-TACT_INLINE void project_face(void *user, const tact_d4 *corner, int n, double share)
+TACT_INLINE void project_overlap_face(void *user, const tact_d4 *corner, int n, double share)
 {
     for (int i = share > 0.0 ? 0 : 1; i < n; i++) {
-        project_corner(user, &corner[i]);
+        project_overlap_corner(user, &corner[i]);
     }
 }
 
 static int project_overlap(struct tact_cutter *c, const struct tact_mesh *a,
-                           struct overlap_projection *projection)
+                           struct overlap_tangent_plane_projection *projection)
 {
-    return a->facets ? tact_cut_facets(c, a->facets, project_face, projection)
-                     : tact_cut_mesh(c, a, project_face, projection);
+    return a->facets ? tact_cut_convex_facets(c, a->facets, project_overlap_face, projection)
+                     : tact_cut_mesh_by_cutter_planes(c, a, project_overlap_face, projection);
 }
 
 static void rotate_vector_into_axes(const double *axes, const double *v, tact_d4 *out)
@@ -245,7 +249,8 @@ static void rotate_vector_into_axes(const double *axes, const double *v, tact_d4
 
 /** Sets the projection to the tangent plane for points in the frame of a pose. */
 static void set_projection_frame(const struct tact_pose *pose, const double *center,
-                                 const double *frame, struct overlap_projection *projection)
+                                 const double *frame,
+                                 struct overlap_tangent_plane_projection *projection)
 {
     double r[9], apart[3];
     tact_quat_to_m3(r, pose->quat_wxyz);
@@ -261,7 +266,7 @@ static int project_clipped_mesh(struct tact_cutter *cutter, const struct tact_me
                                 const struct tact_pose *pa, const double *center,
                                 const double *frame, struct tact_planar_hull *hull)
 {
-    struct overlap_projection projection = {.hull = hull};
+    struct overlap_tangent_plane_projection projection = {.hull = hull};
     set_projection_frame(pa, center, frame, &projection);
     return project_overlap(cutter, a, &projection);
 }
@@ -278,24 +283,24 @@ static int find_overlap_outline(const struct tact_mesh *a, const struct tact_pos
 }
 
 TACT_DISPATCH_BY_CPU(int, tact_outline_from_corners,
-                     (const struct tact_overlap_corners *known_corners,
+                     (const struct tact_overlap_corners *known_overlap_corners,
                       const struct tact_pose *pose, const double center[3], const double frame[9],
                       double corners[TACT_PATCH_CORNERS][2]),
-                     (known_corners, pose, center, frame, corners))
+                     (known_overlap_corners, pose, center, frame, corners))
 {
     struct tact_planar_hull hull;
-    struct overlap_projection projection = {.hull = &hull};
+    struct overlap_tangent_plane_projection projection = {.hull = &hull};
     hull.count = 0;
     set_projection_frame(pose, center, frame, &projection);
-    for (int i = 0; i < known_corners->count; i++) {
-        const double *r = known_corners->at[i];
+    for (int i = 0; i < known_overlap_corners->count; i++) {
+        const double *r = known_overlap_corners->at[i];
         const tact_d4 corner = {r[0], r[1], r[2], 0.0};
-        project_corner(&projection, &corner);
+        project_overlap_corner(&projection, &corner);
     }
     return tact_planar_hull_corners(&hull, corners);
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_outline_within_planes,
+TACT_DISPATCH_BY_CPU(int, tact_outline_of_overlap_in_planes,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
                       const double (*plane)[4], int planes, const double center[3],
@@ -308,9 +313,9 @@ TACT_DISPATCH_BY_CPU(int, tact_outline_within_planes,
     const struct tact_mesh *first = swapped ? b : a;
     const struct tact_pose *pose = swapped ? pb : pa;
     hull.count = 0;
-    tact_cutter_init_frame(&cutter, tact_mesh_size(first), pose, (swapped ? a : b)->facets,
-                           swapped ? pa : pb);
-    int rc = tact_cutter_add_planes(&cutter, pose, plane, planes);
+    tact_cutter_init_frame(&cutter, tact_mesh_largest_coordinate(first), pose,
+                           (swapped ? a : b)->facets, swapped ? pa : pb);
+    int rc = tact_cutter_add_world_planes(&cutter, pose, plane, planes);
     rc = rc ? rc : project_clipped_mesh(&cutter, first, pose, center, frame, &hull);
     return rc >= 0 ? tact_planar_hull_corners(&hull, corners) : 0;
 }
@@ -323,30 +328,32 @@ TACT_DISPATCH_BY_CPU(int, tact_outline,
                      (a, pa, b, pb, center, frame, corners))
 {
     struct tact_planar_hull hull;
-    int is_plane_a = a->kind == TACT_SHAPE_HALFSPACE, is_plane_b = b->kind == TACT_SHAPE_HALFSPACE;
+    int is_shape_a_halfspace = a->kind == TACT_SHAPE_HALFSPACE,
+        is_shape_b_halfspace = b->kind == TACT_SHAPE_HALFSPACE;
     if (tact_shape_faces(a) == TACT_FACES_CURVED || tact_shape_faces(b) == TACT_FACES_CURVED) {
         return 0;
     }
-    const struct tact_mesh_facets *fa = is_plane_a ? NULL : a->mesh->facets;
-    const struct tact_mesh_facets *fb = is_plane_b ? NULL : b->mesh->facets;
+    const struct tact_mesh_facets *fa = is_shape_a_halfspace ? NULL : a->mesh->facets;
+    const struct tact_mesh_facets *fb = is_shape_b_halfspace ? NULL : b->mesh->facets;
     int rc = -ENOSPC;
     hull.count = 0;
-    if (fa && (fb || is_plane_b) && !(fb && fb->count > fa->count)) {
+    if (fa && (fb || is_shape_b_halfspace) && !(fb && fb->count > fa->count)) {
         rc = find_overlap_outline(a->mesh, pa, fb, pb, center, frame, &hull);
-    } else if (fb && (fa || is_plane_a)) {
+    } else if (fb && (fa || is_shape_a_halfspace)) {
         rc = find_overlap_outline(b->mesh, pb, fa, pa, center, frame, &hull);
     }
     if (rc >= 0) {
         return tact_planar_hull_corners(&hull, corners);
     }
     hull.count = 0;
-    if ((!is_plane_a && !has_bounding_planes(b)) || (!is_plane_b && !has_bounding_planes(a))) {
+    if ((!is_shape_a_halfspace && !has_bounding_planes(b)) ||
+        (!is_shape_b_halfspace && !has_bounding_planes(a))) {
         return 0;
     }
-    if (!is_plane_a) {
+    if (!is_shape_a_halfspace) {
         clip_edges_by_solid_planes(a, pa, b, pb, center, frame, &hull);
     }
-    if (!is_plane_b) {
+    if (!is_shape_b_halfspace) {
         clip_edges_by_solid_planes(b, pb, a, pa, center, frame, &hull);
     }
     return tact_planar_hull_corners(&hull, corners);

@@ -4,19 +4,19 @@
 #include <float.h>
 
 /** Number of roundings of the coordinates by which cutting planes are displaced outward. */
-static const double PLANE_ROUNDING_MARGIN = 4.0 * DBL_EPSILON;
+static const double CUTTING_PLANE_ROUNDING_MARGIN = 4.0 * DBL_EPSILON;
 
-void tact_cutter_init_frame(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
+void tact_cutter_init_frame(struct tact_cutter *c, double mesh_size_a, const struct tact_pose *pa,
                             const struct tact_mesh_facets *b, const struct tact_pose *pb)
 {
     double ra[9], rb[9], apart[3], up[3] = {0.0, 0.0, 1.0};
     tact_quat_to_m3(ra, pa->quat_wxyz);
     tact_quat_to_m3(rb, pb->quat_wxyz);
     tact_v3_sub(apart, pb->position, pa->position);
-    c->size = size_a + (b ? b->size : 0.0);
+    c->size = mesh_size_a + (b ? b->size : 0.0);
     c->size += tact_v3_norm(pa->position) + tact_v3_norm(pb->position);
     c->planes = b ? (int)b->count : 1;
-    c->tolerance = PLANE_ROUNDING_MARGIN * c->size;
+    c->tolerance = CUTTING_PLANE_ROUNDING_MARGIN * c->size;
     for (int k = 0; k < c->planes; k++) {
         double n[3];
         tact_m3_mul_v3(n, rb, b ? b->normal[k] : up);
@@ -28,7 +28,7 @@ void tact_cutter_init_frame(struct tact_cutter *c, double size_a, const struct t
 
 double tact_caps_planarity(const struct tact_cutter *c)
 {
-    struct tact_face_areas cap_areas = {.all = 0.0};
+    struct tact_face_areas areas_of_overlap_caps = {.all = 0.0};
     for (int k = 0; k < c->cutting_plane_count; k++) {
         double area[3] = {0.0, 0.0, 0.0};
         for (int e = c->first_edge_of_cap[k]; e >= 0; e = c->next[e]) {
@@ -40,14 +40,14 @@ double tact_caps_planarity(const struct tact_cutter *c)
             tact_v3_cross(twice, from, to);
             tact_v3_axpy(area, 0.5, twice);
         }
-        tact_v3_add(cap_areas.sum, cap_areas.sum, area);
-        cap_areas.all += tact_v3_norm(area);
+        tact_v3_add(areas_of_overlap_caps.sum, areas_of_overlap_caps.sum, area);
+        areas_of_overlap_caps.all += tact_v3_norm(area);
     }
-    return tact_areas_planarity(&cap_areas);
+    return tact_areas_planarity(&areas_of_overlap_caps);
 }
 
-int tact_cutter_add_planes(struct tact_cutter *c, const struct tact_pose *pa,
-                           const double (*plane)[4], int count)
+int tact_cutter_add_world_planes(struct tact_cutter *c, const struct tact_pose *pa,
+                                 const double (*plane)[4], int count)
 {
     double ra[9];
     tact_quat_to_m3(ra, pa->quat_wxyz);

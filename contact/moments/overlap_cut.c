@@ -12,16 +12,16 @@ TACT_INLINE double tact_cut_height_above_plane(const double *plane, const tact_d
 static const double CLEAR_DEPTH_IN_TOLERANCES = 128.0;
 
 /** Height range of the corners of a convex solid A above a plane. */
-struct tact_cut_range {
+struct tact_cut_corner_height_range {
     double lowest, highest;         /* [m] */
     uint64_t corners_below[2];      /* bits of the corners below the plane by more than rounding */
     uint64_t near_plane_corners[2]; /* bits of the corners that are neither well below nor well
                                above the plane */
 };
 
-TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
-                                       const struct tact_mesh_facets *a, const double *plane,
-                                       struct tact_cut_range *out)
+TACT_INLINE void tact_cut_find_height_range(const struct tact_cutter *c,
+                                            const struct tact_mesh_facets *a, const double *plane,
+                                            struct tact_cut_corner_height_range *out)
 {
     tact_d4 low = {INFINITY, INFINITY, INFINITY, INFINITY}, high = -low;
     memset(out, 0, sizeof *out);
@@ -88,11 +88,11 @@ TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tac
                                          uint64_t near_plane_corners[TACT_FACETS][2])
 {
     double lowest[TACT_FACETS];
-    struct tact_cut_range height_range;
+    struct tact_cut_corner_height_range height_range;
     c->cutting_plane_count = 0;
-    c->facets_in_b_planes = 0;
+    c->facets_coplanar_with_b = 0;
     for (int k = 0; k < c->planes; k++) {
-        tact_cut_height_range(c, a, c->plane[k], &height_range);
+        tact_cut_find_height_range(c, a, c->plane[k], &height_range);
         if (height_range.lowest >= 0.0) {
             return 0;
         }
@@ -104,7 +104,7 @@ TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tac
         } else if (height_range.highest >= -2.0 * c->tolerance) {
             /* Facets of a that lie in a plane which cuts nothing off. */
             for (uint32_t f = 0; f < a->count; f++) {
-                c->facets_in_b_planes |=
+                c->facets_coplanar_with_b |=
                     (uint64_t)!tact_cut_facet_has_corner(a, f, height_range.corners_below) << f;
             }
         }
@@ -197,20 +197,20 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
     p->buffer_in_use = !p->buffer_in_use;
     /* bit i of `next`: whether corner i + 1 is below the plane */
     uint64_t next = inside >> 1 | (inside & 1) << (n - 1);
-    uint64_t leaving_edges = inside & ~next, entering_edges = ~inside & next;
-    if (leaving_edges & (leaving_edges - 1)) {
+    uint64_t bits_of_leaving_edges = inside & ~next, entering_edges = ~inside & next;
+    if (bits_of_leaving_edges & (bits_of_leaving_edges - 1)) {
         p->n = tact_cut_nonconvex_polygon(c, plane, in, n, out);
         return;
     }
-    int last_inside = __builtin_ctzll(leaving_edges),
+    int last_inside_corner = __builtin_ctzll(bits_of_leaving_edges),
         last_outside = __builtin_ctzll(entering_edges);
-    int corner_after_last = last_inside + 1 < n ? last_inside + 1 : 0,
+    int corner_after_last = last_inside_corner + 1 < n ? last_inside_corner + 1 : 0,
         first = last_outside + 1 < n ? last_outside + 1 : 0;
     for (int i = first; i != corner_after_last; i = i + 1 < n ? i + 1 : 0) {
         out[m++] = in[i];
     }
-    tact_cut_crossing_point(&in[last_inside], c->value[last_inside], &in[corner_after_last],
-                            c->value[corner_after_last], &out[m]);
+    tact_cut_crossing_point(&in[last_inside_corner], c->value[last_inside_corner],
+                            &in[corner_after_last], c->value[corner_after_last], &out[m]);
     tact_cut_crossing_point(&in[first], c->value[first], &in[last_outside], c->value[last_outside],
                             &out[m + 1]);
     tact_cap_add_edge(c, plane, &out[m + 1], &out[m]);
@@ -250,9 +250,9 @@ TACT_INLINE void tact_cap_sort_crossings(struct tact_cutter *c, int cap, int pla
  */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
-    int *link_to_kept_edge = &c->first_edge_of_cap[cap], kept = -1, leaving_count = 0,
+    int *link_to_kept_cap_edge = &c->first_edge_of_cap[cap], kept = -1, leaving_count = 0,
         entering_count = 0;
-    for (int e = *link_to_kept_edge; e >= 0; e = c->next[e]) {
+    for (int e = *link_to_kept_cap_edge; e >= 0; e = c->next[e]) {
         double from = tact_cut_height_above_plane(c->plane[plane], &c->from[e]);
         double to = tact_cut_height_above_plane(c->plane[plane], &c->to[e]);
         if (from > 0.0 && to > 0.0) {
@@ -265,11 +265,11 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
             tact_cut_crossing_point(&c->to[e], to, &c->from[e], from, &c->enters[entering_count]);
             c->from[e] = c->enters[entering_count++];
         }
-        *link_to_kept_edge = e;
-        link_to_kept_edge = &c->next[e];
+        *link_to_kept_cap_edge = e;
+        link_to_kept_cap_edge = &c->next[e];
         kept = e;
     }
-    *link_to_kept_edge = -1;
+    *link_to_kept_cap_edge = -1;
     c->last_edge_of_cap[cap] = kept;
     c->is_capacity_exceeded |= leaving_count != entering_count;
     if (leaving_count > 1 && leaving_count == entering_count) {
@@ -295,8 +295,7 @@ TACT_INLINE void tact_cut_face_by_planes(struct tact_cutter *c, int n, uint64_t 
 }
 
 /** Cuts each cap by the later planes, and passes on what is left. */
-TACT_INLINE void tact_cut_caps_by_later_planes(struct tact_cutter *c, tact_cut_face_fn *face,
-                                               void *user)
+TACT_INLINE void tact_cut_and_emit_caps(struct tact_cutter *c, tact_cut_face_fn *face, void *user)
 {
     for (int k = 1; k < c->cutting_plane_count; k++) {
         for (int i = 0; i < k; i++) {
@@ -329,10 +328,10 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
         for (int k = 0; k < c->cutting_plane_count; k++) {
             planes |= (uint64_t)tact_cut_facet_has_corner(a, f, near_plane_corners[k]) << k;
         }
-        tact_cut_face_by_planes(c, n, planes, c->facets_in_b_planes >> f & 1 ? 0.5 : 1.0, face,
+        tact_cut_face_by_planes(c, n, planes, c->facets_coplanar_with_b >> f & 1 ? 0.5 : 1.0, face,
                                 user);
     }
-    tact_cut_caps_by_later_planes(c, face, user);
+    tact_cut_and_emit_caps(c, face, user);
     return c->is_capacity_exceeded ? -ENOSPC : 1;
 }
 
@@ -371,7 +370,7 @@ TACT_INLINE void tact_test_boxes_against_planes(const struct tact_mesh_wide_node
         const float *n = p->n[k];
         tact_f8 height = n[0] * centre[0] + n[1] * centre[1] + n[2] * centre[2] - p->d[k];
         tact_f8 lowest = height, highest = height;
-        uint32_t kept_bits;
+        uint32_t bits_of_kept_boxes;
         for (int i = 0; i < 3; i++) {
             const tact_f8 *axis = (const tact_f8 *)wide_node->axis[i];
             tact_f8 along = n[0] * axis[0] + n[1] * axis[1] + n[2] * axis[2];
@@ -381,8 +380,8 @@ TACT_INLINE void tact_test_boxes_against_planes(const struct tact_mesh_wide_node
         tact_i8 kept_boxes = k < 2 ? lowest <= 0.0F
                                    : (lowest <= p->clear_distance) |
                                          ((*near_plane_bits & (*near_plane_bits - 1)) != 0);
-        tact_i8_mask_to_bits(&kept_boxes, &kept_bits);
-        *bits &= kept_bits;
+        tact_i8_mask_to_bits(&kept_boxes, &bits_of_kept_boxes);
+        *bits &= bits_of_kept_boxes;
         *near_plane_bits |= (highest >= -p->clear_distance) & (int32_t)(1U << k);
     }
 }
@@ -480,8 +479,8 @@ TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh
     stack[top++].planes = boxes.all;
     while (top > 0 && !c->is_capacity_exceeded) {
         const uint32_t index = stack[--top].index, planes = stack[top].planes;
-        if (index & TACT_MESH_LEAF_FLAG) {
-            tact_cut_leaf_triangles(c, &mesh->wide->leaves[index & ~TACT_MESH_LEAF_FLAG],
+        if (index & TACT_MESH_CHILD_IS_LEAF_FLAG) {
+            tact_cut_leaf_triangles(c, &mesh->wide->leaves[index & ~TACT_MESH_CHILD_IS_LEAF_FLAG],
                                     planes | ~(uint64_t)boxes.all, face, user);
             c->is_capacity_exceeded |= ++leaves > TACT_CUT_LEAVES;
             continue;
@@ -497,11 +496,11 @@ TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh
             }
         }
     }
-    tact_cut_caps_by_later_planes(c, face, user);
+    tact_cut_and_emit_caps(c, face, user);
     return c->is_capacity_exceeded ? -ENOSPC : 1;
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_cut_facets,
+TACT_DISPATCH_BY_CPU(int, tact_cut_convex_facets,
                      (struct tact_cutter * c, const struct tact_mesh_facets *a,
                       tact_cut_face_fn *face, void *user),
                      (c, a, face, user))
@@ -509,7 +508,7 @@ TACT_DISPATCH_BY_CPU(int, tact_cut_facets,
     return cut_facets(c, a, face, user);
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_cut_mesh,
+TACT_DISPATCH_BY_CPU(int, tact_cut_mesh_by_cutter_planes,
                      (struct tact_cutter * c, const struct tact_mesh *mesh, tact_cut_face_fn *face,
                       void *user),
                      (c, mesh, face, user))
@@ -550,7 +549,7 @@ struct cut {
 };
 
 /** Adds a face of a convex solid, or a triangle of a cap, all of which share their first corner. */
-TACT_INLINE void add_convex_face(void *user, const tact_d4 *corner, int n, double share)
+TACT_INLINE void add_face_to_cut_sums(void *user, const tact_d4 *corner, int n, double share)
 {
     struct cut *cut = user;
     struct tact_overlap_corners *corners = cut->corners;
@@ -568,7 +567,7 @@ TACT_INLINE void add_face_triangles_and_area(void *user, const tact_d4 *corner, 
     add_face_triangles(&cut->surface, corner, n, share);
     for (int i = 1; i + 1 < n && share > 0.0; i++) {
         double area[3];
-        tact_areas_add(&cut->face_areas, &corner[0], &corner[i], &corner[i + 1], share, area);
+        tact_face_areas_add(&cut->face_areas, &corner[0], &corner[i], &corner[i + 1], share, area);
     }
 }
 
@@ -579,7 +578,7 @@ int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh,
     struct cut cut;
     memset(&cut, 0, sizeof cut);
     cut.corners = corners;
-    int rc = mesh->facets && corners ? cut_facets(c, mesh->facets, add_convex_face, &cut)
+    int rc = mesh->facets && corners ? cut_facets(c, mesh->facets, add_face_to_cut_sums, &cut)
              : mesh->facets          ? cut_facets(c, mesh->facets, add_face_triangles, &cut.surface)
              : planarity ? cut_mesh_by_planes(c, mesh, add_face_triangles_and_area, &cut)
                          : cut_mesh_by_planes(c, mesh, add_face_triangles, &cut.surface);

@@ -30,10 +30,10 @@ enum { TACT_CUT_CORNERS = 192, TACT_CUT_EDGES = 512 };
 struct tact_cutter {
     /* number of B's planes, and of those among them that cut A, which come first */
     int planes, cutting_plane_count;
-    uint64_t facets_in_b_planes;  /* bit set of the facets of A that lie in a plane of B */
-    double plane[TACT_FACETS][4]; /* n.r <= d inside: n, d */
-    double tolerance;             /* outward displacement of B's planes [m] */
-    double size;                  /* magnitude of A's and B's coordinates [m] */
+    uint64_t facets_coplanar_with_b; /* bit set of the facets of A that lie in a plane of B */
+    double plane[TACT_FACETS][4];    /* n.r <= d inside: n, d */
+    double tolerance;                /* outward displacement of B's planes [m] */
+    double size;                     /* magnitude of A's and B's coordinates [m] */
     int first_edge_of_cap[TACT_FACETS], last_edge_of_cap[TACT_FACETS];
     int edges, is_capacity_exceeded;
     int next[TACT_CUT_EDGES];
@@ -50,8 +50,9 @@ struct tact_face_areas {
 
 /** Adds a triangle to the areas of faces. area: output, the triangle's area vector times share;
  * returns its magnitude. */
-TACT_INLINE double tact_areas_add(struct tact_face_areas *areas, const tact_d4 *a, const tact_d4 *b,
-                                  const tact_d4 *c, double share, double area[3])
+TACT_INLINE double tact_face_areas_add(struct tact_face_areas *face_area_sums, const tact_d4 *a,
+                                       const tact_d4 *b, const tact_d4 *c, double share,
+                                       double area[3])
 {
     double u[3], v[3];
     for (int k = 0; k < 3; k++) {
@@ -61,16 +62,17 @@ TACT_INLINE double tact_areas_add(struct tact_face_areas *areas, const tact_d4 *
     tact_v3_cross(area, u, v);
     tact_v3_scale(area, area, 0.5 * share);
     double size = tact_v3_norm(area);
-    tact_v3_add(areas->sum, areas->sum, area);
-    areas->all += size;
+    tact_v3_add(face_area_sums->sum, face_area_sums->sum, area);
+    face_area_sums->all += size;
     return size;
 }
 
 /** Planarity of a set of faces: 1 where all face the same way, 0 where they form a closed surface;
  * 1 for no face. */
-static inline double tact_areas_planarity(const struct tact_face_areas *areas)
+static inline double tact_areas_planarity(const struct tact_face_areas *face_area_sums)
 {
-    return areas->all > 0.0 ? tact_v3_norm(areas->sum) / areas->all : 1.0;
+    return face_area_sums->all > 0.0 ? tact_v3_norm(face_area_sums->sum) / face_area_sums->all
+                                     : 1.0;
 }
 
 /** Planarity of the caps: of the convex solid's faces in the overlap. */
@@ -81,13 +83,13 @@ double tact_caps_planarity(const struct tact_cutter *c);
 typedef void tact_cut_face_fn(void *user, const tact_d4 *corner, int n, double share);
 
 /** Sets the planes of b's facets (or of a half-space where NULL) in the frame of a. */
-void tact_cutter_init_frame(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
+void tact_cutter_init_frame(struct tact_cutter *c, double mesh_size_a, const struct tact_pose *pa,
                             const struct tact_mesh_facets *b, const struct tact_pose *pb);
 
 /** Adds cutting planes given in the world, n.r <= d inside. -ENOSPC where the capacity is exceeded.
  */
-int tact_cutter_add_planes(struct tact_cutter *c, const struct tact_pose *pa,
-                           const double (*plane)[4], int count);
+int tact_cutter_add_world_planes(struct tact_cutter *c, const struct tact_pose *pa,
+                                 const double (*plane)[4], int count);
 
 /**
  * Cuts a convex A by the cutter's planes and passes on the faces of the overlap.
@@ -95,16 +97,16 @@ int tact_cutter_add_planes(struct tact_cutter *c, const struct tact_pose *pa,
  * @retval 0  they do not overlap
  * @retval -ENOSPC  too many edges
  */
-int tact_cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a, tact_cut_face_fn *face,
-                    void *user);
+int tact_cut_convex_facets(struct tact_cutter *c, const struct tact_mesh_facets *a,
+                           tact_cut_face_fn *face, void *user);
 
 /**
  * Cuts a mesh, convex or not, by the cutter's planes. What is wholly outside of the first two is
  * skipped: its caps would be outside of them too, and would not be cut.
- * @retval 1, 0, -ENOSPC  as tact_cut_facets(); also where too much of the mesh is near
+ * @retval 1, 0, -ENOSPC  as tact_cut_convex_facets(); also where too much of the mesh is near
  */
-int tact_cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh, tact_cut_face_fn *face,
-                  void *user);
+int tact_cut_mesh_by_cutter_planes(struct tact_cutter *c, const struct tact_mesh *mesh,
+                                   tact_cut_face_fn *face, void *user);
 
 #define tact_cutter_sum_moments TACT_CPU_VARIANT(tact_cutter_sum_moments)
 

@@ -12,9 +12,10 @@ static void rotate_to_principal_axes(double *t1, double *t2, double a, double b,
                                      double *l)
 {
     /* a round patch has no distinct axes; rounding must not rotate its frame from tick to tick */
-    int is_round = tact_hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
-    double angle = is_round ? 0.0 : 0.5 * tact_atan2(2.0 * b, a - c);
-    double cs = is_round ? 1.0 : tact_cos(angle), sn = is_round ? 0.0 : tact_sin(angle), u[3], w[3];
+    int is_circular_patch = tact_hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
+    double angle = is_circular_patch ? 0.0 : 0.5 * tact_atan2(2.0 * b, a - c);
+    double cs = is_circular_patch ? 1.0 : tact_cos(angle),
+           sn = is_circular_patch ? 0.0 : tact_sin(angle), u[3], w[3];
     for (int i = 0; i < 3; i++) {
         u[i] = cs * t1[i] + sn * t2[i];
         w[i] = cs * t2[i] - sn * t1[i];
@@ -26,7 +27,7 @@ static void rotate_to_principal_axes(double *t1, double *t2, double a, double b,
 }
 
 /* Bilinear form a' C b of a symmetric matrix C stored as xx yy zz xy xz yz. */
-static double evaluate_bilinear_form(const double *c, const double *a, const double *b)
+static double symmetric_bilinear_form(const double *c, const double *a, const double *b)
 {
     return a[0] * (c[0] * b[0] + c[3] * b[1] + c[4] * b[2]) +
            a[1] * (c[3] * b[0] + c[1] * b[1] + c[5] * b[2]) +
@@ -48,12 +49,14 @@ static double mean_distance_in_ellipse(const double *semi)
 
 /* Torsion arm of a patch: mean distance from the centre of the pressure that the kind of spin
  * assumes. */
-static double torsion_arm_of_pressure(enum tact_spin_kind spin, int is_elastic, const double *semi)
+static double torsion_arm_of_pressure_ellipse(enum tact_spin_kind spin, int is_elastic_patch,
+                                              const double *semi)
 {
     if (spin == TACT_SPIN_CORNERS) {
         return tact_hypot(semi[0], semi[1]);
     }
-    int is_hertz_pressure = spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && is_elastic);
+    int is_hertz_pressure =
+        spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && is_elastic_patch);
     return (is_hertz_pressure ? 9.0 * PI / 32.0 : 1.0) * mean_distance_in_ellipse(semi);
 }
 
@@ -71,9 +74,9 @@ static void axis_of_least_second_moment(const double *c, const double *n, double
         if (!(tact_v3_normalize(next, next) > 0.0)) {
             return;
         }
-        double axis_direction_change = 1.0 - fabs(tact_v3_dot(next, axis));
+        double change_of_axis_direction = 1.0 - fabs(tact_v3_dot(next, axis));
         tact_v3_scale(axis, next, tact_v3_dot(next, n) < 0.0 ? -1.0 : 1.0);
-        if (axis_direction_change < 1e-16) {
+        if (change_of_axis_direction < 1e-16) {
             return;
         }
     }
@@ -85,11 +88,11 @@ static double thin_sheet_blend_weight(const double *c, const double *n, const do
 {
     double t1[3], t2[3], a, b, d;
     tact_v3_tangents(n, t1, t2);
-    a = evaluate_bilinear_form(c, t1, t1);
-    b = evaluate_bilinear_form(c, t1, t2);
-    d = evaluate_bilinear_form(c, t2, t2);
+    a = symmetric_bilinear_form(c, t1, t1);
+    b = symmetric_bilinear_form(c, t1, t2);
+    d = symmetric_bilinear_form(c, t2, t2);
     double least = 0.5 * (a + d) - tact_hypot(0.5 * (a - d), b);
-    double ratio = least > 0.0 ? evaluate_bilinear_form(c, axis, axis) / least : 1.0;
+    double ratio = least > 0.0 ? symmetric_bilinear_form(c, axis, axis) / least : 1.0;
     double x = (1e-2 - ratio) / (1e-2 - 1e-3);
     x = tact_min(1.0, tact_max(0.0, x));
     return x * x * (3.0 - 2.0 * x);
@@ -110,12 +113,12 @@ static void choose_patch_normal(const struct tact_moments *m, enum tact_normal_k
     tact_v3_normalize(n, n);
 }
 
-static enum tact_surface limit_surface_kind(enum tact_spin_kind spin, int is_elastic)
+static enum tact_surface limit_surface_kind(enum tact_spin_kind spin, int is_elastic_patch)
 {
     if (spin != TACT_SPIN_LIMIT_SURFACE && spin != TACT_SPIN_AUTO) {
         return TACT_SURFACE_ELLIPSOID;
     }
-    return is_elastic ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
+    return is_elastic_patch ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
 }
 
 int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patch_options *options,
@@ -136,9 +139,9 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
         return -EDOM;
     }
     tact_v3_tangents(n, t1, t2);
-    rotate_to_principal_axes(t1, t2, evaluate_bilinear_form(m->second, t1, t1),
-                             evaluate_bilinear_form(m->second, t1, t2),
-                             evaluate_bilinear_form(m->second, t2, t2), l);
+    rotate_to_principal_axes(t1, t2, symmetric_bilinear_form(m->second, t1, t1),
+                             symmetric_bilinear_form(m->second, t1, t2),
+                             symmetric_bilinear_form(m->second, t2, t2), l);
     l[0] = l[0] > 0.0 ? l[0] / m->volume : 0.0;
     l[1] = l[1] > 0.0 ? l[1] / m->volume : 0.0;
     double size =
@@ -155,22 +158,22 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     out->semi[1] = sqrt(size * l[1]);
     out->corners = 0;
     out->spin = options->spin;
-    out->spin_arm = torsion_arm_of_pressure(options->spin, 0, out->semi);
+    out->spin_arm = torsion_arm_of_pressure_ellipse(options->spin, 0, out->semi);
     int tip = options->tip_radius > 0.0;
-    int is_elastic = tip || (options->modulus > 0.0 && options->curved);
-    out->kind = is_elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
-    out->surface = limit_surface_kind(options->spin, is_elastic);
+    int is_elastic_patch = tip || (options->modulus > 0.0 && options->curved);
+    out->kind = is_elastic_patch ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
+    out->surface = limit_surface_kind(options->spin, is_elastic_patch);
     out->stretch[0] = out->stretch[1] = 1.0;
     memset(out->target_velocity, 0, sizeof out->target_velocity);
     out->tip_radius = tip ? options->tip_radius : 0.0;
     out->tip_power = tip ? options->tip_power : 0.0;
-    out->modulus = is_elastic && !tip ? options->modulus : 0.0;
-    out->radius = is_elastic && !tip ? 1.5 * sqrt(l[0] * l[1]) / out->depth : 0.0;
+    out->modulus = is_elastic_patch && !tip ? options->modulus : 0.0;
+    out->radius = is_elastic_patch && !tip ? 1.5 * sqrt(l[0] * l[1]) / out->depth : 0.0;
     return 0;
 }
 
 /* Centroid c of the outline and its second moments xx, yy over the area about it. 0: no area. */
-static int outline_moments(const struct tact_patch *patch, double *c, double *second)
+static int compute_outline_moments(const struct tact_patch *patch, double *c, double *second)
 {
     double area = 0.0, sum[4] = {0.0};
     for (int i = 0; i < patch->corners; i++) {
@@ -188,9 +191,10 @@ static int outline_moments(const struct tact_patch *patch, double *c, double *se
         return 0;
     }
     for (int k = 0; k < 2; k++) {
-        double centroid_offset = sum[k] / area;
-        c[k] = patch->corner[0][k] + centroid_offset;
-        second[k] = tact_max(0.0, sum[2 + k] / area - centroid_offset * centroid_offset);
+        double outline_centroid_offset = sum[k] / area;
+        c[k] = patch->corner[0][k] + outline_centroid_offset;
+        second[k] =
+            tact_max(0.0, sum[2 + k] / area - outline_centroid_offset * outline_centroid_offset);
     }
     return 1;
 }
@@ -198,7 +202,7 @@ static int outline_moments(const struct tact_patch *patch, double *c, double *se
 int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
 {
     double c[2], second[2], mixed = 0.0, *t1 = patch->frame + 3, *t2 = patch->frame + 6;
-    if (!outline_moments(patch, c, second)) {
+    if (!compute_outline_moments(patch, c, second)) {
         return -EDOM;
     }
     patch->area = 0.0;
@@ -216,11 +220,11 @@ int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
     }
     tact_v3_axpy(patch->center, c[0], t1);
     tact_v3_axpy(patch->center, c[1], t2);
-    double tangent_before_rotation[3], l[2];
-    tact_v3_copy(tangent_before_rotation, t1);
+    double patch_tangent_before_rotation[3], l[2];
+    tact_v3_copy(patch_tangent_before_rotation, t1);
     rotate_to_principal_axes(t1, t2, second[0], mixed / patch->area, second[1], l);
-    double cs = tact_v3_dot(t1, tangent_before_rotation),
-           sn = -tact_v3_dot(t2, tangent_before_rotation);
+    double cs = tact_v3_dot(t1, patch_tangent_before_rotation),
+           sn = -tact_v3_dot(t2, patch_tangent_before_rotation);
     for (int i = 0; i < patch->corners; i++) {
         double x = patch->corner[i][0], y = patch->corner[i][1];
         patch->corner[i][0] = cs * x + sn * y;
@@ -230,14 +234,14 @@ int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
     patch->semi[0] = 2.0 * sqrt(tact_max(0.0, l[0]));
     patch->semi[1] = 2.0 * sqrt(tact_max(0.0, l[1]));
     patch->spin = spin;
-    patch->spin_arm = torsion_arm_of_pressure(spin, 0, patch->semi);
+    patch->spin_arm = torsion_arm_of_pressure_ellipse(spin, 0, patch->semi);
     patch->surface = limit_surface_kind(spin, 0);
     return 0;
 }
 
 /* 1 where the patch is consistent with its outline: a uniform sheet extends no further than twice
  * the outline. */
-static int is_consistent_with_outline(const struct tact_patch *patch)
+static int is_depth_consistent_with_outline(const struct tact_patch *patch)
 {
     double reach = 0.0;
     for (int i = 0; i < patch->corners; i++) {
@@ -254,8 +258,8 @@ static int is_consistent_with_outline(const struct tact_patch *patch)
 int tact_patch_repair(struct tact_patch *patch)
 {
     double c[2], second[2];
-    if (!patch->corners || is_consistent_with_outline(patch) ||
-        !outline_moments(patch, c, second)) {
+    if (!patch->corners || is_depth_consistent_with_outline(patch) ||
+        !compute_outline_moments(patch, c, second)) {
         return 0;
     }
     for (int k = 0; k < 2; k++) {
@@ -265,7 +269,7 @@ int tact_patch_repair(struct tact_patch *patch)
             patch->corner[i][k] -= c[k];
         }
     }
-    patch->spin_arm = torsion_arm_of_pressure(patch->spin, 0, patch->semi);
+    patch->spin_arm = torsion_arm_of_pressure_ellipse(patch->spin, 0, patch->semi);
     return 1;
 }
 
@@ -279,12 +283,12 @@ double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
 }
 
 /* Semi-axes of a patch's ellipse at normal force n [m]. */
-static void patch_semi_axes(const struct tact_patch *patch, double n, double semi[2])
+static void compute_ellipse_semi_axes(const struct tact_patch *patch, double n, double semi[2])
 {
-    int is_elastic = patch->kind == TACT_PATCH_ELASTIC;
-    double radius = is_elastic ? tact_patch_elastic_radius(patch, n) : 0.0;
+    int is_elastic_patch = patch->kind == TACT_PATCH_ELASTIC;
+    double radius = is_elastic_patch ? tact_patch_elastic_radius(patch, n) : 0.0;
     for (int i = 0; i < 2; i++) {
-        semi[i] = is_elastic ? radius * patch->stretch[i] : patch->semi[i];
+        semi[i] = is_elastic_patch ? radius * patch->stretch[i] : patch->semi[i];
     }
 }
 
@@ -292,10 +296,10 @@ void tact_patch_mean_squares(const struct tact_patch *patch, double n, double sq
 {
     double middle[2], semi[2];
     if (patch->kind == TACT_PATCH_ELLIPSE && patch->corners &&
-        outline_moments(patch, middle, square)) {
+        compute_outline_moments(patch, middle, square)) {
         return;
     }
-    patch_semi_axes(patch, n, semi);
+    compute_ellipse_semi_axes(patch, n, semi);
     for (int i = 0; i < 2; i++) {
         square[i] = 0.25 * semi[i] * semi[i];
     }
@@ -303,13 +307,13 @@ void tact_patch_mean_squares(const struct tact_patch *patch, double n, double sq
 
 int tact_patch_polygon(const struct tact_patch *patch, double n, int most, double (*corner)[2])
 {
-    int has_outline = patch->kind == TACT_PATCH_ELLIPSE && patch->corners > 2;
-    int count = has_outline && patch->corners < most ? patch->corners : most;
+    int has_polygon_outline = patch->kind == TACT_PATCH_ELLIPSE && patch->corners > 2;
+    int count = has_polygon_outline && patch->corners < most ? patch->corners : most;
     double semi[2];
-    patch_semi_axes(patch, n, semi);
+    compute_ellipse_semi_axes(patch, n, semi);
     for (int i = 0; i < count; i++) {
         const double *at =
-            has_outline ? patch->corner[(ptrdiff_t)i * patch->corners / count] : NULL;
+            has_polygon_outline ? patch->corner[(ptrdiff_t)i * patch->corners / count] : NULL;
         double angle = 2.0 * PI * i / count;
         corner[i][0] = at ? at[0] : semi[0] * tact_cos(angle);
         corner[i][1] = at ? at[1] : semi[1] * tact_sin(angle);
@@ -323,8 +327,8 @@ double tact_patch_spin_arm(const struct tact_patch *patch, double n)
         return patch->spin_arm;
     }
     double semi[2];
-    patch_semi_axes(patch, n, semi);
-    return torsion_arm_of_pressure(patch->spin, 1, semi);
+    compute_ellipse_semi_axes(patch, n, semi);
+    return torsion_arm_of_pressure_ellipse(patch->spin, 1, semi);
 }
 
 void tact_patch_rolling_arms(const struct tact_patch *patch, double n, double arm[2])
@@ -332,7 +336,7 @@ void tact_patch_rolling_arms(const struct tact_patch *patch, double n, double ar
     arm[0] = arm[1] = 0.0;
     if (patch->kind == TACT_PATCH_ELASTIC && patch->rolling_loss > 0.0) {
         double semi[2];
-        patch_semi_axes(patch, n, semi);
+        compute_ellipse_semi_axes(patch, n, semi);
         arm[0] = 3.0 / 16.0 * patch->rolling_loss * semi[1];
         arm[1] = 3.0 / 16.0 * patch->rolling_loss * semi[0];
     }

@@ -13,7 +13,7 @@
     30 /* largest number of iterations for the ratio of the semi-axes */
 
 /* Complete elliptic integrals K and E of the modulus e, by the arithmetic-geometric mean. */
-static void elliptic_integrals(double e, double *k, double *second)
+static void complete_elliptic_integrals(double e, double *k, double *second)
 {
     double a = 1.0, b = sqrt(1.0 - e * e), c = e, sum = 0.5 * e * e, power = 0.5;
     for (int i = 0; i < AGM_ITERATIONS; i++) {
@@ -30,26 +30,28 @@ static void elliptic_integrals(double e, double *k, double *second)
 
 /* Terms (a/b)^2 E - K and K - E at an axis ratio a/b: their quotient is the ratio of curvatures
  * k2/k1. */
-static void hertz_curvature_terms(double ratio, double *curvature_ratio_numerator,
-                                  double *curvature_ratio_denominator)
+static void compute_hertz_curvature_terms(double ratio, double *hertz_curvature_ratio_numerator,
+                                          double *hertz_curvature_ratio_denominator)
 {
     double k, second;
-    elliptic_integrals(sqrt(1.0 - 1.0 / (ratio * ratio)), &k, &second);
-    *curvature_ratio_numerator = ratio * ratio * second - k;
-    *curvature_ratio_denominator = k - second;
+    complete_elliptic_integrals(sqrt(1.0 - 1.0 / (ratio * ratio)), &k, &second);
+    *hertz_curvature_ratio_numerator = ratio * ratio * second - k;
+    *hertz_curvature_ratio_denominator = k - second;
 }
 
 /* Solves for the ratio of semi-axes a/b at a ratio of curvatures above 1: k2/k1 is nearly
  * (a/b)^(pi/2). */
-static double solve_hertz_axis_ratio(double curvature_ratio)
+static double solve_hertz_axis_ratio(double principal_curvature_ratio)
 {
-    double ratio = tact_pow(curvature_ratio, 2.0 / PI);
+    double ratio = tact_pow(principal_curvature_ratio, 2.0 / PI);
     for (int i = 0; i < MAX_AXIS_RATIO_ITERATIONS; i++) {
-        double curvature_ratio_numerator, curvature_ratio_denominator;
-        hertz_curvature_terms(ratio, &curvature_ratio_numerator, &curvature_ratio_denominator);
-        double next = ratio * tact_pow(curvature_ratio * curvature_ratio_denominator /
-                                           curvature_ratio_numerator,
-                                       2.0 / PI);
+        double hertz_curvature_ratio_numerator, hertz_curvature_ratio_denominator;
+        compute_hertz_curvature_terms(ratio, &hertz_curvature_ratio_numerator,
+                                      &hertz_curvature_ratio_denominator);
+        double next =
+            ratio * tact_pow(principal_curvature_ratio * hertz_curvature_ratio_denominator /
+                                 hertz_curvature_ratio_numerator,
+                             2.0 / PI);
         double change = fabs(next - ratio);
         ratio = tact_max(next, 1.0 + 0.5 * (ratio - 1.0));
         if (change <= 1e-15 * ratio) {
@@ -66,11 +68,12 @@ int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double
         return -EDOM;
     }
     if (k2 > (1.0 + CIRCULAR_RATIO_TOLERANCE) * k1) {
-        double curvature_ratio_numerator, curvature_ratio_denominator;
+        double hertz_curvature_ratio_numerator, hertz_curvature_ratio_denominator;
         ratio = solve_hertz_axis_ratio(k2 / k1);
-        hertz_curvature_terms(ratio, &curvature_ratio_numerator, &curvature_ratio_denominator);
+        compute_hertz_curvature_terms(ratio, &hertz_curvature_ratio_numerator,
+                                      &hertz_curvature_ratio_denominator);
         shape = 4.0 / (PI * (1.0 - 1.0 / (ratio * ratio))) / (ratio * sqrt(ratio)) *
-                sqrt(curvature_ratio_numerator * curvature_ratio_denominator);
+                sqrt(hertz_curvature_ratio_numerator * hertz_curvature_ratio_denominator);
     }
     patch->kind = TACT_PATCH_ELASTIC;
     patch->modulus = modulus;

@@ -6,7 +6,8 @@
 
 #include "contact/vec.h"
 
-static inline void tact_pair_velocity(const double twist[6], const double arm[3], double out[3])
+static inline void tact_pair_velocity_at_arm(const double twist[6], const double arm[3],
+                                             double out[3])
 {
     tact_v3_cross(out, twist + 3, arm);
     tact_v3_add(out, out, twist);

@@ -17,9 +17,10 @@ static void compute_capsule_mass(const struct tact_shape *shape, struct tact_sha
      */
     double transverse_inertia = cylinder_volume * (r * r / 4.0 + l * l / 3.0) +
                                 end_balls_volume * (2.0 / 5.0 * r * r + l * l + 0.75 * r * l);
-    double axial_inertia = cylinder_volume * r * r / 2.0 + end_balls_volume * 2.0 / 5.0 * r * r;
+    double inertia_about_capsule_axis =
+        cylinder_volume * r * r / 2.0 + end_balls_volume * 2.0 / 5.0 * r * r;
     tact_shape_set_mass(out, cylinder_volume + end_balls_volume, transverse_inertia,
-                        transverse_inertia, axial_inertia);
+                        transverse_inertia, inertia_about_capsule_axis);
 }
 
 const struct tact_shape_type tact_shape_capsule_type = {
@@ -31,5 +32,5 @@ const struct tact_shape_type tact_shape_capsule_type = {
     .make = make_capsule_mesh,
     .mass = compute_capsule_mass,
     .reach = tact_shape_sum_of_lengths,
-    .rolling_radius = tact_shape_first_length,
+    .rolling_radius = tact_shape_radius_by_first_size,
 };

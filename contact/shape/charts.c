@@ -41,7 +41,7 @@ void tact_charts_free(struct tact_charts *charts)
     free(charts);
 }
 
-static double angle_between(const double *a, const double *b)
+static double angle_between_normals(const double *a, const double *b)
 {
     double cross[3];
     tact_v3_cross(cross, a, b);
@@ -79,28 +79,30 @@ static void curvature_across_axis(const double axis[3], const double bend[9], do
     }
 }
 
-static void add_weighted_curvature(struct chart_node *node, const double bend[9], double weight)
+static void add_weighted_curvature_to_node(struct chart_node *node, const double bend[9],
+                                           double weight)
 {
-    double curvature_across[9];
-    curvature_across_axis(node->axis, bend, curvature_across);
+    double curvature_across_cone_axis[9];
+    curvature_across_axis(node->axis, bend, curvature_across_cone_axis);
     for (int i = 0; i < 9; i++) {
-        node->bend[i] += weight * curvature_across[i];
+        node->bend[i] += weight * curvature_across_cone_axis[i];
     }
 }
 
 /* Frobenius norm of the difference of a Weingarten map from that of a node. */
-static double curvature_deviation(const struct chart_node *node, const double bend[9])
+static double curvature_deviation_from_node(const struct chart_node *node, const double bend[9])
 {
-    double curvature_across[9], sum = 0.0;
-    curvature_across_axis(node->axis, bend, curvature_across);
+    double curvature_across_cone_axis[9], sum = 0.0;
+    curvature_across_axis(node->axis, bend, curvature_across_cone_axis);
     for (int i = 0; i < 9; i++) {
-        sum += (curvature_across[i] - node->bend[i]) * (curvature_across[i] - node->bend[i]);
+        sum += (curvature_across_cone_axis[i] - node->bend[i]) *
+               (curvature_across_cone_axis[i] - node->bend[i]);
     }
     return sqrt(sum);
 }
 
 /* Makes the tree leaf of a surface cell, from the cell's nine samples. */
-static int make_chart_leaf(const struct tact_charts *charts, const struct chart_cell *cell,
+static int make_chart_leaf(const struct tact_charts *charts, const struct chart_surface_cell *cell,
                            struct chart_node *leaf)
 {
     struct tact_surface_point p[9];
@@ -119,13 +121,15 @@ static int make_chart_leaf(const struct tact_charts *charts, const struct chart_
         double d[3];
         tact_v3_sub(d, p[i].at, leaf->center);
         leaf->radius = tact_max(leaf->radius, CHART_BALL_MARGIN * tact_v3_norm(d));
-        leaf->extent_along_cone_axis = tact_max(
-            leaf->extent_along_cone_axis, NORMAL_CONE_MARGIN * fabs(tact_v3_dot(d, leaf->axis)));
-        angle = tact_max(angle, NORMAL_CONE_MARGIN * angle_between(p[i].normal, leaf->axis));
-        add_weighted_curvature(leaf, p[i].bend, 1.0 / 9.0);
+        leaf->node_extent_along_cone_axis =
+            tact_max(leaf->node_extent_along_cone_axis,
+                     NORMAL_CONE_MARGIN * fabs(tact_v3_dot(d, leaf->axis)));
+        angle =
+            tact_max(angle, NORMAL_CONE_MARGIN * angle_between_normals(p[i].normal, leaf->axis));
+        add_weighted_curvature_to_node(leaf, p[i].bend, 1.0 / 9.0);
     }
     for (int i = 0; i < 9; i++) {
-        const double off = NORMAL_CONE_MARGIN * curvature_deviation(leaf, p[i].bend);
+        const double off = NORMAL_CONE_MARGIN * curvature_deviation_from_node(leaf, p[i].bend);
         leaf->max_curvature_deviation = tact_max(leaf->max_curvature_deviation, off);
     }
     set_normal_cone(leaf, angle);
@@ -135,28 +139,29 @@ static int make_chart_leaf(const struct tact_charts *charts, const struct chart_
 double tact_chart_node_extent_along(const struct chart_node *node, const double along[3])
 {
     double c = fabs(tact_v3_dot(node->axis, along));
-    return tact_min(node->extent_along_cone_axis * c +
+    return tact_min(node->node_extent_along_cone_axis * c +
                         node->radius * sqrt(tact_max(0.0, 1.0 - c * c)),
                     node->radius);
 }
 
-struct sorted_leaf {
+struct chart_leaf_with_sort_key {
     double key;
     int leaf;
 };
 
 static int compare_sort_keys(const void *a, const void *b)
 {
-    const struct sorted_leaf *x = a, *y = b;
+    const struct chart_leaf_with_sort_key *x = a, *y = b;
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->leaf - y->leaf;
 }
 
 /* Computes the middle, and finds the longest side, of the box of the leaves' centres. */
-static int bounding_box_axis(const struct chart_node *leaf, const struct sorted_leaf *list,
-                             int count, double middle[3])
+static int find_longest_axis_of_leaves(const struct chart_node *leaf,
+                                       const struct chart_leaf_with_sort_key *list, int count,
+                                       double middle[3])
 {
     double side[3];
-    int longest_side = 0;
+    int axis_of_longest_box_side = 0;
     for (int k = 0; k < 3; k++) {
         double lower = INFINITY, upper = -INFINITY;
         for (int i = 0; i < count; i++) {
@@ -165,52 +170,55 @@ static int bounding_box_axis(const struct chart_node *leaf, const struct sorted_
         }
         middle[k] = 0.5 * (lower + upper);
         side[k] = upper - lower;
-        longest_side = side[k] > side[longest_side] ? k : longest_side;
+        axis_of_longest_box_side =
+            side[k] > side[axis_of_longest_box_side] ? k : axis_of_longest_box_side;
     }
-    return longest_side;
+    return axis_of_longest_box_side;
 }
 
 /* Computes a node's bounding ball, normal cone and curvature over its leaves. */
-static void bound_chart_node(const struct chart_node *leaf, const struct sorted_leaf *list,
-                             int count, struct chart_node *node)
+static void bound_chart_node(const struct chart_node *leaf,
+                             const struct chart_leaf_with_sort_key *list, int count,
+                             struct chart_node *node)
 {
     double angle = 0.0;
     memset(node->axis, 0, sizeof node->axis);
     memset(node->bend, 0, sizeof node->bend);
-    node->radius = node->extent_along_cone_axis = node->max_curvature_deviation = 0.0;
+    node->radius = node->node_extent_along_cone_axis = node->max_curvature_deviation = 0.0;
     for (int i = 0; i < count; i++) {
         tact_v3_add(node->axis, node->axis, leaf[list[i].leaf].axis);
     }
     int has_normal_cone = tact_v3_normalize(node->axis, node->axis) > 1e-3 * count;
     for (int i = 0; i < count; i++) {
-        add_weighted_curvature(node, leaf[list[i].leaf].bend, 1.0 / count);
+        add_weighted_curvature_to_node(node, leaf[list[i].leaf].bend, 1.0 / count);
     }
     for (int i = 0; i < count; i++) {
         const struct chart_node *l = &leaf[list[i].leaf];
         double d[3];
         tact_v3_sub(d, l->center, node->center);
         node->radius = tact_max(node->radius, tact_v3_norm(d) + l->radius);
-        node->extent_along_cone_axis =
-            tact_max(node->extent_along_cone_axis, fabs(tact_v3_dot(d, node->axis)) +
-                                                       tact_chart_node_extent_along(l, node->axis));
-        angle = tact_max(angle, angle_between(node->axis, l->axis) + normal_cone_half_angle(l));
+        node->node_extent_along_cone_axis = tact_max(
+            node->node_extent_along_cone_axis,
+            fabs(tact_v3_dot(d, node->axis)) + tact_chart_node_extent_along(l, node->axis));
+        angle =
+            tact_max(angle, angle_between_normals(node->axis, l->axis) + normal_cone_half_angle(l));
         node->max_curvature_deviation =
             tact_max(node->max_curvature_deviation,
-                     curvature_deviation(node, l->bend) + l->max_curvature_deviation);
+                     curvature_deviation_from_node(node, l->bend) + l->max_curvature_deviation);
     }
     set_normal_cone(node, has_normal_cone ? angle : MAX_NORMAL_CONE_ANGLE);
 }
 
 /* Builds the tree over a range of leaves, with its root at node `at`. */
 static void build_chart_node(struct tact_charts *charts, const struct chart_node *leaf,
-                             struct sorted_leaf *list, int count, int at)
+                             struct chart_leaf_with_sort_key *list, int count, int at)
 {
     if (count == 1) {
         charts->nodes[at] = leaf[list->leaf];
         return;
     }
     int half = count / 2, first = charts->node_count;
-    int axis = bounding_box_axis(leaf, list, count, charts->nodes[at].center);
+    int axis = find_longest_axis_of_leaves(leaf, list, count, charts->nodes[at].center);
     charts->node_count += 2;
     charts->nodes[at].first = first;
     bound_chart_node(leaf, list, count, &charts->nodes[at]);
@@ -222,10 +230,10 @@ static void build_chart_node(struct tact_charts *charts, const struct chart_node
     build_chart_node(charts, leaf, list + half, count - half, first + 1);
 }
 
-int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell, int count)
+int tact_charts_build(struct tact_charts *charts, const struct chart_surface_cell *cell, int count)
 {
     struct chart_node *leaf = calloc((size_t)count, sizeof *leaf);
-    struct sorted_leaf *list = calloc((size_t)count, sizeof *list);
+    struct chart_leaf_with_sort_key *list = calloc((size_t)count, sizeof *list);
     charts->nodes = calloc(2 * (size_t)count, sizeof *charts->nodes);
     int rc = leaf && list && charts->nodes ? 0 : -ENOMEM;
     for (int i = 0; !rc && i < count; i++) {
@@ -234,8 +242,8 @@ int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell,
     }
     if (!rc) {
         for (int i = 0; i < count; i++) {
-            double radius_of_leaf_bounds = tact_v3_norm(leaf[i].center) + leaf[i].radius;
-            charts->radius = tact_max(charts->radius, radius_of_leaf_bounds);
+            double reach_of_leaf_from_origin = tact_v3_norm(leaf[i].center) + leaf[i].radius;
+            charts->radius = tact_max(charts->radius, reach_of_leaf_from_origin);
         }
         charts->node_count = 1;
         build_chart_node(charts, leaf, list, count, 0);

@@ -12,10 +12,10 @@ enum { CHART_TREE_STACK_DEPTH = 128 };
  * surface and a cone that contains the outward normals there. */
 struct chart_node {
     double center[3];
-    double radius;                 /* [m] */
-    double extent_along_cone_axis; /* largest distance of the node's points from its centre along
-                    the axis of the normal cone [m] */
-    double axis[3];                /* unit */
+    double radius;                      /* [m] */
+    double node_extent_along_cone_axis; /* largest distance of the node's points from its centre
+                    along the axis of the normal cone [m] */
+    double axis[3];                     /* unit */
     double normal_cone_cosine; /* cosine of the half angle of the normal cone; -1: all directions */
     double sine;
     /* mean Weingarten map of the node's points over the plane across the axis [1/m] */
@@ -27,7 +27,7 @@ struct chart_node {
 };
 
 /* Implementation of a kind of parametric surface. */
-struct chart_type {
+struct chart_surface_type {
     int (*point)(const struct tact_charts *charts, const double place[3],
                  struct tact_surface_point *out);
     void (*move)(const struct tact_charts *charts, double place[3], const double step[3]);
@@ -37,7 +37,7 @@ struct chart_type {
 
 /* Base of every kind's surface: the first member of the kind's struct, which is one allocation. */
 struct tact_charts {
-    const struct chart_type *type;
+    const struct chart_surface_type *type;
     /* triangulation of the surface; NULL where only the surface is needed */
     struct tact_mesh *mesh;
     struct tact_shape_mass mass; /* at unit density */
@@ -56,12 +56,12 @@ void tact_charts_mass(const struct tact_shape *shape, struct tact_shape_mass *ou
 double tact_charts_bounding_radius(const double size[3]);
 
 /* A cell of a surface: nine places on a grid of 3 x 3 over it, the middle one being its place. */
-struct chart_cell {
+struct chart_surface_cell {
     double place[9][3];
 };
 
 /* Builds the tree over a surface's cells. -EINVAL where a place has no point; -ENOMEM. */
-int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell, int count);
+int tact_charts_build(struct tact_charts *charts, const struct chart_surface_cell *cell, int count);
 
 /* The surface of revolution of a polygon (r, z) that begins and ends on the axis, with an edge at
  * each of its corners; without triangulation and mass. -ENOMEM. */

@@ -59,38 +59,40 @@ static int set_control_mesh_fault(struct control_mesh_fault *fault, const char *
 }
 
 /* A half-edge, identified by the ends of its edge, for sorting. */
-struct directed_edge_of_face {
+struct sortable_half_edge {
     int low, high, half;
 };
 
 static int compare_directed_edges(const void *a, const void *b)
 {
-    const struct directed_edge_of_face *x = a, *y = b;
+    const struct sortable_half_edge *x = a, *y = b;
     return x->low != y->low     ? x->low - y->low
            : x->high != y->high ? x->high - y->high
                                 : x->half - y->half;
 }
 
 /* Pairs the half-edges of each edge as twins, from a sorted list. */
-static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge_of_face *edge,
-                           struct control_mesh_fault *fault)
+static int pair_half_edges_as_twins(struct control_mesh *mesh,
+                                    const struct sortable_half_edge *edge,
+                                    struct control_mesh_fault *fault)
 {
     for (int i = 0; i < mesh->halves;) {
-        int is_same_edge = 1;
-        while (i + is_same_edge < mesh->halves && edge[i + is_same_edge].low == edge[i].low &&
-               edge[i + is_same_edge].high == edge[i].high) {
-            is_same_edge++;
+        int half_edges_of_same_edge = 1;
+        while (i + half_edges_of_same_edge < mesh->halves &&
+               edge[i + half_edges_of_same_edge].low == edge[i].low &&
+               edge[i + half_edges_of_same_edge].high == edge[i].high) {
+            half_edges_of_same_edge++;
         }
-        const int a = edge[i].half, b = edge[i + is_same_edge - 1].half;
+        const int a = edge[i].half, b = edge[i + half_edges_of_same_edge - 1].half;
         if (edge[i].low == edge[i].high) {
             return set_control_mesh_fault(
                 fault, "a face of the control mesh lists a vertex twice in succession", a);
         }
-        if (is_same_edge == 1) {
+        if (half_edges_of_same_edge == 1) {
             return set_control_mesh_fault(
                 fault, "an edge with one face: the surface is open; expected a closed one", a);
         }
-        if (is_same_edge > 2) {
+        if (half_edges_of_same_edge > 2) {
             return set_control_mesh_fault(
                 fault, "an edge with more than two faces; expected a manifold", a);
         }
@@ -102,29 +104,29 @@ static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge
         }
         mesh->twin[a] = b;
         mesh->twin[b] = a;
-        i += is_same_edge;
+        i += half_edges_of_same_edge;
     }
     return 0;
 }
 
 static int find_twin_half_edges(struct control_mesh *mesh, struct control_mesh_fault *fault)
 {
-    struct directed_edge_of_face *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);
+    struct sortable_half_edge *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);
     if (!edge) {
         return -ENOMEM;
     }
     for (int h = 0; h < mesh->halves; h++) {
         const int a = mesh->origin[h], b = mesh->origin[tact_control_mesh_next_half_edge(mesh, h)];
-        edge[h] = (struct directed_edge_of_face){a < b ? a : b, a < b ? b : a, h};
+        edge[h] = (struct sortable_half_edge){a < b ? a : b, a < b ? b : a, h};
     }
     qsort(edge, (size_t)mesh->halves, sizeof *edge, compare_directed_edges);
-    int rc = pair_half_edges(mesh, edge, fault);
+    int rc = pair_half_edges_as_twins(mesh, edge, fault);
     free(edge);
     return rc;
 }
 
 /* Counts the valence of each vertex, whose faces must form one fan. */
-static int count_valences(struct control_mesh *mesh, struct control_mesh_fault *fault)
+static int count_vertex_valences(struct control_mesh *mesh, struct control_mesh_fault *fault)
 {
     for (int h = 0; h < mesh->halves; h++) {
         mesh->valence[mesh->origin[h]]++;
@@ -158,7 +160,7 @@ static int link_half_edges_at_vertices(struct control_mesh *mesh, struct control
         }
     }
     int rc = find_twin_half_edges(mesh, fault);
-    return rc ? rc : count_valences(mesh, fault);
+    return rc ? rc : count_vertex_valences(mesh, fault);
 }
 
 int tact_control_mesh_create(const struct tact_polygons *polygons, struct control_mesh *out,
@@ -196,7 +198,7 @@ double tact_loop_vertex_weight(int valence)
     return (0.625 - c * c) / valence;
 }
 
-static void face_centroid(const struct control_mesh *mesh, int face, double out[3])
+static void control_face_centroid(const struct control_mesh *mesh, int face, double out[3])
 {
     const int n = mesh->first[face + 1] - mesh->first[face];
     tact_v3_set(out, 0.0, 0.0, 0.0);
@@ -219,7 +221,7 @@ static void compute_edge_point(const struct control_mesh *mesh, int half, double
                 mesh->at[mesh->origin[tact_control_mesh_previous_half_edge(mesh, side[k])]]);
         } else {
             double middle[3];
-            face_centroid(mesh, mesh->face[side[k]], middle);
+            control_face_centroid(mesh, mesh->face[side[k]], middle);
             tact_v3_axpy(out, 0.25, middle);
         }
     }
@@ -227,7 +229,8 @@ static void compute_edge_point(const struct control_mesh *mesh, int half, double
 
 /* Adds the contribution of a half-edge's neighbourhood to the new position of the half-edge's
  * origin. */
-static void add_to_vertex(const struct control_mesh *mesh, int half, double out[3])
+static void add_subdivision_terms_to_vertex(const struct control_mesh *mesh, int half,
+                                            double out[3])
 {
     const int v = mesh->origin[half], n = mesh->valence[v];
     const double *end = mesh->at[mesh->origin[tact_control_mesh_next_half_edge(mesh, half)]],
@@ -238,7 +241,7 @@ static void add_to_vertex(const struct control_mesh *mesh, int half, double out[
         tact_v3_axpy(out, 1.0 / n - weight, at);
     } else {
         double middle[3];
-        face_centroid(mesh, mesh->face[half], middle);
+        control_face_centroid(mesh, mesh->face[half], middle);
         tact_v3_axpy(out, 1.0 / ((double)n * n), middle);
         tact_v3_axpy(out, 1.0 / ((double)n * n), end);
         tact_v3_axpy(out, (n - 2.0) / ((double)n * n), at);
@@ -252,13 +255,13 @@ static void set_refined_vertices(const struct control_mesh *old, const int *edge
 {
     memset(mesh->at, 0, (size_t)mesh->vertices * sizeof *mesh->at);
     for (int h = 0; h < old->halves; h++) {
-        add_to_vertex(old, h, mesh->at[old->origin[h]]);
+        add_subdivision_terms_to_vertex(old, h, mesh->at[old->origin[h]]);
         if (h < old->twin[h]) {
             compute_edge_point(old, h, mesh->at[edge[h]]);
         }
     }
     for (int f = 0; !old->triangles && f < old->faces; f++) {
-        face_centroid(old, f, mesh->at[old->vertices + edges + f]);
+        control_face_centroid(old, f, mesh->at[old->vertices + edges + f]);
     }
 }
 

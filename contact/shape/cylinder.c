@@ -10,14 +10,14 @@
 static int make_cylinder_mesh(const double size[3], struct tact_mesh **out)
 {
     const double sides = TACT_CYLINDER_SIDES, polygon = 0.5 * sides * tact_sin(2.0 * PI / sides);
-    struct tact_generate prism_options = {
+    struct tact_generate options_of_cylinder_prism = {
         .kind = TACT_GENERATE_PRISM,
         .radius = size[0] * sqrt(PI / polygon),
         .height = 2.0 * size[1],
         .count = TACT_CYLINDER_SIDES,
     };
     struct tact_soup soup = {0};
-    int rc = tact_soup_generate(&prism_options, &soup, NULL);
+    int rc = tact_soup_generate(&options_of_cylinder_prism, &soup, NULL);
     rc = rc ? rc
             : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
                                soup.triangle_count, out, NULL);
@@ -54,6 +54,6 @@ const struct tact_shape_type tact_shape_cylinder_type = {
     .make = make_cylinder_mesh,
     .mass = compute_cylinder_mass,
     .reach = cylinder_bounding_radius,
-    .rolling_radius = tact_shape_first_length,
+    .rolling_radius = tact_shape_radius_by_first_size,
     .charts = make_cylinder_charts,
 };

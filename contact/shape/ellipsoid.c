@@ -34,31 +34,33 @@ static void compute_ellipsoid_mass(const struct tact_shape *shape, struct tact_s
     tact_shape_set_mass(out, v, v / 5.0 * (yy + zz), v / 5.0 * (zz + xx), v / 5.0 * (xx + yy));
 }
 
-static double longest_semi_axis(const double size[3])
+static double longest_ellipsoid_semi_axis(const double size[3])
 {
     return tact_max(size[0], tact_max(size[1], size[2]));
 }
 
 static double ellipsoid_rolling_radius(const double size[3])
 {
-    double most = longest_semi_axis(size);
+    double most = longest_ellipsoid_semi_axis(size);
     return most * most / tact_min(size[0], tact_min(size[1], size[2]));
 }
 
-/* A row of the ellipsoid's Weingarten map L, from the diagonal entry of W, normal_component, (W
- * n)_r and n.W n. Written out, which takes a third of the instructions of a loop. */
-static inline void weingarten_row(const double own[3], double normal_component,
-                                  double scaled_normal_component, double nwn, const double n[3],
-                                  const double wn[3], double slope, double *out)
+/* A row of the ellipsoid's Weingarten map L, from the diagonal entry of W,
+ * ellipsoid_normal_component, (W n)_r and n.W n. Written out, which takes a third of the
+ * instructions of a loop. */
+static inline void compute_weingarten_row(const double own[3], double ellipsoid_normal_component,
+                                          double metric_normal_component, double nwn,
+                                          const double n[3], const double wn[3], double slope,
+                                          double *out)
 {
-    const double normal_curvature_term = nwn * normal_component;
-    out[0] = (own[0] - normal_component * wn[0] - scaled_normal_component * n[0] +
+    const double normal_curvature_term = nwn * ellipsoid_normal_component;
+    out[0] = (own[0] - ellipsoid_normal_component * wn[0] - metric_normal_component * n[0] +
               normal_curvature_term * n[0]) /
              slope;
-    out[1] = (own[1] - normal_component * wn[1] - scaled_normal_component * n[1] +
+    out[1] = (own[1] - ellipsoid_normal_component * wn[1] - metric_normal_component * n[1] +
               normal_curvature_term * n[1]) /
              slope;
-    out[2] = (own[2] - normal_component * wn[2] - scaled_normal_component * n[2] +
+    out[2] = (own[2] - ellipsoid_normal_component * wn[2] - metric_normal_component * n[2] +
               normal_curvature_term * n[2]) /
              slope;
 }
@@ -87,9 +89,9 @@ static int find_ellipsoid_surface_point(const struct tact_shape *shape, const do
         nwn += n[i] * wn[i];
     }
     const double own[3][3] = {{w[0], 0.0, 0.0}, {0.0, w[1], 0.0}, {0.0, 0.0, w[2]}};
-    weingarten_row(own[0], n[0], wn[0], nwn, n, wn, slope, out->bend);
-    weingarten_row(own[1], n[1], wn[1], nwn, n, wn, slope, out->bend + 3);
-    weingarten_row(own[2], n[2], wn[2], nwn, n, wn, slope, out->bend + 6);
+    compute_weingarten_row(own[0], n[0], wn[0], nwn, n, wn, slope, out->bend);
+    compute_weingarten_row(own[1], n[1], wn[1], nwn, n, wn, slope, out->bend + 3);
+    compute_weingarten_row(own[2], n[2], wn[2], nwn, n, wn, slope, out->bend + 6);
     return 0;
 }
 
@@ -114,7 +116,7 @@ const struct tact_shape_type tact_shape_ellipsoid_type = {
     .lengths = 3,
     .make = make_ellipsoid_mesh,
     .mass = compute_ellipsoid_mass,
-    .reach = longest_semi_axis,
+    .reach = longest_ellipsoid_semi_axis,
     .rolling_radius = ellipsoid_rolling_radius,
     .surface = find_ellipsoid_surface_point,
     .support = find_ellipsoid_support_point,

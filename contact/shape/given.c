@@ -5,11 +5,11 @@ static void compute_mesh_mass(const struct tact_shape *shape, struct tact_shape_
 {
     const struct tact_mesh *mesh = shape->mesh;
     const double *s = mesh->second;
-    double trace = s[0] + s[4] + s[8];
+    double second_moment_trace = s[0] + s[4] + s[8];
     out->volume = mesh->volume;
     tact_v3_copy(out->centroid, mesh->centroid);
     for (int i = 0; i < 9; i++) {
-        out->inertia[i] = (i % 4 == 0 ? trace : 0.0) - s[i];
+        out->inertia[i] = (i % 4 == 0 ? second_moment_trace : 0.0) - s[i];
     }
 }
 

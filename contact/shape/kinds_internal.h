@@ -4,9 +4,10 @@
 
 #include "contact/shape/surface.h"
 
-#define TACT_SHAPE_ROW(name, word) extern const struct tact_shape_type tact_shape_##word##_type;
-TACT_SHAPE_KINDS(TACT_SHAPE_ROW)
-#undef TACT_SHAPE_ROW
+#define TACT_SHAPE_TYPE_DECLARATION(name, word)                                                    \
+    extern const struct tact_shape_type tact_shape_##word##_type;
+TACT_SHAPE_KINDS(TACT_SHAPE_TYPE_DECLARATION)
+#undef TACT_SHAPE_TYPE_DECLARATION
 
 /* Number of triangles of a curved surface: the chord error is then about 0.3 % of the radius. */
 enum { TACT_CURVED_TRIANGLES = 2000 };
@@ -20,7 +21,7 @@ enum { TACT_CYLINDER_SIDES = 124 };
 void tact_shape_set_mass(struct tact_shape_mass *out, double volume, double xx, double yy,
                          double zz);
 
-double tact_shape_first_length(const double size[3]);
+double tact_shape_radius_by_first_size(const double size[3]);
 /* Bounding radius of a shape around a ring or axis: the sum of the first two sizes, of the ring or
  * half axis and of the radius about it. */
 double tact_shape_sum_of_lengths(const double size[3]);

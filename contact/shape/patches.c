@@ -31,7 +31,7 @@ static void evaluate_bernstein_basis(double t, double b[4][4])
 }
 
 /* Third derivatives of a rational patch h / w by the quotient rule, from those of lower order. */
-static void third_derivatives(const double h[THIRD_ORDER][4], double (*c)[3])
+static void third_derivatives_of_quotient(const double h[THIRD_ORDER][4], double (*c)[3])
 {
     const double w = h[0][3];
     for (int k = 0; k < 3; k++) {
@@ -47,7 +47,7 @@ static void third_derivatives(const double h[THIRD_ORDER][4], double (*c)[3])
 }
 
 /* Derivatives of a rational patch h / w up to the second order, by the quotient rule. */
-static void quotient_derivatives(const double h[SECOND_ORDER][4], double (*c)[3])
+static void second_derivatives_of_quotient(const double h[SECOND_ORDER][4], double (*c)[3])
 {
     const double w = h[0][3];
     for (int k = 0; k < 3; k++) {
@@ -65,14 +65,14 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, i
 {
     static const int order[THIRD_ORDER][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1},
                                               {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}};
-    const int derivative_count_per_axis = count == THIRD_ORDER ? 4 : 3;
+    const int derivative_orders_per_axis = count == THIRD_ORDER ? 4 : 3;
     double bu[4][4], bv[4][4], h[THIRD_ORDER][4], row[4][4][4];
     evaluate_bernstein_basis(u, bu);
     evaluate_bernstein_basis(v, bv);
     memset(row, 0, sizeof row);
     memset(h, 0, sizeof h);
     /* derivatives along u of each row of control points */
-    for (int d = 0; d < derivative_count_per_axis; d++) {
+    for (int d = 0; d < derivative_orders_per_axis; d++) {
         for (int i = 0; i < PATCH_POINTS; i++) {
             for (int k = 0; k < 4; k++) {
                 row[d][i / 4][k] += bu[d][i % 4] * patch->point[i][k];
@@ -86,15 +86,15 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, i
             }
         }
     }
-    quotient_derivatives((const double(*)[4])h, c);
+    second_derivatives_of_quotient((const double(*)[4])h, c);
     if (count == THIRD_ORDER) {
-        third_derivatives((const double(*)[4])h, c);
+        third_derivatives_of_quotient((const double(*)[4])h, c);
     }
 }
 
 /* The control point of a patch in row j from an edge and column i along it. */
-static const double *control_point_about_edge(const struct bezier_patch *patch, int edge, int i,
-                                              int j)
+static const double *get_control_point_about_edge(const struct bezier_patch *patch, int edge, int i,
+                                                  int j)
 {
     const int u[PATCH_EDGES] = {i, 3 - j, 3 - i, j}, v[PATCH_EDGES] = {j, i, 3 - j, 3 - i};
     return patch->point[4 * v[edge] + u[edge]];
@@ -114,27 +114,28 @@ void tact_patch_evaluate_about_pole(const struct bezier_patch *patch, int edge, 
     evaluate_bernstein_basis(b, bb);
     memset(h, 0, sizeof h);
     for (int m = 0; m < SECOND_ORDER; m++) {
-        const double *basis_along_a = ba[order[m][0]];
+        const double *bernstein_basis_along_a = ba[order[m][0]];
         for (int k = 0; k < PATCH_POINTS; k++) {
-            const double *point = control_point_about_edge(patch, edge, k % 4, k / 4);
-            const double w = basis_along_a[k % 4] * divided[order[m][1]][k / 4];
+            const double *point = get_control_point_about_edge(patch, edge, k % 4, k / 4);
+            const double w = bernstein_basis_along_a[k % 4] * divided[order[m][1]][k / 4];
             for (int n = 0; n < 3; n++) {
                 h[m][n] += w * (point[n] - point[3] * patch->pole[edge][n]);
             }
-            h[m][3] += basis_along_a[k % 4] * bb[order[m][1]][k / 4] * point[3];
+            h[m][3] += bernstein_basis_along_a[k % 4] * bb[order[m][1]][k / 4] * point[3];
         }
     }
-    quotient_derivatives((const double(*)[4])h, q);
+    second_derivatives_of_quotient((const double(*)[4])h, q);
 }
 
-static void evaluate_patch(const struct square_charts *surface, int square, double u, double v,
-                           int count, double (*c)[3])
+static void evaluate_bezier_patch(const struct square_charts *surface, int square, double u,
+                                  double v, int count, double (*c)[3])
 {
     tact_patch_evaluate(&((const struct patches *)surface)->patch[square], u, v, count, c);
 }
 
-static void evaluate_patch_about_pole(const struct square_charts *surface, int square, int side,
-                                      double a, double b, double q[SECOND_ORDER][3], double pole[3])
+static void evaluate_bezier_patch_about_pole(const struct square_charts *surface, int square,
+                                             int side, double a, double b,
+                                             double q[SECOND_ORDER][3], double pole[3])
 {
     const struct bezier_patch *patch = &((const struct patches *)surface)->patch[square];
     tact_patch_evaluate_about_pole(patch, side, a, b, q);
@@ -145,12 +146,12 @@ static void evaluate_quadrature_element(const struct square_charts *surface, int
                                         double s, double t, double c[3][3])
 {
     double all[SECOND_ORDER][3];
-    evaluate_patch(surface, element_index, s, t, SECOND_ORDER, all);
+    evaluate_bezier_patch(surface, element_index, s, t, SECOND_ORDER, all);
     memcpy(c, all, 3 * sizeof all[0]);
 }
 
 /* Largest coordinate of the control points of a list of patches. */
-static double largest_control_coordinate(const struct patch_list *list)
+static double largest_control_coordinate(const struct bezier_patch_list *list)
 {
     double size = 0.0;
     for (int i = 0; i < list->count * PATCH_POINTS; i++) {
@@ -163,7 +164,7 @@ static double largest_control_coordinate(const struct patch_list *list)
 }
 
 /* Makes the surface of a list of patches, without mesh and cells; NULL: out of memory. */
-static struct patches *make_surface_of_patches(const struct patch_list *list)
+static struct patches *make_surface_of_patches(const struct bezier_patch_list *list)
 {
     size_t count = (size_t)list->count;
     struct patches *p = calloc(1, sizeof *p + count * sizeof p->patch[0]);
@@ -171,9 +172,9 @@ static struct patches *make_surface_of_patches(const struct patch_list *list)
         return NULL;
     }
     struct square_charts *s = &p->square_charts;
-    tact_squares_init(s);
-    s->evaluate = evaluate_patch;
-    s->evaluate_about_pole = evaluate_patch_about_pole;
+    tact_squares_init_surface(s);
+    s->evaluate = evaluate_bezier_patch;
+    s->evaluate_about_pole = evaluate_bezier_patch_about_pole;
     s->count = list->count;
     s->neighbour_over_edge = malloc(count * sizeof *s->neighbour_over_edge);
     memcpy(p->patch, list->patch, count * sizeof p->patch[0]);
@@ -191,7 +192,7 @@ static struct patches *make_surface_of_patches(const struct patch_list *list)
 int tact_charts_patches(const void *data, size_t size, const char *name, double scale,
                         struct tact_charts **out, struct tact_error *err)
 {
-    struct patch_list list = {0};
+    struct bezier_patch_list list = {0};
     struct patches *p = NULL;
     *out = NULL;
     tact_error_at(err, name, 0, 0, NULL);
@@ -204,10 +205,11 @@ int tact_charts_patches(const void *data, size_t size, const char *name, double 
     if (p) {
         tact_squares_set_mass(&p->square_charts, evaluate_quadrature_element, list.count,
                               QUADRATURE_SECTIONS_PER_SIDE);
-        rc = tact_squares_finish(&p->square_charts,
-                                 "the normals c_u x c_v of the surface patches point into the "
-                                 "solid: they must point out of it",
-                                 err);
+        rc = tact_squares_triangulate_and_check(
+            &p->square_charts,
+            "the normals c_u x c_v of the surface patches point into the "
+            "solid: they must point out of it",
+            err);
     }
     free(list.patch);
     if (rc) {

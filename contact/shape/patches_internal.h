@@ -16,7 +16,7 @@ struct bezier_patch {
 };
 
 /* Patches as read. */
-struct patch_list {
+struct bezier_patch_list {
     struct bezier_patch *patch;
     int count, room;
 };
@@ -36,17 +36,19 @@ void tact_patch_evaluate_about_pole(const struct bezier_patch *patch, int edge, 
  * patches go round once. -EINVAL with a message for an edge without or with several neighbours or
  * creased, a pole without a normal, or a patch that is turned over; -ENOMEM.
  */
-int tact_patches_find_neighbours(struct patch_list *list, double size, struct tact_error *err);
+int tact_patches_find_neighbours(struct bezier_patch_list *list, double size,
+                                 struct tact_error *err);
 
 /* Adds the patches of a tensor B-spline of degrees 1 to 3. point: nu x nv, u fastest, as in struct
  * bezier_patch; knots: nu + degree[0] + 1 and nv + degree[1] + 1, which do not decrease.
  * -ENOMEM; -E2BIG: the list would have more than MAX_BEZIER_PATCHES. */
-int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], const int count[2],
-                            const int degree[2], const double *const knots[2], int line);
+int tact_patches_add_spline(struct bezier_patch_list *list, const double (*point)[4],
+                            const int count[2], const int degree[2], const double *const knots[2],
+                            int line);
 
 /* Reads the free-form surfaces of an OBJ file as patches. -EINVAL with the line in *err; -ENOMEM.
  */
-int tact_patches_read(const char *text, size_t size, double scale, struct patch_list *list,
+int tact_patches_read(const char *text, size_t size, double scale, struct bezier_patch_list *list,
                       struct tact_error *err);
 
 #endif

@@ -19,15 +19,15 @@ struct obj {
     int lines;           /* read */
     double (*vertex)[4]; /* x, y, z, weight */
     int vertices, room;
-    int is_bezier, rational, degree[2];
-    int is_surface_open, surf_line, control_count, knot_count[2];
-    double range[4];       /* ranges of the surface's parameters u and v */
-    double *control_index; /* indices of the control points' vertices, as numbers */
+    int is_bezier_surface, rational, degree[2];
+    int is_surface_statement_open, surf_line, control_count, knot_count[2];
+    double range[4];                      /* ranges of the surface's parameters u and v */
+    double *control_point_vertex_numbers; /* indices of the control points' vertices, as numbers */
     double *knots[2];
     double *number; /* of the statement */
     int numbers;
     double scale;
-    struct patch_list *list;
+    struct bezier_patch_list *list;
     struct tact_error *err;
 };
 
@@ -39,7 +39,7 @@ static int report_statement_error(struct obj *o, const char *what)
 
 /* Reads the next word of the statement, which a backslash continues on the next line; 0 at its end.
  */
-static size_t read_next_word(struct obj *o, char word[MAX_WORD_LENGTH])
+static size_t read_next_statement_word(struct obj *o, char word[MAX_WORD_LENGTH])
 {
     size_t length = 0;
     while (o->at < o->end && *o->at != '\n') {
@@ -64,11 +64,11 @@ static size_t read_next_word(struct obj *o, char word[MAX_WORD_LENGTH])
 }
 
 /* Reads the rest of the statement as numbers; of a vertex reference v/vt/vn the first. */
-static int read_numbers(struct obj *o)
+static int read_statement_numbers(struct obj *o)
 {
     char word[MAX_WORD_LENGTH], *end;
     o->numbers = 0;
-    while (read_next_word(o, word)) {
+    while (read_next_statement_word(o, word)) {
         double value = tact_number_read(word, &end);
         if (end == word || (*end && *end != '/') || !isfinite(value)) {
             return report_statement_error(o, "expected a number");
@@ -83,7 +83,7 @@ static int read_numbers(struct obj *o)
 
 static int read_patch_vertex(struct obj *o)
 {
-    int rc = read_numbers(o);
+    int rc = read_statement_numbers(o);
     if (rc) {
         return rc;
     }
@@ -115,7 +115,7 @@ static int read_patch_vertex(struct obj *o)
 }
 
 /* Reads a control point by its index, from 1; a negative index counts from the last point. */
-static int read_control_point(struct obj *o, double index, double out[4])
+static int read_surface_control_point(struct obj *o, double index, double out[4])
 {
     double at = index < 0.0 ? o->vertices + index : index - 1.0;
     if (!(at >= 0.0 && at < o->vertices) || at != floor(at)) {
@@ -133,11 +133,11 @@ static int read_control_point(struct obj *o, double index, double out[4])
 static int read_surface_type(struct obj *o)
 {
     char word[MAX_WORD_LENGTH];
-    size_t length = read_next_word(o, word);
+    size_t length = read_next_statement_word(o, word);
     o->rational = length && !strcmp(word, "rat");
-    length = o->rational ? read_next_word(o, word) : length;
-    o->is_bezier = length && !strcmp(word, "bezier");
-    if (!o->is_bezier && strcmp(word, "bspline") != 0) {
+    length = o->rational ? read_next_statement_word(o, word) : length;
+    o->is_bezier_surface = length && !strcmp(word, "bezier");
+    if (!o->is_bezier_surface && strcmp(word, "bspline") != 0) {
         return report_statement_error(
             o, "a type of surface that is not read; expected bezier or bspline, "
                "after rat where it has weights");
@@ -145,9 +145,9 @@ static int read_surface_type(struct obj *o)
     return 0;
 }
 
-static int read_degree(struct obj *o)
+static int read_surface_degree(struct obj *o)
 {
-    int rc = read_numbers(o);
+    int rc = read_statement_numbers(o);
     for (int k = 0; !rc && k < 2; k++) {
         double degree = k < o->numbers ? o->number[k] : 0.0;
         if (!(degree == 1.0 || degree == 2.0 || degree == 3.0)) {
@@ -161,33 +161,34 @@ static int read_degree(struct obj *o)
 
 static int begin_surface_statement(struct obj *o)
 {
-    int rc = read_numbers(o);
+    int rc = read_statement_numbers(o);
     if (rc) {
         return rc;
     }
-    if (o->is_surface_open || o->numbers < 8) {
+    if (o->is_surface_statement_open || o->numbers < 8) {
         return report_statement_error(
             o, "expected the ranges of u and v and the control points of one surface, "
                "after the end of the last one");
     }
-    o->is_surface_open = 1;
+    o->is_surface_statement_open = 1;
     o->surf_line = o->line;
     o->knot_count[0] = o->knot_count[1] = 0;
     memcpy(o->range, o->number, sizeof o->range);
     o->control_count = o->numbers - 4;
-    memcpy(o->control_index, o->number + 4, (size_t)o->control_count * sizeof *o->control_index);
+    memcpy(o->control_point_vertex_numbers, o->number + 4,
+           (size_t)o->control_count * sizeof *o->control_point_vertex_numbers);
     return 0;
 }
 
-static int read_knots(struct obj *o)
+static int read_surface_knots(struct obj *o)
 {
     char word[MAX_WORD_LENGTH];
-    read_next_word(o, word);
+    read_next_statement_word(o, word);
     int k = !strcmp(word, "u") ? 0 : !strcmp(word, "v") ? 1 : -1;
-    if (k < 0 || !o->is_surface_open) {
+    if (k < 0 || !o->is_surface_statement_open) {
         return report_statement_error(o, "expected u or v after parm, between surf and end");
     }
-    int rc = read_numbers(o);
+    int rc = read_statement_numbers(o);
     memcpy(o->knots[k], o->number, (size_t)o->numbers * sizeof *o->number);
     o->knot_count[k] = o->numbers;
     for (int i = 1; !rc && i < o->numbers; i++) {
@@ -204,8 +205,8 @@ static int fill_bezier_knots(struct obj *o, int k, double *out)
 {
     int count = 0;
     for (int i = 0; i < o->knot_count[k]; i++) {
-        int knot_multiplicity = o->degree[k] + (i == 0 || i + 1 == o->knot_count[k]);
-        for (int m = 0; m < knot_multiplicity && count < MAX_STATEMENT_NUMBERS; m++) {
+        int multiplicity_of_bezier_knot = o->degree[k] + (i == 0 || i + 1 == o->knot_count[k]);
+        for (int m = 0; m < multiplicity_of_bezier_knot && count < MAX_STATEMENT_NUMBERS; m++) {
             out[count++] = o->knots[k][i];
         }
     }
@@ -239,13 +240,13 @@ static int end_surface_statement(struct obj *o)
 {
     int count[2], rc = 0;
     o->line = o->surf_line;
-    if (!o->is_surface_open || !o->degree[0] || !o->knot_count[0] || !o->knot_count[1]) {
+    if (!o->is_surface_statement_open || !o->degree[0] || !o->knot_count[0] || !o->knot_count[1]) {
         return report_statement_error(o,
                                       "expected cstype, deg, surf and parm of u and v before end");
     }
-    o->is_surface_open = 0;
+    o->is_surface_statement_open = 0;
     for (int k = 0; k < 2; k++) {
-        if (o->is_bezier) {
+        if (o->is_bezier_surface) {
             int knots = fill_bezier_knots(o, k, o->number);
             memcpy(o->knots[k], o->number, (size_t)knots * sizeof *o->number);
             o->knot_count[k] = knots;
@@ -262,7 +263,7 @@ static int end_surface_statement(struct obj *o)
     double(*point)[4] = malloc((size_t)o->control_count * sizeof *point);
     rc = point ? 0 : -ENOMEM;
     for (int i = 0; !rc && i < o->control_count; i++) {
-        rc = read_control_point(o, o->control_index[i], point[i]);
+        rc = read_surface_control_point(o, o->control_point_vertex_numbers[i], point[i]);
     }
     rc = rc ? rc
             : tact_patches_add_spline(o->list, (const double(*)[4])point, count, o->degree,
@@ -274,14 +275,14 @@ static int end_surface_statement(struct obj *o)
 
 /* The statements of free-form OBJ files that are read, and those that are refused, with the reason.
  */
-static int read_statement(struct obj *o, const char *word)
+static int read_surface_statement(struct obj *o, const char *word)
 {
     static const struct {
         const char *word;
         int (*read)(struct obj *o);
-    } known[] = {{"v", read_patch_vertex}, {"cstype", read_surface_type},
-                 {"deg", read_degree},     {"surf", begin_surface_statement},
-                 {"parm", read_knots},     {"end", end_surface_statement}};
+    } known[] = {{"v", read_patch_vertex},     {"cstype", read_surface_type},
+                 {"deg", read_surface_degree}, {"surf", begin_surface_statement},
+                 {"parm", read_surface_knots}, {"end", end_surface_statement}};
     static const struct {
         const char *word, *why;
     } refused[] = {
@@ -307,20 +308,20 @@ static int read_statement(struct obj *o, const char *word)
     return 0; /* statements that are skipped: names, groups, materials, texture, display */
 }
 
-static int read_all_statements(struct obj *o)
+static int read_all_surface_statements(struct obj *o)
 {
     int rc = 0;
     while (!rc && o->at < o->end) {
         char word[MAX_WORD_LENGTH];
         o->line = ++o->lines;
-        if (read_next_word(o, word) && word[0] != '#') {
-            rc = read_statement(o, word);
+        if (read_next_statement_word(o, word) && word[0] != '#') {
+            rc = read_surface_statement(o, word);
         }
         const char *next = memchr(o->at, '\n', (size_t)(o->end - o->at));
         o->at = next ? next + 1 : o->end;
     }
-    o->line = o->is_surface_open ? o->surf_line : 0;
-    if (!rc && o->is_surface_open) {
+    o->line = o->is_surface_statement_open ? o->surf_line : 0;
+    if (!rc && o->is_surface_statement_open) {
         return report_statement_error(o, "a surface without end");
     }
     return rc || o->list->count
@@ -328,17 +329,17 @@ static int read_all_statements(struct obj *o)
                : report_statement_error(o, "no surfaces; expected surf statements");
 }
 
-int tact_patches_read(const char *text, size_t size, double scale, struct patch_list *list,
+int tact_patches_read(const char *text, size_t size, double scale, struct bezier_patch_list *list,
                       struct tact_error *err)
 {
     struct obj o = {.at = text, .end = text + size, .scale = scale, .list = list, .err = err};
     o.number = malloc(4 * (size_t)MAX_STATEMENT_NUMBERS * sizeof *o.number);
     int rc = o.number ? 0 : -ENOMEM;
     if (!rc) {
-        o.control_index = o.number + MAX_STATEMENT_NUMBERS;
-        o.knots[0] = o.control_index + MAX_STATEMENT_NUMBERS;
+        o.control_point_vertex_numbers = o.number + MAX_STATEMENT_NUMBERS;
+        o.knots[0] = o.control_point_vertex_numbers + MAX_STATEMENT_NUMBERS;
         o.knots[1] = o.knots[0] + MAX_STATEMENT_NUMBERS;
-        rc = read_all_statements(&o);
+        rc = read_all_surface_statements(&o);
     }
     free(o.number);
     free(o.vertex);

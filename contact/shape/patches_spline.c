@@ -8,8 +8,8 @@ enum { CUBIC = 3 };
 
 /* The blossom of the span from knots[span] on, at `degree` arguments: de Boor's algorithm with an
  * argument of its own in each step. stride: of the control points. */
-static void evaluate_blossom(const double (*point)[4], int stride, const double *knots, int degree,
-                             int span, const double *at, double out[4])
+static void evaluate_spline_blossom(const double (*point)[4], int stride, const double *knots,
+                                    int degree, int span, const double *at, double out[4])
 {
     double d[CUBIC + 1][4];
     for (int i = 0; i <= degree; i++) {
@@ -28,15 +28,15 @@ static void evaluate_blossom(const double (*point)[4], int stride, const double 
 }
 
 /* Bezier points of a B-spline's span, raised to a cubic. */
-static void bezier_points_of_span(const double (*point)[4], int stride, const double *knots,
-                                  int degree, int span, double out[CUBIC + 1][4])
+static void compute_bezier_points_of_span(const double (*point)[4], int stride, const double *knots,
+                                          int degree, int span, double out[CUBIC + 1][4])
 {
     for (int j = 0; j <= degree; j++) {
         double at[CUBIC];
         for (int i = 0; i < degree; i++) {
             at[i] = i < degree - j ? knots[span] : knots[span + 1];
         }
-        evaluate_blossom(point, stride, knots, degree, span, at, out[j]);
+        evaluate_spline_blossom(point, stride, knots, degree, span, at, out[j]);
     }
     for (int d = degree; d < CUBIC; d++) {
         memcpy(out[d + 1], out[d], sizeof out[d]);
@@ -50,7 +50,7 @@ static void bezier_points_of_span(const double (*point)[4], int stride, const do
 }
 
 /* Appends an empty patch. -E2BIG, -ENOMEM */
-static int add_spline_patch(struct patch_list *list, int line, struct bezier_patch **out)
+static int add_spline_patch(struct bezier_patch_list *list, int line, struct bezier_patch **out)
 {
     if (list->count == MAX_BEZIER_PATCHES) {
         return -E2BIG;
@@ -72,8 +72,9 @@ static int add_spline_patch(struct patch_list *list, int line, struct bezier_pat
     return 0;
 }
 
-int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], const int count[2],
-                            const int degree[2], const double *const knots[2], int line)
+int tact_patches_add_spline(struct bezier_patch_list *list, const double (*point)[4],
+                            const int count[2], const int degree[2], const double *const knots[2],
+                            int line)
 {
     double(*row)[CUBIC + 1][4] = malloc((size_t)count[1] * sizeof *row);
     int rc = row ? 0 : -ENOMEM;
@@ -83,14 +84,15 @@ int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], c
         }
         /* Bezier points along u, for each row of control points. */
         for (int j = 0; j < count[1]; j++) {
-            bezier_points_of_span(point + j * count[0], 1, knots[0], degree[0], s, row[j]);
+            compute_bezier_points_of_span(point + j * count[0], 1, knots[0], degree[0], s, row[j]);
         }
         for (int t = degree[1]; !rc && t < count[1]; t++) {
             struct bezier_patch *patch = NULL;
             rc = knots[1][t] < knots[1][t + 1] ? add_spline_patch(list, line, &patch) : 0;
             for (int i = 0; patch && i <= CUBIC; i++) {
                 double column[CUBIC + 1][4];
-                bezier_points_of_span(row[0] + i, CUBIC + 1, knots[1], degree[1], t, column);
+                compute_bezier_points_of_span(row[0] + i, CUBIC + 1, knots[1], degree[1], t,
+                                              column);
                 for (int j = 0; j <= CUBIC; j++) {
                     memcpy(patch->point[4 * j + i], column[j], sizeof column[j]);
                 }

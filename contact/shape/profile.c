@@ -16,7 +16,7 @@ enum {
         8, /* number of points of a Gauss quadrature that is exact for the moments of cubics */
 };
 
-void tact_profile_at(const struct segment *g, double s, struct profile_point *p)
+void tact_profile_at(const struct segment *g, double s, struct profile_curve_point *p)
 {
     const double x = s - g->about, *a = g->r, *b = g->z;
     p->r = a[0] + x * (a[1] + x * (a[2] + x * a[3]));
@@ -29,7 +29,7 @@ void tact_profile_at(const struct segment *g, double s, struct profile_point *p)
 
 /* Solves M x = b in place by elimination, for a symmetric matrix that is dominated by its diagonal.
  */
-static void solve_by_elimination(double *m, int n, double *x)
+static void solve_linear_system_in_place(double *m, int n, double *x)
 {
     for (int k = 0; k < n; k++) {
         for (int i = k + 1; i < n; i++) {
@@ -50,14 +50,14 @@ static void solve_by_elimination(double *m, int n, double *x)
 
 /* Solves for the second derivatives m, at the knots, of the cubic spline through y, with knots h[]
  * apart. */
-static void solve_spline_second_derivatives(const double *h, const double *y, int segment_count,
-                                            int is_closed, int has_clamped_ends, double *matrix,
-                                            double *m)
+static void solve_spline_second_derivatives(const double *h, const double *y,
+                                            int spline_segment_count, int is_closed_profile,
+                                            int has_clamped_spline_ends, double *matrix, double *m)
 {
-    int n = is_closed ? segment_count : segment_count + 1;
+    int n = is_closed_profile ? spline_segment_count : spline_segment_count + 1;
     memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
-    memset(m, 0, ((size_t)segment_count + 1) * sizeof *m);
-    for (int i = 0; i < segment_count; i++) {
+    memset(m, 0, ((size_t)spline_segment_count + 1) * sizeof *m);
+    for (int i = 0; i < spline_segment_count; i++) {
         int k = (i + 1) % n;
         double slope = 6.0 * (y[i + 1] - y[i]) / h[i];
         matrix[i * n + i] += 2.0 * h[i];
@@ -68,25 +68,25 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
         m[k] -= slope;
     }
     /* the spline's second derivative is zero at free ends */
-    for (int end = 0; end < n && !is_closed && !has_clamped_ends; end += n - 1) {
+    for (int end = 0; end < n && !is_closed_profile && !has_clamped_spline_ends; end += n - 1) {
         for (int k = 0; k < n; k++) {
             matrix[end * n + k] = matrix[k * n + end] = k == end ? 1.0 : 0.0;
         }
         m[end] = 0.0;
     }
-    solve_by_elimination(matrix, n, m);
-    m[segment_count] = is_closed ? m[0] : m[segment_count];
+    solve_linear_system_in_place(matrix, n, m);
+    m[spline_segment_count] = is_closed_profile ? m[0] : m[spline_segment_count];
 }
 
 /* Sets the cubic polynomial between two knots of a spline, about one of them. */
-static void set_cubic_segment(const double *y, const double *m, double h, int end_at_origin,
+static void set_cubic_segment(const double *y, const double *m, double h, int segment_end_at_origin,
                               double out[4])
 {
     double slope = (y[1] - y[0]) / h;
-    out[0] = y[end_at_origin];
-    out[1] = end_at_origin ? slope + h * (m[0] + 2.0 * m[1]) / 6.0
-                           : slope - h * (2.0 * m[0] + m[1]) / 6.0;
-    out[2] = 0.5 * m[end_at_origin];
+    out[0] = y[segment_end_at_origin];
+    out[1] = segment_end_at_origin ? slope + h * (m[0] + 2.0 * m[1]) / 6.0
+                                   : slope - h * (2.0 * m[0] + m[1]) / 6.0;
+    out[2] = 0.5 * m[segment_end_at_origin];
     out[3] = (m[1] - m[0]) / (6.0 * h);
 }
 
@@ -116,7 +116,8 @@ static void set_profile_segments(struct revolution_surface *v, const double *h, 
     }
 }
 
-static void fit_spline(struct revolution_surface *v, const double (*profile)[2], double *scratch)
+static void fit_spline_through_profile(struct revolution_surface *v, const double (*profile)[2],
+                                       double *scratch)
 {
     int n = v->count;
     double *h = scratch, *r = h + n + 1, *z = r + n + 1, *mr = z + n + 1, *mz = mr + n + 1;
@@ -144,7 +145,7 @@ static void set_revolution_mass(struct revolution_surface *v)
         const struct segment *g = &v->segment[i];
         double half = 0.5 * (g->to - g->from), middle = 0.5 * (g->to + g->from);
         for (int k = 0; k < GAUSS_POINTS; k++) {
-            struct profile_point p;
+            struct profile_curve_point p;
             tact_profile_at(g, middle + (k % 2 ? half : -half) * x[k / 2], &p);
             double part = w[k / 2] * half * p.dz * p.r * p.r;
             sum[0] += part;
@@ -171,7 +172,7 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
                               TACT_PROFILE_POINTS);
     }
     const double *first = profile[0], *last = profile[count - 1];
-    int is_closed = first[0] == last[0] && first[1] == last[1] && first[0] > 0.0;
+    int is_closed_profile = first[0] == last[0] && first[1] == last[1] && first[0] > 0.0;
     for (int i = 0; i < count; i++) {
         const double *p = profile[i];
         int end = i == 0 || i == count - 1;
@@ -181,7 +182,7 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
         if (i && p[0] == p[-2] && p[1] == p[-1]) {
             return report_bad_profile_point(err, i, "is equal to the point before it");
         }
-        if (end && !is_closed && p[0] != 0.0) {
+        if (end && !is_closed_profile && p[0] != 0.0) {
             return report_bad_profile_point(
                 err, i,
                 "ends it off the axis, where the surface would be open; "
@@ -202,7 +203,7 @@ int tact_profile_check_spline(const struct revolution_surface *v, struct tact_er
     for (int i = 0; i < v->count; i++) {
         const struct segment *g = &v->segment[i];
         for (int k = 0; k <= SAMPLES_PER_SEGMENT; k++) {
-            struct profile_point p;
+            struct profile_curve_point p;
             int end = !v->closed && ((!i && !k) || (i + 1 == v->count && k == SAMPLES_PER_SEGMENT));
             tact_profile_at(g, g->from + (g->to - g->from) * k / SAMPLES_PER_SEGMENT, &p);
             if (!end && !(p.r > 0.0)) {
@@ -222,7 +223,7 @@ int tact_profile_check_spline(const struct revolution_surface *v, struct tact_er
     return 0;
 }
 
-size_t tact_profile_scratch(int points)
+size_t tact_profile_scratch_numbers(int points)
 {
     size_t n = (size_t)points;
     return 5 * n + n * n;
@@ -230,6 +231,6 @@ size_t tact_profile_scratch(int points)
 
 void tact_profile_fit(struct revolution_surface *v, const double (*profile)[2], double *scratch)
 {
-    fit_spline(v, profile, scratch);
+    fit_spline_through_profile(v, profile, scratch);
     set_revolution_mass(v);
 }

@@ -27,8 +27,8 @@ static const double *position_of_ring_point(const struct ring *ring, int sector,
     return a == 0 ? ring->center : ring->at[sector][a][b];
 }
 
-static void set_ring_point(struct ring *ring, int sector, int a, int b,
-                           const struct control_mesh *mesh, int half)
+static void set_ring_point_of_half_edge(struct ring *ring, int sector, int a, int b,
+                                        const struct control_mesh *mesh, int half)
 {
     tact_v3_copy(ring->at[sector][a][b], mesh->at[mesh->origin[half]]);
 }
@@ -39,27 +39,31 @@ static void fill_triangle_sector_of_ring(const struct control_mesh *mesh, int ha
 {
     const int opposite_half_edge = mesh->twin[tact_control_mesh_next_half_edge(mesh, half)],
               beyond = mesh->twin[tact_control_mesh_next_half_edge(mesh, opposite_half_edge)];
-    set_ring_point(ring, sector, 1, 0, mesh, tact_control_mesh_next_half_edge(mesh, half));
-    set_ring_point(ring, sector, 1, 1, mesh,
-                   tact_control_mesh_previous_half_edge(mesh, opposite_half_edge));
-    set_ring_point(ring, sector, 2, 0, mesh, tact_control_mesh_previous_half_edge(mesh, beyond));
+    set_ring_point_of_half_edge(ring, sector, 1, 0, mesh,
+                                tact_control_mesh_next_half_edge(mesh, half));
+    set_ring_point_of_half_edge(ring, sector, 1, 1, mesh,
+                                tact_control_mesh_previous_half_edge(mesh, opposite_half_edge));
+    set_ring_point_of_half_edge(ring, sector, 2, 0, mesh,
+                                tact_control_mesh_previous_half_edge(mesh, beyond));
 }
 
 static void fill_square_sector_of_ring(const struct control_mesh *mesh, int half, int sector,
                                        struct ring *ring)
 {
-    const int next_edge = tact_control_mesh_next_half_edge(mesh, half),
-              back = tact_control_mesh_next_half_edge(mesh, next_edge),
-              beyond = tact_control_mesh_next_half_edge(mesh, mesh->twin[next_edge]),
+    const int next_half_edge_of_face = tact_control_mesh_next_half_edge(mesh, half),
+              back = tact_control_mesh_next_half_edge(mesh, next_half_edge_of_face),
+              beyond = tact_control_mesh_next_half_edge(mesh, mesh->twin[next_half_edge_of_face]),
               side = tact_control_mesh_next_half_edge(mesh, mesh->twin[back]),
               corner = mesh->twin[tact_control_mesh_next_half_edge(
                   mesh, tact_control_mesh_next_half_edge(mesh, beyond))];
-    set_ring_point(ring, sector, 1, 0, mesh, next_edge);
-    set_ring_point(ring, sector, 1, 1, mesh, back);
-    set_ring_point(ring, sector, 2, 0, mesh, tact_control_mesh_next_half_edge(mesh, beyond));
-    set_ring_point(ring, sector, 2, 1, mesh, mesh->twin[corner]);
-    set_ring_point(ring, sector, 1, 2, mesh, tact_control_mesh_next_half_edge(mesh, side));
-    set_ring_point(
+    set_ring_point_of_half_edge(ring, sector, 1, 0, mesh, next_half_edge_of_face);
+    set_ring_point_of_half_edge(ring, sector, 1, 1, mesh, back);
+    set_ring_point_of_half_edge(ring, sector, 2, 0, mesh,
+                                tact_control_mesh_next_half_edge(mesh, beyond));
+    set_ring_point_of_half_edge(ring, sector, 2, 1, mesh, mesh->twin[corner]);
+    set_ring_point_of_half_edge(ring, sector, 1, 2, mesh,
+                                tact_control_mesh_next_half_edge(mesh, side));
+    set_ring_point_of_half_edge(
         ring, sector, 2, 2, mesh,
         tact_control_mesh_next_half_edge(mesh, tact_control_mesh_next_half_edge(mesh, corner)));
 }
@@ -80,8 +84,8 @@ void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring 
     }
 }
 
-static void add_weighted(double out[3], const struct ring *ring, int sector, int a, int b,
-                         double weight)
+static void add_weighted_ring_point(double out[3], const struct ring *ring, int sector, int a,
+                                    int b, double weight)
 {
     tact_v3_axpy(out, weight, position_of_ring_point(ring, sector, a, b));
 }
@@ -91,12 +95,14 @@ static void add_weighted(double out[3], const struct ring *ring, int sector, int
 static void refine_catmull_clark_point(const struct ring *ring, int sector, int a, int b,
                                        double out[3])
 {
-    static const double cubic_spline_mask[2][3] = {{0.125, 0.75, 0.125}, {0.5, 0.5, 0.0}};
+    static const double cubic_spline_subdivision_mask[2][3] = {{0.125, 0.75, 0.125},
+                                                               {0.5, 0.5, 0.0}};
     const int x = a % 2 ? (a - 1) / 2 : a / 2 - 1, y = b % 2 ? (b - 1) / 2 : b / 2 - 1;
     for (int i = 0; i < 9; i++) {
-        const double weight = cubic_spline_mask[a % 2][i % 3] * cubic_spline_mask[b % 2][i / 3];
+        const double weight = cubic_spline_subdivision_mask[a % 2][i % 3] *
+                              cubic_spline_subdivision_mask[b % 2][i / 3];
         if (weight > 0.0) {
-            add_weighted(out, ring, sector, x + i % 3, y + i / 3, weight);
+            add_weighted_ring_point(out, ring, sector, x + i % 3, y + i / 3, weight);
         }
     }
 }
@@ -104,35 +110,37 @@ static void refine_catmull_clark_point(const struct ring *ring, int sector, int 
 /* Subdivided control point at (a, b) of a ring of triangles, on an edge or at a regular vertex. */
 static void refine_loop_point(const struct ring *ring, int sector, int a, int b, double out[3])
 {
-    static const int triangle_grid_neighbours[6][2] = {{1, 0},  {0, 1},  {-1, 1},
-                                                       {-1, 0}, {0, -1}, {1, -1}};
+    static const int triangle_grid_neighbour_offsets[6][2] = {{1, 0},  {0, 1},  {-1, 1},
+                                                              {-1, 0}, {0, -1}, {1, -1}};
     const int x = a / 2, y = b / 2;
     if (a % 2 == 0 && b % 2 == 0) {
-        add_weighted(out, ring, sector, x, y, 0.625);
+        add_weighted_ring_point(out, ring, sector, x, y, 0.625);
         for (int i = 0; i < 6; i++) {
-            add_weighted(out, ring, sector, x + triangle_grid_neighbours[i][0],
-                         y + triangle_grid_neighbours[i][1], 0.0625);
+            add_weighted_ring_point(out, ring, sector, x + triangle_grid_neighbour_offsets[i][0],
+                                    y + triangle_grid_neighbour_offsets[i][1], 0.0625);
         }
         return;
     }
     /* control points: the ends of the edge, then the corners opposite to it */
-    static const int edge_rule_points[3][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, -1}},
-                                                  {{0, 0}, {0, 1}, {1, 0}, {-1, 1}},
-                                                  {{1, 0}, {0, 1}, {0, 0}, {1, 1}}};
-    const int(*at)[2] = edge_rule_points[a % 2 == 0 ? 1 : b % 2 == 0 ? 0 : 2];
+    static const int loop_edge_rule_points[3][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, -1}},
+                                                       {{0, 0}, {0, 1}, {1, 0}, {-1, 1}},
+                                                       {{1, 0}, {0, 1}, {0, 0}, {1, 1}}};
+    const int(*at)[2] = loop_edge_rule_points[a % 2 == 0 ? 1 : b % 2 == 0 ? 0 : 2];
     for (int i = 0; i < 4; i++) {
-        add_weighted(out, ring, sector, x + at[i][0], y + at[i][1], i < 2 ? 0.375 : 0.125);
+        add_weighted_ring_point(out, ring, sector, x + at[i][0], y + at[i][1],
+                                i < 2 ? 0.375 : 0.125);
     }
 }
 
 /* Weighted sum over a ring of its centre, the neighbours and, of squares, the opposite corners of
  * the faces. */
-static void sum_weighted_ring(const struct ring *ring, double center, double neighbour,
-                              double corner, double out[3])
+static void sum_weighted_points_of_ring(const struct ring *ring, double center,
+                                        double weight_of_neighbour_point, double corner,
+                                        double out[3])
 {
     tact_v3_scale(out, ring->center, center);
     for (int i = 0; i < ring->valence; i++) {
-        tact_v3_axpy(out, neighbour, ring->at[i][1][0]);
+        tact_v3_axpy(out, weight_of_neighbour_point, ring->at[i][1][0]);
         if (!ring->triangles) {
             tact_v3_axpy(out, corner, ring->at[i][1][1]);
         }
@@ -147,9 +155,10 @@ void tact_ring_subdivide(const struct ring *ring, struct ring *out)
     out->triangles = ring->triangles;
     if (ring->triangles) {
         const double weight = tact_loop_vertex_weight(ring->valence);
-        sum_weighted_ring(ring, 1.0 - n * weight, weight, 0.0, out->center);
+        sum_weighted_points_of_ring(ring, 1.0 - n * weight, weight, 0.0, out->center);
     } else {
-        sum_weighted_ring(ring, 1.0 - 1.75 / n, 1.5 / (n * n), 0.25 / (n * n), out->center);
+        sum_weighted_points_of_ring(ring, 1.0 - 1.75 / n, 1.5 / (n * n), 0.25 / (n * n),
+                                    out->center);
     }
     for (int i = 0; i < ring->valence; i++) {
         for (int a = 1; a < POINTS_PER_SECTOR_AXIS; a++) {
@@ -170,9 +179,10 @@ void tact_ring_limit_point(const struct ring *ring, double out[3])
     const double n = ring->valence;
     if (ring->triangles) {
         const double share = 1.0 / (n + 0.375 / tact_loop_vertex_weight(ring->valence));
-        sum_weighted_ring(ring, 1.0 - n * share, share, 0.0, out);
+        sum_weighted_points_of_ring(ring, 1.0 - n * share, share, 0.0, out);
     } else {
-        sum_weighted_ring(ring, n / (n + 5.0), 4.0 / (n * (n + 5.0)), 1.0 / (n * (n + 5.0)), out);
+        sum_weighted_points_of_ring(ring, n / (n + 5.0), 4.0 / (n * (n + 5.0)),
+                                    1.0 / (n * (n + 5.0)), out);
     }
 }
 
@@ -197,7 +207,7 @@ void tact_ring_normal(const struct ring *ring, double out[3])
     tact_v3_normalize(out, out);
 }
 
-void tact_ring_translate(struct ring *ring, const double by[3])
+void tact_ring_subtract_offset(struct ring *ring, const double by[3])
 {
     tact_v3_sub(ring->center, ring->center, by);
     for (int i = 0; i < ring->valence * POINTS_PER_SECTOR_AXIS * POINTS_PER_SECTOR_AXIS; i++) {
@@ -216,20 +226,22 @@ double tact_ring_subdominant_eigenvalue(int valence, int triangles)
 }
 
 /* Bezier points of the square of a ring at (x, y). */
-static void square_bezier_points(const struct ring *ring, int sector, int x, int y,
-                                 struct bezier_patch *out)
+static void compute_bezier_points_of_square(const struct ring *ring, int sector, int x, int y,
+                                            struct bezier_patch *out)
 {
-    static const double spline_to_bezier[4][4] = {{1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0, 0.0},
-                                                  {0.0, 4.0 / 6.0, 2.0 / 6.0, 0.0},
-                                                  {0.0, 2.0 / 6.0, 4.0 / 6.0, 0.0},
-                                                  {0.0, 1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0}};
+    static const double cubic_spline_to_bezier_matrix[4][4] = {
+        {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0, 0.0},
+        {0.0, 4.0 / 6.0, 2.0 / 6.0, 0.0},
+        {0.0, 2.0 / 6.0, 4.0 / 6.0, 0.0},
+        {0.0, 1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0}};
     memset(out, 0, sizeof *out);
     for (int i = 0; i < PATCH_POINTS; i++) {
         double *at = out->point[i];
         for (int k = 0; k < PATCH_POINTS; k++) {
-            const double weight = spline_to_bezier[i % 4][k % 4] * spline_to_bezier[i / 4][k / 4];
+            const double weight = cubic_spline_to_bezier_matrix[i % 4][k % 4] *
+                                  cubic_spline_to_bezier_matrix[i / 4][k / 4];
             if (weight > 0.0) {
-                add_weighted(at, ring, sector, x - 1 + k % 4, y - 1 + k / 4, weight);
+                add_weighted_ring_point(at, ring, sector, x - 1 + k % 4, y - 1 + k / 4, weight);
             }
         }
         at[3] = 1.0;
@@ -238,7 +250,7 @@ static void square_bezier_points(const struct ring *ring, int sector, int x, int
 
 /* Bezier points of a quartic triangle are in the order of (j, k), the powers of b and c: k runs
  * fastest. */
-static int quartic_index(int j, int k)
+static int quartic_bezier_index(int j, int k)
 {
     return j * 5 - j * (j - 1) / 2 + k;
 }
@@ -249,13 +261,13 @@ static int quartic_index(int j, int k)
  * one further round the corner i, next to the side i, j. */
 static double corner_basis_weight(int i, int j, int k)
 {
-    static const double basis_weight_by_power[5][3] = {/* [i][least of j, k] */
-                                                       {2.0, 3.0, 4.0},
-                                                       {4.0, 6.0, 0.0},
-                                                       {8.0, 10.0, 0.0},
-                                                       {12.0, 0.0, 0.0},
-                                                       {12.0, 0.0, 0.0}};
-    return basis_weight_by_power[i][j < k ? j : k];
+    static const double corner_basis_weight_by_powers[5][3] = {/* [i][least of j, k] */
+                                                               {2.0, 3.0, 4.0},
+                                                               {4.0, 6.0, 0.0},
+                                                               {8.0, 10.0, 0.0},
+                                                               {12.0, 0.0, 0.0},
+                                                               {12.0, 0.0, 0.0}};
+    return corner_basis_weight_by_powers[i][j < k ? j : k];
 }
 
 static double opposite_corner_basis_weight(int i, int j, int k)
@@ -270,22 +282,23 @@ static double further_corner_basis_weight(int i, int j, int k)
 
 /* Adds the contribution of a control point to the Bezier points of a triangle. corner: the corners
  * of the triangle in the order i, j, k of its basis function. */
-static void add_weighted_basis_function(double (*weight)(int, int, int), const int corner[3],
-                                        const double *from, double out[QUARTIC_POINTS][3])
+static void add_weighted_quartic_basis_function(double (*weight)(int, int, int),
+                                                const int corner[3], const double *from,
+                                                double out[QUARTIC_POINTS][3])
 {
     for (int j = 0; j <= 4; j++) {
         for (int k = 0; j + k <= 4; k++) {
             const int power[3] = {4 - j - k, j, k};
             const double w = weight(power[corner[0]], power[corner[1]], power[corner[2]]);
-            tact_v3_axpy(out[quartic_index(j, k)], w / 24.0, from);
+            tact_v3_axpy(out[quartic_bezier_index(j, k)], w / 24.0, from);
         }
     }
 }
 
 /* Bezier points of the triangle of a ring with its first corner at (x, y) and its sides along the
  * axes, or against them (sign -1). */
-static void triangle_bezier_points(const struct ring *ring, int sector, int x, int y, int sign,
-                                   double out[QUARTIC_POINTS][3])
+static void compute_bezier_points_of_triangle(const struct ring *ring, int sector, int x, int y,
+                                              int sign, double out[QUARTIC_POINTS][3])
 {
     static const struct {
         int at[2];
@@ -309,19 +322,20 @@ static void triangle_bezier_points(const struct ring *ring, int sector, int x, i
     for (int i = 0; i < 12; i++) {
         const double *from = position_of_ring_point(ring, sector, x + sign * basis[i].at[0],
                                                     y + sign * basis[i].at[1]);
-        add_weighted_basis_function(basis[i].weight, basis[i].corner, from, out);
+        add_weighted_quartic_basis_function(basis[i].weight, basis[i].corner, from, out);
     }
 }
 
 void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
-                             struct face_polynomial *out)
+                             struct subdivided_face_polynomial *out)
 {
     static const int first[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     const int *at = first[part + 1];
     if (ring->triangles) {
-        triangle_bezier_points(ring, sector, at[0], at[1], part == 1 ? -1 : 1, out->triangle);
+        compute_bezier_points_of_triangle(ring, sector, at[0], at[1], part == 1 ? -1 : 1,
+                                          out->triangle);
     } else {
-        square_bezier_points(ring, sector, at[0], at[1], &out->square);
+        compute_bezier_points_of_square(ring, sector, at[0], at[1], &out->square);
     }
 }
 
@@ -336,7 +350,8 @@ static void third_derivatives_of_quartic(const double (*p)[3], double (*out)[3])
                     static const double binomials[4][4] = {
                         {1.0}, {1.0, 1.0}, {1.0, 2.0, 1.0}, {1.0, 3.0, 3.0, 1.0}};
                     double sign = (3 - i - j) % 2 ? -1.0 : 1.0;
-                    sum += sign * binomials[3 - k][i] * binomials[k][j] * p[quartic_index(i, j)][m];
+                    sum += sign * binomials[3 - k][i] * binomials[k][j] *
+                           p[quartic_bezier_index(i, j)][m];
                 }
             }
             out[6 + k][m] = 24.0 * sum;
@@ -353,9 +368,9 @@ void tact_quartic_triangle_evaluate(const double point[QUARTIC_POINTS][3], doubl
     for (int degree = 3; degree >= 1; degree--) { /* de Casteljau's algorithm */
         for (int j = 0; j <= degree; j++) {
             for (int k = 0; j + k <= degree; k++) {
-                double *to = p[quartic_index(j, k)];
-                const double *along = p[quartic_index(j + 1, k)],
-                             *other = p[quartic_index(j, k + 1)];
+                double *to = p[quartic_bezier_index(j, k)];
+                const double *along = p[quartic_bezier_index(j + 1, k)],
+                             *other = p[quartic_bezier_index(j, k + 1)];
                 for (int m = 0; m < 3; m++) {
                     to[m] = a * to[m] + b * along[m] + c * other[m];
                 }
@@ -365,16 +380,17 @@ void tact_quartic_triangle_evaluate(const double point[QUARTIC_POINTS][3], doubl
             third_derivatives_of_quartic((const double(*)[3])p, out);
         }
         for (int m = 0; degree == 2 && m < 3; m++) {
-            const double p0 = p[quartic_index(0, 0)][m], pb = p[quartic_index(1, 0)][m],
-                         pc = p[quartic_index(0, 1)][m];
-            out[3][m] = 12.0 * (p[quartic_index(2, 0)][m] - 2.0 * pb + p0);
-            out[4][m] = 12.0 * (p[quartic_index(1, 1)][m] - pb - pc + p0);
-            out[5][m] = 12.0 * (p[quartic_index(0, 2)][m] - 2.0 * pc + p0);
+            const double p0 = p[quartic_bezier_index(0, 0)][m],
+                         pb = p[quartic_bezier_index(1, 0)][m],
+                         pc = p[quartic_bezier_index(0, 1)][m];
+            out[3][m] = 12.0 * (p[quartic_bezier_index(2, 0)][m] - 2.0 * pb + p0);
+            out[4][m] = 12.0 * (p[quartic_bezier_index(1, 1)][m] - pb - pc + p0);
+            out[5][m] = 12.0 * (p[quartic_bezier_index(0, 2)][m] - 2.0 * pc + p0);
         }
     }
     for (int m = 0; m < 3; m++) {
-        const double p0 = p[quartic_index(0, 0)][m], pb = p[quartic_index(1, 0)][m],
-                     pc = p[quartic_index(0, 1)][m];
+        const double p0 = p[quartic_bezier_index(0, 0)][m], pb = p[quartic_bezier_index(1, 0)][m],
+                     pc = p[quartic_bezier_index(0, 1)][m];
         out[0][m] = a * p0 + b * pb + c * pc;
         out[1][m] = 4.0 * (pb - p0);
         out[2][m] = 4.0 * (pc - p0);

@@ -30,7 +30,7 @@ struct ring {
 /* A part of a subdivision face as a polynomial: of squares over (b, c) in the unit square, of
  * triangles over b
  * + c <= 1. Positions are relative to the limit of the face's extraordinary vertex. */
-struct face_polynomial {
+struct subdivided_face_polynomial {
     int face;
     union {
         struct bezier_patch square;
@@ -51,7 +51,7 @@ void tact_ring_limit_point(const struct ring *ring, double out[3]);
  * converge. */
 void tact_ring_normal(const struct ring *ring, double out[3]);
 /* Moves all points of a ring by minus `by`. */
-void tact_ring_translate(struct ring *ring, const double by[3]);
+void tact_ring_subtract_offset(struct ring *ring, const double by[3]);
 
 /* Ratio of the sizes of successive rings in the limit: the subdominant eigenvalue. */
 double tact_ring_subdominant_eigenvalue(int valence, int triangles);
@@ -59,7 +59,7 @@ double tact_ring_subdominant_eigenvalue(int valence, int triangles);
 /* Polynomial of the face of sector i of a regular vertex (part < 0), or of its part 0, 1, 2: the
  * one along edge i, the middle one, and the one along edge i + 1. */
 void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
-                             struct face_polynomial *out);
+                             struct subdivided_face_polynomial *out);
 
 /* Position and derivatives by b and c of a face polynomial, of the second or the third order, as
  * evaluate() of struct square_charts. */

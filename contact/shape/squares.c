@@ -25,30 +25,36 @@ enum {
     GAUSS_POINTS_PER_SIDE = 8, /* number of points of the quadrature along a side of a section */
 };
 
-void tact_square_point_on_side(int side, double side_fraction, double uv[2])
+void tact_square_point_on_side(int side, double fraction_from_side_start, double uv[2])
 {
-    uv[0] = side == 0 ? side_fraction : side == 1 ? 1.0 : side == 2 ? 1.0 - side_fraction : 0.0;
-    uv[1] = side == 0 ? 0.0 : side == 1 ? side_fraction : side == 2 ? 1.0 : 1.0 - side_fraction;
+    uv[0] = side == 0   ? fraction_from_side_start
+            : side == 1 ? 1.0
+            : side == 2 ? 1.0 - fraction_from_side_start
+                        : 0.0;
+    uv[1] = side == 0   ? 0.0
+            : side == 1 ? fraction_from_side_start
+            : side == 2 ? 1.0
+                        : 1.0 - fraction_from_side_start;
 }
 
 /* Dual basis of c_u and c_v: vectors along the tangent plane whose products with them are 1 or 0.
  * -EDOM where the chart is singular. */
-static int compute_dual_basis(const double c[6][3], double dual_basis[2][3])
+static int compute_dual_basis(const double c[6][3], double dual_tangent_basis[2][3])
 {
     double uu = tact_v3_dot(c[1], c[1]), uv = tact_v3_dot(c[1], c[2]), vv = tact_v3_dot(c[2], c[2]),
            det = uu * vv - uv * uv;
     if (!(det > 0.0)) {
         return -EDOM;
     }
-    tact_v3_scale(dual_basis[0], c[1], vv / det);
-    tact_v3_axpy(dual_basis[0], -uv / det, c[2]);
-    tact_v3_scale(dual_basis[1], c[2], uu / det);
-    tact_v3_axpy(dual_basis[1], -uv / det, c[1]);
+    tact_v3_scale(dual_tangent_basis[0], c[1], vv / det);
+    tact_v3_axpy(dual_tangent_basis[0], -uv / det, c[2]);
+    tact_v3_scale(dual_tangent_basis[1], c[2], uu / det);
+    tact_v3_axpy(dual_tangent_basis[1], -uv / det, c[1]);
     return 0;
 }
 
 /* 1 where a place, square and parameters, exists on the surface. */
-static int is_valid_place(const struct square_charts *s, const double place[3])
+static int is_surface_position_valid(const struct square_charts *s, const double place[3])
 {
     return place[0] >= 0.0 && place[0] < s->count && place[1] >= 0.0 && place[1] <= 1.0 &&
            place[2] >= 0.0 && place[2] <= 1.0;
@@ -57,8 +63,8 @@ static int is_valid_place(const struct square_charts *s, const double place[3])
 /* Weingarten map over the dual basis: L = sum of b_ij c^i c^j with b_ij = -n . c_ij. */
 int tact_square_point(const double c[SECOND_ORDER][3], struct tact_surface_point *out)
 {
-    double dual_basis[2][3];
-    if (compute_dual_basis(c, dual_basis)) {
+    double dual_tangent_basis[2][3];
+    if (compute_dual_basis(c, dual_tangent_basis)) {
         return -EDOM;
     }
     tact_v3_copy(out->at, c[0]);
@@ -68,9 +74,10 @@ int tact_square_point(const double c[SECOND_ORDER][3], struct tact_surface_point
            vv = -tact_v3_dot(out->normal, c[5]);
     for (int i = 0; i < 9; i++) {
         const int r = i / 3, k = i % 3;
-        out->bend[i] =
-            uu * dual_basis[0][r] * dual_basis[0][k] + vv * dual_basis[1][r] * dual_basis[1][k] +
-            uv * (dual_basis[0][r] * dual_basis[1][k] + dual_basis[1][r] * dual_basis[0][k]);
+        out->bend[i] = uu * dual_tangent_basis[0][r] * dual_tangent_basis[0][k] +
+                       vv * dual_tangent_basis[1][r] * dual_tangent_basis[1][k] +
+                       uv * (dual_tangent_basis[0][r] * dual_tangent_basis[1][k] +
+                             dual_tangent_basis[1][r] * dual_tangent_basis[0][k]);
     }
     return 0;
 }
@@ -80,7 +87,7 @@ static int evaluate_surface_point(const struct tact_charts *charts, const double
 {
     const struct square_charts *s = (const struct square_charts *)charts;
     double c[SECOND_ORDER][3], ab[2];
-    if (!is_valid_place(s, place)) {
+    if (!is_surface_position_valid(s, place)) {
         return -EDOM;
     }
     const int square = (int)place[0], side = tact_squares_pole_side(s, place, ab);
@@ -113,40 +120,44 @@ static double move_up_to_patch_side(double place[3], const double step[2], int *
 }
 
 /* Moves a place over a side of its square into the neighbouring square. */
-static void move_into_neighbour_square(const struct square_charts *s, int side, double place[3])
+static void move_position_into_neighbour_square(const struct square_charts *s, int side,
+                                                double place[3])
 {
-    const double fraction_along_side[SQUARE_SIDES] = {place[1], place[2], 1.0 - place[1],
-                                                      1.0 - place[2]};
+    const double position_fraction_along_side[SQUARE_SIDES] = {place[1], place[2], 1.0 - place[1],
+                                                               1.0 - place[2]};
     const int to = s->neighbour_over_edge[(int)place[0]][side], next = to / SQUARE_SIDES;
     place[0] = next;
-    tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - fraction_along_side[side], place + 1);
+    tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - position_fraction_along_side[side],
+                              place + 1);
 }
 
-static void move_on_squares(const struct tact_charts *charts, double place[3], const double step[3])
+static void move_position_on_squares(const struct tact_charts *charts, double place[3],
+                                     const double step[3])
 {
     const struct square_charts *s = (const struct square_charts *)charts;
     double remaining_chart_step[3];
     tact_v3_copy(remaining_chart_step, step);
-    for (int i = 0; i < MAX_SIDE_CROSSINGS_PER_STEP && is_valid_place(s, place); i++) {
-        double c[6][3], dual_basis[2][3], uv[2];
+    for (int i = 0; i < MAX_SIDE_CROSSINGS_PER_STEP && is_surface_position_valid(s, place); i++) {
+        double c[6][3], dual_tangent_basis[2][3], uv[2];
         int side;
         if (tact_squares_move_about_pole(s, place, remaining_chart_step)) {
             return;
         }
         s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
-        if (compute_dual_basis((const double(*)[3])c, dual_basis)) {
+        if (compute_dual_basis((const double(*)[3])c, dual_tangent_basis)) {
             return;
         }
-        uv[0] = tact_v3_dot(dual_basis[0], remaining_chart_step);
-        uv[1] = tact_v3_dot(dual_basis[1], remaining_chart_step);
-        double step_fraction_made = move_up_to_patch_side(place, uv, &side);
+        uv[0] = tact_v3_dot(dual_tangent_basis[0], remaining_chart_step);
+        uv[1] = tact_v3_dot(dual_tangent_basis[1], remaining_chart_step);
+        double step_fraction_within_square = move_up_to_patch_side(place, uv, &side);
         if (side < 0) {
             return;
         }
         if (s->neighbour_over_edge[(int)place[0]][side] != SQUARE_POLE) {
-            move_into_neighbour_square(s, side, place);
+            move_position_into_neighbour_square(s, side, place);
         }
-        tact_v3_scale(remaining_chart_step, remaining_chart_step, 1.0 - step_fraction_made);
+        tact_v3_scale(remaining_chart_step, remaining_chart_step,
+                      1.0 - step_fraction_within_square);
     }
 }
 
@@ -158,16 +169,17 @@ static void free_squares_surface(struct tact_charts *charts)
     free(s->owned[1]);
 }
 
-static const struct chart_type square_charts_type = {
-    .point = evaluate_surface_point, .move = move_on_squares, .release = free_squares_surface};
+static const struct chart_surface_type square_charts_type = {.point = evaluate_surface_point,
+                                                             .move = move_position_on_squares,
+                                                             .release = free_squares_surface};
 
-void tact_squares_init(struct square_charts *surface)
+void tact_squares_init_surface(struct square_charts *surface)
 {
     surface->base.type = &square_charts_type;
 }
 
 /* Rotation of the normal over a square, from samples. */
-static double normal_rotation_over_patch(const struct square_charts *s, int square)
+static double measure_normal_rotation_over_square(const struct square_charts *s, int square)
 {
     struct tact_surface_point q[9];
     double turn = 0.0;
@@ -187,7 +199,7 @@ static double normal_rotation_over_patch(const struct square_charts *s, int squa
 }
 
 /* n x n cells of a square. */
-static void fill_patch_cells(int square, int n, struct chart_cell *cell)
+static void fill_patch_cells(int square, int n, struct chart_surface_cell *cell)
 {
     for (int i = 0; i < n * n; i++) {
         for (int k = 0; k < 9; k++) {
@@ -200,8 +212,9 @@ static void fill_patch_cells(int square, int n, struct chart_cell *cell)
 /* Counts the cells along each side of a square. */
 static int count_cells_along_side(const struct square_charts *s, int square)
 {
-    int n = (int)tact_min(ceil(normal_rotation_over_patch(s, square) / MAX_CELL_NORMAL_TURN),
-                          MAX_CELLS_PER_SIDE);
+    int n =
+        (int)tact_min(ceil(measure_normal_rotation_over_square(s, square) / MAX_CELL_NORMAL_TURN),
+                      MAX_CELLS_PER_SIDE);
     return n < 1 ? 1 : n;
 }
 
@@ -212,7 +225,7 @@ static int build_square_cells(struct square_charts *s)
         const int n = count_cells_along_side(s, i);
         count += (size_t)(n * n);
     }
-    struct chart_cell *cell = calloc(count + 1, sizeof *cell);
+    struct chart_surface_cell *cell = calloc(count + 1, sizeof *cell);
     count = 0;
     for (int i = 0; cell && i < s->count; i++) {
         const int n = count_cells_along_side(s, i);
@@ -230,9 +243,9 @@ static void patch_grid_point(const struct square_charts *s, int square, double u
                              double out[3])
 {
     double place[3] = {square, u, v}, best[3], c[6][3], ab[2];
-    const int pole_side = tact_squares_pole_side(s, place, ab);
-    if (pole_side >= 0 && ab[1] == 0.0) {
-        s->evaluate_about_pole(s, square, pole_side, ab[0], 0.0, c, out);
+    const int pole_side_of_square = tact_squares_pole_side(s, place, ab);
+    if (pole_side_of_square >= 0 && ab[1] == 0.0) {
+        s->evaluate_about_pole(s, square, pole_side_of_square, ab[0], 0.0, c, out);
         return;
     }
     memcpy(best, place, sizeof best);
@@ -250,7 +263,7 @@ static void patch_grid_point(const struct square_charts *s, int square, double u
         if (side < 0) {
             break;
         }
-        move_into_neighbour_square(s, side, place);
+        move_position_into_neighbour_square(s, side, place);
         if (memcmp(place, best, sizeof best) != 0 &&
             (place[0] < best[0] ||
              (place[0] <= best[0] && place[1] + 2.0 * place[2] < best[1] + 2.0 * best[2]))) {
@@ -319,69 +332,72 @@ static void add_quadrature_point(const double c[3][3], double weight, double sum
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double area[3];
     tact_v3_cross(area, c[1], c[2]);
-    double volume_flux = weight * tact_v3_dot(c[0], area);
-    sum[0] += volume_flux / 3.0;
+    double position_flux_through_surface = weight * tact_v3_dot(c[0], area);
+    sum[0] += position_flux_through_surface / 3.0;
     for (int i = 0; i < 3; i++) {
-        sum[1 + i] += volume_flux / 4.0 * c[0][i];
+        sum[1 + i] += position_flux_through_surface / 4.0 * c[0][i];
     }
     for (int i = 0; i < 6; i++) {
-        sum[4 + i] += volume_flux / 5.0 * c[0][row[i]] * c[0][column[i]];
+        sum[4 + i] += position_flux_through_surface / 5.0 * c[0][row[i]] * c[0][column[i]];
     }
 }
 
-static void sums_to_mass(const double sum[10], struct tact_shape_mass *m)
+static void mass_from_volume_integrals(const double sum[10], struct tact_shape_mass *m)
 {
-    static const int packed_matrix_entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    double second_moment[9];
+    static const int packed_symmetric_matrix_index[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    double second_moment_matrix[9];
     m->volume = sum[0];
     tact_v3_scale(m->centroid, sum + 1, 1.0 / sum[0]);
     for (int i = 0; i < 9; i++) {
-        second_moment[i] =
-            sum[4 + packed_matrix_entry[i]] - sum[0] * m->centroid[i / 3] * m->centroid[i % 3];
+        second_moment_matrix[i] = sum[4 + packed_symmetric_matrix_index[i]] -
+                                  sum[0] * m->centroid[i / 3] * m->centroid[i % 3];
     }
     for (int i = 0; i < 9; i++) {
-        m->inertia[i] =
-            (i % 4 == 0 ? second_moment[0] + second_moment[4] + second_moment[8] : 0.0) -
-            second_moment[i];
+        m->inertia[i] = (i % 4 == 0 ? second_moment_matrix[0] + second_moment_matrix[4] +
+                                          second_moment_matrix[8]
+                                    : 0.0) -
+                        second_moment_matrix[i];
     }
 }
 
-void tact_squares_set_mass(struct square_charts *surface, square_element *element, int count,
-                           int parts_per_element_side)
+void tact_squares_set_mass(struct square_charts *surface, evaluate_square_element *element,
+                           int count, int quadrature_parts_per_side)
 {
     static const double x[GAUSS_POINTS_PER_SIDE / 2] = {
         0.1834346424956498049, 0.5255324099163289858, 0.7966664774136267396, 0.9602898564975362317};
     static const double w[GAUSS_POINTS_PER_SIDE / 2] = {
         0.3626837833783619830, 0.3137066458778872873, 0.2223810344533744706, 0.1012285362903762591};
     double sum[10] = {0.0}, c[3][3];
-    for (int i = 0; i < count * parts_per_element_side * parts_per_element_side *
+    for (int i = 0; i < count * quadrature_parts_per_side * quadrature_parts_per_side *
                             GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE;
          i++) {
         const int k = i % (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE),
                   part = i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE) %
-                         (parts_per_element_side * parts_per_element_side);
+                         (quadrature_parts_per_side * quadrature_parts_per_side);
         const int a = k % GAUSS_POINTS_PER_SIDE, b = k / GAUSS_POINTS_PER_SIDE;
         double at[2] = {(a % 2 ? x[a / 2] : -x[a / 2]), (b % 2 ? x[b / 2] : -x[b / 2])};
-        const int corner[2] = {part % parts_per_element_side, part / parts_per_element_side};
+        const int corner[2] = {part % quadrature_parts_per_side, part / quadrature_parts_per_side};
         for (int m = 0; m < 2; m++) {
-            at[m] = (corner[m] + 0.5 + 0.5 * at[m]) / parts_per_element_side;
+            at[m] = (corner[m] + 0.5 + 0.5 * at[m]) / quadrature_parts_per_side;
         }
         element(surface,
-                i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE * parts_per_element_side *
-                     parts_per_element_side),
+                i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE * quadrature_parts_per_side *
+                     quadrature_parts_per_side),
                 at[0], at[1], c);
-        add_quadrature_point(
-            (const double(*)[3])c,
-            w[a / 2] * w[b / 2] / (4.0 * parts_per_element_side * parts_per_element_side), sum);
+        add_quadrature_point((const double(*)[3])c,
+                             w[a / 2] * w[b / 2] /
+                                 (4.0 * quadrature_parts_per_side * quadrature_parts_per_side),
+                             sum);
     }
-    sums_to_mass(sum, &surface->base.mass);
+    mass_from_volume_integrals(sum, &surface->base.mass);
 }
 
-int tact_squares_finish(struct square_charts *surface, const char *inward_error,
-                        struct tact_error *err)
+int tact_squares_triangulate_and_check(struct square_charts *surface,
+                                       const char *message_if_normals_are_inward,
+                                       struct tact_error *err)
 {
     if (!(surface->base.mass.volume > 0.0)) {
-        return tact_error_set(err, -EINVAL, "%s", inward_error);
+        return tact_error_set(err, -EINVAL, "%s", message_if_normals_are_inward);
     }
     int rc = triangulate_squares(surface, err);
     rc = rc ? rc : build_square_cells(surface);

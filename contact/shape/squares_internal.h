@@ -38,11 +38,11 @@ struct square_charts {
 
 /* A part of a surface for quadrature: gives point and derivatives c, c_s, c_t over a unit square,
  * with c_s x c_t outward. */
-typedef void square_element(const struct square_charts *surface, int element_index, double s,
-                            double t, double c[3][3]);
+typedef void evaluate_square_element(const struct square_charts *surface, int element_index,
+                                     double s, double t, double c[3][3]);
 
 /* Parameters (u, v) at a fraction of a square's side. */
-void tact_square_point_on_side(int side, double side_fraction, double uv[2]);
+void tact_square_point_on_side(int side, double fraction_from_side_start, double uv[2]);
 
 /* A side of a place's square that is a pole and next to the place, with the coordinates a along it
  * and b <= 1/2 from it; -1: none. */
@@ -65,17 +65,18 @@ int tact_squares_move_about_pole(const struct square_charts *surface, double pla
 
 /* Initialises a surface of squares with the functions of its kind; the caller sets count, beside
  * and evaluate. */
-void tact_squares_init(struct square_charts *surface);
+void tact_squares_init_surface(struct square_charts *surface);
 
 /* Volume, centroid and inertia by Gauss's quadrature of parts x parts sections of each element,
  * eight points along each side: exact for polynomials of degree 15. */
-void tact_squares_set_mass(struct square_charts *surface, square_element *element_index, int count,
-                           int parts);
+void tact_squares_set_mass(struct square_charts *surface, evaluate_square_element *element_index,
+                           int count, int parts);
 
 /* Completes a surface of squares: checks that the volume is positive, and makes the triangulation
- * and the tree of cells. inward_error: the message where it is not. -EINVAL with a message;
- * -ENOMEM. */
-int tact_squares_finish(struct square_charts *surface, const char *inward_error,
-                        struct tact_error *err);
+ * and the tree of cells. message_if_normals_are_inward: the message where it is not. -EINVAL with a
+ * message; -ENOMEM. */
+int tact_squares_triangulate_and_check(struct square_charts *surface,
+                                       const char *message_if_normals_are_inward,
+                                       struct tact_error *err);
 
 #endif

@@ -38,15 +38,17 @@ struct subdivided_face {
 struct subdivision_surface {
     struct square_charts square_charts;
     int triangles;
-    struct face_polynomial *face_polynomials; /* polynomials of all faces, owned by the squares */
-    struct subdivided_face *face;             /* owned by the squares */
+    struct subdivided_face_polynomial
+        *subdivided_face_polynomials; /* polynomials of all faces, owned by the squares */
+    struct subdivided_face *face;     /* owned by the squares */
     int face_polynomial_count;
 };
 
-static void evaluate_polynomial(const struct subdivision_surface *s, int polynomial_index, double b,
-                                double c, int count, double (*out)[3])
+static void evaluate_face_polynomial(const struct subdivision_surface *s, int face_polynomial_index,
+                                     double b, double c, int count, double (*out)[3])
 {
-    const struct face_polynomial *p = &s->face_polynomials[polynomial_index];
+    const struct subdivided_face_polynomial *p =
+        &s->subdivided_face_polynomials[face_polynomial_index];
     if (s->triangles) {
         tact_quartic_triangle_evaluate((const double(*)[3])p->triangle, b, c, count, out);
     } else {
@@ -74,12 +76,12 @@ static void evaluate_extraordinary_face(const struct subdivision_surface *s,
 {
     const double size = s->triangles ? b + c : tact_max(b, c);
     int level = size > 0.0 ? count_subdivisions_to_place(size) : MAX_SUBDIVISIONS, part;
-    double subdivision_scale = 1.0;
+    double scale_by_subdivision_levels = 1.0;
     if (!(size > 0.0)) { /* the vertex itself */
-        subdivision_scale = 0.0;
+        scale_by_subdivision_levels = 0.0;
         b = c = ldexp(s->triangles ? 0.5 : 1.0, -MAX_SUBDIVISIONS);
     } else if (level > MAX_SUBDIVISIONS) {
-        subdivision_scale = tact_pow(face->ratio, level - MAX_SUBDIVISIONS);
+        scale_by_subdivision_levels = tact_pow(face->ratio, level - MAX_SUBDIVISIONS);
         b = ldexp(b, level - MAX_SUBDIVISIONS);
         c = ldexp(c, level - MAX_SUBDIVISIONS);
         level = MAX_SUBDIVISIONS;
@@ -99,13 +101,13 @@ static void evaluate_extraordinary_face(const struct subdivision_surface *s,
         c = s->triangles ? 1.0 - c : c - 1.0;
         scale = s->triangles ? -scale : scale;
     }
-    evaluate_polynomial(s, face->first + (level - 1) * POLYNOMIALS_PER_SPLIT_FACE + part, b, c,
-                        count, out);
-    for (int i = 1; subdivision_scale < 1.0 && i < 3; i++) {
+    evaluate_face_polynomial(s, face->first + (level - 1) * POLYNOMIALS_PER_SPLIT_FACE + part, b, c,
+                             count, out);
+    for (int i = 1; scale_by_subdivision_levels < 1.0 && i < 3; i++) {
         tact_v3_axpy(out[i], -tact_v3_dot(out[i], face->normal), face->normal);
     }
     for (int k = 0; k < 3; k++) {
-        out[0][k] *= subdivision_scale;
+        out[0][k] *= scale_by_subdivision_levels;
         out[1][k] *= scale;
         out[2][k] *= scale;
         for (int i = 3; i < SECOND_ORDER; i++) {
@@ -117,14 +119,14 @@ static void evaluate_extraordinary_face(const struct subdivision_surface *s,
     }
 }
 
-static void evaluate_face(const struct subdivision_surface *s, int number, double b, double c,
-                          int count, double (*out)[3])
+static void evaluate_control_face(const struct subdivision_surface *s, int number, double b,
+                                  double c, int count, double (*out)[3])
 {
     const struct subdivided_face *face = &s->face[number];
     if (face->has_extraordinary_vertex) {
         evaluate_extraordinary_face(s, face, b, c, count, out);
     } else {
-        evaluate_polynomial(s, face->first, b, c, count, out);
+        evaluate_face_polynomial(s, face->first, b, c, count, out);
     }
     tact_v3_add(out[0], out[0], face->origin);
 }
@@ -132,13 +134,13 @@ static void evaluate_face(const struct subdivision_surface *s, int number, doubl
 static void evaluate_subdivision_square(const struct square_charts *surface, int square, double u,
                                         double v, int count, double (*c)[3])
 {
-    evaluate_face((const struct subdivision_surface *)surface, square, u, v, count, c);
+    evaluate_control_face((const struct subdivision_surface *)surface, square, u, v, count, c);
 }
 
 /* Applies the third derivative of a function of (b, c), with entries f[6 .. 9], to three vectors.
  */
-static double third_order_form(const double f[][3], int k, const double x[2], const double y[2],
-                               const double z[2])
+static double third_derivative_form(const double f[][3], int k, const double x[2],
+                                    const double y[2], const double z[2])
 {
     return f[6][k] * x[0] * y[0] * z[0] +
            f[7][k] * (x[0] * y[0] * z[1] + x[0] * y[1] * z[0] + x[1] * y[0] * z[0]) +
@@ -149,19 +151,21 @@ static double third_order_form(const double f[][3], int k, const double x[2], co
 /* Third derivatives of a chart by (u, v), where (b, c) change by du, dv and the mixed second
  * derivative. */
 static void third_derivatives_by_square(const double f[][3], const double du[2], const double dv[2],
-                                        const double mixed_derivative[2], double (*out)[3])
+                                        const double mixed_derivative_of_map[2], double (*out)[3])
 {
     for (int k = 0; k < 3; k++) {
-        const double u = f[3][k] * du[0] * mixed_derivative[0] +
-                         f[4][k] * (du[0] * mixed_derivative[1] + du[1] * mixed_derivative[0]) +
-                         f[5][k] * du[1] * mixed_derivative[1];
-        const double v = f[3][k] * dv[0] * mixed_derivative[0] +
-                         f[4][k] * (dv[0] * mixed_derivative[1] + dv[1] * mixed_derivative[0]) +
-                         f[5][k] * dv[1] * mixed_derivative[1];
-        out[6][k] = third_order_form(f, k, du, du, du);
-        out[7][k] = third_order_form(f, k, du, du, dv) + 2.0 * u;
-        out[8][k] = third_order_form(f, k, du, dv, dv) + 2.0 * v;
-        out[9][k] = third_order_form(f, k, dv, dv, dv);
+        const double u =
+            f[3][k] * du[0] * mixed_derivative_of_map[0] +
+            f[4][k] * (du[0] * mixed_derivative_of_map[1] + du[1] * mixed_derivative_of_map[0]) +
+            f[5][k] * du[1] * mixed_derivative_of_map[1];
+        const double v =
+            f[3][k] * dv[0] * mixed_derivative_of_map[0] +
+            f[4][k] * (dv[0] * mixed_derivative_of_map[1] + dv[1] * mixed_derivative_of_map[0]) +
+            f[5][k] * dv[1] * mixed_derivative_of_map[1];
+        out[6][k] = third_derivative_form(f, k, du, du, du);
+        out[7][k] = third_derivative_form(f, k, du, du, dv) + 2.0 * u;
+        out[8][k] = third_derivative_form(f, k, du, dv, dv) + 2.0 * v;
+        out[9][k] = third_derivative_form(f, k, dv, dv, dv);
     }
 }
 
@@ -171,20 +175,21 @@ static void evaluate_triangle_corner_square(const struct square_charts *surface,
                                             double u, double v, int count, double (*out)[3])
 {
     const int corner = square % 3;
-    const double mixed_derivative = -1.0 / 6.0;
+    const double mixed_derivative_of_map = -1.0 / 6.0;
     /* value, d/du, d/dv and d/du dv of the barycentric weights of this corner, the next and the
      * last */
     double w[3][4] = {{0.0},
-                      {0.5 * u + mixed_derivative * u * v, 0.5 + mixed_derivative * v,
-                       mixed_derivative * u, mixed_derivative},
-                      {0.5 * v + mixed_derivative * u * v, mixed_derivative * v,
-                       0.5 + mixed_derivative * u, mixed_derivative}};
+                      {0.5 * u + mixed_derivative_of_map * u * v, 0.5 + mixed_derivative_of_map * v,
+                       mixed_derivative_of_map * u, mixed_derivative_of_map},
+                      {0.5 * v + mixed_derivative_of_map * u * v, mixed_derivative_of_map * v,
+                       0.5 + mixed_derivative_of_map * u, mixed_derivative_of_map}};
     for (int i = 0; i < 4; i++) {
         w[0][i] = (i == 0 ? 1.0 : 0.0) - w[1][i] - w[2][i];
     }
     const double *b = w[(4 - corner) % 3], *c = w[(5 - corner) % 3];
     double f[THIRD_ORDER][3];
-    evaluate_face((const struct subdivision_surface *)surface, square / 3, b[0], c[0], count, f);
+    evaluate_control_face((const struct subdivision_surface *)surface, square / 3, b[0], c[0],
+                          count, f);
     for (int k = 0; k < 3; k++) {
         out[0][k] = f[0][k];
         out[1][k] = f[1][k] * b[1] + f[2][k] * c[1];
@@ -207,8 +212,9 @@ static void evaluate_subdivided_element(const struct square_charts *surface, int
 {
     const struct subdivision_surface *sub = (const struct subdivision_surface *)surface;
     double f[SECOND_ORDER][3];
-    evaluate_polynomial(sub, element_index, sub->triangles ? s * (1.0 - t) : s, t, SECOND_ORDER, f);
-    tact_v3_add(c[0], f[0], sub->face[sub->face_polynomials[element_index].face].origin);
+    evaluate_face_polynomial(sub, element_index, sub->triangles ? s * (1.0 - t) : s, t,
+                             SECOND_ORDER, f);
+    tact_v3_add(c[0], f[0], sub->face[sub->subdivided_face_polynomials[element_index].face].origin);
     tact_v3_scale(c[1], f[1], sub->triangles ? 1.0 - t : 1.0);
     tact_v3_copy(c[2], f[2]);
     if (sub->triangles) {
@@ -231,7 +237,7 @@ static void fill_polynomials_about_vertex(struct subdivision_surface *s,
                            to the size of the ring */
             tact_ring_limit_point(ring, limit);
             tact_v3_add(origin, origin, limit);
-            tact_ring_translate(ring, limit);
+            tact_ring_subtract_offset(ring, limit);
             tact_ring_subdivide(ring, next);
             *ring = *next;
         }
@@ -240,8 +246,9 @@ static void fill_polynomials_about_vertex(struct subdivision_surface *s,
             for (int part = regular ? -1 : 0; at == face->half && part < (regular ? 0 : 3);
                  part++) {
                 const int to = regular ? 0 : level * POLYNOMIALS_PER_SPLIT_FACE + part;
-                tact_ring_bezier_points(ring, i, part, &s->face_polynomials[face->first + to]);
-                s->face_polynomials[face->first + to].face = mesh->face[at];
+                tact_ring_bezier_points(ring, i, part,
+                                        &s->subdivided_face_polynomials[face->first + to]);
+                s->subdivided_face_polynomials[face->first + to].face = mesh->face[at];
                 tact_v3_copy(face->origin, origin);
                 tact_v3_copy(face->normal, normal);
                 face->ratio = tact_ring_subdominant_eigenvalue(n, s->triangles);
@@ -275,7 +282,7 @@ static int is_extraordinary_vertex(const struct control_mesh *mesh, int half)
 
 /* 1 where all faces of the control mesh are of one kind, with at most one extraordinary vertex
  * each. */
-static int are_extraordinary_separated(const struct control_mesh *mesh)
+static int are_extraordinary_vertices_separate(const struct control_mesh *mesh)
 {
     for (int f = 0; f < mesh->faces; f++) {
         int count = 0;
@@ -342,16 +349,20 @@ static int allocate_face_polynomials(struct subdivision_surface *s, const struct
         count += face->has_extraordinary_vertex ? EXTRAORDINARY_FACE_POLYNOMIALS : 1;
     }
     s->face_polynomial_count = count;
-    s->face_polynomials = malloc(((size_t)count + 1) * sizeof *s->face_polynomials);
+    s->subdivided_face_polynomials =
+        malloc(((size_t)count + 1) * sizeof *s->subdivided_face_polynomials);
     s->square_charts.owned[0] = s->face;
-    s->square_charts.owned[1] = s->face_polynomials;
-    return s->face && s->square_charts.neighbour_over_edge && s->face_polynomials ? 0 : -ENOMEM;
+    s->square_charts.owned[1] = s->subdivided_face_polynomials;
+    return s->face && s->square_charts.neighbour_over_edge && s->subdivided_face_polynomials
+               ? 0
+               : -ENOMEM;
 }
 
 static int make_subdivision_surface(struct control_mesh *mesh, struct tact_charts **out,
                                     struct tact_error *err)
 {
-    for (int i = 0; i < SUBDIVISIONS_TO_SEPARATE && !are_extraordinary_separated(mesh); i++) {
+    for (int i = 0; i < SUBDIVISIONS_TO_SEPARATE && !are_extraordinary_vertices_separate(mesh);
+         i++) {
         int rc = tact_control_mesh_subdivide(mesh);
         if (rc) {
             return rc;
@@ -367,17 +378,18 @@ static int make_subdivision_surface(struct control_mesh *mesh, struct tact_chart
     if (!s) {
         return -ENOMEM;
     }
-    tact_squares_init(&s->square_charts);
+    tact_squares_init_surface(&s->square_charts);
     int rc = allocate_face_polynomials(s, mesh);
     rc = rc ? rc : fill_face_polynomials(s, mesh);
     if (!rc) {
         find_square_neighbours(s, mesh);
         tact_squares_set_mass(&s->square_charts, evaluate_subdivided_element,
                               s->face_polynomial_count, 1);
-        rc = tact_squares_finish(&s->square_charts,
-                                 "the faces' normals point into the solid: list the corners of "
-                                 "each face counter-clockwise as seen from outside",
-                                 err);
+        rc = tact_squares_triangulate_and_check(
+            &s->square_charts,
+            "the faces' normals point into the solid: list the corners of "
+            "each face counter-clockwise as seen from outside",
+            err);
     }
     if (rc) {
         tact_charts_free(&s->square_charts.base);

@@ -27,7 +27,8 @@ static void choose_torus_grid(const double size[3], size_t *corners, size_t *tub
 /* Radius of the tube of a triangulation with the volume of the torus: the sections are regular
  * polygons about the ring of that radius, and the volume between two of them is the area of a
  * section, times the ring's radius and the sine of the angle between them. */
-static double enlarged_tube_radius(const double size[3], size_t corners, size_t tube_circle_count)
+static double tube_radius_of_torus_mesh(const double size[3], size_t corners,
+                                        size_t tube_circle_count)
 {
     const double corner = 2.0 * PI / (double)corners,
                  section = 2.0 * PI / (double)tube_circle_count;
@@ -44,11 +45,11 @@ static int make_torus_mesh(const double size[3], struct tact_mesh **out)
         return -EINVAL;
     }
     choose_torus_grid(size, &corners, &tube_circle_count);
-    double tube = enlarged_tube_radius(size, corners, tube_circle_count), ring = size[0];
+    double tube = tube_radius_of_torus_mesh(size, corners, tube_circle_count), ring = size[0];
     if (tube > 0.5 * (size[0] + size[1])) {
-        const double torus_enlargement = tact_cbrt(tube / size[1] * tube / size[1]);
-        tube = size[1] * torus_enlargement;
-        ring = size[0] * torus_enlargement;
+        const double enlargement_of_torus_mesh = tact_cbrt(tube / size[1] * tube / size[1]);
+        tube = size[1] * enlargement_of_torus_mesh;
+        ring = size[0] * enlargement_of_torus_mesh;
     }
     double *vertices = malloc(3 * corners * tube_circle_count * sizeof *vertices);
     uint32_t *triangles = malloc(6 * corners * tube_circle_count * sizeof *triangles);
@@ -99,13 +100,13 @@ static int find_torus_surface_point(const struct tact_shape *shape, const double
         return -EDOM;
     }
     const double cosine = n[0] * e[0] + n[1] * e[1], round[3] = {-e[1], e[0], 0.0};
-    double tube_circle_tangent[3];
-    tact_v3_cross(tube_circle_tangent, n, round);
+    double tangent_of_tube_circle[3];
+    tact_v3_cross(tangent_of_tube_circle, n, round);
     tact_v3_copy(out->normal, n);
     tact_v3_scale(out->at, e, ring);
     tact_v3_axpy(out->at, tube, n);
     memset(out->bend, 0, sizeof out->bend);
-    tact_surface_add_curvature(out, 1.0 / tube, tube_circle_tangent);
+    tact_surface_add_curvature(out, 1.0 / tube, tangent_of_tube_circle);
     tact_surface_add_curvature(out, cosine / (ring + tube * cosine), round);
     return 0;
 }

@@ -13,7 +13,7 @@
 
 struct anderson {
     int size;                    /* number of unknowns */
-    int recorded_sweeps;         /* number of sweeps recorded since the restart */
+    int sweeps_since_restart;    /* number of sweeps recorded since the restart */
     double *f, *g;               /* scaled residual g - x and result g of the last sweep */
     double *df[ANDERSON_WINDOW]; /* differences between successive residuals (scaled) */
     double *dg[ANDERSON_WINDOW]; /* differences between successive results */

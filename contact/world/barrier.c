@@ -18,7 +18,7 @@
     0.99 /* largest fraction of the distance to the border of a cone that a step covers */
 #define MIN_INTERIOR_POINT_STEP                                                                    \
     1e-3 /* relative length of an interior-point step below which the method ends */
-#define STAGNATION_TEST_COMPLEMENTARITY_RATIO                                                      \
+#define STAGNATION_TEST_GAP_RATIO                                                                  \
     1e-12 /* complementarity product, relative to the start: below it, a step that does not halve  \
              the product is the last */
 #define COMPLEMENTARITY_TOLERANCE                                                                  \
@@ -129,14 +129,14 @@ static int add_pressure_centre_cones(const struct tact_local_problem *local, str
     double length = tact_max(local->semi[0], local->semi[1]);
     for (int i = 0; i < local->corners; i++) {
         const double *a = local->corner[i], *b = local->corner[(i + 1) % local->corners];
-        double polygon_edge[2] = {b[0] - a[0], b[1] - a[1]};
-        double unit = 1.0 / (length * tact_hypot(polygon_edge[0], polygon_edge[1]));
-        const double g[6] = {unit * (polygon_edge[1] * a[0] - polygon_edge[0] * a[1]),
+        double patch_polygon_edge[2] = {b[0] - a[0], b[1] - a[1]};
+        double unit = 1.0 / (length * tact_hypot(patch_polygon_edge[0], patch_polygon_edge[1]));
+        const double g[6] = {unit * (patch_polygon_edge[1] * a[0] - patch_polygon_edge[0] * a[1]),
                              0.0,
                              0.0,
                              0.0,
-                             unit * polygon_edge[0],
-                             unit * polygon_edge[1]};
+                             unit * patch_polygon_edge[0],
+                             unit * patch_polygon_edge[1]};
         p[i].size = 1;
         memcpy(p[i].g, g, sizeof g);
     }
@@ -189,28 +189,28 @@ static int build_island_cones(struct tact_world *world, const struct island *isl
         struct barrier_block *b = &barrier->blocks[i];
         int rolls = tact_local_transmits_rolling_torque(local),
             has_torsion_limit = local->spin_arm > 0.0;
-        b->resists_rolling = tact_local_resists_rolling(local);
+        b->does_contact_resist_rolling = tact_local_resists_rolling(local);
         if (count + 2 + local->corners > barrier->cone_capacity ||
             !(local->mu > MIN_FRICTION_COEFFICIENT) ||
-            ((rolls || b->resists_rolling) && !has_torsion_limit)) {
+            ((rolls || b->does_contact_resist_rolling) && !has_torsion_limit)) {
             return 0;
         }
         b->first = count;
-        b->rows = rolls || b->resists_rolling ? 6 : has_torsion_limit ? 4 : 3;
+        b->rows = rolls || b->does_contact_resist_rolling ? 6 : has_torsion_limit ? 4 : 3;
         barrier->cones[count].size = has_torsion_limit ? 4 : 3;
         b->count = 1;
         if (rolls) {
             b->count += add_pressure_centre_cones(local, barrier->cones + count + 1);
-        } else if (b->resists_rolling) {
+        } else if (b->does_contact_resist_rolling) {
             b->count += add_rolling_resistance_cone(local, barrier->cones + count + 1);
         }
         count += b->count;
         memset(b->target_velocity, 0, sizeof b->target_velocity);
-        tact_impact_subtract_target_velocity(block, b->target_velocity);
+        tact_impact_subtract_all_targets(block, b->target_velocity);
         for (int k = 0; k < 6; k++) {
             b->row_cfm[k] = block->row_cfm[k] + (k ? 0.0 : block->normal_cfm);
         }
-        tact_block_subtract_rest_impulse(block, b->target_velocity);
+        tact_block_subtract_rest_velocity(block, b->target_velocity);
     }
     return count;
 }
@@ -313,8 +313,8 @@ static double compute_de_saxce_term(const struct barrier_cone *p, const double *
 
 /* Returns the rolling speed in the metric of the rolling cone, the term that keeps rolling
  * resistance from causing a normal velocity, and adds its derivative. */
-static double compute_rolling_speed_term(const struct barrier_cone *p, const double *u,
-                                         double *slope)
+static double compute_rolling_resistance_term(const struct barrier_cone *p, const double *u,
+                                              double *slope)
 {
     const double arm[2] = {1.0 / p->g[6 + 4], 1.0 / p->g[12 + 5]};
     const double speed[2] = {arm[0] * u[4], arm[1] * u[5]}, size = tact_hypot(speed[0], speed[1]);
@@ -337,14 +337,15 @@ static double evaluate_contact_residual(struct tact_world *world, const struct b
     tact_direct_contact_velocity(&world->direct, block, barrier->v, u);
     tact_block_add_compliance(block, b->r, u);
     double de_saxce_velocity = compute_de_saxce_term(cones, u, b->slope);
-    de_saxce_velocity +=
-        b->resists_rolling ? compute_rolling_speed_term(cones + 1, u, b->slope) : 0.0;
+    de_saxce_velocity += b->does_contact_resist_rolling
+                             ? compute_rolling_resistance_term(cones + 1, u, b->slope)
+                             : 0.0;
     u[0] += de_saxce_velocity;
     for (int k = 0; k < b->count; k++) {
         struct barrier_cone *p = &cones[k];
-        multiply_cone_rows(p, b->r, p->primal_residual);
+        multiply_cone_rows(p, b->r, p->cone_point_residual);
         for (int i = 0; i < p->size; i++) {
-            p->primal_residual[i] -= p->s[i];
+            p->cone_point_residual[i] -= p->s[i];
         }
         add_cone_vector_to_contact_rows(p, p->y, sum);
         compute_nesterov_todd_scaling(p);
@@ -367,11 +368,12 @@ static double evaluate_island_residuals(struct tact_world *world, const struct i
     memset(d->rhs, 0, 6 * (size_t)island->owners.count * sizeof *d->rhs);
     for (int i = 0; i < island->owners.count; i++) {
         const double *free_velocity = world->free_velocities + (size_t)6 * (size_t)d->order[i];
-        double missing_momentum[6];
+        double missing_free_momentum[6];
         for (int k = 0; k < 6; k++) {
-            missing_momentum[k] = free_velocity[k] - barrier->v[6 * i + k];
+            missing_free_momentum[k] = free_velocity[k] - barrier->v[6 * i + k];
         }
-        tact_6x6_add_matrix_vector(d->rhs + 6 * i, 1.0, d->mass + 36 * (size_t)i, missing_momentum);
+        tact_6x6_add_matrix_vector(d->rhs + 6 * i, 1.0, d->mass + 36 * (size_t)i,
+                                   missing_free_momentum);
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
@@ -416,9 +418,10 @@ static int assemble_interior_point_system(struct tact_world *world, const struct
             add_cone_stiffness(&barrier->cones[m], h);
         }
         for (int q = 0; q < 36; q++) {
-            int is_transmitted = q / 6 < b->rows && q % 6 < b->rows;
-            slip[q] = is_transmitted ? (double)(q % 7 == 0) + (q < 6 ? b->slope[q] : 0.0) : 0.0;
-            h[q] = is_transmitted ? h[q] + slip[q] * b->row_cfm[q % 6] : (double)(q % 7 == 0);
+            int are_rows_transmitted = q / 6 < b->rows && q % 6 < b->rows;
+            slip[q] =
+                are_rows_transmitted ? (double)(q % 7 == 0) + (q < 6 ? b->slope[q] : 0.0) : 0.0;
+            h[q] = are_rows_transmitted ? h[q] + slip[q] * b->row_cfm[q % 6] : (double)(q % 7 == 0);
             b->inverse[q] = q % 7 == 0;
         }
         if (block->has_cross_compliance) {
@@ -431,7 +434,7 @@ static int assemble_interior_point_system(struct tact_world *world, const struct
         tact_6x6_add_product(b->c, -1.0, b->inverse, slip);
         tact_direct_add_contact(&world->direct, block, b->c, 0);
     }
-    return tact_direct_factor(&world->direct);
+    return tact_direct_factor_matrix(&world->direct);
 }
 
 /* Sets the target of a cone's step: product of impulse and velocity equal to `centre`; with
@@ -481,7 +484,7 @@ static double compute_contact_interior_point_step(struct tact_world *world,
         struct barrier_cone *p = &world->barrier.cones[k];
         multiply_cone_rows(p, b->dr, p->ds);
         for (int i = 0; i < p->size; i++) {
-            p->ds[i] += p->primal_residual[i];
+            p->ds[i] += p->cone_point_residual[i];
         }
         dual_velocity_change(p, p->ds, p->dy);
         max_step_fraction = tact_min(max_step_fraction, max_step_inside_cone(p->s, p->ds, p->size));
@@ -502,7 +505,7 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
         struct barrier_block *b = &barrier->blocks[i];
         double sum[6] = {0.0}, y[4];
         for (int k = b->first; k < b->first + b->count; k++) {
-            dual_velocity_change(&barrier->cones[k], barrier->cones[k].primal_residual, y);
+            dual_velocity_change(&barrier->cones[k], barrier->cones[k].cone_point_residual, y);
             add_cone_vector_to_contact_rows(&barrier->cones[k], y, sum);
         }
         for (int k = 0; k < 6; k++) {
@@ -566,7 +569,8 @@ static int mehrotra_predictor_corrector(struct tact_world *world, const struct i
     return share > MIN_INTERIOR_POINT_STEP;
 }
 
-int tact_barrier_solve(struct tact_world *world, const struct island *island, int max_steps)
+int tact_barrier_solve(struct tact_world *world, const struct island *island,
+                       int max_interior_steps)
 {
     int steps = 0;
     if (tact_island_has_hands(world, island) || !tact_direct_order_nodes(world, island)) {
@@ -574,11 +578,11 @@ int tact_barrier_solve(struct tact_world *world, const struct island *island, in
     }
     int cones = build_island_cones(world, island);
     double first = cones ? init_interior_point_iterates(world, island, cones) : 0.0, gap = first;
-    while (first > 0.0 && steps < max_steps) {
+    while (first > 0.0 && steps < max_interior_steps) {
         double before = gap;
         gap = evaluate_island_residuals(world, island, cones);
         int has_complementarity_stagnated =
-            gap < STAGNATION_TEST_COMPLEMENTARITY_RATIO * first && gap > 0.5 * before;
+            gap < STAGNATION_TEST_GAP_RATIO * first && gap > 0.5 * before;
         if (has_complementarity_stagnated || !(gap > COMPLEMENTARITY_TOLERANCE * first) ||
             !mehrotra_predictor_corrector(world, island, cones, gap)) {
             break;

@@ -26,20 +26,21 @@ struct barrier_cone {
     int size;     /* 1, 3 or 4 */
     double g[24]; /* matrix G of a cone, size x 6, that maps the contact impulse r to the cone's
                      vector s */
-    double s[4], y[4];           /* impulse vector s and dual velocity y, both inside the cone */
-    double w[4], beta;           /* scaling W, with W s = W^-1 y */
-    double scaled_cone_point[4]; /* W s */
-    double primal_residual[4];   /* G r - s */
+    double s[4], y[4];             /* impulse vector s and dual velocity y, both inside the cone */
+    double w[4], beta;             /* scaling W, with W s = W^-1 y */
+    double scaled_cone_point[4];   /* W s */
+    double cone_point_residual[4]; /* G r - s */
     double complementarity_right_side[4]; /* right side of the cone's linear equation: required
                                 value of W ds + W^-1 dy */
     double ds[4], dy[4];
 };
 
 struct barrier_block {
-    int first, count;          /* range of the contact's cones; the first is the friction cone */
-    int rows;                  /* number of rows of the impulse r that the patch transmits */
-    int resists_rolling;       /* 1: the second cone is that of the torques that resist rolling */
-    double row_cfm[6];         /* compliance of each row of the contact [1/kg, 1/(kg m^2)] */
+    int first, count; /* range of the contact's cones; the first is the friction cone */
+    int rows;         /* number of rows of the impulse r that the patch transmits */
+    int does_contact_resist_rolling; /* 1: the second cone is that of the torques that resist
+                                        rolling */
+    double row_cfm[6];               /* compliance of each row of the contact [1/kg, 1/(kg m^2)] */
     double target_velocity[6]; /* velocity of the contact at zero impulse with its bodies at rest */
     double r[6], dr[6];        /* contact impulse r, and its change in a step */
     /* derivative of De Saxce's term and the rolling term by the contact velocity */
@@ -65,6 +66,7 @@ void tact_barrier_destroy(struct barrier *barrier);
 /* Sets the impulses of an island's contacts in at most `most` steps; the velocities of its bodies
  * are overwritten. Returns the number of steps. Returns 0, with unchanged impulses, where the
  * method does not apply to the island or did not converge. Real-time safe. */
-int tact_barrier_solve(struct tact_world *world, const struct island *island, int max_steps);
+int tact_barrier_solve(struct tact_world *world, const struct island *island,
+                       int max_interior_steps);
 
 #endif

@@ -11,11 +11,12 @@
     1e-8 /* rotation in a tick [rad] below which the gyroscopic change of angular velocity is less \
             than rounding */
 
-static void unpack_symmetric_matrix(const double *packed_symmetric, double *m)
+static void unpack_symmetric_matrix(const double *packed_symmetric_matrix, double *m)
 {
-    const double full_matrix[9] = {packed_symmetric[0], packed_symmetric[3], packed_symmetric[4],
-                                   packed_symmetric[3], packed_symmetric[1], packed_symmetric[5],
-                                   packed_symmetric[4], packed_symmetric[5], packed_symmetric[2]};
+    const double full_matrix[9] = {
+        packed_symmetric_matrix[0], packed_symmetric_matrix[3], packed_symmetric_matrix[4],
+        packed_symmetric_matrix[3], packed_symmetric_matrix[1], packed_symmetric_matrix[5],
+        packed_symmetric_matrix[4], packed_symmetric_matrix[5], packed_symmetric_matrix[2]};
     for (int i = 0; i < 9; i++) {
         m[i] = full_matrix[i];
     }
@@ -29,16 +30,17 @@ static int is_physical_inertia(const double *inertia)
     if (!(half > 0.0) || !isfinite(half)) {
         return 0;
     }
-    for (int condition_index = 0; condition_index < 2; condition_index++) {
+    for (int index_of_inertia_condition = 0; index_of_inertia_condition < 2;
+         index_of_inertia_condition++) {
         double m[9];
         for (int i = 0; i < 9; i++) {
-            double half_trace_entry = i % 4 == 0 ? half * (1.0 + 1e-9) : 0.0;
-            m[i] = condition_index ? half_trace_entry - inertia[i] : inertia[i];
+            double half_trace_matrix_entry = i % 4 == 0 ? half * (1.0 + 1e-9) : 0.0;
+            m[i] = index_of_inertia_condition ? half_trace_matrix_entry - inertia[i] : inertia[i];
         }
         double m2 = m[0] * m[4] - m[1] * m[3];
         double det = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
                      m[2] * (m[3] * m[7] - m[4] * m[6]);
-        double slack = condition_index ? -1e-12 * half : 0.0;
+        double slack = index_of_inertia_condition ? -1e-12 * half : 0.0;
         if (!(m[0] > slack) || !(m2 > slack * half) || !(det > slack * half * half)) {
             return 0;
         }
@@ -54,14 +56,14 @@ int tact_body_set_mass(struct tact_body *body, double mass, const double inertia
         return -EINVAL;
     }
     body->mass = mass;
-    double factored_inertia[9];
+    double factored_inertia_matrix[9];
     for (int i = 0; i < 9; i++) {
-        body->inertia[i] = factored_inertia[i] = m[i];
+        body->inertia[i] = factored_inertia_matrix[i] = m[i];
     }
-    tact_ldl_factor(factored_inertia, 3);
+    tact_ldl_factor(factored_inertia_matrix, 3);
     for (int j = 0; j < 3; j++) {
         double column[3] = {j == 0, j == 1, j == 2};
-        tact_ldl_solve(factored_inertia, 3, column);
+        tact_ldl_solve(factored_inertia_matrix, 3, column);
         for (int i = 0; i < 3; i++) {
             body->inverse_inertia[3 * i + j] = column[i];
         }
@@ -89,33 +91,33 @@ static void momentum_to_angular_velocity(const struct tact_body *body, const dou
 }
 
 /* Time derivative of a quaternion at angular velocity w. */
-static void quaternion_rate(const double *w, const double *q, double *rate)
+static void compute_quaternion_rate(const double *w, const double *q, double *rate)
 {
     const double half[4] = {0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]};
     tact_quat_mul(rate, half, q);
 }
 
 /* Time derivative of the quaternion of a free body with angular momentum l. */
-static void free_body_quaternion_rate(const struct tact_body *body, const double *q,
-                                      const double *l, double *rate)
+static void compute_free_body_quaternion_rate(const struct tact_body *body, const double *q,
+                                              const double *l, double *rate)
 {
     double w[3], unit[4] = {q[0], q[1], q[2], q[3]};
     tact_quat_normalize(unit);
     momentum_to_angular_velocity(body, unit, l, w);
-    quaternion_rate(w, q, rate);
+    compute_quaternion_rate(w, q, rate);
 }
 
 static void runge_kutta_rotation_step(const struct tact_body *body, const double *l, double h,
                                       double *q)
 {
     double k[4][4], at[4];
-    free_body_quaternion_rate(body, q, l, k[0]);
-    for (int rk_stage = 1; rk_stage < 4; rk_stage++) {
-        double step = rk_stage == 3 ? h : 0.5 * h;
+    compute_free_body_quaternion_rate(body, q, l, k[0]);
+    for (int runge_kutta_stage = 1; runge_kutta_stage < 4; runge_kutta_stage++) {
+        double step = runge_kutta_stage == 3 ? h : 0.5 * h;
         for (int i = 0; i < 4; i++) {
-            at[i] = q[i] + step * k[rk_stage - 1][i];
+            at[i] = q[i] + step * k[runge_kutta_stage - 1][i];
         }
-        free_body_quaternion_rate(body, at, l, k[rk_stage]);
+        compute_free_body_quaternion_rate(body, at, l, k[runge_kutta_stage]);
     }
     for (int i = 0; i < 4; i++) {
         q[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
@@ -127,7 +129,7 @@ static void runge_kutta_rotation_step(const struct tact_body *body, const double
 static void euler_rotation_step(const double *w, double h, double *q)
 {
     double rate[4];
-    quaternion_rate(w, q, rate);
+    compute_quaternion_rate(w, q, rate);
     for (int i = 0; i < 4; i++) {
         q[i] += h * rate[i];
     }

@@ -15,7 +15,7 @@
 #define MAX_PATCH_SHIFT_RATIO 0.25
 
 /* Rows of a wrench that are elastic: the force along the normal, the torques about t1 and t2. */
-static const int elastic_row[3] = {0, 4, 5};
+static const int rows_of_elastic_wrench[3] = {0, 4, 5};
 
 void tact_carry_rotation_between(const struct tact_pose *from, const struct tact_pose *to,
                                  double rotation_vector[3])
@@ -28,9 +28,9 @@ void tact_carry_rotation_between(const struct tact_pose *from, const struct tact
     tact_v3_scale(rotation_vector, q + 1, q[0] < 0.0 ? -scale : scale);
 }
 
-void tact_carry_displace_point(const struct tact_pose *from, const struct tact_pose *to,
-                               const double rotation_vector[3], const double point[3],
-                               double shift[3])
+void tact_carry_point_displacement(const struct tact_pose *from, const struct tact_pose *to,
+                                   const double rotation_vector[3], const double point[3],
+                                   double shift[3])
 {
     double arm[3], q[4], after[3];
     tact_quat_from_rotvec(q, rotation_vector);
@@ -42,7 +42,7 @@ void tact_carry_displace_point(const struct tact_pose *from, const struct tact_p
 }
 
 /* Radius of a ball, or of the bounding box of a mesh; 1e9 m for a half-space. */
-static double shape_radius(const struct tact_shape *shape)
+static double radius_of_ball_or_bounds(const struct tact_shape *shape)
 {
     if (shape->kind == TACT_SHAPE_SPHERE) {
         return shape->size[0];
@@ -65,53 +65,56 @@ static int are_surfaces_entirely_curved(const struct tact_world *world, int a, i
 /* Displacements and rotations of two shapes from earlier poses to the present ones, at the point of
  * a contact between them, half the sum of which is the motion of the contact. gradient: along its
  * normal, of any length. do_balls_roll: 1: the rotations of two balls count. */
-static void find_contact_displacements(const struct tact_world *world, const int shape[2],
-                                       const struct tact_pose *a_then,
-                                       const struct tact_pose *b_then, const double *point,
-                                       const double *gradient, int do_balls_roll, double a[6],
-                                       double b[6])
+static void find_shape_displacements_at_contact(const struct tact_world *world, const int shape[2],
+                                                const struct tact_pose *pose_a_at_measurement,
+                                                const struct tact_pose *pose_b_at_measurement,
+                                                const double *point, const double *gradient,
+                                                int do_balls_roll, double a[6], double b[6])
 {
-    const struct tact_pose *current_pose_a = &world->poses[shape[0]],
-                           *current_pose_b = &world->poses[shape[1]];
+    const struct tact_pose *pose_a_in_tick = &world->poses[shape[0]],
+                           *pose_b_in_tick = &world->poses[shape[1]];
     const struct tact_shape *shape_a = &world->shapes[shape[0]].shape;
     const struct tact_shape *shape_b = &world->shapes[shape[1]].shape;
-    int is_ball_a = shape_a->kind == TACT_SHAPE_SPHERE,
-        is_ball_b = shape_b->kind == TACT_SHAPE_SPHERE;
-    tact_carry_rotation_between(a_then, current_pose_a, a + 3);
-    tact_carry_rotation_between(b_then, current_pose_b, b + 3);
+    int is_shape_a_ball = shape_a->kind == TACT_SHAPE_SPHERE,
+        is_shape_b_ball = shape_b->kind == TACT_SHAPE_SPHERE;
+    tact_carry_rotation_between(pose_a_at_measurement, pose_a_in_tick, a + 3);
+    tact_carry_rotation_between(pose_b_at_measurement, pose_b_in_tick, b + 3);
     /* The contact of a ball is where the other body faces the ball; the ball's own rotation has no
      * effect. */
-    if (is_ball_a != is_ball_b) {
-        tact_v3_copy(is_ball_a ? a + 3 : b + 3, is_ball_a ? b + 3 : a + 3);
-    } else if (is_ball_a && !do_balls_roll) {
+    if (is_shape_a_ball != is_shape_b_ball) {
+        tact_v3_copy(is_shape_a_ball ? a + 3 : b + 3, is_shape_a_ball ? b + 3 : a + 3);
+    } else if (is_shape_a_ball && !do_balls_roll) {
         memset(a + 3, 0, 3 * sizeof *a);
         memset(b + 3, 0, 3 * sizeof *b);
     }
-    tact_carry_displace_point(a_then, current_pose_a, a + 3, point, a);
-    tact_carry_displace_point(b_then, current_pose_b, b + 3, point, b);
+    tact_carry_point_displacement(pose_a_at_measurement, pose_a_in_tick, a + 3, point, a);
+    tact_carry_point_displacement(pose_b_at_measurement, pose_b_in_tick, b + 3, point, b);
     /* Along its tangent plane a patch between curved bodies moves with the more curved one, here
      * the smaller one. */
     double area = tact_v3_norm(gradient);
     if (area > 0.0) {
-        double n[3], slide[3];
-        double ka = 1.0 / shape_radius(shape_a), kb = 1.0 / shape_radius(shape_b);
-        double curvature_preference = ka / (ka + kb) - 0.5;
+        double n[3], sliding_displacement[3];
+        double ka = 1.0 / radius_of_ball_or_bounds(shape_a),
+               kb = 1.0 / radius_of_ball_or_bounds(shape_b);
+        double curvature_fraction_of_a_less_half = ka / (ka + kb) - 0.5;
         tact_v3_scale(n, gradient, 1.0 / area);
-        tact_v3_sub(slide, a, b);
-        tact_v3_axpy(slide, -tact_v3_dot(n, slide), n);
-        tact_v3_axpy(a, curvature_preference, slide);
-        tact_v3_axpy(b, curvature_preference, slide);
+        tact_v3_sub(sliding_displacement, a, b);
+        tact_v3_axpy(sliding_displacement, -tact_v3_dot(n, sliding_displacement), n);
+        tact_v3_axpy(a, curvature_fraction_of_a_less_half, sliding_displacement);
+        tact_v3_axpy(b, curvature_fraction_of_a_less_half, sliding_displacement);
     }
 }
 
-void tact_world_carry(const struct tact_world *world, int pair, const struct tact_pose *a_then,
-                      const struct tact_pose *b_then, const struct tact_moments *in,
+void tact_world_carry(const struct tact_world *world, int pair,
+                      const struct tact_pose *pose_a_at_measurement,
+                      const struct tact_pose *pose_b_at_measurement, const struct tact_moments *in,
                       struct tact_moments *out)
 {
     int shape[2];
     double a[6], b[6];
     tact_world_pair_shapes(world, pair, &shape[0], &shape[1]);
-    find_contact_displacements(world, shape, a_then, b_then, in->centroid, in->gradient, 1, a, b);
+    find_shape_displacements_at_contact(world, shape, pose_a_at_measurement, pose_b_at_measurement,
+                                        in->centroid, in->gradient, 1, a, b);
     tact_moments_advance(
         in, a, b, 1.0,
         are_surfaces_entirely_curved(world, shape[0], shape[1]) ? 2.0 : tact_moments_exponent(in),
@@ -124,13 +127,14 @@ static void find_patch_rotation(const struct tact_world *world, const int shape[
                                 const double *normal, const double a[3], const double b[3],
                                 double out[3])
 {
-    const double radius_a = shape_radius(&world->shapes[shape[0]].shape),
-                 radius_b = shape_radius(&world->shapes[shape[1]].shape);
-    const double share_of_a = radius_a / (radius_a + radius_b);
-    tact_v3_scale(out, a, share_of_a);
-    tact_v3_axpy(out, 1.0 - share_of_a, b);
-    const double spin =
-        (1.0 - share_of_a) * tact_v3_dot(normal, a) + share_of_a * tact_v3_dot(normal, b);
+    const double radius_of_shape_a = radius_of_ball_or_bounds(&world->shapes[shape[0]].shape),
+                 radius_of_shape_b = radius_of_ball_or_bounds(&world->shapes[shape[1]].shape);
+    const double rotation_fraction_of_a =
+        radius_of_shape_a / (radius_of_shape_a + radius_of_shape_b);
+    tact_v3_scale(out, a, rotation_fraction_of_a);
+    tact_v3_axpy(out, 1.0 - rotation_fraction_of_a, b);
+    const double spin = (1.0 - rotation_fraction_of_a) * tact_v3_dot(normal, a) +
+                        rotation_fraction_of_a * tact_v3_dot(normal, b);
     tact_v3_axpy(out, spin - tact_v3_dot(normal, out), normal);
 }
 
@@ -147,7 +151,7 @@ static void rotate_patch_frame(const double rotation_vector[3], double frame[9])
 }
 
 /* Motion of the two shapes of a patch since it was measured, and its wrench after it. */
-struct carried_wrench {
+struct carried_motion_and_wrench {
     double a[6], b[6]; /* displacements and rotations of the shapes at the centre [m, rad] */
     double apart[6];   /* motion of the first shape relative to the second [m, rad] */
     double wrench[3];  /* normal force, torques about t1 and t2 [N, N m] */
@@ -155,13 +159,13 @@ struct carried_wrench {
 
 /* Carries the wrench of an elastic patch: it decreases by the stiffness times the motion of the
  * shapes relative to each other. */
-static void carry_wrench(const struct tact_world *world, const int shape[2],
-                         const struct tact_pose then[2], const struct tact_patch *patch,
-                         struct carried_wrench *out)
+static void carry_elastic_wrench(const struct tact_world *world, const int shape[2],
+                                 const struct tact_pose then[2], const struct tact_patch *patch,
+                                 struct carried_motion_and_wrench *out)
 {
     double motion[3];
-    find_contact_displacements(world, shape, &then[0], &then[1], patch->center, patch->frame, 0,
-                               out->a, out->b);
+    find_shape_displacements_at_contact(world, shape, &then[0], &then[1], patch->center,
+                                        patch->frame, 0, out->a, out->b);
     for (int i = 0; i < 6; i++) {
         out->apart[i] = out->a[i] - out->b[i];
     }
@@ -169,28 +173,30 @@ static void carry_wrench(const struct tact_world *world, const int shape[2],
     motion[1] = tact_v3_dot(patch->frame + 3, out->apart + 3);
     motion[2] = tact_v3_dot(patch->frame + 6, out->apart + 3);
     /* The stiffness includes the damping of Hunt and Crossley, the depth does not. */
-    const double elastic_share =
+    const double elastic_fraction_of_stiffness =
         tact_min(patch->wrench[0] / (patch->depth * patch->stiffness[0]), 1.0);
     for (int i = 0; i < 3; i++) {
-        const double *k = patch->stiffness + 6 * (size_t)elastic_row[i];
-        out->wrench[i] = patch->wrench[elastic_row[i]] -
-                         elastic_share * (k[0] * motion[0] + k[4] * motion[1] + k[5] * motion[2]);
+        const double *k = patch->stiffness + 6 * (size_t)rows_of_elastic_wrench[i];
+        out->wrench[i] = patch->wrench[rows_of_elastic_wrench[i]] -
+                         elastic_fraction_of_stiffness *
+                             (k[0] * motion[0] + k[4] * motion[1] + k[5] * motion[2]);
     }
 }
 
 /* Carries a patch with an elastic wrench, which moves with its two shapes. */
-static void carry_patch(const struct tact_world *world, const int shape[2],
-                        const struct tact_pose then[2], struct tact_patch *patch)
+static void carry_patch_with_elastic_wrench(const struct tact_world *world, const int shape[2],
+                                            const struct tact_pose then[2],
+                                            struct tact_patch *patch)
 {
-    struct carried_wrench now;
+    struct carried_motion_and_wrench now;
     double rotation_vector[3];
-    carry_wrench(world, shape, then, patch, &now);
+    carry_elastic_wrench(world, shape, then, patch, &now);
     /* the torque about the normal comes with the normal force */
-    const double force_ratio = now.wrench[0] / patch->wrench[0];
-    patch->depth *= force_ratio;
-    patch->wrench[3] *= force_ratio;
+    const double normal_force_ratio = now.wrench[0] / patch->wrench[0];
+    patch->depth *= normal_force_ratio;
+    patch->wrench[3] *= normal_force_ratio;
     for (int i = 0; i < 3; i++) {
-        patch->wrench[elastic_row[i]] = now.wrench[i];
+        patch->wrench[rows_of_elastic_wrench[i]] = now.wrench[i];
     }
     tact_v3_axpy(patch->center, 0.5, now.a);
     tact_v3_axpy(patch->center, 0.5, now.b);
@@ -198,8 +204,8 @@ static void carry_patch(const struct tact_world *world, const int shape[2],
     rotate_patch_frame(rotation_vector, patch->frame);
 }
 
-static int are_poses_present(const struct tact_world *world, const int shape[2],
-                             const struct tact_pose then[2])
+static int are_measured_poses_current(const struct tact_world *world, const int shape[2],
+                                      const struct tact_pose then[2])
 {
     return !memcmp(&then[0], &world->poses[shape[0]], sizeof *then) &&
            !memcmp(&then[1], &world->poses[shape[1]], sizeof *then);
@@ -211,20 +217,20 @@ static int are_poses_present(const struct tact_world *world, const int shape[2],
 static int is_motion_small(const struct tact_world *world, const int shape[2],
                            const struct tact_pose then[2], const struct tact_patch *patch)
 {
-    struct carried_wrench now;
+    struct carried_motion_and_wrench now;
     const double force = patch->wrench[0],
                  size = MAX_PATCH_SHIFT_RATIO * tact_max(patch->semi[0], patch->semi[1]),
-                 radius = tact_min(shape_radius(&world->shapes[shape[0]].shape),
-                                   shape_radius(&world->shapes[shape[1]].shape));
-    carry_wrench(world, shape, then, patch, &now);
-    const double torque_change =
+                 radius = tact_min(radius_of_ball_or_bounds(&world->shapes[shape[0]].shape),
+                                   radius_of_ball_or_bounds(&world->shapes[shape[1]].shape));
+    carry_elastic_wrench(world, shape, then, patch, &now);
+    const double rolling_torque_change =
         tact_hypot(now.wrench[1] - patch->wrench[4], now.wrench[2] - patch->wrench[5]);
-    const double slide = tact_hypot(tact_v3_dot(patch->frame + 3, now.apart),
-                                    tact_v3_dot(patch->frame + 6, now.apart));
+    const double sliding_displacement = tact_hypot(tact_v3_dot(patch->frame + 3, now.apart),
+                                                   tact_v3_dot(patch->frame + 6, now.apart));
     const double tilt = tact_hypot(tact_v3_dot(patch->frame + 3, now.apart + 3),
                                    tact_v3_dot(patch->frame + 6, now.apart + 3));
     return fabs(now.wrench[0] - force) <= MAX_FORCE_CHANGE_RATIO * force &&
-           torque_change <= force * size && slide <= size &&
+           rolling_torque_change <= force * size && sliding_displacement <= size &&
            tilt * radius <= MAX_FORCE_CHANGE_RATIO * patch->depth;
 }
 
@@ -233,23 +239,24 @@ int tact_world_can_carry(const struct tact_world *world, int pair,
 {
     int shape[2];
     tact_world_pair_shapes(world, pair, &shape[0], &shape[1]);
-    if (are_poses_present(world, shape, measurement->pose)) {
+    if (are_measured_poses_current(world, shape, measurement->pose)) {
         return 1;
     }
-    int can_carry = measurement->result >= 0;
+    int can_carry_measurement = measurement->result >= 0;
     if (!measurement->result) {
         return is_motion_small(world, shape, measurement->pose, &measurement->patch);
     }
     for (int i = 0; i < measurement->result; i++) {
-        can_carry = can_carry &&
-                    is_motion_small(world, shape, measurement->pose, &measurement->piece[i].patch);
+        can_carry_measurement =
+            can_carry_measurement &&
+            is_motion_small(world, shape, measurement->pose, &measurement->piece[i].patch);
     }
-    return can_carry;
+    return can_carry_measurement;
 }
 
-int tact_carry_measurement(const struct tact_world *world, int a, int b,
-                           const struct pair_measurement *measurement, int *counts,
-                           struct tact_patch *patch, struct tact_pair_piece *piece)
+int tact_carry_measurement_to_poses(const struct tact_world *world, int a, int b,
+                                    const struct pair_measurement *measurement, int *counts,
+                                    struct tact_patch *patch, struct tact_pair_piece *piece)
 {
     const int shape[2] = {a, b}, pieces = measurement->result;
     for (int i = 0; i < TACT_SOLVE_COUNTS; i++) {
@@ -259,12 +266,12 @@ int tact_carry_measurement(const struct tact_world *world, int a, int b,
     if (pieces > 0) {
         memcpy(piece, measurement->piece, (size_t)pieces * sizeof *piece);
     }
-    if (pieces < 0 || are_poses_present(world, shape, measurement->pose)) {
+    if (pieces < 0 || are_measured_poses_current(world, shape, measurement->pose)) {
         return pieces;
     }
-    carry_patch(world, shape, measurement->pose, patch);
+    carry_patch_with_elastic_wrench(world, shape, measurement->pose, patch);
     for (int i = 0; i < pieces; i++) {
-        carry_patch(world, shape, measurement->pose, &piece[i].patch);
+        carry_patch_with_elastic_wrench(world, shape, measurement->pose, &piece[i].patch);
     }
     return pieces;
 }
@@ -272,11 +279,11 @@ int tact_carry_measurement(const struct tact_world *world, int a, int b,
 int tact_world_has_fields(const struct tact_world *world)
 {
     const struct prepared_models *p = &world->prepared_models;
-    int has_fields = 0;
+    int has_pressure_field_model = 0;
     for (int i = 0; i < p->count; i++) {
-        has_fields |= p->of[i].model == &tact_model_field;
+        has_pressure_field_model |= p->of[i].model == &tact_model_field;
     }
-    return has_fields;
+    return has_pressure_field_model;
 }
 
 size_t tact_world_list_fields(const struct tact_world *world,
@@ -299,7 +306,7 @@ size_t tact_world_list_fields(const struct tact_world *world,
 int tact_world_is_field_close(const struct tact_world *world, int pair)
 {
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
-    return slot >= 0 && world->near.pairs[slot].needs_field;
+    return slot >= 0 && world->near.pairs[slot].is_field_measurement_required;
 }
 
 void tact_world_make_field_query(const struct tact_world *world, int pair,
@@ -316,7 +323,7 @@ void tact_world_make_field_query(const struct tact_world *world, int pair,
         .law = tact_world_pair_law(world, c->a, c->b),
         .options = &world->options,
         .planar = NAN,
-        .most = world->near.pairs[slot].max_patches,
+        .most = world->near.pairs[slot].max_patches_of_pair,
     };
 }
 
@@ -326,7 +333,7 @@ void tact_world_set_measurement(struct tact_world *world, int pair,
     world->near.pairs[tact_broad_phase_slot_of_pair(&world->near, pair)].measurement = measurement;
 }
 
-void tact_world_set_clock(struct tact_world *world, int64_t (*now)(void))
+void tact_world_set_measurement_clock(struct tact_world *world, int64_t (*now)(void))
 {
     world->now = now;
 }
@@ -334,5 +341,5 @@ void tact_world_set_clock(struct tact_world *world, int64_t (*now)(void))
 int64_t tact_world_measurement_ns(const struct tact_world *world, int pair)
 {
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
-    return slot < 0 ? 0 : world->near.pairs[slot].measurement_ns;
+    return slot < 0 ? 0 : world->near.pairs[slot].pair_measurement_time_ns;
 }

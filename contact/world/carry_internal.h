@@ -13,9 +13,9 @@ void tact_carry_rotation_between(const struct tact_pose *from, const struct tact
                                  double rotation_vector[3]);
 
 /* Displacement of a point fixed to a shape that also rotates by rotation_vector. */
-void tact_carry_displace_point(const struct tact_pose *from, const struct tact_pose *to,
-                               const double rotation_vector[3], const double point[3],
-                               double shift[3]);
+void tact_carry_point_displacement(const struct tact_pose *from, const struct tact_pose *to,
+                                   const double rotation_vector[3], const double point[3],
+                                   double shift[3]);
 
 /* 1 where the world has shapes with pressure fields. */
 int tact_world_has_fields(const struct tact_world *world);
@@ -45,7 +45,7 @@ void tact_world_set_measurement(struct tact_world *world, int pair,
 
 /* Sets the clock by which the measurements of elastic contacts in the solve are timed; NULL: they
  * are not. */
-void tact_world_set_clock(struct tact_world *world, int64_t (*now)(void));
+void tact_world_set_measurement_clock(struct tact_world *world, int64_t (*now)(void));
 
 /* Time that the model took to measure a near pair in the solve of this tick [ns]; 0: it was not
  * measured or not timed. */
@@ -53,8 +53,8 @@ int64_t tact_world_measurement_ns(const struct tact_world *world, int pair);
 
 /* Carries a measurement that can be carried to the present poses, and adds its counts. As measure()
  * of a model. */
-int tact_carry_measurement(const struct tact_world *world, int a, int b,
-                           const struct pair_measurement *measurement, int *counts,
-                           struct tact_patch *patch, struct tact_pair_piece *piece);
+int tact_carry_measurement_to_poses(const struct tact_world *world, int a, int b,
+                                    const struct pair_measurement *measurement, int *counts,
+                                    struct tact_patch *patch, struct tact_pair_piece *piece);
 
 #endif

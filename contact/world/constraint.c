@@ -86,23 +86,23 @@ int tact_constraint_between(struct tact_world *world, enum tact_constraint_kind 
 
 int tact_world_add_constraint(struct tact_world *world, const struct tact_constraint *constraint)
 {
-    int is_hinge = constraint->kind == TACT_CONSTRAINT_HINGE;
+    int is_hinge_constraint = constraint->kind == TACT_CONSTRAINT_HINGE;
     if (world->is_world_finished || (unsigned)constraint->kind > TACT_CONSTRAINT_FIXED ||
         !can_constrain_bodies(world, constraint->a, constraint->b) ||
         !is_valid_pose(&constraint->in_a) || !is_valid_pose(&constraint->in_b) ||
         !isfinite(constraint->lower + constraint->upper) || !(constraint->damping >= 0.0) ||
         !(constraint->friction >= 0.0) || !isfinite(constraint->damping + constraint->friction) ||
-        (is_hinge && constraint->lower < constraint->upper &&
+        (is_hinge_constraint && constraint->lower < constraint->upper &&
          (constraint->lower < -pi || constraint->upper > pi))) {
         return -EINVAL;
     }
-    struct world_constraint *resized_constraints = realloc(
+    struct world_constraint *resized_world_constraints = realloc(
         world->constraints, ((size_t)world->constraint_count + 1) * sizeof *world->constraints);
-    if (!resized_constraints) {
+    if (!resized_world_constraints) {
         return -ENOMEM;
     }
-    world->constraints = resized_constraints;
-    struct world_constraint *w = &resized_constraints[world->constraint_count];
+    world->constraints = resized_world_constraints;
+    struct world_constraint *w = &resized_world_constraints[world->constraint_count];
     memset(w, 0, sizeof *w);
     w->constraint = *constraint;
     tact_quat_normalize(w->constraint.in_a.quat_wxyz);
@@ -120,7 +120,8 @@ TACT_RECORD_CODE struct tact_constraint *tact_world_constraint(struct tact_world
     return &world->constraints[index].constraint;
 }
 
-static int is_same_body_or_hand(const struct tact_owner *side, const struct tact_owner *owner)
+static int is_constraint_side_of_owner(const struct tact_owner *side,
+                                       const struct tact_owner *owner)
 {
     return side->kind == owner->kind && side->index == owner->index;
 }
@@ -130,8 +131,10 @@ int tact_constraint_exists_between(const struct tact_world *world, const struct 
 {
     for (int i = 0; i < world->constraint_count; i++) {
         const struct tact_constraint *constraint = &world->constraints[i].constraint;
-        if ((is_same_body_or_hand(&constraint->a, a) && is_same_body_or_hand(&constraint->b, b)) ||
-            (is_same_body_or_hand(&constraint->a, b) && is_same_body_or_hand(&constraint->b, a))) {
+        if ((is_constraint_side_of_owner(&constraint->a, a) &&
+             is_constraint_side_of_owner(&constraint->b, b)) ||
+            (is_constraint_side_of_owner(&constraint->a, b) &&
+             is_constraint_side_of_owner(&constraint->b, a))) {
             return 1;
         }
     }

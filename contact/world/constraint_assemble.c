@@ -19,17 +19,18 @@
            position error is push_limit */
 #define POSE_ROUNDING_ERROR 2e-15 /* rounding error of a pose, relative to its size */
 
-static const int ball_constrained_rows[] = {0, 1, 2}, hinge_constrained_rows[] = {0, 1, 2, 3, 4},
-                 slider_constrained_rows[] = {0, 1, 3, 4, 5},
+static const int constrained_rows_of_ball_joint[] = {0, 1, 2},
+                 constrained_rows_of_hinge_joint[] = {0, 1, 2, 3, 4},
+                 constrained_rows_of_slider_joint[] = {0, 1, 3, 4, 5},
                  fixed_constrained_rows[] = {0, 1, 2, 3, 4, 5};
 
 static const struct {
     const int *rows;
     int count, free_row;
 } kinds[] = {
-    [TACT_CONSTRAINT_BALL] = {ball_constrained_rows, 3, -1},
-    [TACT_CONSTRAINT_HINGE] = {hinge_constrained_rows, 5, 5},
-    [TACT_CONSTRAINT_SLIDER] = {slider_constrained_rows, 5, 2},
+    [TACT_CONSTRAINT_BALL] = {constrained_rows_of_ball_joint, 3, -1},
+    [TACT_CONSTRAINT_HINGE] = {constrained_rows_of_hinge_joint, 5, 5},
+    [TACT_CONSTRAINT_SLIDER] = {constrained_rows_of_slider_joint, 5, 2},
     [TACT_CONSTRAINT_FIXED] = {fixed_constrained_rows, 6, -1},
 };
 
@@ -78,14 +79,14 @@ static void set_constraint_error_targets(struct tact_world *world, struct world_
     }
     w->joint_error_rounding_rate[0] = POSE_ROUNDING_ERROR * reach / h;
     w->joint_error_rounding_rate[1] = 2.0 * POSE_ROUNDING_ERROR / h;
-    w->lowest_rate_at_stops = -INFINITY;
-    w->highest_rate_at_stops = INFINITY;
+    w->lowest_rate_within_stops = -INFINITY;
+    w->highest_rate_within_stops = INFINITY;
     if (w->free_row >= 0 && constraint->lower < constraint->upper) {
         double max_stop_return_speed =
             w->free_row < 3 ? world->options.push_limit : MAX_ANGULAR_CORRECTION_RATE;
-        w->lowest_rate_at_stops =
+        w->lowest_rate_within_stops =
             tact_min((constraint->lower - constraint->value) / h, max_stop_return_speed);
-        w->highest_rate_at_stops =
+        w->highest_rate_within_stops =
             tact_max((constraint->upper - constraint->value) / h, -max_stop_return_speed);
     }
 }
@@ -115,11 +116,12 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
         if (body) {
             assemble_constraint_body_rows(body, w->rows, constraint->point, k ? -1.0 : 1.0, w->j[k],
                                           w->y[k]);
-            tact_rows_add_schur(s, w->j[k], w->y[k], 6, 0);
+            tact_rows_add_to_schur_matrix(s, w->j[k], w->y[k], 6, 0);
         }
     }
-    double linear_mobility = s[0] + s[7] + s[14], angular_mobility = s[21] + s[28] + s[35];
-    w->torque_scale = sqrt(angular_mobility / linear_mobility);
+    double trace_of_linear_mobility = s[0] + s[7] + s[14],
+           trace_of_angular_mobility = s[21] + s[28] + s[35];
+    w->torque_scale = sqrt(trace_of_angular_mobility / trace_of_linear_mobility);
     set_constraint_error_targets(world, w);
 }
 
@@ -142,8 +144,9 @@ static void add_constraint_coupling(const struct world_constraint *w, int side, 
 
 /* Adds the coupling C of all joints of a mechanism with a contact or free row whose unit impulses
  * change the velocity of `body` by y. */
-static void add_mechanism_coupling(const struct tact_world *world, int mechanism, int body,
-                                   const double *y, int columns, int column, double *c)
+static void add_coupling_of_mechanism_joints(const struct tact_world *world, int mechanism,
+                                             int body, const double *y, int columns, int column,
+                                             double *c)
 {
     const struct mechanisms *m = &world->mechanisms;
     const struct mechanism *p = &m->list[mechanism];
@@ -172,8 +175,8 @@ static void compute_free_row_response(struct tact_world *world, struct world_con
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
         if (owner.kind == TACT_OWNER_BODY) {
-            add_mechanism_coupling(world, w->mechanism, owner.index, w->y[k], 1, w->free_row,
-                                   coupling);
+            add_coupling_of_mechanism_joints(world, w->mechanism, owner.index, w->y[k], 1,
+                                             w->free_row, coupling);
         }
     }
     memcpy(w->free_response, coupling, (size_t)rows * sizeof *coupling);
@@ -187,14 +190,15 @@ static void compute_free_row_response(struct tact_world *world, struct world_con
     for (int i = 0; i < rows; i++) {
         w->free_row_mobility -= coupling[i] * w->free_response[i];
     }
-    int is_free = w->free_row_mobility > LOCKED_MOBILITY_RATIO * own;
-    if (!is_free && tact_mechanism_free_row_ratio(world, w) > LOCKED_MOBILITY_RATIO) {
+    int is_free_row_movable = w->free_row_mobility > LOCKED_MOBILITY_RATIO * own;
+    if (!is_free_row_movable &&
+        tact_mechanism_free_mobility_ratio(world, w) > LOCKED_MOBILITY_RATIO) {
         /* the free row is not locked: one of its bodies is much lighter than those that move with
          * it */
-        is_free = w->free_row_mobility > MOBILITY_ROUNDING_RATIO * own;
-        world->counts[TACT_COUNT_JOINTS_LOST] += !is_free;
+        is_free_row_movable = w->free_row_mobility > MOBILITY_ROUNDING_RATIO * own;
+        world->counts[TACT_COUNT_JOINTS_LOST] += !is_free_row_movable;
     }
-    w->free_row_mobility = is_free ? w->free_row_mobility : 0.0;
+    w->free_row_mobility = is_free_row_movable ? w->free_row_mobility : 0.0;
 }
 
 void tact_constraints_assemble(struct tact_world *world)
@@ -238,7 +242,8 @@ static void eliminate_mechanism_from_contact(struct tact_world *world, struct bl
         const struct block_jacobian_node *node = &block->nodes[k];
         if (node->node < world->body_count &&
             m->mechanism_of_body[node->node] == response->mechanism) {
-            add_mechanism_coupling(world, response->mechanism, node->node, node->y, 6, 0, c);
+            add_coupling_of_mechanism_joints(world, response->mechanism, node->node, node->y, 6, 0,
+                                             c);
         }
     }
     memcpy(x, c, size * sizeof *c);

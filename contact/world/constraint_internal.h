@@ -31,7 +31,7 @@ struct world_constraint {
     double joint_error_rounding_rate[2]; /* rate of a joint error that is due to rounding alone
                                             [m/s, rad/s] */
     /* lowest and highest rate of the free row that the joint's stops allow */
-    double lowest_rate_at_stops, highest_rate_at_stops;
+    double lowest_rate_within_stops, highest_rate_within_stops;
     double torque_scale; /* factor by which torques of the joint are comparable with forces [1/m] */
 };
 
@@ -56,9 +56,10 @@ struct mechanisms {
     size_t *start; /* where a row is stored: entry k of row i is factors[start[i] + k - first[i]] */
     double *ldl_factors; /* factors of the mechanisms' matrices: L, with a unit diagonal, below the
                             diagonal and 1/D on it */
-    double *equal_body_factors; /* factors of the matrices of mechanisms with equal bodies, where
-                                   these matrices are needed to find which rows are redundant */
-    double *work;               /* scratch: one number for each row of a mechanism */
+    double
+        *factors_with_equal_bodies;     /* factors of the matrices of mechanisms with equal bodies,
+                                    where these matrices are needed to find which rows are redundant */
+    double *work;                       /* scratch: one number for each row of a mechanism */
     double *constrained_row_velocities; /* velocity of each constrained row after the step of the
                                sweep: 0 except for curvature */
     double *free_response_storage_of_joints; /* storage of the free_response arrays of all joints */
@@ -112,14 +113,16 @@ void tact_mechanisms_factor(struct tact_world *world);
 
 /* Eliminates the earlier rows from a row of a matrix in `factors`, stored as `ldl_factors` is,
  * which has the factors of those rows: leaves L there, and returns the pivot. */
-double tact_mechanism_eliminate_row(const struct mechanisms *m, double *factors, int row);
+double tact_mechanism_eliminate_row(const struct mechanisms *m, double *matrix_row_factors,
+                                    int row);
 
 /* 1 where a constrained row is independent of the rows before it, whatever the masses. */
-int tact_mechanism_row_is_independent(struct tact_world *world, int mechanism, int row);
+int tact_mechanism_is_row_independent(struct tact_world *world, int mechanism, int row);
 
 /* Ratio of the mobility of a joint's free row with the joints to that without them, for equal
  * bodies. Overwrites `work`. */
-double tact_mechanism_free_row_ratio(struct tact_world *world, const struct world_constraint *w);
+double tact_mechanism_free_mobility_ratio(struct tact_world *world,
+                                          const struct world_constraint *w);
 
 /* Replaces x by A^-1 x for a mechanism. x: one number for each of its rows, `stride` apart. */
 void tact_mechanism_solve(const struct mechanisms *m, int mechanism, double *x, int stride);
@@ -148,7 +151,7 @@ void tact_constraints_apply_impulses(struct tact_world *world, const struct isla
 
 /* Solves each mechanism of an island once. Adds the squares of impulses and of their changes to the
  * island's sums. Returns the largest residual: the change of a joint's impulse over the impulse. */
-double tact_constraints_solve_once(struct tact_world *world, struct island *island);
+double tact_constraints_solve_in_sweep(struct tact_world *world, struct island *island);
 
 /* Copies the free-row impulse of each joint of an island to `impulses` or, with `back`, from it;
  * the mechanism then responds. */

@@ -92,9 +92,10 @@ static double free_row_impulse(const struct tact_world *world, struct world_cons
            stick = s * constraint->friction * h;
     double rate =
         fabs(u) > stick ? (u - copysign(stick, u)) / (1.0 + s * constraint->damping * h) : 0.0;
-    w->constraint.stop = rate < w->lowest_rate_at_stops ? -1 : rate > w->highest_rate_at_stops;
+    w->constraint.stop =
+        rate < w->lowest_rate_within_stops ? -1 : rate > w->highest_rate_within_stops;
     if (w->constraint.stop) {
-        rate = w->constraint.stop < 0 ? w->lowest_rate_at_stops : w->highest_rate_at_stops;
+        rate = w->constraint.stop < 0 ? w->lowest_rate_within_stops : w->highest_rate_within_stops;
     }
     return s > 0.0 && rate != u ? (rate - u) / s : 0.0;
 }
@@ -131,12 +132,12 @@ void tact_constraints_correct_contact_velocity(const struct tact_world *world,
         for (int row = p->row; row < p->row_end; row++) {
             const double *x = response->impulse + 6 * (row - p->row);
             const double *c = response->coupling + 6 * (row - p->row);
-            double constrained_impulse_sum = 0.0;
+            double sum_of_constrained_impulses = 0.0;
             for (int k = 0; k < 6; k++) {
-                constrained_impulse_sum += x[k] * r[k];
+                sum_of_constrained_impulses += x[k] * r[k];
             }
             for (int k = 0; k < 6; k++) {
-                u[k] += TACT_CONSTRAINT_CFM * c[k] * constrained_impulse_sum -
+                u[k] += TACT_CONSTRAINT_CFM * c[k] * sum_of_constrained_impulses -
                         x[k] * m->constrained_row_velocities[row];
             }
         }
@@ -216,12 +217,12 @@ static double solve_mechanism_constraints(struct tact_world *world, int mechanis
             impulse_change[w->constrained_row_indices[k]] = x[w->row - p->row + k];
             after[w->constrained_row_indices[k]] += impulse_change[w->constrained_row_indices[k]];
         }
-        double squared_impulse_change = squared_joint_impulse(w, impulse_change),
+        double squared_joint_impulse_change = squared_joint_impulse(w, impulse_change),
                most = tact_max(squared_joint_impulse(w, w->constraint.impulse),
                                squared_joint_impulse(w, after));
-        *change += squared_impulse_change;
+        *change += squared_joint_impulse_change;
         worst = does_error_exceed_rounding && most > 0.0
-                    ? tact_max(worst, sqrt(squared_impulse_change / most))
+                    ? tact_max(worst, sqrt(squared_joint_impulse_change / most))
                     : worst;
     }
     add_to_constrained_impulses(world, mechanism, x, 1.0);
@@ -230,7 +231,8 @@ static double solve_mechanism_constraints(struct tact_world *world, int mechanis
 }
 
 /* Solves the free row of a joint once; returns the residual. */
-static double solve_free_row(struct tact_world *world, struct world_constraint *w, double *change)
+static double solve_free_row_of_joint(struct tact_world *world, struct world_constraint *w,
+                                      double *change)
 {
     double u[6] = {0.0}, old = w->constraint.impulse[w->free_row];
     for (int k = 0; k < 2; k++) {
@@ -257,7 +259,7 @@ static double solve_free_row(struct tact_world *world, struct world_constraint *
     return does_error_exceed_rounding && most > 0.0 ? sqrt(moved / most) : 0.0;
 }
 
-double tact_constraints_solve_once(struct tact_world *world, struct island *island)
+double tact_constraints_solve_in_sweep(struct tact_world *world, struct island *island)
 {
     double worst = 0.0;
     for (int i = 0; i < island->mechanisms.count; i++) {
@@ -267,7 +269,7 @@ double tact_constraints_solve_once(struct tact_world *world, struct island *isla
     for (int i = 0; i < island->constraints.count; i++) {
         struct world_constraint *w = &world->constraints[island->constraints.at[i]];
         if (w->free_row >= 0) {
-            worst = tact_max(worst, solve_free_row(world, w, &island->change));
+            worst = tact_max(worst, solve_free_row_of_joint(world, w, &island->change));
         }
         island->size += squared_joint_impulse(w, w->constraint.impulse);
     }
@@ -321,13 +323,13 @@ double tact_constraints_impulse_work(const struct tact_world *world, const struc
 
 void tact_constraints_store_wrenches(struct tact_world *world)
 {
-    double inverse_period = 1.0 / world->options.period;
+    double ticks_per_second = 1.0 / world->options.period;
     for (int i = 0; i < world->constraint_count; i++) {
         struct world_constraint *w = &world->constraints[i];
         tact_m3_tmul_v3(w->constraint.wrench, w->rows, w->constraint.impulse);
         tact_m3_tmul_v3(w->constraint.wrench + 3, w->rows, w->constraint.impulse + 3);
         for (int k = 0; k < 6; k++) {
-            w->constraint.wrench[k] *= inverse_period;
+            w->constraint.wrench[k] *= ticks_per_second;
         }
     }
 }

@@ -11,7 +11,7 @@
 
 /* Number of unknowns in use of each node: six of a body; of a chain as many as it has coordinates.
  */
-static void count_node_unknowns(struct tact_world *world)
+static void set_unknown_counts_of_nodes(struct tact_world *world)
 {
     struct direct *d = &world->direct;
     for (int i = 0; i < world->body_count; i++) {
@@ -30,10 +30,11 @@ static void count_node_unknowns(struct tact_world *world)
 int tact_direct_create(struct tact_world *world)
 {
     struct direct *d = &world->direct;
-    size_t nodes = (size_t)world->node_count, bit_words_per_node = (nodes + 63) / 64;
-    d->off_diagonal_capacity =
+    size_t nodes = (size_t)world->node_count, neighbour_words_per_node = (nodes + 63) / 64;
+    d->off_diagonal_entry_capacity =
         nodes * (nodes < DIRECT_MAX_OFF_DIAGONALS ? nodes : DIRECT_MAX_OFF_DIAGONALS);
-    d->neighbours = calloc(nodes * bit_words_per_node + 1, sizeof *d->neighbours);
+    d->neighbour_bits_of_nodes =
+        calloc(nodes * neighbour_words_per_node + 1, sizeof *d->neighbour_bits_of_nodes);
     d->degree = calloc(nodes + 1, sizeof *d->degree);
     d->list = calloc(nodes + 1, sizeof *d->list);
     d->place = calloc(nodes + 1, sizeof *d->place);
@@ -41,23 +42,35 @@ int tact_direct_create(struct tact_world *world)
     d->order = calloc(nodes + 1, sizeof *d->order);
     d->dof = calloc(nodes + 1, sizeof *d->dof);
     d->start = calloc(nodes + 1, sizeof *d->start);
-    d->column = calloc(d->off_diagonal_capacity + 1, sizeof *d->column);
-    d->entry = calloc(72 * d->off_diagonal_capacity + 1, sizeof *d->entry);
+    d->column = calloc(d->off_diagonal_entry_capacity + 1, sizeof *d->column);
+    d->entry = calloc(72 * d->off_diagonal_entry_capacity + 1, sizeof *d->entry);
     d->diagonal = calloc(36 * nodes + 1, sizeof *d->diagonal);
     d->mass = calloc(36 * nodes + 1, sizeof *d->mass);
     d->rhs = calloc(6 * nodes + 1, sizeof *d->rhs);
-    if (!d->neighbours || !d->degree || !d->list || !d->place || !d->row || !d->order || !d->dof ||
-        !d->start || !d->column || !d->entry || !d->diagonal || !d->mass || !d->rhs) {
+    if (!d->neighbour_bits_of_nodes || !d->degree || !d->list || !d->place || !d->row ||
+        !d->order || !d->dof || !d->start || !d->column || !d->entry || !d->diagonal || !d->mass ||
+        !d->rhs) {
         return -ENOMEM;
     }
-    count_node_unknowns(world);
+    set_unknown_counts_of_nodes(world);
     return 0;
 }
 
 void tact_direct_destroy(struct direct *d)
 {
-    void *all[] = {d->neighbours, d->degree, d->list,  d->place,    d->row,  d->order, d->dof,
-                   d->start,      d->column, d->entry, d->diagonal, d->mass, d->rhs};
+    void *all[] = {d->neighbour_bits_of_nodes,
+                   d->degree,
+                   d->list,
+                   d->place,
+                   d->row,
+                   d->order,
+                   d->dof,
+                   d->start,
+                   d->column,
+                   d->entry,
+                   d->diagonal,
+                   d->mass,
+                   d->rhs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
@@ -84,7 +97,7 @@ void tact_direct_set_mass_matrices(struct direct *d)
 
 /* The 6 x 6 matrix entry of nodes i and j, which must be neighbours: of U where i < j, else of L.
  */
-static double *entry_between_nodes(const struct direct *d, int i, int j)
+static double *find_matrix_entry_between_nodes(const struct direct *d, int i, int j)
 {
     int row = i < j ? i : j, column = i < j ? j : i;
     size_t k = d->start[row];
@@ -118,29 +131,29 @@ void tact_direct_contact_velocity(const struct direct *d, const struct block *bl
 }
 
 void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c,
-                             int is_diagonal)
+                             int is_compliance_diagonal)
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *of = &block->nodes[k];
-        double transposed_jacobian[36], cj[36] = {0.0};
+        double transposed_contact_jacobian[36], cj[36] = {0.0};
         if (!of->newton_step_unknown_count) {
             continue;
         }
         const int column = d->row[of->node];
-        tact_6x6_transpose(transposed_jacobian, of->newton_step_jacobian);
-        if (is_diagonal) {
+        tact_6x6_transpose(transposed_contact_jacobian, of->newton_step_jacobian);
+        if (is_compliance_diagonal) {
             for (int i = 0; i < 6; i++) {
-                tact_axpy(cj + 6 * i, -c[7 * i], transposed_jacobian + 6 * i, 6);
+                tact_axpy(cj + 6 * i, -c[7 * i], transposed_contact_jacobian + 6 * i, 6);
             }
         } else {
-            tact_6x6_add_product(cj, -1.0, c, transposed_jacobian);
+            tact_6x6_add_product(cj, -1.0, c, transposed_contact_jacobian);
         }
         for (int i = 0; i < block->node_count; i++) {
             const struct block_jacobian_node *node = &block->nodes[i];
             if (node->newton_step_unknown_count) {
                 const int row = d->row[node->node];
-                double *out =
-                    i == k ? d->diagonal + 36 * (size_t)row : entry_between_nodes(d, row, column);
+                double *out = i == k ? d->diagonal + 36 * (size_t)row
+                                     : find_matrix_entry_between_nodes(d, row, column);
                 tact_6x6_add_product_of_leading_block(out, 1.0, node->newton_step_jacobian, cj,
                                                       node->newton_step_unknown_count, 6);
             }
@@ -149,7 +162,7 @@ void tact_direct_add_contact(struct direct *d, const struct block *block, const 
 }
 
 /* Eliminates row k: subtracts L_ik U_kj for all pairs of its entries. */
-static void subtract_outer_product(struct direct *d, int k)
+static void subtract_outer_product_of_row(struct direct *d, int k)
 {
     const int inner = d->dof[d->order[k]];
     for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
@@ -157,13 +170,14 @@ static void subtract_outer_product(struct direct *d, int k)
         int i = d->column[e], rows = d->dof[d->order[i]];
         for (size_t f = d->start[k]; f < d->start[k + 1]; f++) {
             int j = d->column[f];
-            double *out = i == j ? d->diagonal + 36 * (size_t)i : entry_between_nodes(d, i, j);
+            double *out =
+                i == j ? d->diagonal + 36 * (size_t)i : find_matrix_entry_between_nodes(d, i, j);
             tact_6x6_add_product_of_leading_block(out, -1.0, lower, d->entry + 72 * f, rows, inner);
         }
     }
 }
 
-int tact_direct_factor(struct direct *d)
+int tact_direct_factor_matrix(struct direct *d)
 {
     for (int k = 0; k < d->rows; k++) {
         double *diagonal = d->diagonal + 36 * (size_t)k, inverse[36];
@@ -178,7 +192,7 @@ int tact_direct_factor(struct direct *d)
                                                   d->dof[d->order[d->column[e]]], dof);
             memcpy(lower, scaled, sizeof scaled);
         }
-        subtract_outer_product(d, k);
+        subtract_outer_product_of_row(d, k);
     }
     return 1;
 }

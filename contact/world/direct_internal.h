@@ -24,16 +24,16 @@ struct tact_world;
 struct direct {
     /* island whose elimination order was computed last in this tick; NULL: none */
     const struct island *island;
-    size_t off_diagonal_capacity; /* capacity for matrix entries */
-    int bit_words_per_node;       /* number of 64-bit words of a row of `neighbours` */
-    int rows;                     /* number of nodes of the island */
-    uint64_t *neighbours;         /* bit set, for each node of an island, of its neighbours */
-    int *degree;                  /* number of neighbours of each node; -1: it is eliminated */
-    int *list;                    /* nodes of an island, in the order of the world */
-    int *place;                   /* position of each node in the order of elimination */
-    int *row;   /* position of each node of the world in the order of elimination */
-    int *order; /* nodes of an island, in the order of elimination */
-    int *dof;   /* unknowns in use of each node of the world */
+    size_t off_diagonal_entry_capacity; /* capacity for matrix entries */
+    int neighbour_words_per_node;       /* number of 64-bit words of a row of `neighbours` */
+    int rows;                           /* number of nodes of the island */
+    uint64_t *neighbour_bits_of_nodes;  /* bit set, for each node of an island, of its neighbours */
+    int *degree; /* number of neighbours of each node; -1: it is eliminated */
+    int *list;   /* nodes of an island, in the order of the world */
+    int *place;  /* position of each node in the order of elimination */
+    int *row;    /* position of each node of the world in the order of elimination */
+    int *order;  /* nodes of an island, in the order of elimination */
+    int *dof;    /* unknowns in use of each node of the world */
     /* index of each row's first entry right of the diagonal; entries are not sorted */
     size_t *start;
     int *column;   /* column of each off-diagonal matrix entry */
@@ -60,16 +60,17 @@ void tact_direct_body_mass_matrix(const struct tact_body *body, double *out);
 /* Sets the matrix to the mass matrices of the nodes, in the last elimination order. */
 void tact_direct_set_mass_matrices(struct direct *d);
 
-/* Adds -J^T C J of a contact to the matrix. is_diagonal: 1 where C has no other entries. */
+/* Adds -J^T C J of a contact to the matrix. is_compliance_diagonal: 1 where C has no other entries.
+ */
 void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c,
-                             int is_diagonal);
+                             int is_compliance_diagonal);
 
 /* Adds J^T r of a contact to the right side. */
 void tact_direct_add_contact_impulse(struct direct *d, const struct block *block, const double *r);
 
 /* Factors the matrix; 0 where it is singular. tact_direct_back_substitute() then replaces the right
  * side by dv. */
-int tact_direct_factor(struct direct *d);
+int tact_direct_factor_matrix(struct direct *d);
 void tact_direct_back_substitute(struct direct *d);
 
 /* Adds to a contact's velocity u that due to the nodes' velocities v, J v; v: six numbers a matrix

@@ -11,23 +11,23 @@
 
 static uint64_t *neighbour_bits_of_node(const struct direct *d, int node)
 {
-    return d->neighbours + (size_t)node * (size_t)d->bit_words_per_node;
+    return d->neighbour_bits_of_nodes + (size_t)node * (size_t)d->neighbour_words_per_node;
 }
 
-static void set_bit(uint64_t *row, int bit)
+static void set_bit_of_row(uint64_t *row, int bit)
 {
     row[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-static void clear_bit(uint64_t *row, int bit)
+static void clear_bit_of_row(uint64_t *row, int bit)
 {
     row[bit / 64] &= ~(UINT64_C(1) << bit % 64);
 }
 
-static int count_bits(const struct direct *d, const uint64_t *row)
+static int count_bits_of_row(const struct direct *d, const uint64_t *row)
 {
     int count = 0;
-    for (int i = 0; i < d->bit_words_per_node; i++) {
+    for (int i = 0; i < d->neighbour_words_per_node; i++) {
         count += __builtin_popcountll(row[i]);
     }
     return count;
@@ -37,10 +37,10 @@ static int count_bits(const struct direct *d, const uint64_t *row)
 static int list_set_bits(const struct direct *d, const uint64_t *row, int *out)
 {
     int count = 0;
-    for (int i = 0; i < d->bit_words_per_node; i++) {
-        for (uint64_t remaining_bits = row[i]; remaining_bits;
-             remaining_bits &= remaining_bits - 1) {
-            out[count++] = 64 * i + __builtin_ctzll(remaining_bits);
+    for (int i = 0; i < d->neighbour_words_per_node; i++) {
+        for (uint64_t bits_still_to_list = row[i]; bits_still_to_list;
+             bits_still_to_list &= bits_still_to_list - 1) {
+            out[count++] = 64 * i + __builtin_ctzll(bits_still_to_list);
         }
     }
     return count;
@@ -54,7 +54,7 @@ static void list_island_nodes(struct tact_world *world, const struct island *isl
     for (int i = 0; i < island->owners.count; i++) {
         int owner = island->owners.at[i], hand = owner - world->body_count;
         int first = hand < 0 ? owner : world->hands[hand].node;
-        int count = hand < 0 ? 1 : world->hands[hand].hand->chain_count;
+        int count = hand < 0 ? 1 : world->hands[hand].hand->coordinate_chain_count;
         for (int k = first; k < first + count; k++) {
             if (d->dof[k]) {
                 d->list[d->rows++] = k;
@@ -63,11 +63,11 @@ static void list_island_nodes(struct tact_world *world, const struct island *isl
     }
 }
 
-static void mark_nodes_as_neighbours(struct direct *d, int node, int other_node)
+static void mark_nodes_as_neighbours(struct direct *d, int node, int node_to_connect)
 {
-    int a = d->row[node], b = d->row[other_node];
+    int a = d->row[node], b = d->row[node_to_connect];
     if (a != b) {
-        set_bit(neighbour_bits_of_node(d, a), b);
+        set_bit_of_row(neighbour_bits_of_node(d, a), b);
     }
 }
 
@@ -77,8 +77,9 @@ static void find_node_neighbours(struct tact_world *world, const struct island *
 {
     struct direct *d = &world->direct;
     int n = d->rows;
-    d->bit_words_per_node = (n + 63) / 64;
-    memset(d->neighbours, 0, (size_t)n * (size_t)d->bit_words_per_node * sizeof *d->neighbours);
+    d->neighbour_words_per_node = (n + 63) / 64;
+    memset(d->neighbour_bits_of_nodes, 0,
+           (size_t)n * (size_t)d->neighbour_words_per_node * sizeof *d->neighbour_bits_of_nodes);
     for (int i = 0; i < n; i++) {
         d->row[d->list[i]] = i;
     }
@@ -93,7 +94,7 @@ static void find_node_neighbours(struct tact_world *world, const struct island *
         }
     }
     for (int i = 0; i < n; i++) {
-        d->degree[i] = count_bits(d, neighbour_bits_of_node(d, i));
+        d->degree[i] = count_bits_of_row(d, neighbour_bits_of_node(d, i));
     }
 }
 
@@ -113,17 +114,17 @@ static int find_node_of_least_degree(const struct direct *d, int n)
 /* Eliminates a node from the graph: its neighbours, given as a list, become neighbours of each
  * other.
  */
-static void eliminate_node(struct direct *d, int node, const int *list, int count)
+static void eliminate_node_from_graph(struct direct *d, int node, const int *list, int count)
 {
     const uint64_t *row = neighbour_bits_of_node(d, node);
     for (int k = 0; k < count; k++) {
         uint64_t *neighbours_of_neighbour = neighbour_bits_of_node(d, list[k]);
-        for (int i = 0; i < d->bit_words_per_node; i++) {
+        for (int i = 0; i < d->neighbour_words_per_node; i++) {
             neighbours_of_neighbour[i] |= row[i];
         }
-        clear_bit(neighbours_of_neighbour, list[k]);
-        clear_bit(neighbours_of_neighbour, node);
-        d->degree[list[k]] = count_bits(d, neighbours_of_neighbour);
+        clear_bit_of_row(neighbours_of_neighbour, list[k]);
+        clear_bit_of_row(neighbours_of_neighbour, node);
+        d->degree[list[k]] = count_bits_of_row(d, neighbours_of_neighbour);
     }
     d->degree[node] = -1;
 }
@@ -152,11 +153,11 @@ int tact_direct_order_nodes(struct tact_world *world, const struct island *islan
     d->start[0] = 0;
     for (int i = 0; i < d->rows; i++) {
         int next = find_node_of_least_degree(d, d->rows);
-        if (next < 0 || d->start[i] + (size_t)d->degree[next] > d->off_diagonal_capacity) {
+        if (next < 0 || d->start[i] + (size_t)d->degree[next] > d->off_diagonal_entry_capacity) {
             return 0;
         }
         int count = list_set_bits(d, neighbour_bits_of_node(d, next), d->column + d->start[i]);
-        eliminate_node(d, next, d->column + d->start[i], count);
+        eliminate_node_from_graph(d, next, d->column + d->start[i], count);
         d->start[i + 1] = d->start[i] + (size_t)count;
         d->order[i] = d->list[next];
         d->place[next] = i;

@@ -30,7 +30,8 @@ static int find_rows_with_stiffness(const struct block *block, const struct tact
 }
 
 /* Inverts the stiffness matrix of the rows that have one, scaled to a unit diagonal. */
-static void invert_stiffness(const double *stiffness, const int *row, int count, double *inverse)
+static void invert_stiffness_of_rows(const double *stiffness, const int *row, int count,
+                                     double *inverse)
 {
     double factor[36], scale[6];
     for (int i = 0; i < count; i++) {
@@ -54,19 +55,19 @@ static void invert_stiffness(const double *stiffness, const int *row, int count,
     }
 }
 
-void tact_elastic_set_springs(const struct tact_world *world, struct block *block)
+void tact_elastic_set_contact_springs(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double h = world->options.period, inverse[36] = {0.0};
     double time = h + block->law->dissipation, scale = 1.0 / (h * time);
     int row[6], count = find_rows_with_stiffness(block, &c->patch, row);
-    invert_stiffness(c->patch.stiffness, row, count, inverse);
+    invert_stiffness_of_rows(c->patch.stiffness, row, count, inverse);
     memset(block->cross_compliance, 0, sizeof block->cross_compliance);
     for (int k = 0; k < count; k++) {
         int i = row[k];
         block->row_cfm[i] = scale * inverse[7 * i] + MIN_ELASTIC_ROW_CFM * block->local.s[7 * i];
-        block->spring_rest_impulse[i] = h * c->patch.wrench[i];
-        block->elastic_row_bits |= 1 << i;
+        block->impulse_at_spring_rest[i] = h * c->patch.wrench[i];
+        block->bits_of_elastic_wrench_rows |= 1 << i;
         for (int j = 0; j < 6; j++) {
             block->cross_compliance[6 * i + j] = i == j ? 0.0 : scale * inverse[6 * i + j];
         }

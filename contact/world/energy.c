@@ -4,7 +4,8 @@
 #include "contact/world/sweeps_internal.h"
 
 /* Impulse of a contact times its velocity at the present velocities [J]. */
-static double contact_impulse_work(const struct tact_world *world, const struct block *block)
+static double compute_contact_impulse_work(const struct tact_world *world,
+                                           const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
     double u[6] = {0.0}, work = 0.0;
@@ -20,7 +21,7 @@ static double work_of_island_contacts(struct tact_world *world, const struct isl
     double work = tact_constraints_impulse_work(world, island) +
                   tact_joint_bounds_impulse_work(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
-        work += contact_impulse_work(world, &world->blocks[island->blocks.at[i]]);
+        work += compute_contact_impulse_work(world, &world->blocks[island->blocks.at[i]]);
     }
     return work;
 }
@@ -28,7 +29,7 @@ static double work_of_island_contacts(struct tact_world *world, const struct isl
 /* Work of the impulses of an island's contacts and joints [J]: impulses times the velocities before
  * gravity and drives, times those without the impulses, and times those with them; and the energy
  * that the impulses may add. */
-struct island_work {
+struct work_of_island_impulses {
     double pre, free, after, allowed;
 };
 
@@ -38,7 +39,7 @@ struct island_work {
 static double max_stabilisation_energy(const struct block *block)
 {
     double separation_bias_velocity = tact_max(block->bias_velocity, 0.0),
-           sum = tact_springs_max_energy(block);
+           sum = tact_springs_max_returned_energy(block);
     if (separation_bias_velocity > tact_max(block->restitution_velocity[0], 0.0)) {
         sum += 0.5 * separation_bias_velocity *
                (separation_bias_velocity + tact_max(block->added_closing_velocity, 0.0)) /
@@ -54,14 +55,18 @@ static double energy_of_stopped_separation(const struct tact_world *world,
                                            const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
-    double separation_speed = tact_min(block->pre_force_velocity[0], block->added_closing_velocity);
-    return tact_block_has_restitution(block) ? 0.0 : 0.5 * r[0] * tact_max(separation_speed, 0.0);
+    double separation_speed_before_impulse =
+        tact_min(block->pre_force_velocity[0], block->added_closing_velocity);
+    return tact_block_has_restitution(block)
+               ? 0.0
+               : 0.5 * r[0] * tact_max(separation_speed_before_impulse, 0.0);
 }
 
-static struct island_work compute_island_work(struct tact_world *world, const struct island *island)
+static struct work_of_island_impulses compute_island_work(struct tact_world *world,
+                                                          const struct island *island)
 {
-    struct island_work w = {.after = work_of_island_contacts(world, island)};
-    tact_velocities_set_before_forces(world, island);
+    struct work_of_island_impulses w = {.after = work_of_island_contacts(world, island)};
+    tact_velocities_set_to_pre_force(world, island);
     w.pre = work_of_island_contacts(world, island);
     tact_velocities_set_free(world, island);
     w.free = work_of_island_contacts(world, island);
@@ -77,7 +82,7 @@ static struct island_work compute_island_work(struct tact_world *world, const st
  * at the pre-velocities and at the final ones. With the free velocities in place of the
  * pre-velocities an impulse could add r g h / 2 of what gravity removed in the tick, permanently
  * where a body rebounds. */
-static int do_impulses_add_energy(const struct island_work *w)
+static int do_impulses_add_energy(const struct work_of_island_impulses *w)
 {
     return 0.5 * (w->pre + w->after) > w->allowed + 1e-12 * (fabs(w->pre) + fabs(w->after));
 }
@@ -93,7 +98,7 @@ static int reduce_island_restitution(struct tact_world *world, struct island *is
     if (!has_restitution) {
         return 0;
     }
-    struct island_work w = compute_island_work(world, island);
+    struct work_of_island_impulses w = compute_island_work(world, island);
     if (!do_impulses_add_energy(&w)) {
         return 0;
     }
@@ -108,15 +113,16 @@ static int reduce_island_restitution(struct tact_world *world, struct island *is
  * Levinson 1985). Such an impact is solved again with half the restitution, then with none: without
  * restitution the contacts dissipate, except for the stabilisation. Each solution has the sweeps
  * that the options allow, whatever the first one and other islands needed. */
-void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stats *stats)
+void tact_energy_limit_restitution(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int attempt = 0, any = 1; attempt < 2 && any; attempt++) {
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->is_unsolved = reduce_island_restitution(world, island, attempt ? 0.0 : 0.5);
-            world->counts[TACT_COUNT_DAMPED] += island->is_unsolved;
-            any |= island->is_unsolved;
+            island->is_island_unsolved =
+                reduce_island_restitution(world, island, attempt ? 0.0 : 0.5);
+            world->counts[TACT_COUNT_DAMPED] += island->is_island_unsolved;
+            any |= island->is_island_unsolved;
         }
         if (any) {
             tact_islands_solve_again_by_sweeps(world, stats);
@@ -126,18 +132,18 @@ void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stat
 
 /* Largest scale s of an island's impulses with which they add no more energy than is allowed. Their
  * work is s (pre + free) / 2 + s^2 (after - free) / 2. */
-static double largest_passive_impulse_scale(const struct island_work *w)
+static double largest_passive_impulse_scale(const struct work_of_island_impulses *w)
 {
     double p = 0.5 * (w->pre + w->free), q = 0.5 * (w->after - w->free);
     return q > 0.0 ? tact_min(1.0, (sqrt(p * p + 4.0 * q * w->allowed) - p) / (2.0 * q)) : 1.0;
 }
 
-void tact_island_bound_energy(struct tact_world *world, struct island *island)
+void tact_island_scale_to_passivity(struct tact_world *world, struct island *island)
 {
     if (!tact_island_can_accelerate(world, island)) {
         return;
     }
-    struct island_work w = compute_island_work(world, island);
+    struct work_of_island_impulses w = compute_island_work(world, island);
     if (do_impulses_add_energy(&w)) {
         world->counts[TACT_COUNT_SCALED]++;
         tact_sweeps_scale_impulses(world, island, largest_passive_impulse_scale(&w));

@@ -30,7 +30,7 @@ static int check_base_links(const struct tact_link_def *links, int count)
 }
 
 /* 1 for the first five of the six links of a moving base, which have no mass: the sixth has it. */
-static int is_base_link_before_the_last(const struct tact_link_def *def, int index)
+static int is_massless_base_link(const struct tact_link_def *def, int index)
 {
     return def->joint == TACT_JOINT_BASE && index < TACT_HAND_BASE - 1;
 }
@@ -51,16 +51,15 @@ static int check_link_definition(const struct tact_link_def *def, int index)
     if (def->lower < def->upper && (def->start < def->lower || def->start > def->upper)) {
         return -EINVAL;
     }
-    return is_base_link_before_the_last(def, index)
-               ? 0
-               : tact_body_set_mass(&body, def->mass, def->inertia);
+    return is_massless_base_link(def, index) ? 0
+                                             : tact_body_set_mass(&body, def->mass, def->inertia);
 }
 
 static void init_link_from_definition(struct link *link, const struct tact_link_def *def, int index)
 {
     struct tact_body body;
     link->def = *def;
-    if (is_base_link_before_the_last(def, index)) {
+    if (is_massless_base_link(def, index)) {
         link->def.mass = 0.0;
     } else {
         tact_body_set_mass(&body, def->mass, def->inertia);
@@ -73,7 +72,8 @@ static void init_link_from_definition(struct link *link, const struct tact_link_
 }
 
 /* Allocates the arrays of a hand; tact_hand_destroy() frees them, also after a failure. */
-static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *links, int count)
+static int allocate_hand_arrays(struct tact_hand *hand, const struct tact_link_def *links,
+                                int count)
 {
     const size_t n = (size_t)(count > 0 ? count : 1);
     const int has_mimics_or_tendons = tact_hand_has_mimics_or_tendons(links, count);
@@ -83,60 +83,63 @@ static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *lin
         calloc(n * n * (size_t)(4 + has_mimics_or_tendons) + n * (18 + 2 * TACT_UNKNOWNS_PER_NODE),
                sizeof *hand->numbers);
     hand->rows = calloc(n, sizeof *hand->rows);
-    hand->integers = calloc(n * (7 + TACT_UNKNOWNS_PER_NODE), sizeof *hand->integers);
-    if (!hand->links || !hand->velocities || !hand->numbers || !hand->rows || !hand->integers) {
+    hand->storage_of_integer_arrays =
+        calloc(n * (7 + TACT_UNKNOWNS_PER_NODE), sizeof *hand->storage_of_integer_arrays);
+    if (!hand->links || !hand->velocities || !hand->numbers || !hand->rows ||
+        !hand->storage_of_integer_arrays) {
         return -ENOMEM;
     }
-    hand->velocities_at_rates = hand->velocities + n;
+    hand->link_velocities_at_other_rates = hand->velocities + n;
     hand->count = count;
     hand->has_mimics_or_tendons = has_mimics_or_tendons;
     double *next = hand->numbers,
-           **matrices[5] = {&hand->mass, &hand->matrix, &hand->full_factor.entry,
-                            &hand->unlocked_factor.entry, &hand->coordinate_mass};
+           **matrices[5] = {&hand->mass, &hand->matrix, &hand->full_matrix_factor.entry,
+                            &hand->unlocked_matrix_factor.entry, &hand->coordinate_mass_matrix};
     for (int i = 0; i < 4 + has_mimics_or_tendons; i++) {
         *matrices[i] = next;
         next += n * n;
     }
-    hand->coordinate_mass = has_mimics_or_tendons ? hand->coordinate_mass : hand->mass;
-    double **vector_arrays[20] = {&hand->state.q,
-                                  &hand->state.v,
-                                  &hand->state.target,
-                                  &hand->state.target_rate,
-                                  &hand->state.torque,
-                                  &hand->state.saturated,
-                                  &hand->state.reaction,
-                                  &hand->state.stop,
-                                  &hand->bias_torques,
-                                  &hand->velocity,
-                                  &hand->rhs,
-                                  &hand->scratch,
-                                  &hand->full_factor.inverse,
-                                  &hand->unlocked_factor.inverse,
-                                  &hand->drive_gains,
-                                  &hand->drive_impulses,
-                                  &hand->momentum,
-                                  &hand->last_momentum,
-                                  &hand->w,
-                                  &hand->rate_change};
+    hand->coordinate_mass_matrix =
+        has_mimics_or_tendons ? hand->coordinate_mass_matrix : hand->mass;
+    double **joint_vectors_of_hand[20] = {&hand->state.q,
+                                          &hand->state.v,
+                                          &hand->state.target,
+                                          &hand->state.target_rate,
+                                          &hand->state.torque,
+                                          &hand->state.saturated,
+                                          &hand->state.reaction,
+                                          &hand->state.stop,
+                                          &hand->bias_torques,
+                                          &hand->velocity,
+                                          &hand->rhs,
+                                          &hand->scratch,
+                                          &hand->full_matrix_factor.inverse,
+                                          &hand->unlocked_matrix_factor.inverse,
+                                          &hand->implicit_drive_gains,
+                                          &hand->drive_impulses,
+                                          &hand->momentum,
+                                          &hand->momentum_before_tick,
+                                          &hand->w,
+                                          &hand->rate_change};
     for (int i = 0; i < 20; i++) {
-        *vector_arrays[i] = next;
+        *joint_vectors_of_hand[i] = next;
         next += i < 18 ? n : TACT_UNKNOWNS_PER_NODE * n;
     }
-    int **index_arrays[8] = {&hand->parent,
-                             &hand->up,
-                             &hand->full_factor.list,
-                             &hand->unlocked_factor.list,
-                             &hand->unlocked_factor.up,
-                             &hand->is_locked,
-                             &hand->unlocked_slot,
-                             &hand->coordinate_of_slot};
+    int **integer_arrays_of_hand[8] = {&hand->parent,
+                                       &hand->up,
+                                       &hand->full_matrix_factor.list,
+                                       &hand->unlocked_matrix_factor.list,
+                                       &hand->unlocked_matrix_factor.up,
+                                       &hand->is_coordinate_locked,
+                                       &hand->slot_among_unlocked,
+                                       &hand->coordinate_of_slot};
     for (size_t i = 0; i < 8; i++) {
-        *index_arrays[i] = hand->integers + i * n;
+        *integer_arrays_of_hand[i] = hand->storage_of_integer_arrays + i * n;
     }
-    hand->full_factor.up = hand->up;
-    hand->full_factor.count = count;
+    hand->full_matrix_factor.up = hand->up;
+    hand->full_matrix_factor.count = count;
     for (int i = 0; i < count; i++) {
-        hand->full_factor.list[i] = i;
+        hand->full_matrix_factor.list[i] = i;
     }
     return 0;
 }
@@ -157,7 +160,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     if (!hand) {
         return -ENOMEM;
     }
-    rc = allocate_hand(hand, links, count);
+    rc = allocate_hand_arrays(hand, links, count);
     if (!rc) {
         hand->base = *base;
         tact_quat_normalize(hand->base.quat_wxyz);
@@ -175,7 +178,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
         hand->state.q[i] = hand->links[i].def.start;
     }
     for (int i = 0; i < count; i++) {
-        hand->state.target[i] = tact_hand_drive_length_or_rate(hand, i, hand->state.q);
+        hand->state.target[i] = tact_hand_drive_value_or_rate(hand, i, hand->state.q);
     }
     tact_hand_divide_into_chains(hand);
     tact_hand_refresh(hand);
@@ -190,7 +193,7 @@ void tact_hand_destroy(struct tact_hand *hand)
         free(hand->velocities);
         free(hand->tendon_terms);
         free(hand->numbers);
-        free(hand->integers);
+        free(hand->storage_of_integer_arrays);
         free(hand->rows);
         free(hand);
     }
@@ -248,7 +251,7 @@ static double unlimited_drive_torque_at_zero_rate(const struct tact_hand *hand, 
                def->damping * hand->base_target_twist[i];
     }
     return def->stiffness *
-               (hand->state.target[i] - tact_hand_drive_length_or_rate(hand, i, hand->state.q)) +
+               (hand->state.target[i] - tact_hand_drive_value_or_rate(hand, i, hand->state.q)) +
            def->damping * hand->state.target_rate[i];
 }
 
@@ -263,15 +266,15 @@ static int is_drive_at_its_limit(const struct tact_hand *hand, int i)
 
 /* Constant part of a drive's torque: that at joint rate 0, or the torque limit where the drive is
  * at it. */
-static double constant_drive_torque(const struct tact_hand *hand, int i)
+static double limited_drive_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
-    const double saturation_sign = hand->state.saturated[i];
-    return is_drive_at_its_limit(hand, i) ? saturation_sign * hand->links[i].def.limit
+    const double sign_of_drive_saturation = hand->state.saturated[i];
+    return is_drive_at_its_limit(hand, i) ? sign_of_drive_saturation * hand->links[i].def.limit
                                           : unlimited_drive_torque_at_zero_rate(hand, i);
 }
 
 /* What the joint rates of the tick take from the torque of a drive at rate 0. */
-static double drive_torque_of_rates(const struct tact_hand *hand, int i, double h)
+static double drive_torque_decrease_by_rates(const struct tact_hand *hand, int i, double h)
 {
     const struct tact_link_def *def = &hand->links[i].def;
     if (tact_hand_matrices_of_coordinate(hand, i)) {
@@ -280,32 +283,33 @@ static double drive_torque_of_rates(const struct tact_hand *hand, int i, double 
     return tact_hand_axes_of_coordinate(hand, i)
                ? tact_hand_base_torque_of_rates(hand, i, h)
                : (h * def->stiffness + def->damping) *
-                     tact_hand_drive_length_or_rate(hand, i, hand->velocity);
+                     tact_hand_drive_value_or_rate(hand, i, hand->velocity);
 }
 
 /* Torque of a drive at the joint rates of the tick, limited only where the drive is marked as at
  * its limit. */
 static double drive_torque_at_tick_rates(const struct tact_hand *hand, int i, double h)
 {
-    double constant_torque = constant_drive_torque(hand, i);
+    double limited_torque_at_zero_rate = limited_drive_torque_at_zero_rate(hand, i);
     const int is_drive_saturated = is_drive_at_its_limit(hand, i);
-    return is_drive_saturated ? constant_torque
-                              : constant_torque - drive_torque_of_rates(hand, i, h);
+    return is_drive_saturated
+               ? limited_torque_at_zero_rate
+               : limited_torque_at_zero_rate - drive_torque_decrease_by_rates(hand, i, h);
 }
 
 /* Factors the mass matrix with the implicit gains of the drives, and sets drive_impulses. */
-static int factor_mass_with_drives(struct tact_hand *hand, double h)
+static int factor_mass_with_drive_gains(struct tact_hand *hand, double h)
 {
     double *diagonal = hand->scratch;
     const size_t size = (size_t)hand->count * sizeof *diagonal;
     memset(diagonal, 0, size);
-    memset(hand->drive_gains, 0, size);
+    memset(hand->implicit_drive_gains, 0, size);
     tact_hand_base_set_gains(hand, h);
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
         const struct tact_link_def *def = &link->def;
-        const struct base_axes *axes = tact_hand_axes_of_coordinate(hand, i);
-        const struct base_matrices *matrices = tact_hand_matrices_of_coordinate(hand, i);
+        const struct base_axis_drives *axes = tact_hand_axes_of_coordinate(hand, i);
+        const struct base_matrix_drive *matrices = tact_hand_matrices_of_coordinate(hand, i);
         const double square = link->ratio * link->ratio;
         const double all = matrices ? matrices->impulse_gain[7 * i]
                            : axes   ? axes->gain[4 * (i % 3)]
@@ -315,8 +319,8 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
         const double own = def->tendon_count ? 0.0 : all;
         link->tendon_drive_gain = def->tendon_count ? all : 0.0;
         diagonal[link->coordinate] += square * (h * def->viscous + own);
-        hand->drive_gains[link->coordinate] += square * own;
-        hand->drive_impulses[i] = h * constant_drive_torque(hand, i);
+        hand->implicit_drive_gains[link->coordinate] += square * own;
+        hand->drive_impulses[i] = h * limited_drive_torque_at_zero_rate(hand, i);
     }
     return tact_hand_factor_mass_matrix(hand, diagonal);
 }
@@ -404,7 +408,7 @@ static void multiply_by_mass(const struct tact_hand *hand, const double *x, doub
 static void set_momentum_after_bias(struct tact_hand *hand, double h)
 {
     for (int i = 0; i < hand->count; i++) {
-        hand->rhs[i] = hand->last_momentum[i] - h * hand->bias_torques[i];
+        hand->rhs[i] = hand->momentum_before_tick[i] - h * hand->bias_torques[i];
     }
 }
 
@@ -428,10 +432,11 @@ static void recompute_bias_at_mean_rates(struct tact_hand *hand, double h, const
     hand->has_bias_at_last_rates = 0;
     if (impulse) {
         solve_joint_rates(hand, NULL);
-        const double predicted_energy = twice_kinetic_energy(hand, hand->scratch),
-                     known_energy = tact_dot(hand->state.v, hand->last_momentum, hand->count) +
-                                    twice_kinetic_energy(hand, hand->velocity);
-        if (!(predicted_energy <= MAX_PREDICTED_ENERGY_RATIO * known_energy)) {
+        const double predicted_kinetic_energy = twice_kinetic_energy(hand, hand->scratch),
+                     energy_known_before_tick =
+                         tact_dot(hand->state.v, hand->momentum_before_tick, hand->count) +
+                         twice_kinetic_energy(hand, hand->velocity);
+        if (!(predicted_kinetic_energy <= MAX_PREDICTED_ENERGY_RATIO * energy_known_before_tick)) {
             hand->has_bias_at_last_rates = 1;
             return;
         }
@@ -447,7 +452,7 @@ static void recompute_bias_at_mean_rates(struct tact_hand *hand, double h, const
  * at these rates. */
 static int predict_joint_rates(struct tact_hand *hand, double h, const double *impulse)
 {
-    int has_drive_torque_limits = 0, rc = factor_mass_with_drives(hand, h);
+    int has_drive_torque_limits = 0, rc = factor_mass_with_drive_gains(hand, h);
     for (int i = 0; i < hand->count; i++) {
         has_drive_torque_limits |= hand->links[i].def.limit > 0.0;
     }
@@ -456,7 +461,7 @@ static int predict_joint_rates(struct tact_hand *hand, double h, const double *i
         if (!has_drive_torque_limits || !mark_drives_at_torque_limit(hand, h)) {
             break;
         }
-        rc = factor_mass_with_drives(hand, h);
+        rc = factor_mass_with_drive_gains(hand, h);
     }
     return rc;
 }
@@ -467,14 +472,14 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
     tact_hand_mass_matrix(hand, hand->mass);
     tact_hand_compute_coordinate_mass(hand);
     tact_hand_compute_bias_torques(hand, gravity, hand->bias_torques);
-    multiply_by_mass(hand, hand->state.v, hand->last_momentum);
+    multiply_by_mass(hand, hand->state.v, hand->momentum_before_tick);
     set_momentum_after_bias(hand, h);
     memset(hand->state.saturated, 0, (size_t)hand->count * sizeof *hand->state.saturated);
     if (hand->has_moving_base) {
         tact_hand_base_update_target_error(hand);
-        tact_hand_base_update_axes(hand);
+        tact_hand_base_update_axis_springs(hand);
     }
-    if (hand->base_matrices.is_set) {
+    if (hand->base_matrix_drive.is_set) {
         tact_hand_base_update_matrices(hand, h);
     }
     int rc = predict_joint_rates(hand, h, impulse);
@@ -497,7 +502,7 @@ static double drive_torque_margin(const struct tact_hand *hand, int joint, doubl
     }
     for (int k = 0; k < count; k++) {
         torque[k] = unlimited_drive_torque_at_zero_rate(hand, first + k) -
-                    drive_torque_of_rates(hand, first + k, h);
+                    drive_torque_decrease_by_rates(hand, first + k, h);
         *saturated |= hand->state.saturated[first + k] != 0.0;
     }
     return tact_margin(demanded_torque_magnitude(torque, count), limit);
@@ -509,11 +514,12 @@ static int does_drive_act_on_joint(const struct tact_hand *hand, int drive, int 
 {
     const struct tact_link_def *def = &hand->links[drive].def;
     const int coordinate = hand->links[joint].coordinate;
-    int acts_on_joint = !def->tendon_count && hand->links[drive].coordinate == coordinate;
+    int does_drive_reach_coordinate =
+        !def->tendon_count && hand->links[drive].coordinate == coordinate;
     for (int k = 0; k < def->tendon_count; k++) {
-        acts_on_joint |= hand->links[def->tendon[k].joint].coordinate == coordinate;
+        does_drive_reach_coordinate |= hand->links[def->tendon[k].joint].coordinate == coordinate;
     }
-    return acts_on_joint;
+    return does_drive_reach_coordinate;
 }
 
 double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *saturated)
@@ -560,7 +566,7 @@ void tact_hand_integrate(struct tact_hand *hand, double h)
     }
     tact_hand_apply_mimic_laws(hand);
     if (hand->has_moving_base) {
-        tact_hand_base_drift(hand, h);
+        tact_hand_base_advance_coordinates(hand, h);
         tact_hand_base_store_axes_moment(hand, h);
     }
     tact_hand_refresh(hand);

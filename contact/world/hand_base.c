@@ -28,7 +28,7 @@ void tact_hand_base_links(const struct tact_link_def *base, const struct tact_ba
     memcpy(last->inertia, base->inertia, sizeof last->inertia);
 }
 
-void tact_hand_base_refresh(struct tact_hand *hand)
+void tact_hand_base_update_links(struct tact_hand *hand)
 {
     struct tact_pose pose;
     double turn[4], r[9], arm[3];
@@ -91,7 +91,7 @@ void tact_hand_base_update_target_error(struct tact_hand *hand)
     tact_hand_base_turn_to_target(hand, hand->base_target_error + 3);
 }
 
-void tact_hand_base_drift(struct tact_hand *hand, double h)
+void tact_hand_base_advance_coordinates(struct tact_hand *hand, double h)
 {
     double *q = hand->state.q, turn[4], now[4], next[4], way[3];
     const double *v = hand->velocity;

@@ -24,7 +24,7 @@ int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_
             return -EINVAL;
         }
     }
-    struct base_axes *axes = &hand->base_axes[part];
+    struct base_axis_drives *axes = &hand->base_axis_drives[part];
     double a[9];
     tact_quat_to_m3(a, quat_wxyz);
     for (int i = 0; i < 9; i++) {
@@ -36,75 +36,79 @@ int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_
     }
     const int are_axis_stiffnesses_equal =
         stiffness[1] == stiffness[0] && stiffness[2] == stiffness[0];
-    axes->is_gradient_turned = part == 1 && !are_axis_stiffnesses_equal;
+    axes->is_torque_gradient_rotated = part == 1 && !are_axis_stiffnesses_equal;
     axes->least = fmin(fmin(stiffness[0], stiffness[1]), stiffness[2]);
     axes->is_set = 1;
-    hand->base_matrices.is_set = 0;
+    hand->base_matrix_drive.is_set = 0;
     memset(hand->base_axes_moment, 0, sizeof hand->base_axes_moment);
     return 0;
 }
 
 /* Stiffness about the axes beyond the least one, and its product with the rotation error r. */
-static void find_excess_stiffness_and_torque(const struct base_axes *axes, const double r[3],
-                                             double excess_stiffness[9], double excess_torque[3])
+static void find_excess_stiffness_and_torque(const struct base_axis_drives *axes, const double r[3],
+                                             double stiffness_beyond_least[9],
+                                             double torque_beyond_least_stiffness[3])
 {
     for (int i = 0; i < 9; i++) {
-        excess_stiffness[i] = axes->stiffness[i] - (i % 4 == 0 ? axes->least : 0.0);
+        stiffness_beyond_least[i] = axes->stiffness[i] - (i % 4 == 0 ? axes->least : 0.0);
     }
-    tact_m3_mul_v3(excess_torque, excess_stiffness, r);
+    tact_m3_mul_v3(torque_beyond_least_stiffness, stiffness_beyond_least, r);
 }
 
 /* The gradient of r^T K r / 2: least stiffness times r, plus the torque of the excess stiffness
  * turned by J_r^-1. */
-static void update_rotation_spring(struct base_axes *axes, const double r[3])
+static void update_rotation_spring(struct base_axis_drives *axes, const double r[3])
 {
-    double excess_stiffness[9], excess_torque[3], jacobian[9], transposed[9], product[9];
-    find_excess_stiffness_and_torque(axes, r, excess_stiffness, excess_torque);
+    double stiffness_beyond_least[9], torque_beyond_least_stiffness[3], jacobian[9], transposed[9],
+        product[9];
+    find_excess_stiffness_and_torque(axes, r, stiffness_beyond_least,
+                                     torque_beyond_least_stiffness);
     tact_rotvec_inverse_right_jacobian(jacobian, r);
-    tact_m3_tmul_v3(axes->force_at_zero_rate, jacobian, excess_torque);
-    tact_v3_axpy(axes->force_at_zero_rate, axes->least, r);
+    tact_m3_tmul_v3(axes->spring_force_at_zero_rate, jacobian, torque_beyond_least_stiffness);
+    tact_v3_axpy(axes->spring_force_at_zero_rate, axes->least, r);
     for (int i = 0; i < 9; i++) {
         transposed[i] = jacobian[i % 3 * 3 + i / 3];
     }
-    tact_m3_mul(product, excess_stiffness, jacobian);
-    tact_m3_mul(axes->rate_stiffness, transposed, product);
+    tact_m3_mul(product, stiffness_beyond_least, jacobian);
+    tact_m3_mul(axes->force_decrease_per_displacement, transposed, product);
     for (int i = 0; i < 9; i += 4) {
-        axes->rate_stiffness[i] += axes->least;
+        axes->force_decrease_per_displacement[i] += axes->least;
     }
 }
 
-void tact_hand_base_update_axes(struct tact_hand *hand)
+void tact_hand_base_update_axis_springs(struct tact_hand *hand)
 {
     for (int part = 0; part < 2; part++) {
-        struct base_axes *axes = &hand->base_axes[part];
+        struct base_axis_drives *axes = &hand->base_axis_drives[part];
         const double *error = hand->base_target_error + 3 * part;
         if (!axes->is_set) {
             continue;
         }
-        if (axes->is_gradient_turned) {
+        if (axes->is_torque_gradient_rotated) {
             update_rotation_spring(axes, error);
             continue;
         }
         for (int i = 0; i < 3; i++) {
-            axes->force_at_zero_rate[i] = tact_v3_dot(axes->stiffness + 3 * i, error);
+            axes->spring_force_at_zero_rate[i] = tact_v3_dot(axes->stiffness + 3 * i, error);
         }
-        memcpy(axes->rate_stiffness, axes->stiffness, sizeof axes->rate_stiffness);
+        memcpy(axes->force_decrease_per_displacement, axes->stiffness,
+               sizeof axes->force_decrease_per_displacement);
     }
 }
 
 double tact_hand_base_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
     const int first = i / 3 * 3;
-    const struct base_axes *axes = &hand->base_axes[i / 3];
-    return axes->force_at_zero_rate[i % 3] +
+    const struct base_axis_drives *axes = &hand->base_axis_drives[i / 3];
+    return axes->spring_force_at_zero_rate[i % 3] +
            tact_v3_dot(axes->damping + 3 * (i % 3), hand->base_target_twist + first);
 }
 
 double tact_hand_base_torque_of_rates(const struct tact_hand *hand, int i, double h)
 {
     const double *rates = hand->velocity + i / 3 * 3;
-    const struct base_axes *axes = &hand->base_axes[i / 3];
-    return h * tact_v3_dot(axes->rate_stiffness + 3 * (i % 3), rates) +
+    const struct base_axis_drives *axes = &hand->base_axis_drives[i / 3];
+    return h * tact_v3_dot(axes->force_decrease_per_displacement + 3 * (i % 3), rates) +
            tact_v3_dot(axes->damping + 3 * (i % 3), rates);
 }
 
@@ -116,15 +120,17 @@ int tact_hand_is_base_drive_limited(const struct tact_hand *hand, int i)
 
 void tact_hand_base_set_gains(struct tact_hand *hand, double h)
 {
-    if (hand->base_matrices.is_set) {
-        tact_hand_base_set_acting_matrix(hand, h);
+    if (hand->base_matrix_drive.is_set) {
+        tact_hand_base_set_acting_gains(hand, h);
     }
     for (int i = 0; i < TACT_HAND_BASE; i += 3) {
-        struct base_axes *axes = &hand->base_axes[i / 3];
+        struct base_axis_drives *axes = &hand->base_axis_drives[i / 3];
         const int is_drive_below_limit = axes->is_set && !tact_hand_is_base_drive_limited(hand, i);
         for (int k = 0; axes->is_set && k < 9; k++) {
             axes->gain[k] =
-                is_drive_below_limit ? h * axes->damping[k] + h * h * axes->rate_stiffness[k] : 0.0;
+                is_drive_below_limit
+                    ? h * axes->damping[k] + h * h * axes->force_decrease_per_displacement[k]
+                    : 0.0;
         }
     }
 }
@@ -132,8 +138,8 @@ void tact_hand_base_set_gains(struct tact_hand *hand, double h)
 void tact_hand_base_add_drives(struct tact_hand *hand)
 {
     for (int i = 0; i < TACT_HAND_BASE; i++) {
-        const struct base_axes *axes = tact_hand_axes_of_coordinate(hand, i);
-        const struct base_matrices *m = tact_hand_matrices_of_coordinate(hand, i);
+        const struct base_axis_drives *axes = tact_hand_axes_of_coordinate(hand, i);
+        const struct base_matrix_drive *m = tact_hand_matrices_of_coordinate(hand, i);
         for (int j = i / 3 * 3; axes && j < i; j++) {
             hand->matrix[i * hand->count + j] += axes->gain[3 * (i % 3) + j % 3];
         }
@@ -147,31 +153,32 @@ void tact_hand_base_add_drives(struct tact_hand *hand)
  * allows. */
 static double find_torque_fraction_within_limit(const struct tact_hand *hand, double h)
 {
-    double demanded_torque[3];
+    double demanded_base_torque[3];
     for (int i = 0; i < 3; i++) {
-        demanded_torque[i] = tact_hand_base_torque_at_zero_rate(hand, 3 + i) -
-                             tact_hand_base_torque_of_rates(hand, 3 + i, h);
+        demanded_base_torque[i] = tact_hand_base_torque_at_zero_rate(hand, 3 + i) -
+                                  tact_hand_base_torque_of_rates(hand, 3 + i, h);
     }
-    const double length = tact_v3_norm(demanded_torque),
+    const double length = tact_v3_norm(demanded_base_torque),
                  limited = tact_v3_norm(hand->state.torque + 3);
     return limited < length ? limited / length : 1.0;
 }
 
 void tact_hand_base_store_axes_moment(struct tact_hand *hand, double h)
 {
-    const struct base_axes *axes = &hand->base_axes[1];
-    double excess_stiffness[9], excess_torque[3], r[3];
-    if (!axes->is_gradient_turned) {
+    const struct base_axis_drives *axes = &hand->base_axis_drives[1];
+    double stiffness_beyond_least[9], torque_beyond_least_stiffness[3], r[3];
+    if (!axes->is_torque_gradient_rotated) {
         return;
     }
     tact_hand_base_turn_to_target(hand, r);
-    find_excess_stiffness_and_torque(axes, r, excess_stiffness, excess_torque);
-    tact_v3_cross(hand->base_axes_moment, r, excess_torque);
+    find_excess_stiffness_and_torque(axes, r, stiffness_beyond_least,
+                                     torque_beyond_least_stiffness);
+    tact_v3_cross(hand->base_axes_moment, r, torque_beyond_least_stiffness);
     tact_v3_scale(hand->base_axes_moment, hand->base_axes_moment,
                   find_torque_fraction_within_limit(hand, h));
 }
 
 const double *tact_hand_base_axes_moment(const struct tact_hand *hand)
 {
-    return hand->base_axes[1].is_gradient_turned ? hand->base_axes_moment : NULL;
+    return hand->base_axis_drives[1].is_torque_gradient_rotated ? hand->base_axes_moment : NULL;
 }

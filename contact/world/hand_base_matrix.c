@@ -22,26 +22,27 @@
 int tact_hand_set_base_matrices(struct tact_hand *hand, const double quat_wxyz[4],
                                 const double stiffness[36], const double damping[36])
 {
-    if (!hand->has_moving_base || tact_symmetric_six_check(stiffness) ||
-        tact_symmetric_six_check(damping)) {
+    if (!hand->has_moving_base || tact_symmetric_six_find_fault(stiffness) ||
+        tact_symmetric_six_find_fault(damping)) {
         return -EINVAL;
     }
-    struct base_matrices *m = &hand->base_matrices;
+    struct base_matrix_drive *m = &hand->base_matrix_drive;
     tact_quat_to_m3(m->axes, quat_wxyz);
     for (int i = 0; i < 36; i++) {
-        const int transposed_entry = i % 6 * 6 + i / 6;
-        m->stiffness[i] = 0.5 * (stiffness[i] + stiffness[transposed_entry]);
-        m->damping[i] = 0.5 * (damping[i] + damping[transposed_entry]);
+        const int index_of_transposed_entry = i % 6 * 6 + i / 6;
+        m->stiffness[i] = 0.5 * (stiffness[i] + stiffness[index_of_transposed_entry]);
+        m->damping[i] = 0.5 * (damping[i] + damping[index_of_transposed_entry]);
     }
     m->is_set = 1;
-    hand->base_axes[0].is_set = hand->base_axes[1].is_set = 0;
-    hand->base_axes[1].is_gradient_turned = 0;
+    hand->base_axis_drives[0].is_set = hand->base_axis_drives[1].is_set = 0;
+    hand->base_axis_drives[1].is_torque_gradient_rotated = 0;
     memset(hand->base_axes_moment, 0, sizeof hand->base_axes_moment);
     return 0;
 }
 
 /* out = diag(p, q)^T m diag(p, q) for 3 x 3 matrices p and q. */
-static void transform_six(double out[36], const double m[36], const double p[9], const double q[9])
+static void transform_6x6_by_blocks(double out[36], const double m[36], const double p[9],
+                                    const double q[9])
 {
     double half[36];
     for (int i = 0; i < 36; i++) {
@@ -71,15 +72,15 @@ static void find_target_twist_at_base(const struct tact_hand *hand, double twist
 
 /* Factor c of the cross terms of position and attitude at a rotation angle, and its derivative over
  * the angle. */
-static double find_cross_term_fraction(double angle, double *slope_over_angle)
+static double find_cross_term_fraction(double angle, double *cross_term_slope_over_angle)
 {
     const double half_pi = 1.57079632679489661923;
     const double sine = angle < 2.0 * half_pi ? tact_sin(angle) : 0.0;
     if (angle <= half_pi) {
-        *slope_over_angle = 0.0;
+        *cross_term_slope_over_angle = 0.0;
         return 1.0;
     }
-    *slope_over_angle = 2.0 * sine * tact_cos(angle) / angle;
+    *cross_term_slope_over_angle = 2.0 * sine * tact_cos(angle) / angle;
     return sine * sine;
 }
 
@@ -87,12 +88,13 @@ static double find_cross_term_fraction(double angle, double *slope_over_angle)
 static void find_spring_force(double k[36], const double error[6], double spring_force[6])
 {
     double slope, cross_energy = 0.0;
-    const double cross_term_fraction = find_cross_term_fraction(tact_v3_norm(error + 3), &slope);
+    const double cross_stiffness_fraction =
+        find_cross_term_fraction(tact_v3_norm(error + 3), &slope);
     for (int i = 0; i < 3; i++) {
         cross_energy += error[i] * tact_v3_dot(k + 6 * i + 3, error + 3);
     }
     for (int i = 0; i < 36; i++) {
-        k[i] *= (i / 6 < 3) == (i % 6 < 3) ? 1.0 : cross_term_fraction;
+        k[i] *= (i / 6 < 3) == (i % 6 < 3) ? 1.0 : cross_stiffness_fraction;
     }
     for (int i = 0; i < 6; i++) {
         spring_force[i] = tact_dot(k + 6 * i, error, 6);
@@ -102,7 +104,7 @@ static void find_spring_force(double k[36], const double error[6], double spring
 
 void tact_hand_base_update_matrices(struct tact_hand *hand, double h)
 {
-    struct base_matrices *m = &hand->base_matrices;
+    struct base_matrix_drive *m = &hand->base_matrix_drive;
     const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     double turn[4], rotation[9], axes[9], back[9], jacobian[9], k[36], d[36], twist[6], spring[6];
     tact_quat_from_rotvec(turn, hand->state.target + 3);
@@ -111,8 +113,8 @@ void tact_hand_base_update_matrices(struct tact_hand *hand, double h)
     for (int i = 0; i < 9; i++) {
         back[i] = axes[i % 3 * 3 + i / 3];
     }
-    transform_six(k, m->stiffness, back, back);
-    transform_six(d, m->damping, back, back);
+    transform_6x6_by_blocks(k, m->stiffness, back, back);
+    transform_6x6_by_blocks(d, m->damping, back, back);
     find_target_twist_at_base(hand, twist);
     find_spring_force(k, hand->base_target_error, spring);
     for (int i = 0; i < 6; i++) {
@@ -122,26 +124,26 @@ void tact_hand_base_update_matrices(struct tact_hand *hand, double h)
     tact_v3_axpy(m->torque_at_zero_rate, 1.0, spring);
     tact_m3_tmul_v3(twist, jacobian, spring + 3);
     tact_v3_axpy(m->torque_at_zero_rate + 3, 1.0, twist);
-    transform_six(m->rate_gain, k, identity, jacobian);
+    transform_6x6_by_blocks(m->force_decrease_per_rate, k, identity, jacobian);
     for (int i = 0; i < 36; i++) {
-        m->rate_gain[i] = h * m->rate_gain[i] + d[i];
+        m->force_decrease_per_rate[i] = h * m->force_decrease_per_rate[i] + d[i];
     }
 }
 
 /* Eliminates coordinate s, whose force is at its limit `force`: the spring deflects along s so far
  * that it has this force, and the others have the stiffness that is left (its Schur complement). */
-static void eliminate_limited_coordinate(struct base_matrices *m, int s, double force)
+static void eliminate_limited_coordinate(struct base_matrix_drive *m, int s, double force)
 {
     double column[6];
     const double pivot = m->acting_gain[7 * s], excess = m->force_with_limited_drives[s] - force;
     for (int i = 0; i < 6; i++) {
         column[i] = m->acting_gain[6 * i + s];
     }
-    const int has_stiffness = pivot > MIN_RELATIVE_PIVOT * m->rate_gain[7 * s];
+    const int has_remaining_gain = pivot > MIN_RELATIVE_PIVOT * m->force_decrease_per_rate[7 * s];
     for (int i = 0; i < 6; i++) {
-        m->force_with_limited_drives[i] -= has_stiffness ? column[i] / pivot * excess : 0.0;
+        m->force_with_limited_drives[i] -= has_remaining_gain ? column[i] / pivot * excess : 0.0;
         for (int j = 0; j < 6; j++) {
-            m->acting_gain[6 * i + j] -= has_stiffness ? column[i] / pivot * column[j] : 0.0;
+            m->acting_gain[6 * i + j] -= has_remaining_gain ? column[i] / pivot * column[j] : 0.0;
         }
     }
     for (int i = 0; i < 6; i++) {
@@ -149,10 +151,10 @@ static void eliminate_limited_coordinate(struct base_matrices *m, int s, double 
     }
 }
 
-void tact_hand_base_set_acting_matrix(struct tact_hand *hand, double h)
+void tact_hand_base_set_acting_gains(struct tact_hand *hand, double h)
 {
-    struct base_matrices *m = &hand->base_matrices;
-    memcpy(m->acting_gain, m->rate_gain, sizeof m->acting_gain);
+    struct base_matrix_drive *m = &hand->base_matrix_drive;
+    memcpy(m->acting_gain, m->force_decrease_per_rate, sizeof m->acting_gain);
     memcpy(m->force_with_limited_drives, m->torque_at_zero_rate,
            sizeof m->force_with_limited_drives);
     for (int i = 0; i < TACT_HAND_BASE; i++) {
@@ -167,15 +169,15 @@ void tact_hand_base_set_acting_matrix(struct tact_hand *hand, double h)
 
 double tact_hand_base_matrix_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
-    const struct base_matrices *m = &hand->base_matrices;
+    const struct base_matrix_drive *m = &hand->base_matrix_drive;
     return tact_hand_is_base_drive_limited(hand, i) ? m->torque_at_zero_rate[i]
                                                     : m->force_with_limited_drives[i];
 }
 
 double tact_hand_base_matrix_torque_of_rates(const struct tact_hand *hand, int i)
 {
-    const struct base_matrices *m = &hand->base_matrices;
-    const double *acting_rate_gain =
-        tact_hand_is_base_drive_limited(hand, i) ? m->rate_gain : m->acting_gain;
-    return tact_dot(acting_rate_gain + 6 * i, hand->velocity, 6);
+    const struct base_matrix_drive *m = &hand->base_matrix_drive;
+    const double *gain_row_of_acting_drives =
+        tact_hand_is_base_drive_limited(hand, i) ? m->force_decrease_per_rate : m->acting_gain;
+    return tact_dot(gain_row_of_acting_drives + 6 * i, hand->velocity, 6);
 }

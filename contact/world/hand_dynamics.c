@@ -47,8 +47,8 @@ struct joint_turn {
 };
 
 /* Moves a link by its joint from its pose at zero. */
-static void move_link_by_joint(struct link *link, const struct tact_pose *pose_at_joint_zero,
-                               const struct joint_turn *turn)
+static void set_link_pose_from_joint(struct link *link, const struct tact_pose *pose_at_joint_zero,
+                                     const struct joint_turn *turn)
 {
     struct tact_pose joint = tact_pose_identity();
     if (link->def.joint == TACT_JOINT_HINGE) {
@@ -71,7 +71,7 @@ static void update_link_pose_and_inertia(struct tact_hand *hand, int i,
     const double *base = hand->base.position, *p = link->pose.position, *in = link->inertia;
     double r[9];
     compute_link_pose_at_joint_zero(hand, link, &pose_at_joint_zero);
-    move_link_by_joint(link, &pose_at_joint_zero, turn);
+    set_link_pose_from_joint(link, &pose_at_joint_zero, turn);
     tact_quat_to_m3(r, link->pose.quat_wxyz);
     const tact_row4 x = {r[0], r[3], r[6], r[6]}, y = {r[1], r[4], r[7], r[7]},
                     z = {r[2], r[5], r[8], r[8]}, none = {0.0},
@@ -115,7 +115,7 @@ static void compute_joint_turns(const struct tact_hand *hand, int first, struct 
  * the joint rate: the cross product of the twists of link and joint. The rotation axes of a base
  * are fixed, and move with the base at the first of the rates. */
 static void set_joint_velocity_product(const struct link *link, const double *rates,
-                                       const tact_row4 *joint, struct link_velocity *velocity)
+                                       const tact_row4 *joint, struct velocity_of_link *velocity)
 {
     if (link->def.joint != TACT_JOINT_BASE) {
         const tact_row4 v = TACT_ROW4(velocity->twist.linear),
@@ -131,7 +131,7 @@ static void set_joint_velocity_product(const struct link *link, const double *ra
 
 /* Sets the twists of all links, and their velocity products, at given joint rates. */
 static void set_link_velocities(const struct tact_hand *hand, const double *rates,
-                                struct link_velocity *velocities)
+                                struct velocity_of_link *velocities)
 {
     static const struct spatial rest;
     for (int i = 0; i < hand->count; i++) {
@@ -168,7 +168,7 @@ TACT_DISPATCH_BY_CPU(void, tact_hand_refresh, (struct tact_hand * hand), (hand))
     struct joint_turn turns[4];
     const int first = hand->has_moving_base ? TACT_HAND_BASE : 0;
     if (hand->has_moving_base) {
-        tact_hand_base_refresh(hand);
+        tact_hand_base_update_links(hand);
     }
     for (int i = first; i < hand->count; i++) {
         if ((i - first) % 4 == 0) {
@@ -227,12 +227,12 @@ TACT_DISPATCH_BY_CPU(void, tact_hand_mass_matrix, (struct tact_hand * hand, doub
 
 /* Sets the bias acceleration of a link from that of its parent, or gravity. */
 static void set_bias_acceleration(const struct tact_hand *hand, struct link *link,
-                                  const struct link_velocity *velocity, const double gravity[3])
+                                  const struct velocity_of_link *velocity, const double gravity[3])
 {
     const tact_row4 no_acceleration = {0.0},
                     up = {-gravity[0], -gravity[1], -gravity[2], -gravity[2]};
     const struct spatial *parent =
-        link->def.parent < 0 ? NULL : &hand->links[link->def.parent].bias_acceleration;
+        link->def.parent < 0 ? NULL : &hand->links[link->def.parent].link_bias_acceleration;
     tact_row4 linear = parent ? TACT_ROW4(parent->linear) : up,
               angular = parent ? TACT_ROW4(parent->angular) : no_acceleration;
     linear += TACT_ROW4(velocity->product[0]);
@@ -240,8 +240,8 @@ static void set_bias_acceleration(const struct tact_hand *hand, struct link *lin
         linear += TACT_ROW4(velocity->product[1]);
         angular += TACT_ROW4(velocity->product[2]);
     }
-    TACT_STORE_ROW4(link->bias_acceleration.linear, linear);
-    TACT_STORE_ROW4(link->bias_acceleration.angular, angular);
+    TACT_STORE_ROW4(link->link_bias_acceleration.linear, linear);
+    TACT_STORE_ROW4(link->link_bias_acceleration.angular, angular);
 }
 
 /* Adds to a force the spatial cross product a x* p of a twist and a momentum. */
@@ -256,7 +256,7 @@ static void add_spatial_force_cross(struct spatial *force, const struct spatial 
 }
 
 /* Bias torques at the joint rates that the velocities of the links belong to. */
-static void compute_bias_torques(struct tact_hand *hand, const struct link_velocity *velocities,
+static void compute_bias_torques(struct tact_hand *hand, const struct velocity_of_link *velocities,
                                  const double gravity[3], double *bias_torques)
 {
     for (int i = 0; i < hand->count; i++) {
@@ -264,7 +264,7 @@ static void compute_bias_torques(struct tact_hand *hand, const struct link_veloc
         struct spatial momentum;
         set_bias_acceleration(hand, link, &velocities[i], gravity);
         multiply_by_spatial_inertia(&link->inertia_about_base, &velocities[i].twist, &momentum);
-        multiply_by_spatial_inertia(&link->inertia_about_base, &link->bias_acceleration,
+        multiply_by_spatial_inertia(&link->inertia_about_base, &link->link_bias_acceleration,
                                     &link->force);
         add_spatial_force_cross(&link->force, &velocities[i].twist, &momentum);
     }
@@ -291,6 +291,6 @@ TACT_DISPATCH_BY_CPU(void, tact_hand_compute_bias_torques_at_rates,
                       double *bias_torques),
                      (hand, rates, gravity, bias_torques))
 {
-    set_link_velocities(hand, rates, hand->velocities_at_rates);
-    compute_bias_torques(hand, hand->velocities_at_rates, gravity, bias_torques);
+    set_link_velocities(hand, rates, hand->link_velocities_at_other_rates);
+    compute_bias_torques(hand, hand->link_velocities_at_other_rates, gravity, bias_torques);
 }

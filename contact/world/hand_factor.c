@@ -12,26 +12,27 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/rows_internal.h"
 
-static int parent_coordinate(const struct tact_hand *hand, int coordinate)
+static int find_parent_coordinate(const struct tact_hand *hand, int coordinate)
 {
     return hand->up[coordinate];
 }
 
 /* Subtracts the outer product of row k of L, once scaled, from the rows of its ancestors. */
-static void eliminate_coordinate(const struct tree_factor *f, int n, int k)
+static void eliminate_coordinate_from_ancestors(const struct coordinate_tree_factor *f, int n,
+                                                int k)
 {
     const double *row = f->entry + k * n;
     for (int i = f->up[k]; i >= 0; i = f->up[i]) {
-        double *ancestor_row = f->entry + i * n;
+        double *factor_row_of_ancestor = f->entry + i * n;
         for (int j = i; j >= 0; j = f->up[j]) {
-            ancestor_row[j] -= row[i] * row[j];
+            factor_row_of_ancestor[j] -= row[i] * row[j];
         }
     }
 }
 
 /* Replaces the entries of a matrix by those of its factor. -EDOM where it is not positive definite.
  */
-static int factor_tree(const struct tree_factor *f, int n)
+static int factor_matrix_of_tree(const struct coordinate_tree_factor *f, int n)
 {
     for (int m = f->count - 1; m >= 0; m--) {
         const int k = f->list[m];
@@ -43,7 +44,7 @@ static int factor_tree(const struct tree_factor *f, int n)
         for (int j = k; j >= 0; j = f->up[j]) {
             row[j] *= f->inverse[k];
         }
-        eliminate_coordinate(f, n, k);
+        eliminate_coordinate_from_ancestors(f, n, k);
     }
     return 0;
 }
@@ -52,34 +53,35 @@ int tact_hand_factor_mass_matrix(struct tact_hand *hand, const double *diagonal)
 {
     const int n = hand->count;
     for (int i = 0; i < n; i++) {
-        for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
-            hand->matrix[i * n + j] = hand->coordinate_mass[i * n + j];
+        for (int j = i; j >= 0; j = find_parent_coordinate(hand, j)) {
+            hand->matrix[i * n + j] = hand->coordinate_mass_matrix[i * n + j];
         }
         hand->matrix[i * n + i] += diagonal[i];
     }
     tact_hand_base_add_drives(hand);
     tact_hand_add_tendon_drives(hand);
-    hand->is_unlocked_factored = 0;
-    memcpy(hand->full_factor.entry, hand->matrix, (size_t)n * (size_t)n * sizeof *hand->matrix);
-    return factor_tree(&hand->full_factor, n);
+    hand->is_unlocked_factor_current = 0;
+    memcpy(hand->full_matrix_factor.entry, hand->matrix,
+           (size_t)n * (size_t)n * sizeof *hand->matrix);
+    return factor_matrix_of_tree(&hand->full_matrix_factor, n);
 }
 
 int tact_hand_factor_unlocked(struct tact_hand *hand)
 {
-    const struct tree_factor *f = &hand->unlocked_factor;
+    const struct coordinate_tree_factor *f = &hand->unlocked_matrix_factor;
     const int n = hand->count;
-    hand->unlocked_factor.count = 0;
+    hand->unlocked_matrix_factor.count = 0;
     for (int i = 0; i < n; i++) {
         const int up = hand->up[i];
-        f->up[i] = up < 0 || !hand->is_locked[up] ? up : f->up[up];
-        if (!hand->is_locked[i]) {
-            f->list[hand->unlocked_factor.count++] = i;
+        f->up[i] = up < 0 || !hand->is_coordinate_locked[up] ? up : f->up[up];
+        if (!hand->is_coordinate_locked[i]) {
+            f->list[hand->unlocked_matrix_factor.count++] = i;
         }
-        for (int j = i; j >= 0 && !hand->is_locked[i]; j = f->up[j]) {
+        for (int j = i; j >= 0 && !hand->is_coordinate_locked[i]; j = f->up[j]) {
             f->entry[i * n + j] = hand->matrix[i * n + j];
         }
     }
-    return factor_tree(f, n);
+    return factor_matrix_of_tree(f, n);
 }
 
 void tact_hand_multiply_by_matrix(const struct tact_hand *hand, const double *x, double *product)
@@ -88,7 +90,7 @@ void tact_hand_multiply_by_matrix(const struct tact_hand *hand, const double *x,
     for (int i = 0; i < n; i++) {
         const double *row = hand->matrix + i * n;
         double sum = row[i] * x[i];
-        for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
+        for (int j = find_parent_coordinate(hand, i); j >= 0; j = find_parent_coordinate(hand, j)) {
             sum += row[j] * x[j];
             product[j] += row[j] * x[i];
         }
@@ -98,7 +100,8 @@ void tact_hand_multiply_by_matrix(const struct tact_hand *hand, const double *x,
 
 /* Applies row i of L^-T to a vector: scales entry i, and subtracts its multiples from the entries
  * of the coordinates above i in the tree. */
-static void apply_transposed_factor_row(const struct tree_factor *f, int n, int i, double *x)
+static void apply_transposed_factor_row(const struct coordinate_tree_factor *f, int n, int i,
+                                        double *x)
 {
     const double *row = f->entry + i * n;
     x[i] *= f->inverse[i];
@@ -107,7 +110,7 @@ static void apply_transposed_factor_row(const struct tree_factor *f, int n, int 
     }
 }
 
-void tact_tree_apply_inverse_transpose(const struct tree_factor *f, int n, double *x)
+void tact_tree_apply_inverse_transpose(const struct coordinate_tree_factor *f, int n, double *x)
 {
     for (int m = f->count - 1; m >= 0; m--) {
         apply_transposed_factor_row(f, n, f->list[m], x);
@@ -116,19 +119,19 @@ void tact_tree_apply_inverse_transpose(const struct tree_factor *f, int n, doubl
 
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x)
 {
-    tact_tree_apply_inverse_transpose(&hand->full_factor, hand->count, x);
+    tact_tree_apply_inverse_transpose(&hand->full_matrix_factor, hand->count, x);
 }
 
-void tact_hand_inverse_transpose_of_unit(const struct tact_hand *hand, int joint, double *x)
+void tact_hand_inverse_transpose_column(const struct tact_hand *hand, int joint, double *x)
 {
     memset(x, 0, (size_t)hand->count * sizeof *x);
     x[joint] = 1.0;
-    for (int i = joint; i >= 0; i = parent_coordinate(hand, i)) {
-        apply_transposed_factor_row(&hand->full_factor, hand->count, i, x);
+    for (int i = joint; i >= 0; i = find_parent_coordinate(hand, i)) {
+        apply_transposed_factor_row(&hand->full_matrix_factor, hand->count, i, x);
     }
 }
 
-void tact_tree_apply_inverse(const struct tree_factor *f, int n, double *x)
+void tact_tree_apply_inverse(const struct coordinate_tree_factor *f, int n, double *x)
 {
     for (int m = 0; m < f->count; m++) {
         const int i = f->list[m];
@@ -142,21 +145,21 @@ void tact_tree_apply_inverse(const struct tree_factor *f, int n, double *x)
 
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x)
 {
-    tact_tree_apply_inverse(&hand->full_factor, hand->count, x);
+    tact_tree_apply_inverse(&hand->full_matrix_factor, hand->count, x);
 }
 
 void tact_hand_apply_inverse_factor_to_four(const struct tact_hand *hand, double *x)
 {
     tact_row2 *pairs = (tact_row2 *)x;
     for (int i = 0; i < hand->count; i++) {
-        const double *row = hand->full_factor.entry + (size_t)i * (size_t)hand->count;
+        const double *row = hand->full_matrix_factor.entry + (size_t)i * (size_t)hand->count;
         tact_row2 a = pairs[2 * i], b = pairs[2 * i + 1];
-        for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
+        for (int j = find_parent_coordinate(hand, i); j >= 0; j = find_parent_coordinate(hand, j)) {
             a -= row[j] * pairs[2 * j];
             b -= row[j] * pairs[2 * j + 1];
         }
-        pairs[2 * i] = a * hand->full_factor.inverse[i];
-        pairs[2 * i + 1] = b * hand->full_factor.inverse[i];
+        pairs[2 * i] = a * hand->full_matrix_factor.inverse[i];
+        pairs[2 * i + 1] = b * hand->full_matrix_factor.inverse[i];
     }
 }
 
@@ -171,7 +174,7 @@ void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
     }
 }
 
-void tact_tree_apply_inverse_transpose_to_rows(const struct tree_factor *f, int n,
+void tact_tree_apply_inverse_transpose_to_rows(const struct coordinate_tree_factor *f, int n,
                                                double *const *rows)
 {
     for (int m = f->count - 1; m >= 0; m--) {
@@ -192,7 +195,7 @@ void tact_tree_apply_inverse_transpose_to_rows(const struct tree_factor *f, int 
 
 void tact_hand_apply_inverse_transpose_to_rows(const struct tact_hand *hand, double *const *rows)
 {
-    tact_tree_apply_inverse_transpose_to_rows(&hand->full_factor, hand->count, rows);
+    tact_tree_apply_inverse_transpose_to_rows(&hand->full_matrix_factor, hand->count, rows);
 }
 
 void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w)
@@ -203,9 +206,9 @@ void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w)
             tact_hand_is_independent_joint(hand, i) ? w[hand->links[i].slot] : 0.0;
     }
     for (int i = 0; i < hand->count; i++) {
-        const double *row = hand->full_factor.entry + (size_t)i * (size_t)hand->count;
+        const double *row = hand->full_matrix_factor.entry + (size_t)i * (size_t)hand->count;
         double sum = 0.0;
-        for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
+        for (int j = i; j >= 0; j = find_parent_coordinate(hand, j)) {
             sum += row[j] * independent_joint_rates[j];
         }
         if (tact_hand_is_independent_joint(hand, i)) {
@@ -237,24 +240,25 @@ void tact_hand_compute_joint_rates(struct tact_hand *hand)
  * chain is not full. */
 void tact_hand_divide_into_chains(struct tact_hand *hand)
 {
-    hand->chain_count = 0;
+    hand->coordinate_chain_count = 0;
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
-        const int up = parent_coordinate(hand, i);
-        int child_count = 0;
+        const int up = find_parent_coordinate(hand, i);
+        int child_coordinate_count = 0;
         if (!tact_hand_is_independent_joint(hand, i)) {
             link->slot = -1;
             continue;
         }
         for (int j = 0; j < hand->count; j++) {
-            child_count +=
-                tact_hand_is_independent_joint(hand, j) && parent_coordinate(hand, j) == up;
+            child_coordinate_count +=
+                tact_hand_is_independent_joint(hand, j) && find_parent_coordinate(hand, j) == up;
         }
-        int coordinate_slot = up >= 0 ? hand->links[up].slot + 1 : 0;
-        if (up < 0 || child_count > 1 || coordinate_slot % TACT_UNKNOWNS_PER_NODE == 0) {
-            coordinate_slot = TACT_UNKNOWNS_PER_NODE * hand->chain_count++;
+        int slot_of_coordinate = up >= 0 ? hand->links[up].slot + 1 : 0;
+        if (up < 0 || child_coordinate_count > 1 ||
+            slot_of_coordinate % TACT_UNKNOWNS_PER_NODE == 0) {
+            slot_of_coordinate = TACT_UNKNOWNS_PER_NODE * hand->coordinate_chain_count++;
         }
-        link->slot = coordinate_slot;
-        hand->coordinate_of_slot[coordinate_slot] = i;
+        link->slot = slot_of_coordinate;
+        hand->coordinate_of_slot[slot_of_coordinate] = i;
     }
 }

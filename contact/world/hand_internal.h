@@ -19,7 +19,7 @@
        */
 
 /* Velocity of a link at given joint rates. */
-struct link_velocity {
+struct velocity_of_link {
     struct spatial twist; /* twist of the link, linear part at the origin of the base */
     double product[3][4]; /* velocity product: two terms of the linear part and one of the angular
                              part of the rate of change of the joint's motion times its rate; a
@@ -41,9 +41,9 @@ struct link {
     struct spatial_inertia inertia_about_base; /* inertia of the link alone about the origin of the
                                                   base, at its present pose */
     struct spatial_inertia subtree_inertia;    /* inertia of the link's subtree about that origin */
-    struct spatial bias_acceleration; /* about the origin of the base, at joint accelerations of 0,
-                                         less gravity */
-    struct spatial force;             /* wrench on the link about the origin of the base */
+    struct spatial link_bias_acceleration; /* about the origin of the base, at joint accelerations
+                                         of 0, less gravity */
+    struct spatial force;                  /* wrench on the link about the origin of the base */
     int coordinate; /* index of the coordinate that the joint is, or that it is tied to */
     double ratio;   /* rate of the joint over that of its coordinate; 1 of a coordinate itself */
     int deepest;    /* lowest coordinate of the joints between the link and the base; all others of
@@ -56,7 +56,7 @@ struct link {
 };
 
 /* Factor L of the matrix of all coordinates of a hand, or of some: of n x n, row-major, lower. */
-struct tree_factor {
+struct coordinate_tree_factor {
     int count;       /* number of coordinates of the factorised matrix */
     int *list;       /* coordinates of the factorised matrix, ascending */
     int *up;         /* of each coordinate, the next one of `list` above it in the tree, or -1 */
@@ -68,40 +68,41 @@ struct tact_hand {
     int count;
     struct tact_pose base;
     struct link *links;
-    struct link_velocity *velocities;          /* link velocities at the present joint rates */
-    struct link_velocity *velocities_at_rates; /* link velocities at other joint rates */
-    int *integers; /* one allocation that holds all the arrays of integers below */
-    int *parent;   /* parent of each link, as in links[].def; stored separately as `up` is */
+    struct velocity_of_link *velocities; /* link velocities at the present joint rates */
+    struct velocity_of_link
+        *link_velocities_at_other_rates; /* link velocities at other joint rates */
+    int *storage_of_integer_arrays; /* one allocation that holds all the arrays of integers below */
+    int *parent; /* parent of each link, as in links[].def; stored separately as `up` is */
     int *up; /* parent of each coordinate in the tree of coordinates, or -1; stored separately from
                 the links, as most loops over the tree read nothing else of the links */
     int *coordinate_of_slot; /* coordinate of each slot of w */
     struct tact_hand_state state;
-    double *numbers;         /* one allocation that holds all the arrays of numbers below */
-    double *mass;            /* n x n, joint-space inertia */
-    double *coordinate_mass; /* mass matrix T^T M T of the coordinates, n x n; where no joints are
-                        tied, `mass` itself */
-    double *drive_gains; /* implicit gain h D + h^2 K of the drives on a coordinate that are not at
-                           their limits */
+    double *numbers;                /* one allocation that holds all the arrays of numbers below */
+    double *mass;                   /* n x n, joint-space inertia */
+    double *coordinate_mass_matrix; /* mass matrix T^T M T of the coordinates, n x n; where no
+                        joints are tied, `mass` itself */
+    double *implicit_drive_gains;   /* implicit gain h D + h^2 K of the drives on a coordinate that
+                             are not at their limits */
     double *drive_impulses; /* impulse of each joint's drive in the tick at joint rate 0, or that of
                                its limit where it is at it */
     double *matrix; /* M + h D + h^2 K of the coordinates, n x n, lower half; 0 off the tree's
                        pattern */
-    struct tree_factor full_factor; /* L^T L = `matrix` */
+    struct coordinate_tree_factor full_matrix_factor; /* L^T L = `matrix` */
     /* Coordinates whose rates a step of Newton's method prescribes, 1, and the factor of the part
      * of the matrix of the others; 1 also of joints that are no coordinate. */
-    int *is_locked;
-    struct tree_factor unlocked_factor;
-    int has_locked; /* 1: a bound prescribes the rate of a joint */
-    int *
-        unlocked_slot; /* as links[].slot, among the coordinates of the chain that are not locked */
-    int is_unlocked_factored; /* 1: `unlocked_factor` is that of `is_locked` and of this tick's
-                                 matrix */
+    int *is_coordinate_locked;
+    struct coordinate_tree_factor unlocked_matrix_factor;
+    int has_locked_coordinates; /* 1: a bound prescribes the rate of a joint */
+    int *slot_among_unlocked;   /* as links[].slot, among the coordinates of the chain that are not
+                                   locked */
+    int is_unlocked_factor_current; /* 1: `unlocked_matrix_factor` is that of `is_coordinate_locked`
+                                 and of this tick's matrix */
     double *rate_change;  /* change of the rate of each locked coordinate in the step, by slot */
     double *momentum;     /* scratch: products with a mass matrix */
     double *bias_torques; /* bias torques of the joints: Coriolis, centrifugal and gravity */
     double *velocity;     /* joint rates: before the solve without contacts, after it with them */
     double *rhs;
-    double *last_momentum; /* M times the joint rates before the tick */
+    double *momentum_before_tick; /* M times the joint rates before the tick */
     double *scratch;
     /* 1: the bias torques of this tick are those at the rates before it */
     int has_bias_at_last_rates;
@@ -112,33 +113,35 @@ struct tact_hand {
     double base_target_error[6];
     double base_target_twist[6]; /* velocity and angular velocity of a base's target */
     /* drives of the forces and torques of a base whose axes differ, world axes */
-    struct base_axes {
+    struct base_axis_drives {
         int is_set;                      /* 0: the drives of the base's links act instead */
         double stiffness[9], damping[9]; /* row-major, symmetric */
-        int is_gradient_turned; /* 1: a torque whose stiffness differs, which is turned by J_r^-T */
-        double least;           /* the least stiffness */
-        double force_at_zero_rate[3]; /* force or torque of the spring in this tick at rate 0 */
-        double rate_stiffness[9]; /* decrease of that force or torque per h times the rate of the
-                                     tick */
+        int is_torque_gradient_rotated;  /* 1: a torque whose stiffness differs, which is turned by
+                                            J_r^-T */
+        double least;                    /* the least stiffness */
+        double
+            spring_force_at_zero_rate[3]; /* force or torque of the spring in this tick at rate 0 */
+        double force_decrease_per_displacement[9]; /* decrease of that force or torque per h times
+                                     the rate of the tick */
         double gain[9]; /* implicit gain h D + h^2 K of this tick; 0 at the drive's limit */
-    } base_axes[2];
+    } base_axis_drives[2];
     double base_axes_moment[3]; /* tact_hand_base_axes_moment() */
     /* spring and damper of all six coordinates of a base, in place of the drives of its links
      * (hand_base_matrix.c); 6 x 6, row-major, symmetric */
-    struct base_matrices {
+    struct base_matrix_drive {
         int is_set;
         double axes[9]; /* attitude of the frame of stiffness and damping where the rotation vector
                            of the target is 0; it turns with the target */
         double stiffness[36], damping[36];
         double torque_at_zero_rate[6]; /* force and torque at rate 0 in this tick, without limits */
-        double rate_gain[36];          /* decrease of these per rate of the tick */
+        double force_decrease_per_rate[36]; /* decrease of these per rate of the tick */
         /* force at rate 0 and gain where the drive of forces or that of torques is at its limit, of
          * the other one; and h times that gain */
         double force_with_limited_drives[6], acting_gain[36], impulse_gain[36];
-    } base_matrices;
-    int chain_count; /* number of chains: unbranched sequences of at most TACT_UNKNOWNS_PER_NODE
-                      * links
-                      */
+    } base_matrix_drive;
+    int coordinate_chain_count; /* number of chains: unbranched sequences of at most
+                                 * TACT_UNKNOWNS_PER_NODE links
+                                 */
     double *w; /* factored joint rates w = L v in the tick that is being solved, by slot; 0 in slots
                   without a joint */
     double **rows; /* scratch: the row of each coordinate in a contact's Jacobian J */
@@ -166,16 +169,16 @@ void tact_hand_link_twist_and_rate(const struct tact_hand *hand, int link, const
 
 /* For a moving base (hand_base.c): poses and motions of its links from its coordinates;
  * base_target_error, to its target; and the drift, h times its rates added to its coordinates. */
-void tact_hand_base_refresh(struct tact_hand *hand);
+void tact_hand_base_update_links(struct tact_hand *hand);
 void tact_hand_base_update_target_error(struct tact_hand *hand);
 /* Rotation vector from the base to its target, world axes. */
 void tact_hand_base_turn_to_target(const struct tact_hand *hand, double error[3]);
-void tact_hand_base_drift(struct tact_hand *hand, double h);
+void tact_hand_base_advance_coordinates(struct tact_hand *hand, double h);
 
 /* For a base whose axes differ (hand_base_axes.c): the springs of the tick; of coordinate i, force
  * or torque of the drive at rate 0, and what the rates of the tick take from it; sets the implicit
  * gains of the tick, and adds those off the diagonal to the matrix that is to be factored. */
-void tact_hand_base_update_axes(struct tact_hand *hand);
+void tact_hand_base_update_axis_springs(struct tact_hand *hand);
 double tact_hand_base_torque_at_zero_rate(const struct tact_hand *hand, int i);
 double tact_hand_base_torque_of_rates(const struct tact_hand *hand, int i, double h);
 /* 1 where the drive of coordinate i is at its limit, along whatever axis. */
@@ -192,23 +195,23 @@ const double *tact_hand_base_axes_moment(const struct tact_hand *hand);
  * where a drive is at its limit; and, as above, what they demand of coordinate i, by the law that
  * acts on it or, at its limit, by the unlimited one. */
 void tact_hand_base_update_matrices(struct tact_hand *hand, double h);
-void tact_hand_base_set_acting_matrix(struct tact_hand *hand, double h);
+void tact_hand_base_set_acting_gains(struct tact_hand *hand, double h);
 double tact_hand_base_matrix_torque_at_zero_rate(const struct tact_hand *hand, int i);
 double tact_hand_base_matrix_torque_of_rates(const struct tact_hand *hand, int i);
 
 /* Matrices of the base that coordinate i is of, or NULL. */
-static inline const struct base_matrices *
+static inline const struct base_matrix_drive *
 tact_hand_matrices_of_coordinate(const struct tact_hand *hand, int i)
 {
-    return hand->base_matrices.is_set && i < TACT_HAND_BASE ? &hand->base_matrices : NULL;
+    return hand->base_matrix_drive.is_set && i < TACT_HAND_BASE ? &hand->base_matrix_drive : NULL;
 }
 
 /* Drive of the coordinate of a base whose axes differ, or NULL. */
-static inline const struct base_axes *tact_hand_axes_of_coordinate(const struct tact_hand *hand,
-                                                                   int i)
+static inline const struct base_axis_drives *
+tact_hand_axes_of_coordinate(const struct tact_hand *hand, int i)
 {
     const int part = hand->has_moving_base && i < TACT_HAND_BASE ? i / 3 : -1;
-    return part >= 0 && hand->base_axes[part].is_set ? &hand->base_axes[part] : NULL;
+    return part >= 0 && hand->base_axis_drives[part].is_set ? &hand->base_axis_drives[part] : NULL;
 }
 
 /* First joint of the drive that joint i belongs to, and the number of its joints: 3 for the force
@@ -233,7 +236,8 @@ int tact_hand_has_mimics_or_tendons(const struct tact_link_def *links, int count
  * joints tied to them. -EINVAL where the ranges of tied joints have no common value; -ENOMEM. */
 int tact_hand_set_up_coordinates(struct tact_hand *hand);
 
-/* Computes the mass matrix of the coordinates, `coordinate_mass`, from that of the joints, `mass`.
+/* Computes the mass matrix of the coordinates, `coordinate_mass_matrix`, from that of the joints,
+ * `mass`.
  */
 void tact_hand_compute_coordinate_mass(struct tact_hand *hand);
 
@@ -251,7 +255,7 @@ void tact_hand_apply_mimic_laws(struct tact_hand *hand);
 
 /* Length (or rate) of what the drive of joint i acts on, its joint or a tendon, from the values (or
  * rates) of the joints. */
-double tact_hand_drive_length_or_rate(const struct tact_hand *hand, int i, const double *joints);
+double tact_hand_drive_value_or_rate(const struct tact_hand *hand, int i, const double *joints);
 
 /* Factors the part of the matrix of the coordinates that are not locked. 0, or -EDOM where it is
  * not positive definite. */
@@ -261,9 +265,9 @@ int tact_hand_factor_unlocked(struct tact_hand *hand);
 void tact_hand_multiply_by_matrix(const struct tact_hand *hand, const double *x, double *product);
 
 /* L^-T x, L^-1 x and, for six columns stored side by side, L^-T x of a factor; rows: as below. */
-void tact_tree_apply_inverse_transpose(const struct tree_factor *f, int n, double *x);
-void tact_tree_apply_inverse(const struct tree_factor *f, int n, double *x);
-void tact_tree_apply_inverse_transpose_to_rows(const struct tree_factor *f, int n,
+void tact_tree_apply_inverse_transpose(const struct coordinate_tree_factor *f, int n, double *x);
+void tact_tree_apply_inverse(const struct coordinate_tree_factor *f, int n, double *x);
+void tact_tree_apply_inverse_transpose_to_rows(const struct coordinate_tree_factor *f, int n,
                                                double *const *rows);
 
 /* Factors the matrix of the coordinates plus a diagonal. -EDOM where it is not positive definite.
@@ -275,7 +279,7 @@ int tact_hand_factor_mass_matrix(struct tact_hand *hand, const double *diagonal)
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x);
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x);
 /* x = L^-T of the unit vector of a joint, which has entries of that joint and those above it. */
-void tact_hand_inverse_transpose_of_unit(const struct tact_hand *hand, int joint, double *x);
+void tact_hand_inverse_transpose_column(const struct tact_hand *hand, int joint, double *x);
 
 /* L^-1 of four vectors, stored side by side: x is n x 4, row-major. */
 void tact_hand_apply_inverse_factor_to_four(const struct tact_hand *hand, double *x);

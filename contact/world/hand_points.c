@@ -5,7 +5,7 @@
 /* Adds to out the velocity product of a link: the rate of change of its joint's motion, times the
  * joint rate. */
 static void add_joint_velocity_product(const struct link *link,
-                                       const struct link_velocity *velocity, double *out)
+                                       const struct velocity_of_link *velocity, double *out)
 {
     tact_v3_add(out, out, velocity->product[0]);
     if (link->def.joint != TACT_JOINT_BASE) {

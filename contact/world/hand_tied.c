@@ -44,12 +44,12 @@ static int check_tendon_drive(const struct tact_link_def *links, int count, int 
         return -EINVAL;
     }
     for (int i = 0; i < def->tendon_count; i++) {
-        const struct tact_tendon_term *tendon_term = &def->tendon[i];
-        int fault = tendon_term->joint < 0 || tendon_term->joint >= count ||
-                    links[tendon_term->joint].joint == TACT_JOINT_BASE ||
-                    !isfinite(tendon_term->coefficient);
+        const struct tact_tendon_term *term_of_tendon = &def->tendon[i];
+        int fault = term_of_tendon->joint < 0 || term_of_tendon->joint >= count ||
+                    links[term_of_tendon->joint].joint == TACT_JOINT_BASE ||
+                    !isfinite(term_of_tendon->coefficient);
         for (int k = 0; k < i; k++) {
-            fault |= def->tendon[k].joint == tendon_term->joint;
+            fault |= def->tendon[k].joint == term_of_tendon->joint;
         }
         if (fault) {
             return -EINVAL;
@@ -78,7 +78,7 @@ int tact_hand_has_mimics_or_tendons(const struct tact_link_def *links, int count
 }
 
 /* Rate of a joint over that of the leading joint, which the joints that are tied to it follow. */
-static double rate_over_leading_joint(const struct tact_link_def *def)
+static double rate_ratio_to_leading_joint(const struct tact_link_def *def)
 {
     return def->mimic ? def->multiplier : 1.0;
 }
@@ -89,7 +89,7 @@ static int leading_joint(const struct tact_hand *hand, int joint)
     return mimic ? mimic - 1 : joint;
 }
 
-static void assign_coordinates(struct tact_hand *hand)
+static void assign_independent_coordinates(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
         struct tact_link_def *def = &hand->links[i].def;
@@ -103,9 +103,10 @@ static void assign_coordinates(struct tact_hand *hand)
             first++;
         }
         hand->links[i].coordinate = first;
-        hand->links[i].ratio = first == i ? 1.0
-                                          : rate_over_leading_joint(&hand->links[i].def) /
-                                                rate_over_leading_joint(&hand->links[first].def);
+        hand->links[i].ratio = first == i
+                                   ? 1.0
+                                   : rate_ratio_to_leading_joint(&hand->links[i].def) /
+                                         rate_ratio_to_leading_joint(&hand->links[first].def);
     }
 }
 
@@ -137,17 +138,18 @@ static int transfer_mimic_bounds(struct tact_hand *hand, int joint)
 /* Marks as coupled with each other all coordinates that move one link, or on which one tendon acts.
  */
 static void mark_coordinates_as_coupled(const int *coordinates, int found, int n,
-                                        unsigned char *coupling_flags)
+                                        unsigned char *coordinate_coupling_flags)
 {
     for (int a = 0; a < found; a++) {
         for (int b = 0; b < found; b++) {
-            coupling_flags[(size_t)coordinates[a] * (size_t)n + (size_t)coordinates[b]] = 1;
+            coordinate_coupling_flags[(size_t)coordinates[a] * (size_t)n + (size_t)coordinates[b]] =
+                1;
         }
     }
 }
 
-static void mark_coordinate_couplings(struct tact_hand *hand, int *list,
-                                      unsigned char *coupling_flags)
+static void mark_coupled_coordinates_of_hand(struct tact_hand *hand, int *list,
+                                             unsigned char *coordinate_coupling_flags)
 {
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
@@ -157,11 +159,12 @@ static void mark_coordinate_couplings(struct tact_hand *hand, int *list,
             list[found++] = hand->links[j].coordinate;
             link->deepest = list[found - 1] > link->deepest ? list[found - 1] : link->deepest;
         }
-        mark_coordinates_as_coupled(list, found, hand->count, coupling_flags);
+        mark_coordinates_as_coupled(list, found, hand->count, coordinate_coupling_flags);
         for (int k = 0; k < link->def.tendon_count; k++) {
             list[k] = hand->links[link->def.tendon[k].joint].coordinate;
         }
-        mark_coordinates_as_coupled(list, link->def.tendon_count, hand->count, coupling_flags);
+        mark_coordinates_as_coupled(list, link->def.tendon_count, hand->count,
+                                    coordinate_coupling_flags);
     }
 }
 
@@ -170,23 +173,23 @@ static void mark_coordinate_couplings(struct tact_hand *hand, int *list,
 static int set_elimination_tree(struct tact_hand *hand)
 {
     const int n = hand->count;
-    unsigned char *coupling_flags = calloc((size_t)n * (size_t)n + 1, 1);
+    unsigned char *coordinate_coupling_flags = calloc((size_t)n * (size_t)n + 1, 1);
     int *list = calloc((size_t)n + 1, sizeof *list);
-    if (coupling_flags && list) {
-        mark_coordinate_couplings(hand, list, coupling_flags);
+    if (coordinate_coupling_flags && list) {
+        mark_coupled_coordinates_of_hand(hand, list, coordinate_coupling_flags);
         for (int k = n - 1; k >= 0; k--) {
             int found = 0;
             for (int j = 0; j < k; j++) {
-                if (coupling_flags[(size_t)k * (size_t)n + (size_t)j]) {
+                if (coordinate_coupling_flags[(size_t)k * (size_t)n + (size_t)j]) {
                     list[found++] = j;
                 }
             }
             hand->up[k] = found ? list[found - 1] : -1;
-            mark_coordinates_as_coupled(list, found, n, coupling_flags);
+            mark_coordinates_as_coupled(list, found, n, coordinate_coupling_flags);
         }
     }
-    const int rc = coupling_flags && list ? 0 : -ENOMEM;
-    free(coupling_flags);
+    const int rc = coordinate_coupling_flags && list ? 0 : -ENOMEM;
+    free(coordinate_coupling_flags);
     free(list);
     return rc;
 }
@@ -224,7 +227,7 @@ int tact_hand_set_up_coordinates(struct tact_hand *hand)
     if (!hand->has_mimics_or_tendons) {
         return 0;
     }
-    assign_coordinates(hand);
+    assign_independent_coordinates(hand);
     int rc = copy_tendon_terms(hand);
     for (int i = 0; !rc && i < hand->count; i++) {
         rc = tact_hand_is_independent_joint(hand, i) ? 0 : transfer_mimic_bounds(hand, i);
@@ -238,16 +241,16 @@ void tact_hand_compute_coordinate_mass(struct tact_hand *hand)
     if (!hand->has_mimics_or_tendons) {
         return;
     }
-    memset(hand->coordinate_mass, 0, n * n * sizeof *hand->coordinate_mass);
+    memset(hand->coordinate_mass_matrix, 0, n * n * sizeof *hand->coordinate_mass_matrix);
     for (size_t i = 0; i < n; i++) {
         const struct link *a = &hand->links[i];
-        double *row = hand->coordinate_mass + (size_t)a->coordinate * n;
+        double *row = hand->coordinate_mass_matrix + (size_t)a->coordinate * n;
         for (size_t j = 0; j < n; j++) {
             const struct link *b = &hand->links[j];
             row[b->coordinate] += a->ratio * b->ratio * hand->mass[i * n + j];
         }
         if (!tact_hand_is_independent_joint(hand, (int)i)) {
-            hand->coordinate_mass[i * n + i] = 1.0;
+            hand->coordinate_mass_matrix[i * n + i] = 1.0;
         }
     }
 }
@@ -263,11 +266,13 @@ void tact_hand_add_tendon_drives(struct tact_hand *hand)
             if (of_b->coordinate > of_a->coordinate) {
                 continue; /* the factorisation reads only the lower half of the hand's matrix */
             }
-            const double added_stiffness = hand->links[i].tendon_drive_gain * a->coefficient *
-                                           of_a->ratio * b->coefficient * of_b->ratio;
-            hand->matrix[of_a->coordinate * hand->count + of_b->coordinate] += added_stiffness;
-            hand->drive_gains[of_a->coordinate] +=
-                of_a->coordinate == of_b->coordinate ? added_stiffness : 0.0;
+            const double tendon_stiffness_entry = hand->links[i].tendon_drive_gain *
+                                                  a->coefficient * of_a->ratio * b->coefficient *
+                                                  of_b->ratio;
+            hand->matrix[of_a->coordinate * hand->count + of_b->coordinate] +=
+                tendon_stiffness_entry;
+            hand->implicit_drive_gains[of_a->coordinate] +=
+                of_a->coordinate == of_b->coordinate ? tendon_stiffness_entry : 0.0;
         }
     }
 }
@@ -304,7 +309,7 @@ void tact_hand_apply_mimic_laws(struct tact_hand *hand)
     }
 }
 
-double tact_hand_drive_length_or_rate(const struct tact_hand *hand, int i, const double *joints)
+double tact_hand_drive_value_or_rate(const struct tact_hand *hand, int i, const double *joints)
 {
     const struct tact_link_def *def = &hand->links[i].def;
     double sum = 0.0;

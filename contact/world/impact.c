@@ -13,27 +13,27 @@
 /* Rows of a contact velocity: the normal velocity, and the two rotations that tip the patch. */
 static const int rows[3] = {0, 4, 5};
 
-static int can_patch_tip(const struct tact_patch *patch)
+static int can_patch_tip_about_edge(const struct tact_patch *patch)
 {
     return patch->kind == TACT_PATCH_ELLIPSE && patch->exponent == 1.0;
 }
 
 /* Gap beyond its target at a point of a patch that has gaps [m]; x: the point from the patch
  * centre, along t1, t2. */
-static double gap_beyond_target_at(const struct tact_contact *c, const double *x)
+static double gap_beyond_target_at_point(const struct tact_contact *c, const double *x)
 {
     const double *gap = c->patch.gap;
     return gap[0] + c->patch.target + c->preload + gap[1] * x[0] + gap[2] * x[1];
 }
 
 /* Depth beyond the target of the deepest point of a patch that has gaps [m]. */
-static double largest_overlap_excess(const struct tact_contact *c)
+static double find_largest_overlap_excess(const struct tact_contact *c)
 {
     static const double middle[2] = {0.0, 0.0};
     const struct tact_patch *patch = &c->patch;
-    double most = -gap_beyond_target_at(c, middle);
+    double most = -gap_beyond_target_at_point(c, middle);
     for (int i = 0; i < patch->corners; i++) {
-        most = tact_max(most, -gap_beyond_target_at(c, patch->corner[i]));
+        most = tact_max(most, -gap_beyond_target_at_point(c, patch->corner[i]));
     }
     int has_elliptic_outline = !patch->corners && patch->kind == TACT_PATCH_ELLIPSE;
     return has_elliptic_outline
@@ -45,7 +45,7 @@ static double largest_overlap_excess(const struct tact_contact *c)
 static double largest_point_approach_speed(const struct tact_patch *patch, const double *u)
 {
     double max_approach_speed = -u[0];
-    if (!can_patch_tip(patch)) {
+    if (!can_patch_tip_about_edge(patch)) {
         return max_approach_speed;
     }
     for (int i = 0; i < patch->corners; i++) {
@@ -71,7 +71,7 @@ void tact_impact_normal_and_tipping_velocity(const struct block *block, double u
  * negative. A curved patch rolls: at its edge the depth is zero and still increases, while the
  * centre stays at its height. A direction is curved where the patch is no longer than its depth and
  * radius imply (a^2 = 4 R depth for a cap); along a capsule it is flat. */
-void tact_impact_set_edge_speed(const struct tact_world *world, struct block *block)
+void tact_impact_set_rolling_edge_speed(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double radius = c->patch.rolling_radius, speed[2], u[6] = {0.0},
@@ -96,22 +96,24 @@ void tact_impact_set_restitution_velocity(const struct tact_world *world, struct
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double e = block->law->restitution;
-    double approach_speed = largest_point_approach_speed(&c->patch, block->pre_force_velocity);
+    double impact_approach_speed =
+        largest_point_approach_speed(&c->patch, block->pre_force_velocity);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
     if (c->patch.law == TACT_LAW_GAPS) {
         /* only points of the patch whose gap closes in this tick count */
-        approach_speed = tact_min(approach_speed, approach_speed + largest_overlap_excess(c) /
-                                                                       world->options.period);
+        impact_approach_speed =
+            tact_min(impact_approach_speed, impact_approach_speed + find_largest_overlap_excess(c) /
+                                                                        world->options.period);
     }
     /* What the load adds in a tick, and the motion over curved surfaces, is no impact. The target
      * velocity of a patch is what this motion adds in half a tick. */
     double closing_speed_of_load =
         block->added_closing_velocity + 2.0 * tact_max(0.0, c->patch.target_velocity[0]);
-    if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach_speed > 0.0) ||
-        approach_speed <= 2.0 * closing_speed_of_load) {
+    if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(impact_approach_speed > 0.0) ||
+        impact_approach_speed <= 2.0 * closing_speed_of_load) {
         return;
     }
-    for (int i = 0; i < (can_patch_tip(&c->patch) ? 3 : 1); i++) {
+    for (int i = 0; i < (can_patch_tip_about_edge(&c->patch) ? 3 : 1); i++) {
         block->restitution_velocity[i] = -e * block->pre_force_velocity[i];
     }
     if (block->normal_cfm > 0.0) {
@@ -158,8 +160,8 @@ static void set_normal_law_of_gaps(const struct tact_world *world, struct block 
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = block->law;
     static const double middle[2] = {0.0, 0.0};
-    double h = world->options.period, e = largest_overlap_excess(c),
-           gap = gap_beyond_target_at(c, middle);
+    double h = world->options.period, e = find_largest_overlap_excess(c),
+           gap = gap_beyond_target_at_point(c, middle);
     if (c->preload > 0.0 && law->compliance == 0.0 && e > 0.0) {
         gap += e;
         e = 0.0;
@@ -171,9 +173,9 @@ static void set_normal_law_of_gaps(const struct tact_world *world, struct block 
     double rate = e > most * time ? most / e : 1.0 / time;
     int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
     /* a patch with corners may tip while it opens, so that its excess is not bounded */
-    int is_excess_bounded = is_rigid_or_rebounding && !c->patch.corners;
+    int is_overlap_excess_bounded = is_rigid_or_rebounding && !c->patch.corners;
     block->excess_overlap =
-        is_excess_bounded && e > tact_contact_touching_depth(world, c) ? e : 0.0;
+        is_overlap_excess_bounded && e > tact_contact_touching_depth(world, c) ? e : 0.0;
     block->bias_velocity = -gap * rate;
     block->target_velocity[4] -= c->patch.gap[2] * rate;
     block->target_velocity[5] += c->patch.gap[1] * rate;
@@ -261,7 +263,7 @@ void tact_impact_limit_bias_velocities(const struct tact_world *world, const str
     }
 }
 
-void tact_impact_subtract_target_velocity(const struct block *block, double u[6])
+void tact_impact_subtract_all_targets(const struct block *block, double u[6])
 {
     if (tact_block_has_restitution(block)) {
         u[0] -= tact_max(block->bias_velocity, block->restitution_velocity[0]);

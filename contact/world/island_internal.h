@@ -17,25 +17,25 @@ struct index_list {
 
 /* State of the iteration between the sweeps of an island (search.c). */
 struct island_search {
-    int n;                              /* number of unknowns */
-    int may_use_newton;                 /* 1: Newton's method may be used in this search */
-    double best_residual;               /* smallest residual of the island in this search */
-    double best_residual_since_restart; /* smallest residual of the island since Anderson
+    int n;                                  /* number of unknowns */
+    int is_newton_allowed_in_search;        /* 1: Newton's method may be used in this search */
+    double smallest_search_residual;        /* smallest residual of the island in this search */
+    double smallest_residual_since_restart; /* smallest residual of the island since Anderson
                                   acceleration was restarted */
     /* residual at the start of the present series of Newton's steps */
     double newton_start_residual;
     int newton_steps_without_progress; /* Newton's steps of the present series without progress; 0:
                                           no series is in progress */
-    int failed_newton_series;          /* number of series of Newton's steps that were undone */
-    int newton_pause_sweeps;           /* number of sweeps until Newton's method is tried again */
-    int interior_point_steps; /* steps of the interior-point method for this island; 0: it was not
-                                 tried, or did not succeed */
-    int spring_anchor_state;  /* 1: the solver's springs are anchored at impulses of this search, by
-                      tact_springs_anchor_at_impulses(); -1: they must not be anchored again */
-    int are_newton_steps_damped; /* 1: Newton's steps are damped, as most contacts have anchored
-                                    springs */
-    int keeps_joint_bounds; /* 1: this sweep leaves the impulses of joint bounds that are far from a
-                               solution to the step of Newton's method after it */
+    int undone_newton_series_count;    /* number of series of Newton's steps that were undone */
+    int sweeps_until_next_newton_step; /* number of sweeps until Newton's method is tried again */
+    int interior_point_step_count; /* steps of the interior-point method for this island; 0: it was
+                                 not tried, or did not succeed */
+    int spring_anchor_state; /* 1: the solver's springs are anchored at impulses of this search, by
+                     tact_springs_anchor_at_impulses(); -1: they must not be anchored again */
+    int are_island_newton_steps_damped;  /* 1: Newton's steps are damped, as most contacts have
+                                     anchored springs */
+    int are_joint_bounds_left_to_newton; /* 1: this sweep leaves the impulses of joint bounds that
+                               are far from a solution to the step of Newton's method after it */
     double least_absolute_residual; /* smallest absolute residual of the search, as a relative one
                                        is misleading where impulses are huge */
     double relative_residual_at_least_absolute; /* relative residual at the island's impulses with
@@ -43,7 +43,7 @@ struct island_search {
     double *before, *after, *scale, *next;      /* impulses */
     /* copies of the island's impulses with the smallest relative, and with the smallest absolute
      * residual */
-    double *best_impulses, *least_absolute_impulses;
+    double *impulses_of_best_residual, *impulses_of_least_absolute_residual;
     struct anderson anderson;
 };
 
@@ -56,7 +56,7 @@ struct island {
     int points;               /* 1: a contact of the island is solved as contact points */
     int has_coupled_contacts; /* 1: two contacts or joint bounds of the island share a body or hand
                                */
-    int is_unsolved;          /* 1: not solved yet */
+    int is_island_unsolved;   /* 1: not solved yet */
     /* largest residual of the island's last sweep, as in struct tact_solve_stats */
     double residual;
     double size, change; /* sums of squares of the island's impulses and of their changes in the
@@ -68,11 +68,11 @@ struct island {
 struct islands {
     struct island *list;
     int count;
-    int *union_parent;       /* union-find parent of each body, then of each hand */
-    int *number;             /* index of the island of each body, then of each hand, or -1 */
-    int *contact_count;      /* number of contacts of each body, then of each hand, in this tick */
-    int *items;              /* storage of the lists of all islands */
-    double *impulse_vectors; /* storage of the impulse vectors of all searches */
+    int *union_find_parent_of_owner; /* union-find parent of each body, then of each hand */
+    int *number;        /* index of the island of each body, then of each hand, or -1 */
+    int *contact_count; /* number of contacts of each body, then of each hand, in this tick */
+    int *items;         /* storage of the lists of all islands */
+    double *storage_of_impulse_vectors; /* storage of the impulse vectors of all searches */
 };
 
 /* Allocates the islands, once bodies, hands, joints and pairs are known. -ENOMEM. */

@@ -20,15 +20,15 @@ int tact_islands_create(struct tact_world *world)
     size_t constraints = (size_t)world->constraint_count, bounds = (size_t)world->bounds.count;
     size_t max_unknown_count = contacts * 6 + constraints + bounds;
     s->list = calloc(owners + 1, sizeof *s->list);
-    s->union_parent = calloc(owners + 1, sizeof *s->union_parent);
+    s->union_find_parent_of_owner = calloc(owners + 1, sizeof *s->union_find_parent_of_owner);
     s->number = calloc(owners + 1, sizeof *s->number);
     s->contact_count = calloc(owners + 1, sizeof *s->contact_count);
     s->items = calloc(contacts + 2 * constraints + bounds + owners + 1, sizeof *s->items);
-    s->impulse_vectors =
+    s->storage_of_impulse_vectors =
         calloc(max_unknown_count * (IMPULSE_VECTORS_PER_SEARCH + ANDERSON_STORAGE_VECTORS) + 1,
-               sizeof *s->impulse_vectors);
-    return s->list && s->union_parent && s->number && s->contact_count && s->items &&
-                   s->impulse_vectors
+               sizeof *s->storage_of_impulse_vectors);
+    return s->list && s->union_find_parent_of_owner && s->number && s->contact_count && s->items &&
+                   s->storage_of_impulse_vectors
                ? 0
                : -ENOMEM;
 }
@@ -36,18 +36,19 @@ int tact_islands_create(struct tact_world *world)
 void tact_islands_destroy(struct islands *islands)
 {
     free(islands->list);
-    free(islands->union_parent);
+    free(islands->union_find_parent_of_owner);
     free(islands->number);
     free(islands->contact_count);
     free(islands->items);
-    free(islands->impulse_vectors);
+    free(islands->storage_of_impulse_vectors);
 }
 
 static int find_union_tree_root(struct islands *s, int owner)
 {
-    while (s->union_parent[owner] != owner) {
-        s->union_parent[owner] = s->union_parent[s->union_parent[owner]];
-        owner = s->union_parent[owner];
+    while (s->union_find_parent_of_owner[owner] != owner) {
+        s->union_find_parent_of_owner[owner] =
+            s->union_find_parent_of_owner[s->union_find_parent_of_owner[owner]];
+        owner = s->union_find_parent_of_owner[owner];
     }
     return owner;
 }
@@ -57,16 +58,16 @@ static void unite_owner_sets(struct islands *s, int a, int b)
     if (a >= 0 && b >= 0) {
         a = find_union_tree_root(s, a);
         b = find_union_tree_root(s, b);
-        s->union_parent[a > b ? a : b] = a > b ? b : a;
+        s->union_find_parent_of_owner[a > b ? a : b] = a > b ? b : a;
     }
 }
 
-static int owner_of_block(const struct tact_world *world, int block, int side)
+static int find_moving_owner_of_block(const struct tact_world *world, int block, int side)
 {
     return tact_world_index_of_owner(world, world->blocks[block].owner[side]);
 }
 
-static int owner_of_constraint(const struct tact_world *world, int constraint, int side)
+static int find_moving_owner_of_constraint(const struct tact_world *world, int constraint, int side)
 {
     const struct tact_constraint *b = &world->constraints[constraint].constraint;
     return tact_world_index_of_owner(world, side ? b->b : b->a);
@@ -80,13 +81,14 @@ static int island_of_moving_owner(const struct tact_world *world, int a, int b)
 
 static int island_of_block(struct tact_world *world, int i)
 {
-    return island_of_moving_owner(world, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
+    return island_of_moving_owner(world, find_moving_owner_of_block(world, i, 0),
+                                  find_moving_owner_of_block(world, i, 1));
 }
 
 static int island_of_constraint(struct tact_world *world, int i)
 {
-    return island_of_moving_owner(world, owner_of_constraint(world, i, 0),
-                                  owner_of_constraint(world, i, 1));
+    return island_of_moving_owner(world, find_moving_owner_of_constraint(world, i, 0),
+                                  find_moving_owner_of_constraint(world, i, 1));
 }
 
 static int island_of_mechanism(struct tact_world *world, int i)
@@ -114,7 +116,7 @@ static int island_of_owner(struct tact_world *world, int i)
 static void assign_island_to_root(struct islands *s, int root)
 {
     if (s->number[root] < 0) {
-        s->list[s->count] = (struct island){.is_unsolved = 1};
+        s->list[s->count] = (struct island){.is_island_unsolved = 1};
         s->number[root] = s->count++;
     }
 }
@@ -124,24 +126,27 @@ static void assign_island_numbers(struct tact_world *world)
     struct islands *s = &world->islands;
     const int owners = owner_count(world);
     for (int i = 0; i < owners; i++) {
-        s->union_parent[i] = i;
+        s->union_find_parent_of_owner[i] = i;
         s->number[i] = -1;
     }
     for (int i = 0; i < world->block_count; i++) {
-        unite_owner_sets(s, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
+        unite_owner_sets(s, find_moving_owner_of_block(world, i, 0),
+                         find_moving_owner_of_block(world, i, 1));
     }
     for (int i = 0; i < world->constraint_count; i++) {
-        unite_owner_sets(s, owner_of_constraint(world, i, 0), owner_of_constraint(world, i, 1));
+        unite_owner_sets(s, find_moving_owner_of_constraint(world, i, 0),
+                         find_moving_owner_of_constraint(world, i, 1));
     }
     s->count = 0;
     for (int i = 0; i < world->block_count; i++) {
-        int a = owner_of_block(world, i, 0);
-        assign_island_to_root(s, find_union_tree_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
+        int a = find_moving_owner_of_block(world, i, 0);
+        assign_island_to_root(
+            s, find_union_tree_root(s, a >= 0 ? a : find_moving_owner_of_block(world, i, 1)));
     }
     for (int i = 0; i < world->constraint_count; i++) {
-        int a = owner_of_constraint(world, i, 0);
+        int a = find_moving_owner_of_constraint(world, i, 0);
         assign_island_to_root(
-            s, find_union_tree_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
+            s, find_union_tree_root(s, a >= 0 ? a : find_moving_owner_of_constraint(world, i, 1)));
     }
     for (int i = 0; i < world->bounds.count; i++) {
         assign_island_to_root(s, find_union_tree_root(s, hand_index_of_joint_bound(world, i)));
@@ -183,16 +188,20 @@ static int *fill_island_index_lists(struct tact_world *world, size_t offset, int
 }
 
 /* Partitions the storage into the vectors of each search, one island after another. */
-static void assign_search_vectors(struct islands *s)
+static void assign_vectors_of_island_searches(struct islands *s)
 {
-    double *next = s->impulse_vectors;
+    double *next = s->storage_of_impulse_vectors;
     for (int i = 0; i < s->count; i++) {
         struct island_search *search = &s->list[i].search;
         int n =
             s->list[i].blocks.count * 6 + s->list[i].constraints.count + s->list[i].bounds.count;
         double **search_vector_pointers[IMPULSE_VECTORS_PER_SEARCH] = {
-            &search->before, &search->after,         &search->scale,
-            &search->next,   &search->best_impulses, &search->least_absolute_impulses};
+            &search->before,
+            &search->after,
+            &search->scale,
+            &search->next,
+            &search->impulses_of_best_residual,
+            &search->impulses_of_least_absolute_residual};
         search->n = n;
         search->spring_anchor_state = 0;
         for (int k = 0; k < IMPULSE_VECTORS_PER_SEARCH; k++) {
@@ -206,7 +215,7 @@ static void assign_search_vectors(struct islands *s)
 
 /* Counts the contacts, and bounds of joints, of each body and hand, a contact of a hand with itself
  * once; and finds the contacts whose bodies have no other. */
-static void find_uncoupled_contacts(struct tact_world *world)
+static void find_contacts_without_coupling(struct tact_world *world)
 {
     int *contact_count = world->islands.contact_count;
     memset(contact_count, 0, (size_t)owner_count(world) * sizeof *contact_count);
@@ -214,7 +223,8 @@ static void find_uncoupled_contacts(struct tact_world *world)
         contact_count[hand_index_of_joint_bound(world, i)]++;
     }
     for (int i = 0; i < world->block_count; i++) {
-        int a = owner_of_block(world, i, 0), b = owner_of_block(world, i, 1);
+        int a = find_moving_owner_of_block(world, i, 0),
+            b = find_moving_owner_of_block(world, i, 1);
         if (a >= 0) {
             contact_count[a]++;
         }
@@ -223,7 +233,8 @@ static void find_uncoupled_contacts(struct tact_world *world)
         }
     }
     for (int i = 0; i < world->block_count; i++) {
-        int a = owner_of_block(world, i, 0), b = owner_of_block(world, i, 1);
+        int a = find_moving_owner_of_block(world, i, 0),
+            b = find_moving_owner_of_block(world, i, 1);
         world->blocks[i].is_only_contact_of_bodies =
             (a < 0 || contact_count[a] == 1) && (b < 0 || contact_count[b] == 1);
     }
@@ -249,8 +260,8 @@ void tact_islands_find(struct tact_world *world)
                                 island_of_joint_bound, unused_index_storage);
     fill_island_index_lists(world, offsetof(struct island, owners), owner_count(world),
                             island_of_owner, unused_index_storage);
-    assign_search_vectors(s);
-    find_uncoupled_contacts(world);
+    assign_vectors_of_island_searches(s);
+    find_contacts_without_coupling(world);
     for (int i = 0; i < s->count; i++) {
         s->list[i].has_coupled_contacts |= s->list[i].bounds.count > 1;
         for (int k = 0; k < s->list[i].blocks.count; k++) {

@@ -13,25 +13,25 @@ static int max_chains_from_link_to_base(const struct tact_hand *hand)
     for (int i = 0; i < hand->count; i++) {
         int count = 0;
         for (int j = hand->links[i].deepest, last = -1; j >= 0; j = hand->up[j]) {
-            int chain_of_link = hand->links[j].slot / TACT_UNKNOWNS_PER_NODE;
-            count += chain_of_link != last;
-            last = chain_of_link;
+            int index_of_link_chain = hand->links[j].slot / TACT_UNKNOWNS_PER_NODE;
+            count += index_of_link_chain != last;
+            last = index_of_link_chain;
         }
         max = count > max ? count : max;
     }
     return max;
 }
 
-void tact_assign_node_numbers(struct tact_world *world)
+void tact_world_number_elimination_nodes(struct tact_world *world)
 {
     int max = 1;
     world->node_count = world->body_count;
     for (int i = 0; i < world->hand_count; i++) {
         struct world_hand *hand = &world->hands[i];
-        int chain_count = max_chains_from_link_to_base(hand->hand);
+        int coordinate_chain_count = max_chains_from_link_to_base(hand->hand);
         hand->node = world->node_count;
-        world->node_count += hand->hand->chain_count;
-        max = chain_count > max ? chain_count : max;
+        world->node_count += hand->hand->coordinate_chain_count;
+        max = coordinate_chain_count > max ? coordinate_chain_count : max;
     }
     world->max_nodes = 2 * max;
 }
@@ -49,7 +49,8 @@ static struct block_jacobian_node *find_block_node(const struct block *block, in
 
 /* Adds a node with at least so many unknowns to a contact's block, unless the block has it already.
  */
-static struct block_jacobian_node *add_block_node(struct block *block, int node, double *v, int dof)
+static struct block_jacobian_node *add_jacobian_node_to_block(struct block *block, int node,
+                                                              double *v, int dof)
 {
     struct block_jacobian_node *out = find_block_node(block, node);
     if (out == &block->nodes[block->node_count]) {
@@ -67,27 +68,27 @@ static struct block_jacobian_node *add_block_node(struct block *block, int node,
 static void add_owner_nodes(struct tact_world *world, struct block *block, struct tact_owner owner)
 {
     if (owner.kind == TACT_OWNER_BODY) {
-        add_block_node(block, owner.index, world->bodies[owner.index].body.twist,
-                       TACT_UNKNOWNS_PER_NODE);
+        add_jacobian_node_to_block(block, owner.index, world->bodies[owner.index].body.twist,
+                                   TACT_UNKNOWNS_PER_NODE);
     } else if (owner.kind == TACT_OWNER_HAND) {
         const struct world_hand *h = &world->hands[owner.index];
         for (int i = h->hand->links[owner.link].deepest; i >= 0; i = h->hand->up[i]) {
-            int slot = h->hand->links[i].slot, chain_of_link = slot / TACT_UNKNOWNS_PER_NODE;
-            const int at = TACT_UNKNOWNS_PER_NODE * chain_of_link;
-            struct block_jacobian_node *node =
-                add_block_node(block, h->node + chain_of_link, h->hand->w + at, slot - at + 1);
+            int slot = h->hand->links[i].slot, index_of_link_chain = slot / TACT_UNKNOWNS_PER_NODE;
+            const int at = TACT_UNKNOWNS_PER_NODE * index_of_link_chain;
+            struct block_jacobian_node *node = add_jacobian_node_to_block(
+                block, h->node + index_of_link_chain, h->hand->w + at, slot - at + 1);
             if (world->bounds.hands[owner.index].count) {
-                node->rows = world->joint_rows + (node - world->block_nodes);
+                node->rows = world->storage_of_joint_rows + (node - world->storage_of_block_nodes);
                 node->rows->rate_change = h->hand->rate_change + at;
             }
         }
     }
 }
 
-void tact_block_assemble_nodes(struct tact_world *world, struct block *block)
+void tact_block_list_owner_nodes(struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    block->nodes = world->block_nodes + (block - world->blocks) * world->max_nodes;
+    block->nodes = world->storage_of_block_nodes + (block - world->blocks) * world->max_nodes;
     block->node_count = 0;
     block->owner[0] = world->shapes[c->a].owner;
     block->owner[1] = world->shapes[c->b].owner;
@@ -113,8 +114,8 @@ static void add_body_jacobian(const struct tact_body *body, const struct tact_pa
 }
 
 /* Row of a hand's coordinate in the Jacobian of a contact's block. */
-static double *jacobian_row_of_coordinate(const struct block *block, const struct world_hand *hand,
-                                          int coordinate)
+static double *get_jacobian_row_of_coordinate(const struct block *block,
+                                              const struct world_hand *hand, int coordinate)
 {
     int slot = hand->hand->links[coordinate].slot;
     return find_block_node(block, hand->node + slot / TACT_UNKNOWNS_PER_NODE)->j +
@@ -124,16 +125,16 @@ static double *jacobian_row_of_coordinate(const struct block *block, const struc
 /* Adds to a contact's Jacobian the rows of the joints between a link and the base, for the rates of
  * their coordinates.
  */
-static void add_hand_jacobian(const struct world_hand *hand, int link,
-                              const struct tact_patch *patch, double sign,
-                              const struct block *block)
+static void add_hand_jacobian_to_block(const struct world_hand *hand, int link,
+                                       const struct tact_patch *patch, double sign,
+                                       const struct block *block)
 {
     double arm[3], speed[3];
     tact_v3_sub(arm, patch->center, hand->hand->base.position);
     for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
         const struct spatial *motion = &hand->hand->links[i].motion;
         const double share = sign * hand->hand->links[i].ratio;
-        double *j = jacobian_row_of_coordinate(block, hand, hand->hand->links[i].coordinate);
+        double *j = get_jacobian_row_of_coordinate(block, hand, hand->hand->links[i].coordinate);
         tact_v3_cross(speed, motion->angular, arm);
         tact_v3_add(speed, speed, motion->linear);
         for (int k = 0; k < 3; k++) {
@@ -147,19 +148,19 @@ static void add_hand_jacobian(const struct world_hand *hand, int link,
  * force. It is 0 where the torsion row has an elastic law of its own. */
 static double pitch_of_elastic_wrench(const struct tact_patch *patch)
 {
-    int is_screw_wrench = patch->law == TACT_LAW_WRENCH && patch->wrench[0] > 0.0 &&
-                          patch->wrench[3] != 0.0 && !(patch->stiffness[21] > 0.0);
-    return is_screw_wrench ? patch->wrench[3] / patch->wrench[0] : 0.0;
+    int is_elastic_wrench_a_screw = patch->law == TACT_LAW_WRENCH && patch->wrench[0] > 0.0 &&
+                                    patch->wrench[3] != 0.0 && !(patch->stiffness[21] > 0.0);
+    return is_elastic_wrench_a_screw ? patch->wrench[3] / patch->wrench[0] : 0.0;
 }
 
 /* Makes the normal row of a contact that of a screw: a normal impulse comes with the torque of the
  * pitch, and the normal velocity includes that of a rotation about the normal. */
 static void add_pitch_to_normal_row(struct block *block)
 {
-    for (int k = 0; k < block->node_count && block->wrench_pitch != 0.0; k++) {
+    for (int k = 0; k < block->node_count && block->elastic_wrench_pitch != 0.0; k++) {
         double *j = block->nodes[k].j;
         for (int i = 0; i < TACT_UNKNOWNS_PER_NODE; i++) {
-            j[6 * i] += block->wrench_pitch * j[6 * i + 3];
+            j[6 * i] += block->elastic_wrench_pitch * j[6 * i + 3];
         }
     }
 }
@@ -167,7 +168,7 @@ static void add_pitch_to_normal_row(struct block *block)
 void tact_block_assemble_jacobians(struct tact_world *world, struct block *block)
 {
     const struct tact_patch *patch = &world->contacts[block->contact].patch;
-    block->wrench_pitch = pitch_of_elastic_wrench(patch);
+    block->elastic_wrench_pitch = pitch_of_elastic_wrench(patch);
     for (int k = 0; k < block->node_count; k++) {
         memset(block->nodes[k].j, 0, sizeof block->nodes[k].j);
     }
@@ -178,7 +179,7 @@ void tact_block_assemble_jacobians(struct tact_world *world, struct block *block
             add_body_jacobian(&world->bodies[owner.index].body, patch, sign,
                               find_block_node(block, owner.index)->j);
         } else if (owner.kind == TACT_OWNER_HAND) {
-            add_hand_jacobian(&world->hands[owner.index], owner.link, patch, sign, block);
+            add_hand_jacobian_to_block(&world->hands[owner.index], owner.link, patch, sign, block);
         }
     }
     add_pitch_to_normal_row(block);
@@ -193,7 +194,7 @@ static void set_hand_rows(const struct world_hand *hand, const struct block *blo
     for (int k = 0; k < 1 + is_hand_on_both_sides; k++) {
         int link = k ? other.link : owner.link;
         for (int i = hand->hand->links[link].deepest; i >= 0; i = hand->hand->up[i]) {
-            hand->hand->rows[i] = jacobian_row_of_coordinate(block, hand, i);
+            hand->hand->rows[i] = get_jacobian_row_of_coordinate(block, hand, i);
         }
     }
 }
@@ -206,9 +207,9 @@ static void compute_mobility_columns(const struct tact_world *world,
         return;
     }
     const struct tact_body *body = &world->bodies[node->node].body;
-    double inverse_mass = 1.0 / body->mass;
+    double inverse_body_mass = 1.0 / body->mass;
     for (int i = 0; i < 18; i++) {
-        node->y[i] = node->j[i] * inverse_mass;
+        node->y[i] = node->j[i] * inverse_body_mass;
     }
     tact_rows_multiply_3x3(node->y + 18, body->inverse_world, node->j + 18);
 }
@@ -239,6 +240,7 @@ void tact_block_assemble_mobility(struct tact_world *world, struct block *block)
     for (int k = 0; k < block->node_count; k++) {
         struct block_jacobian_node *node = &block->nodes[k];
         compute_mobility_columns(world, node);
-        tact_rows_add_schur(s, node->j, node->y, node->dof, node->node < world->body_count ? 3 : 0);
+        tact_rows_add_to_schur_matrix(s, node->j, node->y, node->dof,
+                                      node->node < world->body_count ? 3 : 0);
     }
 }

@@ -49,7 +49,7 @@ static void assign_joint_bound_arrays(struct tact_world *world, size_t most)
     struct joint_bounds *bounds = &world->bounds;
     double *next = bounds->numbers;
     for (int i = 0; i < world->hand_count; i++) {
-        bounds->hands[i].mobility_matrix = next;
+        bounds->hands[i].joint_bound_mobility_matrix = next;
         next += (size_t)bounds->hands[i].count * (size_t)bounds->hands[i].count;
     }
     bounds->factor = next;
@@ -57,7 +57,7 @@ static void assign_joint_bound_arrays(struct tact_world *world, size_t most)
     bounds->step = bounds->rate + most;
     bounds->last_impulse = bounds->step + most;
     bounds->sum = bounds->last_impulse + most;
-    bounds->four_joint_vectors = bounds->sum + most;
+    bounds->four_interleaved_joint_vectors = bounds->sum + most;
 }
 
 int tact_joint_bounds_create(struct tact_world *world)
@@ -117,24 +117,24 @@ void tact_joint_bounds_warm_start(struct tact_world *world)
 
 /* Computes for up to four joint bounds of a hand, from the first on, their rows of A: together, as
  * each walks the whole tree of the hand's coordinates. */
-static void assemble_four_joint_bounds(struct tact_world *world, const struct hand_joint_bounds *of,
-                                       int first)
+static void assemble_mobility_of_four_bounds(struct tact_world *world,
+                                             const struct hand_joint_bounds *of, int first)
 {
     const struct joint_bound *list = world->bounds.list + of->first;
     const struct tact_hand *hand = hand_of_joint_bound(world, list);
-    double *x = world->bounds.four_joint_vectors, *unit = hand->scratch;
+    double *x = world->bounds.four_interleaved_joint_vectors, *unit = hand->scratch;
     const int count = of->count - first < 4 ? of->count - first : 4;
     memset(x, 0, 4 * (size_t)hand->count * sizeof *x);
     for (int k = 0; k < count; k++) {
         const int joint = list[first + k].joint;
-        tact_hand_inverse_transpose_of_unit(hand, joint, unit);
+        tact_hand_inverse_transpose_column(hand, joint, unit);
         for (int i = joint; i >= 0; i = hand->up[i]) {
             x[4 * i + k] = unit[i];
         }
     }
     tact_hand_apply_inverse_factor_to_four(hand, x);
     for (int k = 0; k < count; k++) {
-        double *row = of->mobility_matrix + (first + k) * of->count;
+        double *row = of->joint_bound_mobility_matrix + (first + k) * of->count;
         for (int i = 0; i < of->count; i++) {
             row[i] = x[4 * list[i].joint + k];
         }
@@ -145,10 +145,10 @@ static void assemble_four_joint_bounds(struct tact_world *world, const struct ha
  * do without, as steps of Newton's method find the impulses of its bounds. */
 static void assemble_mobility_matrix(struct tact_world *world, struct hand_joint_bounds *of)
 {
-    for (int k = 0; k < of->count && !of->is_assembled; k += 4) {
-        assemble_four_joint_bounds(world, of, k);
+    for (int k = 0; k < of->count && !of->is_mobility_of_this_tick; k += 4) {
+        assemble_mobility_of_four_bounds(world, of, k);
     }
-    of->is_assembled = 1;
+    of->is_mobility_of_this_tick = 1;
 }
 
 /* Sets the rates that a joint's stops allow and the impulses of its law's kinks. */
@@ -159,29 +159,30 @@ static void set_joint_bound_law(const struct tact_world *world, struct joint_bou
     double q = hand->state.q[b->joint], h = world->options.period;
     double max_return_speed =
         hand->links[b->joint].is_rotational ? MAX_HINGE_RETURN_RATE : world->options.push_limit;
-    int has_stops = def->lower < def->upper;
-    b->lowest_rate_at_stops =
-        has_stops ? tact_min((def->lower - q) / h, max_return_speed) : -INFINITY;
-    b->highest_rate_at_stops =
-        has_stops ? tact_max((def->upper - q) / h, -max_return_speed) : INFINITY;
+    int has_joint_stops = def->lower < def->upper;
+    b->lowest_rate_within_stops =
+        has_joint_stops ? tact_min((def->lower - q) / h, max_return_speed) : -INFINITY;
+    b->highest_rate_within_stops =
+        has_joint_stops ? tact_max((def->upper - q) / h, -max_return_speed) : INFINITY;
     b->joint_error_rounding_rate =
         JOINT_VALUE_ROUNDING * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
-    b->law_kink_impulse[0] =
-        b->highest_rate_at_stops < 0.0 ? h * def->friction : -h * def->friction;
-    b->law_kink_impulse[1] = b->lowest_rate_at_stops > 0.0 ? -h * def->friction : h * def->friction;
+    b->impulses_at_law_kinks[0] =
+        b->highest_rate_within_stops < 0.0 ? h * def->friction : -h * def->friction;
+    b->impulses_at_law_kinks[1] =
+        b->lowest_rate_within_stops > 0.0 ? -h * def->friction : h * def->friction;
     b->inertia = hand->matrix[b->joint * (hand->count + 1)];
     const struct link *link = &hand->links[b->joint];
-    const double mass = hand->coordinate_mass[b->joint * (hand->count + 1)];
+    const double mass = hand->coordinate_mass_matrix[b->joint * (hand->count + 1)];
     b->torque_scale =
         link->is_rotational ? sqrt(link->subtree_inertia.moment[TACT_SPATIAL_MASS] / mass) : 1.0;
-    tact_joint_bound_find_piece(b);
+    tact_joint_bound_find_law_piece(b);
 }
 
 void tact_joint_bounds_assemble(struct tact_world *world)
 {
-    world->bounds.factored_hand = NULL;
+    world->bounds.hand_of_factored_bounds = NULL;
     for (int i = 0; i < world->hand_count; i++) {
-        world->bounds.hands[i].is_assembled = 0;
+        world->bounds.hands[i].is_mobility_of_this_tick = 0;
     }
     for (int i = 0; i < world->bounds.count; i++) {
         set_joint_bound_law(world, &world->bounds.list[i]);
@@ -249,7 +250,7 @@ static int measure_hand_bounds(struct tact_world *world, const struct hand_joint
     int has_bound_impulse_changed = 0, exceeds_rounding = 0;
     for (int k = 0; k < of->count; k++) {
         bounds->last_impulse[k] = list[k].impulse;
-        tact_joint_bound_find_piece(&list[k]);
+        tact_joint_bound_find_law_piece(&list[k]);
         has_bound_impulse_changed |= list[k].impulse != bounds->last_impulse[k];
     }
     if (has_bound_impulse_changed) {
@@ -279,7 +280,7 @@ static double solve_hand_bounds(struct tact_world *world, struct hand_joint_boun
         island->size += before;
         return 0.0;
     }
-    if (island->search.keeps_joint_bounds && error > MAX_SOLVED_BOUND_ERROR * before) {
+    if (island->search.are_joint_bounds_left_to_newton && error > MAX_SOLVED_BOUND_ERROR * before) {
         island->size += before;
         island->change += error;
         return sqrt(error / tact_max(error, before));
@@ -288,11 +289,12 @@ static double solve_hand_bounds(struct tact_world *world, struct hand_joint_boun
     for (int k = 0; k < of->count; k++) {
         last[k] = bounds->list[of->first + k].impulse;
     }
-    int has_solution = tact_joint_bounds_solve_hand(bounds, of), does_change_exceed_rounding = 0;
+    int was_hand_bounds_solution_found = tact_joint_bounds_solve_hand(bounds, of),
+        does_change_exceed_rounding = 0;
     for (int k = 0; k < of->count; k++) {
         const struct joint_bound *b = &bounds->list[of->first + k];
         double unit = b->torque_scale * b->torque_scale, delta = b->impulse - last[k];
-        double rate = delta * of->mobility_matrix[(of->count + 1) * k];
+        double rate = delta * of->joint_bound_mobility_matrix[(of->count + 1) * k];
         does_change_exceed_rounding |= fabs(rate) > b->joint_error_rounding_rate;
         change += unit * delta * delta;
         after += unit * b->impulse * b->impulse;
@@ -301,10 +303,12 @@ static double solve_hand_bounds(struct tact_world *world, struct hand_joint_boun
     island->change += change;
     island->size += after;
     double most = tact_max(before, after);
-    return !has_solution ? 1.0 : does_change_exceed_rounding ? sqrt(change / most) : 0.0;
+    return !was_hand_bounds_solution_found ? 1.0
+           : does_change_exceed_rounding   ? sqrt(change / most)
+                                           : 0.0;
 }
 
-double tact_joint_bounds_solve_once(struct tact_world *world, struct island *island)
+double tact_joint_bounds_solve_in_sweep(struct tact_world *world, struct island *island)
 {
     double worst = 0.0;
     for (int k = 0; k < island->bounds.count;) {
@@ -365,9 +369,9 @@ void tact_joint_bounds_store_torques(struct tact_world *world)
         const struct joint_bound *b = &world->bounds.list[i];
         struct tact_hand_state *state = &hand_of_joint_bound(world, b)->state;
         state->reaction[b->joint] = b->impulse / world->options.period;
-        state->stop[b->joint] = b->impulse < b->law_kink_impulse[0]   ? 1.0
-                                : b->impulse > b->law_kink_impulse[1] ? -1.0
-                                                                      : 0.0;
+        state->stop[b->joint] = b->impulse < b->impulses_at_law_kinks[0]   ? 1.0
+                                : b->impulse > b->impulses_at_law_kinks[1] ? -1.0
+                                                                           : 0.0;
     }
 }
 

@@ -23,8 +23,8 @@
 struct joint_bound {
     int hand, joint;
     /* lowest and highest rate that the stops allow in this tick [rad/s, m/s] */
-    double lowest_rate_at_stops, highest_rate_at_stops;
-    double law_kink_impulse[2]; /* impulses, ascending [N m s, N s] */
+    double lowest_rate_within_stops, highest_rate_within_stops;
+    double impulses_at_law_kinks[2]; /* impulses, ascending [N m s, N s] */
     double impulse;      /* impulse of the joint's stop and dry friction together [N m s, N s] */
     double torque_scale; /* factor that makes the joint's torque comparable with forces [1/m]; 1 for
                             a slide */
@@ -39,10 +39,10 @@ struct joint_bound {
 
 /* The stops and dry friction of the joints of one hand. */
 struct hand_joint_bounds {
-    int first, count;        /* the hand's range in the list of joint bounds */
-    double *mobility_matrix; /* mobility matrix A of the hand's joint bounds, count x count: rates
-                         per impulse [1/(kg m^2), 1/kg] */
-    int is_assembled;        /* 1: A is that of this tick */
+    int first, count;                    /* the hand's range in the list of joint bounds */
+    double *joint_bound_mobility_matrix; /* mobility matrix A of the hand's joint bounds, count x
+                         count: rates per impulse [1/(kg m^2), 1/kg] */
+    int is_mobility_of_this_tick;        /* 1: A is that of this tick */
 };
 
 struct joint_bounds {
@@ -54,10 +54,10 @@ struct joint_bounds {
      * below the diagonal and by columns on and above it; and vectors of n */
     double *factor;
     double *rate, *step, *last_impulse, *sum;
-    double *four_joint_vectors; /* four vectors of the joints of a hand, side by side */
-    int *free;                  /* indices of the free bounds of a hand */
+    double *four_interleaved_joint_vectors; /* four vectors of the joints of a hand, side by side */
+    int *free;                              /* indices of the free bounds of a hand */
     /* hand whose free bounds `factor` belongs to; NULL: none in this tick */
-    const struct hand_joint_bounds *factored_hand;
+    const struct hand_joint_bounds *hand_of_factored_bounds;
     /* number and indices of the free bounds that `factor` belongs to */
     int factored_bound_count, *factored_free_bounds;
 };
@@ -81,7 +81,7 @@ void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct isl
 /* Solves the joint bounds of each hand of an island together. Adds the squares of impulses and of
  * their changes to the island's sums. Returns the largest residual: the change of a hand's impulses
  * over the impulses. */
-double tact_joint_bounds_solve_once(struct tact_world *world, struct island *island);
+double tact_joint_bounds_solve_in_sweep(struct tact_world *world, struct island *island);
 
 /* Solves the bounds of a solved island again where the contacts, which the last sweep solved after
  * them, left a residual over the tolerance. */
@@ -89,7 +89,7 @@ void tact_joint_bounds_solve_after_contacts(struct tact_world *world, struct isl
 
 /* Sets the piece of the law that an impulse is on: a kink, or a target rate. Beyond a kink where no
  * stop limits the rate, the impulse is set back to the kink. */
-void tact_joint_bound_find_piece(struct joint_bound *b);
+void tact_joint_bound_find_law_piece(struct joint_bound *b);
 
 /* What the rate of a joint is to change by so that the law allows it at its impulse. */
 double tact_joint_bound_rate_error(const struct joint_bound *b);

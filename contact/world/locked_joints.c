@@ -20,15 +20,15 @@ static int mark_locked_joints(const struct tact_world *world, int hand)
 {
     const struct hand_joint_bounds *of = &world->bounds.hands[hand];
     struct tact_hand *h = world->hands[hand].hand;
-    int have_locked_joints_changed = !h->is_unlocked_factored;
-    h->has_locked = 0;
+    int have_locked_joints_changed = !h->is_unlocked_factor_current;
+    h->has_locked_coordinates = 0;
     for (int i = 0; i < h->count && have_locked_joints_changed; i++) {
-        h->is_locked[i] = !tact_hand_is_independent_joint(h, i);
+        h->is_coordinate_locked[i] = !tact_hand_is_independent_joint(h, i);
     }
     for (int k = of->first; k < of->first + of->count; k++) {
         const struct joint_bound *b = &world->bounds.list[k];
-        have_locked_joints_changed |= h->is_locked[b->joint] != b->free;
-        h->has_locked |= h->is_locked[b->joint] = b->free;
+        have_locked_joints_changed |= h->is_coordinate_locked[b->joint] != b->free;
+        h->has_locked_coordinates |= h->is_coordinate_locked[b->joint] = b->free;
     }
     return have_locked_joints_changed;
 }
@@ -37,20 +37,22 @@ static int mark_locked_joints(const struct tact_world *world, int hand)
 static void number_unlocked_joints(struct tact_world *world, const struct world_hand *hand)
 {
     int *dof = world->direct.dof + hand->node;
-    memset(dof, 0, (size_t)hand->hand->chain_count * sizeof *dof);
+    memset(dof, 0, (size_t)hand->hand->coordinate_chain_count * sizeof *dof);
     for (int i = 0; i < hand->hand->count; i++) {
-        const int chain = hand->hand->links[i].slot / TACT_UNKNOWNS_PER_NODE;
-        if (!hand->hand->is_locked[i]) {
-            hand->hand->unlocked_slot[i] = TACT_UNKNOWNS_PER_NODE * chain + dof[chain]++;
+        const int chain_index = hand->hand->links[i].slot / TACT_UNKNOWNS_PER_NODE;
+        if (!hand->hand->is_coordinate_locked[i]) {
+            hand->hand->slot_among_unlocked[i] =
+                TACT_UNKNOWNS_PER_NODE * chain_index + dof[chain_index]++;
         }
     }
 }
 
 /* Copies the rows of the coordinates that are not locked, and lists them. */
-static void copy_unlocked_rows(struct tact_hand *hand, int chain, struct block_jacobian_node *node)
+static void copy_jacobian_of_unlocked_joints(struct tact_hand *hand, int chain_index,
+                                             struct block_jacobian_node *node)
 {
-    struct joint_rows *rows = node->rows;
-    if (!hand->has_locked) {
+    struct storage_of_joint_rows *rows = node->rows;
+    if (!hand->has_locked_coordinates) {
         node->newton_step_jacobian = node->j;
         node->newton_step_unknown_count = node->dof;
         return;
@@ -59,8 +61,8 @@ static void copy_unlocked_rows(struct tact_hand *hand, int chain, struct block_j
     node->newton_step_jacobian = rows->newton_step_jacobian;
     node->newton_step_unknown_count = 0;
     for (int k = 0; k < node->dof; k++) {
-        const int i = hand->coordinate_of_slot[TACT_UNKNOWNS_PER_NODE * chain + k];
-        if (!hand->is_locked[i]) {
+        const int i = hand->coordinate_of_slot[TACT_UNKNOWNS_PER_NODE * chain_index + k];
+        if (!hand->is_coordinate_locked[i]) {
             hand->rows[i] = rows->newton_step_jacobian + 6 * node->newton_step_unknown_count++;
             memcpy(hand->rows[i], rows->j + 6 * k, 6 * sizeof *rows->j);
         }
@@ -74,22 +76,22 @@ static void set_step_jacobians(const struct world_hand *hand, struct block *bloc
     memset(h->rows, 0, (size_t)h->count * sizeof *h->rows);
     for (int k = 0; k < block->node_count; k++) {
         struct block_jacobian_node *node = &block->nodes[k];
-        const int chain = node->node - hand->node;
-        if (chain >= 0 && chain < h->chain_count) {
-            copy_unlocked_rows(h, chain, node);
+        const int chain_index = node->node - hand->node;
+        if (chain_index >= 0 && chain_index < h->coordinate_chain_count) {
+            copy_jacobian_of_unlocked_joints(h, chain_index, node);
         }
     }
-    if (h->has_locked) {
-        tact_tree_apply_inverse_transpose_to_rows(&h->unlocked_factor, h->count, h->rows);
+    if (h->has_locked_coordinates) {
+        tact_tree_apply_inverse_transpose_to_rows(&h->unlocked_matrix_factor, h->count, h->rows);
     }
 }
 
 /* Changes of the rates of the locked joints, which take them to their targets. */
-static void set_rate_changes(struct tact_world *world, int hand)
+static void set_rate_changes_of_locked_joints(struct tact_world *world, int hand)
 {
     const struct hand_joint_bounds *of = &world->bounds.hands[hand];
     struct tact_hand *h = world->hands[hand].hand;
-    if (h->has_locked) {
+    if (h->has_locked_coordinates) {
         tact_joint_bounds_compute_rates(world, of);
     }
     for (int k = of->first; k < of->first + of->count; k++) {
@@ -111,19 +113,19 @@ static int next_bounded_hand_of_island(const struct tact_world *world, const str
     return hand;
 }
 
-int tact_locked_joints_prepare(struct tact_world *world, const struct island *island)
+int tact_locked_joints_set_unknowns(struct tact_world *world, const struct island *island)
 {
     for (int k = 0, i; (i = next_bounded_hand_of_island(world, island, &k)) >= 0;) {
         const struct world_hand *hand = &world->hands[i];
         const int have_locked_joints_changed = mark_locked_joints(world, i);
-        set_rate_changes(world, i);
+        set_rate_changes_of_locked_joints(world, i);
         if (!have_locked_joints_changed) {
             continue;
         }
         world->direct.island = NULL;
-        hand->hand->is_unlocked_factored = 1;
+        hand->hand->is_unlocked_factor_current = 1;
         number_unlocked_joints(world, hand);
-        if (hand->hand->has_locked && tact_hand_factor_unlocked(hand->hand)) {
+        if (hand->hand->has_locked_coordinates && tact_hand_factor_unlocked(hand->hand)) {
             return 0;
         }
         for (int m = 0; m < island->blocks.count; m++) {
@@ -134,37 +136,38 @@ int tact_locked_joints_prepare(struct tact_world *world, const struct island *is
 }
 
 /* Rates of a hand's coordinates: the changes of those of the locked joints, and 0. */
-static double *rates_of_locked_joints(struct tact_hand *hand)
+static double *find_target_rates_of_locked_joints(struct tact_hand *hand)
 {
     double *rates = hand->scratch;
     for (int i = 0; i < hand->count; i++) {
         const int slot = hand->links[i].slot;
-        rates[i] = slot >= 0 && hand->is_locked[i] ? hand->rate_change[slot] : 0.0;
+        rates[i] = slot >= 0 && hand->is_coordinate_locked[i] ? hand->rate_change[slot] : 0.0;
     }
     return rates;
 }
 
 /* Entry of an unlocked coordinate in the right side, or the solution. */
-static double *entry_of_coordinate(const struct direct *d, const struct world_hand *hand, int i)
+static double *find_system_entry_of_coordinate(const struct direct *d,
+                                               const struct world_hand *hand, int i)
 {
-    const int slot = hand->hand->unlocked_slot[i];
+    const int slot = hand->hand->slot_among_unlocked[i];
     return d->rhs + 6 * d->row[hand->node + slot / TACT_UNKNOWNS_PER_NODE] +
            slot % TACT_UNKNOWNS_PER_NODE;
 }
 
-void tact_locked_joints_add_momentum(struct tact_world *world, const struct island *island)
+void tact_locked_joints_add_to_step_rhs(struct tact_world *world, const struct island *island)
 {
     for (int k = 0, i; (i = next_bounded_hand_of_island(world, island, &k)) >= 0;) {
         const struct world_hand *hand = &world->hands[i];
         struct tact_hand *h = hand->hand;
-        if (!h->has_locked) {
+        if (!h->has_locked_coordinates) {
             continue;
         }
-        tact_hand_multiply_by_matrix(h, rates_of_locked_joints(h), h->momentum);
-        tact_tree_apply_inverse_transpose(&h->unlocked_factor, h->count, h->momentum);
-        for (int m = 0; m < h->unlocked_factor.count; m++) {
-            const int of = h->unlocked_factor.list[m];
-            *entry_of_coordinate(&world->direct, hand, of) -= h->momentum[of];
+        tact_hand_multiply_by_matrix(h, find_target_rates_of_locked_joints(h), h->momentum);
+        tact_tree_apply_inverse_transpose(&h->unlocked_matrix_factor, h->count, h->momentum);
+        for (int m = 0; m < h->unlocked_matrix_factor.count; m++) {
+            const int of = h->unlocked_matrix_factor.list[m];
+            *find_system_entry_of_coordinate(&world->direct, hand, of) -= h->momentum[of];
         }
     }
 }
@@ -179,9 +182,11 @@ static void subtract_contact_momentum(const struct world_hand *hand, const struc
     }
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *node = &block->nodes[k];
-        const int chain = node->node - hand->node;
-        for (int m = 0; m < node->dof && chain >= 0 && chain < hand->hand->chain_count; m++) {
-            const int i = hand->hand->coordinate_of_slot[TACT_UNKNOWNS_PER_NODE * chain + m];
+        const int chain_index = node->node - hand->node;
+        for (int m = 0;
+             m < node->dof && chain_index >= 0 && chain_index < hand->hand->coordinate_chain_count;
+             m++) {
+            const int i = hand->hand->coordinate_of_slot[TACT_UNKNOWNS_PER_NODE * chain_index + m];
             hand->hand->momentum[i] -= tact_dot(node->rows->j + 6 * m, change, 6);
         }
     }
@@ -193,12 +198,12 @@ static void compute_momentum_of_step(struct tact_world *world, const struct isla
                                      const double *to)
 {
     struct tact_hand *h = hand->hand;
-    double *rates = rates_of_locked_joints(h);
-    for (int m = 0; m < h->unlocked_factor.count; m++) {
-        const int at = h->unlocked_factor.list[m];
-        rates[at] = *entry_of_coordinate(&world->direct, hand, at);
+    double *rates = find_target_rates_of_locked_joints(h);
+    for (int m = 0; m < h->unlocked_matrix_factor.count; m++) {
+        const int at = h->unlocked_matrix_factor.list[m];
+        rates[at] = *find_system_entry_of_coordinate(&world->direct, hand, at);
     }
-    tact_tree_apply_inverse(&h->unlocked_factor, h->count, rates);
+    tact_tree_apply_inverse(&h->unlocked_matrix_factor, h->count, rates);
     tact_hand_multiply_by_matrix(h, rates, h->momentum);
     for (int m = 0; m < island->blocks.count; m++) {
         subtract_contact_momentum(hand, &world->blocks[island->blocks.at[m]], from + 6 * m,
@@ -206,14 +211,14 @@ static void compute_momentum_of_step(struct tact_world *world, const struct isla
     }
 }
 
-void tact_locked_joints_step(struct tact_world *world, const struct island *island,
-                             const double *from, double *to)
+void tact_locked_joints_step_impulses(struct tact_world *world, const struct island *island,
+                                      const double *from, double *to)
 {
     double *next = to + 6 * island->blocks.count;
     for (int k = 0, i; (i = next_bounded_hand_of_island(world, island, &k)) >= 0;) {
         const struct world_hand *hand = &world->hands[i];
         const struct hand_joint_bounds *of = &world->bounds.hands[i];
-        if (hand->hand->has_locked) {
+        if (hand->hand->has_locked_coordinates) {
             compute_momentum_of_step(world, island, hand, from, to);
         }
         for (int m = of->first; m < of->first + of->count; m++) {

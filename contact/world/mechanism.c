@@ -29,26 +29,27 @@ static int count_constrained_rows(enum tact_constraint_kind kind)
 
 /* Labels each body with the smallest index of the bodies that joints connect it to; -1 without
  * joints. */
-static void label_bodies_by_mechanism(const struct tact_world *world, int *mechanism_label)
+static void label_bodies_by_mechanism(const struct tact_world *world, int *mechanism_label_of_body)
 {
     for (int i = 0; i < world->body_count; i++) {
-        mechanism_label[i] = -1;
+        mechanism_label_of_body[i] = -1;
     }
     for (int has_mechanism_label_changed = 1; has_mechanism_label_changed;) {
         has_mechanism_label_changed = 0;
         for (int i = 0; i < world->constraint_count; i++) {
             int a = body_of_constraint_side(&world->constraints[i].constraint, 0),
                 b = body_of_constraint_side(&world->constraints[i].constraint, 1);
-            int la = a < 0 ? -1 : mechanism_label[a], lb = b < 0 ? -1 : mechanism_label[b];
+            int la = a < 0 ? -1 : mechanism_label_of_body[a],
+                lb = b < 0 ? -1 : mechanism_label_of_body[b];
             int least = a < 0 ? b : b < 0 || a < b ? a : b;
             least = la >= 0 && la < least ? la : least;
             least = lb >= 0 && lb < least ? lb : least;
             has_mechanism_label_changed |= (a >= 0 && la != least) || (b >= 0 && lb != least);
             if (a >= 0) {
-                mechanism_label[a] = least;
+                mechanism_label_of_body[a] = least;
             }
             if (b >= 0) {
-                mechanism_label[b] = least;
+                mechanism_label_of_body[b] = least;
             }
         }
     }
@@ -113,9 +114,11 @@ static size_t assign_mechanism_matrix_rows(struct tact_world *world)
         const struct world_constraint *w = &world->constraints[m->order[i]];
         int from = w->row;
         for (int k = m->list[w->mechanism].constraint; k < i && from == w->row; k++) {
-            const struct world_constraint *earlier_constraint = &world->constraints[m->order[k]];
-            from =
-                do_constraints_share_body(w, earlier_constraint) ? earlier_constraint->row : from;
+            const struct world_constraint *earlier_mechanism_constraint =
+                &world->constraints[m->order[k]];
+            from = do_constraints_share_body(w, earlier_mechanism_constraint)
+                       ? earlier_mechanism_constraint->row
+                       : from;
         }
         for (int row = w->row; row < w->row + count_constrained_rows(w->constraint.kind); row++) {
             m->first[row] = from;
@@ -158,12 +161,12 @@ int tact_mechanisms_create(struct tact_world *world)
     }
     size_t ldl_entry_count = assign_mechanism_matrix_rows(world) + 1;
     m->ldl_factors = calloc(ldl_entry_count, sizeof *m->ldl_factors);
-    m->equal_body_factors = calloc(ldl_entry_count, sizeof *m->equal_body_factors);
+    m->factors_with_equal_bodies = calloc(ldl_entry_count, sizeof *m->factors_with_equal_bodies);
     m->free_response_storage_of_joints =
         calloc(most + 1, sizeof *m->free_response_storage_of_joints);
     m->mechanism_response_storage =
         calloc(m->mechanism_response_capacity + 1, sizeof *m->mechanism_response_storage);
-    return m->ldl_factors && m->equal_body_factors && m->free_response_storage_of_joints &&
+    return m->ldl_factors && m->factors_with_equal_bodies && m->free_response_storage_of_joints &&
                    m->mechanism_response_storage
                ? 0
                : -ENOMEM;
@@ -179,7 +182,7 @@ void tact_mechanisms_destroy(struct mechanisms *m)
     free(m->work);
     free(m->constrained_row_velocities);
     free(m->ldl_factors);
-    free(m->equal_body_factors);
+    free(m->factors_with_equal_bodies);
     free(m->free_response_storage_of_joints);
     free(m->mechanism_response_storage);
 }
@@ -187,9 +190,10 @@ void tact_mechanisms_destroy(struct mechanisms *m)
 /* Adds to the matrix the entries J_p Y_q of a body that the joints p and q share; q is not after p.
  */
 static void add_shared_body_entries(struct mechanisms *m, const struct world_constraint *p,
-                                    int side, const struct world_constraint *q, int side_of_q)
+                                    int side, const struct world_constraint *q,
+                                    int side_of_constraint_q)
 {
-    const double *j = p->j[side], *y = q->y[side_of_q];
+    const double *j = p->j[side], *y = q->y[side_of_constraint_q];
     for (int i = 0; i < p->count; i++) {
         int row = p->row + i;
         double *to = m->ldl_factors + m->start[row] + (q->row - m->first[row]);
@@ -225,13 +229,13 @@ static void fill_mechanism_matrix(struct tact_world *world, const struct mechani
     }
 }
 
-double tact_mechanism_eliminate_row(const struct mechanisms *m, double *factors, int i)
+double tact_mechanism_eliminate_row(const struct mechanisms *m, double *matrix_row_factors, int i)
 {
-    double *row = factors + m->start[i];
+    double *row = matrix_row_factors + m->start[i];
     int from = m->first[i];
     double d = row[i - from];
     for (int j = from; j < i; j++) {
-        const double *other = factors + m->start[j];
+        const double *other = matrix_row_factors + m->start[j];
         int first_column_of_row_j = m->first[j],
             k = from > first_column_of_row_j ? from : first_column_of_row_j;
         double sum = row[j - from];
@@ -241,10 +245,11 @@ double tact_mechanism_eliminate_row(const struct mechanisms *m, double *factors,
         row[j - from] = sum;
     }
     for (int j = from; j < i; j++) {
-        const double *other = factors + m->start[j];
-        double factor_times_pivot = row[j - from], l = factor_times_pivot * other[j - m->first[j]];
+        const double *other = matrix_row_factors + m->start[j];
+        double factor_entry_times_pivot = row[j - from],
+               l = factor_entry_times_pivot * other[j - m->first[j]];
         row[j - from] = l;
-        d -= l * factor_times_pivot;
+        d -= l * factor_entry_times_pivot;
     }
     return d;
 }
@@ -257,7 +262,7 @@ static void factor_mechanism_row(struct tact_world *world, int mechanism, int i)
     double *diagonal = m->ldl_factors + m->start[i] + (size_t)(i - m->first[i]), own = *diagonal;
     double d = tact_mechanism_eliminate_row(m, m->ldl_factors, i);
     int is_row_independent = d > REDUNDANT_PIVOT_RATIO * own;
-    if (!is_row_independent && tact_mechanism_row_is_independent(world, mechanism, i)) {
+    if (!is_row_independent && tact_mechanism_is_row_independent(world, mechanism, i)) {
         is_row_independent = d > PIVOT_ROUNDING_RATIO * own;
         world->counts[TACT_COUNT_JOINTS_LOST] += !is_row_independent;
     }
@@ -292,9 +297,9 @@ void tact_mechanism_solve(const struct mechanisms *m, int part, double *x, int s
     }
     for (int i = p->row_end - 1; i >= p->row; i--) {
         const double *row = m->ldl_factors + m->start[i];
-        double solved_value = x[(i - p->row) * stride];
+        double solved_impulse_of_row = x[(i - p->row) * stride];
         for (int k = m->first[i]; k < i; k++) {
-            x[(k - p->row) * stride] -= row[k - m->first[i]] * solved_value;
+            x[(k - p->row) * stride] -= row[k - m->first[i]] * solved_impulse_of_row;
         }
     }
 }

@@ -11,9 +11,10 @@
 
 /* Square of the largest distance of a joint of a mechanism from the centre of mass of a body of
  * its, with the square of that body's radius of gyration [m^2]. */
-static double find_square_of_length(const struct tact_world *world, const struct mechanism *part)
+static double find_squared_mechanism_length(const struct tact_world *world,
+                                            const struct mechanism *part)
 {
-    double largest = 0.0;
+    double largest_squared_joint_distance = 0.0;
     for (int i = part->constraint; i < part->constraint_end; i++) {
         const struct world_constraint *w = &world->constraints[world->mechanisms.order[i]];
         for (int k = 0; k < 2; k++) {
@@ -22,19 +23,20 @@ static double find_square_of_length(const struct tact_world *world, const struct
             if (body) {
                 const double *m = body->inertia;
                 tact_v3_sub(arm, w->constraint.point, body->pose.position);
-                largest = tact_max(largest,
-                                   tact_v3_dot(arm, arm) + 0.5 * (m[0] + m[4] + m[8]) / body->mass);
+                largest_squared_joint_distance =
+                    tact_max(largest_squared_joint_distance,
+                             tact_v3_dot(arm, arm) + 0.5 * (m[0] + m[4] + m[8]) / body->mass);
             }
         }
     }
-    return largest;
+    return largest_squared_joint_distance;
 }
 
 /* Entry of J W J^T of a row of joint p and one of joint q, of the bodies that they share. */
-static double entry_of_equal_bodies(const struct tact_world *world,
-                                    const struct world_constraint *p, int row,
-                                    const struct world_constraint *q, int column,
-                                    double inverse_inertia)
+static double matrix_entry_with_equal_bodies(const struct tact_world *world,
+                                             const struct world_constraint *p, int row,
+                                             const struct world_constraint *q, int column,
+                                             double inverse_inertia)
 {
     double sum = 0.0;
     for (int pair = 0; pair < 4; pair++) {
@@ -59,8 +61,8 @@ static void fill_matrix_of_equal_bodies(struct tact_world *world, const struct m
             for (int entry = 0; entry < p->count * q->count; entry++) {
                 int row = p->row + entry / q->count, column = q->row + entry % q->count;
                 if (column >= m->first[row] && column <= row) {
-                    m->equal_body_factors[m->start[row] + (size_t)(column - m->first[row])] =
-                        entry_of_equal_bodies(
+                    m->factors_with_equal_bodies[m->start[row] + (size_t)(column - m->first[row])] =
+                        matrix_entry_with_equal_bodies(
                             world, p, p->constrained_row_indices[entry / q->count], q,
                             q->constrained_row_indices[entry % q->count], part->inverse_inertia);
                 }
@@ -76,43 +78,47 @@ static void factor_matrix_of_equal_bodies(struct tact_world *world, struct mecha
     if (part->inverse_inertia > 0.0) {
         return;
     }
-    part->inverse_inertia = 1.0 / find_square_of_length(world, part);
+    part->inverse_inertia = 1.0 / find_squared_mechanism_length(world, part);
     fill_matrix_of_equal_bodies(world, part);
     for (int row = part->row; row < part->row_end; row++) {
-        double *diagonal = m->equal_body_factors + m->start[row] + (size_t)(row - m->first[row]);
-        double own = *diagonal, d = tact_mechanism_eliminate_row(m, m->equal_body_factors, row);
+        double *diagonal =
+            m->factors_with_equal_bodies + m->start[row] + (size_t)(row - m->first[row]);
+        double own = *diagonal,
+               d = tact_mechanism_eliminate_row(m, m->factors_with_equal_bodies, row);
         *diagonal = d > REDUNDANT_PIVOT_RATIO * own ? 1.0 / d : 0.0;
     }
 }
 
-int tact_mechanism_row_is_independent(struct tact_world *world, int mechanism, int row)
+int tact_mechanism_is_row_independent(struct tact_world *world, int mechanism, int row)
 {
     struct mechanisms *m = &world->mechanisms;
     factor_matrix_of_equal_bodies(world, &m->list[mechanism]);
-    return m->equal_body_factors[m->start[row] + (size_t)(row - m->first[row])] > 0.0;
+    return m->factors_with_equal_bodies[m->start[row] + (size_t)(row - m->first[row])] > 0.0;
 }
 
-double tact_mechanism_free_row_ratio(struct tact_world *world, const struct world_constraint *w)
+double tact_mechanism_free_mobility_ratio(struct tact_world *world,
+                                          const struct world_constraint *w)
 {
     struct mechanisms *m = &world->mechanisms;
     struct mechanism *part = &m->list[w->mechanism];
     factor_matrix_of_equal_bodies(world, part);
-    double own =
-        entry_of_equal_bodies(world, w, w->free_row, w, w->free_row, part->inverse_inertia);
-    double remaining_mobility = own, *x = m->work;
+    double own = matrix_entry_with_equal_bodies(world, w, w->free_row, w, w->free_row,
+                                                part->inverse_inertia);
+    double free_row_mobility_after_elimination = own, *x = m->work;
     for (int i = part->constraint; i < part->constraint_end; i++) {
         const struct world_constraint *q = &world->constraints[m->order[i]];
         for (int k = 0; k < q->count; k++) {
             int row = q->row + k;
-            const double *factors = m->equal_body_factors + m->start[row];
-            double sum = entry_of_equal_bodies(world, q, q->constrained_row_indices[k], w,
-                                               w->free_row, part->inverse_inertia);
+            const double *matrix_row_factors = m->factors_with_equal_bodies + m->start[row];
+            double sum = matrix_entry_with_equal_bodies(world, q, q->constrained_row_indices[k], w,
+                                                        w->free_row, part->inverse_inertia);
             for (int column = m->first[row]; column < row; column++) {
-                sum -= factors[column - m->first[row]] * x[column - part->row];
+                sum -= matrix_row_factors[column - m->first[row]] * x[column - part->row];
             }
             x[row - part->row] = sum;
-            remaining_mobility -= sum * sum * factors[row - m->first[row]];
+            free_row_mobility_after_elimination -=
+                sum * sum * matrix_row_factors[row - m->first[row]];
         }
     }
-    return remaining_mobility / own;
+    return free_row_mobility_after_elimination / own;
 }

@@ -20,7 +20,7 @@
 
 int tact_world_set_fast(struct tact_world *world, int body)
 {
-    if (world->is_world_finished || world->prepared_models.is_prepared || body < 0 ||
+    if (world->is_world_finished || world->prepared_models.are_models_prepared || body < 0 ||
         body >= world->body_count) {
         return -EINVAL;
     }
@@ -63,22 +63,23 @@ void tact_motion_update_search_margins(struct tact_world *world)
         }
         tact_world_shape_twist(world, i, twist);
         double speed = tact_v3_norm(twist);
-        shape->travel_in_tick = h * speed;
+        shape->origin_travel_in_tick = h * speed;
         shape->rotation_travel_in_tick = h * tact_v3_norm(twist + 3) * shape->radius;
-        shape->search_margin = tact_world_is_shape_of_fast_body(world, i)
-                                   ? FAST_BODY_LOOKAHEAD_TICKS * h * (speed + fall)
-                               : shape->travel_in_tick > NEGLIGIBLE_TRAVEL_RATIO * shape->radius
-                                   ? shape->travel_in_tick
-                                   : 0.0;
+        shape->contact_search_margin =
+            tact_world_is_shape_of_fast_body(world, i)
+                ? FAST_BODY_LOOKAHEAD_TICKS * h * (speed + fall)
+            : shape->origin_travel_in_tick > NEGLIGIBLE_TRAVEL_RATIO * shape->radius
+                ? shape->origin_travel_in_tick
+                : 0.0;
     }
 }
 
 double tact_motion_search_margin(const struct world_shape *shape)
 {
-    return SEARCH_MARGIN_FACTOR * shape->search_margin;
+    return SEARCH_MARGIN_FACTOR * shape->contact_search_margin;
 }
 
-void tact_motion_measure_extents(struct world_shape *shape)
+void tact_motion_measure_shape_extents(struct world_shape *shape)
 {
     const struct tact_shape *solid = &shape->shape;
     for (int k = 0; k < 3; k++) {
@@ -120,7 +121,7 @@ static void remove_rotation_about_symmetry_axes(const struct tact_shape *shape, 
 }
 
 /* Motion of a shape in a tick. */
-struct tick_motion {
+struct shape_motion_in_tick {
     double axes[9];     /* rotation matrix of the shape's frame */
     double velocity[3]; /* velocity of the origin of the shape's frame, world axes [m/s] */
     double turn[3];     /* rotation vector of the motion of its surface, shape frame [rad] */
@@ -128,14 +129,15 @@ struct tick_motion {
                            centre, from the straight motion at `velocity` [m] */
 };
 
-static void compute_tick_motion(const struct tact_world *world, int i, struct tick_motion *m)
+static void compute_shape_motion_in_tick(const struct tact_world *world, int i,
+                                         struct shape_motion_in_tick *m)
 {
     double twist[6];
     tact_world_shape_twist(world, i, twist);
     tact_quat_to_m3(m->axes, world->poses[i].quat_wxyz);
     tact_v3_copy(m->velocity, twist);
-    m->arc =
-        0.5 * world->options.period * tact_v3_norm(twist + 3) * world->shapes[i].travel_in_tick;
+    m->arc = 0.5 * world->options.period * tact_v3_norm(twist + 3) *
+             world->shapes[i].origin_travel_in_tick;
     tact_m3_tmul_v3(m->turn, m->axes, twist + 3);
     tact_v3_scale(m->turn, m->turn, world->options.period);
     remove_rotation_about_symmetry_axes(&world->shapes[i].shape, m->turn);
@@ -144,8 +146,9 @@ static void compute_tick_motion(const struct tact_world *world, int i, struct ti
 /* Bound of the distance along n, in world axes, by which a rotation moves the points of a shape
  * that are no farther than `distance` from its origin: n (R - 1) x for R by an angle t about k is
  * sin t (n x k) x + (1 - cos t) ((n x k) x k) x. */
-static double rotation_travel_along(const struct world_shape *shape, const struct tick_motion *m,
-                                    const double n[3], double distance)
+static double rotation_travel_along(const struct world_shape *shape,
+                                    const struct shape_motion_in_tick *m, const double n[3],
+                                    double distance)
 {
     double normal[3], first[3], second[3], by_extent = 0.0;
     tact_m3_tmul_v3(normal, m->axes, n);
@@ -161,8 +164,8 @@ static double rotation_travel_along(const struct world_shape *shape, const struc
 }
 
 /* Distance along n, in world axes, of the farthest corner of a shape's box from its origin. */
-static double box_reach_along(const struct world_shape *shape, const struct tick_motion *m,
-                              const double n[3])
+static double compute_box_reach_along(const struct world_shape *shape,
+                                      const struct shape_motion_in_tick *m, const double n[3])
 {
     double normal[3], sum = 0.0;
     tact_m3_tmul_v3(normal, m->axes, n);
@@ -176,29 +179,32 @@ static double box_reach_along(const struct world_shape *shape, const struct tick
  * their boxes farther apart than their points move along it, and along one those at which they may
  * meet move by more than the shape's extent. */
 static int do_shapes_pass_along_axes(const struct tact_world *world, const int shape[2],
-                                     const double moved[3], const struct tick_motion motion[2])
+                                     const double moved[3],
+                                     const struct shape_motion_in_tick motion[2])
 {
     const struct world_shape *of[2] = {&world->shapes[shape[0]], &world->shapes[shape[1]]};
     const double thickness = tact_min(of[0]->thickness, of[1]->thickness);
-    double origin_difference[3];
+    double difference_of_shape_origins[3];
     int may_shapes_pass = tact_v3_norm(moved) > thickness;
-    tact_v3_sub(origin_difference, world->poses[shape[0]].position,
+    tact_v3_sub(difference_of_shape_origins, world->poses[shape[0]].position,
                 world->poses[shape[1]].position);
-    const double distance = tact_v3_norm(origin_difference) + tact_v3_norm(moved);
+    const double distance = tact_v3_norm(difference_of_shape_origins) + tact_v3_norm(moved);
     for (int i = 0; i < 6; i++) {
         const int side = i / 3, k = i % 3;
         const double *axes = motion[side].axes;
         const double n[3] = {axes[k], axes[3 + k], axes[6 + k]};
-        double travel = fabs(tact_v3_dot(n, moved)), gap = fabs(tact_v3_dot(n, origin_difference));
+        double travel_along_box_axis = fabs(tact_v3_dot(n, moved)),
+               gap = fabs(tact_v3_dot(n, difference_of_shape_origins));
         for (int j = 0; j < 2; j++) {
-            travel += motion[j].arc;
-            travel += rotation_travel_along(of[j], &motion[j], n, distance + of[1 - j]->radius);
-            gap -= box_reach_along(of[j], &motion[j], n);
+            travel_along_box_axis += motion[j].arc;
+            travel_along_box_axis +=
+                rotation_travel_along(of[j], &motion[j], n, distance + of[1 - j]->radius);
+            gap -= compute_box_reach_along(of[j], &motion[j], n);
         }
-        if (gap > travel) {
+        if (gap > travel_along_box_axis) {
             return 0;
         }
-        may_shapes_pass |= travel > of[side]->extent[k];
+        may_shapes_pass |= travel_along_box_axis > of[side]->extent[k];
     }
     return may_shapes_pass;
 }
@@ -206,17 +212,17 @@ static int do_shapes_pass_along_axes(const struct tact_world *world, const int s
 int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact_contact *c)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
-    const int shape_indices[2] = {c->a, c->b};
+    const int indices_of_contact_shapes[2] = {c->a, c->b};
     double moved[3];
-    struct tick_motion motion[2];
-    if (!(a->travel_in_tick + a->rotation_travel_in_tick + b->travel_in_tick +
+    struct shape_motion_in_tick motion[2];
+    if (!(a->origin_travel_in_tick + a->rotation_travel_in_tick + b->origin_travel_in_tick +
               b->rotation_travel_in_tick >
           tact_min(a->thickness, b->thickness))) {
         return 0;
     }
-    compute_tick_motion(world, c->a, &motion[0]);
-    compute_tick_motion(world, c->b, &motion[1]);
+    compute_shape_motion_in_tick(world, c->a, &motion[0]);
+    compute_shape_motion_in_tick(world, c->b, &motion[1]);
     tact_v3_sub(moved, motion[0].velocity, motion[1].velocity);
     tact_v3_scale(moved, moved, world->options.period);
-    return do_shapes_pass_along_axes(world, shape_indices, moved, motion);
+    return do_shapes_pass_along_axes(world, indices_of_contact_shapes, moved, motion);
 }

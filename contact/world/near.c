@@ -30,35 +30,35 @@ int tact_broad_phase_create(struct tact_world *world)
 {
     struct broad_phase *near = &world->near;
     size_t shapes = (size_t)world->shape_count, slots = (size_t)world->slots + 1;
-    int faceted_shape_count = count_faceted_shapes(world);
+    int number_of_faceted_shapes = count_faceted_shapes(world);
     near->list = calloc(slots, sizeof *near->list);
     near->slots = calloc(slots, sizeof *near->slots);
     near->pairs = calloc(slots, sizeof *near->pairs);
-    near->corners = faceted_shape_count > 1 ? calloc(slots, sizeof *near->corners) : NULL;
-    near->candidate_pairs = calloc(slots, sizeof *near->candidate_pairs);
+    near->corners = number_of_faceted_shapes > 1 ? calloc(slots, sizeof *near->corners) : NULL;
+    near->candidate_shape_pairs = calloc(slots, sizeof *near->candidate_shape_pairs);
     near->first = calloc(shapes + 2, sizeof *near->first);
     near->order = calloc(shapes + 1, sizeof *near->order);
     near->sort_interval_start = calloc(shapes + 1, sizeof *near->sort_interval_start);
     near->position_at_search = calloc(3 * shapes + 1, sizeof *near->position_at_search);
     near->orientation_at_search = calloc(4 * shapes + 1, sizeof *near->orientation_at_search);
-    near->free_pair_slots = calloc(slots, sizeof *near->free_pair_slots);
-    near->unused_piece_slots =
-        calloc((size_t)world->piece_slots + 1, sizeof *near->unused_piece_slots);
+    near->indices_of_free_pair_slots = calloc(slots, sizeof *near->indices_of_free_pair_slots);
+    near->indices_of_unused_pieces =
+        calloc((size_t)world->piece_slots + 1, sizeof *near->indices_of_unused_pieces);
     if (tact_keys_create(&near->keys, world->slots) || !near->list || !near->slots ||
-        !near->pairs || !near->candidate_pairs || !near->first || !near->order ||
+        !near->pairs || !near->candidate_shape_pairs || !near->first || !near->order ||
         !near->sort_interval_start || !near->position_at_search || !near->orientation_at_search ||
-        !near->free_pair_slots || !near->unused_piece_slots ||
-        (faceted_shape_count > 1 && !near->corners)) {
+        !near->indices_of_free_pair_slots || !near->indices_of_unused_pieces ||
+        (number_of_faceted_shapes > 1 && !near->corners)) {
         return -ENOMEM;
     }
     while (near->free_pair_slot_count < world->slots) {
         near->pairs[near->free_pair_slot_count].number = -1;
-        near->free_pair_slots[near->free_pair_slot_count] =
+        near->indices_of_free_pair_slots[near->free_pair_slot_count] =
             world->slots - 1 - near->free_pair_slot_count;
         near->free_pair_slot_count++;
     }
     while (near->unused_piece_slot_count < world->piece_slots) {
-        near->unused_piece_slots[near->unused_piece_slot_count] =
+        near->indices_of_unused_pieces[near->unused_piece_slot_count] =
             world->slots + near->unused_piece_slot_count * TACT_PIECES;
         near->unused_piece_slot_count++;
     }
@@ -76,14 +76,14 @@ void tact_broad_phase_destroy(struct broad_phase *near)
                       near->slots,
                       near->pairs,
                       near->corners,
-                      near->candidate_pairs,
+                      near->candidate_shape_pairs,
                       near->first,
                       near->order,
                       near->sort_interval_start,
                       near->position_at_search,
                       near->orientation_at_search,
-                      near->free_pair_slots,
-                      near->unused_piece_slots};
+                      near->indices_of_free_pair_slots,
+                      near->indices_of_unused_pieces};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -131,16 +131,16 @@ static int has_shape_left_search_margin(const struct tact_world *world, int i)
 {
     const struct world_shape *shape = &world->shapes[i];
     const struct tact_pose *pose = &world->poses[i];
-    const double *position_at_last_search = world->near.position_at_search + 3 * i;
+    const double *shape_position_at_last_search = world->near.position_at_search + 3 * i;
     double displacement[3], margin = travel_until_next_search(shape);
-    tact_v3_sub(displacement, pose->position, position_at_last_search);
+    tact_v3_sub(displacement, pose->position, shape_position_at_last_search);
     if (shape->shape.kind == TACT_SHAPE_HALFSPACE) {
         return tact_v3_dot(displacement, displacement) != 0.0 ||
                memcmp(world->near.orientation_at_search + 4 * i, pose->quat_wxyz,
                       sizeof pose->quat_wxyz) != 0;
     }
     return !(tact_v3_dot(displacement, displacement) <= SEARCH_ROUNDING_FACTOR * margin * margin) ||
-           shape->search_margin > shape->margin_at_last_search;
+           shape->contact_search_margin > shape->margin_at_last_search;
 }
 
 static int has_any_shape_left_search_margin(const struct tact_world *world)
@@ -157,30 +157,31 @@ static int has_any_shape_left_search_margin(const struct tact_world *world)
  */
 static int does_pair_have_state(const struct tact_world *world, int slot)
 {
-    static const struct tact_springs no_springs;
+    static const struct tact_springs springs_without_load;
     const struct tact_contact *c = &world->contacts[slot];
     const struct near_pair *pair = &world->near.pairs[slot];
-    return pair->needs_moments || tact_v3_dot(pair->direction, pair->direction) > 0.0 ||
+    return pair->are_moments_required || tact_v3_dot(pair->direction, pair->direction) > 0.0 ||
            c->limits != TACT_LIMIT_OPEN || c->touching || c->stuck || c->split || c->starting ||
            c->moments.volume != 0.0 || c->preload != 0.0 ||
-           memcmp(c->warm, no_springs.impulse, sizeof c->warm) != 0 ||
-           memcmp(&c->springs, &no_springs, sizeof no_springs) != 0;
+           memcmp(c->warm, springs_without_load.impulse, sizeof c->warm) != 0 ||
+           memcmp(&c->springs, &springs_without_load, sizeof springs_without_load) != 0;
 }
 
 /* Visits two shapes of the search: where they are near, marks their pair as listed or adds it to
  * the candidates. */
-static void list_pair_if_close(struct tact_world *world, int i, int k)
+static void list_candidate_pair_if_close(struct tact_world *world, int i, int k)
 {
     struct broad_phase *near = &world->near;
     int a = i < k ? i : k, b = i < k ? k : i;
     int slot = tact_broad_phase_slot_of_pair(near, tact_shape_pair_number(world, a, b));
     if (slot >= 0) {
-        near->pairs[slot].is_listed = 1;
+        near->pairs[slot].is_pair_listed = 1;
         return;
     }
     int most = tact_world_max_patches(world, a, b);
-    if (most > 0 && near->candidate_pair_count < world->slots) {
-        near->candidate_pairs[near->candidate_pair_count++] = (struct world_pair){a, b, most};
+    if (most > 0 && near->candidate_shape_pair_count < world->slots) {
+        near->candidate_shape_pairs[near->candidate_shape_pair_count++] =
+            (struct candidate_shape_pair){a, b, most};
     } else if (most > 0) {
         near->is_capacity_exceeded = 1;
     }
@@ -190,7 +191,7 @@ static void list_pairs_with_state(struct tact_world *world)
 {
     struct broad_phase *near = &world->near;
     for (int i = 0; i < near->count; i++) {
-        near->pairs[near->slots[i]].is_listed =
+        near->pairs[near->slots[i]].is_pair_listed =
             (uint8_t)does_pair_have_state(world, near->slots[i]);
     }
 }
@@ -200,7 +201,7 @@ static void list_pairs_with_halfspaces(struct tact_world *world)
     struct broad_phase *near = &world->near;
     for (int p = 0; p < world->shape_count; p++) {
         const double z[3] = {0.0, 0.0, 1.0}, *at = world->poses[p].position;
-        double up[3], origin_difference[3];
+        double up[3], difference_of_shape_origins[3];
         if (world->shapes[p].shape.kind != TACT_SHAPE_HALFSPACE) {
             continue;
         }
@@ -208,9 +209,9 @@ static void list_pairs_with_halfspaces(struct tact_world *world)
         for (int k = 0; k < near->sorted_shape_count; k++) {
             int i = near->order[k];
             const struct world_shape *shape = &world->shapes[i];
-            tact_v3_sub(origin_difference, world->poses[i].position, at);
-            if (tact_v3_dot(origin_difference, up) < search_radius_of_shape(shape)) {
-                list_pair_if_close(world, p, i);
+            tact_v3_sub(difference_of_shape_origins, world->poses[i].position, at);
+            if (tact_v3_dot(difference_of_shape_origins, up) < search_radius_of_shape(shape)) {
+                list_candidate_pair_if_close(world, p, i);
             }
         }
     }
@@ -220,7 +221,7 @@ static void list_pairs_with_halfspaces(struct tact_world *world)
 static int axis_of_widest_shape_spread(const struct tact_world *world)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    int widest_axis = 0;
+    int axis_of_widest_spread = 0;
     for (int k = 0; k < world->near.sorted_shape_count; k++) {
         const double *at = world->poses[world->near.order[k]].position;
         for (int i = 0; i < 3; i++) {
@@ -229,9 +230,12 @@ static int axis_of_widest_shape_spread(const struct tact_world *world)
         }
     }
     for (int i = 1; i < 3; i++) {
-        widest_axis = high[i] - low[i] > high[widest_axis] - low[widest_axis] ? i : widest_axis;
+        axis_of_widest_spread =
+            high[i] - low[i] > high[axis_of_widest_spread] - low[axis_of_widest_spread]
+                ? i
+                : axis_of_widest_spread;
     }
-    return widest_axis;
+    return axis_of_widest_spread;
 }
 
 /* Sorts by Shell's method with the gaps of Ciura 2001: in place, and fast where little has changed.
@@ -274,12 +278,12 @@ static void sweep_and_prune_along_axis(struct tact_world *world)
         for (int m = k + 1;
              m < near->sorted_shape_count && near->sort_interval_start[near->order[m]] < end; m++) {
             int j = near->order[m];
-            double origin_difference[3];
+            double difference_of_shape_origins[3];
             double search_radius_sum = reach + search_radius_of_shape(&world->shapes[j]);
-            tact_v3_sub(origin_difference, at, world->poses[j].position);
-            if (tact_v3_dot(origin_difference, origin_difference) <
+            tact_v3_sub(difference_of_shape_origins, at, world->poses[j].position);
+            if (tact_v3_dot(difference_of_shape_origins, difference_of_shape_origins) <
                 search_radius_sum * search_radius_sum) {
-                list_pair_if_close(world, i, j);
+                list_candidate_pair_if_close(world, i, j);
             }
         }
     }
@@ -313,21 +317,22 @@ static void sort_slots_by_pair(struct tact_world *world, int count)
 }
 
 /* Assigns a free slot to a pair that has come near; -1 where no slot is left. */
-static int acquire_pair_slot(struct tact_world *world, const struct world_pair *p)
+static int acquire_pair_slot(struct tact_world *world, const struct candidate_shape_pair *p)
 {
     struct broad_phase *near = &world->near;
-    if (!near->free_pair_slot_count || (p->max_patches > 1 && !near->unused_piece_slot_count)) {
+    if (!near->free_pair_slot_count ||
+        (p->max_patches_of_pair > 1 && !near->unused_piece_slot_count)) {
         near->is_capacity_exceeded = 1;
         return -1;
     }
-    int slot = near->free_pair_slots[--near->free_pair_slot_count],
+    int slot = near->indices_of_free_pair_slots[--near->free_pair_slot_count],
         number = tact_shape_pair_number(world, p->a, p->b);
     struct tact_contact *c = &world->contacts[slot];
     tact_keys_insert(&near->keys, number, slot);
     near->pairs[slot] = (struct near_pair){.number = number,
-                                           .max_patches = p->max_patches,
+                                           .max_patches_of_pair = p->max_patches_of_pair,
                                            .model = tact_world_pair_model(world, p->a, p->b),
-                                           .is_listed = 1};
+                                           .is_pair_listed = 1};
     memset(c, 0, sizeof *c);
     c->a = p->a;
     c->b = p->b;
@@ -336,9 +341,9 @@ static int acquire_pair_slot(struct tact_world *world, const struct world_pair *
     if (world->points.room) {
         tact_points_reset(&world->points, slot);
     }
-    if (p->max_patches > 1) {
-        c->first_piece = near->unused_piece_slots[--near->unused_piece_slot_count];
-        tact_pieces_clear_pair(world, c);
+    if (p->max_patches_of_pair > 1) {
+        c->first_piece = near->indices_of_unused_pieces[--near->unused_piece_slot_count];
+        tact_pieces_clear_pieces_of_pair(world, c);
     }
     return slot;
 }
@@ -346,13 +351,13 @@ static int acquire_pair_slot(struct tact_world *world, const struct world_pair *
 static void release_pair_slot(struct tact_world *world, int slot)
 {
     struct broad_phase *near = &world->near;
-    if (near->pairs[slot].max_patches > 1) {
-        near->unused_piece_slots[near->unused_piece_slot_count++] =
+    if (near->pairs[slot].max_patches_of_pair > 1) {
+        near->indices_of_unused_pieces[near->unused_piece_slot_count++] =
             world->contacts[slot].first_piece;
     }
     tact_keys_remove(&near->keys, near->pairs[slot].number);
     near->pairs[slot].number = -1;
-    near->free_pair_slots[near->free_pair_slot_count++] = slot;
+    near->indices_of_free_pair_slots[near->free_pair_slot_count++] = slot;
 }
 
 /* Releases the slots of pairs that are no longer near and assigns slots to new ones; returns the
@@ -360,21 +365,21 @@ static void release_pair_slot(struct tact_world *world, int slot)
 static int reassign_pair_slots_after_search(struct tact_world *world)
 {
     struct broad_phase *near = &world->near;
-    int slots_in_use = 0;
+    int pair_slots_in_use = 0;
     for (int i = 0; i < near->count; i++) {
-        if (near->pairs[near->slots[i]].is_listed) {
-            near->slots[slots_in_use++] = near->slots[i];
+        if (near->pairs[near->slots[i]].is_pair_listed) {
+            near->slots[pair_slots_in_use++] = near->slots[i];
         } else {
             release_pair_slot(world, near->slots[i]);
         }
     }
-    for (int i = 0; i < near->candidate_pair_count; i++) {
-        int slot = acquire_pair_slot(world, &near->candidate_pairs[i]);
+    for (int i = 0; i < near->candidate_shape_pair_count; i++) {
+        int slot = acquire_pair_slot(world, &near->candidate_shape_pairs[i]);
         if (slot >= 0) {
-            near->slots[slots_in_use++] = slot;
+            near->slots[pair_slots_in_use++] = slot;
         }
     }
-    return slots_in_use;
+    return pair_slots_in_use;
 }
 
 static void run_broad_phase_search(struct tact_world *world)
@@ -383,7 +388,7 @@ static void run_broad_phase_search(struct tact_world *world)
         world->shapes[i].margin_at_last_search = tact_motion_search_margin(&world->shapes[i]);
     }
     struct broad_phase *near = &world->near;
-    near->candidate_pair_count = near->is_capacity_exceeded = 0;
+    near->candidate_shape_pair_count = near->is_capacity_exceeded = 0;
     list_pairs_with_state(world);
     list_pairs_with_halfspaces(world);
     sweep_and_prune_along_axis(world);
@@ -406,13 +411,13 @@ void tact_broad_phase_update(struct tact_world *world)
 void tact_broad_phase_add_pair(struct tact_world *world, int pair)
 {
     struct broad_phase *near = &world->near;
-    struct world_pair p;
+    struct candidate_shape_pair p;
     if (tact_broad_phase_slot_of_pair(near, pair) >= 0) {
         return;
     }
     tact_pair_number_to_shapes(world, pair, &p.a, &p.b);
-    p.max_patches = tact_world_max_patches(world, p.a, p.b);
-    int slot = p.max_patches > 0 ? acquire_pair_slot(world, &p) : -1, k = near->count;
+    p.max_patches_of_pair = tact_world_max_patches(world, p.a, p.b);
+    int slot = p.max_patches_of_pair > 0 ? acquire_pair_slot(world, &p) : -1, k = near->count;
     if (slot < 0) {
         return;
     }

@@ -19,25 +19,27 @@ struct pair_measurement;
 struct tact_world;
 
 /* A pair of shapes that may touch, a < b. */
-struct world_pair {
+struct candidate_shape_pair {
     int a, b;
-    int max_patches; /* number of patches that the pair's model may produce; above 1 the pair may be
-                        solved as pieces */
+    int max_patches_of_pair; /* number of patches that the pair's model may produce; above 1 the
+                        pair may be solved as pieces */
 };
 
 /* State of a pair of shapes in the broad phase's list; indexed by its slot. */
 struct near_pair {
-    int number;      /* number of the slot's pair among all pairs; -1: the slot is free */
-    int max_patches; /* number of patches that the pair's model may produce */
+    int number;              /* number of the slot's pair among all pairs; -1: the slot is free */
+    int max_patches_of_pair; /* number of patches that the pair's model may produce */
     const struct tact_contact_model *model; /* of this tick */
-    uint8_t is_listed;
-    uint8_t must_be_measured; /* 1: the pair's bounding spheres overlap or, for fast bodies and a
-                                 model that knows their gap, are within the search margin */
-    uint8_t needs_moments;    /* 1: the pair is to be measured, and its model uses moments */
-    uint8_t needs_field;      /* 1: the pair is to be measured, by its pressure fields */
+    uint8_t is_pair_listed;
+    uint8_t is_measurement_required; /* 1: the pair's bounding spheres overlap or, for fast bodies
+                                 and a model that knows their gap, are within the search margin */
+    uint8_t are_moments_required;    /* 1: the pair is to be measured, and its model uses moments */
+    uint8_t
+        is_field_measurement_required; /* 1: the pair is to be measured, by its pressure fields */
     /* measurement at earlier poses that this tick uses; NULL: it measures the pair */
     const struct pair_measurement *measurement;
-    int64_t measurement_ns; /* time of the pair's measurement in the solve; 0: it was not timed */
+    int64_t pair_measurement_time_ns; /* time of the pair's measurement in the solve; 0: it was not
+                                         timed */
     double planar; /* planarity of the pair's overlap in this tick, as in struct tact_pair_query */
     uint8_t has_overlap_corners; /* 1: the pair's corners in near.corners are of this tick */
     /* last contact normal of the pair; 0 0 0: none since the pair came close */
@@ -52,8 +54,9 @@ struct broad_phase {
     struct tact_overlap_corners *corners; /* corners of the overlap found by the last measurement,
                                              by slot; NULL where no two solids have facets */
     struct tact_keys keys;                /* map from the number of a near pair to its slot */
-    struct world_pair *candidate_pairs;   /* pairs found by a search that have no slot yet */
-    int candidate_pair_count;
+    struct candidate_shape_pair
+        *candidate_shape_pairs; /* pairs found by a search that have no slot yet */
+    int candidate_shape_pair_count;
     int *first; /* scratch of the sort by pair: position in the list of each shape's next pair, the
                    shape being the first of the pair; one more entry */
     int *order; /* shapes except half-spaces, sorted by sort_interval_start */
@@ -65,9 +68,9 @@ struct broad_phase {
     double *orientation_at_search; /* four numbers a shape: orientation of a half-space at the last
                                       broad-phase search */
     int was_broad_phase_searched;  /* 1: at least one broad-phase search was made */
-    int *free_pair_slots;          /* slots without a pair */
+    int *indices_of_free_pair_slots; /* slots without a pair */
     int free_pair_slot_count;
-    int *unused_piece_slots; /* free list: indices of the first pieces that are not in use */
+    int *indices_of_unused_pieces; /* free list: indices of the first pieces that are not in use */
     int unused_piece_slot_count;
     int is_capacity_exceeded; /* 1: the capacity was exceeded, so that a near pair has no slot */
 };

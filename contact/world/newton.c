@@ -46,8 +46,9 @@ int tact_newton_create(struct newton *newton, int blocks)
     if (!newton->numbers) {
         return -ENOMEM;
     }
-    newton->impulse_derivative_by_b = newton->numbers;
-    newton->impulse_derivative_by_normal_force = newton->impulse_derivative_by_b + 6 * n;
+    newton->impulse_derivative_by_free_velocity = newton->numbers;
+    newton->impulse_derivative_by_normal_force =
+        newton->impulse_derivative_by_free_velocity + 6 * n;
     newton->impulse_derivative_by_velocity = newton->impulse_derivative_by_normal_force + n;
     newton->impulse_offset = newton->impulse_derivative_by_velocity + 6 * n;
     return 0;
@@ -71,7 +72,7 @@ static int did_contact_stick_in_sweep(const struct tact_world *world, const stru
  * and slip is assumed: with the state of the sweep, three heaps of 20 boxes by features are not
  * solved in 28 % of their ticks instead of 16 %. Of other contacts the state is that of the sweep:
  * Newton's method takes 10 % fewer steps for a heap of 100 balls. */
-static int assumes_slip_at_limits(const struct tact_world *world, const struct block *block)
+static int is_slip_assumed_at_limits(const struct tact_world *world, const struct block *block)
 {
     return world->contacts[block->contact].patch.law == TACT_LAW_GAPS;
 }
@@ -142,10 +143,10 @@ static double newton_row_compliance(const struct tact_world *world, const struct
 
 /* Solves left x = right for the response: the six columns of C, and a as the seventh. Returns 0
  * where there is none. */
-static int solve_contact_response_system(double *system_matrix, double *right_side, double *c,
-                                         double *a)
+static int solve_contact_response_system(double *contact_response_matrix, double *right_side,
+                                         double *c, double *a)
 {
-    if (!tact_6x6_solve_in_place(system_matrix, right_side, 7)) {
+    if (!tact_6x6_solve_in_place(contact_response_matrix, right_side, 7)) {
         return 0;
     }
     for (int k = 0; k < 6; k++) {
@@ -169,35 +170,35 @@ static int sticking_contact_response(const struct block *block, const double *co
     if (!block->has_cross_compliance) {
         return 1;
     }
-    double system_matrix[36], right_side[42] = {0.0};
+    double contact_response_matrix[36], right_side[42] = {0.0};
     for (int k = 0; k < 36; k++) {
-        int is_transmitted = k / 6 < rows && k % 6 < rows;
-        system_matrix[k] = is_transmitted ? block->cross_compliance[k] : 0.0;
+        int are_rows_transmitted = k / 6 < rows && k % 6 < rows;
+        contact_response_matrix[k] = are_rows_transmitted ? block->cross_compliance[k] : 0.0;
     }
     for (int k = 0; k < 6; k++) {
-        system_matrix[7 * k] += k < rows && compliance[k] > 0.0 ? compliance[k] : 1.0;
+        contact_response_matrix[7 * k] += k < rows && compliance[k] > 0.0 ? compliance[k] : 1.0;
         right_side[8 * k] = k < rows ? -1.0 : 0.0;
         right_side[7 * k + 6] = k < rows ? -e[k] : 0.0;
     }
-    return solve_contact_response_system(system_matrix, right_side, c, a);
+    return solve_contact_response_system(contact_response_matrix, right_side, c, a);
 }
 
 /* Change of a contact's b, its velocity without its own impulse, since the sweep that gave r, and
  * with the changes of the rates of locked joints. */
-static void change_of_b_since_sweep(const struct block *block, const double *r, double *e)
+static void free_velocity_change_since_sweep(const struct block *block, const double *r, double *e)
 {
     double u[6] = {0.0};
-    tact_impact_subtract_target_velocity(block, u);
+    tact_impact_subtract_all_targets(block, u);
     tact_block_add_velocity(block, u);
     tact_block_add_compliance(block, r, u);
-    tact_block_subtract_rest_impulse(block, u);
+    tact_block_subtract_rest_velocity(block, u);
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *node = &block->nodes[k];
         if (node->rows) {
             tact_rows_add_velocity(u, node->rows->j, node->rows->rate_change, node->dof);
         }
     }
-    tact_rows_subtract_own_velocity(e, u, block->local.s, r);
+    tact_rows_subtract_impulse_velocity(e, u, block->local.s, r);
     for (int i = 0; i < 6; i++) {
         e[i] -= block->local.b[i];
     }
@@ -210,39 +211,40 @@ static int find_contact_response(const struct tact_world *world, const struct bl
 {
     const struct tact_local_problem *local = &block->local;
     int limits = world->contacts[block->contact].limits;
-    const double *slope = world->newton.impulse_derivative_by_b + (size_t)36 * (size_t)i;
+    const double *slope =
+        world->newton.impulse_derivative_by_free_velocity + (size_t)36 * (size_t)i;
     const double *impulse_per_normal_force =
         world->newton.impulse_derivative_by_normal_force + (size_t)6 * (size_t)i;
-    double e[6], system_matrix[36], right_side[42], soft[6];
+    double e[6], contact_response_matrix[36], right_side[42], soft[6];
     memset(c, 0, 36 * sizeof *c);
     memset(a, 0, 6 * sizeof *a);
     if (limits & TACT_LIMIT_OPEN) {
         return 1;
     }
-    change_of_b_since_sweep(block, r, e);
+    free_velocity_change_since_sweep(block, r, e);
     for (int k = 0; k < 6; k++) {
         soft[k] = newton_row_compliance(world, block, k);
     }
     if (did_contact_stick_in_sweep(world, block)) {
         return sticking_contact_response(block, soft, e, c, a);
     }
-    memset(system_matrix, 0, sizeof system_matrix);
-    tact_6x6_add_product(system_matrix, 1.0, slope, local->s);
+    memset(contact_response_matrix, 0, sizeof contact_response_matrix);
+    tact_6x6_add_product(contact_response_matrix, 1.0, slope, local->s);
     for (int k = 0; k < 6;
-         k++) { /* system_matrix: 1 + G (S - E) - p; right_side: G, and G e + p was */
+         k++) { /* contact_response_matrix: 1 + G (S - E) - p; right_side: G, and G e + p was */
         const double *row = slope + 6 * k;
-        system_matrix[7 * k] += 1.0;
+        contact_response_matrix[7 * k] += 1.0;
         for (int j = 0; j < 6; j++) {
-            system_matrix[6 * k + j] -= row[j] * soft[j];
-            system_matrix[6 * k + j] -= block->has_cross_compliance
-                                            ? tact_dot(row, block->cross_compliance + 6 * j, 6)
+            contact_response_matrix[6 * k + j] -= row[j] * soft[j];
+            contact_response_matrix[6 * k + j] -=
+                block->has_cross_compliance ? tact_dot(row, block->cross_compliance + 6 * j, 6)
                                             : 0.0;
         }
-        system_matrix[6 * k] -= impulse_per_normal_force[k];
+        contact_response_matrix[6 * k] -= impulse_per_normal_force[k];
         memcpy(right_side + 7 * k, row, 6 * sizeof *right_side);
         right_side[7 * k + 6] = tact_dot(row, e, 6) + impulse_per_normal_force[k] * was;
     }
-    return solve_contact_response_system(system_matrix, right_side, c, a);
+    return solve_contact_response_system(contact_response_matrix, right_side, c, a);
 }
 
 /* Change of a contact's impulse in Newton's step: impulse_offset + impulse_derivative_by_velocity *
@@ -280,18 +282,19 @@ static int find_newton_step_of_island(struct tact_world *world, const struct isl
     struct newton *newton = &world->newton;
     int n = island->blocks.count;
     const double most =
-        island->search.are_newton_steps_damped
+        island->search.are_island_newton_steps_damped
             ? DAMPED_COMPLIANCE_PER_RESIDUAL * island->residual
             : tact_min(island->residual, are_all_contacts_sticking_or_open(world, island)
                                              ? MAX_LINEAR_STEP_COMPLIANCE
                                              : MAX_NEWTON_STEP_COMPLIANCE);
     newton->compliance = tact_max(MIN_NEWTON_STEP_COMPLIANCE, most);
-    if (!tact_locked_joints_prepare(world, island) || !tact_direct_order_nodes(world, island)) {
+    if (!tact_locked_joints_set_unknowns(world, island) ||
+        !tact_direct_order_nodes(world, island)) {
         return 0;
     }
     tact_direct_set_mass_matrices(d);
     memset(d->rhs, 0, 6 * (size_t)d->rows * sizeof *d->rhs);
-    tact_locked_joints_add_momentum(world, island);
+    tact_locked_joints_add_to_step_rhs(world, island);
     for (int i = 0; i < n; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         double *c = newton->impulse_derivative_by_velocity + (size_t)36 * (size_t)i,
@@ -306,7 +309,7 @@ static int find_newton_step_of_island(struct tact_world *world, const struct isl
             d, block, c, did_contact_stick_in_sweep(world, block) && !block->has_cross_compliance);
         tact_direct_add_contact_impulse(d, block, a);
     }
-    if (!tact_direct_factor(d)) {
+    if (!tact_direct_factor_matrix(d)) {
         return 0;
     }
     tact_direct_back_substitute(d);
@@ -315,7 +318,7 @@ static int find_newton_step_of_island(struct tact_world *world, const struct isl
         compute_contact_impulse_step(world, &world->blocks[island->blocks.at[i]], i, d->rhs, r);
         tact_axpy(r, 1.0, g + 6 * i, 6);
     }
-    tact_locked_joints_step(world, island, g, next);
+    tact_locked_joints_step_impulses(world, island, g, next);
     return 1;
 }
 
@@ -327,9 +330,9 @@ static void compute_contact_coupling(const struct block *a, const struct block *
     for (int k = 0; k < a->node_count; k++) {
         for (int i = 0; i < b->node_count; i++) {
             if (a->nodes[k].node == b->nodes[i].node) {
-                double transposed_jacobian[36];
-                tact_6x6_transpose(transposed_jacobian, a->nodes[k].j);
-                tact_6x6_add_product(w, 1.0, transposed_jacobian, b->nodes[i].y);
+                double transposed_contact_jacobian[36];
+                tact_6x6_transpose(transposed_contact_jacobian, a->nodes[k].j);
+                tact_6x6_add_product(w, 1.0, transposed_contact_jacobian, b->nodes[i].y);
             }
         }
     }
@@ -337,11 +340,13 @@ static void compute_contact_coupling(const struct block *a, const struct block *
 
 /* Equation of a contact that sticks, S d + e + W d_other = 0: left d = right (d_other, 1). */
 static void set_pair_stick_equations(const struct tact_local_problem *local, const double *e,
-                                     const double *w, double *system_matrix, double *right_side)
+                                     const double *w, double *contact_response_matrix,
+                                     double *right_side)
 {
     const int rows = tact_local_impulse_row_count(local);
     for (int i = 0; i < rows; i++) {
-        memcpy(system_matrix + 6 * i, local->s + 6 * i, (size_t)rows * sizeof *system_matrix);
+        memcpy(contact_response_matrix + 6 * i, local->s + 6 * i,
+               (size_t)rows * sizeof *contact_response_matrix);
         right_side[7 * i + 6] = -e[i];
         for (int k = 0; k < 6; k++) {
             right_side[7 * i + k] = -w[6 * i + k];
@@ -353,12 +358,12 @@ static void set_pair_stick_equations(const struct tact_local_problem *local, con
  */
 static void set_pair_limit_equations(const double *slope, const double *impulse_per_normal_force,
                                      double was, const double *e, const double *w,
-                                     double *system_matrix, double *right_side)
+                                     double *contact_response_matrix, double *right_side)
 {
     double product[36] = {0.0};
     tact_6x6_add_product(product, 1.0, slope, w);
     for (int i = 0; i < 6; i++) {
-        system_matrix[6 * i] -= impulse_per_normal_force[i];
+        contact_response_matrix[6 * i] -= impulse_per_normal_force[i];
         right_side[7 * i + 6] = tact_dot(slope + 6 * i, e, 6) + impulse_per_normal_force[i] * was;
         memcpy(right_side + 7 * i, product + 6 * i, 6 * sizeof *right_side);
     }
@@ -371,24 +376,24 @@ static int find_response_in_contact_pair(const struct tact_world *world, const s
                                          int i, const double *r, double was, const double *w,
                                          double *c, double *a)
 {
-    double e[6], system_matrix[36] = {0.0}, right_side[42] = {0.0};
+    double e[6], contact_response_matrix[36] = {0.0}, right_side[42] = {0.0};
     memset(c, 0, 36 * sizeof *c);
     memset(a, 0, 6 * sizeof *a);
     if (world->contacts[block->contact].limits & TACT_LIMIT_OPEN) {
         return 1;
     }
-    change_of_b_since_sweep(block, r, e);
+    free_velocity_change_since_sweep(block, r, e);
     for (int k = 0; k < 6; k++) {
-        system_matrix[7 * k] = 1.0;
+        contact_response_matrix[7 * k] = 1.0;
     }
     if (did_contact_stick_in_sweep(world, block)) {
-        set_pair_stick_equations(&block->local, e, w, system_matrix, right_side);
+        set_pair_stick_equations(&block->local, e, w, contact_response_matrix, right_side);
     } else {
-        set_pair_limit_equations(world->newton.impulse_derivative_by_b + 36 * i,
+        set_pair_limit_equations(world->newton.impulse_derivative_by_free_velocity + 36 * i,
                                  world->newton.impulse_derivative_by_normal_force + 6 * i, was, e,
-                                 w, system_matrix, right_side);
+                                 w, contact_response_matrix, right_side);
     }
-    return solve_contact_response_system(system_matrix, right_side, c, a);
+    return solve_contact_response_system(contact_response_matrix, right_side, c, a);
 }
 
 /* Newton's step of an island of two contacts, with their impulses as the unknowns. It has no
@@ -396,7 +401,7 @@ static int find_response_in_contact_pair(const struct tact_world *world, const s
 static int find_newton_step_of_contact_pair(struct tact_world *world, const struct island *island,
                                             const double *x, const double *g, double *next)
 {
-    double w[36], c[2][36], a[2][6], system_matrix[36] = {0.0};
+    double w[36], c[2][36], a[2][6], contact_response_matrix[36] = {0.0};
     for (int i = 0; i < 2; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]],
                            *other = &world->blocks[island->blocks.at[!i]];
@@ -405,11 +410,12 @@ static int find_newton_step_of_contact_pair(struct tact_world *world, const stru
                                            a[i])) {
             return 0;
         }
-        system_matrix[7 * i] = system_matrix[7 * (2 + i)] = system_matrix[7 * (4 + i)] = 1.0;
+        contact_response_matrix[7 * i] = contact_response_matrix[7 * (2 + i)] =
+            contact_response_matrix[7 * (4 + i)] = 1.0;
     }
-    tact_6x6_add_product(system_matrix, -1.0, c[0], c[1]);
+    tact_6x6_add_product(contact_response_matrix, -1.0, c[0], c[1]);
     tact_6x6_add_matrix_vector(a[0], 1.0, c[0], a[1]);
-    if (!tact_6x6_solve_in_place(system_matrix, a[0], 1)) {
+    if (!tact_6x6_solve_in_place(contact_response_matrix, a[0], 1)) {
         return 0;
     }
     tact_6x6_add_matrix_vector(a[1], 1.0, c[1], a[0]);
@@ -428,9 +434,9 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
         int limits = world->contacts[block->contact].limits;
         if (!did_contact_stick_in_sweep(world, block) && !(limits & TACT_LIMIT_OPEN) &&
             !block->is_only_contact_of_bodies) {
-            differentiate_contact_impulse(block, assumes_slip_at_limits(world, block) ? -1 : limits,
-                                          g + 6 * i, scale + 6 * i,
-                                          newton->impulse_derivative_by_b + 36 * i);
+            differentiate_contact_impulse(
+                block, is_slip_assumed_at_limits(world, block) ? -1 : limits, g + 6 * i,
+                scale + 6 * i, newton->impulse_derivative_by_free_velocity + 36 * i);
             differentiate_by_normal_force(world, block, x[6 * i], g + 6 * i,
                                           newton->impulse_derivative_by_normal_force + 6 * i);
         }

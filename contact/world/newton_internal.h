@@ -14,7 +14,7 @@ struct newton {
     double *numbers;
     /* 36 numbers a contact block: derivative of its impulse by its b, the velocity without its own
      * impulse; impulse_derivative_by_velocity is computed from it */
-    double *impulse_derivative_by_b;
+    double *impulse_derivative_by_free_velocity;
     double *impulse_derivative_by_normal_force; /* six numbers a contact block: derivative of its
                                  impulse by its normal force in the sweep before */
     /* 36 and 6 numbers a contact block, of its impulse step dr = offset + derivative * change of

@@ -41,7 +41,7 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand)
         const double *j = hand->rows[m];
         const struct link *link = &hand->links[m];
         double square = j ? tact_v3_dot(j, j) : 0.0,
-               mass = hand->coordinate_mass[m * hand->count + m];
+               mass = hand->coordinate_mass_matrix[m * hand->count + m];
         if (!j || (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0)) {
             continue; /* joint m does not move the two links of a self-contact relative to each
                          other */
@@ -49,14 +49,14 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand)
         if (link->is_rotational) {
             square = tact_max(square, mass / link->subtree_inertia.moment[TACT_SPATIAL_MASS]);
         }
-        sum += square / (mass + hand->drive_gains[m]);
+        sum += square / (mass + hand->implicit_drive_gains[m]);
     }
     return sum;
 }
 
 void tact_block_set_relative_mobility(struct block *block)
 {
-    double joint_mobility = block->joint_mobility_along_normal;
+    double mobility_of_joints_along_normal = block->joint_mobility_along_normal;
     block->relative_normal_mobility = 1.0;
     block->weak_normal_cfm = 0.0;
     if (block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY) {
@@ -64,9 +64,11 @@ void tact_block_set_relative_mobility(struct block *block)
                    joints of mechanisms: tact_constraints_reduce_mobility() */
     }
     block->relative_normal_mobility =
-        joint_mobility > 0.0 ? tact_min(block->local.s[0] / joint_mobility, 1.0) : 0.0;
+        mobility_of_joints_along_normal > 0.0
+            ? tact_min(block->local.s[0] / mobility_of_joints_along_normal, 1.0)
+            : 0.0;
     block->weak_normal_cfm =
-        STUCK_NORMAL_MOBILITY_RATIO * joint_mobility *
+        STUCK_NORMAL_MOBILITY_RATIO * mobility_of_joints_along_normal *
         tact_max(0.0, 1.0 - block->relative_normal_mobility / WEAK_NORMAL_MOBILITY_RATIO);
 }
 
@@ -77,9 +79,9 @@ int tact_block_is_stuck_by_joints(const struct block *block)
 
 void tact_blocks_find_stuck_at_start(struct tact_world *world)
 {
-    static const double zero_vector[3] = {0.0, 0.0, 0.0};
+    static const double zero_gravity[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < world->hand_count; i++) {
-        if (tact_hand_free_velocity(world->hands[i].hand, world->options.period, zero_vector,
+        if (tact_hand_free_velocity(world->hands[i].hand, world->options.period, zero_gravity,
                                     NULL)) {
             return; /* an error here is reported by the solve of the first tick */
         }
@@ -93,10 +95,10 @@ void tact_blocks_find_stuck_at_start(struct tact_world *world)
         c->stuck = tact_block_is_stuck_by_joints(block);
     }
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = tact_near_pair_contact(world, i);
+        struct tact_contact *c = tact_contact_of_near_pair(world, i);
         for (int k = 0; k < c->split; k++) {
-            int is_piece_stuck = world->contacts[c->first_piece + k].stuck;
-            c->stuck = k ? c->stuck && is_piece_stuck : is_piece_stuck;
+            int is_contact_piece_stuck = world->contacts[c->first_piece + k].stuck;
+            c->stuck = k ? c->stuck && is_contact_piece_stuck : is_contact_piece_stuck;
         }
     }
 }
@@ -104,16 +106,16 @@ void tact_blocks_find_stuck_at_start(struct tact_world *world)
 void tact_block_reduce_bias_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    int is_stuck = tact_block_is_stuck_by_joints(block);
-    double opening_speed_fraction =
-        is_stuck
+    int is_contact_stuck = tact_block_is_stuck_by_joints(block);
+    double allowed_opening_speed_fraction =
+        is_contact_stuck
             ? 0.0
             : tact_min(1.0, block->relative_normal_mobility / FULL_OPENING_SPEED_MOBILITY_RATIO);
     block->is_held_closed_by_joints =
-        c->patch.law != TACT_LAW_WRENCH && (is_stuck || block->is_normal_immobile) &&
+        c->patch.law != TACT_LAW_WRENCH && (is_contact_stuck || block->is_normal_immobile) &&
         c->patch.depth - c->preload > (1.0 + PRELOAD_RELEASE_FRACTION) * c->patch.target;
     if (block->bias_velocity > 0.0) {
-        block->bias_velocity *= opening_speed_fraction;
+        block->bias_velocity *= allowed_opening_speed_fraction;
     }
 }
 
@@ -129,11 +131,12 @@ void tact_contact_update_preload(const struct tact_world *world, struct tact_con
         c->preload =
             tact_min(c->preload, excess_overlap + PRELOAD_RELEASE_FRACTION * c->patch.target);
     }
-    double preload_fraction =
+    double fraction_of_overlap_in_preload =
         excess_overlap > 0.0 ? tact_min(1.0, c->preload / excess_overlap) : 0.0;
     for (int k = 0; k < c->split; k++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + k];
-        piece->preload = preload_fraction * tact_max(0.0, piece->patch.depth - piece->patch.target);
+        piece->preload = fraction_of_overlap_in_preload *
+                         tact_max(0.0, piece->patch.depth - piece->patch.target);
         piece->starting = c->starting;
     }
 }
@@ -142,13 +145,14 @@ void tact_contact_update_preload(const struct tact_world *world, struct tact_con
  * the impulse of the first tick stops the motion. */
 static void clear_starting_in_moving_islands(struct tact_world *world)
 {
-    double max_resting_speed = world->options.period * tact_v3_norm(world->options.gravity);
+    double max_speed_of_resting_contact =
+        world->options.period * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->islands.count; i++) {
         const struct index_list *blocks = &world->islands.list[i].blocks;
         int is_island_at_rest = 1;
         for (int k = 0; k < blocks->count; k++) {
-            is_island_at_rest &=
-                fabs(world->blocks[blocks->at[k]].pre_force_velocity[0]) <= max_resting_speed;
+            is_island_at_rest &= fabs(world->blocks[blocks->at[k]].pre_force_velocity[0]) <=
+                                 max_speed_of_resting_contact;
         }
         for (int k = 0; k < blocks->count; k++) {
             world->contacts[world->blocks[blocks->at[k]].contact].starting &= is_island_at_rest;
@@ -164,11 +168,11 @@ static void reduce_preload_by_compression(const struct tact_world *world, struct
     c->preload = tact_max(0.0, c->preload - law->compliance * load);
 }
 
-void tact_contacts_end_starting(struct tact_world *world)
+void tact_contacts_end_start_of_world(struct tact_world *world)
 {
     clear_starting_in_moving_islands(world);
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = tact_near_pair_contact(world, i);
+        struct tact_contact *c = tact_contact_of_near_pair(world, i);
         int is_island_at_rest = c->split ? world->contacts[c->first_piece].starting : c->starting;
         if (c->starting && is_island_at_rest && c->touching) {
             reduce_preload_by_compression(world, c);
@@ -190,7 +194,9 @@ static double sum_expected_impulses(const struct tact_world *world, const struct
         double closing_speed = fabs(block->pre_force_velocity[0] - block->added_closing_velocity) +
                                tact_max(block->bias_velocity, 0.0);
         sum += closing_speed / block->local.s[0];
-        sum += block->elastic_row_bits & 1 ? tact_max(block->spring_rest_impulse[0], 0.0) : 0.0;
+        sum += block->bits_of_elastic_wrench_rows & 1
+                   ? tact_max(block->impulse_at_spring_rest[0], 0.0)
+                   : 0.0;
     }
     for (int i = 0; i < island->owners.count; i++) {
         int owner = island->owners.at[i];
@@ -233,9 +239,9 @@ static int is_any_contact_carried_by_joints_alone(const struct tact_world *world
  * solved; but not those with which hands only press bodies, which would creep. Returns 1 where the
  * island is to be solved again. */
 static int reduce_island_bias_velocities(struct tact_world *world, struct island *island,
-                                         int is_second_reduction)
+                                         int is_second_velocity_reduction)
 {
-    static const double zero_vector[6] = {0.0};
+    static const double zero_gravity[6] = {0.0};
     double most = 0.0, bound = JAMMED_IMPULSE_RATIO * sum_expected_impulses(world, island);
     int has_separation_bias = 0;
     for (int i = 0; i < island->blocks.count; i++) {
@@ -246,16 +252,17 @@ static int reduce_island_bias_velocities(struct tact_world *world, struct island
     int are_contacts_carried_by_joints_alone =
         is_any_contact_carried_by_joints_alone(world, island) &&
         tact_island_can_accelerate(world, island);
-    int is_jammed = (has_separation_bias || are_contacts_carried_by_joints_alone) &&
-                    !(most <= (is_second_reduction ? JAMMED_IMPULSE_RATIO : 1.0) * bound);
-    if (!is_jammed &&
+    int is_island_jammed =
+        (has_separation_bias || are_contacts_carried_by_joints_alone) &&
+        !(most <= (is_second_velocity_reduction ? JAMMED_IMPULSE_RATIO : 1.0) * bound);
+    if (!is_island_jammed &&
         (!are_contacts_carried_by_joints_alone || tact_island_is_solved(world, island))) {
         return 0;
     }
-    double share = is_second_reduction || !isfinite(most) ? 0.0 : bound / most;
+    double share = is_second_velocity_reduction || !isfinite(most) ? 0.0 : bound / most;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        if (is_jammed) {
+        if (is_island_jammed) {
             block->is_held_closed_by_joints |= block->bias_velocity > 0.0;
             block->bias_velocity *= block->bias_velocity > 0.0 ? share : 1.0;
         }
@@ -263,9 +270,10 @@ static int reduce_island_bias_velocities(struct tact_world *world, struct island
          * have any impulses, and keeps them. */
         if (tact_island_can_accelerate(world, island) &&
             (are_contacts_carried_by_joints_alone || !tact_island_has_hands(world, island))) {
-            tact_springs_set_solver_cfm(
-                block, is_second_reduction ? JAMMED_CFM_THIRD_SOLVE : JAMMED_CFM_SECOND_SOLVE,
-                zero_vector);
+            tact_springs_set_solver_cfm(block,
+                                        is_second_velocity_reduction ? JAMMED_CFM_THIRD_SOLVE
+                                                                     : JAMMED_CFM_SECOND_SOLVE,
+                                        zero_gravity);
             island->search.spring_anchor_state = -1;
         }
     }
@@ -275,15 +283,16 @@ static int reduce_island_bias_velocities(struct tact_world *world, struct island
 
 void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solve_stats *stats)
 {
-    for (int is_second_reduction = 0, any = 1; is_second_reduction < 2 && any;
-         is_second_reduction++) {
+    for (int is_second_velocity_reduction = 0, any = 1; is_second_velocity_reduction < 2 && any;
+         is_second_velocity_reduction++) {
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->is_unsolved = !island->points &&
-                                  reduce_island_bias_velocities(world, island, is_second_reduction);
-            world->counts[TACT_COUNT_SLOWED] += island->is_unsolved;
-            any |= island->is_unsolved;
+            island->is_island_unsolved =
+                !island->points &&
+                reduce_island_bias_velocities(world, island, is_second_velocity_reduction);
+            world->counts[TACT_COUNT_SLOWED] += island->is_island_unsolved;
+            any |= island->is_island_unsolved;
         }
         if (any) {
             tact_islands_solve_again_by_sweeps(world, stats);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include "contact/world/world_internal.h"
 
-#define OVERSHOOT_RATIO                                                                            \
+#define MIN_OVERSHOOT_TO_RADIUS_RATIO                                                              \
     1e-11 /* overlap after the drift, over the smaller radius of the shapes, that is not           \
              corrected; larger than the errors of the features model */
 
@@ -21,7 +21,7 @@ enum { MOST_PASSES = 4 };
 
 /* Inverse mass of the body of a shape where the body is fast [1/kg]; else 0, as the correction does
  * not move it. */
-static double movable_inverse_mass(const struct tact_world *world, int shape)
+static double inverse_mass_of_movable_body(const struct tact_world *world, int shape)
 {
     if (!tact_world_is_shape_of_fast_body(world, shape)) {
         return 0.0;
@@ -42,9 +42,9 @@ static void move_body_of_shape(struct tact_world *world, int shape, double dista
     double kinetic_energy = tact_body_energy(body);
     tact_v3_axpy(body->pose.position, distance, n);
     if (work > 0.0 && kinetic_energy > 0.0) {
-        double speed_ratio = sqrt(tact_max(0.0, 1.0 - work / kinetic_energy));
-        tact_v3_scale(body->twist, body->twist, speed_ratio);
-        tact_v3_scale(body->twist + 3, body->twist + 3, speed_ratio);
+        double speed_ratio_after_separation = sqrt(tact_max(0.0, 1.0 - work / kinetic_energy));
+        tact_v3_scale(body->twist, body->twist, speed_ratio_after_separation);
+        tact_v3_scale(body->twist + 3, body->twist + 3, speed_ratio_after_separation);
     }
 }
 
@@ -53,31 +53,32 @@ static void move_body_of_shape(struct tact_world *world, int shape, double dista
 static int separate_overshot_pair(struct tact_world *world, int slot)
 {
     struct tact_contact *c = &world->contacts[slot];
-    double of_a = movable_inverse_mass(world, c->a), of_b = movable_inverse_mass(world, c->b);
+    double of_a = inverse_mass_of_movable_body(world, c->a),
+           of_b = inverse_mass_of_movable_body(world, c->b);
     struct tact_patch patch;
     if (!(of_a + of_b > 0.0) || !tact_world_pair_model(world, c->a, c->b)->gaps ||
         tact_world_measure_pair_after_drift(world, slot, NULL, &patch) < 0 ||
         patch.law != TACT_LAW_GAPS) {
         return 0;
     }
-    const double tolerance = OVERSHOOT_RATIO * tact_contact_smaller_radius(world, c);
-    int was_gap_known = c->touching && c->patch.law == TACT_LAW_GAPS;
-    if (was_gap_known && patch.depth > tolerance &&
+    const double tolerance = MIN_OVERSHOOT_TO_RADIUS_RATIO * tact_contact_smaller_radius(world, c);
+    int was_patch_gap_known = c->touching && c->patch.law == TACT_LAW_GAPS;
+    if (was_patch_gap_known && patch.depth > tolerance &&
         !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SEPARATION_TO_NORMAL_COSINE) &&
         (tact_world_measure_pair_after_drift(world, slot, c->patch.frame, &patch) < 0 ||
          !(tact_v3_dot(patch.frame, c->patch.frame) > MIN_SEPARATION_TO_NORMAL_COSINE))) {
         return 0;
     }
-    double depth_increase = patch.depth - (was_gap_known ? c->patch.depth : 0.0);
-    if (!(patch.depth > tolerance && depth_increase > 0.0)) {
+    double overlap_depth_increase = patch.depth - (was_patch_gap_known ? c->patch.depth : 0.0);
+    if (!(patch.depth > tolerance && overlap_depth_increase > 0.0)) {
         return 0;
     }
-    move_body_of_shape(world, c->a, depth_increase * of_a / (of_a + of_b), patch.frame);
-    move_body_of_shape(world, c->b, -depth_increase * of_b / (of_a + of_b), patch.frame);
+    move_body_of_shape(world, c->a, overlap_depth_increase * of_a / (of_a + of_b), patch.frame);
+    move_body_of_shape(world, c->b, -overlap_depth_increase * of_b / (of_a + of_b), patch.frame);
     return 1;
 }
 
-int tact_overshoot_correct(struct tact_world *world)
+int tact_overshoot_separate_fast_bodies(struct tact_world *world)
 {
     int separated_pair_count = 0;
     for (int pass = 0, separated_in_pass = 1; pass < MOST_PASSES && separated_in_pass; pass++) {

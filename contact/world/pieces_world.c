@@ -11,7 +11,7 @@ int tact_pieces_pair_was_split(const struct tact_world *world, const struct tact
     return c->first_piece && tact_v3_norm(world->contacts[c->first_piece].patch.frame) > 0.0;
 }
 
-void tact_pieces_clear_pair(struct tact_world *world, struct tact_contact *c)
+void tact_pieces_clear_pieces_of_pair(struct tact_world *world, struct tact_contact *c)
 {
     c->split = 0;
     for (int k = 0; k < TACT_PIECES && c->first_piece; k++) {
@@ -25,30 +25,32 @@ void tact_pieces_clear_pair(struct tact_world *world, struct tact_contact *c)
 /* Copies warm start and spring state from the piece of the last tick with the same normal. */
 static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *last)
 {
-    int closest_piece = -1;
+    int piece_with_closest_normal = -1;
     double most = SAME_PIECE_MIN_COSINE;
     for (int k = 0; k < TACT_PIECES; k++) {
         double alike = tact_v3_dot(last[k].patch.frame, piece->patch.frame);
         if (alike > most) {
             most = alike;
-            closest_piece = k;
+            piece_with_closest_normal = k;
         }
     }
-    if (closest_piece >= 0) {
-        memcpy(piece->warm, last[closest_piece].warm, sizeof piece->warm);
-        tact_v3_copy(piece->warm_point, last[closest_piece].warm_point);
-        piece->springs = last[closest_piece].springs;
-        memset(last[closest_piece].patch.frame, 0, sizeof last[closest_piece].patch.frame);
+    if (piece_with_closest_normal >= 0) {
+        memcpy(piece->warm, last[piece_with_closest_normal].warm, sizeof piece->warm);
+        tact_v3_copy(piece->warm_point, last[piece_with_closest_normal].warm_point);
+        piece->springs = last[piece_with_closest_normal].springs;
+        memset(last[piece_with_closest_normal].patch.frame, 0,
+               sizeof last[piece_with_closest_normal].patch.frame);
     }
 }
 
 /* Lists the contacts that a pair was solved as in the last tick: its pieces, or the whole pair. */
-static void copy_last_tick_pieces(const struct tact_world *world, int slot, int was_pair_split,
+static void copy_last_tick_pieces(const struct tact_world *world, int slot,
+                                  int was_pair_split_last_tick,
                                   struct tact_contact last[TACT_PIECES])
 {
     const struct tact_contact *c = &world->contacts[slot];
     memcpy(last, world->contacts + c->first_piece, sizeof *last * TACT_PIECES);
-    if (!was_pair_split) {
+    if (!was_pair_split_last_tick) {
         last[0] = *c;
         tact_v3_copy(last[0].patch.frame, world->near.pairs[slot].direction);
     }
@@ -61,12 +63,12 @@ void tact_pieces_create_contacts(struct tact_world *world, int slot,
     if (!c->first_piece) {
         return;
     }
-    int was_pair_split = tact_pieces_pair_was_split(world, c);
-    if (!count && !was_pair_split) {
+    int was_pair_split_last_tick = tact_pieces_pair_was_split(world, c);
+    if (!count && !was_pair_split_last_tick) {
         return;
     }
-    copy_last_tick_pieces(world, slot, was_pair_split, last);
-    tact_pieces_clear_pair(world, c);
+    copy_last_tick_pieces(world, slot, was_pair_split_last_tick, last);
+    tact_pieces_clear_pieces_of_pair(world, c);
     if (!count) {
         inherit_warm_start(c, last);
     }
@@ -93,7 +95,7 @@ static void add_piece_wrench_to_contact(const struct tact_contact *piece, struct
     c->limits |= piece->limits & ~TACT_LIMIT_OPEN;
 }
 
-static void take_smaller_margins(const struct tact_margins *piece, struct tact_margins *all)
+static void reduce_margins_to_smaller(const struct tact_margins *piece, struct tact_margins *all)
 {
     all->normal = tact_min(all->normal, piece->normal);
     all->slip = tact_min(all->slip, piece->slip);
@@ -116,7 +118,7 @@ static void sum_pieces_into_contact(struct tact_world *world, struct tact_contac
         open &= piece->limits;
         c->stuck |= piece->stuck;
         if (k) {
-            take_smaller_margins(&piece->margins, &c->margins);
+            reduce_margins_to_smaller(&piece->margins, &c->margins);
         } else {
             c->margins = piece->margins;
         }
@@ -133,7 +135,7 @@ static void sum_pieces_into_contact(struct tact_world *world, struct tact_contac
 void tact_pieces_sum_results(struct tact_world *world)
 {
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = tact_near_pair_contact(world, i);
+        struct tact_contact *c = tact_contact_of_near_pair(world, i);
         if (c->touching && c->split) {
             sum_pieces_into_contact(world, c);
         }

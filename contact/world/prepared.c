@@ -20,27 +20,27 @@ int tact_world_set_material(struct tact_world *world, int material, const struct
 {
     static const struct tact_material empty_material;
     struct prepared_models *p = &world->prepared_models;
-    if (p->is_prepared || material < 0 || material >= MOST_MATERIALS || !isfinite(of->modulus) ||
-        of->modulus < 0.0 || !is_valid_field_material(of)) {
+    if (p->are_models_prepared || material < 0 || material >= MOST_MATERIALS ||
+        !isfinite(of->modulus) || of->modulus < 0.0 || !is_valid_field_material(of)) {
         return -EINVAL;
     }
-    if (material >= p->material_count) {
-        struct tact_material *resized_materials =
+    if (material >= p->prepared_material_count) {
+        struct tact_material *resized_material_table =
             realloc(p->materials, ((size_t)material + 1) * sizeof *p->materials);
-        if (!resized_materials) {
+        if (!resized_material_table) {
             return -ENOMEM;
         }
-        p->materials = resized_materials;
-        while (p->material_count <= material) {
-            p->materials[p->material_count++] = empty_material;
+        p->materials = resized_material_table;
+        while (p->prepared_material_count <= material) {
+            p->materials[p->prepared_material_count++] = empty_material;
         }
     }
     p->materials[material] = *of;
     return 0;
 }
 
-static struct prepared_model *find_prepared_model(const struct prepared_models *p,
-                                                  const struct tact_contact_model *model)
+static struct model_shape_data *find_prepared_model(const struct prepared_models *p,
+                                                    const struct tact_contact_model *model)
 {
     for (int i = 0; i < p->count; i++) {
         if (p->of[i].model == model) {
@@ -53,31 +53,33 @@ static struct prepared_model *find_prepared_model(const struct prepared_models *
 const void *tact_prepared_data(const struct tact_world *world,
                                const struct tact_contact_model *model, int shape)
 {
-    const struct prepared_model *of =
+    const struct model_shape_data *of =
         model->prepare ? find_prepared_model(&world->prepared_models, model) : NULL;
     return of ? of->data[shape] : NULL;
 }
 
-static struct prepared_model *add_prepared_model(struct tact_world *world,
-                                                 const struct tact_contact_model *model)
+static struct model_shape_data *add_prepared_model(struct tact_world *world,
+                                                   const struct tact_contact_model *model)
 {
     struct prepared_models *p = &world->prepared_models;
     size_t shapes = (size_t)world->shape_count;
-    struct prepared_model *resized_models = realloc(p->of, ((size_t)p->count + 1) * sizeof *p->of);
-    if (!resized_models) {
+    struct model_shape_data *resized_prepared_models =
+        realloc(p->of, ((size_t)p->count + 1) * sizeof *p->of);
+    if (!resized_prepared_models) {
         return NULL;
     }
-    p->of = resized_models;
-    struct prepared_model *of = &resized_models[p->count++];
+    p->of = resized_prepared_models;
+    struct model_shape_data *of = &resized_prepared_models[p->count++];
     of->model = model;
-    of->distinct_data_count = 0;
+    of->distinct_prepared_data_count = 0;
     of->data = calloc(shapes + 1, sizeof *of->data);
-    of->distinct_data = calloc(shapes + 1, sizeof *of->distinct_data);
-    of->shape_with_same_data = calloc(shapes + 1, sizeof *of->shape_with_same_data);
-    for (size_t i = 0; i < shapes && of->shape_with_same_data; i++) {
-        of->shape_with_same_data[i] = -1;
+    of->distinct_prepared_data = calloc(shapes + 1, sizeof *of->distinct_prepared_data);
+    of->shape_with_same_prepared_data =
+        calloc(shapes + 1, sizeof *of->shape_with_same_prepared_data);
+    for (size_t i = 0; i < shapes && of->shape_with_same_prepared_data; i++) {
+        of->shape_with_same_prepared_data[i] = -1;
     }
-    return of->data && of->distinct_data && of->shape_with_same_data ? of : NULL;
+    return of->data && of->distinct_prepared_data && of->shape_with_same_prepared_data ? of : NULL;
 }
 
 /* 1 where the models derive the same data from two shapes. A tessellation follows from the size; a
@@ -92,32 +94,34 @@ static int have_equal_prepared_data(const struct world_shape *a, const struct wo
            (!is_mesh_or_surface_given || s->mesh == t->mesh) && s->charts == t->charts;
 }
 
-static int prepare_shape_for_model(struct tact_world *world, struct prepared_model *of, int shape,
+static int prepare_shape_for_model(struct tact_world *world, struct model_shape_data *of, int shape,
                                    struct tact_error *err)
 {
     static const struct tact_material empty_material;
     const struct world_shape *s = &world->shapes[shape];
     const struct prepared_models *p = &world->prepared_models;
     void *data = NULL;
-    if (of->shape_with_same_data[shape] >= 0) {
+    if (of->shape_with_same_prepared_data[shape] >= 0) {
         return 0;
     }
     for (int i = 0; i < world->shape_count; i++) {
-        if (of->shape_with_same_data[i] == i && have_equal_prepared_data(&world->shapes[i], s)) {
-            of->shape_with_same_data[shape] = i;
+        if (of->shape_with_same_prepared_data[i] == i &&
+            have_equal_prepared_data(&world->shapes[i], s)) {
+            of->shape_with_same_prepared_data[shape] = i;
             of->data[shape] = of->data[i];
             return 0;
         }
     }
     int rc = of->model->prepare(
         of->model, &s->shape,
-        s->material < p->material_count ? &p->materials[s->material] : &empty_material, &data, err);
+        s->material < p->prepared_material_count ? &p->materials[s->material] : &empty_material,
+        &data, err);
     if (!rc) {
-        of->shape_with_same_data[shape] = shape;
+        of->shape_with_same_prepared_data[shape] = shape;
         of->data[shape] = data;
     }
     if (!rc && data) {
-        of->distinct_data[of->distinct_data_count++] = data;
+        of->distinct_prepared_data[of->distinct_prepared_data_count++] = data;
     }
     return rc;
 }
@@ -125,7 +129,7 @@ static int prepare_shape_for_model(struct tact_world *world, struct prepared_mod
 static int prepare_shapes_of_pair(struct tact_world *world, const struct tact_contact_model *model,
                                   const int pair[2], int *shape, struct tact_error *err)
 {
-    struct prepared_model *of = find_prepared_model(&world->prepared_models, model);
+    struct model_shape_data *of = find_prepared_model(&world->prepared_models, model);
     of = of ? of : add_prepared_model(world, model);
     int rc = of ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && !rc; i++) {
@@ -140,7 +144,7 @@ int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *
     int unused, rc = 0;
     shape = shape ? shape : &unused;
     *shape = 0;
-    if (world->prepared_models.is_prepared || world->is_world_finished) {
+    if (world->prepared_models.are_models_prepared || world->is_world_finished) {
         return -EINVAL;
     }
     for (int a = 0; a < world->shape_count && !rc; a++) {
@@ -152,20 +156,20 @@ int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *
             }
         }
     }
-    world->prepared_models.is_prepared = !rc;
+    world->prepared_models.are_models_prepared = !rc;
     return rc;
 }
 
 void tact_prepared_destroy(struct prepared_models *prepared_models)
 {
     for (int i = 0; i < prepared_models->count; i++) {
-        struct prepared_model *of = &prepared_models->of[i];
-        for (int k = 0; k < of->distinct_data_count; k++) {
-            of->model->release(of->distinct_data[k]);
+        struct model_shape_data *of = &prepared_models->of[i];
+        for (int k = 0; k < of->distinct_prepared_data_count; k++) {
+            of->model->release(of->distinct_prepared_data[k]);
         }
         free(of->data);
-        free(of->distinct_data);
-        free(of->shape_with_same_data);
+        free(of->distinct_prepared_data);
+        free(of->shape_with_same_prepared_data);
     }
     free(prepared_models->of);
     free(prepared_models->materials);

@@ -7,23 +7,24 @@
 struct tact_world;
 
 /* Data that one contact model has prepared from all shapes. */
-struct prepared_model {
+struct model_shape_data {
     const struct tact_contact_model *model;
     const void **data; /* prepared data of each shape; NULL: none, or no pair of the model contains
                           the shape */
-    void **distinct_data;      /* prepared data without duplicates, `distinct_data_count` of them */
-    int *shape_with_same_data; /* for each shape, the index of the shape whose prepared data it
-                                * shares; -1: no data
-                                */
-    int distinct_data_count;
+    void **distinct_prepared_data;      /* prepared data without duplicates,
+                                           `distinct_prepared_data_count` of them */
+    int *shape_with_same_prepared_data; /* for each shape, the index of the shape whose prepared
+                                         * data it shares; -1: no data
+                                         */
+    int distinct_prepared_data_count;
 };
 
 struct prepared_models {
-    struct prepared_model *of; /* the contact models with a prepare() that some pair uses */
+    struct model_shape_data *of; /* the contact models with a prepare() that some pair uses */
     int count;
     struct tact_material *materials; /* by material number */
-    int material_count;
-    int is_prepared;
+    int prepared_material_count;
+    int are_models_prepared;
 };
 
 void tact_prepared_destroy(struct prepared_models *prepared_models);

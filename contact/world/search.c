@@ -58,10 +58,10 @@ static void pack_island_impulses(struct tact_world *world, const struct island *
 static void unpack_island_impulses(struct tact_world *world, const struct island *island,
                                    double *next)
 {
-    double *free_row_impulses = next + 6 * island->blocks.count;
-    tact_constraints_copy_impulses(world, island, free_row_impulses, 1);
-    tact_joint_bounds_copy_impulses(world, island, free_row_impulses + island->constraints.count,
-                                    1);
+    double *start_of_free_row_impulses = next + 6 * island->blocks.count;
+    tact_constraints_copy_impulses(world, island, start_of_free_row_impulses, 1);
+    tact_joint_bounds_copy_impulses(world, island,
+                                    start_of_free_row_impulses + island->constraints.count, 1);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->contact].impulse, delta[6];
@@ -91,8 +91,9 @@ void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island,
 /* Resets the residuals and steps of a search, which belong to another problem. */
 static void reset_search_residuals(struct island_search *s)
 {
-    s->best_residual = s->best_residual_since_restart = s->least_absolute_residual = INFINITY;
-    s->newton_steps_without_progress = s->newton_pause_sweeps = 0;
+    s->smallest_search_residual = s->smallest_residual_since_restart = s->least_absolute_residual =
+        INFINITY;
+    s->newton_steps_without_progress = s->sweeps_until_next_newton_step = 0;
     tact_anderson_restart(&s->anderson);
 }
 
@@ -158,8 +159,9 @@ static int does_island_rest_on_gaps(const struct tact_world *world, const struct
 static void anchor_island_springs(struct tact_world *world, struct island *island)
 {
     int anchored_contact_count = tact_springs_anchor_at_impulses(world, island);
-    island->search.are_newton_steps_damped = 2 * anchored_contact_count > island->blocks.count &&
-                                             !does_island_have_gap_patches(world, island);
+    island->search.are_island_newton_steps_damped =
+        2 * anchored_contact_count > island->blocks.count &&
+        !does_island_have_gap_patches(world, island);
     island->search.spring_anchor_state = -1;
 }
 
@@ -177,9 +179,10 @@ static void begin_island_search(struct tact_world *world, struct island *island)
 {
     struct island_search *s = &island->search;
     reset_search_residuals(s);
-    s->failed_newton_series = s->interior_point_steps = s->are_newton_steps_damped = 0;
-    s->may_use_newton = island->has_coupled_contacts && island->constraints.count == 0;
-    if (s->may_use_newton && s->spring_anchor_state == 0 &&
+    s->undone_newton_series_count = s->interior_point_step_count =
+        s->are_island_newton_steps_damped = 0;
+    s->is_newton_allowed_in_search = island->has_coupled_contacts && island->constraints.count == 0;
+    if (s->is_newton_allowed_in_search && s->spring_anchor_state == 0 &&
         has_island_enough_contacts_to_anchor(world, island) &&
         !does_island_rest_on_gaps(world, island)) {
         anchor_island_springs(world, island);
@@ -191,7 +194,7 @@ static void begin_island_search(struct tact_world *world, struct island *island)
 static int restart_with_anchored_springs(struct tact_world *world, struct island *island)
 {
     struct island_search *s = &island->search;
-    if (!s->may_use_newton || s->spring_anchor_state != 0 ||
+    if (!s->is_newton_allowed_in_search || s->spring_anchor_state != 0 ||
         !has_island_enough_contacts_to_anchor(world, island) ||
         !does_island_rest_on_gaps(world, island)) {
         return 0;
@@ -199,7 +202,7 @@ static int restart_with_anchored_springs(struct tact_world *world, struct island
     pack_island_impulses(world, island, s->next);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        memcpy(s->next + 6 * i, block->spring_rest_impulse, 6 * sizeof *s->next);
+        memcpy(s->next + 6 * i, block->impulse_at_spring_rest, 6 * sizeof *s->next);
     }
     unpack_island_impulses(world, island, s->next);
     anchor_island_springs(world, island);
@@ -210,7 +213,7 @@ static int restart_with_anchored_springs(struct tact_world *world, struct island
 static void restart_search_anderson(struct island_search *s)
 {
     tact_anderson_restart(&s->anderson);
-    s->best_residual_since_restart = INFINITY;
+    s->smallest_residual_since_restart = INFINITY;
 }
 
 /* Runs the interior-point method, once, after Newton's steps failed. Returns 1 where it produced
@@ -219,16 +222,17 @@ static int try_interior_point(struct tact_world *world, struct island *island,
                               struct tact_solve_stats *stats)
 {
     struct island_search *s = &island->search;
-    int remaining_sweeps =
+    int sweeps_left_for_interior_point =
         world->options.iterations - stats->iterations - SWEEPS_AFTER_INTERIOR_POINT;
-    if (s->interior_point_steps || remaining_sweeps <= 0) {
+    if (s->interior_point_step_count || sweeps_left_for_interior_point <= 0) {
         return 0;
     }
-    s->interior_point_steps = tact_barrier_solve(world, island, remaining_sweeps);
+    s->interior_point_step_count =
+        tact_barrier_solve(world, island, sweeps_left_for_interior_point);
     tact_velocities_recompute(world, island);
-    stats->eliminations += s->interior_point_steps;
-    world->counts[TACT_COUNT_INTERIOR] += s->interior_point_steps;
-    return s->interior_point_steps > 0;
+    stats->eliminations += s->interior_point_step_count;
+    world->counts[TACT_COUNT_INTERIOR] += s->interior_point_step_count;
+    return s->interior_point_step_count > 0;
 }
 
 /* Allows a few Newton's steps to raise the residual; if it does not fall again, restores the
@@ -245,7 +249,7 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
         s->newton_steps_without_progress = 0;
         return 0;
     }
-    if (s->newton_steps_without_progress++ < (s->are_newton_steps_damped
+    if (s->newton_steps_without_progress++ < (s->are_island_newton_steps_damped
                                                   ? MAX_NEWTON_STEPS_WITHOUT_PROGRESS_DAMPED
                                                   : MAX_NEWTON_STEPS_WITHOUT_PROGRESS)) {
         return 0;
@@ -254,11 +258,11 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
     if (restart_with_anchored_springs(world, island)) {
         return 1;
     }
-    unpack_island_impulses(world, island, s->best_impulses);
+    unpack_island_impulses(world, island, s->impulses_of_best_residual);
     restart_search_anderson(s);
     s->newton_steps_without_progress = 0;
     if (s->spring_anchor_state == 0 &&
-        (s->interior_point_steps > 0 || s->failed_newton_series > 0)) {
+        (s->interior_point_step_count > 0 || s->undone_newton_series_count > 0)) {
         /* Impulses that balance each other are bounded, as the anchored springs lead to a solution
          * near them. */
         tact_island_bound_impulses(world, island);
@@ -267,11 +271,11 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
         s->spring_anchor_state = 1;
     }
     if (try_interior_point(world, island, stats)) {
-        s->newton_pause_sweeps = 1;
+        s->sweeps_until_next_newton_step = 1;
         return 1;
     }
-    s->newton_pause_sweeps = FIRST_NEWTON_PAUSE_SWEEPS << s->failed_newton_series;
-    s->failed_newton_series += s->failed_newton_series < MAX_NEWTON_PAUSE_DOUBLINGS;
+    s->sweeps_until_next_newton_step = FIRST_NEWTON_PAUSE_SWEEPS << s->undone_newton_series_count;
+    s->undone_newton_series_count += s->undone_newton_series_count < MAX_NEWTON_PAUSE_DOUBLINGS;
     return 1;
 }
 
@@ -291,29 +295,30 @@ static void compute_unknown_scales(const struct tact_world *world, const struct 
 
 /* Extrapolates from the result of the sweep to the expected solution; the next sweep brings it back
  * inside the limits. */
-static void accelerate_island(struct tact_world *world, struct island *island,
-                              struct tact_solve_stats *stats)
+static void accelerate_island_by_anderson(struct tact_world *world, struct island *island,
+                                          struct tact_solve_stats *stats)
 {
     struct island_search *s = &island->search;
     double residual = island->residual;
     int is_newton_step_due =
-        s->may_use_newton && (s->newton_steps_without_progress || s->newton_pause_sweeps-- <= 0);
+        s->is_newton_allowed_in_search &&
+        (s->newton_steps_without_progress || s->sweeps_until_next_newton_step-- <= 0);
     pack_island_impulses(world, island, s->after);
     compute_unknown_scales(world, island, s->scale);
     if (is_newton_step_due &&
         tact_newton_step(world, island, s->before, s->after, s->scale, s->next)) {
         if (!s->newton_steps_without_progress) {
             s->newton_steps_without_progress = 1;
-            s->newton_start_residual = s->best_residual;
+            s->newton_start_residual = s->smallest_search_residual;
         }
         stats->eliminations++;
         world->counts[TACT_COUNT_NEWTON]++;
         restart_search_anderson(s);
     } else {
-        if (residual > ANDERSON_RESTART_RESIDUAL_GROWTH * s->best_residual_since_restart) {
+        if (residual > ANDERSON_RESTART_RESIDUAL_GROWTH * s->smallest_residual_since_restart) {
             restart_search_anderson(s);
         }
-        s->best_residual_since_restart = tact_min(s->best_residual_since_restart, residual);
+        s->smallest_residual_since_restart = tact_min(s->smallest_residual_since_restart, residual);
         world->counts[TACT_COUNT_ANDERSON]++;
         tact_anderson_step(&s->anderson, s->before, s->after, s->scale, s->next);
         is_newton_step_due = 0;
@@ -321,7 +326,7 @@ static void accelerate_island(struct tact_world *world, struct island *island,
     unpack_island_impulses(world, island, s->next);
     if (is_newton_step_due) { /* a step of Newton's method leaves an error in the joint bounds, from
                                  which the contacts would get one */
-        (void)tact_joint_bounds_solve_once(world, island);
+        (void)tact_joint_bounds_solve_in_sweep(world, island);
     }
 }
 
@@ -340,34 +345,34 @@ int tact_island_is_solved(const struct tact_world *world, const struct island *i
 int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_phase phase,
                                const struct tact_solve_stats *stats)
 {
-    return world->observer ? world->observer(world->observer_user, phase, stats) : 0;
+    return world->observer ? world->observer(world->solve_observer_context, phase, stats) : 0;
 }
 
 /* Records the impulses with the smallest relative and with the smallest absolute residual. */
 static void record_best_impulses(struct tact_world *world, struct island *island,
-                                 double absolute_residual)
+                                 double absolute_island_residual)
 {
     struct island_search *s = &island->search;
-    if (island->residual < s->best_residual) {
-        s->best_residual = island->residual;
-        pack_island_impulses(world, island, s->best_impulses);
+    if (island->residual < s->smallest_search_residual) {
+        s->smallest_search_residual = island->residual;
+        pack_island_impulses(world, island, s->impulses_of_best_residual);
     }
-    if (absolute_residual < s->least_absolute_residual) {
-        s->least_absolute_residual = absolute_residual;
+    if (absolute_island_residual < s->least_absolute_residual) {
+        s->least_absolute_residual = absolute_island_residual;
         s->relative_residual_at_least_absolute = island->residual;
-        pack_island_impulses(world, island, s->least_absolute_impulses);
+        pack_island_impulses(world, island, s->impulses_of_least_absolute_residual);
     }
 }
 
 /* Ends an island without convergence: restores the impulses with the smallest absolute residual and
  * enforces their limits. A residual that is not a number is not smaller. */
 static void restore_and_bound_unsolved_island(struct tact_world *world, struct island *island,
-                                              double absolute_residual)
+                                              double absolute_island_residual)
 {
     struct island_search *s = &island->search;
     if (s->least_absolute_residual < INFINITY &&
-        !(absolute_residual <= s->least_absolute_residual)) {
-        unpack_island_impulses(world, island, s->least_absolute_impulses);
+        !(absolute_island_residual <= s->least_absolute_residual)) {
+        unpack_island_impulses(world, island, s->impulses_of_least_absolute_residual);
         world->counts[TACT_COUNT_RESTORED]++;
         island->residual = s->relative_residual_at_least_absolute;
     }
@@ -383,9 +388,9 @@ static int has_island_converged(const struct tact_world *world, const struct isl
                                 int iterations)
 {
     int may_use_newton_in_island =
-        island->search.may_use_newton && tact_island_can_accelerate(world, island);
-    double first = island->search.are_newton_steps_damped ? FIRST_SWEEP_RESIDUAL_RATIO_DAMPED
-                                                          : FIRST_SWEEP_RESIDUAL_RATIO;
+        island->search.is_newton_allowed_in_search && tact_island_can_accelerate(world, island);
+    double first = island->search.are_island_newton_steps_damped ? FIRST_SWEEP_RESIDUAL_RATIO_DAMPED
+                                                                 : FIRST_SWEEP_RESIDUAL_RATIO;
     return tact_island_is_solved(world, island) &&
            (iterations > 1 || !may_use_newton_in_island ||
             tact_min(island->residual, relative_impulse_change_of_island(island)) <=
@@ -397,14 +402,14 @@ static int has_island_converged(const struct tact_world *world, const struct isl
  * 1 where the island is to be swept again. */
 static int reanchor_deflected_springs(struct tact_world *world, struct island *island, int last)
 {
-    double spring_deflection = island->search.spring_anchor_state > 0
-                                   ? tact_springs_anchored_deflection(world, island)
-                                   : 0.0;
-    if (spring_deflection == 0.0) {
+    double anchored_spring_deflection = island->search.spring_anchor_state > 0
+                                            ? tact_springs_anchored_deflection(world, island)
+                                            : 0.0;
+    if (anchored_spring_deflection == 0.0) {
         return 0;
     }
     if (last) {
-        island->residual = tact_max(island->residual, spring_deflection);
+        island->residual = tact_max(island->residual, anchored_spring_deflection);
         return 0;
     }
     tact_springs_anchor_at_impulses(world, island);
@@ -423,7 +428,7 @@ static void advance_island_search(struct tact_world *world, struct island *islan
     if (is_island_solved && reanchor_deflected_springs(world, island, last)) {
         return;
     }
-    island->is_unsolved = !is_island_solved && !last;
+    island->is_island_unsolved = !is_island_solved && !last;
     if (is_island_solved && stats->iterations > 1) { /* velocities are recomputed, which removes the
                                               rounding errors of larger impulses */
         tact_velocities_recompute(world, island);
@@ -437,7 +442,7 @@ static void advance_island_search(struct tact_world *world, struct island *islan
     }
     record_best_impulses(world, island, absolute_impulse_residual);
     if (!restore_best_impulses(world, island, stats)) {
-        accelerate_island(world, island, stats);
+        accelerate_island_by_anderson(world, island, stats);
     }
 }
 
@@ -461,13 +466,13 @@ static int sweep_unsolved_islands(struct tact_world *world, int first)
     int any = 0;
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
-        if (island->is_unsolved) {
+        if (island->is_island_unsolved) {
             pack_island_impulses(world, island, island->search.before);
-            island->search.keeps_joint_bounds = first && island->search.may_use_newton &&
-                                                island->blocks.count > 0 &&
-                                                tact_island_can_accelerate(world, island);
+            island->search.are_joint_bounds_left_to_newton =
+                first && island->search.is_newton_allowed_in_search && island->blocks.count > 0 &&
+                tact_island_can_accelerate(world, island);
             tact_sweep_island(world, island);
-            island->search.keeps_joint_bounds = 0;
+            island->search.are_joint_bounds_left_to_newton = 0;
             any = 1;
         } else {
             island->change = 0.0;
@@ -487,7 +492,7 @@ void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_st
         int last = tact_world_notify_observer(world, TACT_SOLVE_SWEPT, stats) ||
                    stats->iterations >= world->options.iterations;
         for (int i = 0; i < world->islands.count; i++) {
-            if (world->islands.list[i].is_unsolved) {
+            if (world->islands.list[i].is_island_unsolved) {
                 advance_island_search(world, &world->islands.list[i], last, stats);
             }
         }
@@ -497,8 +502,8 @@ void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_st
 
 void tact_islands_solve_again_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats)
 {
-    int sweeps_before = stats->iterations;
+    int sweeps_of_earlier_solve = stats->iterations;
     stats->iterations = 0;
     tact_islands_solve_by_sweeps(world, stats);
-    stats->iterations += sweeps_before;
+    stats->iterations += sweeps_of_earlier_solve;
 }

@@ -30,7 +30,7 @@ void tact_block_assemble_schur_complement(struct tact_world *world, struct block
     tact_impact_set_target_velocity(world, block);
     tact_block_reduce_bias_velocity(world, block);
     tact_impact_set_restitution_velocity(world, block);
-    tact_springs_assemble(world, block);
+    tact_springs_add_compliance(world, block);
     block->local.mu = block->law->friction;
     int point = c->patch.kind == TACT_PATCH_ELASTIC;
     block->local.corners = c->patch.corners;
@@ -54,7 +54,7 @@ void tact_block_assemble_schur_complement(struct tact_world *world, struct block
 static void factor_local_problem(struct tact_world *world, struct block *block)
 {
     if (block->points) {
-        tact_points_prepare(&world->points, block->contact, &block->local);
+        tact_points_prepare_pair(&world->points, block->contact, &block->local);
     } else {
         tact_local_prepare(&block->local);
     }
@@ -75,7 +75,7 @@ static void apply_warm_start(struct tact_world *world, const struct block *block
     tact_v3_add(torque, torque, c->warm + 3);
     tact_m3_mul_v3(c->impulse, c->patch.frame, c->warm);
     tact_m3_mul_v3(c->impulse + 3, c->patch.frame, torque);
-    c->impulse[3] -= block->wrench_pitch * c->impulse[0];
+    c->impulse[3] -= block->elastic_wrench_pitch * c->impulse[0];
     if (!(c->impulse[0] > 0.0)) {
         memset(c->impulse, 0, sizeof c->impulse);
     }
@@ -87,11 +87,12 @@ static void add_joint_impulses_of_block(const struct world_hand *hand, const str
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *node = &block->nodes[k];
-        int chain = node->node - hand->node;
-        if (chain < 0 || chain >= hand->hand->chain_count) {
+        int chain_of_node = node->node - hand->node;
+        if (chain_of_node < 0 || chain_of_node >= hand->hand->coordinate_chain_count) {
             continue;
         }
-        const int *coordinate = hand->hand->coordinate_of_slot + TACT_UNKNOWNS_PER_NODE * chain;
+        const int *coordinate =
+            hand->hand->coordinate_of_slot + TACT_UNKNOWNS_PER_NODE * chain_of_node;
         for (int m = 0; m < node->dof; m++) {
             hand->impulse[coordinate[m]] += tact_dot(node->j + 6 * m, impulse, 6);
         }
@@ -118,7 +119,7 @@ static void predict_joint_impulses(struct tact_world *world)
 
 static int compute_free_velocities(struct tact_world *world, int *failed_hand)
 {
-    static const double no_gravity[3] = {0.0, 0.0, 0.0};
+    static const double gravity_of_weightless_hand[3] = {0.0, 0.0, 0.0};
     double h = world->options.period;
     for (int i = 0; i < world->body_count; i++) {
         if (world->bodies[i].weight) {
@@ -128,7 +129,8 @@ static int compute_free_velocities(struct tact_world *world, int *failed_hand)
     for (int i = 0; i < world->hand_count; i++) {
         struct world_hand *hand = &world->hands[i];
         int rc = tact_hand_free_velocity(
-            hand->hand, h, hand->weightless ? no_gravity : world->options.gravity, hand->impulse);
+            hand->hand, h, hand->weightless ? gravity_of_weightless_hand : world->options.gravity,
+            hand->impulse);
         if (rc) {
             *failed_hand = i;
             return rc;
@@ -143,7 +145,7 @@ static int compute_free_velocities(struct tact_world *world, int *failed_hand)
 /* The margin of an elastic patch to its edge. The impulse that would stop it within a tick does not
  * say how far it is from the edge: the stiffness is that of this tick's patch, which a rotation
  * changes. The centre of the solved pressure is in the patch. */
-static double elastic_edge_margin(const struct block *block, const double *r)
+static double compute_elastic_edge_margin(const struct block *block, const double *r)
 {
     if (!(r[0] > 0.0)) {
         return 1.0;
@@ -160,18 +162,18 @@ static void compute_limit_margins(const struct tact_world *world, struct block *
 {
     struct tact_contact *c = &world->contacts[block->contact];
     tact_local_margins(&block->local, c->impulse, &c->margins);
-    if (block->elastic_row_bits & ROLLING_ROWS) {
-        c->margins.edge = elastic_edge_margin(block, c->impulse);
+    if (block->bits_of_elastic_wrench_rows & ROLLING_ROWS) {
+        c->margins.edge = compute_elastic_edge_margin(block, c->impulse);
     }
     c->stuck = block->is_held_closed_by_joints;
     for (int k = 0; k < 2; k++) {
         struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;
         int is_drive_saturated = 0;
         if (owner.kind == TACT_OWNER_HAND) {
-            double drive_margin =
+            double torque_margin_of_hand_drives =
                 tact_hand_drive_margin(world->hands[owner.index].hand, owner.link,
                                        world->options.period, &is_drive_saturated);
-            c->margins.joint = tact_min(c->margins.joint, drive_margin);
+            c->margins.joint = tact_min(c->margins.joint, torque_margin_of_hand_drives);
             c->limits |= is_drive_saturated ? TACT_LIMIT_JOINT : 0;
         }
     }
@@ -182,15 +184,15 @@ static void compute_limit_margins(const struct tact_world *world, struct block *
 static void store_contact_wrench(struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
-    double inverse_period = 1.0 / world->options.period;
-    c->impulse[3] += block->wrench_pitch * c->impulse[0];
+    double ticks_per_second = 1.0 / world->options.period;
+    c->impulse[3] += block->elastic_wrench_pitch * c->impulse[0];
     tact_m3_tmul_v3(c->warm, c->patch.frame, c->impulse);
     tact_m3_tmul_v3(c->warm + 3, c->patch.frame, c->impulse + 3);
     tact_v3_copy(c->warm_point, c->patch.center);
-    c->spin_arm = block->points ? tact_patch_spin_arm(&c->patch, c->impulse[0] * inverse_period)
+    c->spin_arm = block->points ? tact_patch_spin_arm(&c->patch, c->impulse[0] * ticks_per_second)
                                 : block->local.spin_arm;
     for (int i = 0; i < 6; i++) {
-        c->wrench[i] = c->warm[i] * inverse_period;
+        c->wrench[i] = c->warm[i] * ticks_per_second;
     }
     tact_springs_store_loads(world, block);
 }
@@ -204,7 +206,7 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
     }
     tact_islands_solve_by_sweeps(world, stats);
     tact_islands_bound_bias_impulses(world, stats);
-    tact_energy_limit_rebounds(world, stats);
+    tact_energy_limit_restitution(world, stats);
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
         if (!tact_island_is_solved(world, island)) {
@@ -212,10 +214,10 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
             /* with or without convergence, the momentum is balanced to rounding */
             tact_velocities_recompute(world, island);
             tact_island_bound_impulses(world, island);
-            tact_island_bound_energy(world, island);
+            tact_island_scale_to_passivity(world, island);
             /* No joint passes its stop, converged or not. For given contact impulses, the impulses
              * of joint stops and joint friction leave the least energy possible. */
-            tact_joint_bounds_solve_once(world, island);
+            tact_joint_bounds_solve_in_sweep(world, island);
         } else {
             tact_joint_bounds_solve_after_contacts(world, island);
         }
@@ -250,14 +252,14 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     }
     for (int i = 0; i < world->block_count; i++) {
         tact_block_assemble_jacobians(world, &world->blocks[i]);
-        tact_impact_set_edge_speed(world, &world->blocks[i]);
+        tact_impact_set_rolling_edge_speed(world, &world->blocks[i]);
         tact_impact_normal_and_tipping_velocity(&world->blocks[i],
                                                 world->blocks[i].pre_force_velocity);
         apply_warm_start(world, &world->blocks[i]);
     }
     predict_joint_impulses(world);
     tact_joint_bounds_warm_start(world);
-    tact_velocities_save(world, world->pre_force_velocities);
+    tact_velocities_copy_all(world, world->pre_force_velocities);
     rc = rc ? rc : compute_free_velocities(world, &stats->failed_hand);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
@@ -272,7 +274,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         memcpy(stats->counts, world->counts, sizeof stats->counts);
         return rc;
     }
-    tact_velocities_save(world, world->free_velocities);
+    tact_velocities_copy_all(world, world->free_velocities);
     tact_constraints_assemble(world);
     tact_joint_bounds_assemble(world);
     tact_islands_find(world);
@@ -294,7 +296,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         store_contact_wrench(world, &world->blocks[i]);
     }
     tact_pieces_sum_results(world);
-    tact_contacts_end_starting(world);
+    tact_contacts_end_start_of_world(world);
     tact_constraints_store_wrenches(world);
     tact_joint_bounds_store_torques(world);
     tact_world_notify_observer(world, TACT_SOLVE_STORED, stats);

@@ -31,19 +31,20 @@
 static void set_rigid_contact_springs(const struct tact_world *world, struct block *block)
 {
     const double *last = world->contacts[block->contact].impulse;
-    int needs_no_springs = world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
-                           (block->is_only_contact_of_bodies && block->has_body_free_of_joints &&
-                            block->response[0].mechanism < 0 && block->response[1].mechanism < 0);
+    int is_solved_without_springs =
+        world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
+        (block->is_only_contact_of_bodies && block->has_body_free_of_joints &&
+         block->response[0].mechanism < 0 && block->response[1].mechanism < 0);
     for (int i = 0; i < 6; i++) {
         double share =
             i == 0 && last[0] == 0.0 ? UNLOADED_CONTACT_CFM_RATIO : RIGID_CONTACT_CFM_RATIO;
-        block->row_cfm[i] = needs_no_springs ? 0.0 : share * block->local.s[7 * i];
-        block->spring_rest_impulse[i] = last[i];
+        block->row_cfm[i] = is_solved_without_springs ? 0.0 : share * block->local.s[7 * i];
+        block->impulse_at_spring_rest[i] = last[i];
     }
     if (block->weak_normal_cfm >
         0.0) { /* the additional spring of a normal that joints hardly move is not preloaded */
         double all = block->row_cfm[0] + block->weak_normal_cfm;
-        block->spring_rest_impulse[0] *= block->row_cfm[0] / all;
+        block->impulse_at_spring_rest[0] *= block->row_cfm[0] / all;
         block->row_cfm[0] = all;
     }
 }
@@ -51,7 +52,7 @@ static void set_rigid_contact_springs(const struct tact_world *world, struct blo
 /* Share of the tilting stiffness that the rows carry. An overlap deeper than its target resists
  * tilting by itself, as its centre moves to where it is deeper; both together have the stiffness of
  * the springs. Gaps have no target depth, and do not resist tilting within the patch. */
-static double spring_share_of_tilting_stiffness(const struct tact_contact *c)
+static double spring_fraction_of_tilt_stiffness(const struct tact_contact *c)
 {
     return c->patch.law == TACT_LAW_DEPTH
                ? tact_min(1.0, (c->patch.target + c->preload) / c->patch.depth)
@@ -81,10 +82,12 @@ static void compute_row_compliances(const struct tact_world *world, const struct
 
 /* Load of a rotational spring after its patch has changed. Where the patch has become smaller, the
  * springs that are lost take their load with them; where larger, the new springs have none. */
-static double clamp_rotational_spring_load(double impulse, double remaining_load)
+static double clamp_rotational_spring_load(double impulse, double rotational_load_still_transmitted)
 {
-    return remaining_load * impulse > 0.0
-               ? (fabs(remaining_load) < fabs(impulse) ? remaining_load : impulse)
+    return rotational_load_still_transmitted * impulse > 0.0
+               ? (fabs(rotational_load_still_transmitted) < fabs(impulse)
+                      ? rotational_load_still_transmitted
+                      : impulse)
                : 0.0;
 }
 
@@ -106,26 +109,28 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
     compute_row_compliances(world, block, compliance);
     for (int i = 1; i < count_foundation_rows(law); i++) {
         const double *axis = c->patch.frame + 3 * (i % 3);
-        double share = i > 3 ? spring_share_of_tilting_stiffness(c) : 1.0;
-        double spring_load = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
+        double share = i > 3 ? spring_fraction_of_tilt_stiffness(c) : 1.0;
+        double foundation_spring_load = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
         if (i >= 3) {
             double angle = tact_v3_dot(axis, c->springs.angle);
-            spring_load = clamp_rotational_spring_load(spring_load, angle * h / compliance[i]);
+            foundation_spring_load =
+                clamp_rotational_spring_load(foundation_spring_load, angle * h / compliance[i]);
         }
         block->row_cfm[i] = tact_max(compliance[i] / (share * time * h),
                                      RIGID_CONTACT_CFM_RATIO * block->local.s[7 * i]);
-        block->spring_rest_impulse[i] = share * spring_load;
+        block->impulse_at_spring_rest[i] = share * foundation_spring_load;
     }
     block->foundation_spring_rows = count_foundation_rows(law);
 }
 
-void tact_springs_assemble(const struct tact_world *world, struct block *block)
+void tact_springs_add_compliance(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    block->foundation_spring_rows = block->elastic_row_bits = block->has_cross_compliance = 0;
+    block->foundation_spring_rows = block->bits_of_elastic_wrench_rows =
+        block->has_cross_compliance = 0;
     set_rigid_contact_springs(world, block);
     if (c->patch.law == TACT_LAW_WRENCH) {
-        tact_elastic_set_springs(world, block);
+        tact_elastic_set_contact_springs(world, block);
     } else if (block->law->tangential_compliance > 0.0 && !tact_block_has_restitution(block)) {
         set_foundation_spring(world, block);
     }
@@ -135,20 +140,21 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block)
 }
 
 /* 1 for rows of a contact whose spring only serves the solver, as the patch has none there. */
-static int is_solver_spring_row(const struct block *block, int row)
+static int is_spring_row_for_solver_only(const struct block *block, int row)
 {
-    return !(block->elastic_row_bits >> row & 1) &&
+    return !(block->bits_of_elastic_wrench_rows >> row & 1) &&
            (row == 0 || row >= block->foundation_spring_rows);
 }
 
 void tact_springs_set_solver_cfm(struct block *block, double share, const double start[6])
 {
     for (int i = 0; i < 6; i++) {
-        if (is_solver_spring_row(block, i)) {
-            double mobility = block->local.s[7 * i] - block->row_cfm[i];
-            block->row_cfm[i] = tact_max(share * mobility, i == 0 ? block->weak_normal_cfm : 0.0);
-            block->local.s[7 * i] = mobility + block->row_cfm[i];
-            block->spring_rest_impulse[i] = start[i];
+        if (is_spring_row_for_solver_only(block, i)) {
+            double mobility_without_compliance = block->local.s[7 * i] - block->row_cfm[i];
+            block->row_cfm[i] = tact_max(share * mobility_without_compliance,
+                                         i == 0 ? block->weak_normal_cfm : 0.0);
+            block->local.s[7 * i] = mobility_without_compliance + block->row_cfm[i];
+            block->impulse_at_spring_rest[i] = start[i];
         }
     }
     tact_local_prepare(&block->local);
@@ -166,7 +172,7 @@ int tact_springs_anchor_at_impulses(struct tact_world *world, const struct islan
                        * load at once
                        */
         }
-        start[0] = block->weak_normal_cfm > 0.0 ? block->spring_rest_impulse[0] : start[0];
+        start[0] = block->weak_normal_cfm > 0.0 ? block->impulse_at_spring_rest[0] : start[0];
         tact_springs_set_solver_cfm(block, ANCHORED_SPRING_CFM_RATIO, start);
         anchored_contact_count++;
     }
@@ -183,25 +189,28 @@ double tact_springs_anchored_deflection(const struct tact_world *world, const st
             double share =
                 block->row_cfm[k] > 0.0 ? block->row_cfm[k] / block->local.s[7 * k] : 0.0;
             double unit = k < 3 ? 1.0 : block->torque_scale;
-            double spring_deflection = unit * share * (r[k] - block->spring_rest_impulse[k]);
-            int counts = is_solver_spring_row(block, k) && (k > 0 || block->weak_normal_cfm == 0.0);
-            sum += counts ? spring_deflection * spring_deflection : 0.0;
+            double solver_spring_deflection =
+                unit * share * (r[k] - block->impulse_at_spring_rest[k]);
+            int counts =
+                is_spring_row_for_solver_only(block, k) && (k > 0 || block->weak_normal_cfm == 0.0);
+            sum += counts ? solver_spring_deflection * solver_spring_deflection : 0.0;
         }
     }
-    double spring_deflection = island->size > 0.0 ? sqrt(sum / island->size) : 0.0;
-    return spring_deflection > RIGID_CONTACT_CFM_RATIO ? spring_deflection : 0.0;
+    double solver_spring_deflection = island->size > 0.0 ? sqrt(sum / island->size) : 0.0;
+    return solver_spring_deflection > RIGID_CONTACT_CFM_RATIO ? solver_spring_deflection : 0.0;
 }
 
-double tact_springs_max_energy(const struct block *block)
+double tact_springs_max_returned_energy(const struct block *block)
 {
     double sum = 0.0;
     for (int i = 0; i < 6; i++) {
-        if (!is_solver_spring_row(block, i)) {
-            double spring_load = block->row_cfm[i] * block->spring_rest_impulse[i];
-            spring_load += block->has_cross_compliance ? tact_dot(block->cross_compliance + 6 * i,
-                                                                  block->spring_rest_impulse, 6)
-                                                       : 0.0;
-            sum += 0.25 * spring_load * block->spring_rest_impulse[i];
+        if (!is_spring_row_for_solver_only(block, i)) {
+            double foundation_spring_load = block->row_cfm[i] * block->impulse_at_spring_rest[i];
+            foundation_spring_load +=
+                block->has_cross_compliance
+                    ? tact_dot(block->cross_compliance + 6 * i, block->impulse_at_spring_rest, 6)
+                    : 0.0;
+            sum += 0.25 * foundation_spring_load * block->impulse_at_spring_rest[i];
         }
     }
     return sum;
@@ -216,7 +225,7 @@ static void store_foundation_load(const struct tact_world *world, const struct b
     double time = world->options.period + law->dissipation, angle[3];
     for (int i = 0; i < 3; i++) {
         angle[i] = row[3 + i] * time * block->row_cfm[3 + i];
-        row[3 + i] /= i > 0 ? spring_share_of_tilting_stiffness(c) : 1.0;
+        row[3 + i] /= i > 0 ? spring_fraction_of_tilt_stiffness(c) : 1.0;
     }
     tact_m3_tmul_v3(c->springs.impulse, c->patch.frame, row);
     tact_m3_tmul_v3(c->springs.impulse + 3, c->patch.frame, row + 3);
@@ -233,8 +242,8 @@ void tact_springs_store_loads(const struct tact_world *world, struct block *bloc
         return;
     }
     for (int i = 1; i < block->foundation_spring_rows; i++) {
-        row[i] = block->spring_rest_impulse[i] +
-                 h / time * (c->impulse[i] - block->spring_rest_impulse[i]);
+        row[i] = block->impulse_at_spring_rest[i] +
+                 h / time * (c->impulse[i] - block->impulse_at_spring_rest[i]);
     }
     store_foundation_load(world, block, row);
     tact_block_add_velocity(block, u);
@@ -277,7 +286,7 @@ static void update_foundation_load(struct tact_world *world, const struct block 
     tact_m3_mul_v3(row + 3, c->patch.frame, c->springs.impulse + 3);
     row[0] = 0.0;
     for (int i = 1; i < block->foundation_spring_rows; i++) {
-        row[i] *= i > 3 ? spring_share_of_tilting_stiffness(c) : 1.0;
+        row[i] *= i > 3 ? spring_fraction_of_tilt_stiffness(c) : 1.0;
         row[i] -= (contact_displacement[i] - block->expected_spring_motion[i]) /
                   (time * block->row_cfm[i]);
     }

@@ -45,8 +45,8 @@ static void update_friction_limit_arms(const struct tact_world *world, struct bl
  * where the impulse before is a solution within the tolerance, and a better one: of a contact on a
  * light link, whose mobility is nearly singular, it may be wrong by 1e-3, after which the island
  * counted as solved by the residual before. */
-static void sweep_patch_contact(struct tact_world *world, struct island *island,
-                                struct block *block, double *r)
+static void solve_patch_contact_in_sweep(struct tact_world *world, struct island *island,
+                                         struct block *block, double *r)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
@@ -78,8 +78,8 @@ static void sweep_patch_contact(struct tact_world *world, struct island *island,
 static void sweep_contact_points(struct tact_world *world, struct island *island,
                                  struct block *block, double *r)
 {
-    struct point_solver_pass pass;
-    tact_points_solve(&world->points, block->contact, &block->local, r, &pass);
+    struct contact_point_solver_pass pass;
+    tact_points_solve_pair(&world->points, block->contact, &block->local, r, &pass);
     block->residual = pass.residual;
     world->contacts[block->contact].limits = pass.limits;
     island->size += pass.size;
@@ -92,17 +92,17 @@ static void solve_contact_in_sweep(struct tact_world *world, struct island *isla
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
     double u[6] = {0.0}, r[6], impulse_change[6];
-    tact_impact_subtract_target_velocity(block, u);
+    tact_impact_subtract_all_targets(block, u);
     tact_block_add_velocity(block, u);
     tact_constraints_correct_contact_velocity(world, block, c->impulse, u);
     tact_block_add_compliance(block, c->impulse, u);
-    tact_block_subtract_rest_impulse(block, u);
-    tact_rows_subtract_own_velocity(local->b, u, local->s, c->impulse);
+    tact_block_subtract_rest_velocity(block, u);
+    tact_rows_subtract_impulse_velocity(local->b, u, local->s, c->impulse);
     memcpy(r, c->impulse, sizeof r);
     if (block->points) {
         sweep_contact_points(world, island, block, r);
     } else {
-        sweep_patch_contact(world, island, block, r);
+        solve_patch_contact_in_sweep(world, island, block, r);
     }
     for (int i = 0; i < 6; i++) {
         impulse_change[i] = r[i] - c->impulse[i];
@@ -114,8 +114,8 @@ static void solve_contact_in_sweep(struct tact_world *world, struct island *isla
 void tact_sweep_island(struct tact_world *world, struct island *island)
 {
     island->size = island->change = 0.0;
-    island->residual = tact_constraints_solve_once(world, island);
-    island->residual = tact_max(island->residual, tact_joint_bounds_solve_once(world, island));
+    island->residual = tact_constraints_solve_in_sweep(world, island);
+    island->residual = tact_max(island->residual, tact_joint_bounds_solve_in_sweep(world, island));
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         solve_contact_in_sweep(world, island, block);

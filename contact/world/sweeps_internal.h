@@ -8,13 +8,13 @@
 
 /* Copies the velocities of all bodies and hands into `all`: world->pre_force_velocities or
  * world->free_velocities. */
-void tact_velocities_save(const struct tact_world *world, double *all);
+void tact_velocities_copy_all(const struct tact_world *world, double *all);
 
 /* Sets the velocities of an island's bodies and hands to those without contacts. */
 void tact_velocities_set_free(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island's bodies and hands to those before gravity and drives. */
-void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island);
+void tact_velocities_set_to_pre_force(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island's bodies and hands to zero. */
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island);
@@ -46,13 +46,13 @@ static inline void tact_block_add_compliance(const struct block *block, const do
 }
 
 /* Subtracts the compliance of a block times the rest impulse of its springs from its velocity u. */
-static inline void tact_block_subtract_rest_impulse(const struct block *block, double *u)
+static inline void tact_block_subtract_rest_velocity(const struct block *block, double *u)
 {
     for (int i = 0; i < 6; i++) {
-        u[i] -= block->row_cfm[i] * block->spring_rest_impulse[i];
+        u[i] -= block->row_cfm[i] * block->impulse_at_spring_rest[i];
     }
     for (int i = 0; i < 6 && block->has_cross_compliance; i++) {
-        u[i] -= tact_dot(block->cross_compliance + 6 * i, block->spring_rest_impulse, 6);
+        u[i] -= tact_dot(block->cross_compliance + 6 * i, block->impulse_at_spring_rest, 6);
     }
 }
 
@@ -105,10 +105,10 @@ void tact_island_bound_impulses(struct tact_world *world, struct island *island)
 
 /* Reduces the restitution of impacts that would create energy, which restitution with friction can.
  */
-void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stats *stats);
+void tact_energy_limit_restitution(struct tact_world *world, struct tact_solve_stats *stats);
 
 /* Scales the impulses of an unsolved island down until they create no energy. */
-void tact_island_bound_energy(struct tact_world *world, struct island *island);
+void tact_island_scale_to_passivity(struct tact_world *world, struct island *island);
 
 /* Calls the world's observer for a completed phase of the solve. Returns 1 where the observer ends
  * the iteration. */

@@ -6,7 +6,8 @@
 
 /* Pointer to the velocities of a body or hand, and their first index and number in a copy of all
  * velocities. */
-static double *velocities_of_owner(const struct tact_world *world, int owner, size_t *at, size_t *n)
+static double *find_velocities_of_owner(const struct tact_world *world, int owner, size_t *at,
+                                        size_t *n)
 {
     if (owner < world->body_count) {
         *at = (size_t)owner * TACT_UNKNOWNS_PER_NODE;
@@ -15,15 +16,15 @@ static double *velocities_of_owner(const struct tact_world *world, int owner, si
     }
     const struct world_hand *hand = &world->hands[owner - world->body_count];
     *at = (size_t)hand->node * TACT_UNKNOWNS_PER_NODE;
-    *n = (size_t)hand->hand->chain_count * TACT_UNKNOWNS_PER_NODE;
+    *n = (size_t)hand->hand->coordinate_chain_count * TACT_UNKNOWNS_PER_NODE;
     return hand->hand->w;
 }
 
-void tact_velocities_save(const struct tact_world *world, double *all)
+void tact_velocities_copy_all(const struct tact_world *world, double *all)
 {
     for (int i = 0; i < world->body_count + world->hand_count; i++) {
         size_t at, n;
-        const double *v = velocities_of_owner(world, i, &at, &n);
+        const double *v = find_velocities_of_owner(world, i, &at, &n);
         memcpy(all + at, v, n * sizeof *v);
     }
 }
@@ -34,7 +35,7 @@ static void set_island_velocities(struct tact_world *world, const struct island 
 {
     for (int i = 0; i < island->owners.count; i++) {
         size_t at, n;
-        double *v = velocities_of_owner(world, island->owners.at[i], &at, &n);
+        double *v = find_velocities_of_owner(world, island->owners.at[i], &at, &n);
         for (size_t k = 0; k < n; k++) {
             v[k] = all ? all[at + k] : 0.0;
         }
@@ -46,7 +47,7 @@ void tact_velocities_set_free(struct tact_world *world, const struct island *isl
     set_island_velocities(world, island, world->free_velocities);
 }
 
-void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island)
+void tact_velocities_set_to_pre_force(struct tact_world *world, const struct island *island)
 {
     set_island_velocities(world, island, world->pre_force_velocities);
 }

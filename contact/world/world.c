@@ -65,11 +65,21 @@ void tact_world_destroy(struct tact_world *world)
         tact_hand_destroy(world->hands[i].hand);
         free(world->hands[i].impulse);
     }
-    void *blocks[] = {world->bodies,          world->hands,       world->shapes,
-                      world->contact_laws,    world->poses,       world->contacts,
-                      world->blocks,          world->block_nodes, world->joint_rows,
-                      world->free_velocities, world->constraints, world->pre_force_velocities,
-                      world->excess_overlap,  world->exclusions,  world->model_states};
+    void *blocks[] = {world->bodies,
+                      world->hands,
+                      world->shapes,
+                      world->contact_law_table,
+                      world->poses,
+                      world->contacts,
+                      world->blocks,
+                      world->storage_of_block_nodes,
+                      world->storage_of_joint_rows,
+                      world->free_velocities,
+                      world->constraints,
+                      world->pre_force_velocities,
+                      world->excess_overlap,
+                      world->excluded_owner_pairs,
+                      world->storage_of_model_states};
     tact_broad_phase_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
@@ -86,18 +96,19 @@ void tact_world_destroy(struct tact_world *world)
 }
 
 /* Adds a zeroed element to an array. Its capacity is the next power of two. */
-static void *grow_array(void **array, int *count, size_t size)
+static void *grow_world_array(void **array, int *count, size_t size)
 {
-    size_t entry_count = (size_t)*count;
-    char *resized_array = entry_count & (entry_count - 1)
-                              ? *array
-                              : realloc(*array, (entry_count ? 2 * entry_count : 1) * size);
-    if (!resized_array) {
+    size_t array_entry_count = (size_t)*count;
+    char *resized_world_array =
+        array_entry_count & (array_entry_count - 1)
+            ? *array
+            : realloc(*array, (array_entry_count ? 2 * array_entry_count : 1) * size);
+    if (!resized_world_array) {
         return NULL;
     }
-    *array = resized_array;
+    *array = resized_world_array;
     (*count)++;
-    return memset(resized_array + entry_count * size, 0, size);
+    return memset(resized_world_array + array_entry_count * size, 0, size);
 }
 
 int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
@@ -105,7 +116,7 @@ int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
     if (world->is_world_finished) {
         return -EINVAL;
     }
-    struct world_body *b = grow_array((void **)&world->bodies, &world->body_count, sizeof *b);
+    struct world_body *b = grow_world_array((void **)&world->bodies, &world->body_count, sizeof *b);
     if (!b) {
         return -ENOMEM;
     }
@@ -123,7 +134,7 @@ int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int we
     }
     double *impulse = calloc((size_t)tact_hand_count(hand) + 1, sizeof *impulse);
     struct world_hand *h =
-        impulse ? grow_array((void **)&world->hands, &world->hand_count, sizeof *h) : NULL;
+        impulse ? grow_world_array((void **)&world->hands, &world->hand_count, sizeof *h) : NULL;
     if (!h) {
         free(impulse);
         return -ENOMEM;
@@ -140,7 +151,7 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
 {
     int has_closed_form_moments =
         shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE;
-    if (world->is_world_finished || world->prepared_models.is_prepared ||
+    if (world->is_world_finished || world->prepared_models.are_models_prepared ||
         (!has_closed_form_moments && !shape->mesh) || material < 0 || owner.index < 0 ||
         owner.link < 0 || (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
         (owner.kind == TACT_OWNER_HAND &&
@@ -148,7 +159,8 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
           owner.link >= tact_hand_count(world->hands[owner.index].hand)))) {
         return -EINVAL;
     }
-    struct world_shape *s = grow_array((void **)&world->shapes, &world->shape_count, sizeof *s);
+    struct world_shape *s =
+        grow_world_array((void **)&world->shapes, &world->shape_count, sizeof *s);
     if (!s) {
         return -ENOMEM;
     }
@@ -159,14 +171,14 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
     s->classes = s->touched = 1;
     s->radius = tact_shape_radius(shape);
     s->thickness = tact_shape_thickness(shape);
-    tact_motion_measure_extents(s);
+    tact_motion_measure_shape_extents(s);
     tact_quat_normalize(s->local.quat_wxyz);
     return world->shape_count - 1;
 }
 
 int tact_world_set_classes(struct tact_world *world, int shape, uint32_t classes, uint32_t touched)
 {
-    if (world->is_world_finished || world->prepared_models.is_prepared || shape < 0 ||
+    if (world->is_world_finished || world->prepared_models.are_models_prepared || shape < 0 ||
         shape >= world->shape_count) {
         return -EINVAL;
     }
@@ -188,14 +200,14 @@ static int grow_contact_law_table(struct tact_world *world, int materials)
             int old = i < world->materials && j < world->materials;
             if (old) {
                 enlarged_law_table[i * materials + j] =
-                    world->contact_laws[i * world->materials + j];
+                    world->contact_law_table[i * world->materials + j];
             } else {
                 enlarged_law_table[i * materials + j].friction = -1.0;
             }
         }
     }
-    free(world->contact_laws);
-    world->contact_laws = enlarged_law_table;
+    free(world->contact_law_table);
+    world->contact_law_table = enlarged_law_table;
     world->materials = materials;
     return 0;
 }
@@ -205,10 +217,10 @@ int tact_world_set_law(struct tact_world *world, int a, int b, const struct tact
     double sum = law->friction + law->overlap + law->compliance + law->dissipation +
                  law->hunt_crossley + law->restitution + law->modulus + law->ellipse_size +
                  law->tip_radius + law->tip_power + law->tangential_compliance + law->rolling_loss;
-    int is_compliant = law->compliance > 0.0 || (law->model && law->model->elastic);
+    int is_law_compliant = law->compliance > 0.0 || (law->model && law->model->elastic);
     if (a < 0 || b < 0 || a > 4095 || b > 4095 || !isfinite(sum) || law->friction < 0.0 ||
         !(law->overlap > 0.0) || law->compliance < 0.0 || law->dissipation < 0.0 ||
-        law->hunt_crossley < 0.0 || (law->hunt_crossley > 0.0 && !is_compliant) ||
+        law->hunt_crossley < 0.0 || (law->hunt_crossley > 0.0 && !is_law_compliant) ||
         law->restitution < 0.0 || law->restitution > 1.0 || law->modulus < 0.0 ||
         law->ellipse_size < 0.0 || law->tangential_compliance < 0.0 || law->tip_radius < 0.0 ||
         law->tip_power < 0.0 || law->tip_power > 1.0 || law->rolling_loss < 0.0 ||
@@ -220,8 +232,8 @@ int tact_world_set_law(struct tact_world *world, int a, int b, const struct tact
     if (rc) {
         return rc;
     }
-    world->contact_laws[a * world->materials + b] = *law;
-    world->contact_laws[b * world->materials + a] = *law;
+    world->contact_law_table[a * world->materials + b] = *law;
+    world->contact_law_table[b * world->materials + a] = *law;
     return 0;
 }
 
@@ -231,7 +243,7 @@ const struct tact_contact_law *tact_world_pair_law(const struct tact_world *worl
     if (ma >= world->materials || mb >= world->materials) {
         return NULL;
     }
-    const struct tact_contact_law *law = &world->contact_laws[ma * world->materials + mb];
+    const struct tact_contact_law *law = &world->contact_law_table[ma * world->materials + mb];
     return law->friction < 0.0 ? NULL : law;
 }
 
@@ -253,8 +265,8 @@ static int are_shapes_of_one_object(const struct tact_world *world, const struct
 
 /* Contact model that the materials of two shapes name, or that of fast bodies; NULL: none is named.
  */
-static const struct tact_contact_model *model_named_for_pair(const struct tact_world *world, int a,
-                                                             int b)
+static const struct tact_contact_model *find_model_named_for_pair(const struct tact_world *world,
+                                                                  int a, int b)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
     if (law && law->model) {
@@ -270,9 +282,10 @@ static const struct tact_contact_model *model_named_for_pair(const struct tact_w
 
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a, int b)
 {
-    const struct tact_contact_model *model_named_in_scene = model_named_for_pair(world, a, b);
-    return model_named_in_scene
-               ? model_named_in_scene
+    const struct tact_contact_model *model_named_for_shape_pair =
+        find_model_named_for_pair(world, a, b);
+    return model_named_for_shape_pair
+               ? model_named_for_shape_pair
                : tact_contact_model_default(&world->shapes[a].shape, &world->shapes[b].shape);
 }
 
@@ -288,12 +301,12 @@ static int does_owner_exist(const struct tact_world *world, const struct tact_ow
 
 int tact_world_exclude(struct tact_world *world, struct tact_owner a, struct tact_owner b)
 {
-    if (world->is_world_finished || world->prepared_models.is_prepared ||
+    if (world->is_world_finished || world->prepared_models.are_models_prepared ||
         !does_owner_exist(world, &a) || !does_owner_exist(world, &b)) {
         return -EINVAL;
     }
-    struct excluded_owner_pair *pair =
-        grow_array((void **)&world->exclusions, &world->exclusion_count, sizeof *pair);
+    struct excluded_owner_pair *pair = grow_world_array(
+        (void **)&world->excluded_owner_pairs, &world->excluded_owner_pair_count, sizeof *pair);
     if (!pair) {
         return -ENOMEM;
     }
@@ -310,8 +323,8 @@ static int are_equal_owners(const struct tact_owner *a, const struct tact_owner 
 static int are_owners_excluded(const struct tact_world *world, const struct tact_owner *a,
                                const struct tact_owner *b)
 {
-    for (int i = 0; i < world->exclusion_count; i++) {
-        const struct tact_owner *of = world->exclusions[i].of;
+    for (int i = 0; i < world->excluded_owner_pair_count; i++) {
+        const struct tact_owner *of = world->excluded_owner_pairs[i].of;
         if ((are_equal_owners(&of[0], a) && are_equal_owners(&of[1], b)) ||
             (are_equal_owners(&of[0], b) && are_equal_owners(&of[1], a))) {
             return 1;
@@ -344,7 +357,7 @@ int tact_world_find_unsupported(const struct tact_world *world, int *a, int *b)
 {
     for (*a = 0; *a < world->shape_count; (*a)++) {
         for (*b = *a + 1; *b < world->shape_count; (*b)++) {
-            if (model_named_for_pair(world, *a, *b) && may_shapes_touch(world, *a, *b) &&
+            if (find_model_named_for_pair(world, *a, *b) && may_shapes_touch(world, *a, *b) &&
                 tact_world_max_patches(world, *a, *b) == 0) {
                 return 1;
             }
@@ -353,7 +366,7 @@ int tact_world_find_unsupported(const struct tact_world *world, int *a, int *b)
     return 0;
 }
 
-static int larger_int(int a, int b)
+static int larger_of_two_integers(int a, int b)
 {
     return a > b ? a : b;
 }
@@ -366,12 +379,12 @@ static void add_pair_to_extent(struct tact_world *world, int a, int b, int most)
     int split = most > 1;
     e->pairs++;
     e->split += split;
-    e->state = larger_int(e->state, model->state);
+    e->state = larger_of_two_integers(e->state, model->state);
     e->points |= model->points;
     world->shapes[a].has_gap_measuring_model |= !model->moments;
     world->shapes[b].has_gap_measuring_model |= !model->moments;
     if (law->tangential_compliance > 0.0) {
-        e->springs = larger_int(e->springs, split ? 1 + TACT_PIECES : 1);
+        e->springs = larger_of_two_integers(e->springs, split ? 1 + TACT_PIECES : 1);
     }
 }
 
@@ -386,7 +399,7 @@ static int compute_world_extent(struct tact_world *world)
             int most = tact_world_max_patches(world, a, b);
             if (most > 0) {
                 add_pair_to_extent(world, a, b, most);
-            } else if (model_named_for_pair(world, a, b) && may_shapes_touch(world, a, b)) {
+            } else if (find_model_named_for_pair(world, a, b) && may_shapes_touch(world, a, b)) {
                 return -ENOTSUP;
             }
         }
@@ -406,16 +419,16 @@ static void widen_gap_shape_radii(struct tact_world *world)
 
 /* Allocates the contacts of near pairs, the state of their models, and the pieces of those that may
  * be split. */
-static int allocate_contacts(struct tact_world *world)
+static int allocate_world_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;
     const struct tact_world_extent *e = &world->extent;
     const int capacity_by_shape_count =
         MIN_CONTACT_CAPACITY + NEAR_PAIR_CAPACITY_PER_SHAPE * world->shape_count;
-    const long pairs_and_pieces = e->pairs + (long)TACT_PIECES * e->split;
-    int most = o->near                                         ? o->near
-               : pairs_and_pieces <= MAX_CONTACTS_OF_FEW_PAIRS ? e->pairs
-                                                               : capacity_by_shape_count;
+    const long pair_and_piece_capacity = e->pairs + (long)TACT_PIECES * e->split;
+    int most = o->near                                                ? o->near
+               : pair_and_piece_capacity <= MAX_CONTACTS_OF_FEW_PAIRS ? e->pairs
+                                                                      : capacity_by_shape_count;
     int contacts = o->contacts
                        ? o->contacts
                        : MIN_CONTACT_CAPACITY + CONTACT_CAPACITY_PER_SHAPE * world->shape_count;
@@ -424,10 +437,10 @@ static int allocate_contacts(struct tact_world *world)
     int all = world->slots + world->piece_slots * TACT_PIECES;
     world->state = e->state;
     world->contacts = calloc((size_t)all + 1, sizeof *world->contacts);
-    world->model_states =
-        calloc(((size_t)world->slots + 1) * (size_t)world->state + 1, sizeof *world->model_states);
+    world->storage_of_model_states = calloc(((size_t)world->slots + 1) * (size_t)world->state + 1,
+                                            sizeof *world->storage_of_model_states);
     world->contact_capacity = contacts < all ? contacts : all;
-    return world->contacts && world->model_states ? 0 : -ENOMEM;
+    return world->contacts && world->storage_of_model_states ? 0 : -ENOMEM;
 }
 
 static int allocate_contact_points(struct tact_world *world)
@@ -443,10 +456,10 @@ static int allocate_contact_points(struct tact_world *world)
     return tact_points_create(&world->points, world->options.points, world->slots, vertices);
 }
 
-int tact_world_allocate(struct tact_world *world)
+int tact_world_allocate_tick_storage(struct tact_world *world)
 {
     int rc;
-    tact_assign_node_numbers(world);
+    tact_world_number_elimination_nodes(world);
     size_t velocity_number_count = (size_t)world->node_count * 6 + 1;
     world->free_velocities = calloc(velocity_number_count, sizeof *world->free_velocities);
     world->pre_force_velocities =
@@ -456,12 +469,14 @@ int tact_world_allocate(struct tact_world *world)
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
     size_t most = (size_t)world->contact_capacity + 1;
     world->blocks = calloc(most, sizeof *world->blocks);
-    world->block_nodes = calloc(most * (size_t)world->max_nodes, sizeof *world->block_nodes);
+    world->storage_of_block_nodes =
+        calloc(most * (size_t)world->max_nodes, sizeof *world->storage_of_block_nodes);
     rc = tact_broad_phase_create(world);
     rc = rc ? rc : tact_joint_bounds_create(world);
     if (world->bounds.count) {
-        world->joint_rows = calloc(most * (size_t)world->max_nodes, sizeof *world->joint_rows);
-        rc = rc || world->joint_rows ? rc : -ENOMEM;
+        world->storage_of_joint_rows =
+            calloc(most * (size_t)world->max_nodes, sizeof *world->storage_of_joint_rows);
+        rc = rc || world->storage_of_joint_rows ? rc : -ENOMEM;
     }
     rc = rc ? rc : tact_islands_create(world);
     rc = rc ? rc : tact_newton_create(&world->newton, world->contact_capacity);
@@ -469,8 +484,8 @@ int tact_world_allocate(struct tact_world *world)
     rc = rc ? rc : tact_barrier_create(world);
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : allocate_contact_points(world);
-    if (rc || !world->poses || !world->blocks || !world->block_nodes || !world->free_velocities ||
-        !world->pre_force_velocities || !world->excess_overlap) {
+    if (rc || !world->poses || !world->blocks || !world->storage_of_block_nodes ||
+        !world->free_velocities || !world->pre_force_velocities || !world->excess_overlap) {
         return -ENOMEM;
     }
     world->is_world_finished = 1;
@@ -483,9 +498,10 @@ int tact_world_finish(struct tact_world *world)
         return -EINVAL;
     }
     int rc = compute_world_extent(world);
-    rc = rc || world->prepared_models.is_prepared ? rc : tact_world_prepare(world, NULL, NULL);
-    rc = rc ? rc : allocate_contacts(world);
-    rc = rc ? rc : tact_world_allocate(world);
+    rc = rc || world->prepared_models.are_models_prepared ? rc
+                                                          : tact_world_prepare(world, NULL, NULL);
+    rc = rc ? rc : allocate_world_contacts(world);
+    rc = rc ? rc : tact_world_allocate_tick_storage(world);
     if (!rc) {
         widen_gap_shape_radii(world);
         tact_world_begin(world);

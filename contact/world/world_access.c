@@ -117,11 +117,11 @@ TACT_RECORD_CODE struct tact_contact *tact_world_contact(struct tact_world *worl
     if (slot >= 0) {
         return &world->contacts[slot];
     }
-    memset(&world->placeholder_contact, 0, sizeof world->placeholder_contact);
-    tact_pair_number_to_shapes(world, pair, &world->placeholder_contact.a,
-                               &world->placeholder_contact.b);
-    world->placeholder_contact.limits = TACT_LIMIT_OPEN;
-    return &world->placeholder_contact;
+    memset(&world->contact_of_pair_without_slot, 0, sizeof world->contact_of_pair_without_slot);
+    tact_pair_number_to_shapes(world, pair, &world->contact_of_pair_without_slot.a,
+                               &world->contact_of_pair_without_slot.b);
+    world->contact_of_pair_without_slot.limits = TACT_LIMIT_OPEN;
+    return &world->contact_of_pair_without_slot;
 }
 
 TACT_RECORD_CODE struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
@@ -135,8 +135,8 @@ TACT_RECORD_CODE struct tact_contact *tact_world_piece(struct tact_world *world,
     if (tact_world_max_patches(world, a, b) <= 1) {
         return NULL;
     }
-    memset(&world->placeholder_piece, 0, sizeof world->placeholder_piece);
-    return &world->placeholder_piece;
+    memset(&world->piece_of_pair_without_slot, 0, sizeof world->piece_of_pair_without_slot);
+    return &world->piece_of_pair_without_slot;
 }
 
 const struct tact_contact_model *tact_world_model_between(const struct tact_world *world, int a,
@@ -180,7 +180,7 @@ void tact_world_keep_pressure(struct tact_world *world, struct tact_pressure *ma
 void tact_world_set_observer(struct tact_world *world, tact_solve_observer_fn observer, void *user)
 {
     world->observer = observer;
-    world->observer_user = user;
+    world->solve_observer_context = user;
 }
 
 void tact_world_set_weight(struct tact_world *world, int body, int on)
@@ -196,7 +196,7 @@ TACT_RECORD_CODE const struct tact_pose *tact_world_shape_poses(const struct tac
 int tact_world_is_close(const struct tact_world *world, int pair)
 {
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
-    return slot >= 0 && world->near.pairs[slot].needs_moments;
+    return slot >= 0 && world->near.pairs[slot].are_moments_required;
 }
 
 void tact_world_add_near(struct tact_world *world, int pair)

@@ -22,7 +22,7 @@ static int are_all_finite(const double *x, int count)
     return sum_that_is_nan_if_nonfinite(x, count) == 0.0;
 }
 
-static double norm_squared(const double v[3])
+static double squared_vector_norm(const double v[3])
 {
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
@@ -42,7 +42,7 @@ static int check_near_pairs(const struct tact_world *world, struct tact_world_fa
 {
     for (int n = 0; n < world->near.count; n++) {
         int i = world->near.list[n];
-        const struct tact_contact *c = tact_near_pair_contact(world, n);
+        const struct tact_contact *c = tact_contact_of_near_pair(world, n);
         if (!are_all_finite((const double *)&c->moments, DOUBLES_IN_MOMENTS)) {
             return set_world_fault(fault, TACT_WORLD_PAIR, i, 0,
                                    "the moments of the overlap are not finite");
@@ -67,10 +67,10 @@ static int check_body_states(const struct tact_world *world, double speed, doubl
             return set_world_fault(fault, TACT_WORLD_BODY, i, 0,
                                    "the body's velocity is not finite");
         }
-        if (norm_squared(v) > speed * speed) {
+        if (squared_vector_norm(v) > speed * speed) {
             return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "the speed exceeds max_speed");
         }
-        if (norm_squared(v + 3) > rate * rate) {
+        if (squared_vector_norm(v + 3) > rate * rate) {
             return set_world_fault(fault, TACT_WORLD_BODY, i, 0,
                                    "the angular speed exceeds 1e5 rad/s");
         }
@@ -123,9 +123,9 @@ static int check_constraint_wrenches(const struct tact_world *world, struct tact
 static int is_state_suspicious(const struct tact_world *world, double speed)
 {
     double smaller_speed_limit = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
-    int is_too_fast = 0;
+    int is_contact_velocity_too_fast = 0;
     for (int i = 0; i < world->near.count; i++) {
-        const struct tact_contact *c = tact_near_pair_contact(world, i);
+        const struct tact_contact *c = tact_contact_of_near_pair(world, i);
         if (c->moments.volume != 0.0) {
             sum += sum_that_is_nan_if_nonfinite((const double *)&c->moments, DOUBLES_IN_MOMENTS) +
                    sum_that_is_nan_if_nonfinite(c->wrench, 6);
@@ -139,17 +139,18 @@ static int is_state_suspicious(const struct tact_world *world, double speed)
         const struct tact_body *body = &world->bodies[i].body;
         const double *v = body->twist;
         sum += sum_that_is_nan_if_nonfinite((const double *)&body->pose, 7);
-        is_too_fast |= !(norm_squared(v) <= speed * speed);
-        is_too_fast |= !(norm_squared(v + 3) <= TACT_WORLD_MAX_RATE * TACT_WORLD_MAX_RATE);
+        is_contact_velocity_too_fast |= !(squared_vector_norm(v) <= speed * speed);
+        is_contact_velocity_too_fast |=
+            !(squared_vector_norm(v + 3) <= TACT_WORLD_MAX_RATE * TACT_WORLD_MAX_RATE);
     }
     for (int i = 0; i < world->hand_count; i++) {
         const struct tact_hand_state *s = &world->hands[i].hand->state;
         for (int k = 0; k < world->hands[i].hand->count; k++) {
             sum += 0.0 * s->q[k] + 0.0 * s->torque[k];
-            is_too_fast |= !(fabs(s->v[k]) <= smaller_speed_limit);
+            is_contact_velocity_too_fast |= !(fabs(s->v[k]) <= smaller_speed_limit);
         }
     }
-    return is_too_fast || !(sum == 0.0);
+    return is_contact_velocity_too_fast || !(sum == 0.0);
 }
 
 int tact_world_check(const struct tact_world *world, double max_speed,

@@ -10,8 +10,8 @@ int tact_world_measure_near(struct tact_world *world, struct tact_moments_scratc
     for (int k = 0; k < count; k++) {
         struct tact_moments moments;
         const int pair = near[k];
-        const int is_close_pair = tact_world_is_close(world, pair);
-        const int rc = is_close_pair ? tact_world_measure(world, pair, scratch, &moments) : 0;
+        const int is_pair_close = tact_world_is_close(world, pair);
+        const int rc = is_pair_close ? tact_world_measure(world, pair, scratch, &moments) : 0;
         if (rc < 0) {
             return rc;
         }

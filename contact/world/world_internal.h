@@ -32,9 +32,9 @@ struct world_hand {
 
 /* Velocity and acceleration of a shape's frame, world axes. */
 struct shape_twist_and_rate {
-    uint64_t measurement_of_motion; /* value of the world's `measurement_count` for which the motion
-                                       is valid */
-    double twist[6];                /* twist of the shape's frame at its origin [m/s, rad/s] */
+    uint64_t pair_measurement_of_motion; /* value of the world's `pair_measurement_counter` for
+                                       which the motion is valid */
+    double twist[6];                     /* twist of the shape's frame at its origin [m/s, rad/s] */
     double rate[6]; /* rate of change of the shape's twist in the drift [m/s^2, rad/s^2] */
 };
 
@@ -47,17 +47,18 @@ struct world_shape {
                                   tact_world_set_classes() */
     double radius; /* radius of the bounding sphere about the shape's origin [m]; a tenth larger
                       with has_gap_measuring_model */
-    int has_gap_measuring_model; /* 1: the model of one of the shape's pairs measures gaps before
-                                    touch */
-    double thickness;            /* smallest extent of the shape along an axis of its frame [m] */
-    double extent[3], reach[3];  /* extents of the shape along the axes of its frame, and distances
-                                    of its farthest points from the origin along them [m] */
-    double travel_in_tick;       /* distance that the shape's origin moves in this tick [m] */
+    int has_gap_measuring_model;  /* 1: the model of one of the shape's pairs measures gaps before
+                                     touch */
+    double thickness;             /* smallest extent of the shape along an axis of its frame [m] */
+    double extent[3], reach[3];   /* extents of the shape along the axes of its frame, and distances
+                                     of its farthest points from the origin along them [m] */
+    double origin_travel_in_tick; /* distance that the shape's origin moves in this tick [m] */
     double rotation_travel_in_tick; /* bound of the distance that a point of the shape moves in this
                                        tick by its rotation about the origin [m] */
-    double search_margin; /* distance beyond the shape's bounding sphere that is searched for
-                             contacts [m] */
-    double margin_at_last_search; /* value of search_margin at the last search of the broad phase */
+    double contact_search_margin;   /* distance beyond the shape's bounding sphere that is searched
+                               for contacts [m] */
+    double margin_at_last_search; /* value of contact_search_margin at the last search of the broad
+                                     phase */
     /* motion of the shape, once a model has measured one of its pairs */
     struct shape_twist_and_rate motion;
 };
@@ -77,13 +78,13 @@ struct block_jacobian_node {
      * newton_step_jacobian of `rows` */
     const double *newton_step_jacobian;
     int newton_step_unknown_count;
-    struct joint_rows *rows; /* Jacobian of a chain of joints with bounds in a step of Newton's
-                                method; else NULL */
+    struct storage_of_joint_rows *rows; /* Jacobian of a chain of joints with bounds in a step of
+                                Newton's method; else NULL */
 };
 
 /* A contact's Jacobian of a chain of joints some of which are locked in a step of Newton's method
  * (locked_joints.c), six numbers for each coordinate. */
-struct joint_rows {
+struct storage_of_joint_rows {
     double j[36];                    /* Jacobian by the joint rates, in the order of slots */
     double newton_step_jacobian[36]; /* Jacobian by the factored rates of the joints that are not
                                         locked */
@@ -117,13 +118,13 @@ struct block {
     double row_cfm[6]; /* compliance of each row of the contact, velocity per impulse [1/kg, 1/(kg
                           m^2)] */
     /* contact impulse at which the springs of the rows have no deflection */
-    double spring_rest_impulse[6];
+    double impulse_at_spring_rest[6];
     int foundation_spring_rows; /* number of rows, from the first on, with springs of an elastic
                                  * foundation; 0: none
                                  */
-    int elastic_row_bits;       /* bits of the rows in which the patch has an elastic wrench */
-    double wrench_pitch; /* pitch of an elastic wrench: its torque about the normal over its normal
-                     force [m] */
+    int bits_of_elastic_wrench_rows; /* bits of the rows in which the patch has an elastic wrench */
+    double elastic_wrench_pitch; /* pitch of an elastic wrench: its torque about the normal over its
+                     normal force [m] */
     int has_cross_compliance;    /* 1: cross_compliance is not zero */
     double cross_compliance[36]; /* off-diagonal compliance of the contact's rows; its diagonal is
                                     zero */
@@ -161,10 +162,10 @@ struct tact_world {
     int hand_count;
     struct world_shape *shapes;
     int shape_count;
-    struct excluded_owner_pair *exclusions;
-    int exclusion_count;
+    struct excluded_owner_pair *excluded_owner_pairs;
+    int excluded_owner_pair_count;
     /* table of contact laws, materials x materials; friction < 0: no law */
-    struct tact_contact_law *contact_laws;
+    struct tact_contact_law *contact_law_table;
     int materials;
     struct world_constraint *constraints;
     int constraint_count;
@@ -177,12 +178,12 @@ struct tact_world {
     struct broad_phase near;
     struct tact_contact *contacts; /* contacts of near pairs (`slots`), then pieces of split ones */
     int slots, piece_slots;
-    double *model_states; /* state variables of the models: `state` numbers for each slot, then as
-                       many of the pair that is measured after the drift */
+    double *storage_of_model_states; /* state variables of the models: `state` numbers for each
+                       slot, then as many of the pair that is measured after the drift */
     int state;
     /* returned as the contact of a pair that is not near */
-    struct tact_contact placeholder_contact;
-    struct tact_contact placeholder_piece;
+    struct tact_contact contact_of_pair_without_slot;
+    struct tact_contact piece_of_pair_without_slot;
     int contact_capacity; /* largest number of contacts in a tick */
     struct tact_pose *poses;
     struct block *blocks; /* the solver's blocks, one for each contact of the tick; contact_capacity
@@ -192,9 +193,9 @@ struct tact_world {
     int is_point_capacity_exceeded; /* 1: the capacity for contact points was exceeded in this tick
                                      */
     struct block_jacobian_node
-        *block_nodes; /* storage of the nodes of all blocks: max_nodes for each */
-    struct joint_rows
-        *joint_rows;         /* storage of the joint rows of all nodes; NULL: no joint has bounds */
+        *storage_of_block_nodes; /* storage of the nodes of all blocks: max_nodes for each */
+    struct storage_of_joint_rows *storage_of_joint_rows; /* storage of the joint rows of all nodes;
+                                                            NULL: no joint has bounds */
     double *free_velocities; /* free velocities, those without contacts: six numbers a node */
     /* pre-velocities, those before gravity and drives: six numbers a node */
     double *pre_force_velocities;
@@ -204,21 +205,22 @@ struct tact_world {
     struct newton newton;
     struct direct direct;
     struct barrier barrier;
-    struct point_store points; /* contact points; allocated only where a pair is solved as points */
+    struct contact_point_store
+        points; /* contact points; allocated only where a pair is solved as points */
     struct tact_pair_piece piece[TACT_PIECES]; /* pieces of the pair that is being measured */
-    uint64_t measurement_count; /* counter of the measurements of pairs, each at other velocities of
-                              the bodies */
-    int counts[TACT_SOLVE_COUNTS];  /* event counts of the present solve */
-    struct tact_pressure *pressure; /* receives the pressure of each solve; NULL: none */
-    int64_t (*now)(void);           /* clock of the measurements [ns]; NULL: they are not timed */
+    uint64_t pair_measurement_counter; /* counter of the measurements of pairs, each at other
+                              velocities of the bodies */
+    int counts[TACT_SOLVE_COUNTS];     /* event counts of the present solve */
+    struct tact_pressure *pressure;    /* receives the pressure of each solve; NULL: none */
+    int64_t (*now)(void); /* clock of the measurements [ns]; NULL: they are not timed */
     tact_solve_observer_fn observer;
-    void *observer_user;
+    void *solve_observer_context;
     /* number of nodes of the world; largest number of nodes of one contact */
     int node_count, max_nodes;
 };
 
 /* Allocates everything that a tick needs, once pairs, contacts and capacity are known. -ENOMEM. */
-int tact_world_allocate(struct tact_world *world);
+int tact_world_allocate_tick_storage(struct tact_world *world);
 
 const struct tact_contact_law *tact_world_pair_law(const struct tact_world *world, int a, int b);
 
@@ -226,7 +228,7 @@ const struct tact_contact_law *tact_world_pair_law(const struct tact_world *worl
 int tact_world_max_patches(const struct tact_world *world, int a, int b);
 
 /* Contact of the k-th pair in the list of near pairs. */
-static inline struct tact_contact *tact_near_pair_contact(const struct tact_world *world, int k)
+static inline struct tact_contact *tact_contact_of_near_pair(const struct tact_world *world, int k)
 {
     return &world->contacts[world->near.slots[k]];
 }
@@ -242,13 +244,13 @@ void tact_world_shape_twist(const struct tact_world *world, int shape, double tw
 const struct shape_twist_and_rate *tact_world_shape_twist_and_rate(struct tact_world *world,
                                                                    int shape);
 
-/* Computes travel and search_margin of all shapes in this tick. tact_motion_search_margin() is the
- * search margin with a reserve, which the broad phase uses. */
+/* Computes travel and contact_search_margin of all shapes in this tick. tact_motion_search_margin()
+ * is the search margin with a reserve, which the broad phase uses. */
 void tact_motion_update_search_margins(struct tact_world *world);
 double tact_motion_search_margin(const struct world_shape *shape);
 
 /* Computes extent and reach of a shape. */
-void tact_motion_measure_extents(struct world_shape *shape);
+void tact_motion_measure_shape_extents(struct world_shape *shape);
 
 /* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick, by
  * the translation of their origins, or by more than the extent of one along an axis of its frame,
@@ -263,7 +265,7 @@ int tact_world_measure_pair_after_drift(struct tact_world *world, int slot, cons
 
 /* Separates fast bodies from what they overlap after the drift. Returns the number of corrections;
  * a pair may be corrected in several passes. */
-int tact_overshoot_correct(struct tact_world *world);
+int tact_overshoot_separate_fast_bodies(struct tact_world *world);
 
 /* The contact model of two shapes whose materials have a law. */
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a,
@@ -272,7 +274,7 @@ const struct tact_contact_model *tact_world_pair_model(const struct tact_world *
 /* State variables that the contact model of a near pair keeps, by the pair's slot. */
 static inline double *tact_slot_model_state(const struct tact_world *world, int slot)
 {
-    return world->model_states + (size_t)slot * (size_t)world->state;
+    return world->storage_of_model_states + (size_t)slot * (size_t)world->state;
 }
 
 /* Index of a body or hand in the common order, bodies first; -1: it does not move. */
@@ -333,11 +335,11 @@ static inline void tact_contact_zero_impulses(struct tact_contact *c)
 int tact_assemble_blocks(struct tact_world *world);
 
 /* Numbers the nodes of a world: free bodies, then the chains of each hand. */
-void tact_assign_node_numbers(struct tact_world *world);
+void tact_world_number_elimination_nodes(struct tact_world *world);
 
 /* Assembly of a contact's block in three steps: its owners and nodes; J, for joint rates; and, once
  * the hands are factored, Y and S, with J for the factored rates w. */
-void tact_block_assemble_nodes(struct tact_world *world, struct block *block);
+void tact_block_list_owner_nodes(struct tact_world *world, struct block *block);
 void tact_block_assemble_jacobians(struct tact_world *world, struct block *block);
 void tact_block_assemble_mobility(struct tact_world *world, struct block *block);
 
@@ -347,7 +349,7 @@ void tact_block_assemble_schur_complement(struct tact_world *world, struct block
 /* Sets the compliances of a block and adds them to S. An impact with restitution ends within a
  * tick: it has only the compliance that the solver needs, and the springs of the patch restart
  * after it. */
-void tact_springs_assemble(const struct tact_world *world, struct block *block);
+void tact_springs_add_compliance(const struct tact_world *world, struct block *block);
 
 /* Sets the compliance of the solver's own springs to `share` of the mobility, and the impulses at
  * which their deflection is zero. */
@@ -365,10 +367,10 @@ double tact_springs_anchored_deflection(const struct tact_world *world,
                                         const struct island *island);
 
 /* Largest energy that the springs can return in a tick: r v at half their load [J]. */
-double tact_springs_max_energy(const struct block *block);
+double tact_springs_max_returned_energy(const struct block *block);
 
 /* Sets the springs of a contact whose patch has an elastic wrench as its law (elastic.c). */
-void tact_elastic_set_springs(const struct tact_world *world, struct block *block);
+void tact_elastic_set_contact_springs(const struct tact_world *world, struct block *block);
 
 /* Stores the load of the springs after the solve; and updates it once the bodies have moved. */
 void tact_springs_store_loads(const struct tact_world *world, struct block *block);
@@ -382,7 +384,7 @@ void tact_world_point_displacement(const struct tact_world *world, int shape, co
 void tact_impact_normal_and_tipping_velocity(const struct block *block, double u[3]);
 
 /* Sets the closing speed of the edge of a contact's patch that is curved and rolls. */
-void tact_impact_set_edge_speed(const struct tact_world *world, struct block *block);
+void tact_impact_set_rolling_edge_speed(const struct tact_world *world, struct block *block);
 
 /* Sets the restitution velocity of a block from its pre-velocity, once the free velocities are
  * known (Newton's restitution). A closing velocity that acceleration adds within two ticks is no
@@ -424,10 +426,10 @@ void tact_block_reduce_bias_velocity(const struct tact_world *world, struct bloc
 void tact_contact_update_preload(const struct tact_world *world, struct tact_contact *c);
 
 /* Ends the start after the first solve: springs are compressed by their load. */
-void tact_contacts_end_starting(struct tact_world *world);
+void tact_contacts_end_start_of_world(struct tact_world *world);
 
 /* Subtracts the bias, restitution and target velocities of a contact from its velocity u. */
-void tact_impact_subtract_target_velocity(const struct block *block, double u[6]);
+void tact_impact_subtract_all_targets(const struct block *block, double u[6]);
 
 /* Creates the contacts of the pieces of a pair, given its slot, with their warm starts; count 0:
  * the pair is one contact. */
@@ -441,6 +443,6 @@ void tact_pieces_sum_results(struct tact_world *world);
 int tact_pieces_pair_was_split(const struct tact_world *world, const struct tact_contact *c);
 
 /* Clears the pieces of a pair that is no longer split or no longer touches. */
-void tact_pieces_clear_pair(struct tact_world *world, struct tact_contact *c);
+void tact_pieces_clear_pieces_of_pair(struct tact_world *world, struct tact_contact *c);
 
 #endif

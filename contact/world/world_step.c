@@ -41,28 +41,30 @@ static int are_bounding_spheres_within_margin(const struct tact_world *world,
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     const struct tact_pose *pa = &world->poses[c->a], *pb = &world->poses[c->b];
-    double centre_difference[3];
+    double vector_from_plane_to_solid[3];
     int is_a_halfspace = a->shape.kind == TACT_SHAPE_HALFSPACE;
     if (is_a_halfspace || b->shape.kind == TACT_SHAPE_HALFSPACE) {
         const struct tact_pose *plane = is_a_halfspace ? pa : pb, *solid = is_a_halfspace ? pb : pa;
         double z[3] = {0.0, 0.0, 1.0}, up[3];
         tact_quat_rotate(up, plane->quat_wxyz, z);
-        tact_v3_sub(centre_difference, solid->position, plane->position);
-        return tact_v3_dot(centre_difference, up) < (is_a_halfspace ? b : a)->radius + margin;
+        tact_v3_sub(vector_from_plane_to_solid, solid->position, plane->position);
+        return tact_v3_dot(vector_from_plane_to_solid, up) <
+               (is_a_halfspace ? b : a)->radius + margin;
     }
-    tact_v3_sub(centre_difference, pa->position, pb->position);
-    return tact_v3_norm(centre_difference) < a->radius + b->radius + margin;
+    tact_v3_sub(vector_from_plane_to_solid, pa->position, pb->position);
+    return tact_v3_norm(vector_from_plane_to_solid) < a->radius + b->radius + margin;
 }
 
 /* Distance beyond their bounding spheres within which two shapes are searched. */
 static double pair_search_margin(const struct tact_world *world, const struct tact_contact *c)
 {
-    return world->shapes[c->a].search_margin + world->shapes[c->b].search_margin;
+    return world->shapes[c->a].contact_search_margin + world->shapes[c->b].contact_search_margin;
 }
 
 /* 1 where the contact model is to measure a pair: the bounding spheres overlap or, for fast bodies
  * and a model that knows their gap, are within the search margin. */
-static int must_measure_pair(const struct tact_world *world, const struct tact_contact *c)
+static int is_pair_measurement_required(const struct tact_world *world,
+                                        const struct tact_contact *c)
 {
     int is_pair_fast = tact_world_is_shape_of_fast_body(world, c->a) ||
                        tact_world_is_shape_of_fast_body(world, c->b);
@@ -89,20 +91,21 @@ void tact_world_begin(struct tact_world *world)
     tact_broad_phase_update(world);
     for (int k = 0; k < world->near.count; k++) {
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
-        struct tact_contact *c = tact_near_pair_contact(world, k);
+        struct tact_contact *c = tact_contact_of_near_pair(world, k);
         const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
-        int must_be_measured = must_measure_pair(world, c);
+        int is_measurement_required = is_pair_measurement_required(world, c);
         pair->model = model;
         pair->planar = NAN;
         pair->has_overlap_corners = 0;
-        pair->must_be_measured = (uint8_t)must_be_measured;
-        pair->needs_moments = must_be_measured && model->moments;
-        pair->needs_field = must_be_measured && model == &tact_model_field;
+        pair->is_measurement_required = (uint8_t)is_measurement_required;
+        pair->are_moments_required = is_measurement_required && model->moments;
+        pair->is_field_measurement_required = is_measurement_required && model == &tact_model_field;
         pair->measurement = NULL;
-        pair->measurement_ns = 0;
-        c->outrun = !(must_be_measured && model->gaps) && tact_motion_do_shapes_pass(world, c) &&
+        pair->pair_measurement_time_ns = 0;
+        c->outrun = !(is_measurement_required && model->gaps) &&
+                    tact_motion_do_shapes_pass(world, c) &&
                     are_bounding_spheres_within_margin(world, c, pair_search_margin(world, c));
-        if (!must_be_measured) {
+        if (!is_measurement_required) {
             memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {
             tact_v3_copy(pair->direction, c->patch.frame);
@@ -140,7 +143,7 @@ void tact_world_point_displacement(const struct tact_world *world, int shape, co
     struct tact_pose now;
     compute_shape_pose(world, shape, &now);
     tact_carry_rotation_between(pose_at_tick_start, &now, displacement + 3);
-    tact_carry_displace_point(pose_at_tick_start, &now, displacement + 3, point, displacement);
+    tact_carry_point_displacement(pose_at_tick_start, &now, displacement + 3, point, displacement);
 }
 
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
@@ -195,9 +198,9 @@ const struct shape_twist_and_rate *tact_world_shape_twist_and_rate(struct tact_w
                                                                    int shape)
 {
     struct shape_twist_and_rate *motion = &world->shapes[shape].motion;
-    if (motion->measurement_of_motion != world->measurement_count) {
+    if (motion->pair_measurement_of_motion != world->pair_measurement_counter) {
         compute_shape_twist_and_rate(world, shape, motion);
-        motion->measurement_of_motion = world->measurement_count;
+        motion->pair_measurement_of_motion = world->pair_measurement_counter;
     }
     return motion;
 }
@@ -232,7 +235,7 @@ static void make_pair_query(struct tact_world *world, int slot,
         .moments = model->moments ? &c->moments : NULL,
         .planar = pair->planar,
         .corners = pair->has_overlap_corners ? &world->near.corners[slot] : NULL,
-        .most = pair->max_patches,
+        .most = pair->max_patches_of_pair,
         .state = tact_slot_model_state(world, slot),
         .counts = world->counts,
         .pressure = world->pressure,
@@ -252,18 +255,18 @@ static void make_pair_query(struct tact_world *world, int slot,
 static int measure_by_model(struct tact_world *world, struct near_pair *pair,
                             const struct tact_pair_query *query, struct tact_patch *patch)
 {
-    const int is_timed = world->now && query->model->elastic;
-    const int64_t start_ns = is_timed ? world->now() : 0;
+    const int is_measurement_timed = world->now && query->model->elastic;
+    const int64_t start_ns = is_measurement_timed ? world->now() : 0;
     const int pieces = query->model->measure(query, patch, world->piece);
-    pair->measurement_ns = is_timed ? world->now() - start_ns : 0;
+    pair->pair_measurement_time_ns = is_measurement_timed ? world->now() - start_ns : 0;
     return pieces;
 }
 
 /* Carries a measurement at earlier poses to the present ones. A pressure map gets the pressures at
  * the earlier poses. */
-static int use_measurement(struct tact_world *world, struct tact_contact *c,
-                           const struct pair_measurement *measurement,
-                           struct tact_pair_query *query)
+static int use_measurement_at_earlier_poses(struct tact_world *world, struct tact_contact *c,
+                                            const struct pair_measurement *measurement,
+                                            struct tact_pair_query *query)
 {
     if (query->pressure) {
         query->pose_a = &measurement->pose[0];
@@ -271,8 +274,8 @@ static int use_measurement(struct tact_world *world, struct tact_contact *c,
         query->counts = NULL;
         query->model->measure(query, &c->patch, world->piece);
     }
-    return tact_carry_measurement(world, c->a, c->b, measurement, world->counts, &c->patch,
-                                  world->piece);
+    return tact_carry_measurement_to_poses(world, c->a, c->b, measurement, world->counts, &c->patch,
+                                           world->piece);
 }
 
 /* Measures a near pair by its model into the contact's patch and world->piece. Returns the number
@@ -283,7 +286,7 @@ static int measure_pair_patches(struct tact_world *world, int slot,
     struct tact_contact *c = &world->contacts[slot];
     struct near_pair *pair = &world->near.pairs[slot];
     struct tact_pair_query query;
-    if ((model->state || !model->moments) && !pair->must_be_measured) {
+    if ((model->state || !model->moments) && !pair->is_measurement_required) {
         memset(tact_slot_model_state(world, slot), 0, (size_t)world->state * sizeof(double));
         return -EDOM;
     }
@@ -291,7 +294,7 @@ static int measure_pair_patches(struct tact_world *world, int slot,
         return -EDOM;
     }
     make_pair_query(world, slot, model, &query);
-    return pair->measurement ? use_measurement(world, c, pair->measurement, &query)
+    return pair->measurement ? use_measurement_at_earlier_poses(world, c, pair->measurement, &query)
                              : measure_by_model(world, pair, &query, &c->patch);
 }
 
@@ -303,7 +306,7 @@ int tact_world_measure_pair_after_drift(struct tact_world *world, int slot, cons
     int counts[TACT_SOLVE_COUNTS] = {0};
     struct tact_pose pose[2];
     struct tact_pair_query query;
-    world->measurement_count++;
+    world->pair_measurement_counter++;
     make_pair_query(world, slot, tact_world_pair_model(world, c->a, c->b), &query);
     compute_shape_pose(world, c->a, &pose[0]);
     compute_shape_pose(world, c->b, &pose[1]);
@@ -331,7 +334,7 @@ static int add_contact_block(struct tact_world *world, int contact, int points)
     block->contact = contact;
     block->law = tact_world_pair_law(world, c->a, c->b);
     block->points = points;
-    tact_block_assemble_nodes(world, block);
+    tact_block_list_owner_nodes(world, block);
     int has_movable_body = block->node_count > 0;
     world->block_count += has_movable_body;
     return has_movable_body;
@@ -346,7 +349,7 @@ static void clear_pair_without_patch(struct tact_world *world, struct tact_conta
     c->limits = TACT_LIMIT_OPEN;
     tact_contact_zero_impulses(c);
     if (tact_pieces_pair_was_split(world, c)) {
-        tact_pieces_clear_pair(world, c);
+        tact_pieces_clear_pieces_of_pair(world, c);
     }
 }
 
@@ -373,9 +376,9 @@ static void assemble_near_pair(struct tact_world *world, int n)
     int pieces = measure_pair_patches(world, slot, model);
     set_pair_of_pressure_patches(world, world->near.list[n], c, pressure_patches_before_pair);
     c->touching = c->stuck = 0;
-    int is_gap_unknown =
+    int is_gap_not_measured =
         pieces == -ENODATA || (model->gaps && pieces >= 0 && c->patch.law == TACT_LAW_DEPTH);
-    c->outrun |= is_gap_unknown && tact_motion_do_shapes_pass(world, c);
+    c->outrun |= is_gap_not_measured && tact_motion_do_shapes_pass(world, c);
     if (pieces < 0) {
         clear_pair_without_patch(world, c, pieces == -ERANGE);
         return;
@@ -390,9 +393,9 @@ static void assemble_near_pair(struct tact_world *world, int n)
         c->touching = add_contact_block(world, slot, points);
     }
     if (points && c->touching) {
-        tact_points_make_for_patch(&world->points, slot, &world->shapes[c->a].shape,
-                                   &world->poses[c->a], &world->shapes[c->b].shape,
-                                   &world->poses[c->b], &c->patch);
+        tact_points_list_pair_points(&world->points, slot, &world->shapes[c->a].shape,
+                                     &world->poses[c->a], &world->shapes[c->b].shape,
+                                     &world->poses[c->b], &c->patch);
         world->is_point_capacity_exceeded |= !world->points.now.point_count_of_pair[slot];
     }
 }
@@ -401,7 +404,7 @@ int tact_assemble_blocks(struct tact_world *world)
 {
     world->block_count = 0;
     world->is_contact_capacity_exceeded = world->is_point_capacity_exceeded = 0;
-    world->measurement_count++;
+    world->pair_measurement_counter++;
     if (world->pressure) {
         tact_pressure_clear(world->pressure);
     }
@@ -427,9 +430,10 @@ static double initial_overlap_excess(struct tact_world *world, int slot)
         return size / TACT_PATCH_MIN_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
     }
     double excess_overlap = c->patch.depth - c->patch.target;
-    int is_touching =
+    int is_within_touching_depth =
         c->patch.law == TACT_LAW_GAPS && excess_overlap <= tact_contact_touching_depth(world, c);
-    return rc < 0 || is_touching || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess_overlap;
+    return rc < 0 || is_within_touching_depth || c->patch.law == TACT_LAW_WRENCH ? 0.0
+                                                                                 : excess_overlap;
 }
 
 /* Measures the overlaps of all pairs at the start; returns how many are deeper than their target.
@@ -437,12 +441,12 @@ static double initial_overlap_excess(struct tact_world *world, int slot)
 static int measure_start_overlaps(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
     int too_deep_overlap_count = 0;
-    world->measurement_count++;
+    world->pair_measurement_counter++;
     for (int n = 0; n < world->near.count; n++) {
         int slot = world->near.slots[n];
         struct tact_contact *c = &world->contacts[slot];
         c->preload = 0.0;
-        if (!world->near.pairs[slot].needs_moments ||
+        if (!world->near.pairs[slot].are_moments_required ||
             tact_world_measure(world, world->near.list[n], scratch, &c->moments) <= 0) {
             memset(&c->moments, 0, sizeof c->moments);
         }
@@ -461,8 +465,8 @@ int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scra
         tact_assemble_blocks(world);
         tact_blocks_find_stuck_at_start(world);
         for (int n = 0; n < world->near.count; n++) {
-            tact_near_pair_contact(world, n)->touching = 0;
-            tact_pieces_clear_pair(world, tact_near_pair_contact(world, n));
+            tact_contact_of_near_pair(world, n)->touching = 0;
+            tact_pieces_clear_pieces_of_pair(world, tact_contact_of_near_pair(world, n));
         }
     }
     return too_deep_overlap_count;
@@ -477,7 +481,7 @@ int tact_world_integrate(struct tact_world *world)
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_integrate(world->hands[i].hand, h);
     }
-    int separated_pair_count = tact_overshoot_correct(world);
+    int separated_pair_count = tact_overshoot_separate_fast_bodies(world);
     tact_springs_update_loads(world);
     return separated_pair_count;
 }

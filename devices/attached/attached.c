@@ -39,9 +39,9 @@ static void append_quoted_value(char *text, size_t size, const char *value)
 }
 
 /* Whether another input device has the same name and, if set, the same serial or phys. */
-static bool do_other_devices_share_name(const struct tact_attached_input *all, int count,
-                                        const struct tact_attached_input *one, bool serial,
-                                        bool phys)
+static bool do_other_devices_share_identity(const struct tact_attached_input *all, int count,
+                                            const struct tact_attached_input *one, bool serial,
+                                            bool phys)
 {
     for (int i = 0; i < count; i++) {
         if (&all[i] != one && strcmp(all[i].name, one->name) == 0 &&
@@ -58,14 +58,16 @@ static bool do_other_devices_share_name(const struct tact_attached_input *all, i
 static void append_device_selector(const struct tact_attached_input *all, int count,
                                    struct tact_attached_input *one)
 {
-    const size_t longest = sizeof((struct tact_evdev_selector *)NULL)->name_to_match - 1;
+    const size_t max_selector_name_length =
+        sizeof((struct tact_evdev_selector *)NULL)->name_to_match - 1;
     const size_t size = sizeof one->scene;
-    bool is_selectable_by_name = one->name[0] && strlen(one->name) <= longest;
-    bool is_name_unique = !do_other_devices_share_name(all, count, one, false, false);
-    bool serial = !is_name_unique && one->serial[0] && strlen(one->serial) <= longest &&
-                  !do_other_devices_share_name(all, count, one, true, false);
+    bool is_selectable_by_name = one->name[0] && strlen(one->name) <= max_selector_name_length;
+    bool is_name_unique = !do_other_devices_share_identity(all, count, one, false, false);
+    bool serial = !is_name_unique && one->serial[0] &&
+                  strlen(one->serial) <= max_selector_name_length &&
+                  !do_other_devices_share_identity(all, count, one, true, false);
     bool phys = !is_name_unique && !serial && one->phys[0] &&
-                !do_other_devices_share_name(all, count, one, false, true);
+                !do_other_devices_share_identity(all, count, one, false, true);
     if (!is_selectable_by_name || (!is_name_unique && !serial && !phys)) {
         tact_attached_append_text(one->scene, size, "path: ");
         append_quoted_value(one->scene, size, one->link[0] ? one->link : one->path);

@@ -72,7 +72,8 @@ static void advise_group_of_node(const char *path, const char *what,
 }
 
 void tact_attached_explain_access(const char *path, int error, const char *what, const char *rule,
-                                  bool has_seat_session, struct tact_attached_access *access)
+                                  bool has_login_session_at_seat,
+                                  struct tact_attached_access *access)
 {
     if (error == -EPERM) {
         snprintf(access->why, sizeof access->why,
@@ -94,7 +95,7 @@ void tact_attached_explain_access(const char *path, int error, const char *what,
         return;
     }
     advise_group_of_node(path, what, access);
-    if (has_seat_session) {
+    if (has_login_session_at_seat) {
         tact_attached_append_text(access->why, sizeof access->why,
                                   "; it is open to who sits at the machine, which you do not");
     } else if (rule[0]) {

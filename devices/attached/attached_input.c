@@ -16,24 +16,25 @@ static bool has_event_code(const struct libevdev *dev, unsigned int type, unsign
 
 /* Enables the event codes of a bitmap from /sys, written as hexadecimal words, the highest first.
  */
-static void enable_event_codes(struct libevdev *dev, unsigned int type, const char *event_bitmap)
+static void enable_event_codes(struct libevdev *dev, unsigned int type,
+                               const char *event_code_bitmap)
 {
-    static const struct input_absinfo unknown_axis_info = {.value = 0};
+    static const struct input_absinfo axis_info_without_range = {.value = 0};
     const unsigned int width = 8 * sizeof(unsigned long);
-    const char *at = event_bitmap ? event_bitmap + strlen(event_bitmap) : "";
+    const char *at = event_code_bitmap ? event_code_bitmap + strlen(event_code_bitmap) : "";
     int most = libevdev_event_type_get_max(type);
-    for (unsigned int base = 0; event_bitmap && at > event_bitmap; base += width) {
-        while (at > event_bitmap && at[-1] != ' ') {
+    for (unsigned int base = 0; event_code_bitmap && at > event_code_bitmap; base += width) {
+        while (at > event_code_bitmap && at[-1] != ' ') {
             at--;
         }
         unsigned long word = strtoul(at, NULL, 16);
         for (unsigned int bit = 0; bit < width; bit++) {
             if ((word >> bit & 1U) && (int)(base + bit) <= most) {
                 libevdev_enable_event_code(dev, type, base + bit,
-                                           type == EV_ABS ? &unknown_axis_info : NULL);
+                                           type == EV_ABS ? &axis_info_without_range : NULL);
             }
         }
-        at -= at > event_bitmap;
+        at -= at > event_code_bitmap;
     }
 }
 
@@ -145,7 +146,8 @@ static const char *guess_device_kind(const struct libevdev *dev)
 }
 
 /* Appends to the note of an input device which of its channels are omitted. */
-static void append_omission_to_note(void *user, enum tact_message_level level, const char *text)
+static void append_unmapped_codes_to_note(void *user, enum tact_message_level level,
+                                          const char *text)
 {
     struct tact_attached_input *input = user;
     const char *body = strstr(text, "' has ");
@@ -176,7 +178,7 @@ static void describe_input_channels(const struct libevdev *dev, bool are_axis_ra
                                               .directory = "",
                                               .file = "",
                                               .period = 1e-3,
-                                              .messages = {append_omission_to_note, input}};
+                                              .messages = {append_unmapped_codes_to_note, input}};
     if (tact_evdev_choose_channels(&config, dev, &layout, &err)) {
         snprintf(input->note, sizeof input->note,
                  libevdev_has_event_type(dev, EV_KEY)
@@ -220,12 +222,13 @@ static void describe_force_effects(const struct libevdev *dev, struct tact_attac
     for (int i = 0; i < TACT_FORCE_CHANNELS && input->effects[0]; i++) {
         /* Without the output spring, the output spring_center is refused; with it, it needs no
          * further effect. */
-        struct tact_force_rendering_plan force_plan = {.gain = 0xffff, .wave_period_ms = 17};
-        if (tact_force_choose_effects(bits, 1U << i, &force_plan) < 0) {
+        struct tact_force_rendering_plan force_rendering_plan = {.gain = 0xffff,
+                                                                 .wave_period_ms = 17};
+        if (tact_force_choose_effects(bits, 1U << i, &force_rendering_plan) < 0) {
             struct tact_attached_force *force = &input->force[input->force_count++];
-            snprintf(force->name, sizeof force->name, "%s", tact_force_name(i));
+            snprintf(force->name, sizeof force->name, "%s", tact_force_output_name(i));
             snprintf(force->effect, sizeof force->effect, "%s",
-                     tact_force_type_name(force_plan.type[force_plan.slot[i]]));
+                     tact_force_type_name(force_rendering_plan.type[force_rendering_plan.slot[i]]));
         }
     }
 }

@@ -10,18 +10,19 @@
 #include "rt/clock.h"
 
 /* [s] time over which outputs return to their values after a fault */
-static const double output_return_time = 0.2;
+static const double output_return_time_after_fault = 0.2;
 
 static int read_tick_count_setting(const struct tact_device_config *config, const char *key,
                                    uint32_t least, uint32_t *value, struct tact_error *err)
 {
-    double tick_count = *value;
-    int rc = tact_settings_number(config, key, &tick_count, err);
-    if (!rc && (tick_count < least || tick_count > 1e9 || tick_count != floor(tick_count))) {
+    double tick_limit_setting = *value;
+    int rc = tact_settings_number(config, key, &tick_limit_setting, err);
+    if (!rc && (tick_limit_setting < least || tick_limit_setting > 1e9 ||
+                tick_limit_setting != floor(tick_limit_setting))) {
         rc = tact_settings_fault(config, tact_settings_find(config, key), err,
                                  "expected a whole number of ticks, %u to 1e9", least);
     }
-    *value = rc ? *value : (uint32_t)tick_count;
+    *value = rc ? *value : (uint32_t)tick_limit_setting;
     return rc;
 }
 
@@ -36,7 +37,7 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
         "maps.",        "bias.",       "calibrated_for", "recording"};
     const char *path = "/dev/comedi0";
     double fault_recovery_time = 0.1;
-    double guard_timeout = tact_arming_default_timeout(config->period);
+    double guard_timeout = tact_guard_default_timeout(config->period);
     self->saturated_tick_limit = 3;
     self->has_output_guard = true;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
@@ -54,8 +55,8 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
     if (!rc) {
         snprintf(self->layout.path, sizeof self->layout.path, "%s", path);
         double n = ceil(fault_recovery_time / config->period);
-        self->recovery_tick_count = n < 1e9 ? (uint32_t)n : 1000000000U;
-        self->output_gate_step = config->period / output_return_time;
+        self->fault_recovery_ticks = n < 1e9 ? (uint32_t)n : 1000000000U;
+        self->output_gate_increase_per_tick = config->period / output_return_time_after_fault;
         self->timeout_ns = (int64_t)(fmin(guard_timeout, 3600.0) * 1e9);
     }
     return rc;
@@ -76,12 +77,14 @@ static int report_missing_board(const struct tact_device_config *config, const c
 }
 
 /* Chooses the board's channels by the settings. */
-static int choose_board_channels(struct tact_comedi *self, const struct tact_device_config *config,
-                                 const struct tact_comedi_channel_source *channel_source,
-                                 struct tact_error *err)
+static int choose_channels_of_board(struct tact_comedi *self,
+                                    const struct tact_device_config *config,
+                                    const struct tact_comedi_channel_source *comedi_channel_source,
+                                    struct tact_error *err)
 {
-    int rc = tact_comedi_choose_channels(config, channel_source, &self->layout, err);
-    rc = rc ? rc : tact_comedi_stream_settings(config, channel_source->dev, &self->layout, err);
+    int rc = tact_comedi_choose_channels(config, comedi_channel_source, &self->layout, err);
+    rc = rc ? rc
+            : tact_comedi_stream_settings(config, comedi_channel_source->dev, &self->layout, err);
     rc = rc ? rc : tact_comedi_read_wrench_settings(config, &self->layout, err);
     if (!rc && tact_comedi_assemble_instructions(&self->layout)) {
         rc = tact_settings_fault(config, NULL, err, "more than %d instructions",
@@ -98,33 +101,37 @@ static int find_board_recording(struct tact_comedi *self, const struct tact_devi
     if (!self->playback) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    const struct tact_comedi_channel_source channel_source = {.playback = self->playback,
-                                                              .driver = self->playback->driver,
-                                                              .board = self->playback->board};
+    const struct tact_comedi_channel_source comedi_channel_source = {
+        .playback = self->playback,
+        .driver = self->playback->driver,
+        .board = self->playback->board};
     int rc = tact_comedi_playback_open(path, self->playback, err);
     self->has_output_guard = false;
     snprintf(self->layout.path, sizeof self->layout.path, "%.255s", path);
-    return rc ? rc : choose_board_channels(self, config, &channel_source, err);
+    return rc ? rc : choose_channels_of_board(self, config, &comedi_channel_source, err);
 }
 
 /* Opens the board (twice: to examine it, and for use), or the recording of one. */
-static int open_board_or_recording(struct tact_comedi *self,
-                                   const struct tact_device_config *config, struct tact_error *err)
+static int open_card_or_capture_file(struct tact_comedi *self,
+                                     const struct tact_device_config *config,
+                                     struct tact_error *err)
 {
-    char recording[1024] = "";
+    char recording_file_path[1024] = "";
     int rc = read_settings(self, config, err);
-    rc = rc ? rc : tact_settings_path(config, "recording", recording, sizeof recording, err);
-    if (rc || recording[0]) {
-        return rc ? rc : find_board_recording(self, config, recording, err);
+    rc = rc ? rc
+            : tact_settings_path(config, "recording", recording_file_path,
+                                 sizeof recording_file_path, err);
+    if (rc || recording_file_path[0]) {
+        return rc ? rc : find_board_recording(self, config, recording_file_path, err);
     }
     errno = 0;
     comedi_t *dev = comedi_open(self->layout.path);
     if (!dev) {
         return report_missing_board(config, self->layout.path, errno, err);
     }
-    const struct tact_comedi_channel_source channel_source = {
+    const struct tact_comedi_channel_source comedi_channel_source = {
         .dev = dev, .driver = comedi_get_driver_name(dev), .board = comedi_get_board_name(dev)};
-    rc = choose_board_channels(self, config, &channel_source, err);
+    rc = choose_channels_of_board(self, config, &comedi_channel_source, err);
     rc = rc ? rc : tact_comedi_capture_open(&self->capture, config, dev, &self->layout, err);
     comedi_close(dev);
     if (rc) {
@@ -167,7 +174,7 @@ static int start_output_guard(struct tact_comedi *self, const struct tact_device
         tact_settings_fault(config, tact_settings_find(config, "outputs"), err, "%s", why.text);
         return rc;
     }
-    tact_arming_start(&self->guard_arming, guard, self->timeout_ns, config->period);
+    tact_guard_arming_start(&self->guard_arming, guard, self->timeout_ns, config->period);
     return 0;
 }
 
@@ -228,7 +235,7 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     }
     snprintf(self->name, sizeof self->name, "%s", config->name);
     self->messages = config->messages;
-    int rc = open_board_or_recording(self, config, err);
+    int rc = open_card_or_capture_file(self, config, err);
     rc = rc ? rc : start_input_stream(self, config, err);
     rc = rc ? rc : tact_comedi_measure_tare(self, config->period, err);
     rc = rc ? rc : start_output_guard(self, config, err);
@@ -247,7 +254,7 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
         free(self);
         return rc;
     }
-    self->ticks_without_fault = self->recovery_tick_count;
+    self->ticks_without_fault = self->fault_recovery_ticks;
     self->output_gate = 1.0;
     tact_comedi_init_inputs(self);
     describe_comedi(self, config, &out->info);

@@ -6,8 +6,8 @@
 
 /* Index of the instruction that reads or writes the 32 digital channels to which this one belongs;
  * adds it if absent. */
-static int append_digital_instruction(struct tact_comedi_instruction *ops, int *count,
-                                      const struct tact_comedi_channel *c)
+static int append_or_find_bits_instruction(struct tact_comedi_instruction *ops, int *count,
+                                           const struct tact_comedi_channel *c)
 {
     uint32_t base = c->channel / 32 * 32;
     for (int i = 0; i < *count; i++) {
@@ -33,7 +33,7 @@ static int assemble_instruction_list(struct tact_comedi_instruction *ops,
     for (int i = 0; i < n; i++) {
         struct tact_comedi_channel *c = &channels[i];
         if (c->kind == TACT_COMEDI_DIGITAL) {
-            c->op = append_digital_instruction(ops, &count, c);
+            c->op = append_or_find_bits_instruction(ops, &count, c);
             c->bit = (int)(c->channel % 32);
             if (output && c->op < TACT_COMEDI_MAX_INSTRUCTIONS) {
                 ops[c->op].safe[0] |= 1U << c->bit;

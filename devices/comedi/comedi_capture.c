@@ -73,31 +73,32 @@ int tact_comedi_capture_open(struct tact_comedi_capture *capture,
     return 0;
 }
 
-void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t tick, int error,
-                                    const struct tact_comedi_inhibit_reasons *inhibit_reasons,
-                                    const struct tact_comedi_raw_values *raw_values)
+void tact_comedi_capture_record_row(
+    struct tact_comedi_capture *capture, int64_t tick, int error,
+    const struct tact_comedi_inhibit_reasons *output_inhibit_reasons,
+    const struct tact_comedi_raw_values *raw_tick_values)
 {
     struct tact_comedi_recorded_tick *row = tact_capture_reserve_entry(&capture->capture);
     if (row) {
         row->tick = tick;
         row->error = -error;
-        row->inhibit_reasons = *inhibit_reasons;
-        row->raw_values = *raw_values;
+        row->output_inhibit_reasons = *output_inhibit_reasons;
+        row->raw_tick_values = *raw_tick_values;
         tact_ring_commit(capture->capture.ring);
     }
 }
 
-static void write_capture_row(FILE *file, const void *kept, void *inputs)
+static void write_capture_row(FILE *file, const void *captured_tick, void *inputs)
 {
-    const struct tact_comedi_recorded_tick *row = kept;
-    const struct tact_comedi_raw_values *raw_values = &row->raw_values;
+    const struct tact_comedi_recorded_tick *row = captured_tick;
+    const struct tact_comedi_raw_values *raw_tick_values = &row->raw_tick_values;
     fprintf(file, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%u,%d", row->tick, row->error,
-            row->inhibit_reasons.guard + 4 * row->inhibit_reasons.was_rearmed +
-                8 * row->inhibit_reasons.has_output_write_failed,
-            raw_values->scan_age_before_tick_ns, raw_values->scan_age_ns, raw_values->lost,
-            raw_values->is_new_scan);
+            row->output_inhibit_reasons.guard + 4 * row->output_inhibit_reasons.was_guard_rearmed +
+                8 * row->output_inhibit_reasons.has_output_write_failed,
+            raw_tick_values->scan_age_at_tick_start_ns, raw_tick_values->scan_age_ns,
+            raw_tick_values->stream_restart_count, raw_tick_values->is_new_scan);
     for (int i = 0; i < *(const int *)inputs; i++) {
-        fprintf(file, ",%u", raw_values->raw[i]);
+        fprintf(file, ",%u", raw_tick_values->raw[i]);
     }
     fputc('\n', file);
 }
@@ -105,7 +106,8 @@ static void write_capture_row(FILE *file, const void *kept, void *inputs)
 void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
                                struct tact_messages messages)
 {
-    tact_capture_drain(&capture->capture, write_capture_row, &capture->inputs, name, messages);
+    tact_capture_write_queued_entries(&capture->capture, write_capture_row, &capture->inputs, name,
+                                      messages);
 }
 
 void tact_comedi_capture_close(struct tact_comedi_capture *capture, const char *name,

@@ -21,10 +21,10 @@ enum { TACT_COMEDI_TARE = -2, TACT_COMEDI_OPENED = -1 };
 /** Raw values read from the board, in the tick or by a stream. */
 struct tact_comedi_raw_values {
     /* age of a stream's scan at the start of the tick; without a stream 0 */
-    int64_t scan_age_before_tick_ns;
+    int64_t scan_age_at_tick_start_ns;
     /* age of a stream's scan when the tick read it; without a stream 0 */
     int64_t scan_age_ns;
-    uint32_t lost;                      /* number of restarts of the stream so far */
+    uint32_t stream_restart_count;      /* number of restarts of the stream so far */
     bool is_new_scan;                   /* the scan is new in this tick */
     lsampl_t raw[TACT_DEVICE_CHANNELS]; /* raw value of each input; 0 or 1 for a digital one */
 };
@@ -32,7 +32,7 @@ struct tact_comedi_raw_values {
 /** Reasons to inhibit the outputs, in addition to faults of the inputs. */
 struct tact_comedi_inhibit_reasons {
     int guard;                    /* state of the guard, enum tact_device_state */
-    bool was_rearmed;             /* the guard was armed again in this tick */
+    bool was_guard_rearmed;       /* the guard was armed again in this tick */
     bool has_output_write_failed; /* the outputs could not be written */
 };
 
@@ -41,8 +41,8 @@ struct tact_comedi_recorded_tick {
     int64_t tick;
     /* positive errno if the board could not be read, and there are no raw values; else 0 */
     int error;
-    struct tact_comedi_inhibit_reasons inhibit_reasons;
-    struct tact_comedi_raw_values raw_values;
+    struct tact_comedi_inhibit_reasons output_inhibit_reasons;
+    struct tact_comedi_raw_values raw_tick_values;
 };
 
 /** A recording of raw values that is being written; all zero: none. */
@@ -62,7 +62,7 @@ int tact_comedi_capture_open(struct tact_comedi_capture *capture,
  * safe. */
 void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t tick, int error,
                                     const struct tact_comedi_inhibit_reasons *held,
-                                    const struct tact_comedi_raw_values *raw_values);
+                                    const struct tact_comedi_raw_values *raw_tick_values);
 
 /** Writes the queued rows to the file; reports lost rows once. Not real-time safe. */
 void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
@@ -108,7 +108,8 @@ void tact_comedi_playback_close(struct tact_comedi_playback *playback);
  * @retval 0, the negative errno of the row, or -ENODATA: the next row has another tick number */
 int tact_comedi_playback_read_before_ticks(struct tact_comedi_playback *playback,
                                            const struct tact_comedi_channel_layout *layout,
-                                           int64_t tick, struct tact_comedi_raw_values *raw_values);
+                                           int64_t tick,
+                                           struct tact_comedi_raw_values *raw_tick_values);
 
 /** Gets the row of a recording for a time [s]; if an earlier row is used again, its age grows.
  * Real-time safe. Returns whether the recording has ended. */

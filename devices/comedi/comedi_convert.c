@@ -2,7 +2,7 @@
 #include <math.h>
 #include "devices/comedi/comedi_internal.h"
 
-static double evaluate_polynomial(const double *c, double x)
+static double evaluate_calibration_polynomial(const double *c, double x)
 {
     double y = 0.0;
     for (int i = TACT_COMEDI_MAX_COEFFICIENTS - 1; i >= 0; i--) {
@@ -11,17 +11,20 @@ static double evaluate_polynomial(const double *c, double x)
     return y;
 }
 
-double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count)
+double tact_comedi_scaled_value(const struct tact_comedi_channel *channel, lsampl_t raw,
+                                int64_t count)
 {
-    return evaluate_polynomial(channel->map, channel->kind == TACT_COMEDI_COUNTER
-                                                 ? (double)count
-                                                 : comedi_to_physical(raw, &channel->volts));
+    return evaluate_calibration_polynomial(channel->map,
+                                           channel->kind == TACT_COMEDI_COUNTER
+                                               ? (double)count
+                                               : comedi_to_physical(raw, &channel->volts));
 }
 
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value)
 {
     /* clamped here, as comedi_from_physical() does not clamp */
-    double output_voltage = evaluate_polynomial(channel->map, isfinite(value) ? value : 0.0);
+    double output_voltage =
+        evaluate_calibration_polynomial(channel->map, isfinite(value) ? value : 0.0);
     double x = output_voltage - channel->volts.expansion_origin;
     double raw = 0.0;
     for (int i = (int)channel->volts.order; i >= 0; i--) {
@@ -43,24 +46,25 @@ int64_t tact_comedi_extend_counter(int64_t count, lsampl_t before, lsampl_t now,
     return count + step;
 }
 
-int tact_comedi_check_reading(struct tact_comedi_health *input_health,
-                              const struct tact_comedi_channel *channel, lsampl_t raw, double value,
-                              uint32_t most, uint32_t stuck_tick_limit, bool *is_usable)
+int tact_comedi_check_analog_reading(struct tact_comedi_analog_input_health *analog_input_health,
+                                     const struct tact_comedi_channel *channel, lsampl_t raw,
+                                     double value, uint32_t most, uint32_t stuck_tick_limit,
+                                     bool *is_reading_usable)
 {
     bool end = raw == 0 || raw >= channel->maxdata;
-    bool is_out_of_limits = !(value >= channel->low && value <= channel->high);
-    input_health->saturated = end ? input_health->saturated + 1 : 0;
-    input_health->implausible_tick_count =
-        is_out_of_limits ? input_health->implausible_tick_count + 1 : 0;
-    input_health->unchanged_tick_count =
-        raw == input_health->raw ? input_health->unchanged_tick_count + 1 : 0;
-    input_health->raw = raw;
-    int fault = input_health->saturated >= most                ? TACT_COMEDI_SATURATED
-                : input_health->implausible_tick_count >= most ? TACT_COMEDI_IMPLAUSIBLE
-                : stuck_tick_limit && input_health->unchanged_tick_count >= stuck_tick_limit
+    bool is_reading_out_of_limits = !(value >= channel->low && value <= channel->high);
+    analog_input_health->saturated = end ? analog_input_health->saturated + 1 : 0;
+    analog_input_health->implausible_tick_count =
+        is_reading_out_of_limits ? analog_input_health->implausible_tick_count + 1 : 0;
+    analog_input_health->unchanged_tick_count =
+        raw == analog_input_health->raw ? analog_input_health->unchanged_tick_count + 1 : 0;
+    analog_input_health->raw = raw;
+    int fault = analog_input_health->saturated >= most                ? TACT_COMEDI_SATURATED
+                : analog_input_health->implausible_tick_count >= most ? TACT_COMEDI_IMPLAUSIBLE
+                : stuck_tick_limit && analog_input_health->unchanged_tick_count >= stuck_tick_limit
                     ? TACT_COMEDI_STUCK
                     : TACT_COMEDI_GOOD;
-    *is_usable = !is_out_of_limits && fault == TACT_COMEDI_GOOD;
+    *is_reading_usable = !is_reading_out_of_limits && fault == TACT_COMEDI_GOOD;
     return fault;
 }
 

@@ -78,7 +78,7 @@ struct tact_comedi_channel_source {
 /** Reads the settings and matches them with the board. With a recording, outputs have only names.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_choose_channels(const struct tact_device_config *config,
-                                const struct tact_comedi_channel_source *channel_source,
+                                const struct tact_comedi_channel_source *comedi_channel_source,
                                 struct tact_comedi_channel_layout *layout, struct tact_error *err);
 
 /** Location of a channel on a board. The next three functions search in a board or in a recording.
@@ -94,20 +94,20 @@ struct tact_comedi_channel_address {
 /** Finds subdevice, number and largest raw value of a channel, whose kind is set.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_locate_channel(const struct tact_device_config *config,
-                               const struct tact_comedi_channel_source *channel_source,
-                               const struct tact_comedi_channel_address *channel_address,
+                               const struct tact_comedi_channel_source *comedi_channel_source,
+                               const struct tact_comedi_channel_address *board_channel_address,
                                struct tact_comedi_channel *channel, struct tact_error *err);
 
 /** Finds the voltage range [row[0], row[1]] that `setting` asks for; if row is NULL, the first
  * range of a board, or the recorded one. @retval as tact_comedi_locate_channel() */
 int tact_comedi_find_range(const struct tact_device_config *config,
-                           const struct tact_comedi_channel_source *channel_source,
+                           const struct tact_comedi_channel_source *comedi_channel_source,
                            const char *setting, const double *row,
                            struct tact_comedi_channel *channel, struct tact_error *err);
 
 /** Computes the polynomial between raw values and volts of the range, without soft calibration.
  * @retval 0, or negative if there is none */
-int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *channel_source,
+int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *comedi_channel_source,
                                 bool output, struct tact_comedi_channel *channel);
 
 /** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as
@@ -140,7 +140,8 @@ void tact_comedi_board_free(struct tact_comedi_board *board);
 
 /** Value of an analog input or counter, in its unit. count: unwrapped count of a counter, from
  * tact_comedi_extend_counter(). Real-time safe. */
-double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count);
+double tact_comedi_scaled_value(const struct tact_comedi_channel *channel, lsampl_t raw,
+                                int64_t count);
 
 /** Raw value of an analog output, rounded; a value that is not finite is taken as 0. Real-time
  * safe. */
@@ -159,7 +160,7 @@ enum tact_comedi_fault {
 };
 
 /** State of the fault detection of one analog input. */
-struct tact_comedi_health {
+struct tact_comedi_analog_input_health {
     lsampl_t raw;
     uint32_t saturated; /* ticks in a row */
     uint32_t implausible_tick_count;
@@ -170,9 +171,10 @@ struct tact_comedi_health {
  * of saturated ticks in a row that is a fault; still: number of ticks without change that is a
  * fault, 0: never. Real-time safe. @return enum tact_comedi_fault; *usable: false if the value
  * should not be used, fault or not */
-int tact_comedi_check_reading(struct tact_comedi_health *input_health,
-                              const struct tact_comedi_channel *channel, lsampl_t raw, double value,
-                              uint32_t most, uint32_t stuck_tick_limit, bool *is_usable);
+int tact_comedi_check_analog_reading(struct tact_comedi_analog_input_health *analog_input_health,
+                                     const struct tact_comedi_channel *channel, lsampl_t raw,
+                                     double value, uint32_t most, uint32_t stuck_tick_limit,
+                                     bool *is_reading_usable);
 
 /** Name of an input's fault: "saturated", "outside its limits", "stuck". */
 const char *tact_comedi_fault_name(int fault);

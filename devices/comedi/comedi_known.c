@@ -8,16 +8,17 @@
 #include "devices/common/settings.h"
 
 static const char *
-channel_list_setting_key(const struct tact_comedi_channel_address *channel_address)
+channel_list_key_of_address(const struct tact_comedi_channel_address *board_channel_address)
 {
-    return channel_address->output ? "outputs" : "inputs";
+    return board_channel_address->output ? "outputs" : "inputs";
 }
 
 /* Finds the recorded channel of that kind and number; if several subdevices have it, the first. */
-static int locate_channel_of_recording(const struct tact_device_config *config,
-                                       const struct tact_comedi_playback *playback,
-                                       const struct tact_comedi_channel_address *channel_address,
-                                       struct tact_comedi_channel *channel, struct tact_error *err)
+static int
+locate_channel_of_recording(const struct tact_device_config *config,
+                            const struct tact_comedi_playback *playback,
+                            const struct tact_comedi_channel_address *board_channel_address,
+                            struct tact_comedi_channel *channel, struct tact_error *err)
 {
     static const char *const words[] = {"ai", "di", "counter"};
     char has[160] = "";
@@ -28,17 +29,17 @@ static int locate_channel_of_recording(const struct tact_device_config *config,
         tact_number_print(has + used, sizeof has - used, "%s%s%u", i ? ", " : "",
                           words[recorded_channel->kind], recorded_channel->channel);
         if (recorded_channel->kind == channel->kind &&
-            recorded_channel->channel == channel_address->number &&
-            (channel_address->subdevice < 0
+            recorded_channel->channel == board_channel_address->number &&
+            (board_channel_address->subdevice < 0
                  ? !found || recorded_channel->subdevice < found->subdevice
-                 : recorded_channel->subdevice == (unsigned int)channel_address->subdevice)) {
+                 : recorded_channel->subdevice == (unsigned int)board_channel_address->subdevice)) {
             found = recorded_channel;
         }
     }
     if (!found) {
         return tact_settings_fault(
-            config, tact_settings_find(config, channel_list_setting_key(channel_address)), err,
-            "%s was not recorded; recorded are: %s", channel_address->word, has);
+            config, tact_settings_find(config, channel_list_key_of_address(board_channel_address)),
+            err, "%s was not recorded; recorded are: %s", board_channel_address->word, has);
     }
     channel->subdevice = found->subdevice;
     channel->channel = found->channel;
@@ -49,90 +50,92 @@ static int locate_channel_of_recording(const struct tact_device_config *config,
 }
 
 static bool is_subdevice_of_kind(comedi_t *dev, int subdevice,
-                                 const struct tact_comedi_channel_address *channel_address)
+                                 const struct tact_comedi_channel_address *board_channel_address)
 {
     int type = comedi_get_subdevice_type(dev, (unsigned int)subdevice);
-    return type == channel_address->type[0] || type == channel_address->type[1];
+    return type == board_channel_address->type[0] || type == board_channel_address->type[1];
 }
 
 int tact_comedi_locate_channel(const struct tact_device_config *config,
-                               const struct tact_comedi_channel_source *channel_source,
-                               const struct tact_comedi_channel_address *channel_address,
+                               const struct tact_comedi_channel_source *comedi_channel_source,
+                               const struct tact_comedi_channel_address *board_channel_address,
                                struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct tact_device_setting *setting =
-        tact_settings_find(config, channel_list_setting_key(channel_address));
-    if (channel_source->playback && channel_address->output) { /* not written anywhere */
-        channel->subdevice =
-            channel_address->subdevice < 0 ? 0 : (unsigned int)channel_address->subdevice;
-        channel->channel = channel_address->number;
+        tact_settings_find(config, channel_list_key_of_address(board_channel_address));
+    if (comedi_channel_source->playback &&
+        board_channel_address->output) { /* not written anywhere */
+        channel->subdevice = board_channel_address->subdevice < 0
+                                 ? 0
+                                 : (unsigned int)board_channel_address->subdevice;
+        channel->channel = board_channel_address->number;
         return 0;
     }
-    if (channel_source->playback) {
-        return locate_channel_of_recording(config, channel_source->playback, channel_address,
-                                           channel, err);
+    if (comedi_channel_source->playback) {
+        return locate_channel_of_recording(config, comedi_channel_source->playback,
+                                           board_channel_address, channel, err);
     }
-    const int count = comedi_get_n_subdevices(channel_source->dev);
-    int subdevice = channel_address->subdevice;
+    const int count = comedi_get_n_subdevices(comedi_channel_source->dev);
+    int subdevice = board_channel_address->subdevice;
     if (subdevice < 0) {
         for (subdevice = 0;
              subdevice < count &&
-             !is_subdevice_of_kind(channel_source->dev, subdevice, channel_address);) {
+             !is_subdevice_of_kind(comedi_channel_source->dev, subdevice, board_channel_address);) {
             subdevice++;
         }
     }
     if (subdevice >= count ||
-        !is_subdevice_of_kind(channel_source->dev, subdevice, channel_address)) {
+        !is_subdevice_of_kind(comedi_channel_source->dev, subdevice, board_channel_address)) {
         return tact_settings_fault(config, setting, err,
                                    "%s: the board (%s) has no subdevice with this number and type",
-                                   channel_address->word, channel_source->board);
+                                   board_channel_address->word, comedi_channel_source->board);
     }
-    int channels = comedi_get_n_channels(channel_source->dev, (unsigned int)subdevice);
-    if (channels < 0 || channel_address->number >= (unsigned int)channels) {
+    int channels = comedi_get_n_channels(comedi_channel_source->dev, (unsigned int)subdevice);
+    if (channels < 0 || board_channel_address->number >= (unsigned int)channels) {
         return tact_settings_fault(
             config, setting, err,
             "%s: the subdevice of this channel of the board (%s) has only %d channels",
-            channel_address->word, channel_source->board, channels);
+            board_channel_address->word, comedi_channel_source->board, channels);
     }
     channel->subdevice = (unsigned int)subdevice;
-    channel->channel = channel_address->number;
+    channel->channel = board_channel_address->number;
     channel->maxdata =
-        comedi_get_maxdata(channel_source->dev, channel->subdevice, channel->channel);
+        comedi_get_maxdata(comedi_channel_source->dev, channel->subdevice, channel->channel);
     return 0;
 }
 
-static bool is_known_range(double low, double high, const double *row)
+static bool is_range_equal_to_row(double low, double high, const double *row)
 {
     const double slack = 1e-6 * (high - low);
     return fabs(low - row[0]) < slack && fabs(high - row[1]) < slack;
 }
 
 int tact_comedi_find_range(const struct tact_device_config *config,
-                           const struct tact_comedi_channel_source *channel_source,
+                           const struct tact_comedi_channel_source *comedi_channel_source,
                            const char *setting, const double *row,
                            struct tact_comedi_channel *channel, struct tact_error *err)
 {
     char has[160] = "";
     const bool output = strcmp(setting, "output_range") == 0;
-    if (!row || (channel_source->playback && output)) {
+    if (!row || (comedi_channel_source->playback && output)) {
         return 0;
     }
-    if (channel_source->playback) {
+    if (comedi_channel_source->playback) {
         const struct tact_comedi_recorded_channel *recorded_channel =
-            &channel_source->playback->channel[channel->recording_column];
+            &comedi_channel_source->playback->channel[channel->recording_column];
         tact_number_print(has, sizeof has, "[%g, %g]", recorded_channel->low,
                           recorded_channel->high);
-        return is_known_range(recorded_channel->low, recorded_channel->high, row)
+        return is_range_equal_to_row(recorded_channel->low, recorded_channel->high, row)
                    ? 0
                    : tact_settings_fault(config, tact_settings_find(config, setting), err,
                                          "%s was recorded in %s", channel->name, has);
     }
     const int count =
-        comedi_get_n_ranges(channel_source->dev, channel->subdevice, channel->channel);
+        comedi_get_n_ranges(comedi_channel_source->dev, channel->subdevice, channel->channel);
     for (int k = 0; k < count; k++) {
-        const comedi_range *range = comedi_get_range(channel_source->dev, channel->subdevice,
+        const comedi_range *range = comedi_get_range(comedi_channel_source->dev, channel->subdevice,
                                                      channel->channel, (unsigned int)k);
-        if (is_known_range(range->min, range->max, row)) {
+        if (is_range_equal_to_row(range->min, range->max, row)) {
             channel->range = (unsigned int)k;
             return 0;
         }
@@ -145,16 +148,16 @@ int tact_comedi_find_range(const struct tact_device_config *config,
                                row[1], has);
 }
 
-int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *channel_source,
+int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *comedi_channel_source,
                                 bool output, struct tact_comedi_channel *channel)
 {
-    if (channel_source->dev) {
+    if (comedi_channel_source->dev) {
         return comedi_get_hardcal_converter(
-            channel_source->dev, channel->subdevice, channel->channel, channel->range,
+            comedi_channel_source->dev, channel->subdevice, channel->channel, channel->range,
             output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL, &channel->volts);
     }
     if (!output) {
-        channel->volts = channel_source->playback->channel[channel->recording_column].volts;
+        channel->volts = comedi_channel_source->playback->channel[channel->recording_column].volts;
     }
     return 0;
 }

@@ -28,31 +28,32 @@ static void update_counter_value(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
     if (self->has_counter_reference) {
-        self->count[i] =
-            tact_comedi_extend_counter(self->count[i], self->counter[i], raw, channel->maxdata);
+        self->count[i] = tact_comedi_extend_counter(self->count[i], self->last_raw_counter_value[i],
+                                                    raw, channel->maxdata);
     }
-    self->counter[i] = raw;
-    self->value[i] = tact_comedi_value(channel, raw, self->count[i]);
+    self->last_raw_counter_value[i] = raw;
+    self->value[i] = tact_comedi_scaled_value(channel, raw, self->count[i]);
 }
 
 /* Checks one analog input. Returns whether it is free of faults. */
 static bool check_analog_input(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
-    bool is_value_usable;
-    double value = tact_comedi_value(channel, raw, 0);
-    int fault = tact_comedi_check_reading(&self->input_health[i], channel, raw, value,
-                                          self->saturated_tick_limit, self->stuck_tick_limit,
-                                          &is_value_usable);
-    if (fault != TACT_COMEDI_GOOD && fault != self->current_input_fault[i]) {
+    bool is_input_value_usable;
+    double value = tact_comedi_scaled_value(channel, raw, 0);
+    int fault = tact_comedi_check_analog_reading(&self->analog_input_health[i], channel, raw, value,
+                                                 self->saturated_tick_limit, self->stuck_tick_limit,
+                                                 &is_input_value_usable);
+    if (fault != TACT_COMEDI_GOOD && fault != self->input_fault_of_last_tick[i]) {
         unsigned int before =
             atomic_load_explicit(&self->fault_counts_and_kinds[i], memory_order_relaxed);
         atomic_store_explicit(&self->fault_counts_and_kinds[i],
                               ((before >> 2) + 1) << 2 | (unsigned int)fault, memory_order_relaxed);
     }
-    self->current_input_fault[i] = fault;
-    self->is_input_unreliable[i] = !is_value_usable || self->input_health[i].saturated > 0;
-    if (is_value_usable) {
+    self->input_fault_of_last_tick[i] = fault;
+    self->is_analog_input_unreliable[i] =
+        !is_input_value_usable || self->analog_input_health[i].saturated > 0;
+    if (is_input_value_usable) {
         self->value[i] = value;
     }
     return fault == TACT_COMEDI_GOOD;
@@ -67,27 +68,28 @@ static bool is_board_gone(const struct tact_comedi *self)
 
 int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns)
 {
-    struct tact_comedi_raw_values *raw_values = &self->raw_values;
-    const struct tact_comedi_scan *scan = NULL;
-    int has_new_scan = 1;
+    struct tact_comedi_raw_values *raw_tick_values = &self->raw_tick_values;
+    const struct tact_comedi_scan *newest_scan = NULL;
+    int is_scan_new = 1;
     if (is_board_gone(self)) {
         return -ENODEV;
     }
     if (self->stream) {
-        scan = tact_comedi_stream_latest_scan(self->stream, &has_new_scan);
-        const int64_t age = tact_clock_now() - scan->stamp_ns;
-        raw_values->scan_age_before_tick_ns = now_ns - scan->stamp_ns;
-        raw_values->scan_age_ns = age > 0 ? age : 0;
-        raw_values->lost = scan->lost;
+        newest_scan = tact_comedi_stream_latest_scan(self->stream, &is_scan_new);
+        const int64_t age = tact_clock_now() - newest_scan->stamp_ns;
+        raw_tick_values->scan_age_at_tick_start_ns = now_ns - newest_scan->stamp_ns;
+        raw_tick_values->scan_age_ns = age > 0 ? age : 0;
+        raw_tick_values->stream_restart_count = newest_scan->stream_restart_count;
     }
-    raw_values->is_new_scan = has_new_scan != 0;
+    raw_tick_values->is_new_scan = is_scan_new != 0;
     int rc = tact_comedi_list_run(self->active_board->dev, &self->active_board->in);
     for (int i = 0; !rc && i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
         const lsampl_t *data = self->active_board->in.data[channel->op];
-        raw_values->raw[i] = scan && channel->is_read_by_stream     ? scan->raw[channel->scan_index]
-                             : channel->kind == TACT_COMEDI_DIGITAL ? data[1] >> channel->bit & 1U
-                                                                    : data[0];
+        raw_tick_values->raw[i] =
+            newest_scan && channel->is_read_by_stream ? newest_scan->raw[channel->scan_index]
+            : channel->kind == TACT_COMEDI_DIGITAL    ? data[1] >> channel->bit & 1U
+                                                      : data[0];
     }
     return rc;
 }
@@ -97,24 +99,24 @@ int tact_comedi_read_first_inputs(struct tact_comedi *self, int64_t tick)
     static const struct tact_comedi_inhibit_reasons none;
     if (self->playback) {
         return tact_comedi_playback_read_before_ticks(self->playback, &self->layout, tick,
-                                                      &self->raw_values);
+                                                      &self->raw_tick_values);
     }
     int rc = tact_comedi_read_live_inputs(self, tact_clock_now());
-    tact_comedi_capture_record_row(&self->capture, tick, rc, &none, &self->raw_values);
+    tact_comedi_capture_record_row(&self->capture, tick, rc, &none, &self->raw_tick_values);
     return rc;
 }
 
 /* Sets the inputs stream_age and stream_lost. Returns whether the scan is too old. */
 static bool update_stream_inputs(struct tact_comedi *self)
 {
-    double *stream_input_values =
+    double *stream_input_channel_values =
         self->value + tact_comedi_input_count(&self->layout) - TACT_COMEDI_STREAM_CHANNELS;
     if (!(self->layout.stream_rate > 0.0)) {
         return false;
     }
-    stream_input_values[0] = 1e-9 * (double)self->raw_values.scan_age_ns;
-    stream_input_values[1] = self->raw_values.lost;
-    return self->raw_values.scan_age_ns > self->layout.stream_timeout_ns;
+    stream_input_channel_values[0] = 1e-9 * (double)self->raw_tick_values.scan_age_ns;
+    stream_input_channel_values[1] = self->raw_tick_values.stream_restart_count;
+    return self->raw_tick_values.scan_age_ns > self->layout.stream_timeout_ns;
 }
 
 /* Updates the values of all inputs. Returns whether one has a fault. */
@@ -123,15 +125,15 @@ static bool update_input_values(struct tact_comedi *self)
     bool bad = false;
     for (int i = 0; i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
-        const lsampl_t raw = self->raw_values.raw[i];
+        const lsampl_t raw = self->raw_tick_values.raw[i];
         if (channel->kind == TACT_COMEDI_DIGITAL) {
             self->value[i] = (raw != 0) != channel->is_active_low;
         } else if (channel->kind == TACT_COMEDI_COUNTER) {
             update_counter_value(self, i, raw);
-        } else if (self->raw_values.is_new_scan) {
+        } else if (self->raw_tick_values.is_new_scan) {
             bad = !check_analog_input(self, i, raw) || bad;
         } else {
-            bad = bad || self->current_input_fault[i] != TACT_COMEDI_GOOD;
+            bad = bad || self->input_fault_of_last_tick[i] != TACT_COMEDI_GOOD;
         }
     }
     self->has_counter_reference = true;
@@ -164,7 +166,7 @@ static int read_board_inputs(struct tact_comedi *self, int64_t now_ns)
 static bool examine_board_inputs(struct tact_comedi *self, int rc, int64_t now_ns)
 {
     if (rc == 0) {
-        self->stamp_ns = now_ns - self->raw_values.scan_age_before_tick_ns;
+        self->stamp_ns = now_ns - self->raw_tick_values.scan_age_at_tick_start_ns;
         bool old = update_stream_inputs(self);
         return !update_input_values(self) && !old;
     }
@@ -179,26 +181,28 @@ static bool examine_board_inputs(struct tact_comedi *self, int rc, int64_t now_n
 
 /* Sets the device's state of this tick. */
 static void set_device_state(struct tact_comedi *self, int rc,
-                             const struct tact_comedi_inhibit_reasons *inhibit_reasons,
+                             const struct tact_comedi_inhibit_reasons *output_inhibit_reasons,
                              int64_t now_ns, struct tact_device_input *in)
 {
-    const bool are_all_inputs_usable =
-        examine_board_inputs(self, rc, now_ns) && !inhibit_reasons->has_output_write_failed;
-    if (inhibit_reasons->was_rearmed) {
+    const bool are_all_analog_inputs_usable =
+        examine_board_inputs(self, rc, now_ns) && !output_inhibit_reasons->has_output_write_failed;
+    if (output_inhibit_reasons->was_guard_rearmed) {
         self->output_gate = 0.0;
-        self->ticks_without_fault = self->recovery_tick_count;
+        self->ticks_without_fault = self->fault_recovery_ticks;
     }
     self->ticks_without_fault =
-        are_all_inputs_usable ? self->ticks_without_fault + (self->ticks_without_fault < UINT32_MAX)
-                              : 0;
-    if (self->ticks_without_fault < self->recovery_tick_count) {
+        are_all_analog_inputs_usable
+            ? self->ticks_without_fault + (self->ticks_without_fault < UINT32_MAX)
+            : 0;
+    if (self->ticks_without_fault < self->fault_recovery_ticks) {
         self->output_gate = 0.0;
     } else if (self->output_gate < 1.0) {
-        self->output_gate = fmin(self->output_gate + self->output_gate_step, 1.0);
+        self->output_gate = fmin(self->output_gate + self->output_gate_increase_per_tick, 1.0);
     }
-    in->state = rc == -ENODEV || inhibit_reasons->guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
-                : self->output_gate > 0.0                                   ? inhibit_reasons->guard
-                                                                            : TACT_DEVICE_STALE;
+    in->state = rc == -ENODEV || output_inhibit_reasons->guard == TACT_DEVICE_LOST
+                    ? TACT_DEVICE_LOST
+                : self->output_gate > 0.0 ? output_inhibit_reasons->guard
+                                          : TACT_DEVICE_STALE;
     in->stamp_ns = self->stamp_ns;
     memcpy(in->channel, self->value,
            (size_t)tact_comedi_input_count(&self->layout) * sizeof *in->channel);
@@ -208,14 +212,15 @@ static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
                         struct tact_device_input *in)
 {
     struct tact_comedi *self = data;
-    struct tact_comedi_inhibit_reasons inhibit_reasons;
+    struct tact_comedi_inhibit_reasons output_inhibit_reasons;
     (void)t;
     const int rc = read_board_inputs(self, now_ns);
-    inhibit_reasons.has_output_write_failed = self->last_write_error != 0;
-    inhibit_reasons.guard = tact_arming_state(&self->guard_arming, &inhibit_reasons.was_rearmed);
-    tact_comedi_capture_record_row(&self->capture, (int64_t)tick, rc, &inhibit_reasons,
-                                   &self->raw_values);
-    set_device_state(self, rc, &inhibit_reasons, now_ns, in);
+    output_inhibit_reasons.has_output_write_failed = self->last_write_error != 0;
+    output_inhibit_reasons.guard =
+        tact_guard_arming_state(&self->guard_arming, &output_inhibit_reasons.was_guard_rearmed);
+    tact_comedi_capture_record_row(&self->capture, (int64_t)tick, rc, &output_inhibit_reasons,
+                                   &self->raw_tick_values);
+    set_device_state(self, rc, &output_inhibit_reasons, now_ns, in);
 }
 
 static void read_recorded_tick(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -226,8 +231,8 @@ static void read_recorded_tick(void *data, uint64_t tick, double t, int64_t now_
     (void)tick;
     const bool has_recording_ended =
         tact_comedi_playback_tick_at_time(self->playback, &self->layout, t, &row);
-    self->raw_values = row.raw_values;
-    set_device_state(self, -row.error, &row.inhibit_reasons, now_ns, in);
+    self->raw_tick_values = row.raw_tick_values;
+    set_device_state(self, -row.error, &row.output_inhibit_reasons, now_ns, in);
     in->state = has_recording_ended ? TACT_DEVICE_ENDED : in->state;
 }
 
@@ -266,7 +271,7 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
 {
     struct tact_comedi *self = data;
     (void)now_ns;
-    tact_arming_update(&self->guard_arming, out, self->layout.output_count);
+    tact_guard_arming_update(&self->guard_arming, out, self->layout.output_count);
     if (self->guard_arming.has_guard_ended) {
         if (self->active_board && !self->are_outputs_zeroed_by_device) {
             self->are_outputs_zeroed_by_device =
@@ -296,7 +301,7 @@ static void close_comedi_device(void *data)
 {
     struct tact_comedi *self = data;
     tact_monitor_stop(&self->board_monitor);
-    tact_arming_report_gaps(&self->guard_arming, self->name, self->messages);
+    tact_guard_arming_report_gaps(&self->guard_arming, self->name, self->messages);
     /* the guard is stopped before the board is freed, which zeroes outputs that no process has
      * locked */
     tact_guard_stop(self->guard_arming.guard);

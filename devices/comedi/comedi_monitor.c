@@ -42,14 +42,15 @@ static void search_for_board(struct tact_comedi *self)
 static void report_stream_losses(struct tact_comedi *self)
 {
     int why = 0;
-    uint32_t lost = self->stream ? tact_comedi_stream_restart_count(self->stream, &why) : 0;
-    if (lost != self->reported_loss_count) {
+    uint32_t stream_restart_count =
+        self->stream ? tact_comedi_stream_restart_count(self->stream, &why) : 0;
+    if (stream_restart_count != self->reported_loss_count) {
         tact_message(
             self->messages, TACT_MESSAGE_WARNING,
             "%s: the stream of analog inputs of %s was lost (%s), %u so far; it is restarted",
             self->name, self->layout.path,
-            why == -EPIPE ? "the driver's buffer was full" : strerror(-why), lost);
-        self->reported_loss_count = lost;
+            why == -EPIPE ? "the driver's buffer was full" : strerror(-why), stream_restart_count);
+        self->reported_loss_count = stream_restart_count;
     }
 }
 
@@ -58,14 +59,14 @@ static void report_input_faults(struct tact_comedi *self)
     for (int i = 0; i < self->layout.input_count; i++) {
         unsigned int faults =
             atomic_load_explicit(&self->fault_counts_and_kinds[i], memory_order_relaxed);
-        if (faults != self->reported_channel_faults[i]) {
+        if (faults != self->reported_input_fault_bits[i]) {
             char gauge_text[160];
             tact_comedi_describe_gauge(self, i, gauge_text, sizeof gauge_text);
             tact_message(self->messages, TACT_MESSAGE_WARNING,
                          "%s: input %s is %s%s; the outputs are zero", self->name,
                          self->layout.input[i].name, tact_comedi_fault_name((int)(faults & 3U)),
                          gauge_text);
-            self->reported_channel_faults[i] = faults;
+            self->reported_input_fault_bits[i] = faults;
         }
     }
     tact_comedi_report_wrenches(self);
@@ -88,7 +89,7 @@ static void monitor_board_once(void *data)
 {
     struct tact_comedi *self = data;
     report_input_faults(self);
-    tact_arming_report(&self->guard_arming, self->name, self->messages);
+    tact_guard_arming_report(&self->guard_arming, self->name, self->messages);
     tact_comedi_capture_drain(&self->capture, self->name, self->messages);
     free_lost_board(self);
     if (self->is_loss_reported) {

@@ -16,11 +16,11 @@ static const double highest_polynomial_term = 1e9;
 /* A row of a recording in memory; its raw values are stored separately. */
 struct tact_comedi_playback_row {
     int64_t tick;
-    int64_t scan_age_before_tick_ns;
+    int64_t scan_age_at_tick_start_ns;
     int64_t scan_age_ns;
-    uint32_t lost;
+    uint32_t stream_restart_count;
     int16_t error;
-    uint8_t inhibit_bits;
+    uint8_t output_inhibit_bits;
     bool is_new_scan;
 };
 
@@ -102,14 +102,16 @@ static int grow_capture_capacity(struct tact_comedi_playback *playback, size_t *
     if (playback->rows < *capacity) {
         return 0;
     }
-    const size_t new_row_capacity = *capacity ? 2 * *capacity : 1024;
-    const size_t words = new_row_capacity * ((size_t)playback->channels + 1);
+    const size_t enlarged_row_capacity = *capacity ? 2 * *capacity : 1024;
+    const size_t words = enlarged_row_capacity * ((size_t)playback->channels + 1);
     struct tact_comedi_playback_row *row =
-        new_row_capacity > MAX_ROWS ? NULL : realloc(playback->row, new_row_capacity * sizeof *row);
+        enlarged_row_capacity > MAX_ROWS
+            ? NULL
+            : realloc(playback->row, enlarged_row_capacity * sizeof *row);
     playback->row = row ? row : playback->row;
     lsampl_t *raw = row ? realloc(playback->raw, words * sizeof *raw) : NULL;
     playback->raw = raw ? raw : playback->raw;
-    *capacity = raw ? new_row_capacity : *capacity;
+    *capacity = raw ? enlarged_row_capacity : *capacity;
     return raw ? 0 : -ENOMEM;
 }
 
@@ -139,10 +141,10 @@ static int parse_scan_row(struct tact_comedi_playback *playback, const char *tex
     playback->row[playback->rows++] =
         (struct tact_comedi_playback_row){.tick = v[0],
                                           .error = (int16_t)v[1],
-                                          .inhibit_bits = (uint8_t)v[2],
-                                          .scan_age_before_tick_ns = v[3],
+                                          .output_inhibit_bits = (uint8_t)v[2],
+                                          .scan_age_at_tick_start_ns = v[3],
                                           .scan_age_ns = v[4],
-                                          .lost = (uint32_t)v[5],
+                                          .stream_restart_count = (uint32_t)v[5],
                                           .is_new_scan = v[6] != 0};
     return 0;
 }
@@ -199,9 +201,9 @@ static void fill_recorded_raw_values(const struct tact_comedi_playback *playback
 {
     const struct tact_comedi_playback_row *row = &playback->row[at];
     const lsampl_t *raw = playback->raw + at * (size_t)playback->channels;
-    words->scan_age_before_tick_ns = row->scan_age_before_tick_ns;
+    words->scan_age_at_tick_start_ns = row->scan_age_at_tick_start_ns;
     words->scan_age_ns = row->scan_age_ns;
-    words->lost = row->lost;
+    words->stream_restart_count = row->stream_restart_count;
     words->is_new_scan = row->is_new_scan;
     for (int i = 0; i < layout->input_count; i++) {
         words->raw[i] = raw[layout->input[i].recording_column];
@@ -227,25 +229,29 @@ bool tact_comedi_playback_tick_at_time(struct tact_comedi_playback *playback,
                                        struct tact_comedi_recorded_tick *row)
 {
     const size_t before = playback->next;
-    bool is_new_scan = false, was_rearmed = false;
+    bool is_new_scan = false, was_guard_rearmed = false;
     while (playback->next < playback->rows &&
            (double)playback->row[playback->next].tick * playback->period <= t + slack) {
         is_new_scan = is_new_scan || playback->row[playback->next].is_new_scan;
-        was_rearmed = was_rearmed || (playback->row[playback->next].inhibit_bits & 4U);
+        was_guard_rearmed =
+            was_guard_rearmed || (playback->row[playback->next].output_inhibit_bits & 4U);
         playback->next++;
     }
     const size_t at = playback->next ? playback->next - 1 : 0;
     const struct tact_comedi_playback_row *recorded_row = &playback->row[at];
-    const double time_since_row = fmax(0.0, t - (double)recorded_row->tick * playback->period);
-    const bool is_row_repeated = playback->next == before && time_since_row > slack;
-    fill_recorded_raw_values(playback, layout, at, &row->raw_values);
+    const double time_since_recorded_row =
+        fmax(0.0, t - (double)recorded_row->tick * playback->period);
+    const bool is_recorded_row_repeated =
+        playback->next == before && time_since_recorded_row > slack;
+    fill_recorded_raw_values(playback, layout, at, &row->raw_tick_values);
     row->tick = recorded_row->tick;
     row->error = recorded_row->error;
-    row->inhibit_reasons = (struct tact_comedi_inhibit_reasons){
-        recorded_row->inhibit_bits & 3, was_rearmed, recorded_row->inhibit_bits & 8};
-    row->raw_values.is_new_scan = is_new_scan;
-    if (is_row_repeated && recorded_row->tick >= 0) {
-        row->raw_values.scan_age_before_tick_ns += llround(time_since_row * 1e9);
+    row->output_inhibit_reasons = (struct tact_comedi_inhibit_reasons){
+        recorded_row->output_inhibit_bits & 3, was_guard_rearmed,
+        recorded_row->output_inhibit_bits & 8};
+    row->raw_tick_values.is_new_scan = is_new_scan;
+    if (is_recorded_row_repeated && recorded_row->tick >= 0) {
+        row->raw_tick_values.scan_age_at_tick_start_ns += llround(time_since_recorded_row * 1e9);
     }
-    return playback->next == playback->rows && time_since_row > slack;
+    return playback->next == playback->rows && time_since_recorded_row > slack;
 }

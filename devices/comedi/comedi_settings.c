@@ -36,10 +36,10 @@ struct direction {
 };
 
 /* Finds subdevice and channel of a word such as "ai3" or "di0@2". */
-static int locate_channel(const struct tact_device_config *config,
-                          const struct tact_comedi_channel_source *channel_source,
-                          const struct direction *d, const char *word,
-                          struct tact_comedi_channel *channel, struct tact_error *err)
+static int set_board_channel_of_word(const struct tact_device_config *config,
+                                     const struct tact_comedi_channel_source *comedi_channel_source,
+                                     const struct direction *d, const char *word,
+                                     struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct source *source = NULL;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
@@ -62,19 +62,20 @@ static int locate_channel(const struct tact_device_config *config,
             "'%s' is not a channel such as %s, with or without @SUBDEVICE after it", word,
             d->output ? "ao0, do0 ..." : "ai0, di0, counter0 ...");
     }
-    const struct tact_comedi_channel_address channel_address = {
+    const struct tact_comedi_channel_address board_channel_address = {
         .word = word,
         .number = (unsigned int)number,
         .subdevice = named ? (int)subdevice_number : -1,
         .type = {source->type[0], source->type[1]},
         .output = d->output};
     channel->kind = source->kind;
-    return tact_comedi_locate_channel(config, channel_source, &channel_address, channel, err);
+    return tact_comedi_locate_channel(config, comedi_channel_source, &board_channel_address,
+                                      channel, err);
 }
 
 /* Reads names and channels from a text such as "angle=ai0 enable=!do1". */
 static int read_channel_names(const struct tact_device_config *config,
-                              const struct tact_comedi_channel_source *channel_source,
+                              const struct tact_comedi_channel_source *comedi_channel_source,
                               struct direction *d, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, d->channel_names_key);
@@ -95,8 +96,8 @@ static int read_channel_names(const struct tact_device_config *config,
         *is = '\0';
         snprintf(channel->name, sizeof channel->name, "%.*s", TACT_DEVICE_NAME - 1, word);
         channel->is_active_low = is[1] == '!';
-        rc = locate_channel(config, channel_source, d, is + 1 + channel->is_active_low, channel,
-                            err);
+        rc = set_board_channel_of_word(config, comedi_channel_source, d,
+                                       is + 1 + channel->is_active_low, channel, err);
         if (!rc && channel->is_active_low && channel->kind != TACT_COMEDI_DIGITAL) {
             rc = tact_settings_fault(config, setting, err,
                                      "%s: only a digital channel is active "
@@ -152,31 +153,32 @@ static int table_row_of_channel(const struct tact_device_config *config, const s
 }
 
 static int choose_voltage_range(const struct tact_device_config *config,
-                                const struct tact_comedi_channel_source *channel_source,
+                                const struct tact_comedi_channel_source *comedi_channel_source,
                                 const struct direction *d, int i, struct tact_error *err)
 {
     const double *row;
     int columns;
     int rc = table_row_of_channel(config, d, d->range, 2, 2, i, &row, &columns, err);
     return rc ? rc
-              : tact_comedi_find_range(config, channel_source, d->range, row, &d->channel[i], err);
+              : tact_comedi_find_range(config, comedi_channel_source, d->range, row, &d->channel[i],
+                                       err);
 }
 
 /* Chooses the polynomial between raw values and volts: from the calibration file, or from the
  * range. */
 static int choose_volt_polynomial(const struct tact_device_config *config,
-                                  const struct tact_comedi_channel_source *channel_source,
+                                  const struct tact_comedi_channel_source *comedi_channel_source,
                                   const comedi_calibration_t *calibration, bool output,
                                   struct tact_comedi_channel *channel, struct tact_error *err)
 {
     enum comedi_conversion_direction direction = output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL;
-    if (channel_source->playback && output) {
+    if (comedi_channel_source->playback && output) {
         return 0;
     }
     int rc = calibration ? comedi_get_softcal_converter(channel->subdevice, channel->channel,
                                                         channel->range, direction, calibration,
                                                         &channel->volts)
-                         : tact_comedi_volt_polynomial(channel_source, output, channel);
+                         : tact_comedi_volt_polynomial(comedi_channel_source, output, channel);
     if (rc < 0) {
         return tact_settings_fault(
             config, tact_settings_find(config, calibration ? "calibration" : "board"), err,
@@ -191,50 +193,52 @@ static int choose_volt_polynomial(const struct tact_device_config *config,
 /* Checks that the calibration file can be opened before comedilib's parser reads it, which would
  * print messages of its own. */
 static int read_calibration(const struct tact_device_config *config,
-                            const struct tact_comedi_channel_source *channel_source,
+                            const struct tact_comedi_channel_source *comedi_channel_source,
                             comedi_calibration_t **calibration, struct tact_error *err)
 {
-    char full[1024] = "";
-    int rc = tact_settings_path(config, "calibration", full, sizeof full, err);
-    if (rc || !full[0]) {
+    char calibration_file_path[1024] = "";
+    int rc = tact_settings_path(config, "calibration", calibration_file_path,
+                                sizeof calibration_file_path, err);
+    if (rc || !calibration_file_path[0]) {
         return rc;
     }
     const struct tact_device_setting *setting = tact_settings_find(config, "calibration");
     struct tact_error why = {.line = 0};
-    FILE *file = tact_regular_file_open(full, &rc, &why);
+    FILE *file = tact_regular_file_open(calibration_file_path, &rc, &why);
     if (!file) {
-        return tact_settings_fault(config, setting, err, "%s: %s", full, why.text);
+        return tact_settings_fault(config, setting, err, "%s: %s", calibration_file_path, why.text);
     }
     fclose(file);
     void *saved_locale = tact_number_begin();
-    *calibration = comedi_parse_calibration_file(full);
+    *calibration = comedi_parse_calibration_file(calibration_file_path);
     tact_number_end(saved_locale);
     if (!*calibration) {
         return tact_settings_fault(config, setting, err, "%s is not a calibration file of comedi",
-                                   full);
+                                   calibration_file_path);
     }
-    if (strcmp((*calibration)->driver_name, channel_source->driver) != 0 ||
-        strcmp((*calibration)->board_name, channel_source->board) != 0) {
+    if (strcmp((*calibration)->driver_name, comedi_channel_source->driver) != 0 ||
+        strcmp((*calibration)->board_name, comedi_channel_source->board) != 0) {
         return tact_settings_fault(
             config, setting, err,
             "the calibration file %s is for the board %s (driver %s), this board is %s (driver %s)",
-            full, (*calibration)->board_name, (*calibration)->driver_name, channel_source->board,
-            channel_source->driver);
+            calibration_file_path, (*calibration)->board_name, (*calibration)->driver_name,
+            comedi_channel_source->board, comedi_channel_source->driver);
     }
     return 0;
 }
 
 /* Reads "maps.angle": the map of the input with that name, as tact calibrate writes it. */
-static int read_named_map(const struct tact_device_config *config, const struct direction *d,
-                          struct tact_comedi_channel *channel, struct tact_error *err)
+static int read_polynomial_map_of_input(const struct tact_device_config *config,
+                                        const struct direction *d,
+                                        struct tact_comedi_channel *channel, struct tact_error *err)
 {
     char key[TACT_DEVICE_NAME + 8];
     const double *polynomial_coefficients = NULL;
-    double single_coefficient;
+    double constant_map_coefficient;
     int count = 0;
     snprintf(key, sizeof key, "maps.%s", channel->name);
-    int rc =
-        tact_settings_list(config, key, &single_coefficient, &polynomial_coefficients, &count, err);
+    int rc = tact_settings_list(config, key, &constant_map_coefficient, &polynomial_coefficients,
+                                &count, err);
     if (rc || !polynomial_coefficients || d->output) {
         return rc;
     }
@@ -253,15 +257,15 @@ static int read_named_map(const struct tact_device_config *config, const struct 
 
 /* A map of an unknown input is an error in the scene; a calibration file may have more inputs. */
 static int check_calibration_setting(const struct tact_device_config *config,
-                                     const struct tact_comedi_channel_source *channel_source,
+                                     const struct tact_comedi_channel_source *comedi_channel_source,
                                      const struct direction *in, struct tact_error *err)
 {
     const char *name = NULL;
     int rc = tact_settings_text(config, "calibrated_for", &name, err);
-    if (!rc && name && strcmp(name, channel_source->board) != 0) {
+    if (!rc && name && strcmp(name, comedi_channel_source->board) != 0) {
         return tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
                                    "the calibration is for the board %s, this board is %s", name,
-                                   channel_source->board);
+                                   comedi_channel_source->board);
     }
     for (int i = 0; !rc && i < config->setting_count; i++) {
         const struct tact_device_setting *setting = &config->settings[i];
@@ -283,7 +287,7 @@ static int check_calibration_setting(const struct tact_device_config *config,
 }
 
 static int read_calibration_tables(const struct tact_device_config *config,
-                                   const struct tact_comedi_channel_source *channel_source,
+                                   const struct tact_comedi_channel_source *comedi_channel_source,
                                    const comedi_calibration_t *calibration, int voltage_reference,
                                    const struct direction *d, struct tact_error *err)
 {
@@ -314,7 +318,7 @@ static int read_calibration_tables(const struct tact_device_config *config,
             channel->map[k] = k < columns ? row[k] : 0.0;
         }
         channel->has_scaling_map = row != NULL;
-        rc = rc ? rc : read_named_map(config, d, channel, err);
+        rc = rc ? rc : read_polynomial_map_of_input(config, d, channel, err);
         if (!rc && !d->output) {
             rc = table_row_of_channel(config, d, "limits", 2, 2, i, &row, &columns, err);
         }
@@ -328,9 +332,9 @@ static int read_calibration_tables(const struct tact_device_config *config,
         }
         if (!rc && is_analog_channel) {
             channel->voltage_reference = (unsigned int)voltage_reference;
-            rc = choose_voltage_range(config, channel_source, d, i, err);
+            rc = choose_voltage_range(config, comedi_channel_source, d, i, err);
             rc = rc ? rc
-                    : choose_volt_polynomial(config, channel_source, calibration, d->output,
+                    : choose_volt_polynomial(config, comedi_channel_source, calibration, d->output,
                                              channel, err);
         }
     }
@@ -338,7 +342,7 @@ static int read_calibration_tables(const struct tact_device_config *config,
 }
 
 int tact_comedi_choose_channels(const struct tact_device_config *config,
-                                const struct tact_comedi_channel_source *channel_source,
+                                const struct tact_comedi_channel_source *comedi_channel_source,
                                 struct tact_comedi_channel_layout *layout, struct tact_error *err)
 {
     static const char *const references[] = {"ground", "common", "differential", "other"};
@@ -349,15 +353,16 @@ int tact_comedi_choose_channels(const struct tact_device_config *config,
     comedi_calibration_t *calibration = NULL;
     int voltage_reference = AREF_GROUND;
     int rc = tact_settings_choice(config, "reference", references, 4, &voltage_reference, err);
-    rc = rc ? rc : read_channel_names(config, channel_source, &in, err);
-    rc = rc ? rc : read_channel_names(config, channel_source, &out, err);
-    rc = rc ? rc : check_calibration_setting(config, channel_source, &in, err);
-    rc = rc ? rc : read_calibration(config, channel_source, &calibration, err);
+    rc = rc ? rc : read_channel_names(config, comedi_channel_source, &in, err);
+    rc = rc ? rc : read_channel_names(config, comedi_channel_source, &out, err);
+    rc = rc ? rc : check_calibration_setting(config, comedi_channel_source, &in, err);
+    rc = rc ? rc : read_calibration(config, comedi_channel_source, &calibration, err);
     rc = rc ? rc
-            : read_calibration_tables(config, channel_source, calibration, voltage_reference, &in,
+            : read_calibration_tables(config, comedi_channel_source, calibration, voltage_reference,
+                                      &in, err);
+    rc = rc ? rc
+            : read_calibration_tables(config, comedi_channel_source, calibration, AREF_GROUND, &out,
                                       err);
-    rc = rc ? rc
-            : read_calibration_tables(config, channel_source, calibration, AREF_GROUND, &out, err);
     if (calibration) {
         comedi_cleanup_calibration(calibration);
     }
@@ -368,7 +373,7 @@ int tact_comedi_choose_channels(const struct tact_device_config *config,
                                  "missing key \"inputs\" or \"outputs\", such as "
                                  "\"angle=ai0\"");
     }
-    snprintf(layout->driver, sizeof layout->driver, "%s", channel_source->driver);
-    snprintf(layout->board, sizeof layout->board, "%s", channel_source->board);
+    snprintf(layout->driver, sizeof layout->driver, "%s", comedi_channel_source->driver);
+    snprintf(layout->board, sizeof layout->board, "%s", comedi_channel_source->board);
     return rc;
 }

@@ -13,26 +13,26 @@
  * direction: `reopened_board` (monitor to loop), `active_board`, `lost_board` (loop to monitor). */
 struct tact_comedi {
     struct tact_comedi_channel_layout layout;
-    uint32_t saturated_tick_limit; /* ticks */
-    uint32_t stuck_tick_limit;     /* ticks */
-    uint32_t recovery_tick_count;  /* ticks */
-    double output_gate_step; /* increase of `output_gate` per tick, when outputs return after a
-                                fault */
-    int64_t timeout_ns;      /* timeout of the guard */
+    uint32_t saturated_tick_limit;        /* ticks */
+    uint32_t stuck_tick_limit;            /* ticks */
+    uint32_t fault_recovery_ticks;        /* ticks */
+    double output_gate_increase_per_tick; /* increase of `output_gate` per tick, when outputs return
+                                after a fault */
+    int64_t timeout_ns;                   /* timeout of the guard */
     bool has_output_guard;
     /* state of the guard of the outputs; without a guard the loop writes them */
-    struct tact_arming guard_arming;
+    struct tact_guard_arming guard_arming;
     /* members used by the loop: */
     struct tact_comedi_board *active_board; /* board that the loop uses; NULL while it is lost */
-    int current_input_fault[TACT_DEVICE_CHANNELS];
-    struct tact_comedi_health input_health[TACT_DEVICE_CHANNELS];
-    lsampl_t counter[TACT_DEVICE_CHANNELS]; /* last raw value */
+    int input_fault_of_last_tick[TACT_DEVICE_CHANNELS];
+    struct tact_comedi_analog_input_health analog_input_health[TACT_DEVICE_CHANNELS];
+    lsampl_t last_raw_counter_value[TACT_DEVICE_CHANNELS]; /* last raw value */
     int64_t count[TACT_DEVICE_CHANNELS];
     double value[TACT_DEVICE_CHANNELS];
-    bool is_input_unreliable[TACT_DEVICE_CHANNELS]; /* analog inputs: saturated or unusable in this
-                                                       tick */
+    bool is_analog_input_unreliable[TACT_DEVICE_CHANNELS]; /* analog inputs: saturated or unusable
+                                                       in this tick */
     /* number of ticks in a row in which each wrench axis was over its limit */
-    uint32_t ticks_over_limit[TACT_DEVICE_WRENCHES][6];
+    uint32_t wrench_ticks_over_limit[TACT_DEVICE_WRENCHES][6];
     /* bit mask of axes over their limits */
     unsigned int overloaded_wrench_axes[TACT_DEVICE_WRENCHES];
     bool has_counter_reference;   /* counter[] has values of the present board */
@@ -42,7 +42,7 @@ struct tact_comedi {
     int64_t stamp_ns;
     /* stream of scans; NULL: analog inputs are read by instructions */
     struct tact_comedi_stream *stream;
-    struct tact_comedi_raw_values raw_values; /* raw values of this tick */
+    struct tact_comedi_raw_values raw_tick_values; /* raw values of this tick */
     struct tact_comedi_capture capture;
     struct tact_comedi_playback *playback; /* a recording instead of a board, or NULL */
     /* the guard has ended; the device itself has zeroed the outputs */
@@ -63,7 +63,7 @@ struct tact_comedi {
     struct tact_messages messages;
     bool is_loss_reported;
     int reported_open_error; /* error of opening the board that was reported last */
-    unsigned int reported_channel_faults[TACT_DEVICE_CHANNELS];
+    unsigned int reported_input_fault_bits[TACT_DEVICE_CHANNELS];
     uint32_t reported_loss_count; /* number of the stream's restarts that were reported */
     struct tact_monitor board_monitor;
 };
@@ -74,7 +74,7 @@ extern const struct tact_device_ops tact_comedi_ops, tact_comedi_playback_ops;
 /** Sets all inputs to their initial values, before the loop runs. Not real-time safe. */
 void tact_comedi_init_inputs(struct tact_comedi *self);
 
-/** Reads the inputs into `raw_values`, for a tick of this time. Real-time safe.
+/** Reads the inputs into `raw_tick_values`, for a tick of this time. Real-time safe.
  *  @retval 0, or a negative errno */
 int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns);
 

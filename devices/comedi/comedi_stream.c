@@ -18,7 +18,7 @@
 enum {
     SCAN_BUFFER_BYTES = 65536,
     /* interval at which the stream's thread checks for a stop request */
-    STOP_POLL_MS = 20,
+    STREAM_STOP_POLL_MS = 20,
     STREAM_RETRY_NS = 20000000,         /* interval of attempts to start the stream */
     FIRST_SCAN_TIMEOUT_NS = 1000000000, /* maximum wait for the first scan */
     /* SCHED_FIFO priority of the stream's thread: below the kernel's interrupt threads */
@@ -31,10 +31,10 @@ struct tact_comedi_stream {
     unsigned int list[TACT_DEVICE_CHANNELS];
     unsigned int channels;
     size_t sample_bytes; /* [B] */
-    struct tact_triple *scan_buffer;
+    struct tact_triple *scan_triple_buffer;
     atomic_bool stop;
     atomic_bool is_gone;
-    atomic_uint lost;
+    atomic_uint stream_restart_count;
     atomic_int error; /* negative errno for which the stream was lost last */
     pthread_t thread;
     bool has_stream_thread;
@@ -43,7 +43,7 @@ struct tact_comedi_stream {
     double rate;
     /* number of bytes of an incomplete scan at the start of the buffer */
     size_t incomplete_scan_bytes;
-    unsigned char buffer[SCAN_BUFFER_BYTES];
+    unsigned char unread_scan_bytes[SCAN_BUFFER_BYTES];
 };
 
 /* Builds the comedi command that scans the inputs at the rate nearest to the requested one. */
@@ -113,14 +113,15 @@ static int start_scan_command(struct tact_comedi_stream *s)
 
 /* Publishes the last complete scan in the buffer, and keeps the bytes of an incomplete one. Returns
  * whether there was a complete scan. */
-static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_bytes)
+static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_scan_bytes)
 {
     const size_t size = s->sample_bytes * s->channels;
-    const size_t complete_scan_count = filled_bytes / size;
+    const size_t complete_scan_count = filled_scan_bytes / size;
     if (complete_scan_count > 0) {
-        const unsigned char *from = s->buffer + (complete_scan_count - 1) * size;
-        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scan_buffer);
-        scan->lost = atomic_load_explicit(&s->lost, memory_order_relaxed);
+        const unsigned char *from = s->unread_scan_bytes + (complete_scan_count - 1) * size;
+        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scan_triple_buffer);
+        scan->stream_restart_count =
+            atomic_load_explicit(&s->stream_restart_count, memory_order_relaxed);
         for (unsigned int i = 0; i < s->channels; i++) {
             sampl_t raw;
             if (s->sample_bytes == sizeof raw) {
@@ -131,8 +132,9 @@ static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_byte
             }
         }
     }
-    s->incomplete_scan_bytes = filled_bytes - complete_scan_count * size;
-    memmove(s->buffer, s->buffer + complete_scan_count * size, s->incomplete_scan_bytes);
+    s->incomplete_scan_bytes = filled_scan_bytes - complete_scan_count * size;
+    memmove(s->unread_scan_bytes, s->unread_scan_bytes + complete_scan_count * size,
+            s->incomplete_scan_bytes);
     return complete_scan_count > 0;
 }
 
@@ -140,13 +142,13 @@ static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_byte
  * used, as its age is unknown. Returns 0, or the negative errno for which it has ended. */
 static int read_available_scans(struct tact_comedi_stream *s)
 {
-    struct pollfd stream_poll = {.fd = comedi_fileno(s->dev), .events = POLLIN};
+    struct pollfd stream_poll_descriptor = {.fd = comedi_fileno(s->dev), .events = POLLIN};
     bool any = false;
     ssize_t n;
-    if (poll(&stream_poll, 1, STOP_POLL_MS) == 0) {
+    if (poll(&stream_poll_descriptor, 1, STREAM_STOP_POLL_MS) == 0) {
         return 0;
     }
-    while ((n = read(stream_poll.fd, s->buffer + s->incomplete_scan_bytes,
+    while ((n = read(stream_poll_descriptor.fd, s->unread_scan_bytes + s->incomplete_scan_bytes,
                      SCAN_BUFFER_BYTES - s->incomplete_scan_bytes)) > 0) {
         any = publish_newest_scan(s, s->incomplete_scan_bytes + (size_t)n) || any;
     }
@@ -154,9 +156,9 @@ static int read_available_scans(struct tact_comedi_stream *s)
         return n < 0 ? -errno : -EPIPE;
     }
     if (any) {
-        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scan_buffer);
+        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scan_triple_buffer);
         scan->stamp_ns = tact_clock_now();
-        tact_triple_publish(s->scan_buffer);
+        tact_triple_publish(s->scan_triple_buffer);
     }
     return 0;
 }
@@ -172,7 +174,7 @@ static void *run_stream_thread(void *data)
         } else if (rc) {
             close_stream_board(s);
             atomic_store_explicit(&s->error, rc, memory_order_relaxed);
-            atomic_fetch_add_explicit(&s->lost, 1, memory_order_release);
+            atomic_fetch_add_explicit(&s->stream_restart_count, 1, memory_order_release);
             atomic_store_explicit(&s->is_gone, rc == -ENODEV, memory_order_release);
         } else {
             atomic_store_explicit(&s->is_gone, false, memory_order_release);
@@ -184,7 +186,7 @@ static void *run_stream_thread(void *data)
 static int wait_for_first_scan(struct tact_comedi_stream *s)
 {
     const int64_t first_scan_deadline_ns = tact_clock_now() + FIRST_SCAN_TIMEOUT_NS;
-    while (tact_triple_published(s->scan_buffer) == 0) {
+    while (tact_triple_published(s->scan_triple_buffer) == 0) {
         if (tact_clock_now() > first_scan_deadline_ns) {
             return -ETIMEDOUT;
         }
@@ -199,7 +201,8 @@ int tact_comedi_stream_start(const struct tact_comedi_channel_layout *layout,
     const struct sched_param priority = {.sched_priority = PRIORITY};
     const struct tact_thread_options options = {.name = "tact-stream"};
     struct tact_comedi_stream *s = calloc(1, sizeof *s);
-    int rc = s ? tact_triple_create(&s->scan_buffer, sizeof(struct tact_comedi_scan), 0) : -ENOMEM;
+    int rc = s ? tact_triple_create(&s->scan_triple_buffer, sizeof(struct tact_comedi_scan), 0)
+               : -ENOMEM;
     for (int i = 0; !rc && i < layout->input_count; i++) {
         const struct tact_comedi_channel *c = &layout->input[i];
         if (c->is_read_by_stream) {
@@ -236,7 +239,7 @@ int tact_comedi_stream_start(const struct tact_comedi_channel_layout *layout,
 const struct tact_comedi_scan *tact_comedi_stream_latest_scan(struct tact_comedi_stream *stream,
                                                               int *is_new_scan)
 {
-    return tact_triple_read(stream->scan_buffer, is_new_scan);
+    return tact_triple_read(stream->scan_triple_buffer, is_new_scan);
 }
 
 bool tact_comedi_stream_board_is_gone(const struct tact_comedi_stream *stream)
@@ -246,9 +249,10 @@ bool tact_comedi_stream_board_is_gone(const struct tact_comedi_stream *stream)
 
 uint32_t tact_comedi_stream_restart_count(const struct tact_comedi_stream *stream, int *error)
 {
-    uint32_t lost = atomic_load_explicit(&stream->lost, memory_order_acquire);
+    uint32_t stream_restart_count =
+        atomic_load_explicit(&stream->stream_restart_count, memory_order_acquire);
     *error = atomic_load_explicit(&stream->error, memory_order_relaxed);
-    return lost;
+    return stream_restart_count;
 }
 
 void tact_comedi_stream_stop(struct tact_comedi_stream *stream)
@@ -261,7 +265,7 @@ void tact_comedi_stream_stop(struct tact_comedi_stream *stream)
         pthread_join(stream->thread, NULL);
     }
     close_stream_board(stream);
-    tact_triple_free(stream->scan_buffer);
+    tact_triple_free(stream->scan_triple_buffer);
     free(stream);
 }
 
@@ -307,9 +311,9 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
 int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_t *dev,
                                 struct tact_comedi_channel_layout *layout, struct tact_error *err)
 {
-    double stream_timeout = 0.05;
+    double stream_timeout_seconds = 0.05;
     int rc = tact_settings_positive(config, "stream", &layout->stream_rate, err);
-    rc = rc ? rc : tact_settings_positive(config, "stream_timeout", &stream_timeout, err);
+    rc = rc ? rc : tact_settings_positive(config, "stream_timeout", &stream_timeout_seconds, err);
     if (rc || !(layout->stream_rate > 0.0)) {
         return rc;
     }
@@ -323,6 +327,6 @@ int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_
             "more than %d inputs, counting the two that describe the state of the stream",
             TACT_DEVICE_CHANNELS);
     }
-    layout->stream_timeout_ns = (int64_t)(fmin(stream_timeout, 3600.0) * 1e9);
+    layout->stream_timeout_ns = (int64_t)(fmin(stream_timeout_seconds, 3600.0) * 1e9);
     return dev ? choose_stream_subdevice(config, dev, layout, err) : 0;
 }

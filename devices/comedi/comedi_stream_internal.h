@@ -6,8 +6,8 @@
 
 /** A scan: one value of each streamed input, in the order of the layout. */
 struct tact_comedi_scan {
-    int64_t stamp_ns; /* time at which the scan was read, CLOCK_MONOTONIC */
-    uint32_t lost;    /* number of restarts of the stream until then */
+    int64_t stamp_ns;              /* time at which the scan was read, CLOCK_MONOTONIC */
+    uint32_t stream_restart_count; /* number of restarts of the stream until then */
     lsampl_t raw[TACT_DEVICE_CHANNELS];
 };
 

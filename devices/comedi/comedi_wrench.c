@@ -41,14 +41,15 @@ int tact_comedi_input_count(const struct tact_comedi_channel_layout *layout)
 
 int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tact_error *err)
 {
-    double longest = 0.0;
+    double longest_bias_measuring_duration = 0.0;
     double sum[TACT_DEVICE_WRENCHES][TACT_WRENCH_GAUGES] = {{0.0}};
-    int gauge_reading_count[TACT_DEVICE_WRENCHES] = {0};
+    int bias_reading_count[TACT_DEVICE_WRENCHES] = {0};
     for (int w = 0; w < self->layout.wrench_count; w++) {
-        longest = fmax(longest, self->layout.wrench[w].bias_measuring_duration);
+        longest_bias_measuring_duration = fmax(
+            longest_bias_measuring_duration, self->layout.wrench[w].gauge_bias_measuring_duration);
     }
     int64_t start = tact_clock_now();
-    for (int n = 0; n * period < longest; n++) {
+    for (int n = 0; n * period < longest_bias_measuring_duration; n++) {
         if (!self->playback) {
             tact_clock_sleep_until(start + (int64_t)(n * period * 1e9));
         }
@@ -61,24 +62,25 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
         }
         for (int w = 0; w < self->layout.wrench_count; w++) {
             const struct tact_wrench *wrench = &self->layout.wrench[w];
-            for (int i = 0; n * period < wrench->bias_measuring_duration && i < wrench->map.gauges;
+            for (int i = 0;
+                 n * period < wrench->gauge_bias_measuring_duration && i < wrench->map.gauges;
                  i++) {
                 const struct tact_comedi_channel *gauge = &self->layout.input[wrench->gauge[i]];
-                lsampl_t raw = self->raw_values.raw[wrench->gauge[i]];
+                lsampl_t raw = self->raw_tick_values.raw[wrench->gauge[i]];
                 if (raw == 0 || raw >= gauge->maxdata) {
                     return tact_error_set(
                         err, -ERANGE,
                         "%s: the zero of sensor %s was not measured: input %s is saturated",
                         self->name, wrench->name, gauge->name);
                 }
-                sum[w][i] += tact_comedi_value(gauge, raw, 0);
+                sum[w][i] += tact_comedi_scaled_value(gauge, raw, 0);
             }
-            gauge_reading_count[w] += n * period < wrench->bias_measuring_duration;
+            bias_reading_count[w] += n * period < wrench->gauge_bias_measuring_duration;
         }
     }
     for (int w = 0; w < self->layout.wrench_count; w++) {
-        for (int i = 0; gauge_reading_count[w] && i < self->layout.wrench[w].map.gauges; i++) {
-            self->layout.wrench[w].map.bias[i] = sum[w][i] / gauge_reading_count[w];
+        for (int i = 0; bias_reading_count[w] && i < self->layout.wrench[w].map.gauges; i++) {
+            self->layout.wrench[w].map.gauge_bias[i] = sum[w][i] / bias_reading_count[w];
         }
     }
     return 0;
@@ -90,11 +92,11 @@ static unsigned int find_overloaded_axes(struct tact_comedi *self, int w, const 
     unsigned int bits = 0;
     for (int k = 0; k < 6; k++) {
         bool exceeds_limit_of_sensor_axis = !(fabs(wrench[k]) <= self->layout.wrench[w].limit[k]);
-        self->ticks_over_limit[w][k] =
-            exceeds_limit_of_sensor_axis
-                ? self->ticks_over_limit[w][k] + (self->ticks_over_limit[w][k] < UINT32_MAX)
-                : 0;
-        bits |= (unsigned int)(self->ticks_over_limit[w][k] >= self->saturated_tick_limit)
+        self->wrench_ticks_over_limit[w][k] =
+            exceeds_limit_of_sensor_axis ? self->wrench_ticks_over_limit[w][k] +
+                                               (self->wrench_ticks_over_limit[w][k] < UINT32_MAX)
+                                         : 0;
+        bits |= (unsigned int)(self->wrench_ticks_over_limit[w][k] >= self->saturated_tick_limit)
                 << (TACT_WRENCH_AXIS_BIT + k);
     }
     return bits;
@@ -105,7 +107,7 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
     unsigned int all = 0;
     for (int w = 0; w < self->layout.wrench_count; w++) {
         const struct tact_wrench *wrench = &self->layout.wrench[w];
-        if (!self->raw_values.is_new_scan) {
+        if (!self->raw_tick_values.is_new_scan) {
             all |= self->overloaded_wrench_axes[w];
             continue;
         }
@@ -115,7 +117,7 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
         unsigned int bits = 0;
         for (int i = 0; i < wrench->map.gauges; i++) {
             gauge[i] = self->value[wrench->gauge[i]];
-            bits |= (unsigned int)self->is_input_unreliable[wrench->gauge[i]] << i;
+            bits |= (unsigned int)self->is_analog_input_unreliable[wrench->gauge[i]] << i;
         }
         if (bits == 0) {
             tact_wrench_from_gauges(&wrench->map, gauge, value);

@@ -14,7 +14,7 @@ void tact_wrench_from_gauges(const struct tact_wrench_map *map, const double *ga
     for (int k = 0; k < 6; k++) {
         double sum = 0.0;
         for (int i = 0; i < map->gauges; i++) {
-            sum += map->matrix[k][i] * (gauge_voltages[i] - map->bias[i]);
+            sum += map->matrix[k][i] * (gauge_voltages[i] - map->gauge_bias[i]);
         }
         wrench[k] = sum;
     }
@@ -26,16 +26,16 @@ void tact_wrench_transform_map(struct tact_wrench_map *map, const struct tact_po
         double column[6];
         double force[3];
         double torque[3];
-        double lever_arm[3];
+        double moment_of_shifted_force[3];
         for (int k = 0; k < 6; k++) {
             column[k] = map->matrix[k][i];
         }
         tact_quat_rotate(force, pose->quat_wxyz, column);
         tact_quat_rotate(torque, pose->quat_wxyz, column + 3);
-        tact_v3_cross(lever_arm, pose->position, force);
+        tact_v3_cross(moment_of_shifted_force, pose->position, force);
         for (int k = 0; k < 3; k++) {
             map->matrix[k][i] = force[k];
-            map->matrix[3 + k][i] = torque[k] + lever_arm[k];
+            map->matrix[3 + k][i] = torque[k] + moment_of_shifted_force[k];
         }
     }
 }
@@ -126,11 +126,13 @@ int tact_wrench_length_unit(const char *word, double *unit_in_metres)
 void tact_wrench_describe(const struct tact_wrench *wrench, int first,
                           struct tact_device_info *info)
 {
-    struct tact_device_wrench *wrench_description = &info->wrench[info->wrench_count++];
-    snprintf(wrench_description->name, sizeof wrench_description->name, "%s", wrench->name);
-    snprintf(wrench_description->frame, sizeof wrench_description->frame, "%s", wrench->frame);
-    wrench_description->channel = first;
-    wrench_description->untared = !wrench->has_gauge_bias;
+    struct tact_device_wrench *device_wrench_description = &info->wrench[info->wrench_count++];
+    snprintf(device_wrench_description->name, sizeof device_wrench_description->name, "%s",
+             wrench->name);
+    snprintf(device_wrench_description->frame, sizeof device_wrench_description->frame, "%s",
+             wrench->frame);
+    device_wrench_description->channel = first;
+    device_wrench_description->untared = !wrench->has_gauge_bias;
     for (int k = 0; k < TACT_WRENCH_CHANNELS; k++) {
         char name[TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s_%s", wrench->name,

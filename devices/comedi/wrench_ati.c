@@ -29,7 +29,7 @@ struct ati_file_reader {
     struct tact_error *err;
     /* found */
     int count; /* calibrations */
-    struct tag sensor, calibration, transform, axis[AXES], user[AXES];
+    struct tag sensor_tag, calibration, transform, axis[AXES], user[AXES];
 };
 
 /* Sets the error with the line of the text at `at`; NULL: without a line. */
@@ -46,7 +46,7 @@ static int set_ati_file_error(const struct ati_file_reader *r, const char *at, c
                           word);
 }
 
-static const char *find_text_after(const char *from, const char *end)
+static const char *find_end_after_text(const char *from, const char *end)
 {
     const char *at = strstr(from, end);
     return at ? at + strlen(end) : from + strlen(from);
@@ -57,9 +57,9 @@ static int find_next_tag(const struct ati_file_reader *r, const char **at, struc
 {
     const char *from;
     while ((from = strchr(*at, '<')) && (from[1] == '!' || from[1] == '?')) {
-        *at = find_text_after(from, !strncmp(from, "<!--", 4)        ? "-->"
-                                    : !strncmp(from, "<![CDATA[", 9) ? "]]>"
-                                                                     : ">");
+        *at = find_end_after_text(from, !strncmp(from, "<!--", 4)        ? "-->"
+                                        : !strncmp(from, "<![CDATA[", 9) ? "]]>"
+                                                                         : ">");
     }
     if (!from) {
         return 0;
@@ -146,8 +146,9 @@ static int parse_axis_values(const struct ati_file_reader *r, const struct tag *
     if (rc < 1) {
         return rc ? rc : set_ati_file_error(r, tag->name, "no values of ", tact_wrench_axes[axis]);
     }
-    char *unparsed_text = text;
-    for (char *word; (word = strtok_r(unparsed_text, " \t\r\n", &unparsed_text)); count++) {
+    char *unparsed_axis_values = text;
+    for (char *word; (word = strtok_r(unparsed_axis_values, " \t\r\n", &unparsed_axis_values));
+         count++) {
         double value;
         if (count == TACT_WRENCH_GAUGES || parse_decimal_number(word, &value)) {
             return set_ati_file_error(
@@ -177,7 +178,7 @@ static int store_matrix_element(const struct ati_file_reader *r, const struct ta
     return 0;
 }
 
-static int store_axis_element(struct ati_file_reader *r, const struct tag *tag)
+static int store_force_axis_element(struct ati_file_reader *r, const struct tag *tag)
 {
     char text[LONGEST];
     int rc = read_tag_attribute(r, tag, "Name", text);
@@ -204,7 +205,7 @@ static int find_calibration_elements(struct ati_file_reader *r)
                                                    r->count == r->required_calibration_number);
         rc = 0;
         if (is_tag_named(&tag, "FTSensor") && !tag.is_closing_tag) {
-            rc = store_matrix_element(r, &tag, &r->sensor, "FTSensor");
+            rc = store_matrix_element(r, &tag, &r->sensor_tag, "FTSensor");
         } else if (is_tag_named(&tag, "Calibration")) {
             if (inside != tag.is_closing_tag) {
                 return set_ati_file_error(
@@ -229,7 +230,7 @@ static int find_calibration_elements(struct ati_file_reader *r)
             rc = !inside ? set_ati_file_error(
                                r, tag.name,
                                "an element Axis or UserAxis outside of a Calibration element", "")
-                 : is_in_chosen_calibration ? store_axis_element(r, &tag)
+                 : is_in_chosen_calibration ? store_force_axis_element(r, &tag)
                                             : 0;
         } else if (is_in_chosen_calibration && !tag.is_closing_tag &&
                    is_tag_named(&tag, "BasicTransform")) {
@@ -244,7 +245,7 @@ static int find_calibration_elements(struct ati_file_reader *r)
 
 /* Moves the reference point of the matrix: rows named Axis are about the transducer's origin, the
  * result about that of BasicTransform. */
-static int shift_matrix_reference_point(const struct ati_file_reader *r)
+static int apply_tool_transform_to_matrix(const struct ati_file_reader *r)
 {
     static const char *const names[] = {"Dx", "Dy", "Dz", "Rx", "Ry", "Rz"};
     const struct tag *tag = &r->transform;
@@ -302,9 +303,9 @@ static int check_gauge_count(const struct ati_file_reader *r)
 {
     char text[LONGEST];
     double gauges;
-    int rc = r->sensor.name ? read_tag_attribute(r, &r->sensor, "NumGages", text) : 0;
+    int rc = r->sensor_tag.name ? read_tag_attribute(r, &r->sensor_tag, "NumGages", text) : 0;
     if (rc > 0 && (parse_decimal_number(text, &gauges) || gauges != r->map->gauges)) {
-        return set_ati_file_error(r, r->sensor.name,
+        return set_ati_file_error(r, r->sensor_tag.name,
                                   "each axis must have as many values as NumGages states, ", text);
     }
     return rc < 0 ? rc : 0;
@@ -342,7 +343,7 @@ static int parse_calibration_matrix(struct ati_file_reader *r)
         rc = rc ? rc : parse_axis_values(r, tag, k, unit[k / 3] / scale);
     }
     rc = rc ? rc : check_gauge_count(r);
-    return rc || reported ? rc : shift_matrix_reference_point(r);
+    return rc || reported ? rc : apply_tool_transform_to_matrix(r);
 }
 
 /* Reads the whole file into memory, ended by a zero byte. Returns NULL with a negative errno in
@@ -367,7 +368,7 @@ static char *read_ati_file(const char *path, int *rc, struct tact_error *err)
     return text;
 }
 
-int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *map,
+int tact_wrench_read_ati(const char *path, int calibration_number, struct tact_wrench_map *map,
                          struct tact_error *err)
 {
     int rc;
@@ -375,7 +376,7 @@ int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *ma
     if (text) {
         struct ati_file_reader r = {.path = path,
                                     .text = text,
-                                    .required_calibration_number = which,
+                                    .required_calibration_number = calibration_number,
                                     .map = map,
                                     .err = err};
         memset(map, 0, sizeof *map);

@@ -12,8 +12,8 @@
 /** Calibration of a sensor: wrench = matrix (gauges - bias), with force [N] and torque [N m]. */
 struct tact_wrench_map {
     int gauges;
-    double matrix[6][TACT_WRENCH_GAUGES]; /* calibration matrix [N, N m per unit of the gauges] */
-    double bias[TACT_WRENCH_GAUGES];      /* bias of the gauges at rest, in their unit */
+    double matrix[6][TACT_WRENCH_GAUGES];  /* calibration matrix [N, N m per unit of the gauges] */
+    double gauge_bias[TACT_WRENCH_GAUGES]; /* bias of the gauges at rest, in their unit */
 };
 
 /** Computes the wrench from the gauges. Real-time safe. */
@@ -38,7 +38,7 @@ int tact_wrench_length_unit(const char *word, double *unit_in_metres);
  * BasicTransform. The bias is 0. which: number of the calibration in the file, from 1; 0: the file
  * must have only one.
  *  @retval 0, or a negative errno with *err filled: file, line and why */
-int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *map,
+int tact_wrench_read_ati(const char *path, int calibration_number, struct tact_wrench_map *map,
                          struct tact_error *err);
 
 /** A force-torque sensor as the settings describe it. */
@@ -49,7 +49,7 @@ struct tact_wrench {
     int gauge[TACT_WRENCH_GAUGES]; /* index of each gauge among the device's inputs */
     double limit[6];               /* maximum magnitude of each axis [N, N m] */
     /* [s] time for which the bias is measured when the device is opened; 0: it is not measured */
-    double bias_measuring_duration;
+    double gauge_bias_measuring_duration;
     bool has_gauge_bias; /* a bias is set or was measured */
 };
 
@@ -63,7 +63,8 @@ extern const char *const tact_wrench_axes[6];
  *  @retval number of sensors, at most `most`, or a negative errno with *err filled */
 int tact_wrench_settings(const struct tact_device_config *config,
                          const struct tact_device_channel *inputs, int input_count,
-                         struct tact_wrench *wrenches, int most, struct tact_error *err);
+                         struct tact_wrench *force_torque_sensors, int most,
+                         struct tact_error *err);
 
 /** Adds the sensor and its channels to the device's description; first: index of its first channel.
  */

@@ -39,8 +39,9 @@ static int read_sensor_name(const struct wrench_settings_reader *r)
         return set_wrench_setting_error(r, "name", "missing key \"name\"", "");
     }
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    if (!strchr(first, name[0]) || strspn(name, more) != strlen(name) ||
+    static const char allowed_later_characters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    if (!strchr(first, name[0]) || strspn(name, allowed_later_characters) != strlen(name) ||
         strlen(name) >= sizeof r->wrench->name) {
         return set_wrench_setting_error(
             r, "name",
@@ -94,9 +95,10 @@ static int read_number_list(const struct wrench_settings_reader *r, const char *
                             const double **numbers)
 {
     int found = count;
-    double single_number_storage;
+    double number_of_one_number_list;
     *numbers = NULL;
-    int rc = tact_settings_list(r->config, key, &single_number_storage, numbers, &found, r->err);
+    int rc =
+        tact_settings_list(r->config, key, &number_of_one_number_list, numbers, &found, r->err);
     if (!rc && found != count) {
         rc = tact_settings_fault(r->config, tact_settings_find(r->config, key), r->err,
                                  "expected %d numbers, not %d", count, found);
@@ -108,15 +110,18 @@ static int read_calibration_file(const struct wrench_settings_reader *r, const c
 {
     struct tact_wrench_map *map = &r->wrench->map;
     struct tact_error why = {.line = 0};
-    char full[1024];
-    double which = 0.0;
+    char wrench_calibration_path[1024];
+    double calibration_number = 0.0;
     int gauges = map->gauges;
-    int rc = tact_settings_path(r->config, "file", full, sizeof full, r->err);
+    int rc = tact_settings_path(r->config, "file", wrench_calibration_path,
+                                sizeof wrench_calibration_path, r->err);
     if (rc) {
         return rc;
     }
-    rc = tact_settings_number(r->config, "file_calibration", &which, r->err);
-    if (!rc && which != 0.0 && !(which >= 1.0 && which <= 1000.0 && which == floor(which))) {
+    rc = tact_settings_number(r->config, "file_calibration", &calibration_number, r->err);
+    if (!rc && calibration_number != 0.0 &&
+        !(calibration_number >= 1.0 && calibration_number <= 1000.0 &&
+          calibration_number == floor(calibration_number))) {
         rc = set_wrench_setting_error(r, "file_calibration",
                                       "expected the number of a calibration in the file, 1 to 1000",
                                       "");
@@ -124,13 +129,13 @@ static int read_calibration_file(const struct wrench_settings_reader *r, const c
     if (rc) {
         return rc;
     }
-    if (tact_wrench_read_ati(full, (int)which, map, &why)) {
+    if (tact_wrench_read_ati(wrench_calibration_path, (int)calibration_number, map, &why)) {
         char line[16] = "";
         if (why.line) {
             snprintf(line, sizeof line, ":%d", why.line);
         }
         return tact_settings_fault(r->config, tact_settings_find(r->config, "file"), r->err,
-                                   "%.200s%s: %s", full, line, why.text);
+                                   "%.200s%s: %s", wrench_calibration_path, line, why.text);
     }
     if (map->gauges != gauges) {
         return tact_settings_fault(
@@ -217,7 +222,7 @@ static int read_calibration_matrix(const struct wrench_settings_reader *r)
  * of the device, as written by tact calibrate. */
 static int read_gauge_bias(const struct wrench_settings_reader *r)
 {
-    const struct wrench_settings_reader device_settings_reader = {
+    const struct wrench_settings_reader unprefixed_settings_reader = {
         r->device_config, r->device_config, r->inputs, r->input_count, r->wrench, r->err};
     struct tact_wrench_map *map = &r->wrench->map;
     const double *bias_in_scene;
@@ -225,16 +230,16 @@ static int read_gauge_bias(const struct wrench_settings_reader *r)
     char key[40];
     snprintf(key, sizeof key, "bias.%s", r->wrench->name);
     int rc = read_number_list(r, "bias", map->gauges, &bias_in_scene);
-    rc =
-        rc ? rc : read_number_list(&device_settings_reader, key, map->gauges, &bias_in_calibration);
+    rc = rc ? rc
+            : read_number_list(&unprefixed_settings_reader, key, map->gauges, &bias_in_calibration);
     if (!rc && bias_in_scene && bias_in_calibration) {
-        rc = set_wrench_setting_error(&device_settings_reader, key,
+        rc = set_wrench_setting_error(&unprefixed_settings_reader, key,
                                       "the bias of the sensor's gauges is set twice, here and by "
                                       "the key \"bias\" of the sensor: remove one of the two",
                                       "");
     }
     if (!rc && (bias_in_scene || bias_in_calibration)) {
-        memcpy(map->bias, bias_in_scene ? bias_in_scene : bias_in_calibration,
+        memcpy(map->gauge_bias, bias_in_scene ? bias_in_scene : bias_in_calibration,
                sizeof *bias_in_scene * (size_t)map->gauges);
         r->wrench->has_gauge_bias = true;
     }
@@ -242,7 +247,7 @@ static int read_gauge_bias(const struct wrench_settings_reader *r)
 }
 
 /* Reads the settings frame, pose, bias, tare and limits of a sensor. */
-static int read_other_settings(const struct wrench_settings_reader *r)
+static int read_frame_pose_bias_and_limits(const struct wrench_settings_reader *r)
 {
     struct tact_wrench *wrench = r->wrench;
     struct tact_pose pose = tact_pose_identity();
@@ -269,13 +274,14 @@ static int read_other_settings(const struct wrench_settings_reader *r)
             rc = set_wrench_setting_error(r, "limits", "expected numbers above 0", "");
         }
     }
-    rc =
-        rc ? rc : tact_settings_number(r->config, "tare", &wrench->bias_measuring_duration, r->err);
-    if (!rc &&
-        !(wrench->bias_measuring_duration >= 0.0 && wrench->bias_measuring_duration <= 10.0)) {
+    rc = rc ? rc
+            : tact_settings_number(r->config, "tare", &wrench->gauge_bias_measuring_duration,
+                                   r->err);
+    if (!rc && !(wrench->gauge_bias_measuring_duration >= 0.0 &&
+                 wrench->gauge_bias_measuring_duration <= 10.0)) {
         rc = set_wrench_setting_error(r, "tare", "expected 0 to 10 s", "");
     }
-    wrench->has_gauge_bias = wrench->has_gauge_bias || wrench->bias_measuring_duration > 0.0;
+    wrench->has_gauge_bias = wrench->has_gauge_bias || wrench->gauge_bias_measuring_duration > 0.0;
     rc = rc ? rc : tact_settings_text(r->config, "frame", &frame, r->err);
     if (!rc && strlen(frame) >= sizeof wrench->frame) {
         rc = set_wrench_setting_error(r, "frame", "expected a frame name of at most 47 bytes, not ",
@@ -287,7 +293,7 @@ static int read_other_settings(const struct wrench_settings_reader *r)
 
 int tact_wrench_settings(const struct tact_device_config *config,
                          const struct tact_device_channel *inputs, int input_count,
-                         struct tact_wrench *wrenches, int most, struct tact_error *err)
+                         struct tact_wrench *force_torque_sensors, int most, struct tact_error *err)
 {
     static const char *const keys[] = {"name",   "channels", "matrix",           "file",
                                        "units",  "bias",     "file_calibration", "tare",
@@ -296,9 +302,10 @@ int tact_wrench_settings(const struct tact_device_config *config,
     for (;;) {
         struct tact_device_setting settings[SETTINGS];
         struct tact_device_config part;
-        char sensor_key_prefix[32];
-        snprintf(sensor_key_prefix, sizeof sensor_key_prefix, "wrenches[%d].", count);
-        int found = tact_settings_select(config, sensor_key_prefix, settings, SETTINGS, &part);
+        char wrench_sensor_key_prefix[32];
+        snprintf(wrench_sensor_key_prefix, sizeof wrench_sensor_key_prefix, "wrenches[%d].", count);
+        int found =
+            tact_settings_select(config, wrench_sensor_key_prefix, settings, SETTINGS, &part);
         if (found == 0) {
             return count;
         }
@@ -306,16 +313,16 @@ int tact_wrench_settings(const struct tact_device_config *config,
             return tact_settings_fault(config, settings, err, "more than %d force-torque sensors",
                                        most);
         }
-        struct tact_wrench *wrench = &wrenches[count++];
+        struct tact_wrench *wrench = &force_torque_sensors[count++];
         struct wrench_settings_reader r = {config, &part, inputs, input_count, wrench, err};
         memset(wrench, 0, sizeof *wrench);
         int rc = tact_settings_check(&part, keys, sizeof keys / sizeof *keys, err);
         rc = rc ? rc : read_sensor_name(&r);
         rc = rc ? rc : read_gauge_inputs(&r);
         rc = rc ? rc : read_calibration_matrix(&r);
-        rc = rc ? rc : read_other_settings(&r);
+        rc = rc ? rc : read_frame_pose_bias_and_limits(&r);
         for (int i = 0; !rc && i + 1 < count; i++) {
-            if (strcmp(wrenches[i].name, wrench->name) == 0) {
+            if (strcmp(force_torque_sensors[i].name, wrench->name) == 0) {
                 rc = set_wrench_setting_error(&r, "name", "given twice: ", wrench->name);
             }
         }

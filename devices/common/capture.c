@@ -11,12 +11,14 @@
 /* the file of a recording is locked while it is written */
 static int remove_capture_file(const char *path)
 {
-    struct stat file_status;
+    struct stat capture_file_status;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return errno == ENOENT ? 0 : errno == ELOOP ? -EEXIST : -errno;
     }
-    int rc = fstat(fd, &file_status) ? -errno : S_ISREG(file_status.st_mode) ? 0 : -EEXIST;
+    int rc = fstat(fd, &capture_file_status)        ? -errno
+             : S_ISREG(capture_file_status.st_mode) ? 0
+                                                    : -EEXIST;
     rc = !rc && flock(fd, LOCK_EX | LOCK_NB) ? -EBUSY : rc;
     rc = !rc && unlink(path) ? -errno : rc;
     close(fd);
@@ -74,9 +76,9 @@ void *tact_capture_reserve_entry(struct tact_capture *capture)
     return capture->ring ? tact_ring_reserve(capture->ring) : NULL;
 }
 
-void tact_capture_drain(struct tact_capture *capture,
-                        void (*write)(FILE *file, const void *kept, void *user), void *user,
-                        const char *name, struct tact_messages messages)
+void tact_capture_write_queued_entries(struct tact_capture *capture,
+                                       void (*write)(FILE *file, const void *kept, void *user),
+                                       void *user, const char *name, struct tact_messages messages)
 {
     const void *kept;
     if (!capture->file) {
@@ -87,16 +89,17 @@ void tact_capture_drain(struct tact_capture *capture,
         tact_ring_release(capture->ring);
     }
     fflush(capture->file);
-    uint64_t overruns = tact_ring_overruns(capture->ring);
-    bool has_write_failed = ferror(capture->file) && !capture->is_write_failure_reported;
-    if (overruns != capture->overruns || has_write_failed) {
+    uint64_t capture_ring_overruns = tact_ring_overruns(capture->ring);
+    bool has_capture_write_failed = ferror(capture->file) && !capture->is_write_failure_reported;
+    if (capture_ring_overruns != capture->capture_ring_overruns || has_capture_write_failed) {
         tact_message(messages, TACT_MESSAGE_ERROR,
                      "%s: the recording %s is incomplete: %" PRIu64
                      " %s were lost before they were written%s",
-                     name, capture->path, overruns, capture->what,
-                     has_write_failed ? ", and writing to the disk failed" : "");
-        capture->overruns = overruns;
-        capture->is_write_failure_reported = capture->is_write_failure_reported || has_write_failed;
+                     name, capture->path, capture_ring_overruns, capture->what,
+                     has_capture_write_failed ? ", and writing to the disk failed" : "");
+        capture->capture_ring_overruns = capture_ring_overruns;
+        capture->is_write_failure_reported =
+            capture->is_write_failure_reported || has_capture_write_failed;
     }
 }
 

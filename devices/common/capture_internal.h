@@ -15,8 +15,8 @@ struct tact_capture {
     struct tact_ring *ring;
     FILE *file;
     char path[512];
-    const char *what;  /* what an entry is called in messages, such as "events" */
-    uint64_t overruns; /* reported */
+    const char *what;               /* what an entry is called in messages, such as "events" */
+    uint64_t capture_ring_overruns; /* reported */
     bool is_write_failure_reported;
 };
 
@@ -35,11 +35,12 @@ void *tact_capture_reserve_entry(struct tact_capture *capture);
 
 /** Writes the queued entries to the file by the callback `write`; reports lost entries once. Not
  * real-time safe. */
-void tact_capture_drain(struct tact_capture *capture,
-                        void (*write)(FILE *file, const void *kept, void *user), void *user,
-                        const char *name, struct tact_messages messages);
+void tact_capture_write_queued_entries(struct tact_capture *capture,
+                                       void (*write)(FILE *file, const void *kept, void *user),
+                                       void *user, const char *name, struct tact_messages messages);
 
-/** Closes the file; the caller writes the remaining entries before, by tact_capture_drain(). */
+/** Closes the file; the caller writes the remaining entries before, by
+ * tact_capture_write_queued_entries(). */
 void tact_capture_close(struct tact_capture *capture, const char *name,
                         struct tact_messages messages);
 

@@ -56,9 +56,9 @@ static int split_line_into_fields(struct tact_csv *csv, int most)
     int count = 0;
     char *at = csv->text;
     for (;;) {
-        at += strspn(at, csv->column_separator == '\t' ? " " : " \t");
-        char *end = csv->column_separator == ' ' ? at + strcspn(at, " \t")
-                                                 : strchr(at, csv->column_separator);
+        at += strspn(at, csv->csv_column_separator == '\t' ? " " : " \t");
+        char *end = csv->csv_column_separator == ' ' ? at + strcspn(at, " \t")
+                                                     : strchr(at, csv->csv_column_separator);
         if (count < most) {
             csv->fields[count] = at;
         }
@@ -111,12 +111,12 @@ static int read_csv_header(struct tact_csv *csv, struct tact_error *err)
     size_t most = 1;
     int numbers = 0;
     double value;
-    csv->column_separator = strchr(csv->text, ',')    ? ','
-                            : strchr(csv->text, ';')  ? ';'
-                            : strchr(csv->text, '\t') ? '\t'
-                                                      : ' ';
+    csv->csv_column_separator = strchr(csv->text, ',')    ? ','
+                                : strchr(csv->text, ';')  ? ';'
+                                : strchr(csv->text, '\t') ? '\t'
+                                                          : ' ';
     for (const char *at = csv->text; *at; at++) {
-        most += *at == csv->column_separator || *at == '\t';
+        most += *at == csv->csv_column_separator || *at == '\t';
     }
     csv->fields = calloc(most + 1, sizeof *csv->fields);
     csv->column_names = calloc(most + 1, sizeof *csv->column_names);
@@ -172,7 +172,7 @@ int tact_csv_column(const struct tact_csv *csv, const char *word)
     return found;
 }
 
-int tact_csv_row(struct tact_csv *csv, const int *wanted_columns, int count, double *values,
+int tact_csv_row(struct tact_csv *csv, const int *columns_to_read, int count, double *values,
                  struct tact_error *err)
 {
     if (csv->is_first_row_unread) {
@@ -190,8 +190,8 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted_columns, int count, dou
         }
     }
     for (int i = 0; i < count; i++) {
-        char *field = csv->fields[wanted_columns[i]];
-        const char *name = csv->column_names[wanted_columns[i]];
+        char *field = csv->fields[columns_to_read[i]];
+        const char *name = csv->column_names[columns_to_read[i]];
         if (tact_settings_parse(field, &values[i])) {
             return tact_error_set(err, set_csv_error(csv, err, field, name),
                                   "expected a number, not '%.40s'", field);

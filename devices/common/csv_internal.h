@@ -19,7 +19,7 @@ struct tact_csv {
     int line;   /* number of the line in `text`, from 1 */
     char *text; /* the line, whose separators are replaced by zero bytes */
     size_t capacity;
-    char column_separator;
+    char csv_column_separator;
     int columns;
     char **fields;            /* [columns + 1] pointers to the fields of the line in `text` */
     char **column_names;      /* [columns] names of the columns; "column_N" without a header */
@@ -34,10 +34,10 @@ int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err
  * @retval >= 0, -ENOENT, or -EEXIST if two columns have the name */
 int tact_csv_column(const struct tact_csv *csv, const char *word);
 
-/** Reads the next row's fields `wanted_columns` (count column indices) as finite numbers into
+/** Reads the next row's fields `columns_to_read` (count column indices) as finite numbers into
  * values.
  *  @retval 1 for a row, 0 at the end of the file, or a negative errno with *err filled */
-int tact_csv_row(struct tact_csv *csv, const int *wanted_columns, int count, double *values,
+int tact_csv_row(struct tact_csv *csv, const int *columns_to_read, int count, double *values,
                  struct tact_error *err);
 
 void tact_csv_close(struct tact_csv *csv);

@@ -49,7 +49,7 @@ static void join_allowed_words(const char *const *words, size_t count, char *buf
 }
 
 /* known: an allowed key or, ending in '[' or '.', the prefix of allowed keys */
-static bool is_key_of_pattern(const char *key, const char *known)
+static bool is_key_of_allowed_pattern(const char *key, const char *known)
 {
     size_t n = strlen(known);
     bool is_key_prefix = n > 0 && (known[n - 1] == '[' || known[n - 1] == '.');
@@ -62,7 +62,7 @@ int tact_settings_check(const struct tact_device_config *config, const char *con
     for (int i = 0; i < config->setting_count; i++) {
         const struct tact_device_setting *setting = &config->settings[i];
         size_t k = 0;
-        while (k < count && !is_key_of_pattern(setting->key, keys[k])) {
+        while (k < count && !is_key_of_allowed_pattern(setting->key, keys[k])) {
             k++;
         }
         if (k == count) {
@@ -98,11 +98,11 @@ int tact_settings_select(const struct tact_device_config *config, const char *pr
 int tact_settings_parse(const char *text, double *value)
 {
     char *end = NULL;
-    double parsed_number = tact_number_read(text, &end);
+    double parsed_setting_number = tact_number_read(text, &end);
     if (strpbrk(text, "xX") || end == text || end[strspn(end, " \t\r\n")] != '\0') {
         return -EINVAL;
     }
-    *value = parsed_number;
+    *value = parsed_setting_number;
     return 0;
 }
 
@@ -110,42 +110,42 @@ int tact_settings_number(const struct tact_device_config *config, const char *ke
                          struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
-    double parsed_number;
+    double parsed_setting_number;
     if (!setting) {
         return 0;
     }
     if (setting->text) {
-        if (tact_settings_parse(setting->text, &parsed_number)) {
+        if (tact_settings_parse(setting->text, &parsed_setting_number)) {
             return tact_settings_fault(config, setting, err, "expected a number, not '%s'",
                                        setting->text);
         }
     } else if (setting->numbers && setting->rows == 1 && setting->columns == 1) {
-        parsed_number = setting->numbers[0];
+        parsed_setting_number = setting->numbers[0];
     } else {
         return tact_settings_fault(config, setting, err,
                                    "expected a number, not a list of numbers");
     }
-    if (!isfinite(parsed_number)) {
+    if (!isfinite(parsed_setting_number)) {
         return tact_settings_fault(config, setting, err, "expected a finite number");
     }
-    *value = parsed_number;
+    *value = parsed_setting_number;
     return 0;
 }
 
 int tact_settings_positive(const struct tact_device_config *config, const char *key, double *value,
                            struct tact_error *err)
 {
-    double parsed_number = 1.0;
-    int rc = tact_settings_number(config, key, &parsed_number, err);
+    double parsed_setting_number = 1.0;
+    int rc = tact_settings_number(config, key, &parsed_setting_number, err);
     if (rc) {
         return rc;
     }
-    if (!(parsed_number > 0.0)) {
+    if (!(parsed_setting_number > 0.0)) {
         return tact_settings_fault(config, tact_settings_find(config, key), err,
-                                   "expected a number above 0, not %g", parsed_number);
+                                   "expected a number above 0, not %g", parsed_setting_number);
     }
     if (tact_settings_find(config, key)) {
-        *value = parsed_number;
+        *value = parsed_setting_number;
     }
     return 0;
 }

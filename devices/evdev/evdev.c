@@ -17,7 +17,7 @@ static int read_device_selector(const struct tact_device_config *config,
     char *const to[] = {selector->path, selector->name_to_match, selector->serial, selector->phys};
     const size_t size[] = {sizeof selector->path, sizeof selector->name_to_match,
                            sizeof selector->serial, sizeof selector->phys};
-    int criterion_count = 0;
+    int selection_criterion_count = 0;
     for (int i = 0; i < 4; i++) {
         const char *text = NULL;
         int rc = tact_settings_text(config, keys[i], &text, err);
@@ -29,12 +29,13 @@ static int read_device_selector(const struct tact_device_config *config,
                                        "longer than %zu characters", size[i] - 1);
         }
         snprintf(to[i], size[i], "%s", text ? text : "");
-        criterion_count += text != NULL;
+        selection_criterion_count += text != NULL;
     }
-    return criterion_count ? 0
-                           : tact_settings_fault(
-                                 config, NULL, err,
-                                 "no input device is selected: set path, match, serial or phys");
+    return selection_criterion_count
+               ? 0
+               : tact_settings_fault(
+                     config, NULL, err,
+                     "no input device is selected: set path, match, serial or phys");
 }
 
 /* Reports why no device was found. */
@@ -75,10 +76,10 @@ static void map_codes_to_channels(struct tact_evdev *self)
     memset(self->channel_of_key, TACT_EVDEV_NONE, sizeof self->channel_of_key);
     for (int i = 0; i < self->layout.count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
-        uint8_t *channel_of_code = channel->type == EV_ABS   ? self->channel_of_abs
-                                   : channel->type == EV_REL ? self->channel_of_rel
-                                                             : self->channel_of_key;
-        channel_of_code[channel->code] = (uint8_t)i;
+        uint8_t *channel_index_of_code = channel->type == EV_ABS   ? self->channel_of_abs
+                                         : channel->type == EV_REL ? self->channel_of_rel
+                                                                   : self->channel_of_key;
+        channel_index_of_code[channel->code] = (uint8_t)i;
     }
 }
 
@@ -139,7 +140,8 @@ static void describe_evdev(const struct tact_evdev *self, const struct tact_devi
     }
     info->output_count = self->force.count;
     for (int i = 0; i < info->output_count; i++) {
-        tact_settings_channel(&info->output[i], tact_force_name(self->force.channel[i]), "1", 0.0);
+        tact_settings_channel(&info->output[i], tact_force_output_name(self->force.channel[i]), "1",
+                              0.0);
     }
 }
 
@@ -185,12 +187,13 @@ static int read_layout_settings(struct tact_evdev *self, const struct tact_devic
         "inverted", "deadzone", "relative",      "timeout", "relative_range", "forces",
         "gain",     "rate",     "frequency",     "guard",   "guard_timeout",  "recording",
         "axis.",    "raw",      "calibrated_for"};
-    double timeout = 0.04;
+    double stale_timeout_seconds = 0.04;
     snprintf(self->name, sizeof self->name, "%s", config->name);
     self->messages = config->messages;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
-    rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
-    self->timeout_ns = timeout < 1e9 ? (int64_t)(timeout * 1e9) : INT64_MAX;
+    rc = rc ? rc : tact_settings_positive(config, "timeout", &stale_timeout_seconds, err);
+    self->timeout_ns =
+        stale_timeout_seconds < 1e9 ? (int64_t)(stale_timeout_seconds * 1e9) : INT64_MAX;
     rc = rc ? rc : open_event_source(self, config, search, err);
     rc = rc ? rc : tact_evdev_choose_channels(config, self->active_source->dev, &self->layout, err);
     if (rc) {
@@ -200,7 +203,7 @@ static int read_layout_settings(struct tact_evdev *self, const struct tact_devic
     tact_evdev_store_identity(&self->selector, self->active_source->dev);
     map_codes_to_channels(self);
     tact_evdev_update_state(self, tact_clock_now());
-    self->monitored_source = self->active_source;
+    self->source_checked_by_monitor = self->active_source;
     report_found_device(self, search);
     return 0;
 }

@@ -19,10 +19,10 @@ static void write_supported_codes(FILE *file, const struct libevdev *dev, unsign
     const int most = type == EV_SYN ? EV_MAX : libevdev_event_type_get_max(type);
     for (int first = 0; first <= most; first += 64) {
         fprintf(file, "B: %02x", type);
-        for (int byte_index = 0; byte_index < 8; byte_index++) {
+        for (int code_bitmap_byte_index = 0; code_bitmap_byte_index < 8; code_bitmap_byte_index++) {
             unsigned int bits = 0;
             for (int bit = 0; bit < 8; bit++) {
-                const int code = first + 8 * byte_index + bit;
+                const int code = first + 8 * code_bitmap_byte_index + bit;
                 const bool has =
                     code <= most &&
                     (type == EV_SYN ? libevdev_has_event_type(dev, (unsigned int)code)
@@ -42,9 +42,9 @@ static void write_event_line(FILE *file, const struct input_event *event)
 }
 
 /* Calls a function for each axis, and for each pressed key. */
-static void for_each_initial_value(const struct libevdev *dev,
-                                   void (*take)(void *user, const struct input_event *event),
-                                   void *user)
+static void call_for_each_initial_value(const struct libevdev *dev,
+                                        void (*take)(void *user, const struct input_event *event),
+                                        void *user)
 {
     for (unsigned int code = 0; code < ABS_CNT; code++) {
         const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
@@ -61,7 +61,7 @@ static void for_each_initial_value(const struct libevdev *dev,
     }
 }
 
-struct initial_state_writer {
+struct initial_state_writer_context {
     FILE *file;
     /* time at which the device was opened, on the clock of the events */
     struct timespec device_open_time;
@@ -69,11 +69,11 @@ struct initial_state_writer {
 
 static void write_initial_event(void *user, const struct input_event *event)
 {
-    const struct initial_state_writer *first = user;
-    struct input_event stamped_event = *event;
-    stamped_event.input_event_sec = first->device_open_time.tv_sec;
-    stamped_event.input_event_usec = first->device_open_time.tv_nsec / 1000;
-    write_event_line(first->file, &stamped_event);
+    const struct initial_state_writer_context *first = user;
+    struct input_event event_with_opening_time = *event;
+    event_with_opening_time.input_event_sec = first->device_open_time.tv_sec;
+    event_with_opening_time.input_event_usec = first->device_open_time.tv_nsec / 1000;
+    write_event_line(first->file, &event_with_opening_time);
     fputs("\t# start\n", first->file);
 }
 
@@ -103,9 +103,9 @@ static void write_capture_head(FILE *file, const struct tact_device_config *conf
                     info->fuzz, info->flat, info->resolution);
         }
     }
-    struct initial_state_writer first = {.file = file};
+    struct initial_state_writer_context first = {.file = file};
     clock_gettime(is_clock_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &first.device_open_time);
-    for_each_initial_value(dev, write_initial_event, &first);
+    call_for_each_initial_value(dev, write_initial_event, &first);
     write_initial_event(&first, &(struct input_event){.type = EV_SYN});
 }
 
@@ -136,17 +136,17 @@ void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
 }
 
 void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick,
-                                 int connection_mark, int64_t now_ns)
+                                 int connection_mark_code, int64_t now_ns)
 {
     /* Event times have microseconds: the value of the entry has the remaining nanoseconds. */
-    const struct input_event event = {.type = (uint16_t)connection_mark,
+    const struct input_event event = {.type = (uint16_t)connection_mark_code,
                                       .value = (int32_t)(now_ns % 1000),
                                       .input_event_sec = now_ns / 1000000000,
                                       .input_event_usec = now_ns % 1000000000 / 1000};
     tact_evdev_capture_event(capture, tick, &event);
 }
 
-struct full_state_capture {
+struct full_state_capture_context {
     struct tact_evdev_capture *capture;
     uint64_t tick;
     int64_t now_ns;
@@ -154,7 +154,7 @@ struct full_state_capture {
 
 static void queue_state_event(void *user, const struct input_event *event)
 {
-    const struct full_state_capture *back = user;
+    const struct full_state_capture_context *back = user;
     struct queued_event *queued_event = tact_capture_reserve_entry(&back->capture->capture);
     if (queued_event) {
         *queued_event = (struct queued_event){back->tick, true, *event};
@@ -167,10 +167,10 @@ static void queue_state_event(void *user, const struct input_event *event)
 void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,
                                    const struct libevdev *dev, int64_t now_ns)
 {
-    struct full_state_capture back = {capture, tick, now_ns};
+    struct full_state_capture_context back = {capture, tick, now_ns};
     if (capture->capture.ring) {
         tact_evdev_capture_add_mark(capture, tick, TACT_CAPTURE_BACK, now_ns);
-        for_each_initial_value(dev, queue_state_event, &back);
+        call_for_each_initial_value(dev, queue_state_event, &back);
     }
 }
 
@@ -194,7 +194,7 @@ static void write_queued_event(FILE *file, const void *entry, void *unused)
 void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
                               struct tact_messages messages)
 {
-    tact_capture_drain(&capture->capture, write_queued_event, NULL, name, messages);
+    tact_capture_write_queued_entries(&capture->capture, write_queued_event, NULL, name, messages);
 }
 
 void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick, const char *name,

@@ -35,7 +35,7 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
 void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
                               const struct input_event *event);
 void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick,
-                                 int connection_mark, int64_t now_ns);
+                                 int connection_mark_code, int64_t now_ns);
 
 /** Queues the return of a lost device, and its whole state. Real-time safe. */
 void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,

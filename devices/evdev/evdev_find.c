@@ -14,11 +14,12 @@
 
 /* libevdev prints messages unless a handler is set. */
 static void ignore_libevdev_message(const struct libevdev *dev, enum libevdev_log_priority priority,
-                                    void *data, const char *file, int line, const char *function,
-                                    const char *format, va_list args)
+                                    void *data, const char *file, int line,
+                                    const char *source_function_name, const char *format,
+                                    va_list args)
 {
-    (void)dev, (void)priority, (void)data, (void)file, (void)line, (void)function, (void)format,
-        (void)args;
+    (void)dev, (void)priority, (void)data, (void)file, (void)line, (void)source_function_name,
+        (void)format, (void)args;
 }
 
 void tact_evdev_source_free(struct tact_evdev_source *source)
@@ -63,34 +64,36 @@ struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error)
     return source;
 }
 
-static bool is_empty_or_equal(const char *pattern, const char *found)
+static bool is_criterion_absent_or_equal(const char *selection_criterion, const char *found)
 {
-    return pattern[0] == '\0' || (found && strcmp(pattern, found) == 0);
+    return selection_criterion[0] == '\0' || (found && strcmp(selection_criterion, found) == 0);
 }
 
-static bool matches_selector(const struct tact_evdev_selector *selector, const struct libevdev *dev)
+static bool does_device_match_selector(const struct tact_evdev_selector *selector,
+                                       const struct libevdev *dev)
 {
-    const char *unique_identifier = libevdev_get_uniq(dev);
-    if (selector->has_identity &&
+    const char *device_unique_identifier = libevdev_get_uniq(dev);
+    if (selector->has_hardware_identity &&
         (strcmp(libevdev_get_name(dev), selector->name) != 0 ||
-         !is_empty_or_equal(selector->unique_identifier_text, unique_identifier) ||
+         !is_criterion_absent_or_equal(selector->unique_identifier_to_match,
+                                       device_unique_identifier) ||
          libevdev_get_id_vendor(dev) != selector->vendor ||
          libevdev_get_id_product(dev) != selector->product)) {
         return false;
     }
     return (selector->name_to_match[0] == '\0' ||
             strstr(libevdev_get_name(dev), selector->name_to_match)) &&
-           is_empty_or_equal(selector->serial, unique_identifier) &&
-           is_empty_or_equal(selector->phys, libevdev_get_phys(dev));
+           is_criterion_absent_or_equal(selector->serial, device_unique_identifier) &&
+           is_criterion_absent_or_equal(selector->phys, libevdev_get_phys(dev));
 }
 
 void tact_evdev_store_identity(struct tact_evdev_selector *selector, const struct libevdev *dev)
 {
-    const char *unique_identifier = libevdev_get_uniq(dev);
-    selector->has_identity = true;
+    const char *device_unique_identifier = libevdev_get_uniq(dev);
+    selector->has_hardware_identity = true;
     snprintf(selector->name, sizeof selector->name, "%s", libevdev_get_name(dev));
-    snprintf(selector->unique_identifier_text, sizeof selector->unique_identifier_text, "%s",
-             unique_identifier ? unique_identifier : "");
+    snprintf(selector->unique_identifier_to_match, sizeof selector->unique_identifier_to_match,
+             "%s", device_unique_identifier ? device_unique_identifier : "");
     selector->vendor = libevdev_get_id_vendor(dev);
     selector->product = libevdev_get_id_product(dev);
 }
@@ -139,7 +142,7 @@ static void open_node_if_it_matches(const struct tact_evdev_selector *selector, 
         return;
     }
     search->readable_device_count++;
-    if (matches_selector(selector, source->dev)) {
+    if (does_device_match_selector(selector, source->dev)) {
         search->matching_device_count++;
         if (!*best || (strcmp(libevdev_get_name(source->dev), selector->name_to_match) == 0 &&
                        strcmp(libevdev_get_name((*best)->dev), selector->name_to_match) != 0)) {

@@ -31,7 +31,7 @@ static int read_output_names(const struct tact_device_config *config,
     int rc = tact_settings_text(config, "forces", &text, err);
     while (!rc && text && tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
-        while (i < TACT_FORCE_CHANNELS && strcmp(word, tact_force_name(i)) != 0) {
+        while (i < TACT_FORCE_CHANNELS && strcmp(word, tact_force_output_name(i)) != 0) {
             i++;
         }
         if (i == TACT_FORCE_CHANNELS) {
@@ -60,13 +60,13 @@ static int read_force_numbers(const struct tact_device_config *config,
     double gain = 1.0;
     double rate = 250.0;
     double vibration_frequency = 60.0;
-    double timeout = tact_arming_default_timeout(config->period);
+    double guard_timeout_seconds = tact_guard_default_timeout(config->period);
     force->is_guard_a_process = true;
     int rc = tact_settings_positive(config, "gain", &gain, err);
     rc = rc ? rc : tact_settings_positive(config, "rate", &rate, err);
     rc = rc ? rc : tact_settings_positive(config, "frequency", &vibration_frequency, err);
     rc = rc ? rc : tact_settings_flag(config, "guard", &force->is_guard_a_process, err);
-    rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &timeout, err);
+    rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &guard_timeout_seconds, err);
     if (!rc && gain > 1.0) {
         rc = tact_settings_fault(config, tact_settings_find(config, "gain"), err,
                                  "expected a gain of 0 to 1, not %g", gain);
@@ -82,7 +82,7 @@ static int read_force_numbers(const struct tact_device_config *config,
     force->rendering_plan.gain = (uint16_t)lrint(fmin(gain, 1.0) * 0xffff);
     force->rendering_plan.wave_period_ms = (uint16_t)lrint(fmax(1000.0 / vibration_frequency, 1.0));
     force->period_ns = (int64_t)(1e9 / rate);
-    force->guard_arming.timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+    force->guard_arming.timeout_ns = (int64_t)(fmin(guard_timeout_seconds, 3600.0) * 1e9);
     return rc;
 }
 
@@ -95,7 +95,8 @@ static void report_force_rendering(const struct tact_device_config *config,
     for (int i = 0; i < force->count && used < sizeof text; i++) {
         int channel = force->channel[i];
         int n = snprintf(
-            text + used, sizeof text - used, "%s%s as %s", i ? ", " : "", tact_force_name(channel),
+            text + used, sizeof text - used, "%s%s as %s", i ? ", " : "",
+            tact_force_output_name(channel),
             tact_force_type_name(force->rendering_plan.type[force->rendering_plan.slot[channel]]));
         used += n > 0 ? (size_t)n : 0;
     }
@@ -135,7 +136,7 @@ int tact_evdev_force_open(const struct tact_device_config *config,
         list_effect_names(bits, has, sizeof has);
         return tact_settings_fault(config, setting, err, "'%s' cannot render %s; its effects: %s",
                                    libevdev_get_name(source->dev),
-                                   tact_force_name(first_unrenderable_output), has);
+                                   tact_force_output_name(first_unrenderable_output), has);
     }
     const struct tact_guard_force_options options = {.path = source->path,
                                                      .plan = &force->rendering_plan,
@@ -150,18 +151,18 @@ int tact_evdev_force_open(const struct tact_device_config *config,
                             rc == -EACCES ? " (tact devices shows how to get access)" : "");
         return rc;
     }
-    tact_arming_start(&force->guard_arming, guard, options.timeout_ns, config->period);
+    tact_guard_arming_start(&force->guard_arming, guard, options.timeout_ns, config->period);
     report_force_rendering(config, force);
     return 0;
 }
 
 int tact_evdev_force_device_state(struct tact_evdev_force *force, int64_t now_ns, double *age)
 {
-    bool was_rearmed;
+    bool was_guard_rearmed;
     int64_t last_played_stamp_ns = tact_guard_last_played_stamp(force->guard_arming.guard);
     *age = last_played_stamp_ns ? (double)(now_ns - last_played_stamp_ns) * 1e-9 : 0.0;
     /* while inhibited, the forces are not felt; the axes are unaffected */
-    return tact_arming_state(&force->guard_arming, &was_rearmed) == TACT_DEVICE_LOST
+    return tact_guard_arming_state(&force->guard_arming, &was_guard_rearmed) == TACT_DEVICE_LOST
                ? TACT_DEVICE_LOST
                : TACT_DEVICE_OK;
 }
@@ -172,7 +173,7 @@ void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, i
     for (int i = 0; i < force->count; i++) {
         level[force->channel[i]] = force->guard_arming.has_guard_ended ? 0.0 : out[i];
     }
-    tact_arming_update(&force->guard_arming, out, force->count);
+    tact_guard_arming_update(&force->guard_arming, out, force->count);
     tact_guard_send_force(force->guard_arming.guard, level, now_ns);
 }
 
@@ -180,33 +181,33 @@ void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
                              struct tact_messages messages)
 {
     int64_t slowest_upload_ns;
-    int upload_error;
+    int effect_upload_error;
     if (!force->count) {
         return;
     }
-    tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &upload_error);
-    if (upload_error) {
+    tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &effect_upload_error);
+    if (effect_upload_error) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: the device's driver refused a force effect: %s", name,
-                     strerror(-upload_error));
+                     strerror(-effect_upload_error));
     }
-    tact_arming_report(&force->guard_arming, name, messages);
+    tact_guard_arming_report(&force->guard_arming, name, messages);
 }
 
 void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
                             struct tact_messages messages)
 {
     int64_t slowest_upload_ns;
-    int upload_error;
+    int effect_upload_error;
     if (!force->count) {
         return;
     }
-    uint64_t upload_count =
-        tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &upload_error);
+    uint64_t effect_upload_count = tact_guard_upload_count(
+        force->guard_arming.guard, &slowest_upload_ns, &effect_upload_error);
     tact_message(messages, TACT_MESSAGE_INFO,
                  "%s: %llu force commands sent to the device, the slowest of which took %.1f ms",
-                 name, (unsigned long long)upload_count, (double)slowest_upload_ns / 1e6);
-    tact_arming_report_gaps(&force->guard_arming, name, messages);
+                 name, (unsigned long long)effect_upload_count, (double)slowest_upload_ns / 1e6);
+    tact_guard_arming_report_gaps(&force->guard_arming, name, messages);
     if (tact_guard_stop(force->guard_arming.guard)) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: the driver did not stop a force effect within a second", name);

@@ -20,9 +20,9 @@ struct tact_evdev_selector {
     char serial[128];
     char phys[256];
     /* identity of a device that was found, to find the same one again */
-    bool has_identity;
+    bool has_hardware_identity;
     char name[256];
-    char unique_identifier_text[128];
+    char unique_identifier_to_match[128];
     int vendor;
     int product;
 };
@@ -41,8 +41,8 @@ struct tact_evdev_channel {
     unsigned int code;
     enum tact_evdev_kind kind;
     bool is_inverted;
-    bool is_calibrated; /* the calibration has this axis: */
-    double span[4];     /* lowest, at rest, highest, half the width of rest [counts] */
+    bool is_axis_calibrated; /* the calibration has this axis: */
+    double span[4];          /* lowest, at rest, highest, half the width of rest [counts] */
 };
 
 /* Conversion from raw values of a code to a channel's value. */
@@ -122,7 +122,7 @@ struct tact_evdev_force {
     struct tact_force_rendering_plan rendering_plan;
     int64_t period_ns;
     bool is_guard_a_process;
-    struct tact_arming guard_arming;
+    struct tact_guard_arming guard_arming;
 };
 
 /** Reads the settings, matches them with the device and starts the guard or thread that plays the
@@ -152,7 +152,7 @@ void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
                             struct tact_messages messages);
 
 /** Value of an axis or button for a raw value: clamped, with the dead zone. Real-time safe. */
-double tact_evdev_value(const struct tact_evdev_channel *channel,
-                        const struct tact_evdev_range *range, int raw);
+double tact_evdev_scaled_value(const struct tact_evdev_channel *channel,
+                               const struct tact_evdev_range *range, int raw);
 
 #endif

@@ -62,7 +62,7 @@ void tact_evdev_code_name(unsigned int type, unsigned int code, char *name, size
 }
 
 /* Whether a word is the kernel's name, or an alias, of an event code. */
-static bool does_word_name_code(const char *word, unsigned int type, unsigned int code)
+static bool does_channel_name_denote_code(const char *word, unsigned int type, unsigned int code)
 {
     char name[TACT_DEVICE_NAME];
     tact_evdev_code_name(type, code, name, sizeof name);
@@ -98,7 +98,7 @@ static int choose_named_channels(const struct tact_device_config *config,
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
         while (i < CANDIDATES && !(nth_code_of_device(dev, i, &type, &code) &&
-                                   does_word_name_code(word, type, code))) {
+                                   does_channel_name_denote_code(word, type, code))) {
             i++;
         }
         if (i == CANDIDATES) {
@@ -175,8 +175,8 @@ static bool is_one_sided_by_calibration(struct tact_evdev_channel *channel)
     return share <= 0.1 || share >= 0.9;
 }
 
-static void set_channel_kinds(const struct libevdev *dev, bool should_guess_kinds,
-                              bool displacement, struct tact_evdev_layout *layout)
+static void set_axis_kinds_of_channels(const struct libevdev *dev, bool must_guess_axis_kinds,
+                                       bool displacement, struct tact_evdev_layout *layout)
 {
     for (int i = 0; i < layout->count; i++) {
         struct tact_evdev_channel *channel = &layout->channel[i];
@@ -185,10 +185,10 @@ static void set_channel_kinds(const struct libevdev *dev, bool should_guess_kind
             channel->kind = TACT_EVDEV_BUTTON;
         } else if (channel->type == EV_REL) {
             channel->kind = displacement ? TACT_EVDEV_REL_DISPLACEMENT : TACT_EVDEV_REL_INCREMENT;
-        } else if (should_guess_kinds && channel->is_calibrated) {
+        } else if (must_guess_axis_kinds && channel->is_axis_calibrated) {
             channel->kind =
                 is_one_sided_by_calibration(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
-        } else if (should_guess_kinds &&
+        } else if (must_guess_axis_kinds &&
                    is_one_sided_by_default(dev, channel->code, &is_inverted)) {
             channel->kind = TACT_EVDEV_ONE_SIDED;
             channel->is_inverted = is_inverted;
@@ -200,7 +200,7 @@ static void set_channel_kinds(const struct libevdev *dev, bool should_guess_kind
 
 /* Marks the axes that the setting `key` lists as one-sided, or as inverted. */
 static int mark_listed_axes_one_sided_or_inverted(const struct tact_device_config *config,
-                                                  const char *key, bool is_one_sided,
+                                                  const char *key, bool is_axis_one_sided,
                                                   struct tact_evdev_layout *layout,
                                                   struct tact_error *err)
 {
@@ -211,21 +211,21 @@ static int mark_listed_axes_one_sided_or_inverted(const struct tact_device_confi
     if (rc || !text) {
         return rc;
     }
-    for (int i = 0; i < layout->count && !is_one_sided; i++) {
+    for (int i = 0; i < layout->count && !is_axis_one_sided; i++) {
         layout->channel[i].is_inverted = false;
     }
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
-        while (i < layout->count &&
-               !does_word_name_code(word, layout->channel[i].type, layout->channel[i].code)) {
+        while (i < layout->count && !does_channel_name_denote_code(word, layout->channel[i].type,
+                                                                   layout->channel[i].code)) {
             i++;
         }
         if (i == layout->count || layout->channel[i].type == EV_KEY ||
-            (is_one_sided && layout->channel[i].type != EV_ABS)) {
+            (is_axis_one_sided && layout->channel[i].type != EV_ABS)) {
             return tact_settings_fault(config, setting, err, "no %s channel '%s'",
-                                       is_one_sided ? "absolute" : "axis", word);
+                                       is_axis_one_sided ? "absolute" : "axis", word);
         }
-        if (is_one_sided) {
+        if (is_axis_one_sided) {
             layout->channel[i].kind = TACT_EVDEV_ONE_SIDED;
         } else {
             layout->channel[i].is_inverted = true;
@@ -236,12 +236,13 @@ static int mark_listed_axes_one_sided_or_inverted(const struct tact_device_confi
 
 /* Whether the device has an axis of that name, which need not be a channel: a calibration lists all
  * axes. */
-static bool has_axis_named(const struct libevdev *dev, const char *word)
+static bool has_device_axis_of_name(const struct libevdev *dev, const char *word)
 {
     unsigned int type;
     unsigned int code;
     for (int i = 0; i < ABS_CNT + REL_CNT; i++) {
-        if (nth_code_of_device(dev, i, &type, &code) && does_word_name_code(word, type, code)) {
+        if (nth_code_of_device(dev, i, &type, &code) &&
+            does_channel_name_denote_code(word, type, code)) {
             return true;
         }
     }
@@ -258,7 +259,7 @@ static int read_axis_settings(const struct tact_device_config *config, const str
         if (strncmp(setting->key, "axis.", 5) != 0) {
             continue;
         }
-        if (!has_axis_named(dev, setting->key + 5)) {
+        if (!has_device_axis_of_name(dev, setting->key + 5)) {
             return tact_settings_fault(config, setting, err, "'%s' has no axis '%s'",
                                        libevdev_get_name(dev), setting->key + 5);
         }
@@ -270,8 +271,9 @@ static int read_axis_settings(const struct tact_device_config *config, const str
         }
         for (int k = 0; k < layout->count; k++) {
             struct tact_evdev_channel *c = &layout->channel[k];
-            if (c->type != EV_KEY && does_word_name_code(setting->key + 5, c->type, c->code)) {
-                c->is_calibrated = true;
+            if (c->type != EV_KEY &&
+                does_channel_name_denote_code(setting->key + 5, c->type, c->code)) {
+                c->is_axis_calibrated = true;
                 memcpy(c->span, v, sizeof c->span);
             }
         }
@@ -332,7 +334,7 @@ int tact_evdev_choose_channels(const struct tact_device_config *config, const st
     rc = rc ? rc : check_channel_name(config, dev, err);
     rc = rc ? rc : read_axis_settings(config, dev, layout, err);
     rc = rc ? rc : tact_settings_flag(config, "raw", &layout->raw, err);
-    set_channel_kinds(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
+    set_axis_kinds_of_channels(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
     rc = rc ? rc : mark_listed_axes_one_sided_or_inverted(config, "unsigned", true, layout, err);
     rc = rc ? rc : mark_listed_axes_one_sided_or_inverted(config, "inverted", false, layout, err);
     if (rc == 0 && layout->count == 0) {
@@ -354,10 +356,10 @@ static double rest_position_of_range(const struct tact_evdev_range *range)
 static void set_measured_range(const struct tact_evdev_channel *channel,
                                struct tact_evdev_range *range)
 {
-    bool is_one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
+    bool is_axis_one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
     range->rest = channel->span[1];
-    range->low = is_one_sided && !channel->is_inverted ? range->rest : channel->span[0];
-    range->high = is_one_sided && channel->is_inverted ? range->rest : channel->span[2];
+    range->low = is_axis_one_sided && !channel->is_inverted ? range->rest : channel->span[0];
+    range->high = is_axis_one_sided && channel->is_inverted ? range->rest : channel->span[2];
 }
 
 bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
@@ -380,7 +382,7 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
         }
         range->rest = rest_position_of_range(range);
         range->raw = layout->raw;
-        if (channel->is_calibrated) {
+        if (channel->is_axis_calibrated) {
             set_measured_range(channel, range);
             flat = channel->span[3];
         }
@@ -398,8 +400,8 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
     return true;
 }
 
-double tact_evdev_value(const struct tact_evdev_channel *channel,
-                        const struct tact_evdev_range *range, int raw)
+double tact_evdev_scaled_value(const struct tact_evdev_channel *channel,
+                               const struct tact_evdev_range *range, int raw)
 {
     if (channel->kind == TACT_EVDEV_BUTTON) {
         return raw != 0 ? 1.0 : 0.0;

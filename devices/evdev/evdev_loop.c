@@ -10,7 +10,7 @@ enum { MAX_EVENTS = 1024 };
 static void set_raw_channel_value(struct tact_evdev *self, int index, int raw)
 {
     const struct tact_evdev_channel *channel = &self->layout.channel[index];
-    double value = tact_evdev_value(channel, &self->active_source->range[index], raw);
+    double value = tact_evdev_scaled_value(channel, &self->active_source->range[index], raw);
     self->last_event_time_ns[index] = self->stamp_ns;
     self->value[index] =
         channel->kind == TACT_EVDEV_REL_INCREMENT ? self->value[index] + value : value;
@@ -63,10 +63,10 @@ static bool read_pending_events(struct tact_evdev *self, int64_t now_ns)
 {
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct input_event event;
-        unsigned int libevdev_read_flag = self->is_resyncing_after_event_loss
+        unsigned int libevdev_read_mode = self->is_resyncing_after_event_loss
                                               ? LIBEVDEV_READ_FLAG_SYNC
                                               : LIBEVDEV_READ_FLAG_NORMAL;
-        int rc = libevdev_next_event(self->active_source->dev, libevdev_read_flag, &event);
+        int rc = libevdev_next_event(self->active_source->dev, libevdev_read_mode, &event);
         if (rc == -EAGAIN && self->is_resyncing_after_event_loss) {
             self->is_resyncing_after_event_loss = false;
         } else if (rc == -EAGAIN) {
@@ -156,7 +156,7 @@ static void evdev_write(void *data, const double *out, int64_t now_ns)
     }
 }
 
-static void set_node_path(struct tact_evdev *self, const char *path)
+static void set_force_node_path(struct tact_evdev *self, const char *path)
 {
     if (self->force.count) {
         tact_guard_set_device_path(self->force.guard_arming.guard, path);
@@ -171,15 +171,15 @@ static void free_lost_source(struct tact_evdev *self)
     if (source) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: '%s' (%s) was disconnected",
                      self->name, self->selector.name, source->path);
-        set_node_path(self, NULL);
+        set_force_node_path(self, NULL);
         tact_evdev_source_free(source);
-        self->monitored_source = NULL;
+        self->source_checked_by_monitor = NULL;
         atomic_store_explicit(&self->is_node_gone, false, memory_order_relaxed);
     }
 }
 
 /* Searches for the lost device and hands it over to the loop. */
-static void search_for_device(struct tact_evdev *self)
+static void search_for_lost_device(struct tact_evdev *self)
 {
     struct tact_evdev_search search;
     struct tact_evdev_source *source = tact_evdev_find(&self->selector, &search);
@@ -189,8 +189,8 @@ static void search_for_device(struct tact_evdev *self)
     }
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' is connected again at %s", self->name,
                  self->selector.name, source->path);
-    set_node_path(self, source->path);
-    self->monitored_source = source;
+    set_force_node_path(self, source->path);
+    self->source_checked_by_monitor = source;
     atomic_store_explicit(&self->reopened_source, source, memory_order_release);
 }
 
@@ -198,9 +198,9 @@ void tact_evdev_monitor_device(void *data)
 {
     struct tact_evdev *self = data;
     free_lost_source(self);
-    if (!self->monitored_source) {
-        search_for_device(self);
-    } else if (!tact_evdev_device_is_present(self->monitored_source)) {
+    if (!self->source_checked_by_monitor) {
+        search_for_lost_device(self);
+    } else if (!tact_evdev_device_is_present(self->source_checked_by_monitor)) {
         atomic_store_explicit(&self->is_node_gone, true, memory_order_relaxed);
     }
     uint_fast64_t lost = atomic_load_explicit(&self->kernel_overflow_count, memory_order_relaxed);

@@ -13,7 +13,7 @@ enum { MAX_CAPTURE_EVENTS = 1 << 24 };
 
 static const double slack = 1e-9; /* [s] tolerance of sums of times */
 
-struct recording_reader {
+struct evdev_recording_reader {
     FILE *file;
     int line;
     double period;               /* period of the recorded session [s], 0: not known */
@@ -31,18 +31,19 @@ struct recording_reader {
 };
 
 /* Appends an event. NULL if out of memory, or if the file is too long. */
-static struct tact_evdev_recorded_event *add_captured_event(struct recording_reader *r)
+static struct tact_evdev_recorded_event *add_captured_event(struct evdev_recording_reader *r)
 {
     struct tact_evdev_playback *playback = r->playback;
     if (playback->count == r->capacity) {
         size_t capacity = r->capacity ? 2 * r->capacity : 1024;
-        struct tact_evdev_recorded_event *more =
-            capacity > MAX_CAPTURE_EVENTS ? NULL
-                                          : realloc(playback->event, capacity * sizeof *more);
-        if (!more) {
+        struct tact_evdev_recorded_event *enlarged_event_array =
+            capacity > MAX_CAPTURE_EVENTS
+                ? NULL
+                : realloc(playback->event, capacity * sizeof *enlarged_event_array);
+        if (!enlarged_event_array) {
             return NULL;
         }
-        playback->event = more;
+        playback->event = enlarged_event_array;
         r->capacity = capacity;
     }
     struct tact_evdev_recorded_event *event = &playback->event[playback->count++];
@@ -55,19 +56,19 @@ static int parse_evemu_number(const char **at, int32_t *value)
 {
     char *end;
     errno = 0;
-    long long read = strtoll(*at, &end, 10);
-    if (end == *at || errno || read < INT32_MIN || read > INT32_MAX ||
+    long long parsed_long_number = strtoll(*at, &end, 10);
+    if (end == *at || errno || parsed_long_number < INT32_MIN || parsed_long_number > INT32_MAX ||
         (*end && !isspace((unsigned char)*end))) {
         return -EINVAL;
     }
-    *value = (int32_t)read;
+    *value = (int32_t)parsed_long_number;
     *at = end;
     return 0;
 }
 
 /* Parses a comment of evemu-record: "#   Event type 3 (EV_ABS)", "#     Event code 0 (ABS_X)", "#
  * Value   -938": how evemu-record describes the device as it was found. */
-static int parse_description(struct recording_reader *r, const char *line)
+static int parse_description(struct evdev_recording_reader *r, const char *line)
 {
     const char *text = line + 1 + strspn(line + 1, " \t");
     int number;
@@ -87,41 +88,43 @@ static int parse_description(struct recording_reader *r, const char *line)
 
 /* Parses a comment that tact wrote: "# lost tick 12", "# tick 0 at 123.000000456", or the line with
  * period and clock. */
-static int parse_comment(struct recording_reader *r, const char *line)
+static int parse_comment(struct evdev_recording_reader *r, const char *line)
 {
     unsigned long long tick;
     long long seconds, nanoseconds;
-    char clock_name[16];
-    const char *period_text = strstr(line, ", period ");
-    if (!strncmp(line, "# tact device", 13) && period_text &&
-        tact_number_scan(period_text, ", period %lf, clock %15s", &r->period, clock_name) == 2) {
-        r->playback->is_clock_monotonic = !strcmp(clock_name, "monotonic");
+    char captured_clock_name[16];
+    const char *captured_period_text = strstr(line, ", period ");
+    if (!strncmp(line, "# tact device", 13) && captured_period_text &&
+        tact_number_scan(captured_period_text, ", period %lf, clock %15s", &r->period,
+                         captured_clock_name) == 2) {
+        r->playback->is_clock_monotonic = !strcmp(captured_clock_name, "monotonic");
         return r->period > 0.0 && r->period < 1e3 ? 0 : -EINVAL;
     }
     if (sscanf(line, "# tick %llu at %lld.%9lld", &tick, &seconds, &nanoseconds) == 3) {
-        const double time_since_start = (double)tick * r->period;
-        if (seconds < 0 || seconds > UINT32_MAX || nanoseconds < 0 || !(time_since_start < 1e9)) {
+        const double time_of_captured_tick = (double)tick * r->period;
+        if (seconds < 0 || seconds > UINT32_MAX || nanoseconds < 0 ||
+            !(time_of_captured_tick < 1e9)) {
             return -EINVAL;
         }
         r->playback->start_ns =
-            seconds * 1000000000 + nanoseconds - llround(time_since_start * 1e9);
+            seconds * 1000000000 + nanoseconds - llround(time_of_captured_tick * 1e9);
     } else if (sscanf(line, "# end tick %llu", &tick) == 1) {
         r->playback->end = (double)tick * r->period;
     } else if (sscanf(line, "# lost tick %llu", &tick) == 1 ||
                sscanf(line, "# back tick %llu", &tick) == 1) {
-        struct tact_evdev_recorded_event *connection_mark = add_captured_event(r);
-        if (!connection_mark) {
+        struct tact_evdev_recorded_event *connection_mark_event = add_captured_event(r);
+        if (!connection_mark_event) {
             return -ENOMEM;
         }
-        connection_mark->type = line[2] == 'l' ? TACT_CAPTURE_LOST : TACT_CAPTURE_BACK;
-        connection_mark->time = (double)tick * r->period;
+        connection_mark_event->type = line[2] == 'l' ? TACT_CAPTURE_LOST : TACT_CAPTURE_BACK;
+        connection_mark_event->time = (double)tick * r->period;
     } else {
         return parse_description(r, line);
     }
     return 0;
 }
 
-static int parse_evemu_event(struct recording_reader *r, const char *line)
+static int parse_evemu_event(struct evdev_recording_reader *r, const char *line)
 {
     long long seconds, fraction;
     unsigned int type, code;
@@ -138,8 +141,8 @@ static int parse_evemu_event(struct recording_reader *r, const char *line)
     if (parse_evemu_number(&rest, &value)) {
         return -EINVAL;
     }
-    const char *line_comment = strchr(line, '#');
-    if (line_comment && !strncmp(line_comment, "# start", 7)) {
+    const char *evemu_line_comment = strchr(line, '#');
+    if (evemu_line_comment && !strncmp(evemu_line_comment, "# start", 7)) {
         libevdev_set_event_value(r->playback->dev, type, code, value);
         if (type == EV_ABS && code < ABS_CNT) {
             r->playback->reported[code] = true;
@@ -155,9 +158,9 @@ static int parse_evemu_event(struct recording_reader *r, const char *line)
                                            .type = (uint16_t)type,
                                            .code = (uint16_t)code,
                                            .value = value};
-    if (line_comment && sscanf(line_comment, "# tick %llu", &tick) == 1) {
+    if (evemu_line_comment && sscanf(evemu_line_comment, "# tick %llu", &tick) == 1) {
         event->time = (double)tick * r->period;
-        event->event_time_ns = strstr(line_comment, "state") ? 0 : event->event_time_ns;
+        event->event_time_ns = strstr(evemu_line_comment, "state") ? 0 : event->event_time_ns;
     } else {
         r->first_event_time_ns = r->has_read_event ? r->first_event_time_ns : event->event_time_ns;
         event->time = (double)(event->event_time_ns - r->first_event_time_ns) * 1e-9;
@@ -167,7 +170,7 @@ static int parse_evemu_event(struct recording_reader *r, const char *line)
 }
 
 /* "B: 03 ff ..." adds 64 codes of a type; `first` counts how many came before. */
-static int parse_code_bits(struct recording_reader *r, const char *line, int first[EV_CNT])
+static int parse_code_bits(struct evdev_recording_reader *r, const char *line, int first[EV_CNT])
 {
     unsigned int type, bits;
     int used = 0;
@@ -190,7 +193,7 @@ static int parse_code_bits(struct recording_reader *r, const char *line, int fir
 }
 
 /* other axes are assumed at their centre until the whole file is read */
-static int parse_axis_description(struct recording_reader *r, const char *line)
+static int parse_axis_description(struct evdev_recording_reader *r, const char *line)
 {
     struct input_absinfo info = {0};
     int32_t *const to[] = {&info.minimum, &info.maximum, &info.fuzz, &info.flat, &info.resolution};
@@ -201,9 +204,10 @@ static int parse_axis_description(struct recording_reader *r, const char *line)
     }
     const char *at = line + used;
     for (int i = 0; i < 5; i++) {
-        bool has_older_axis_format = i == 4 && !at[strspn(at, " \t")]; /* files of older versions of
-                                                         evemu have no resolution of axes */
-        if (!has_older_axis_format && parse_evemu_number(&at, to[i])) {
+        bool is_axis_resolution_absent =
+            i == 4 && !at[strspn(at, " \t")]; /* files of older versions of
+                            evemu have no resolution of axes */
+        if (!is_axis_resolution_absent && parse_evemu_number(&at, to[i])) {
             return -EINVAL;
         }
     }
@@ -213,7 +217,7 @@ static int parse_axis_description(struct recording_reader *r, const char *line)
 
 /* Sets the initial position of axes. If the file does not state it, it is that of the first event,
  * and until then the middle of the range, which a message reports. */
-static void set_initial_axis_values(struct recording_reader *r)
+static void set_initial_axis_values(struct evdev_recording_reader *r)
 {
     struct libevdev *dev = r->playback->dev;
     size_t used = 0;
@@ -233,7 +237,7 @@ static void set_initial_axis_values(struct recording_reader *r)
     }
 }
 
-static int parse_capture_line(struct recording_reader *r, const char *line, int first[EV_CNT])
+static int parse_capture_line(struct evdev_recording_reader *r, const char *line, int first[EV_CNT])
 {
     unsigned int id[4];
     struct libevdev *dev = r->playback->dev;
@@ -270,7 +274,7 @@ static void skip_input_line(FILE *file)
     }
 }
 
-static int read_recording_lines(struct recording_reader *r)
+static int read_recording_lines(struct evdev_recording_reader *r)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF"; /* byte order mark */
     char line[1024];
@@ -298,10 +302,10 @@ int tact_evdev_playback_open(const char *path, struct tact_evdev_playback *playb
 {
     int rc;
     tact_error_at(err, path, 0, 0, NULL);
-    struct recording_reader r = {.playback = playback,
-                                 .file = tact_regular_file_open(path, &rc, err),
-                                 .type = -1,
-                                 .code = -1};
+    struct evdev_recording_reader r = {.playback = playback,
+                                       .file = tact_regular_file_open(path, &rc, err),
+                                       .type = -1,
+                                       .code = -1};
     if (!r.file) {
         return rc;
     }
@@ -336,7 +340,7 @@ void tact_evdev_playback_close(struct tact_evdev_playback *playback)
 }
 
 /* Offset from the recording's clock to the clock of this session [ns]. */
-static int64_t offset_to_recording_clock(const struct tact_evdev_playback *playback, double t,
+static int64_t clock_offset_to_recording(const struct tact_evdev_playback *playback, double t,
                                          int64_t now_ns)
 {
     int64_t start = playback->start_ns;
@@ -353,7 +357,7 @@ static void read_played_events(void *data, uint64_t tick, double t, int64_t now_
 {
     struct tact_evdev *self = data;
     struct tact_evdev_playback *playback = self->playback;
-    const int64_t shift = offset_to_recording_clock(playback, t, now_ns);
+    const int64_t shift = clock_offset_to_recording(playback, t, now_ns);
     (void)tick;
     for (; playback->next < playback->count && playback->event[playback->next].time <= t + slack;
          playback->next++) {

@@ -38,7 +38,7 @@ struct tact_evdev {
     char name[TACT_DEVICE_NAME];
     struct tact_evdev_selector selector;
     struct tact_messages messages;
-    const struct tact_evdev_source *monitored_source; /* source of the loop, or NULL */
+    const struct tact_evdev_source *source_checked_by_monitor; /* source of the loop, or NULL */
     uint_fast64_t reported_overflow_count;
     struct tact_monitor monitor;
 };

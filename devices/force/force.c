@@ -16,12 +16,13 @@ static int64_t errno_of_failed_call(void)
 }
 
 /* Writes `count` events of type EV_FF in one call of write(2). */
-static int write_force_events(const struct tact_force *force, struct input_event *events, int count)
+static int write_force_events(const struct tact_force *force,
+                              struct input_event *force_playback_events, int count)
 {
-    size_t size = (size_t)count * sizeof *events;
+    size_t size = (size_t)count * sizeof *force_playback_events;
     ssize_t n;
     errno = 0;
-    while ((n = write(force->fd, events, size)) < 0 && errno == EINTR) {
+    while ((n = write(force->fd, force_playback_events, size)) < 0 && errno == EINTR) {
     }
     return n == (ssize_t)size ? 0 : (int)errno_of_failed_call();
 }
@@ -93,19 +94,20 @@ void tact_force_close(struct tact_force *force)
 
 int tact_force_mute(struct tact_force *force)
 {
-    struct input_event events[TACT_FORCE_SLOTS + 1];
+    struct input_event force_playback_events[TACT_FORCE_SLOTS + 1];
     int count = 0;
     if (force->plan.supports_gain) {
-        events[count++] = make_playback_event(FF_GAIN, 0);
+        force_playback_events[count++] = make_playback_event(FF_GAIN, 0);
     }
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
         if (force->slot[i].is_uploaded) {
-            events[count++] = make_playback_event(force->slot[i].uploaded_effect.id, 0);
+            force_playback_events[count++] =
+                make_playback_event(force->slot[i].uploaded_effect.id, 0);
             force->slot[i].is_playing = false;
         }
     }
     force->is_muted = true;
-    return count ? write_force_events(force, events, count) : 0;
+    return count ? write_force_events(force, force_playback_events, count) : 0;
 }
 
 int tact_force_unmute(struct tact_force *force)
@@ -128,7 +130,7 @@ static int upload_effect(struct tact_force *force, int slot, const struct ff_eff
     }
     force->slot[slot].uploaded_effect = uploaded_effect;
     force->slot[slot].is_uploaded = true;
-    force->uploads++;
+    force->effect_upload_count++;
     return 0;
 }
 
@@ -143,9 +145,9 @@ static bool is_same_effect(const struct tact_force *force, int slot, const struc
 
 /* Updates the effect of one slot. Returns 1 if it was uploaded, 0 if nothing was to be uploaded, or
  * a negative errno. */
-static int update_slot_effect(struct tact_force *force, int i, const struct ff_effect *effect,
-                              bool is_effect_silent, int64_t stamp_ns, int64_t now_ns,
-                              int64_t period_ns)
+static int update_effect_of_slot(struct tact_force *force, int i, const struct ff_effect *effect,
+                                 bool is_effect_silent, int64_t stamp_ns, int64_t now_ns,
+                                 int64_t period_ns)
 {
     int rc = 0;
     if (is_effect_silent) {
@@ -153,11 +155,11 @@ static int update_slot_effect(struct tact_force *force, int i, const struct ff_e
         force->slot[i].stamp_ns = stamp_ns;
         return rc;
     }
-    bool is_unchanged = is_same_effect(force, i, effect);
-    if (!is_unchanged && now_ns < force->slot[i].next_upload_time_ns) {
+    bool is_effect_unchanged = is_same_effect(force, i, effect);
+    if (!is_effect_unchanged && now_ns < force->slot[i].next_upload_time_ns) {
         return 0;
     }
-    if (!is_unchanged) {
+    if (!is_effect_unchanged) {
         force->slot[i].next_upload_time_ns = now_ns + period_ns;
         rc = upload_effect(force, i, effect);
     }
@@ -166,7 +168,7 @@ static int update_slot_effect(struct tact_force *force, int i, const struct ff_e
         rc = play_effect_slot(force, i, true, now_ns);
     }
     force->slot[i].stamp_ns = rc ? force->slot[i].stamp_ns : stamp_ns;
-    return rc ? rc : !is_unchanged;
+    return rc ? rc : !is_effect_unchanged;
 }
 
 int tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
@@ -176,14 +178,15 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
     bool is_effect_silent[TACT_FORCE_SLOTS];
     tact_force_render_effects(&force->plan, level, effect, is_effect_silent);
     for (int k = 0; k < TACT_FORCE_SLOTS; k++) {
-        int i = (force->next_slot + k) % TACT_FORCE_SLOTS;
-        int rc = force->plan.type[i] ? update_slot_effect(force, i, &effect[i], is_effect_silent[i],
-                                                          stamp_ns, now_ns, period_ns)
-                                     : 0;
+        int i = (force->next_effect_slot_to_update + k) % TACT_FORCE_SLOTS;
+        int rc = force->plan.type[i]
+                     ? update_effect_of_slot(force, i, &effect[i], is_effect_silent[i], stamp_ns,
+                                             now_ns, period_ns)
+                     : 0;
         if (rc) {
             /* starts with another slot each time, so that with a slow driver every effect is
              * updated in turn */
-            force->next_slot = i + 1;
+            force->next_effect_slot_to_update = i + 1;
             return rc;
         }
     }
@@ -194,10 +197,10 @@ int64_t tact_force_oldest_played_stamp(const struct tact_force *force)
 {
     int64_t oldest_played_stamp_ns = 0;
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
-        int64_t slot_stamp_ns = force->slot[i].stamp_ns;
+        int64_t played_stamp_of_slot_ns = force->slot[i].stamp_ns;
         if (force->plan.type[i] &&
-            (oldest_played_stamp_ns == 0 || slot_stamp_ns < oldest_played_stamp_ns)) {
-            oldest_played_stamp_ns = slot_stamp_ns;
+            (oldest_played_stamp_ns == 0 || played_stamp_of_slot_ns < oldest_played_stamp_ns)) {
+            oldest_played_stamp_ns = played_stamp_of_slot_ns;
         }
     }
     return oldest_played_stamp_ns;

@@ -49,7 +49,7 @@ struct tact_force_rendering_plan {
 };
 
 /** Name of a force output in the settings: "force_x", ... */
-const char *tact_force_name(int channel);
+const char *tact_force_output_name(int channel);
 
 /** Whether an effect of the kernel's, such as FF_CONSTANT, is in the bits of EVIOCGBIT. */
 bool tact_force_supports_effect(const unsigned char *bits, int code);
@@ -63,7 +63,7 @@ const char *tact_force_type_name(int type);
  * rumble; a resistance. Vibration and rumble replace each other, as do damper and friction. gain,
  * wave_period_ms: as in the plan. @return -1, or the first channel that cannot be rendered
  */
-int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
+int tact_force_choose_effects(const unsigned char *bits, uint32_t requested_output_bits,
                               struct tact_force_rendering_plan *plan);
 
 /** Computes the effects for these levels, without ids; silent[i]: effect i need not be played. A
@@ -84,8 +84,8 @@ struct tact_force {
         int64_t next_upload_time_ns; /* earliest time of the next upload */
         int64_t stamp_ns;            /* stamp of the levels on the device */
     } slot[TACT_FORCE_SLOTS];
-    int next_slot; /* slot whose update is tried first */
-    uint64_t uploads;
+    int next_effect_slot_to_update; /* slot whose update is tried first */
+    uint64_t effect_upload_count;
 };
 
 /** Opens a device's node to play effects; muted at first. @retval 0, or a negative errno: -ENXIO

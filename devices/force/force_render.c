@@ -10,7 +10,7 @@ static const char *const names[TACT_FORCE_CHANNELS] = {
     "force_x",  "force_y", "spring",    "spring_center", "damper",
     "friction", "inertia", "vibration", "strong",        "weak"};
 
-const char *tact_force_name(int channel)
+const char *tact_force_output_name(int channel)
 {
     return names[channel];
 }
@@ -65,29 +65,29 @@ static int output_with_same_renderings(int channel)
 
 static uint16_t waveform_of_effect_bits(const unsigned char *bits)
 {
-    static const uint16_t waveform_types[] = {FF_SINE, FF_TRIANGLE, FF_SQUARE, FF_SAW_UP,
-                                              FF_SAW_DOWN};
-    for (size_t i = 0; i < sizeof waveform_types / sizeof *waveform_types; i++) {
-        if (tact_force_supports_effect(bits, waveform_types[i])) {
-            return waveform_types[i];
+    static const uint16_t periodic_waveform_types[] = {FF_SINE, FF_TRIANGLE, FF_SQUARE, FF_SAW_UP,
+                                                       FF_SAW_DOWN};
+    for (size_t i = 0; i < sizeof periodic_waveform_types / sizeof *periodic_waveform_types; i++) {
+        if (tact_force_supports_effect(bits, periodic_waveform_types[i])) {
+            return periodic_waveform_types[i];
         }
     }
     return 0;
 }
 
-int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
+int tact_force_choose_effects(const unsigned char *bits, uint32_t requested_output_bits,
                               struct tact_force_rendering_plan *plan)
 {
     memset(plan->slot, 0xff, sizeof plan->slot);
     memset(plan->type, 0, sizeof plan->type);
-    plan->requested_outputs = wanted;
+    plan->requested_outputs = requested_output_bits;
     plan->waveform = waveform_of_effect_bits(bits);
     plan->supports_gain = tact_force_supports_effect(bits, FF_GAIN);
     plan->supports_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         const struct effect_rendering *effect_rendering =
             effect_renderings[output_with_same_renderings(i)];
-        if (!(wanted >> i & 1U)) {
+        if (!(requested_output_bits >> i & 1U)) {
             continue;
         }
         while (effect_rendering->type &&
@@ -154,13 +154,13 @@ static void render_condition_effect(double level, double center, struct ff_effec
     effect->u.condition[0].center = signed_16_bit_level(center);
 }
 
-/* Largest level of the force outputs in `output_mask` that the slot renders. */
-static double find_max_level(const struct tact_force_rendering_plan *plan, int slot,
-                             const double *level, uint32_t output_mask)
+/* Largest level of the force outputs in `output_bits_to_compare` that the slot renders. */
+static double find_largest_level_of_slot(const struct tact_force_rendering_plan *plan, int slot,
+                                         const double *level, uint32_t output_bits_to_compare)
 {
     double most = 0.0;
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
-        if (plan->slot[i] == slot && (output_mask >> i & 1U)) {
+        if (plan->slot[i] == slot && (output_bits_to_compare >> i & 1U)) {
             most = fmax(most, fabs(level[i]));
         }
     }
@@ -173,7 +173,7 @@ static void render_effect_of_slot(const struct tact_force_rendering_plan *plan, 
 {
     const uint32_t centering_channels = 1U << TACT_FORCE_SPRING_CENTER;
     const uint32_t weak_motor_channels = 1U << TACT_FORCE_WEAK_MOTOR | 1U << TACT_FORCE_VIBRATION;
-    double most = find_max_level(plan, slot, level, ~centering_channels);
+    double most = find_largest_level_of_slot(plan, slot, level, ~centering_channels);
     *is_effect_silent = most == 0.0;
     switch (slot) {
     case TACT_FORCE_CONSTANT_SLOT:
@@ -186,10 +186,10 @@ static void render_effect_of_slot(const struct tact_force_rendering_plan *plan, 
         effect->u.periodic.magnitude = signed_16_bit_level(most);
         break;
     case TACT_FORCE_RUMBLE_SLOT:
-        effect->u.rumble.strong_magnitude =
-            unsigned_16_bit_level(find_max_level(plan, slot, level, ~weak_motor_channels));
-        effect->u.rumble.weak_magnitude =
-            unsigned_16_bit_level(find_max_level(plan, slot, level, weak_motor_channels));
+        effect->u.rumble.strong_magnitude = unsigned_16_bit_level(
+            find_largest_level_of_slot(plan, slot, level, ~weak_motor_channels));
+        effect->u.rumble.weak_magnitude = unsigned_16_bit_level(
+            find_largest_level_of_slot(plan, slot, level, weak_motor_channels));
         break;
     default:
         render_condition_effect(
@@ -200,13 +200,14 @@ static void render_effect_of_slot(const struct tact_force_rendering_plan *plan, 
 void tact_force_render_effects(const struct tact_force_rendering_plan *plan, const double *level,
                                struct ff_effect *effect, bool *is_effect_silent)
 {
-    double clamped_levels[TACT_FORCE_CHANNELS];
+    double clamped_output_levels[TACT_FORCE_CHANNELS];
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
-        bool is_condition_coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_SPRING_CENTER;
+        bool is_nonnegative_coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_SPRING_CENTER;
         double value = i >= TACT_FORCE_VIBRATION ? fabs(level[i]) : level[i];
-        clamped_levels[i] = plan->requested_outputs >> i & 1U
-                                ? clamp_force_level(value, is_condition_coefficient ? 0.0 : -1.0)
-                                : 0.0;
+        clamped_output_levels[i] =
+            plan->requested_outputs >> i & 1U
+                ? clamp_force_level(value, is_nonnegative_coefficient ? 0.0 : -1.0)
+                : 0.0;
     }
     memset(effect, 0, TACT_FORCE_SLOTS * sizeof *effect);
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
@@ -215,7 +216,7 @@ void tact_force_render_effects(const struct tact_force_rendering_plan *plan, con
             effect[i].type = plan->type[i];
             effect[i].direction = 0x4000; /* left */
             effect[i].replay.length = LENGTH_MS;
-            render_effect_of_slot(plan, i, clamped_levels, &effect[i], &is_effect_silent[i]);
+            render_effect_of_slot(plan, i, clamped_output_levels, &effect[i], &is_effect_silent[i]);
         }
     }
 }

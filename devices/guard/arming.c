@@ -7,41 +7,43 @@
 /* [s] for which only zeros must be sent before the guard is armed again */
 static const double zero_time_before_rearming = 0.05;
 
-double tact_arming_default_timeout(double period)
+double tact_guard_default_timeout(double period)
 {
     return fmax(4.0 * period, 3e-3);
 }
 
-void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int64_t timeout_ns,
-                       double period)
+void tact_guard_arming_start(struct tact_guard_arming *arming, struct tact_guard *guard,
+                             int64_t timeout_ns, double period)
 {
     arming->guard = guard;
     arming->timeout_ns = timeout_ns;
     atomic_store_explicit(&guard->head->period_ns, (int64_t)(fmin(period, 1.0) * 1e9),
                           memory_order_relaxed);
     arming->rearm_tick_count = (uint32_t)ceil(fmin(zero_time_before_rearming / period, 1e9));
-    arming->armed_for_trip = tact_guard_trips(guard);
-    arming->reported_trip_count = arming->armed_for_trip;
+    arming->trip_number_when_armed = tact_guard_trips(guard);
+    arming->reported_trip_count = arming->trip_number_when_armed;
     tact_guard_arm(guard);
 }
 
-void tact_arming_update(struct tact_arming *arming, const double *out, int count)
+void tact_guard_arming_update(struct tact_guard_arming *arming, const double *out, int count)
 {
-    bool are_outputs_zero = true;
+    bool are_all_outputs_zero = true;
     for (int i = 0; i < count; i++) {
-        are_outputs_zero = are_outputs_zero && out[i] == 0.0;
+        are_all_outputs_zero = are_all_outputs_zero && out[i] == 0.0;
     }
-    arming->zero_tick_count =
-        are_outputs_zero ? arming->zero_tick_count + (arming->zero_tick_count < UINT32_MAX) : 0;
+    arming->zero_output_tick_count =
+        are_all_outputs_zero
+            ? arming->zero_output_tick_count + (arming->zero_output_tick_count < UINT32_MAX)
+            : 0;
     unsigned int sent =
         atomic_load_explicit(&arming->tick_count_and_zero_bit, memory_order_relaxed);
-    atomic_store_explicit(&arming->tick_count_and_zero_bit, ((sent | 1U) + 1U) | are_outputs_zero,
-                          memory_order_relaxed);
+    atomic_store_explicit(&arming->tick_count_and_zero_bit,
+                          ((sent | 1U) + 1U) | are_all_outputs_zero, memory_order_relaxed);
 }
 
-int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
+int tact_guard_arming_state(struct tact_guard_arming *arming, bool *was_guard_rearmed)
 {
-    *was_rearmed = false;
+    *was_guard_rearmed = false;
     if (!arming->guard) {
         return TACT_DEVICE_OK;
     }
@@ -53,12 +55,12 @@ int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
         atomic_store_explicit(&arming->must_report_guard_end, true, memory_order_relaxed);
     }
     if (state == TACT_GUARD_INHIBITED &&
-        tact_guard_trips(arming->guard) != arming->armed_for_trip) {
-        if (arming->zero_tick_count < arming->rearm_tick_count) {
+        tact_guard_trips(arming->guard) != arming->trip_number_when_armed) {
+        if (arming->zero_output_tick_count < arming->rearm_tick_count) {
             return TACT_DEVICE_STALE;
         }
-        arming->armed_for_trip = tact_guard_trips(arming->guard);
-        *was_rearmed = true;
+        arming->trip_number_when_armed = tact_guard_trips(arming->guard);
+        *was_guard_rearmed = true;
         tact_guard_arm(arming->guard);
     }
     return state == TACT_GUARD_ENDED || state == TACT_GUARD_LOST ? TACT_DEVICE_LOST
@@ -67,19 +69,21 @@ int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
 
 /* Whether the loop sent only zeros and then nothing since the last poll: it has ended, and its trip
  * need not be reported. Not known at the first poll: *must_wait_for_next_poll is then set. */
-static bool has_loop_stopped_sending(struct tact_arming *arming, bool *must_wait_for_next_poll)
+static bool has_loop_stopped_heartbeats(struct tact_guard_arming *arming,
+                                        bool *must_wait_for_next_poll)
 {
     const unsigned int sent =
         atomic_load_explicit(&arming->tick_count_and_zero_bit, memory_order_relaxed);
-    *must_wait_for_next_poll = (sent & 1U) && !arming->awaits_second_poll;
-    const bool has_loop_ended =
-        (sent & 1U) && arming->awaits_second_poll && sent == arming->last_tick_count_and_zero_bit;
-    arming->awaits_second_poll = *must_wait_for_next_poll;
+    *must_wait_for_next_poll = (sent & 1U) && !arming->is_waiting_for_second_poll;
+    const bool has_loop_ended = (sent & 1U) && arming->is_waiting_for_second_poll &&
+                                sent == arming->last_tick_count_and_zero_bit;
+    arming->is_waiting_for_second_poll = *must_wait_for_next_poll;
     arming->last_tick_count_and_zero_bit = sent;
     return has_loop_ended;
 }
 
-void tact_arming_report(struct tact_arming *arming, const char *name, struct tact_messages messages)
+void tact_guard_arming_report(struct tact_guard_arming *arming, const char *name,
+                              struct tact_messages messages)
 {
     if (!arming->guard) {
         return;
@@ -88,7 +92,7 @@ void tact_arming_report(struct tact_arming *arming, const char *name, struct tac
     uint32_t trip_count = tact_guard_trips(arming->guard);
     bool must_wait_for_next_poll = false;
     const bool has_loop_ended = trip_count != arming->reported_trip_count &&
-                                has_loop_stopped_sending(arming, &must_wait_for_next_poll);
+                                has_loop_stopped_heartbeats(arming, &must_wait_for_next_poll);
     if (trip_count != arming->reported_trip_count && !has_loop_ended && !must_wait_for_next_poll) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: the guard has set the outputs to zero: the loop was silent for more than "
@@ -108,8 +112,8 @@ void tact_arming_report(struct tact_arming *arming, const char *name, struct tac
     }
 }
 
-void tact_arming_report_gaps(const struct tact_arming *arming, const char *name,
-                             struct tact_messages messages)
+void tact_guard_arming_report_gaps(const struct tact_guard_arming *arming, const char *name,
+                                   struct tact_messages messages)
 {
     const struct tact_guard_page_header *head = arming->guard ? arming->guard->head : NULL;
     const uint64_t gaps = head ? atomic_load(&head->gaps) : 0;

@@ -11,31 +11,31 @@
 #include "rt/clock.h"
 #include "rt/thread_internal.h"
 
-static void *serve_force_thread(void *page)
+static void *force_server_thread_main(void *page)
 {
-    int64_t suspended_time_at_start = tact_guard_suspended_time_bound();
-    const struct tact_guard_requests guard_requests = {.suspended_time_at_start =
-                                                           &suspended_time_at_start};
+    int64_t suspended_ns_at_start = tact_guard_suspended_time_bound();
+    const struct tact_guard_requests guard_requests = {.suspended_ns_at_start =
+                                                           &suspended_ns_at_start};
     tact_guard_serve_force(page, &guard_requests);
     return NULL;
 }
 
-static int launch_guard_thread(const struct tact_guard_force_page *initial_page,
+static int launch_guard_thread(const struct tact_guard_force_page *initial_shared_page,
                                struct tact_guard **out, struct tact_error *err)
 {
     struct tact_guard *guard = calloc(1, sizeof *guard);
-    void *page = mmap(NULL, sizeof *initial_page, PROT_READ | PROT_WRITE,
+    void *page = mmap(NULL, sizeof *initial_shared_page, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!guard || page == MAP_FAILED) {
         free(guard);
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    memcpy(page, initial_page, sizeof *initial_page);
-    guard->process = -1;
+    memcpy(page, initial_shared_page, sizeof *initial_shared_page);
+    guard->guard_pidfd = -1;
     guard->head = page;
-    guard->size = sizeof *initial_page;
+    guard->size = sizeof *initial_shared_page;
     const struct tact_thread_options options = {.name = "tact-force"};
-    int rc = tact_thread_start(&guard->thread, &options, serve_force_thread, guard->head);
+    int rc = tact_thread_start(&guard->thread, &options, force_server_thread_main, guard->head);
     guard->is_guard_thread = rc == 0;
     while (!rc && !atomic_load_explicit(&guard->head->is_guard_ready, memory_order_acquire)) {
         const struct timespec ms = {.tv_nsec = 1000000};
@@ -43,8 +43,8 @@ static int launch_guard_thread(const struct tact_guard_force_page *initial_page,
     }
     rc = rc ? rc : atomic_load_explicit(&guard->head->error, memory_order_relaxed);
     if (rc) {
-        tact_error_set(err, rc, "the device %s cannot play forces: %s", initial_page->path[0],
-                       strerror(-rc));
+        tact_error_set(err, rc, "the device %s cannot play forces: %s",
+                       initial_shared_page->path[0], strerror(-rc));
         tact_guard_stop(guard);
         return rc;
     }
@@ -92,10 +92,11 @@ void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_
 void tact_guard_set_device_path(struct tact_guard *guard, const char *path)
 {
     struct tact_guard_force_page *page = (struct tact_guard_force_page *)guard->head;
-    uint32_t path_change_count =
-        atomic_load_explicit(&page->path_change_count, memory_order_relaxed) + 1;
-    snprintf(page->path[path_change_count % 2], sizeof page->path[0], "%s", path ? path : "");
-    atomic_store_explicit(&page->path_change_count, path_change_count, memory_order_release);
+    uint32_t node_path_change_count =
+        atomic_load_explicit(&page->node_path_change_count, memory_order_relaxed) + 1;
+    snprintf(page->path[node_path_change_count % 2], sizeof page->path[0], "%s", path ? path : "");
+    atomic_store_explicit(&page->node_path_change_count, node_path_change_count,
+                          memory_order_release);
 }
 
 int64_t tact_guard_last_played_stamp(const struct tact_guard *guard)
@@ -110,5 +111,5 @@ uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowes
     struct tact_guard_force_page *page = (struct tact_guard_force_page *)guard->head;
     *slowest_upload_ns = atomic_load_explicit(&page->slowest_upload_ns, memory_order_relaxed);
     *failed = atomic_exchange_explicit(&page->failed, 0, memory_order_relaxed);
-    return atomic_load_explicit(&page->uploads, memory_order_relaxed);
+    return atomic_load_explicit(&page->effect_upload_count, memory_order_relaxed);
 }

@@ -6,17 +6,17 @@
 #include "devices/guard/process_internal.h"
 #include "rt/clock.h"
 
-int tact_guard_start_haptic(struct tact_guard_haptic_page *content, const char *what,
+int tact_guard_start_haptic(struct tact_guard_haptic_page *initial_page_content, const char *what,
                             struct tact_guard **out, struct tact_guard_haptic_page **page,
                             struct tact_error *err)
 {
-    content->head.timeout_ns = content->device_choice.timeout_ns;
-    if (content->head.timeout_ns <= 0) {
+    initial_page_content->head.timeout_ns = initial_page_content->haptic_device_choice.timeout_ns;
+    if (initial_page_content->head.timeout_ns <= 0) {
         return tact_error_set(err, -EINVAL, "the timeout of the guard process must be positive");
     }
-    content->head.size = sizeof *content;
-    content->head.kind = TACT_GUARD_HAPTIC;
-    const int rc = tact_guard_start_with_page(&content->head, what, out, err);
+    initial_page_content->head.size = sizeof *initial_page_content;
+    initial_page_content->head.kind = TACT_GUARD_HAPTIC;
+    const int rc = tact_guard_start_with_page(&initial_page_content->head, what, out, err);
     *page = rc ? NULL : (struct tact_guard_haptic_page *)(*out)->head;
     return rc;
 }

@@ -9,7 +9,7 @@
 /** Starts the guard of a haptic device, as tact_guard_start(), with a page whose member `choice` is
  * set. *page: the shared page, in which turns, torques and model are set.
  * @retval also -ENODEV: the library finds no device, -ENOENT, -ENOSYS: no such library */
-int tact_guard_start_haptic(struct tact_guard_haptic_page *content, const char *what,
+int tact_guard_start_haptic(struct tact_guard_haptic_page *initial_page_content, const char *what,
                             struct tact_guard **out, struct tact_guard_haptic_page **page,
                             struct tact_error *err);
 

@@ -16,7 +16,7 @@ static bool has_controller_process_ended(int controller_process)
 int tact_guard_must_guard_end(const struct tact_guard_page_header *head,
                               const struct tact_guard_requests *guard_requests)
 {
-    return atomic_load_explicit(&head->must_guard_quit, memory_order_acquire) ||
+    return atomic_load_explicit(&head->must_guard_end, memory_order_acquire) ||
            (guard_requests->end && *guard_requests->end) ||
            (guard_requests->controller_pidfd &&
             atomic_load_explicit(&head->state, memory_order_relaxed) != TACT_GUARD_PASSING &&
@@ -40,14 +40,14 @@ static int64_t read_clock_ns(clockid_t clock)
 }
 
 /* Upper bound of the suspended time: the time between the two clock readings counts as suspended,
- * which it does not in lower_bound_of_suspended_time(). */
+ * which it does not in suspended_ns_lower_bound(). */
 int64_t tact_guard_suspended_time_bound(void)
 {
-    const int64_t time_without_suspend_ns = read_clock_ns(CLOCK_MONOTONIC);
-    return read_clock_ns(CLOCK_BOOTTIME) - time_without_suspend_ns;
+    const int64_t monotonic_clock_ns = read_clock_ns(CLOCK_MONOTONIC);
+    return read_clock_ns(CLOCK_BOOTTIME) - monotonic_clock_ns;
 }
 
-static int64_t lower_bound_of_suspended_time(void)
+static int64_t suspended_ns_lower_bound(void)
 {
     const int64_t all = read_clock_ns(CLOCK_BOOTTIME);
     return all - read_clock_ns(CLOCK_MONOTONIC);
@@ -59,10 +59,10 @@ int tact_guard_is_zeroing_requested(const struct tact_guard_requests *guard_requ
     if (reported) {
         *guard_requests->zero_outputs = 0;
     }
-    if (guard_requests->suspended_time_at_start) {
-        const int64_t suspended_time_at_start = lower_bound_of_suspended_time();
-        if (suspended_time_at_start > *guard_requests->suspended_time_at_start + MIN_SLEEP_NS) {
-            *guard_requests->suspended_time_at_start = suspended_time_at_start;
+    if (guard_requests->suspended_ns_at_start) {
+        const int64_t suspended_ns_at_start = suspended_ns_lower_bound();
+        if (suspended_ns_at_start > *guard_requests->suspended_ns_at_start + MIN_SLEEP_NS) {
+            *guard_requests->suspended_ns_at_start = suspended_ns_at_start;
             reported = 1;
         }
     }
@@ -72,14 +72,15 @@ int tact_guard_is_zeroing_requested(const struct tact_guard_requests *guard_requ
 static void publish_guard_state(struct tact_guard_heartbeat *heartbeat, enum tact_guard_state state)
 {
     heartbeat->state = state;
-    atomic_store_explicit(&heartbeat->head->trips, heartbeat->trips, memory_order_relaxed);
+    atomic_store_explicit(&heartbeat->head->trip_count, heartbeat->trip_count,
+                          memory_order_relaxed);
     atomic_store_explicit(&heartbeat->head->state, (uint32_t)state, memory_order_release);
 }
 
 void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heartbeat,
                                 struct tact_guard_page_header *head)
 {
-    *heartbeat = (struct tact_guard_heartbeat){.head = head, .trips = 1};
+    *heartbeat = (struct tact_guard_heartbeat){.head = head, .trip_count = 1};
     publish_guard_state(heartbeat, TACT_GUARD_INHIBITED);
 }
 
@@ -92,8 +93,8 @@ bool tact_guard_handle_new_heartbeat(struct tact_guard_heartbeat *heartbeat)
     }
     heartbeat->heartbeat_number = heartbeat_number;
     if (heartbeat->state == TACT_GUARD_INHIBITED &&
-        atomic_load_explicit(&heartbeat->head->armed_for_trip, memory_order_relaxed) ==
-            heartbeat->trips) {
+        atomic_load_explicit(&heartbeat->head->trip_number_when_armed, memory_order_relaxed) ==
+            heartbeat->trip_count) {
         publish_guard_state(heartbeat, TACT_GUARD_PASSING);
     }
     return true;
@@ -103,8 +104,8 @@ void tact_guard_acknowledge_heartbeat(struct tact_guard_heartbeat *heartbeat, in
                                       int64_t now)
 {
     heartbeat->heartbeat_age_start_ns = stamp_ns > 0 && stamp_ns <= now ? stamp_ns : now;
-    atomic_store_explicit(&heartbeat->head->handled_heartbeat, heartbeat->heartbeat_number,
-                          memory_order_release);
+    atomic_store_explicit(&heartbeat->head->acknowledged_heartbeat_number,
+                          heartbeat->heartbeat_number, memory_order_release);
 }
 
 bool tact_guard_is_heartbeat_overdue(const struct tact_guard_heartbeat *heartbeat, int64_t now)
@@ -115,6 +116,6 @@ bool tact_guard_is_heartbeat_overdue(const struct tact_guard_heartbeat *heartbea
 
 void tact_guard_trip(struct tact_guard_heartbeat *heartbeat)
 {
-    heartbeat->trips++;
+    heartbeat->trip_count++;
     publish_guard_state(heartbeat, TACT_GUARD_INHIBITED);
 }

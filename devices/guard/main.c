@@ -19,13 +19,13 @@ enum { FUSE_US = 200000 }; /* [us] longest time that the guard may run without s
 static volatile sig_atomic_t end_requested;
 static volatile sig_atomic_t zero_requested;
 
-static void request_end_on_signal(int number)
+static void request_guard_end_on_signal(int number)
 {
     (void)number;
     end_requested = 1;
 }
 
-static void request_zero_on_signal(int number)
+static void request_zero_outputs_on_signal(int number)
 {
     (void)number;
     zero_requested = 1;
@@ -37,12 +37,12 @@ static void set_up_guard_process(bool loads_libraries)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
     const struct rlimit cpu_time_limit = {FUSE_US, RLIM_INFINITY};
-    struct sigaction signal_action = {.sa_handler = request_end_on_signal};
-    const int end_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU};
-    for (size_t i = 0; i < sizeof end_signals / sizeof *end_signals; i++) {
-        sigaction(end_signals[i], &signal_action, NULL);
+    struct sigaction signal_action = {.sa_handler = request_guard_end_on_signal};
+    const int signals_that_end_guard[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU};
+    for (size_t i = 0; i < sizeof signals_that_end_guard / sizeof *signals_that_end_guard; i++) {
+        sigaction(signals_that_end_guard[i], &signal_action, NULL);
     }
-    signal_action.sa_handler = request_zero_on_signal;
+    signal_action.sa_handler = request_zero_outputs_on_signal;
     sigaction(SIGUSR1, &signal_action, NULL);
     FILE *file = fopen("/proc/self/oom_score_adj", "we");
     if (file) {
@@ -54,10 +54,11 @@ static void set_up_guard_process(bool loads_libraries)
     sched_setscheduler(0, SCHED_FIFO, &priority);
 }
 
-static const size_t page_sizes[] = {[TACT_GUARD_BOARD] = sizeof(struct tact_guard_page),
-                                    [TACT_GUARD_FORCE] = sizeof(struct tact_guard_force_page),
-                                    [TACT_GUARD_HAPTIC] = sizeof(struct tact_guard_haptic_page)};
-enum { KINDS = sizeof page_sizes / sizeof *page_sizes };
+static const size_t shared_page_sizes[] = {
+    [TACT_GUARD_BOARD] = sizeof(struct tact_guard_page),
+    [TACT_GUARD_FORCE] = sizeof(struct tact_guard_force_page),
+    [TACT_GUARD_HAPTIC] = sizeof(struct tact_guard_haptic_page)};
+enum { KINDS = sizeof shared_page_sizes / sizeof *shared_page_sizes };
 
 int main(void)
 {
@@ -73,12 +74,12 @@ int main(void)
         mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, TACT_GUARD_PAGE_FD, 0);
     const struct tact_guard_page_header *head = page;
     if (page == MAP_FAILED || head->size != (uint64_t)st.st_size || head->kind < 0 ||
-        head->kind >= KINDS || head->size != page_sizes[head->kind]) {
+        head->kind >= KINDS || head->size != shared_page_sizes[head->kind]) {
         return 2;
     }
-    int64_t suspended_time_at_start = tact_guard_suspended_time_bound();
-    const struct tact_guard_requests requests = {
-        &end_requested, &zero_requested, &suspended_time_at_start, TACT_GUARD_CONTROLLER_FD};
+    int64_t suspended_ns_at_start = tact_guard_suspended_time_bound();
+    const struct tact_guard_requests requests = {&end_requested, &zero_requested,
+                                                 &suspended_ns_at_start, TACT_GUARD_CONTROLLER_FD};
     /* close descriptors inherited from the controller */
     close(TACT_GUARD_PAGE_FD);
     syscall(SYS_close_range, TACT_GUARD_CONTROLLER_FD + 1, ~0U, 0);

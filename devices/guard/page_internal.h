@@ -28,17 +28,18 @@ struct tact_guard_page_header {
      * TACT_GUARD_HEARTBEAT_SLOTS
      */
     _Atomic uint32_t heartbeat_number;
-    _Atomic uint32_t armed_for_trip; /* number of the trip after which outputs may pass again */
-    _Atomic uint32_t must_guard_quit;
+    _Atomic uint32_t
+        trip_number_when_armed; /* number of the trip after which outputs may pass again */
+    _Atomic uint32_t must_guard_end;
     _Atomic int64_t period_ns; /* period of the heartbeats, at most 1 s; 0: not known */
     /* written by the guard */
     _Atomic uint32_t is_guard_ready; /* 1 once the guard has claimed the outputs, or failed to */
     _Atomic int32_t error;           /* negative errno if the guard failed to start, else 0 */
     _Atomic uint32_t state;          /* enum tact_guard_state */
     /* number of times that the guard has zeroed the outputs, its start included: from 1 */
-    _Atomic uint32_t trips;
+    _Atomic uint32_t trip_count;
     /* number of the last heartbeat that the guard has handled */
-    _Atomic uint32_t handled_heartbeat;
+    _Atomic uint32_t acknowledged_heartbeat_number;
     /* 1 while the guard is in a driver call and cannot respond */
     _Atomic uint32_t is_in_driver_call;
     /* number of gaps between commands, or bursts of them, after which the guard reduced a force */
@@ -63,26 +64,27 @@ struct tact_guard_force_page {
     struct tact_force_rendering_plan plan;
     int64_t period_ns; /* shortest time between two uploads of an effect [ns] */
     /* written by the controller */
-    /* number of changes of the path of the device's node, which is path[path_change_count % 2] */
-    _Atomic uint32_t path_change_count;
+    /* number of changes of the path of the device's node, which is path[node_path_change_count % 2]
+     */
+    _Atomic uint32_t node_path_change_count;
     char path[2][256]; /* path of the device's node; empty while the device is gone */
     _Atomic double level[TACT_GUARD_HEARTBEAT_SLOTS][TACT_FORCE_CHANNELS];
     _Atomic int64_t stamp[TACT_GUARD_HEARTBEAT_SLOTS];
     /* written by the guard */
     _Atomic int64_t played_levels_stamp_ns; /* stamp of the levels on the device */
     _Atomic int64_t slowest_upload_ns;      /* longest upload */
-    _Atomic uint64_t uploads;
+    _Atomic uint64_t effect_upload_count;
     _Atomic int32_t failed; /* latest negative errno of the device, until it is reported */
 };
 
 struct tact_guard_haptic_page {
     struct tact_guard_page_header head;
-    struct tact_haptic_device_choice device_choice;
+    struct tact_haptic_device_choice haptic_device_choice;
     /* written by the guard, before it is ready */
     int32_t measures_attitude; /* 1: the device measures its attitude */
     int32_t renders_torques;   /* 1: the device renders torques */
     char model[64];
-    char failure_text[160];   /* reason of head.error, as text */
+    char guard_failure_text[160]; /* reason of head.error, as text */
     int64_t opening_delay_ns; /* delay from reading a pose to sending its force, as estimated when
                                  the device was opened */
     /* written by the controller; pose_stamp: stamp of the pose for which the wrench was computed */

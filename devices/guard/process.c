@@ -25,34 +25,34 @@ enum { VARIABLES = sizeof library_variables / sizeof *library_variables };
 
 /* Fills the environment of a guard process: empty, except for one that loads a manufacturer's
  * library. */
-static void fill_environment(int kind, char text[VARIABLES][PATH_MAX + 32],
-                             char *environment[VARIABLES + 1])
+static void fill_guard_environment(int kind, char text[VARIABLES][PATH_MAX + 32],
+                                   char *guard_environment[VARIABLES + 1])
 {
     int count = 0;
     for (int i = 0; kind == TACT_GUARD_HAPTIC && i < VARIABLES; i++) {
         const char *value = secure_getenv(library_variables[i]);
         if (value && strlen(value) < PATH_MAX) {
             snprintf(text[i], sizeof text[i], "%s=%s", library_variables[i], value);
-            environment[count++] = text[i];
+            guard_environment[count++] = text[i];
         }
     }
-    environment[count] = NULL;
+    guard_environment[count] = NULL;
 }
 
 /* Spawns the guard in a session of its own, so that keys typed at the controller's terminal do not
  * reach it. */
-static int spawn_guard_process(const char *guard_program, int kind, int page, int controller_fd,
+static int spawn_guard_process(const char *guard_program, int kind, int page, int controller_pidfd,
                                pid_t *pid)
 {
     char *const arguments[] = {"tact-guard", NULL};
     char text[VARIABLES][PATH_MAX + 32];
-    char *environment[VARIABLES + 1];
+    char *guard_environment[VARIABLES + 1];
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     const struct sched_param normal = {0};
     sigset_t none;
     sigset_t all;
-    fill_environment(kind, text, environment);
+    fill_guard_environment(kind, text, guard_environment);
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawn_file_actions_init(&files);
@@ -60,7 +60,7 @@ static int spawn_guard_process(const char *guard_program, int kind, int page, in
     posix_spawn_file_actions_adddup2(&files, 0, 1);
     posix_spawn_file_actions_adddup2(&files, 0, 2);
     posix_spawn_file_actions_adddup2(&files, page, TACT_GUARD_PAGE_FD);
-    posix_spawn_file_actions_adddup2(&files, controller_fd, TACT_GUARD_CONTROLLER_FD);
+    posix_spawn_file_actions_adddup2(&files, controller_pidfd, TACT_GUARD_CONTROLLER_FD);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
@@ -68,7 +68,7 @@ static int spawn_guard_process(const char *guard_program, int kind, int page, in
     posix_spawnattr_setschedparam(&attributes, &normal);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSCHEDULER);
-    int rc = posix_spawn(pid, guard_program, &files, &attributes, arguments, environment);
+    int rc = posix_spawn(pid, guard_program, &files, &attributes, arguments, guard_environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return -rc;
@@ -79,13 +79,13 @@ static int spawn_guard_process(const char *guard_program, int kind, int page, in
 static int start_guard_process(struct tact_guard *guard, const char *guard_program, int page)
 {
     int low = pidfd_open(getpid(), 0);
-    int controller_fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_CONTROLLER_FD + 1);
-    int rc = controller_fd < 0 ? -errno
-                               : spawn_guard_process(guard_program, guard->head->kind, page,
-                                                     controller_fd, &guard->pid);
+    int controller_pidfd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_CONTROLLER_FD + 1);
+    int rc = controller_pidfd < 0 ? -errno
+                                  : spawn_guard_process(guard_program, guard->head->kind, page,
+                                                        controller_pidfd, &guard->pid);
     if (!rc) {
-        guard->process = pidfd_open(guard->pid, 0);
-        rc = guard->process < 0 ? -errno : 0;
+        guard->guard_pidfd = pidfd_open(guard->pid, 0);
+        rc = guard->guard_pidfd < 0 ? -errno : 0;
         if (rc) {
             kill(guard->pid,
                  /* no one has waited for the guard yet, so that the process id is still the guard's
@@ -97,8 +97,8 @@ static int start_guard_process(struct tact_guard *guard, const char *guard_progr
     if (low >= 0) {
         close(low);
     }
-    if (controller_fd >= 0) {
-        close(controller_fd);
+    if (controller_pidfd >= 0) {
+        close(controller_pidfd);
     }
     return rc;
 }
@@ -106,11 +106,11 @@ static int start_guard_process(struct tact_guard *guard, const char *guard_progr
 /* Whether the process ends within max_wait_ms; signals of the host do not shorten the wait. */
 static bool wait_for_process_end(const struct tact_guard *guard, int max_wait_ms)
 {
-    struct pollfd process_end = {.fd = guard->process, .events = POLLIN};
+    struct pollfd process_end_poll = {.fd = guard->guard_pidfd, .events = POLLIN};
     const struct timespec wait = {max_wait_ms / 1000, max_wait_ms % 1000 * 1000000};
     sigset_t all;
     sigfillset(&all);
-    return ppoll(&process_end, 1, &wait, &all) > 0;
+    return ppoll(&process_end_poll, 1, &wait, &all) > 0;
 }
 
 /* Waits up to 5 s until the guard has claimed the outputs. */
@@ -132,7 +132,8 @@ static int wait_until_outputs_claimed(const struct tact_guard *guard)
 
 /* Creates the page that guard and controller share. Its descriptor *fd for the guard lies above
  * those that the guard uses, so that dup2() creates a copy without O_CLOEXEC. */
-static struct tact_guard_page_header *create_shared_page(const void *content, size_t size, int *fd)
+static struct tact_guard_page_header *create_shared_page(const void *initial_page_content,
+                                                         size_t size, int *fd)
 {
     int low = memfd_create("tact-guard", MFD_CLOEXEC);
     void *page = MAP_FAILED;
@@ -146,13 +147,13 @@ static struct tact_guard_page_header *create_shared_page(const void *content, si
     if (page == MAP_FAILED) {
         return NULL;
     }
-    memcpy(page, content, size);
+    memcpy(page, initial_page_content, size);
     return page;
 }
 
 static int launch_guard_process(struct tact_guard *guard,
-                                const struct tact_guard_page_header *content, const char *what,
-                                struct tact_error *err)
+                                const struct tact_guard_page_header *initial_page_content,
+                                const char *what, struct tact_error *err)
 {
     char guard_program[PATH_MAX];
     int fd;
@@ -164,7 +165,7 @@ static int launch_guard_process(struct tact_guard *guard,
                               guard_program);
     }
     errno = 0;
-    guard->head = create_shared_page(content, content->size, &fd);
+    guard->head = create_shared_page(initial_page_content, initial_page_content->size, &fd);
     rc = guard->head ? start_guard_process(guard, guard_program, fd) : errno ? -errno : -ENOMEM;
     if (fd >= 0) {
         close(fd);
@@ -173,10 +174,11 @@ static int launch_guard_process(struct tact_guard *guard,
         return tact_error_set(err, rc, "cannot start %s: %s", guard_program, strerror(-rc));
     }
     rc = wait_until_outputs_claimed(guard);
-    const struct tact_guard_haptic_page *haptic =
+    const struct tact_guard_haptic_page *haptic_page =
         (const struct tact_guard_haptic_page *)guard->head;
-    if (rc && content->kind == TACT_GUARD_HAPTIC && haptic->failure_text[0]) {
-        return tact_error_set(err, rc, "%.159s", haptic->failure_text);
+    if (rc && initial_page_content->kind == TACT_GUARD_HAPTIC &&
+        haptic_page->guard_failure_text[0]) {
+        return tact_error_set(err, rc, "%.159s", haptic_page->guard_failure_text);
     }
     if (rc) {
         return tact_error_set(err, rc, "%s cannot claim %s: %s%s", guard_program, what,
@@ -186,17 +188,17 @@ static int launch_guard_process(struct tact_guard *guard,
     return 0;
 }
 
-int tact_guard_start_with_page(struct tact_guard_page_header *content, const char *what,
-                               struct tact_guard **out, struct tact_error *err)
+int tact_guard_start_with_page(struct tact_guard_page_header *initial_page_content,
+                               const char *what, struct tact_guard **out, struct tact_error *err)
 {
     *out = NULL;
     struct tact_guard *guard = calloc(1, sizeof *guard);
     if (!guard) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    guard->process = -1;
-    guard->size = content->size;
-    int rc = launch_guard_process(guard, content, what, err);
+    guard->guard_pidfd = -1;
+    guard->size = initial_page_content->size;
+    int rc = launch_guard_process(guard, initial_page_content, what, err);
     if (rc) {
         tact_guard_stop(guard);
         return rc;
@@ -209,9 +211,9 @@ uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_
 {
     uint32_t heartbeat_number =
         atomic_load_explicit(&guard->head->heartbeat_number, memory_order_relaxed);
-    if (atomic_load_explicit(&guard->head->handled_heartbeat, memory_order_relaxed) ==
+    if (atomic_load_explicit(&guard->head->acknowledged_heartbeat_number, memory_order_relaxed) ==
         heartbeat_number) {
-        guard->last_answer_ns = now_ns;
+        guard->last_acknowledgement_ns = now_ns;
     }
     return heartbeat_number + 1;
 }
@@ -219,21 +221,23 @@ uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_
 int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
 {
     struct tact_guard_page_header *head = guard->head;
-    uint32_t handled_heartbeat =
-        atomic_load_explicit(&head->handled_heartbeat, memory_order_acquire);
-    if (handled_heartbeat != guard->handled_heartbeat || guard->last_answer_ns == 0 ||
-        handled_heartbeat == atomic_load_explicit(&head->heartbeat_number, memory_order_relaxed)) {
-        guard->handled_heartbeat = handled_heartbeat;
-        guard->last_answer_ns = now_ns;
+    uint32_t acknowledged_heartbeat_number =
+        atomic_load_explicit(&head->acknowledged_heartbeat_number, memory_order_acquire);
+    if (acknowledged_heartbeat_number != guard->acknowledged_heartbeat_number ||
+        guard->last_acknowledgement_ns == 0 ||
+        acknowledged_heartbeat_number ==
+            atomic_load_explicit(&head->heartbeat_number, memory_order_relaxed)) {
+        guard->acknowledged_heartbeat_number = acknowledged_heartbeat_number;
+        guard->last_acknowledgement_ns = now_ns;
     }
     if (atomic_load_explicit(&guard->has_process_ended, memory_order_relaxed)) {
         return TACT_GUARD_ENDED;
     }
     if (guard->is_guard_thread ||
         atomic_load_explicit(&head->is_in_driver_call, memory_order_acquire)) {
-        guard->last_answer_ns = now_ns;
+        guard->last_acknowledgement_ns = now_ns;
     }
-    if (now_ns - guard->last_answer_ns > 2 * head->timeout_ns) {
+    if (now_ns - guard->last_acknowledgement_ns > 2 * head->timeout_ns) {
         return TACT_GUARD_ENDED;
     }
     return (int)atomic_load_explicit(&head->state, memory_order_acquire);
@@ -241,20 +245,20 @@ int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
 
 void tact_guard_arm(struct tact_guard *guard)
 {
-    atomic_store_explicit(&guard->head->armed_for_trip,
-                          atomic_load_explicit(&guard->head->trips, memory_order_relaxed),
+    atomic_store_explicit(&guard->head->trip_number_when_armed,
+                          atomic_load_explicit(&guard->head->trip_count, memory_order_relaxed),
                           memory_order_relaxed);
 }
 
 uint32_t tact_guard_trips(const struct tact_guard *guard)
 {
-    return atomic_load_explicit(&guard->head->trips, memory_order_relaxed);
+    return atomic_load_explicit(&guard->head->trip_count, memory_order_relaxed);
 }
 
 void tact_guard_kill(struct tact_guard *guard)
 {
-    if (guard->process >= 0) {
-        pidfd_send_signal(guard->process, SIGKILL, NULL, 0);
+    if (guard->guard_pidfd >= 0) {
+        pidfd_send_signal(guard->guard_pidfd, SIGKILL, NULL, 0);
     }
 }
 
@@ -265,7 +269,7 @@ int tact_guard_pid(const struct tact_guard *guard)
 
 void tact_guard_check_process(struct tact_guard *guard)
 {
-    if (guard->process >= 0 && wait_for_process_end(guard, 0)) {
+    if (guard->guard_pidfd >= 0 && wait_for_process_end(guard, 0)) {
         atomic_store_explicit(&guard->has_process_ended, true, memory_order_relaxed);
     }
 }
@@ -274,7 +278,7 @@ void tact_guard_check_process(struct tact_guard *guard)
 static int end_guard_process(struct tact_guard *guard)
 {
     siginfo_t info = {0};
-    atomic_store(&guard->head->must_guard_quit, 1);
+    atomic_store(&guard->head->must_guard_end, 1);
     atomic_fetch_add(&guard->head->heartbeat_number, 1);
     syscall(SYS_futex, &guard->head->heartbeat_number, FUTEX_WAKE, 1, NULL, NULL, 0);
     bool has_guard_ended = wait_for_process_end(guard, 1000);
@@ -286,19 +290,19 @@ static int end_guard_process(struct tact_guard *guard)
                        ? 1
                        : EXIT_TIMEOUT_MS);
     }
-    int rc = waitid(P_PIDFD, (id_t)guard->process, &info, WEXITED | WNOHANG);
-    close(guard->process);
+    int rc = waitid(P_PIDFD, (id_t)guard->guard_pidfd, &info, WEXITED | WNOHANG);
+    close(guard->guard_pidfd);
     return has_guard_ended && !rc && info.si_code == CLD_EXITED && info.si_status == 0 ? 0 : -EIO;
 }
 
 /* Returns whether the thread has ended: a driver may block it. */
 static bool end_guard_thread(struct tact_guard *guard)
 {
-    struct timespec until;
-    atomic_store(&guard->head->must_guard_quit, 1);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 1;
-    if (pthread_timedjoin_np(guard->thread, NULL, &until) == 0) {
+    struct timespec join_deadline;
+    atomic_store(&guard->head->must_guard_end, 1);
+    clock_gettime(CLOCK_REALTIME, &join_deadline);
+    join_deadline.tv_sec += 1;
+    if (pthread_timedjoin_np(guard->thread, NULL, &join_deadline) == 0) {
         return true;
     }
     pthread_detach(guard->thread);
@@ -311,7 +315,7 @@ int tact_guard_stop(struct tact_guard *guard)
     if (!guard) {
         return 0;
     }
-    if (guard->process >= 0) {
+    if (guard->guard_pidfd >= 0) {
         rc = end_guard_process(guard);
     }
     if (guard->is_guard_thread && !end_guard_thread(guard)) {

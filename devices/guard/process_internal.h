@@ -11,20 +11,21 @@
 struct tact_guard {
     struct tact_guard_page_header *head; /* header of the page shared with the guard */
     size_t size;
-    pid_t pid;   /* process id, for display; 0: the guard is a thread */
-    int process; /* pidfd of the guard; -1: the guard is a thread */
+    pid_t pid;       /* process id, for display; 0: the guard is a thread */
+    int guard_pidfd; /* pidfd of the guard; -1: the guard is a thread */
     bool is_guard_thread;
     pthread_t thread;
-    uint32_t handled_heartbeat; /* number of the heartbeat that the guard acknowledged last */
+    uint32_t acknowledged_heartbeat_number; /* number of the heartbeat that the guard acknowledged
+                                               last */
     /* time of the last acknowledgement, or at which none was outstanding */
-    int64_t last_answer_ns;
+    int64_t last_acknowledgement_ns;
     atomic_bool has_process_ended; /* the guard process has ended */
 };
 
 /** Starts a guard with a copy of a page, whose size, kind and timeout are set. what: the node, for
  * messages. */
-int tact_guard_start_with_page(struct tact_guard_page_header *content, const char *what,
-                               struct tact_guard **out, struct tact_error *err);
+int tact_guard_start_with_page(struct tact_guard_page_header *initial_page_content,
+                               const char *what, struct tact_guard **out, struct tact_error *err);
 
 /** Path of the guard program: $TACT_GUARD, except in a setuid program; that of the build tree for a
  * library loaded from there; the installed one.

@@ -13,11 +13,11 @@
  * /proc/self/exe for a static link, never by argv. */
 static bool is_run_from_build_tree(void)
 {
-    static const char here;
+    static const char symbol_of_this_library;
     struct link_map *map = NULL;
     Dl_info info;
     char self[PATH_MAX], tree[PATH_MAX];
-    if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) {
+    if (!dladdr1(&symbol_of_this_library, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) {
         return false;
     }
     if (!realpath(map->l_name[0] ? map->l_name : "/proc/self/exe", self) ||

@@ -11,11 +11,11 @@
 #include "devices/guard/serve_internal.h"
 
 /* time between two attempts to zero outputs that could not be written [ns] */
-static const int64_t zero_retry_ns = 1000000;
+static const int64_t zeroing_retry_interval_ns = 1000000;
 /* largest number of attempts to zero the outputs before the guard ends */
 enum { ZERO_ATTEMPTS_AT_END = 100 };
 
-struct board_server {
+struct board_guard_server {
     struct tact_guard_page *page;
     /* copies of the settings in the page, which the controller cannot overwrite later */
     struct tact_comedi_instruction op[TACT_GUARD_MAX_OUTPUTS];
@@ -23,22 +23,22 @@ struct board_server {
     int64_t timeout_ns;
     comedi_t *dev;
     struct tact_comedi_instruction_list list;
-    struct tact_guard_rise_limit rise_limit;
+    struct tact_guard_rise_limit rise_limit_after_gap;
     struct tact_guard_driver_call_times board_write_times;
     uint32_t heartbeat_number; /* number of the last heartbeat */
     int64_t heartbeat_time_ns; /* time at which that heartbeat was sent */
-    uint32_t trips;
+    uint32_t trip_count;
     enum tact_guard_state state;
 };
 
-static void publish_board_state(struct board_server *g, enum tact_guard_state state)
+static void publish_board_state(struct board_guard_server *g, enum tact_guard_state state)
 {
     g->state = state;
-    atomic_store_explicit(&g->page->head.trips, g->trips, memory_order_relaxed);
+    atomic_store_explicit(&g->page->head.trip_count, g->trip_count, memory_order_relaxed);
     atomic_store_explicit(&g->page->head.state, (uint32_t)state, memory_order_release);
 }
 
-static int claim_board_outputs(struct board_server *g)
+static int claim_board_outputs(struct board_guard_server *g)
 {
     errno = 0;
     g->dev = comedi_open(g->page->board);
@@ -59,7 +59,7 @@ static int claim_board_outputs(struct board_server *g)
 }
 
 /* Writes the safe values; closes a board that is gone. */
-static int zero_board_outputs(struct board_server *g)
+static int zero_board_outputs(struct board_guard_server *g)
 {
     int rc = tact_comedi_list_write_zeros(g->dev, &g->list);
     if (rc == -ENODEV) {
@@ -71,17 +71,17 @@ static int zero_board_outputs(struct board_server *g)
 
 /* Zeroes the outputs until the guard is armed again. The board is lost while they cannot be
  * written, also where it is still there: writing them is repeated. */
-static void trip_and_zero_outputs(struct board_server *g)
+static void trip_and_zero_outputs(struct board_guard_server *g)
 {
     int rc = zero_board_outputs(g);
-    memset(g->rise_limit.sent, 0, sizeof g->rise_limit.sent);
-    g->trips++;
+    memset(g->rise_limit_after_gap.sent, 0, sizeof g->rise_limit_after_gap.sent);
+    g->trip_count++;
     publish_board_state(g, rc ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
 /* Copies the output words and the time of the newest heartbeat; repeats the copy if they change
  * meanwhile. */
-static void copy_newest_heartbeat(struct board_server *g)
+static void copy_newest_heartbeat(struct board_guard_server *g)
 {
     for (int attempt = 0; attempt < TACT_GUARD_HEARTBEAT_SLOTS; attempt++) {
         for (int i = 0; i < g->count; i++) {
@@ -99,44 +99,46 @@ static void copy_newest_heartbeat(struct board_server *g)
         g->heartbeat_time_ns =
             atomic_load_explicit(&g->page->stamp[g->heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS],
                                  memory_order_acquire);
-        uint32_t newest_heartbeat_number =
+        uint32_t last_published_heartbeat_number =
             atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_acquire);
-        if (newest_heartbeat_number - g->heartbeat_number < TACT_GUARD_HEARTBEAT_SLOTS - 1) {
+        if (last_published_heartbeat_number - g->heartbeat_number <
+            TACT_GUARD_HEARTBEAT_SLOTS - 1) {
             return;
         }
-        g->heartbeat_number = newest_heartbeat_number;
+        g->heartbeat_number = last_published_heartbeat_number;
     }
 }
 
 /* Whether output i is analog: its word states how far it is from zero, the words of a digital one
  * are bits. */
-static bool is_analog_output(const struct board_server *g, int i)
+static bool is_analog_output(const struct board_guard_server *g, int i)
 {
     return g->op[i].insn != INSN_BITS;
 }
 
 /* After a gap in what was written, limits how fast analog outputs move away from zero. */
-static void limit_rise_of_analog_words(struct board_server *g, int64_t now)
+static void limit_rise_of_analog_words(struct board_guard_server *g, int64_t now)
 {
-    double wanted[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS] = {0.0};
+    double requested_value[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS] = {0.0};
     for (int i = 0; i < g->count; i++) {
-        wanted[TACT_GUARD_GAP_COMPONENTS * i] =
+        requested_value[TACT_GUARD_GAP_COMPONENTS * i] =
             is_analog_output(g, i) ? (double)g->list.data[i][0] - (double)g->op[i].safe[0] : 0.0;
     }
     tact_guard_limit_rise_and_count_gap(
-        &g->rise_limit, wanted, g->heartbeat_number, now,
+        &g->rise_limit_after_gap, requested_value, g->heartbeat_number, now,
         tact_guard_shortest_gap(&g->board_write_times, g->timeout_ns), &g->page->head);
     for (int i = 0; i < g->count; i++) {
         if (is_analog_output(g, i)) {
-            g->list.data[i][0] = (lsampl_t)lrint((double)g->op[i].safe[0] +
-                                                 g->rise_limit.sent[TACT_GUARD_GAP_COMPONENTS * i]);
+            g->list.data[i][0] =
+                (lsampl_t)lrint((double)g->op[i].safe[0] +
+                                g->rise_limit_after_gap.sent[TACT_GUARD_GAP_COMPONENTS * i]);
         }
     }
 }
 
 /* Writes the words of the newest heartbeat; zeroes the outputs if that is too old, as where this
  * process was delayed. */
-static void write_newest_words(struct board_server *g)
+static void write_newest_words(struct board_guard_server *g)
 {
     copy_newest_heartbeat(g);
     const int64_t now = tact_guard_clock_ns();
@@ -155,37 +157,38 @@ static void write_newest_words(struct board_server *g)
     tact_guard_add_driver_call_time(&g->board_write_times, tact_guard_clock_ns() - now);
 }
 
-static void handle_heartbeat(struct board_server *g)
+static void handle_board_heartbeat(struct board_guard_server *g)
 {
     static const double rest[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS];
     g->heartbeat_number =
         atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_acquire);
     if (g->state == TACT_GUARD_INHIBITED &&
-        atomic_load_explicit(&g->page->head.armed_for_trip, memory_order_relaxed) == g->trips) {
+        atomic_load_explicit(&g->page->head.trip_number_when_armed, memory_order_relaxed) ==
+            g->trip_count) {
         publish_board_state(g, TACT_GUARD_PASSING);
     }
     if (g->state == TACT_GUARD_PASSING) {
         write_newest_words(g);
     } else {
-        tact_guard_limit_rise_and_count_gap(&g->rise_limit, rest, g->heartbeat_number,
+        tact_guard_limit_rise_and_count_gap(&g->rise_limit_after_gap, rest, g->heartbeat_number,
                                             tact_guard_clock_ns(), g->timeout_ns, &g->page->head);
     }
-    atomic_store_explicit(&g->page->head.handled_heartbeat, g->heartbeat_number,
+    atomic_store_explicit(&g->page->head.acknowledged_heartbeat_number, g->heartbeat_number,
                           memory_order_release);
 }
 
 /* Claims the outputs of a lost board, or repeats zeroing them; where this succeeds they are zero.
  */
-static void recover_lost_board(struct board_server *g)
+static void reopen_lost_board(struct board_guard_server *g)
 {
     if ((g->dev ? zero_board_outputs(g) : claim_board_outputs(g)) == 0) {
-        g->trips++;
+        g->trip_count++;
         publish_board_state(g, TACT_GUARD_INHIBITED);
     }
 }
 
 /* Zeroes the outputs after the timeout. */
-static void handle_heartbeat_timeout(struct board_server *g)
+static void handle_heartbeat_timeout(struct board_guard_server *g)
 {
     if (g->state == TACT_GUARD_PASSING &&
         tact_guard_clock_ns() - g->heartbeat_time_ns >= g->timeout_ns) {
@@ -193,21 +196,21 @@ static void handle_heartbeat_timeout(struct board_server *g)
     }
 }
 
-static void wait_for_heartbeat(const struct board_server *g)
+static void wait_for_heartbeat(const struct board_guard_server *g)
 {
     int64_t left = TACT_GUARD_POLL_NS;
     if (g->state == TACT_GUARD_PASSING) {
         left = g->heartbeat_time_ns + g->timeout_ns - tact_guard_clock_ns();
         left = left > 0 ? left : 0;
     } else if (g->state == TACT_GUARD_LOST && g->dev) {
-        left = zero_retry_ns;
+        left = zeroing_retry_interval_ns;
     }
-    const struct timespec timeout = {left / 1000000000, left % 1000000000};
-    syscall(SYS_futex, &g->page->head.heartbeat_number, FUTEX_WAIT, g->heartbeat_number, &timeout,
-            NULL, 0);
+    const struct timespec heartbeat_timeout = {left / 1000000000, left % 1000000000};
+    syscall(SYS_futex, &g->page->head.heartbeat_number, FUTEX_WAIT, g->heartbeat_number,
+            &heartbeat_timeout, NULL, 0);
 }
 
-static void guard_board_outputs(struct board_server *g,
+static void guard_board_outputs(struct board_guard_server *g,
                                 const struct tact_guard_requests *guard_requests)
 {
     int64_t last_attempt_ns = tact_guard_clock_ns();
@@ -217,13 +220,14 @@ static void guard_board_outputs(struct board_server *g,
             trip_and_zero_outputs(g);
         } else if (atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_relaxed) !=
                    g->heartbeat_number) {
-            handle_heartbeat(g);
+            handle_board_heartbeat(g);
         } else {
             handle_heartbeat_timeout(g);
         }
-        if (g->state == TACT_GUARD_LOST && tact_guard_clock_ns() - last_attempt_ns >=
-                                               (g->dev ? zero_retry_ns : TACT_GUARD_POLL_NS)) {
-            recover_lost_board(g);
+        if (g->state == TACT_GUARD_LOST &&
+            tact_guard_clock_ns() - last_attempt_ns >=
+                (g->dev ? zeroing_retry_interval_ns : TACT_GUARD_POLL_NS)) {
+            reopen_lost_board(g);
             last_attempt_ns = tact_guard_clock_ns();
         }
         if (tact_guard_must_guard_end(&g->page->head, guard_requests)) {
@@ -236,7 +240,7 @@ int tact_guard_serve_board(struct tact_guard_page *page,
                            const struct tact_guard_requests *guard_requests)
 {
     /* static, as its list of instructions has pointers into itself and must not be moved */
-    static struct board_server g;
+    static struct board_guard_server g;
     if (page->output_count < 1 || page->output_count > TACT_GUARD_MAX_OUTPUTS) {
         return -EINVAL;
     }
@@ -250,9 +254,9 @@ int tact_guard_serve_board(struct tact_guard_page *page,
             (struct tact_comedi_instruction){o->instruction, o->words,   o->subdevice,
                                              o->chanspec,    o->maxdata, {o->safe[0], o->safe[1]}};
     }
-    g.trips = 1;
-    g.rise_limit.parts = g.count;
-    g.rise_limit.last_choice_ns = tact_guard_clock_ns();
+    g.trip_count = 1;
+    g.rise_limit_after_gap.parts = g.count;
+    g.rise_limit_after_gap.last_value_time_ns = tact_guard_clock_ns();
     int rc = claim_board_outputs(&g);
     publish_board_state(&g, TACT_GUARD_INHIBITED);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
@@ -263,8 +267,8 @@ int tact_guard_serve_board(struct tact_guard_page *page,
     guard_board_outputs(&g, guard_requests);
     for (int i = 0;
          g.dev && i < ZERO_ATTEMPTS_AT_END && tact_comedi_list_write_zeros(g.dev, &g.list); i++) {
-        const struct timespec wait = {0, zero_retry_ns};
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+        const struct timespec zeroing_retry_interval = {0, zeroing_retry_interval_ns};
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &zeroing_retry_interval, NULL);
     }
     if (g.dev) {
         comedi_close(g.dev);

@@ -18,43 +18,43 @@ enum { RETRY_NS = 200000000 }; /* [ns] interval of attempts to open a device tha
 /* number of cycles in which the delay is measured when the device is opened */
 enum { DELAY_TEST_CYCLES = 20 };
 
-struct haptic_server {
+struct haptic_guard_server {
     struct tact_guard_haptic_page *page;
     struct tact_haptic_device device;
     struct tact_guard_heartbeat heartbeat;
     bool is_device_open;
     bool is_wrench_unsent; /* the wrench has not been sent yet */
     double wrench[TACT_HAPTIC_WRENCH_NUMBERS];
-    struct tact_guard_rise_limit rise_limit;
+    struct tact_guard_rise_limit rise_limit_after_gap;
     int64_t pose_stamp_ns; /* stamp of the pose for which the wrench was computed */
     int64_t
         last_cycle_duration_ns; /* duration of the last cycle, at most a quarter of the timeout */
-    int64_t next_retry_ns;
+    int64_t next_opening_retry_ns;
 };
 
-static void sleep_until(int64_t wake_time_ns)
+static void sleep_until_wake_time(int64_t wake_time_ns)
 {
-    const struct timespec until = {wake_time_ns / 1000000000, wake_time_ns % 1000000000};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    const struct timespec wake_time = {wake_time_ns / 1000000000, wake_time_ns % 1000000000};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake_time, NULL);
 }
 
-static int open_guarded_haptic_device(struct haptic_server *s, char *why, size_t size)
+static int open_guarded_haptic_device(struct haptic_guard_server *s, char *why, size_t size)
 {
-    const int rc = s->device.ops->open(&s->device, &s->page->device_choice, why, size);
+    const int rc = s->device.ops->open(&s->device, &s->page->haptic_device_choice, why, size);
     s->is_device_open = rc == 0;
     return rc;
 }
 
-static void close_guarded_haptic_device(struct haptic_server *s, int64_t now)
+static void close_guarded_haptic_device(struct haptic_guard_server *s, int64_t now)
 {
     atomic_store_explicit(&s->page->is_device_connected, 0, memory_order_release);
     s->device.ops->close(&s->device);
-    memset(s->rise_limit.sent, 0, sizeof s->rise_limit.sent);
+    memset(s->rise_limit_after_gap.sent, 0, sizeof s->rise_limit_after_gap.sent);
     s->is_device_open = false;
-    s->next_retry_ns = now + RETRY_NS;
+    s->next_opening_retry_ns = now + RETRY_NS;
 }
 
-static void publish_device_pose(struct haptic_server *s, int64_t stamp_ns)
+static void publish_device_pose(struct haptic_guard_server *s, int64_t stamp_ns)
 {
     const uint32_t count = atomic_load_explicit(&s->page->pose_count, memory_order_relaxed) + 1;
     const uint32_t slot = count % TACT_GUARD_HEARTBEAT_SLOTS;
@@ -68,7 +68,7 @@ static void publish_device_pose(struct haptic_server *s, int64_t stamp_ns)
     atomic_store_explicit(&s->page->pose_count, count, memory_order_release);
 }
 
-static void copy_newest_wrench(struct haptic_server *s, int64_t now)
+static void copy_newest_wrench(struct haptic_guard_server *s, int64_t now)
 {
     const struct tact_guard_haptic_page *page = s->page;
     int64_t stamp_ns;
@@ -80,12 +80,12 @@ static void copy_newest_wrench(struct haptic_server *s, int64_t now)
         }
         s->pose_stamp_ns = atomic_load_explicit(&page->pose_stamp[slot], memory_order_acquire);
         stamp_ns = atomic_load_explicit(&page->stamp[slot], memory_order_acquire);
-        const uint32_t newest_heartbeat_number =
+        const uint32_t last_published_heartbeat_number =
             atomic_load_explicit(&page->head.heartbeat_number, memory_order_acquire);
-        newer_heartbeat_count = newest_heartbeat_number - s->heartbeat.heartbeat_number;
+        newer_heartbeat_count = last_published_heartbeat_number - s->heartbeat.heartbeat_number;
         s->heartbeat.heartbeat_number = newer_heartbeat_count < TACT_GUARD_HEARTBEAT_SLOTS - 1
                                             ? s->heartbeat.heartbeat_number
-                                            : newest_heartbeat_number;
+                                            : last_published_heartbeat_number;
     } while (newer_heartbeat_count >= TACT_GUARD_HEARTBEAT_SLOTS - 1); /* overwritten meanwhile */
     s->is_wrench_unsent = true;
     tact_guard_acknowledge_heartbeat(&s->heartbeat, stamp_ns, now);
@@ -93,7 +93,7 @@ static void copy_newest_wrench(struct haptic_server *s, int64_t now)
 
 /* Chooses the wrench to be sent now: zero if the next heartbeat could be later than the timeout,
  * and limited in its rise if the last wrench was sent long ago. */
-static const double *choose_wrench_to_send(struct haptic_server *s)
+static const double *choose_wrench_to_send(struct haptic_guard_server *s)
 {
     static const double none[TACT_HAPTIC_WRENCH_NUMBERS];
     const int64_t now = tact_guard_clock_ns();
@@ -106,17 +106,19 @@ static const double *choose_wrench_to_send(struct haptic_server *s)
     }
     /* the duration of two usual cycles is no gap, else a device whose calls always take long would
      * lag */
-    const int64_t timeout = s->page->head.timeout_ns, two_cycles_ns = s->page->opening_delay_ns;
+    const int64_t heartbeat_timeout_ns = s->page->head.timeout_ns,
+                  two_cycles_ns = s->page->opening_delay_ns;
     tact_guard_limit_rise_and_count_gap(
-        &s->rise_limit, s->heartbeat.state == TACT_GUARD_PASSING ? s->wrench : none,
-        s->heartbeat.heartbeat_number, now, timeout > two_cycles_ns ? timeout : two_cycles_ns,
+        &s->rise_limit_after_gap, s->heartbeat.state == TACT_GUARD_PASSING ? s->wrench : none,
+        s->heartbeat.heartbeat_number, now,
+        heartbeat_timeout_ns > two_cycles_ns ? heartbeat_timeout_ns : two_cycles_ns,
         &s->page->head);
-    return s->rise_limit.sent;
+    return s->rise_limit_after_gap.sent;
 }
 
 /* Measures the delay from the time at which a pose was requested to that at which the force
  * computed for it was sent. */
-static void measure_pose_to_force_delay(struct haptic_server *s)
+static void measure_pose_to_force_delay(struct haptic_guard_server *s)
 {
     struct tact_guard_haptic_page *page = s->page;
     const int64_t pose_to_force_delay_ns = tact_guard_clock_ns() - s->pose_stamp_ns;
@@ -137,7 +139,7 @@ static void measure_pose_to_force_delay(struct haptic_server *s)
 }
 
 /* One cycle: reads a pose and sends a wrench; closes a device that fails. */
-static void run_haptic_cycle(struct haptic_server *s)
+static void run_haptic_cycle(struct haptic_guard_server *s)
 {
     const int64_t start = tact_guard_clock_ns();
     int rc = s->device.ops->read(&s->device);
@@ -162,22 +164,23 @@ static int compare_durations(const void *a, const void *b)
 /* Estimate of the delay from sensor to force, from cycles without a force: the one in which the
  * pose is read, and the next, at whose end the force for it is sent. The median: a single call that
  * takes long at the opening is no property of the device. */
-static int measure_opening_delay(struct haptic_server *s)
+static int measure_opening_delay(struct haptic_guard_server *s)
 {
     static const double none[TACT_HAPTIC_WRENCH_NUMBERS];
-    int64_t cycle_durations[DELAY_TEST_CYCLES] = {0};
+    int64_t haptic_cycle_durations[DELAY_TEST_CYCLES] = {0};
     int rc = 0;
     for (int i = 0; !rc && i < DELAY_TEST_CYCLES; i++) {
         const int64_t start = tact_guard_clock_ns();
         rc = s->device.ops->read(&s->device);
         rc = rc ? rc : s->device.ops->write(&s->device, none);
-        cycle_durations[i] = tact_guard_clock_ns() - start;
+        haptic_cycle_durations[i] = tact_guard_clock_ns() - start;
     }
-    qsort(cycle_durations, DELAY_TEST_CYCLES, sizeof *cycle_durations, compare_durations);
-    s->page->opening_delay_ns =
-        cycle_durations[DELAY_TEST_CYCLES / 2 - 1] + cycle_durations[DELAY_TEST_CYCLES / 2];
+    qsort(haptic_cycle_durations, DELAY_TEST_CYCLES, sizeof *haptic_cycle_durations,
+          compare_durations);
+    s->page->opening_delay_ns = haptic_cycle_durations[DELAY_TEST_CYCLES / 2 - 1] +
+                                haptic_cycle_durations[DELAY_TEST_CYCLES / 2];
     if (rc) {
-        snprintf(s->page->failure_text, sizeof s->page->failure_text,
+        snprintf(s->page->guard_failure_text, sizeof s->page->guard_failure_text,
                  "the manufacturer's library opened the device, but could not read its pose or set "
                  "its force");
         close_guarded_haptic_device(s, 0);
@@ -188,12 +191,14 @@ static int measure_opening_delay(struct haptic_server *s)
 void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
                              const struct tact_guard_requests *guard_requests)
 {
-    struct haptic_server s = {.page = page, .rise_limit = {.parts = 2}};
-    char why[sizeof page->failure_text];
+    struct haptic_guard_server s = {.page = page, .rise_limit_after_gap = {.parts = 2}};
+    char why[sizeof page->guard_failure_text];
     tact_guard_start_heartbeat(&s.heartbeat, &page->head);
-    int rc = tact_haptic_load(&s.device, page->device_choice.maker, page->failure_text,
-                              sizeof page->failure_text);
-    rc = rc ? rc : open_guarded_haptic_device(&s, page->failure_text, sizeof page->failure_text);
+    int rc = tact_haptic_load_library(&s.device, page->haptic_device_choice.maker,
+                                      page->guard_failure_text, sizeof page->guard_failure_text);
+    rc = rc ? rc
+            : open_guarded_haptic_device(&s, page->guard_failure_text,
+                                         sizeof page->guard_failure_text);
     rc = rc ? rc : measure_opening_delay(&s);
     tact_guard_lock_memory(true); /* signals are blocked in the library's threads too */
     /* a library's call may take long at any time: a device that does not respond is detected by the
@@ -202,7 +207,7 @@ void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
     page->measures_attitude = s.device.measures_attitude;
     page->renders_torques = s.device.renders_torques;
     memcpy(page->model, s.device.model, sizeof page->model);
-    s.rise_limit.last_choice_ns =
+    s.rise_limit_after_gap.last_value_time_ns =
         tact_guard_clock_ns(); /* up to now the force on the device was 0 */
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
     atomic_store_explicit(&page->head.is_guard_ready, 1, memory_order_release);
@@ -212,20 +217,23 @@ void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
             s.heartbeat.state == TACT_GUARD_PASSING) {
             tact_guard_trip(&s.heartbeat);
         }
-        if (!s.is_device_open && now >= s.next_retry_ns &&
+        if (!s.is_device_open && now >= s.next_opening_retry_ns &&
             open_guarded_haptic_device(&s, why, sizeof why)) {
-            s.next_retry_ns = now + RETRY_NS;
+            s.next_opening_retry_ns = now + RETRY_NS;
         }
         if (s.is_device_open) {
             run_haptic_cycle(&s);
         } else {
             choose_wrench_to_send(&s); /* heartbeats are also handled while there is no device */
-            memset(s.rise_limit.sent, 0, sizeof s.rise_limit.sent);
+            memset(s.rise_limit_after_gap.sent, 0, sizeof s.rise_limit_after_gap.sent);
         }
-        const int64_t done = tact_guard_clock_ns();
-        s.last_cycle_duration_ns =
-            done - now < page->head.timeout_ns / 4 ? done - now : page->head.timeout_ns / 4;
-        sleep_until(done - now < CYCLE_NS - MIN_PAUSE_NS ? now + CYCLE_NS : done + MIN_PAUSE_NS);
+        const int64_t cycle_end_ns = tact_guard_clock_ns();
+        s.last_cycle_duration_ns = cycle_end_ns - now < page->head.timeout_ns / 4
+                                       ? cycle_end_ns - now
+                                       : page->head.timeout_ns / 4;
+        sleep_until_wake_time(cycle_end_ns - now < CYCLE_NS - MIN_PAUSE_NS
+                                  ? now + CYCLE_NS
+                                  : cycle_end_ns + MIN_PAUSE_NS);
     }
     if (s.is_device_open) {
         close_guarded_haptic_device(&s, 0);

@@ -17,7 +17,7 @@ struct tact_guard_requests {
     volatile sig_atomic_t *zero_outputs;
     /* tact_guard_suspended_time_bound() at the start: where the system has slept since, outputs are
      * zeroed too; or NULL */
-    int64_t *suspended_time_at_start;
+    int64_t *suspended_ns_at_start;
     /* pidfd of the controller process, after whose end the guard ends; 0: the guard is a thread of
      * it */
     int controller_pidfd;
@@ -48,7 +48,7 @@ struct tact_guard_heartbeat {
     struct tact_guard_page_header *head;
     uint32_t heartbeat_number;      /* number of the last heartbeat that was handled */
     int64_t heartbeat_age_start_ns; /* time from which the age of that heartbeat counts */
-    uint32_t trips;
+    uint32_t trip_count;
     enum tact_guard_state state;
 };
 
@@ -89,21 +89,23 @@ struct tact_guard_rise_limit {
     int parts;
     /* values that were sent last; zero while the device is closed or its outputs are zero */
     double sent[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS];
-    double sent_before_gap[TACT_GUARD_GAP_PARTS *
-                           TACT_GUARD_GAP_COMPONENTS]; /* values that were sent last before the gap,
-                                                          reduced by all decreases since */
-    int64_t last_choice_ns; /* time at which the last values were chosen; 0: none yet */
+    double
+        value_sent_before_gap[TACT_GUARD_GAP_PARTS *
+                              TACT_GUARD_GAP_COMPONENTS]; /* values that were sent last before the
+                                                             gap, reduced by all decreases since */
+    int64_t last_value_time_ns; /* time at which the last values were chosen; 0: none yet */
     uint32_t
         heartbeat_number; /* number of the heartbeat from whose data the last values were chosen */
     bool is_heartbeat_burst; /* the last heartbeats came at over twice their usual rate */
     int64_t burst_excess_ns; /* time by which the ticks of the heartbeats in a burst exceed twice
                                 the time that passed */
-    int64_t last_gap_ns;     /* duration of the last gap */
+    int64_t last_heartbeat_gap_ns; /* duration of the last gap */
     /* duration of the limited rise of each part after the last gap; 0: no limit */
-    int64_t rise_duration_ns[TACT_GUARD_GAP_PARTS];
-    double rise_rate[TACT_GUARD_GAP_PARTS]; /* limit of the rate of rise of each part [unit/ns] */
+    int64_t remaining_rise_duration_ns[TACT_GUARD_GAP_PARTS];
+    double
+        max_rise_rate[TACT_GUARD_GAP_PARTS]; /* limit of the rate of rise of each part [unit/ns] */
     /* magnitude by which each part is below the wanted one while its rise is limited */
-    double remaining_rise[TACT_GUARD_GAP_PARTS];
+    double remaining_force_rise[TACT_GUARD_GAP_PARTS];
 };
 
 /** Chooses the values to be sent, gap->sent. Where the previous ones were chosen over
@@ -115,8 +117,9 @@ struct tact_guard_rise_limit {
  * controller makes up for late ticks ends a gap too, of the duration of these ticks. Real-time
  * safe.
  * @retval true if a gap ended now and a part is reduced after it */
-bool tact_guard_limit_rise_after_gap(struct tact_guard_rise_limit *gap, const double *wanted,
-                                     int64_t now_ns, int64_t shortest_gap_ns);
+bool tact_guard_limit_rise_after_gap(struct tact_guard_rise_limit *gap,
+                                     const double *requested_value, int64_t now_ns,
+                                     int64_t shortest_gap_ns);
 
 /** Detects bursts by the heartbeats since the last values were chosen. heartbeat_number: number of
  * the newest heartbeat. period_ns: of the heartbeats, at most 1 s; 0: not known, and no burst is
@@ -126,15 +129,15 @@ void tact_guard_detect_heartbeat_burst(struct tact_guard_rise_limit *gap, uint32
 
 /** Calls tact_guard_detect_heartbeat_burst(), with the period of the page, and
  * tact_guard_limit_rise_after_gap(), and counts the gap in the page. Real-time safe. */
-void tact_guard_limit_rise_and_count_gap(struct tact_guard_rise_limit *gap, const double *wanted,
-                                         uint32_t heartbeat_number, int64_t now_ns,
-                                         int64_t shortest_gap_ns,
+void tact_guard_limit_rise_and_count_gap(struct tact_guard_rise_limit *gap,
+                                         const double *requested_value, uint32_t heartbeat_number,
+                                         int64_t now_ns, int64_t shortest_gap_ns,
                                          struct tact_guard_page_header *head);
 
 /** Durations of the calls of a device's driver. All zero before the first call. */
 struct tact_guard_driver_call_times {
-    int timed_call_count;     /* number of timed calls, up to those that are needed */
-    int64_t shortest_call_ns; /* duration of the shortest call */
+    int timed_driver_call_count; /* number of timed calls, up to those that are needed */
+    int64_t shortest_call_ns;    /* duration of the shortest call */
 };
 
 /** Adds the duration of a call. Real-time safe. */

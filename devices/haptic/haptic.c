@@ -24,7 +24,7 @@ static const double max_serial_number = 65535; /* largest serial number that is 
 struct haptic {
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
-    struct tact_arming guard_arming;
+    struct tact_guard_arming guard_arming;
     struct tact_guard_haptic_page *page;
     struct tact_monitor monitor;
     bool is_monitored;
@@ -67,15 +67,15 @@ static void describe_haptic_channels(struct haptic *self, struct tact_device_inf
     self->outputs = info->output_count;
 }
 
-static int device_state_of_pose(const struct haptic *self, int64_t now_ns)
+static int device_state_of_pose_age(const struct haptic *self, int64_t now_ns)
 {
     if (!atomic_load_explicit(&self->page->is_device_connected, memory_order_acquire)) {
         return TACT_DEVICE_LOST;
     }
-    const int64_t reading_age_ns = now_ns - self->stamp_ns;
-    return reading_age_ns > LOST_NS    ? TACT_DEVICE_LOST
-           : reading_age_ns > STALE_NS ? TACT_DEVICE_STALE
-                                       : TACT_DEVICE_OK;
+    const int64_t pose_age_ns = now_ns - self->stamp_ns;
+    return pose_age_ns > LOST_NS    ? TACT_DEVICE_LOST
+           : pose_age_ns > STALE_NS ? TACT_DEVICE_STALE
+                                    : TACT_DEVICE_OK;
 }
 
 static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -85,7 +85,7 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
     double pose[TACT_HAPTIC_POSE_NUMBERS];
     uint32_t buttons = 0;
     int64_t stamp_ns;
-    bool is_rearmed;
+    bool is_guard_rearmed;
     int count = self->measures_attitude ? TACT_HAPTIC_POSE_NUMBERS : 3;
     (void)tick;
     (void)t;
@@ -94,8 +94,8 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
         self->stamp_ns = stamp_ns;
         memcpy(in->channel, pose, (size_t)count * sizeof *pose);
     }
-    const int guard = tact_arming_state(&self->guard_arming, &is_rearmed);
-    in->state = guard == TACT_DEVICE_OK ? device_state_of_pose(self, now_ns) : guard;
+    const int guard = tact_guard_arming_state(&self->guard_arming, &is_guard_rearmed);
+    in->state = guard == TACT_DEVICE_OK ? device_state_of_pose_age(self, now_ns) : guard;
     in->stamp_ns = self->stamp_ns;
     for (int i = 0; i < TACT_HAPTIC_MAX_BUTTONS; i++) {
         /* all buttons of a lost device are released, the deadman too */
@@ -115,7 +115,7 @@ static void haptic_write(void *data, const double *out, int64_t now_ns)
     for (int i = 0; i < self->outputs; i++) {
         wrench[i] = self->guard_arming.has_guard_ended || !isfinite(out[i]) ? 0.0 : out[i];
     }
-    tact_arming_update(&self->guard_arming, out, self->outputs);
+    tact_guard_arming_update(&self->guard_arming, out, self->outputs);
     tact_guard_send_haptic(self->guard_arming.guard, wrench, self->stamp_ns);
 }
 
@@ -146,7 +146,7 @@ static void report_haptic_state(void *data)
                      self->name);
         self->is_device_loss_reported = is_device_lost;
     }
-    tact_arming_report(&self->guard_arming, self->name, self->messages);
+    tact_guard_arming_report(&self->guard_arming, self->name, self->messages);
 }
 
 /* Reports the delay from sensor to force, which the setting coupling.device.delay must cover. */
@@ -173,7 +173,7 @@ static void haptic_close(void *data)
     }
     if (self->guard_arming.guard) {
         report_haptic_delay(self);
-        tact_arming_report_gaps(&self->guard_arming, self->name, self->messages);
+        tact_guard_arming_report_gaps(&self->guard_arming, self->name, self->messages);
     }
     if (tact_guard_stop(self->guard_arming.guard)) {
         tact_message(
@@ -188,13 +188,14 @@ static const struct tact_device_ops haptic_ops = {TACT_ABI(struct tact_device_op
                                                   haptic_write, haptic_close};
 
 static int read_settings(const struct tact_device_config *config,
-                         struct tact_haptic_device_choice *device_choice, struct tact_error *err)
+                         struct tact_haptic_device_choice *haptic_device_choice,
+                         struct tact_error *err)
 {
     static const char *const dhd_keys[] = {"serial", "gravity", "guard_timeout"};
     static const char *const hd_keys[] = {"device", "guard_timeout"};
-    const bool is_openhaptics = device_choice->maker == TACT_HAPTIC_OPENHAPTICS;
+    const bool is_openhaptics = haptic_device_choice->maker == TACT_HAPTIC_OPENHAPTICS;
     const char *device = "";
-    double serial = -1.0, timeout = tact_arming_default_timeout(config->period);
+    double serial = -1.0, timeout = tact_guard_default_timeout(config->period);
     bool gravity = true;
     int rc = is_openhaptics ? tact_settings_check(config, hd_keys, 2, err)
                             : tact_settings_check(config, dhd_keys, 3, err);
@@ -208,30 +209,31 @@ static int read_settings(const struct tact_device_config *config,
         return tact_settings_fault(config, setting, err, "expected a whole number, 0 to %g",
                                    max_serial_number);
     }
-    if (!rc && strlen(device) >= sizeof device_choice->device) {
+    if (!rc && strlen(device) >= sizeof haptic_device_choice->device) {
         return tact_settings_fault(config, tact_settings_find(config, "device"), err,
-                                   "expected at most %zu bytes", sizeof device_choice->device - 1);
+                                   "expected at most %zu bytes",
+                                   sizeof haptic_device_choice->device - 1);
     }
-    snprintf(device_choice->device, sizeof device_choice->device, "%s", device);
-    device_choice->serial = (int32_t)serial;
-    device_choice->gravity = gravity;
-    device_choice->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+    snprintf(haptic_device_choice->device, sizeof haptic_device_choice->device, "%s", device);
+    haptic_device_choice->serial = (int32_t)serial;
+    haptic_device_choice->gravity = gravity;
+    haptic_device_choice->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
     return rc;
 }
 
 static int start_haptic_device(struct haptic *self, const struct tact_device_config *config,
-                               const char *type, struct tact_guard_haptic_page *initial_page,
+                               const char *type, struct tact_guard_haptic_page *initial_shared_page,
                                struct tact_device_info *info, struct tact_error *err)
 {
     struct tact_guard *guard = NULL;
     struct tact_error why = {0};
-    int rc = tact_guard_start_haptic(initial_page, config->name, &guard, &self->page, &why);
+    int rc = tact_guard_start_haptic(initial_shared_page, config->name, &guard, &self->page, &why);
     if (rc) {
         tact_settings_fault(config, NULL, err, "%s", why.text);
         return rc;
     }
-    tact_arming_start(&self->guard_arming, guard, initial_page->device_choice.timeout_ns,
-                      config->period);
+    tact_guard_arming_start(&self->guard_arming, guard,
+                            initial_shared_page->haptic_device_choice.timeout_ns, config->period);
     self->measures_attitude = self->page->measures_attitude != 0;
     tact_settings_info(config, type, info);
     snprintf(info->model, sizeof info->model, "%.63s", self->page->model);
@@ -249,16 +251,17 @@ static int open_haptic(const struct tact_device_config *config, int maker, const
                        struct tact_device *out, struct tact_error *err)
 {
     struct haptic *self = calloc(1, sizeof *self);
-    struct tact_guard_haptic_page *initial_page = calloc(1, sizeof *initial_page);
-    int rc = self && initial_page ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
-    if (self && initial_page) {
-        initial_page->device_choice.maker = maker;
+    struct tact_guard_haptic_page *initial_shared_page = calloc(1, sizeof *initial_shared_page);
+    int rc = self && initial_shared_page ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
+    if (self && initial_shared_page) {
+        initial_shared_page->haptic_device_choice.maker = maker;
         snprintf(self->name, sizeof self->name, "%s", config->name);
         self->messages = config->messages;
-        rc = read_settings(config, &initial_page->device_choice, err);
-        rc = rc ? rc : start_haptic_device(self, config, type, initial_page, &out->info, err);
+        rc = read_settings(config, &initial_shared_page->haptic_device_choice, err);
+        rc =
+            rc ? rc : start_haptic_device(self, config, type, initial_shared_page, &out->info, err);
     }
-    free(initial_page);
+    free(initial_shared_page);
     if (rc) {
         if (self) {
             haptic_close(self);

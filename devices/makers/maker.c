@@ -8,51 +8,54 @@
 #include <string.h>
 
 /* Largest deviation of R R^T from the identity for a rotation matrix R. */
-#define MAX_ROTATION_ERROR 1e-3
+#define MAX_ORTHONORMALITY_ERROR 1e-3
 
 static int load_symbols(struct tact_haptic_device *device, const char *file, char *why, size_t size)
 {
     for (int i = 0; i < device->ops->symbol_count; i++) {
-        const struct tact_haptic_symbol *symbol = &device->ops->symbols[i];
-        void *function_address = dlsym(device->library, symbol->name);
-        if (!function_address && !symbol->is_optional) {
-            snprintf(why, size, "%s has no %s()", file, symbol->name);
+        const struct tact_haptic_symbol *library_symbol = &device->ops->symbols[i];
+        void *library_function_address = dlsym(device->library_handle, library_symbol->name);
+        if (!library_function_address && !library_symbol->is_symbol_optional) {
+            snprintf(why, size, "%s has no %s()", file, library_symbol->name);
             return -ENOSYS;
         }
-        memcpy((char *)&device->call + symbol->offset, &function_address, sizeof function_address);
+        memcpy((char *)&device->call + library_symbol->offset, &library_function_address,
+               sizeof library_function_address);
     }
     return 0;
 }
 
 /* Stores the loader's reason for a failure: that of the first name, or of a later file that exists.
  */
-static void store_loader_error(char *loader_error, size_t size, bool is_first)
+static void store_loader_error(char *library_loader_error, size_t size, bool is_first_library_file)
 {
     const char *text = dlerror();
-    if (text && (is_first || !strstr(text, "No such file"))) {
-        snprintf(loader_error, size, "%s", text);
+    if (text && (is_first_library_file || !strstr(text, "No such file"))) {
+        snprintf(library_loader_error, size, "%s", text);
     }
 }
 
-int tact_haptic_load(struct tact_haptic_device *device, int maker, char *why, size_t size)
+int tact_haptic_load_library(struct tact_haptic_device *device, int maker, char *why, size_t size)
 {
-    char loader_error[128] = "";
-    device->ops = maker == TACT_HAPTIC_OPENHAPTICS ? &tact_haptic_hd : &tact_haptic_dhd;
+    char library_loader_error[128] = "";
+    device->ops =
+        maker == TACT_HAPTIC_OPENHAPTICS ? &tact_haptic_ops_of_libhd : &tact_haptic_ops_of_libdhd;
     for (const char *const *file = device->ops->files; *file; file++) {
-        device->library = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
-        if (device->library) {
+        device->library_handle = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
+        if (device->library_handle) {
             return load_symbols(device, *file, why, size);
         }
-        store_loader_error(loader_error, sizeof loader_error, file == device->ops->files);
+        store_loader_error(library_loader_error, sizeof library_loader_error,
+                           file == device->ops->files);
     }
     snprintf(why, size,
              "the loader finds no usable %s: install the manufacturer's SDK, or name its folder in "
              "LD_LIBRARY_PATH (%s)",
-             device->ops->files[0], loader_error);
+             device->ops->files[0], library_loader_error);
     return -ENOENT;
 }
 
-static bool is_rotation(const double rows[3][3])
+static bool is_rotation_matrix(const double rows[3][3])
 {
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
@@ -60,7 +63,7 @@ static bool is_rotation(const double rows[3][3])
             for (int j = 0; j < 3; j++) {
                 product += rows[i][j] * rows[k][j];
             }
-            if (!(fabs(product) < MAX_ROTATION_ERROR)) {
+            if (!(fabs(product) < MAX_ORTHONORMALITY_ERROR)) {
                 return false;
             }
         }
@@ -68,17 +71,17 @@ static bool is_rotation(const double rows[3][3])
     return true;
 }
 
-bool tact_haptic_attitude(const double rows[3][3], double quat_wxyz[4])
+bool tact_haptic_rotation_to_quaternion(const double rows[3][3], double quat_wxyz[4])
 {
     /* four times the products of each quaternion component with the largest one */
-    const double trace = rows[0][0] + rows[1][1] + rows[2][2];
-    double square[4] = {1.0 + trace};
+    const double rotation_matrix_trace = rows[0][0] + rows[1][1] + rows[2][2];
+    double square[4] = {1.0 + rotation_matrix_trace};
     int largest = 0;
-    if (!is_rotation(rows)) {
+    if (!is_rotation_matrix(rows)) {
         return false;
     }
     for (int i = 0; i < 3; i++) {
-        square[1 + i] = 1.0 - trace + 2.0 * rows[i][i];
+        square[1 + i] = 1.0 - rotation_matrix_trace + 2.0 * rows[i][i];
         largest = square[1 + i] > square[largest] ? 1 + i : largest;
     }
     for (int i = 0; i < 3; i++) {

@@ -10,11 +10,11 @@ enum { MAX_WATCHDOG = 255, WATCHDOG_STEP_NS = 125000 };
 
 #define LIBRARY_SYMBOL(name, member)                                                               \
     {                                                                                              \
-        name, offsetof(struct tact_dhd, member), false                                             \
+        name, offsetof(struct tact_libdhd_functions, member), false                                \
     }
 #define OPTIONAL_LIBRARY_SYMBOL(name, member)                                                      \
     {                                                                                              \
-        name, offsetof(struct tact_dhd, member), true                                              \
+        name, offsetof(struct tact_libdhd_functions, member), true                                 \
     }
 static const struct tact_haptic_symbol symbols[] = {
     LIBRARY_SYMBOL("dhdOpen", open_first),
@@ -40,7 +40,7 @@ static const char *const files[] = {"libdhd.so", "libdhd.so.3", "libdrd.so", "li
  */
 static void set_force_watchdog(const struct tact_haptic_device *device, int64_t timeout_ns)
 {
-    const struct tact_dhd *dhd = &device->call.dhd;
+    const struct tact_libdhd_functions *dhd = &device->call.dhd;
     const int64_t all = 2 * timeout_ns / WATCHDOG_STEP_NS;
     const int64_t steps = all < 1 ? 1 : all; /* at least 1, as 0 would switch the watchdog off */
     if (dhd->set_watchdog && dhd->enable_expert && dhd->disable_expert) {
@@ -52,11 +52,12 @@ static void set_force_watchdog(const struct tact_haptic_device *device, int64_t 
 }
 
 static int dhd_open(struct tact_haptic_device *device,
-                    const struct tact_haptic_device_choice *device_choice, char *why, size_t size)
+                    const struct tact_haptic_device_choice *haptic_device_choice, char *why,
+                    size_t size)
 {
-    const struct tact_dhd *dhd = &device->call.dhd;
-    device->id =
-        device_choice->serial < 0 ? dhd->open_first() : dhd->open_serial(device_choice->serial);
+    const struct tact_libdhd_functions *dhd = &device->call.dhd;
+    device->id = haptic_device_choice->serial < 0 ? dhd->open_first()
+                                                  : dhd->open_serial(haptic_device_choice->serial);
     if (device->id < 0) {
         const char *text = dhd->last_error();
         snprintf(why, size, "the manufacturer's library cannot open a haptic device: %.100s",
@@ -68,8 +69,8 @@ static int dhd_open(struct tact_haptic_device *device,
     snprintf(device->model, sizeof device->model, "%s", name ? name : "");
     device->measures_attitude = dhd->has_wrist(id);
     device->renders_torques = dhd->has_active_wrist(id);
-    set_force_watchdog(device, device_choice->timeout_ns);
-    if (dhd->set_gravity(device_choice->gravity != 0, id) < 0 ||
+    set_force_watchdog(device, haptic_device_choice->timeout_ns);
+    if (dhd->set_gravity(haptic_device_choice->gravity != 0, id) < 0 ||
         dhd->set_wrench(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, id) < 0 || dhd->enable_force(1, id) < 0) {
         snprintf(why, size,
                  "the manufacturer's library cannot switch the forces of the device on: %.100s",
@@ -82,7 +83,7 @@ static int dhd_open(struct tact_haptic_device *device,
 
 static int dhd_read(struct tact_haptic_device *device)
 {
-    const struct tact_dhd *dhd = &device->call.dhd;
+    const struct tact_libdhd_functions *dhd = &device->call.dhd;
     double rows[3][3], *value = device->pose.value;
     const char id = (char)device->id;
     if (dhd->read_position(&value[0], &value[1], &value[2], id) < 0) {
@@ -90,8 +91,9 @@ static int dhd_read(struct tact_haptic_device *device)
     }
     value[3] = 1.0;
     value[4] = value[5] = value[6] = 0.0;
-    if (device->measures_attitude && (dhd->read_orientation(rows, id) < 0 ||
-                                      !tact_haptic_attitude((const double(*)[3])rows, value + 3))) {
+    if (device->measures_attitude &&
+        (dhd->read_orientation(rows, id) < 0 ||
+         !tact_haptic_rotation_to_quaternion((const double(*)[3])rows, value + 3))) {
         return -EIO;
     }
     device->pose.buttons = dhd->buttons(id);
@@ -108,13 +110,13 @@ static int dhd_write(struct tact_haptic_device *device, const double *w)
 
 static void dhd_close(struct tact_haptic_device *device)
 {
-    const struct tact_dhd *dhd = &device->call.dhd;
+    const struct tact_libdhd_functions *dhd = &device->call.dhd;
     const char id = (char)device->id;
     dhd->set_wrench(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, id);
     dhd->enable_force(0, id);
     dhd->close(id);
 }
 
-const struct tact_haptic_ops tact_haptic_dhd = {
+const struct tact_haptic_ops tact_haptic_ops_of_libdhd = {
     files,     symbols,  (int)(sizeof symbols / sizeof *symbols), dhd_open, dhd_read,
     dhd_write, dhd_close};

@@ -31,7 +31,7 @@ static const double metres_per_millimetre = 1e-3, millinewton_metres_per_newton_
 
 #define LIBRARY_SYMBOL(name, member)                                                               \
     {                                                                                              \
-        name, offsetof(struct tact_hd, member), false                                              \
+        name, offsetof(struct tact_libhd_functions, member), false                                 \
     }
 static const struct tact_haptic_symbol symbols[] = {
     LIBRARY_SYMBOL("hdInitDevice", init),
@@ -54,20 +54,20 @@ static const struct tact_haptic_symbol symbols[] = {
 static const char *const files[] = {"libHD.so", "libHD.so.3.4", NULL};
 
 /* Empties the library's queue of errors. Returns the oldest one; code 0: there was none. */
-static struct tact_hd_error clear_error_queue(const struct tact_hd *hd)
+static struct tact_libhd_error clear_error_queue(const struct tact_libhd_functions *hd)
 {
-    const struct tact_hd_error oldest_error = hd->last_error();
-    for (int i = 1; i < MAX_ERRORS && oldest_error.code && hd->last_error().code; i++) {
+    const struct tact_libhd_error oldest_libhd_error = hd->last_error();
+    for (int i = 1; i < MAX_ERRORS && oldest_libhd_error.code && hd->last_error().code; i++) {
     }
-    return oldest_error;
+    return oldest_libhd_error;
 }
 
 /* Runs a frame in the library's loop: sets the wrench, reads the pose. The transform is a 4x4
  * matrix stored by columns. */
-static unsigned int run_libhd_frame(void *data)
+static unsigned int run_frame_of_libhd(void *data)
 {
     struct tact_haptic_device *device = data;
-    const struct tact_hd *hd = &device->call.hd;
+    const struct tact_libhd_functions *hd = &device->call.hd;
     const unsigned int id = (unsigned int)device->id;
     double m[16] = {0.0}, torque[3];
     int buttons = 0;
@@ -90,7 +90,7 @@ static unsigned int run_libhd_frame(void *data)
     device->pose.buttons = (uint32_t)buttons;
     device->is_last_frame_valid = clear_error_queue(hd).code == 0 && isfinite(value[0]) &&
                                   isfinite(value[1]) && isfinite(value[2]) &&
-                                  tact_haptic_attitude(rows, value + 3);
+                                  tact_haptic_rotation_to_quaternion(rows, value + 3);
     return HD_DONE;
 }
 
@@ -100,7 +100,7 @@ static int hd_write(struct tact_haptic_device *device, const double *wrench)
     memcpy(device->wrench, wrench, sizeof device->wrench);
     device->is_last_frame_valid = false;
     for (int i = 0; !device->is_last_frame_valid && i < MAX_BAD_FRAMES; i++) {
-        device->call.hd.run(run_libhd_frame, device, HD_PRIORITY);
+        device->call.hd.run(run_frame_of_libhd, device, HD_PRIORITY);
         if (!device->is_last_frame_valid) {
             memset(device->wrench, 0, sizeof device->wrench);
         }
@@ -116,7 +116,7 @@ static int hd_read(struct tact_haptic_device *device)
 
 static void hd_close(struct tact_haptic_device *device)
 {
-    const struct tact_hd *hd = &device->call.hd;
+    const struct tact_libhd_functions *hd = &device->call.hd;
     const double none[TACT_HAPTIC_WRENCH_NUMBERS] = {0.0};
     hd_write(device, none);
     hd->disable(HD_FORCE_OUTPUT);
@@ -125,13 +125,15 @@ static void hd_close(struct tact_haptic_device *device)
 }
 
 static int hd_open(struct tact_haptic_device *device,
-                   const struct tact_haptic_device_choice *device_choice, char *why, size_t size)
+                   const struct tact_haptic_device_choice *haptic_device_choice, char *why,
+                   size_t size)
 {
-    const struct tact_hd *hd = &device->call.hd;
+    const struct tact_libhd_functions *hd = &device->call.hd;
     const double none[TACT_HAPTIC_WRENCH_NUMBERS] = {0.0};
     int inputs = 0, outputs = 0;
-    const unsigned int id = hd->init(device_choice->device[0] ? device_choice->device : NULL);
-    struct tact_hd_error error = clear_error_queue(hd);
+    const unsigned int id =
+        hd->init(haptic_device_choice->device[0] ? haptic_device_choice->device : NULL);
+    struct tact_libhd_error error = clear_error_queue(hd);
     if (id == invalid_device_handle || error.code) {
         const char *text = hd->error_text(error.code);
         snprintf(why, size,
@@ -161,5 +163,5 @@ static int hd_open(struct tact_haptic_device *device,
     return 0;
 }
 
-const struct tact_haptic_ops tact_haptic_hd = {
+const struct tact_haptic_ops tact_haptic_ops_of_libhd = {
     files, symbols, (int)(sizeof symbols / sizeof *symbols), hd_open, hd_read, hd_write, hd_close};

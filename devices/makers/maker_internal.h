@@ -28,7 +28,7 @@ struct tact_haptic_device_choice {
 
 /* Functions of Force Dimension's libdhd (libdrd has them too). The last argument identifies the
  * device; int results are negative after a failure. */
-struct tact_dhd {
+struct tact_libdhd_functions {
     int (*open_first)(void);
     int (*open_serial)(int serial);
     int (*close)(char id);
@@ -42,20 +42,21 @@ struct tact_dhd {
     int (*read_orientation)(double matrix[3][3], char id);
     unsigned int (*buttons)(char id);
     int (*set_wrench)(double fx, double fy, double fz, double tx, double ty, double tz, char id);
-    int (*enable_expert)(void);                                /* NULL: the library lacks it */
-    int (*disable_expert)(void);                               /* NULL: the library lacks it */
-    int (*set_watchdog)(unsigned char eighths_of_ms, char id); /* NULL: the library lacks it */
+    int (*enable_expert)(void);  /* NULL: the library lacks it */
+    int (*disable_expert)(void); /* NULL: the library lacks it */
+    int (*set_watchdog)(unsigned char watchdog_time_in_eighths_of_ms,
+                        char id); /* NULL: the library lacks it */
 };
 
 /* An error of OpenHaptics' libHD. */
-struct tact_hd_error {
+struct tact_libhd_error {
     unsigned int code; /* error code of libHD; 0: no error */
     int internal_error_code;
     unsigned int device;
 };
 
 /* Functions of OpenHaptics' libHD. */
-struct tact_hd {
+struct tact_libhd_functions {
     unsigned int (*init)(const char *name);
     void (*disable_device)(unsigned int device);
     void (*make_current)(unsigned int device);
@@ -69,7 +70,7 @@ struct tact_hd {
     void (*get_integers)(unsigned int what, int *values);
     void (*set_doubles)(unsigned int what, const double *values);
     const char *(*get_string)(unsigned int what);
-    struct tact_hd_error (*last_error)(void);
+    struct tact_libhd_error (*last_error)(void);
     const char *(*error_text)(unsigned int code);
     void (*run)(unsigned int (*frame)(void *), void *data, unsigned short priority);
 };
@@ -84,10 +85,10 @@ struct tact_haptic_device {
     const struct tact_haptic_ops *ops;
     /* handle of the library, which stays loaded until the process ends, as its threads may still
      * run */
-    void *library;
+    void *library_handle;
     union {
-        struct tact_dhd dhd;
-        struct tact_hd hd;
+        struct tact_libdhd_functions dhd;
+        struct tact_libhd_functions hd;
     } call;
     int id;                   /* identifier of the open device */
     bool measures_attitude;   /* the device measures its attitude */
@@ -106,7 +107,8 @@ struct tact_haptic_ops {
     int symbol_count;
     /** Opens the device, with forces on and zero; sets turns, torques and model. */
     int (*open)(struct tact_haptic_device *device,
-                const struct tact_haptic_device_choice *device_choice, char *why, size_t size);
+                const struct tact_haptic_device_choice *haptic_device_choice, char *why,
+                size_t size);
     /** Reads device->pose. */
     int (*read)(struct tact_haptic_device *device);
     /** Sends a force [N] and torque [N m] in the device's axes. */
@@ -121,16 +123,16 @@ struct tact_haptic_ops {
 struct tact_haptic_symbol {
     const char *name;
     size_t offset;
-    bool is_optional;
+    bool is_symbol_optional;
 };
 
-extern const struct tact_haptic_ops tact_haptic_dhd, tact_haptic_hd;
+extern const struct tact_haptic_ops tact_haptic_ops_of_libdhd, tact_haptic_ops_of_libhd;
 
 /** Loads a manufacturer's library (enum tact_haptic_maker).
  * @retval 0, -ENOENT: there is none, -ENOSYS: it lacks a function; the reason is in why */
-int tact_haptic_load(struct tact_haptic_device *device, int maker, char *why, size_t size);
+int tact_haptic_load_library(struct tact_haptic_device *device, int maker, char *why, size_t size);
 
 /** Attitude of a rotation matrix, by rows. @retval false if the matrix is no rotation to 1e-3 */
-bool tact_haptic_attitude(const double rows[3][3], double quat_wxyz[4]);
+bool tact_haptic_rotation_to_quaternion(const double rows[3][3], double quat_wxyz[4]);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Splits "HOST:PORT" into host and port, and removes brackets around an IPv6 address. */
-static int split_host_and_port(const char *text, int is_listener, char host[256], char port[8])
+static int split_host_and_port(const char *text, int is_listener, char host_text[256], char port[8])
 {
     const char *port_separator = strrchr(text, ':');
     const char *from = text, *to = port_separator;
@@ -29,8 +29,8 @@ static int split_host_and_port(const char *text, int is_listener, char host[256]
         !count || count > 5 || strspn(port_text, "0123456789") != count) {
         return -EINVAL;
     }
-    memcpy(host, from, length);
-    host[length] = '\0';
+    memcpy(host_text, from, length);
+    host_text[length] = '\0';
     memcpy(port, port_text, count + 1);
     return 0;
 }
@@ -53,26 +53,27 @@ static int refuse_other_machine(struct tact_error *err)
         "without keys only localhost and addresses of this machine are allowed");
 }
 
-int tact_network_resolve(const char *text, int is_listener, int must_be_loopback,
+int tact_network_resolve(const char *text, int is_listener, int must_be_loopback_address,
                          struct tact_network_address *out, struct tact_error *err)
 {
-    char host[256], port[8];
+    char host_text[256], port[8];
     struct addrinfo *found = NULL;
     /* without keys no name server is asked: nothing leaves the machine */
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
-                                   .ai_socktype = SOCK_DGRAM,
-                                   .ai_flags = AI_NUMERICSERV | (is_listener ? AI_PASSIVE : 0) |
-                                               (must_be_loopback ? AI_NUMERICHOST : 0)};
+    const struct addrinfo address_lookup_hints = {
+        .ai_family = AF_UNSPEC,
+        .ai_socktype = SOCK_DGRAM,
+        .ai_flags = AI_NUMERICSERV | (is_listener ? AI_PASSIVE : 0) |
+                    (must_be_loopback_address ? AI_NUMERICHOST : 0)};
     tact_error_at(err, NULL, 0, 0, text);
-    if (split_host_and_port(text, is_listener, host, port) || strtol(port, NULL, 10) > 65535) {
+    if (split_host_and_port(text, is_listener, host_text, port) || strtol(port, NULL, 10) > 65535) {
         return tact_error_set(err, -EINVAL, "expected %s",
                               is_listener ? "HOST:PORT or PORT" : "HOST:PORT");
     }
     const int must_use_loopback_address =
-        must_be_loopback && (!*host || !strcmp(host, "localhost"));
-    const char *name = must_use_loopback_address ? "127.0.0.1" : *host ? host : "0.0.0.0";
-    int rc = getaddrinfo(name, port, &hints, &found);
-    if (rc == EAI_NONAME && must_be_loopback) {
+        must_be_loopback_address && (!*host_text || !strcmp(host_text, "localhost"));
+    const char *name = must_use_loopback_address ? "127.0.0.1" : *host_text ? host_text : "0.0.0.0";
+    int rc = getaddrinfo(name, port, &address_lookup_hints, &found);
+    if (rc == EAI_NONAME && must_be_loopback_address) {
         return refuse_other_machine(err);
     }
     if (rc || !found) {
@@ -81,7 +82,8 @@ int tact_network_resolve(const char *text, int is_listener, int must_be_loopback
     memcpy(&out->socket_address, found->ai_addr, found->ai_addrlen);
     out->size = found->ai_addrlen;
     freeaddrinfo(found);
-    if (must_be_loopback && !is_of_this_machine((const struct sockaddr *)&out->socket_address)) {
+    if (must_be_loopback_address &&
+        !is_of_this_machine((const struct sockaddr *)&out->socket_address)) {
         return refuse_other_machine(err);
     }
     return 0;
@@ -106,12 +108,13 @@ int tact_network_same_address(const struct tact_network_address *a,
 
 void tact_network_address_text(const struct tact_network_address *address, char *text, size_t size)
 {
-    char host[INET6_ADDRSTRLEN + 16], port[8];
-    if (getnameinfo((const struct sockaddr *)&address->socket_address, address->size, host,
-                    sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV | NI_DGRAM)) {
+    char host_text[INET6_ADDRSTRLEN + 16], port[8];
+    if (getnameinfo((const struct sockaddr *)&address->socket_address, address->size, host_text,
+                    sizeof host_text, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV | NI_DGRAM)) {
         snprintf(text, size, "?");
         return;
     }
     const int v6 = address->socket_address.ss_family == AF_INET6;
-    snprintf(text, size, "%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
+    snprintf(text, size, "%s%s%s:%s", v6 ? "[" : "", host_text, v6 ? "]" : "", port);
 }

@@ -5,10 +5,11 @@
 #include "devices/network/endpoint_internal.h"
 
 /* Resolves "HOST:PORT" or "[IPV6]:PORT"; with listen also "PORT" alone, for every address of this
- * machine or, with must_be_loopback, 127.0.0.1. May ask a name server; not with must_be_loopback,
- * for which localhost is 127.0.0.1. Returns 0, or -EINVAL or -EPERM (an address that other machines
- * reach or a name that may be one, with must_be_loopback) with *err set. */
-int tact_network_resolve(const char *text, int is_listener, int must_be_loopback,
+ * machine or, with must_be_loopback_address, 127.0.0.1. May ask a name server; not with
+ * must_be_loopback_address, for which localhost is 127.0.0.1. Returns 0, or -EINVAL or -EPERM (an
+ * address that other machines reach or a name that may be one, with must_be_loopback_address) with
+ * *err set. */
+int tact_network_resolve(const char *text, int is_listener, int must_be_loopback_address,
                          struct tact_network_address *out, struct tact_error *err);
 
 /* Whether two addresses are equal, with their ports. */

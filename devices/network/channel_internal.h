@@ -94,23 +94,24 @@ struct tact_network_channel {
     enum tact_network_channel_state state;
     struct tact_network_clock clock;
     uint64_t next_sent_tick; /* tick of the next sample that is sent */
-    double sent_waves[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_AXES];
+    double last_sent_waves[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_AXES];
     struct tact_network_compensated_sum sent_energy, used_energy; /* [J] */
     double energy_sent_by_peer, least_energy;                     /* [J] */
     /* Tick of the next sample that is used; while first packets are awaited, a count of this site's
      * ticks. */
     int64_t playout_tick;
-    int64_t newest_tick;      /* newest tick of which a packet has arrived */
-    int64_t next_unused_tick; /* tick of the newest wave that was used, plus 1; 0: none */
+    int64_t newest_received_tick; /* newest tick of which a packet has arrived */
+    int64_t
+        tick_after_newest_used_wave; /* tick of the newest wave that was used, plus 1; 0: none */
     /* time at which the newest packet was received here, and at which it was sent */
     int64_t newest_packet_received_ns, other_sent_ns;
     int has_received_any_packet, waiting_ticks, ticks_without_packet, repeated_wave_ticks;
     /* 1: `last_used_sample` has a position and a force that arrived; 0: the state is STALE */
-    int has_used_packet;
+    int has_played_packet;
     int64_t largest_playout_fill; /* largest fill after a packet of this window of 0.25 s [ticks] */
     /* largest fill of the window before less the expected one [ticks] */
     int64_t last_playout_fill_error;
-    int fill_window_ticks, peer_margin_ticks, ticks_without_wave;
+    int playout_fill_window_ticks, peer_margin_ticks, ticks_without_wave;
     int wave_gap_ticks; /* consecutive ticks in which no wave arrived, or only one that states that
                            none arrived at the other end */
     uint32_t newest_packet_flags;

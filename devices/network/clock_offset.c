@@ -1,38 +1,40 @@
 /* Estimates the offset between the clocks of the two ends of a link. */
 #include "devices/network/clock_offset_internal.h"
 
-static const int64_t best_stamp_lifetime_ns = 1000000000;
+static const int64_t best_stamps_lifetime_ns = 1000000000;
 
 /* Difference of two stamps, in unsigned arithmetic, as those from the other end may be any numbers.
  */
-static uint64_t time_between(int64_t from_ns, int64_t to_ns)
+static uint64_t nanoseconds_between_stamps(int64_t earlier_stamp_ns, int64_t later_stamp_ns)
 {
-    return (uint64_t)to_ns - (uint64_t)from_ns;
+    return (uint64_t)later_stamp_ns - (uint64_t)earlier_stamp_ns;
 }
 
 static int64_t round_trip_of_stamps(const struct tact_network_round_trip_stamps *stamps)
 {
-    return (int64_t)(time_between(stamps->sent_ns, stamps->other_received_ns) +
-                     time_between(stamps->other_sent_ns, stamps->received_ns));
+    return (int64_t)(nanoseconds_between_stamps(stamps->sent_ns, stamps->other_received_ns) +
+                     nanoseconds_between_stamps(stamps->other_sent_ns, stamps->received_ns));
 }
 
 int64_t tact_network_clock_add_stamps(struct tact_network_clock *clock,
                                       const struct tact_network_round_trip_stamps *stamps)
 {
-    const uint64_t delay_with_offset_ns = time_between(stamps->sent_ns, stamps->other_received_ns);
+    const uint64_t delay_plus_clock_offset_ns =
+        nanoseconds_between_stamps(stamps->sent_ns, stamps->other_received_ns);
     const int64_t round_trip = round_trip_of_stamps(stamps);
     if (round_trip < 0) {
         return -1;
     }
     if (!clock->best[0].is_valid ||
-        stamps->received_ns - clock->second_start_ns >= best_stamp_lifetime_ns) {
+        stamps->received_ns - clock->start_of_present_second_ns >= best_stamps_lifetime_ns) {
         clock->best[1] = clock->best[0];
         clock->best[0].is_valid = 0;
-        clock->second_start_ns = stamps->received_ns;
+        clock->start_of_present_second_ns = stamps->received_ns;
     }
     if (!clock->best[0].is_valid || round_trip < clock->best[0].round_trip_ns) {
         clock->best[0].round_trip_ns = round_trip;
-        clock->best[0].offset_ns = (int64_t)(delay_with_offset_ns - (uint64_t)(round_trip / 2));
+        clock->best[0].offset_ns =
+            (int64_t)(delay_plus_clock_offset_ns - (uint64_t)(round_trip / 2));
         clock->best[0].is_valid = 1;
     }
     return round_trip;

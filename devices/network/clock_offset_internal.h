@@ -23,8 +23,8 @@ struct tact_network_clock {
         int64_t round_trip_ns; /* [ns] */
         int64_t offset_ns;     /* clock of the other end minus clock of this end [ns] */
         int is_valid;
-    } best[2];               /* best samples of the present second, and of the one before */
-    int64_t second_start_ns; /* start of the present second */
+    } best[2]; /* best samples of the present second, and of the one before */
+    int64_t start_of_present_second_ns; /* start of the present second */
     /* stamps with the shortest round trip, of all packets that have arrived in this tick */
     struct tact_network_round_trip_stamps best_stamps_of_tick;
     int has_stamps_of_tick;

@@ -19,7 +19,7 @@ static const int64_t hello_lifetime_ns = 1500000000;
 static const int64_t answered_hello_lifetime_ns = 2000000000;
 static const int64_t handshake_interval_ns = 50000000; /* 20 handshakes a second, */
 /* time of four handshakes, which may follow each other at once */
-static const int64_t handshake_burst_ns = 200000000;
+static const int64_t handshake_burst_duration_ns = 200000000;
 
 static int open_udp_socket(struct tact_network_endpoint *endpoint, struct tact_error *err)
 {
@@ -95,7 +95,8 @@ static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned 
 
 static void discard_hello(struct tact_network_endpoint *endpoint)
 {
-    memcpy(endpoint->replaced_hello, endpoint->sent_hello.hello, sizeof endpoint->replaced_hello);
+    memcpy(endpoint->previous_sent_hello, endpoint->sent_hello.hello,
+           sizeof endpoint->previous_sent_hello);
     sodium_memzero(&endpoint->sent_hello, sizeof endpoint->sent_hello);
     endpoint->hello_creation_time_ns = 0;
 }
@@ -112,7 +113,7 @@ void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t 
         discard_hello(endpoint);
     }
     if (!endpoint->hello_creation_time_ns) {
-        tact_network_hello(&endpoint->identity, &endpoint->sent_hello);
+        tact_network_make_hello(&endpoint->identity, &endpoint->sent_hello);
         endpoint->hello_creation_time_ns = now_ns;
     } else if (now_ns - endpoint->last_hello_time_ns < hello_retry_interval_ns) {
         return;
@@ -122,7 +123,7 @@ void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t 
                   &endpoint->peer_address);
 }
 
-void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t now_ns)
+void tact_network_endpoint_allow_hello(struct tact_network_endpoint *endpoint, int64_t now_ns)
 {
     endpoint->last_accepted_time_ns = now_ns - silence_before_new_hello_ns;
 }
@@ -130,16 +131,17 @@ void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t
 int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint,
                                         int receives_only_from_peer)
 {
-    static const struct sockaddr no_peer = {.sa_family = AF_UNSPEC};
+    static const struct sockaddr address_that_disconnects_socket = {.sa_family = AF_UNSPEC};
     const struct tact_network_address *peer = &endpoint->peer_address;
-    endpoint->postpones_handshakes = receives_only_from_peer;
+    endpoint->postpones_new_handshakes = receives_only_from_peer;
     if (endpoint->is_initiator) {
         return 0;
     }
     const int rc =
         receives_only_from_peer
             ? connect(endpoint->socket, (const struct sockaddr *)&peer->socket_address, peer->size)
-            : connect(endpoint->socket, &no_peer, sizeof no_peer);
+            : connect(endpoint->socket, &address_that_disconnects_socket,
+                      sizeof address_that_disconnects_socket);
     return rc ? -errno : 0;
 }
 
@@ -153,9 +155,9 @@ static void start_using_session(struct tact_network_endpoint *endpoint,
 }
 
 /* Counts a packet that the handshake or the decryption refused, by its error code. */
-static void count_refused_packet(struct tact_network_counts *counts, ssize_t reason)
+static void count_refused_packet(struct tact_network_endpoint_counts *counts, ssize_t refusal_errno)
 {
-    switch (reason) {
+    switch (refusal_errno) {
     case -EPROTO:
         counts->malformed_packet_count++;
         break;
@@ -166,11 +168,12 @@ static void count_refused_packet(struct tact_network_counts *counts, ssize_t rea
         counts->replayed_packet_count++;
         break;
     default:
-        counts->foreign_packet_count++;
+        counts->other_session_packet_count++;
     }
 }
 
-static void discard_expired_answer(struct tact_network_answered_hello *entry, int64_t now_ns)
+static void discard_expired_answer_to_hello(struct tact_network_answered_hello *entry,
+                                            int64_t now_ns)
 {
     if (entry->answer_time_ns && now_ns - entry->answer_time_ns > answered_hello_lifetime_ns) {
         sodium_memzero(entry, sizeof *entry);
@@ -183,21 +186,23 @@ static struct tact_network_answered_hello *
 find_answered_hello(struct tact_network_endpoint *endpoint, const unsigned char *hello,
                     int64_t now_ns)
 {
-    struct tact_network_answered_hello *oldest = endpoint->answered_hellos;
+    struct tact_network_answered_hello *oldest_answered_hello = endpoint->answered_hellos;
     for (int i = 0; i < TACT_NETWORK_ANSWERED; i++) {
         struct tact_network_answered_hello *entry = &endpoint->answered_hellos[i];
-        discard_expired_answer(entry, now_ns);
+        discard_expired_answer_to_hello(entry, now_ns);
         if (entry->answer_time_ns && !memcmp(entry->hello, hello, sizeof entry->hello)) {
             return entry;
         }
-        oldest = entry->answer_time_ns < oldest->answer_time_ns ? entry : oldest;
+        oldest_answered_hello = entry->answer_time_ns < oldest_answered_hello->answer_time_ns
+                                    ? entry
+                                    : oldest_answered_hello;
     }
-    return oldest;
+    return oldest_answered_hello;
 }
 
-static int is_handshake_allowed(struct tact_network_endpoint *endpoint, int64_t now_ns)
+static int is_handshake_within_rate_limit(struct tact_network_endpoint *endpoint, int64_t now_ns)
 {
-    const int64_t start = now_ns - handshake_burst_ns;
+    const int64_t start = now_ns - handshake_burst_duration_ns;
     endpoint->next_handshake_time_ns =
         endpoint->next_handshake_time_ns > start ? endpoint->next_handshake_time_ns : start;
     if (endpoint->next_handshake_time_ns > now_ns - handshake_interval_ns) {
@@ -210,10 +215,10 @@ static int is_handshake_allowed(struct tact_network_endpoint *endpoint, int64_t 
 
 /* Entry in the table of known hellos for a hello with this tag; it may contain the tag of another
  * hello. */
-static unsigned char *find_slot_of_known_hello(struct tact_network_endpoint *endpoint,
-                                               const unsigned char *tag)
+static unsigned char *slot_of_known_hello_tag(struct tact_network_endpoint *endpoint,
+                                              const unsigned char *tag)
 {
-    return endpoint->known_hellos[(tag[0] | tag[1] << 8) % TACT_NETWORK_KNOWN_HELLOS];
+    return endpoint->tags_of_known_hellos[(tag[0] | tag[1] << 8) % TACT_NETWORK_KNOWN_HELLOS];
 }
 
 static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned char *hello,
@@ -228,18 +233,18 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
     struct tact_network_answered_hello *entry = find_answered_hello(endpoint, hello, now_ns);
     if (!entry->answer_time_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
         const unsigned char *tag = hello + TACT_NETWORK_HELLO_BYTES - TACT_NETWORK_TAG_BYTES;
-        unsigned char *known_hello_tag = find_slot_of_known_hello(endpoint, tag);
+        unsigned char *known_hello_tag = slot_of_known_hello_tag(endpoint, tag);
         if (!memcmp(known_hello_tag, tag, TACT_NETWORK_TAG_BYTES)) {
             endpoint->counts.replayed_packet_count++;
             return;
         }
-        if (!is_handshake_allowed(endpoint, now_ns)) {
+        if (!is_handshake_within_rate_limit(endpoint, now_ns)) {
             return;
         }
         memcpy(known_hello_tag, tag, TACT_NETWORK_TAG_BYTES);
         memcpy(entry->hello, hello, sizeof entry->hello);
         entry->answer_time_ns = now_ns;
-        rc = tact_network_answer(&endpoint->identity, hello, &entry->session, entry->answer);
+        rc = tact_network_answer_hello(&endpoint->identity, hello, &entry->session, entry->answer);
         if (rc) {
             entry->answer_time_ns = 0;
             count_refused_packet(&endpoint->counts, rc);
@@ -260,7 +265,7 @@ static int check_answer_of_open_hello(const struct tact_network_endpoint *endpoi
     const int rc =
         tact_network_check_answer(&endpoint->identity, endpoint->sent_hello.hello, answer, size);
     return rc == -EBADMSG && !tact_network_check_answer(&endpoint->identity,
-                                                        endpoint->replaced_hello, answer, size)
+                                                        endpoint->previous_sent_hello, answer, size)
                ? -ENOENT
                : rc;
 }
@@ -272,12 +277,12 @@ static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned
     int rc = check_answer_of_open_hello(endpoint, answer, size);
     /* forged answers, whose sender address may be any, do not count towards the rate of handshakes
      */
-    if (!rc && !is_handshake_allowed(endpoint, now_ns)) {
+    if (!rc && !is_handshake_within_rate_limit(endpoint, now_ns)) {
         return;
     }
     rc = rc ? rc
-            : tact_network_finish(&endpoint->identity, &endpoint->sent_hello, answer, size,
-                                  &session);
+            : tact_network_finish_handshake(&endpoint->identity, &endpoint->sent_hello, answer,
+                                            size, &session);
     if (rc) {
         count_refused_packet(&endpoint->counts, rc);
         return;
@@ -298,7 +303,7 @@ static ssize_t accept_session_of_hello(struct tact_network_endpoint *endpoint,
     ssize_t n = -ENOENT;
     for (int i = 0; i < TACT_NETWORK_ANSWERED && n == -ENOENT; i++) {
         struct tact_network_answered_hello *entry = &endpoint->answered_hellos[i];
-        discard_expired_answer(entry, now_ns);
+        discard_expired_answer_to_hello(entry, now_ns);
         n = entry->answer_time_ns
                 ? tact_network_decrypt_packet(&entry->session, datagram, size, payload)
                 : -ENOENT;
@@ -316,9 +321,9 @@ static ssize_t handle_data_packet(struct tact_network_endpoint *endpoint,
                                   const struct tact_network_address *from, int64_t now_ns,
                                   void *payload)
 {
-    const int is_from_peer =
+    const int is_sender_the_peer =
         endpoint->is_initiator || tact_network_same_address(from, &endpoint->peer_address);
-    ssize_t n = endpoint->has_session && is_from_peer
+    ssize_t n = endpoint->has_session && is_sender_the_peer
                     ? tact_network_decrypt_packet(&endpoint->session, datagram, size, payload)
                     : -ENOENT;
     if (n == -ENOENT && !endpoint->is_initiator) {
@@ -351,12 +356,12 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
         if (n < 0) { /* ECONNREFUSED: the other machine reports that nobody listens there yet */
             continue;
         }
-        endpoint->counts.received++;
+        endpoint->counts.received_datagram_count++;
         /* A truncated datagram is longer than any that tact sends. */
         const int kind = (size_t)n > sizeof datagram
                              ? -EPROTO
                              : tact_network_read_datagram_start(datagram, (size_t)n);
-        if (endpoint->postpones_handshakes &&
+        if (endpoint->postpones_new_handshakes &&
             (kind == TACT_NETWORK_HELLO || kind == TACT_NETWORK_ANSWER)) {
             endpoint->counts.postponed_hello_count++;
             continue;

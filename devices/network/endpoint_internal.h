@@ -24,18 +24,18 @@ struct tact_network_address {
 };
 
 /* Counts of datagrams sent, received and refused. */
-struct tact_network_counts {
-    uint64_t sent;                  /* packets handed to the system */
-    uint64_t unsent_packet_count;   /* packets lost here: the socket was full, or the system refused
-                                       them */
-    uint64_t received;              /* datagrams of any kind */
-    uint64_t accepted_packet_count; /* packets whose payload was handed on */
+struct tact_network_endpoint_counts {
+    uint64_t sent;                /* packets handed to the system */
+    uint64_t unsent_packet_count; /* packets lost here: the socket was full, or the system refused
+                                     them */
+    uint64_t received_datagram_count;    /* datagrams of any kind */
+    uint64_t accepted_packet_count;      /* packets whose payload was handed on */
     uint64_t malformed_packet_count;     /* packets of another protocol, or of a wrong size */
     uint64_t other_version_packet_count; /* packets of another version of the format */
     uint64_t forged_packet_count;        /* hello, answer or packet whose tag is wrong */
     /* packets received before, or older than the window of packet counters */
     uint64_t replayed_packet_count;
-    uint64_t foreign_packet_count; /* packets of another session, or from another address */
+    uint64_t other_session_packet_count; /* packets of another session, or from another address */
     /* hellos and answers refused, as handshakes are limited in rate or postponed */
     uint64_t postponed_hello_count;
     uint64_t completed_handshake_count; /* handshakes that were completed */
@@ -56,7 +56,7 @@ struct tact_network_endpoint {
     int is_initiator; /* 1: connects; 0: listens */
     /* 1: hellos and answers are counted and not handled, as in a real-time thread: a step of a
      * handshake takes 0.2 ms */
-    int postpones_handshakes;
+    int postpones_new_handshakes;
     struct tact_network_identity identity;
     /* address of the other end of the session; at the initiator always that of the listener */
     struct tact_network_address peer_address;
@@ -64,7 +64,7 @@ struct tact_network_endpoint {
     int has_session;                           /* 1 after the first handshake */
     struct tact_network_sent_hello sent_hello; /* hello of the initiator that is not answered yet */
     /* the hello before it, whose answer may still arrive; zeros: none */
-    unsigned char replaced_hello[TACT_NETWORK_HELLO_BYTES];
+    unsigned char previous_sent_hello[TACT_NETWORK_HELLO_BYTES];
     int64_t hello_creation_time_ns; /* time at which the open hello was made; 0: none is open */
     int64_t last_hello_time_ns;     /* time at which the hello was sent last */
     int64_t last_accepted_time_ns;  /* time of the newest accepted packet, or of the handshake */
@@ -72,12 +72,12 @@ struct tact_network_endpoint {
     struct tact_network_answered_hello answered_hellos[TACT_NETWORK_ANSWERED];
     /* tags of hellos that this listener has answered since it was opened, by their first bytes: one
      * that was recorded and is sent again costs no handshake */
-    unsigned char known_hellos[TACT_NETWORK_KNOWN_HELLOS][TACT_NETWORK_TAG_BYTES];
+    unsigned char tags_of_known_hellos[TACT_NETWORK_KNOWN_HELLOS][TACT_NETWORK_TAG_BYTES];
     int64_t next_handshake_time_ns; /* time from which another handshake is allowed: limits their
                                        rate */
     /* version of the newest datagram that was refused for its version */
     int other_version_packet_count;
-    struct tact_network_counts counts;
+    struct tact_network_endpoint_counts counts;
 };
 
 struct tact_network_endpoint_options {
@@ -103,13 +103,14 @@ int tact_network_endpoint_port(const struct tact_network_endpoint *endpoint);
 void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns);
 
 /* Lets the end that connects send a new hello at once, instead of after a second of silence. */
-void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t now_ns);
+void tact_network_endpoint_allow_hello(struct tact_network_endpoint *endpoint, int64_t now_ns);
 
-/* While `is_exclusive`, the system drops what does not come from the peer's address before it takes
- * room in the queue of the listener's socket, and the listener takes no handshake; the initiator
- * never receives from others. Not real-time safe. Returns 0 or a negative errno of the system, with
- * which all datagrams arrive as before. */
-int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint, int is_exclusive);
+/* While `receives_only_from_peer`, the system drops what does not come from the peer's address
+ * before it takes room in the queue of the listener's socket, and the listener takes no handshake;
+ * the initiator never receives from others. Not real-time safe. Returns 0 or a negative errno of
+ * the system, with which all datagrams arrive as before. */
+int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint,
+                                        int receives_only_from_peer);
 
 /* Handles datagrams that have arrived, at most `most` of them, up to the next payload. Does not
  * block; a step of a handshake, of which there are at most 20 a second, takes 0.2 ms. Returns the

@@ -29,11 +29,11 @@ struct shared_secrets {
 };
 
 static void write_handshake_message(unsigned char *message, enum tact_network_packet_kind kind,
-                                    unsigned char ephemeral_secret[KEY])
+                                    unsigned char ephemeral_secret_key[KEY])
 {
     tact_network_write_datagram_start(message, kind);
-    randombytes_buf(ephemeral_secret, KEY);
-    crypto_scalarmult_base(message + EPHEMERAL_KEY_OFFSET, ephemeral_secret);
+    randombytes_buf(ephemeral_secret_key, KEY);
+    crypto_scalarmult_base(message + EPHEMERAL_KEY_OFFSET, ephemeral_secret_key);
     randombytes_buf(message + RANDOM_BYTES_OFFSET, KEY);
     memset(message + ANSWER_HASH_OFFSET, 0, TACT_NETWORK_TAG_BYTES);
 }
@@ -98,10 +98,11 @@ static void compute_hello_tag(unsigned char *tag, const unsigned char *hello,
     crypto_generichash(tag, TACT_NETWORK_TAG_BYTES, hello, TAG_OFFSET, key, KEY);
 }
 
-void tact_network_hello(const struct tact_network_identity *self,
-                        struct tact_network_sent_hello *sent_hello)
+void tact_network_make_hello(const struct tact_network_identity *self,
+                             struct tact_network_sent_hello *sent_hello)
 {
-    write_handshake_message(sent_hello->hello, TACT_NETWORK_HELLO, sent_hello->ephemeral_secret);
+    write_handshake_message(sent_hello->hello, TACT_NETWORK_HELLO,
+                            sent_hello->ephemeral_secret_key);
     compute_hello_tag(sent_hello->hello + TAG_OFFSET, sent_hello->hello, self->own_hello_key);
 }
 
@@ -116,43 +117,46 @@ int tact_network_check_hello(const struct tact_network_identity *self, const uns
     return sodium_memcmp(tag, hello + TAG_OFFSET, sizeof tag) ? -EBADMSG : 0;
 }
 
-int tact_network_answer(const struct tact_network_identity *self, const unsigned char *hello,
-                        struct tact_network_session *session, unsigned char *answer)
+int tact_network_answer_hello(const struct tact_network_identity *self, const unsigned char *hello,
+                              struct tact_network_session *session, unsigned char *answer)
 {
-    unsigned char ephemeral_secret[KEY];
+    unsigned char ephemeral_secret_key[KEY];
     struct shared_secrets shared_secrets;
-    write_handshake_message(answer, TACT_NETWORK_ANSWER, ephemeral_secret);
+    write_handshake_message(answer, TACT_NETWORK_ANSWER, ephemeral_secret_key);
     compute_answer_hash(answer + ANSWER_HASH_OFFSET, answer, hello, self->own_hello_key);
-    int bad = crypto_scalarmult(shared_secrets.ephemeral_keys_secret, ephemeral_secret,
+    int bad = crypto_scalarmult(shared_secrets.ephemeral_keys_secret, ephemeral_secret_key,
                                 hello + EPHEMERAL_KEY_OFFSET) |
               crypto_scalarmult(shared_secrets.pinned_listener_key_secret, self->secret_key,
                                 hello + EPHEMERAL_KEY_OFFSET) |
-              crypto_scalarmult(shared_secrets.pinned_initiator_key_secret, ephemeral_secret,
+              crypto_scalarmult(shared_secrets.pinned_initiator_key_secret, ephemeral_secret_key,
                                 self->peer_key);
     if (!bad) {
         derive_session_keys(self, 0, &shared_secrets, hello, answer, session);
         compute_answer_tag(answer + TAG_OFFSET, answer, session->send_key);
     }
     sodium_memzero(&shared_secrets, sizeof shared_secrets);
-    sodium_memzero(ephemeral_secret, sizeof ephemeral_secret);
+    sodium_memzero(ephemeral_secret_key, sizeof ephemeral_secret_key);
     return bad ? -EBADMSG : 0;
 }
 
 int tact_network_check_answer(const struct tact_network_identity *self, const unsigned char *hello,
                               const unsigned char *answer, size_t size)
 {
-    unsigned char hash[TACT_NETWORK_TAG_BYTES];
+    unsigned char expected_answer_hash[TACT_NETWORK_TAG_BYTES];
     if (size != TACT_NETWORK_ANSWER_BYTES) {
         return -EPROTO;
     }
-    compute_answer_hash(hash, answer, hello, self->peer_hello_key);
-    return sodium_memcmp(hash, answer + ANSWER_HASH_OFFSET, sizeof hash) ? -EBADMSG : 0;
+    compute_answer_hash(expected_answer_hash, answer, hello, self->peer_hello_key);
+    return sodium_memcmp(expected_answer_hash, answer + ANSWER_HASH_OFFSET,
+                         sizeof expected_answer_hash)
+               ? -EBADMSG
+               : 0;
 }
 
-int tact_network_finish(const struct tact_network_identity *self,
-                        const struct tact_network_sent_hello *sent_hello,
-                        const unsigned char *answer, size_t size,
-                        struct tact_network_session *session)
+int tact_network_finish_handshake(const struct tact_network_identity *self,
+                                  const struct tact_network_sent_hello *sent_hello,
+                                  const unsigned char *answer, size_t size,
+                                  struct tact_network_session *session)
 {
     unsigned char tag[TACT_NETWORK_TAG_BYTES];
     struct shared_secrets shared_secrets;
@@ -160,10 +164,10 @@ int tact_network_finish(const struct tact_network_identity *self,
     if (rc) {
         return rc;
     }
-    int bad = crypto_scalarmult(shared_secrets.ephemeral_keys_secret, sent_hello->ephemeral_secret,
-                                answer + EPHEMERAL_KEY_OFFSET) |
+    int bad = crypto_scalarmult(shared_secrets.ephemeral_keys_secret,
+                                sent_hello->ephemeral_secret_key, answer + EPHEMERAL_KEY_OFFSET) |
               crypto_scalarmult(shared_secrets.pinned_listener_key_secret,
-                                sent_hello->ephemeral_secret, self->peer_key) |
+                                sent_hello->ephemeral_secret_key, self->peer_key) |
               crypto_scalarmult(shared_secrets.pinned_initiator_key_secret, self->secret_key,
                                 answer + EPHEMERAL_KEY_OFFSET);
     if (!bad) {

@@ -25,13 +25,13 @@ enum {
 
 /* A hello that was sent and not answered yet. */
 struct tact_network_sent_hello {
-    unsigned char ephemeral_secret[TACT_NETWORK_KEY_BYTES];
+    unsigned char ephemeral_secret_key[TACT_NETWORK_KEY_BYTES];
     unsigned char hello[TACT_NETWORK_HELLO_BYTES];
 };
 
 /* Makes a hello from new random numbers. Not real-time safe: it asks the system for them. */
-void tact_network_hello(const struct tact_network_identity *self,
-                        struct tact_network_sent_hello *sent_hello);
+void tact_network_make_hello(const struct tact_network_identity *self,
+                             struct tact_network_sent_hello *sent_hello);
 
 /* Whether a datagram is a hello of the pinned other end. Returns 0, -EPROTO (its size is wrong) or
  * -EBADMSG (of another sender). A replayed hello is not recognised here: its sender cannot open
@@ -42,8 +42,8 @@ int tact_network_check_hello(const struct tact_network_identity *self, const uns
 /* Answers a hello that was checked: the session of the end that listens, and the answer that is
  * sent. The session is proven by the first packet that it opens. Takes about 0.2 ms. Returns 0 or
  * -EBADMSG (its key is not usable). */
-int tact_network_answer(const struct tact_network_identity *self, const unsigned char *hello,
-                        struct tact_network_session *session, unsigned char *answer);
+int tact_network_answer_hello(const struct tact_network_identity *self, const unsigned char *hello,
+                              struct tact_network_session *session, unsigned char *answer);
 
 /* Whether a datagram may be the pinned other end's answer to this hello, which costs a hash.
  * Returns 0, -EPROTO (its size is wrong) or -EBADMSG (of another sender, or to another hello).
@@ -53,9 +53,9 @@ int tact_network_check_answer(const struct tact_network_identity *self, const un
 
 /* Completes the handshake at the end that connects. Takes about 0.2 ms. Returns 0, -EPROTO (its
  * size is wrong) or -EBADMSG (not an answer of the pinned end to this hello). */
-int tact_network_finish(const struct tact_network_identity *self,
-                        const struct tact_network_sent_hello *sent_hello,
-                        const unsigned char *answer, size_t size,
-                        struct tact_network_session *session);
+int tact_network_finish_handshake(const struct tact_network_identity *self,
+                                  const struct tact_network_sent_hello *sent_hello,
+                                  const unsigned char *answer, size_t size,
+                                  struct tact_network_session *session);
 
 #endif

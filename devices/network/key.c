@@ -40,10 +40,11 @@ void tact_network_key_text(enum tact_network_key_kind kind,
                            const unsigned char key[TACT_NETWORK_KEY_BYTES],
                            char text[TACT_NETWORK_KEY_TEXT])
 {
-    char key_base64[sodium_base64_ENCODED_LEN(TACT_NETWORK_KEY_BYTES, BASE64_VARIANT)];
-    sodium_bin2base64(key_base64, sizeof key_base64, key, TACT_NETWORK_KEY_BYTES, BASE64_VARIANT);
-    snprintf(text, TACT_NETWORK_KEY_TEXT, "%s %s\n", kind_words[kind], key_base64);
-    sodium_memzero(key_base64, sizeof key_base64);
+    char base64_key_text[sodium_base64_ENCODED_LEN(TACT_NETWORK_KEY_BYTES, BASE64_VARIANT)];
+    sodium_bin2base64(base64_key_text, sizeof base64_key_text, key, TACT_NETWORK_KEY_BYTES,
+                      BASE64_VARIANT);
+    snprintf(text, TACT_NETWORK_KEY_TEXT, "%s %s\n", kind_words[kind], base64_key_text);
+    sodium_memzero(base64_key_text, sizeof base64_key_text);
 }
 
 static int check_key_file_owner(int fd, enum tact_network_key_kind kind, struct tact_error *err)
@@ -72,8 +73,8 @@ static int check_key_file_owner(int fd, enum tact_network_key_kind kind, struct 
     return 0;
 }
 
-static int parse_key_text(const char *text, enum tact_network_key_kind kind,
-                          unsigned char key[TACT_NETWORK_KEY_BYTES], struct tact_error *err)
+static int parse_key_file_text(const char *text, enum tact_network_key_kind kind,
+                               unsigned char key[TACT_NETWORK_KEY_BYTES], struct tact_error *err)
 {
     const enum tact_network_key_kind other =
         kind == TACT_NETWORK_SECRET_KEY ? TACT_NETWORK_PUBLIC_KEY : TACT_NETWORK_SECRET_KEY;
@@ -113,7 +114,7 @@ int tact_network_key_read(const char *path, enum tact_network_key_kind kind,
         rc = tact_error_set(err, -errno, "%s", strerror(errno));
     } else {
         text[n] = '\0';
-        rc = parse_key_text(text, kind, key, err);
+        rc = parse_key_file_text(text, kind, key, err);
     }
     rc = rc ? rc : check_key_file_owner(fd, kind, err);
     close(fd);
@@ -122,14 +123,17 @@ int tact_network_key_read(const char *path, enum tact_network_key_kind kind,
 }
 
 /* The key that authenticates hellos and answers from one end to the other. */
-static void derive_hello_key(unsigned char out[TACT_NETWORK_KEY_BYTES],
-                             const unsigned char shared_secret[TACT_NETWORK_KEY_BYTES],
-                             const unsigned char *from, const unsigned char *to)
+static void
+derive_hello_key(unsigned char out[TACT_NETWORK_KEY_BYTES],
+                 const unsigned char diffie_hellman_shared_secret[TACT_NETWORK_KEY_BYTES],
+                 const unsigned char *from, const unsigned char *to)
 {
-    static const unsigned char hello_key_label[] = "tact link 1 hello";
+    static const unsigned char hello_key_derivation_label[] = "tact link 1 hello";
     crypto_generichash_state state;
-    crypto_generichash_init(&state, shared_secret, TACT_NETWORK_KEY_BYTES, TACT_NETWORK_KEY_BYTES);
-    crypto_generichash_update(&state, hello_key_label, sizeof hello_key_label);
+    crypto_generichash_init(&state, diffie_hellman_shared_secret, TACT_NETWORK_KEY_BYTES,
+                            TACT_NETWORK_KEY_BYTES);
+    crypto_generichash_update(&state, hello_key_derivation_label,
+                              sizeof hello_key_derivation_label);
     crypto_generichash_update(&state, from, TACT_NETWORK_KEY_BYTES);
     crypto_generichash_update(&state, to, TACT_NETWORK_KEY_BYTES);
     crypto_generichash_final(&state, out, TACT_NETWORK_KEY_BYTES);
@@ -139,7 +143,7 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
                                const unsigned char peer_key[TACT_NETWORK_KEY_BYTES],
                                struct tact_network_identity *out, struct tact_error *err)
 {
-    unsigned char shared_secret[TACT_NETWORK_KEY_BYTES];
+    unsigned char diffie_hellman_shared_secret[TACT_NETWORK_KEY_BYTES];
     int rc = initialise_sodium(err);
     if (rc) {
         return rc;
@@ -152,15 +156,15 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
                               "the public key of the other end equals that of this end: exchange "
                               "the public keys of the two ends");
     }
-    if (crypto_scalarmult(shared_secret, secret_key, peer_key)) {
+    if (crypto_scalarmult(diffie_hellman_shared_secret, secret_key, peer_key)) {
         return tact_error_set(
             err, -EINVAL,
             "the public key of the other end is not a valid key: make the keys of that end again "
             "by `tact keygen`, and copy its new public key to this end");
     }
-    derive_hello_key(out->own_hello_key, shared_secret, out->public_key, peer_key);
-    derive_hello_key(out->peer_hello_key, shared_secret, peer_key, out->public_key);
-    sodium_memzero(shared_secret, sizeof shared_secret);
+    derive_hello_key(out->own_hello_key, diffie_hellman_shared_secret, out->public_key, peer_key);
+    derive_hello_key(out->peer_hello_key, diffie_hellman_shared_secret, peer_key, out->public_key);
+    sodium_memzero(diffie_hellman_shared_secret, sizeof diffie_hellman_shared_secret);
     return 0;
 }
 

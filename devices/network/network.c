@@ -15,7 +15,7 @@ enum { POLL_NS = 20000000 };
 static const struct tact_device_ops network_ops;
 
 static int read_blackout_interval(const struct tact_device_config *config,
-                                  double blackout_interval[2], struct tact_error *err)
+                                  double link_blackout_interval[2], struct tact_error *err)
 {
     const double *numbers = NULL;
     double single;
@@ -29,19 +29,19 @@ static int read_blackout_interval(const struct tact_device_config *config,
         return tact_settings_fault(config, setting, err,
                                    "expected two times [s], 0 to 1e9, the earlier one first");
     }
-    memcpy(blackout_interval, numbers, 2 * sizeof *numbers);
+    memcpy(link_blackout_interval, numbers, 2 * sizeof *numbers);
     return 0;
 }
 
 /* Creates the simulated link between device and socket, if a setting link.* is given. */
 static int create_simulated_link(const struct tact_device_config *config,
-                                 struct tact_network_link **out, struct tact_error *err)
+                                 struct tact_simulated_link **out, struct tact_error *err)
 {
-    struct tact_network_link_options o = {.seed = 0};
+    struct tact_simulated_link_options o = {.seed = 0};
     double seed = 1.0;
-    int has_link_setting = 0;
+    int has_simulated_link_setting = 0;
     for (int i = 0; i < config->setting_count; i++) {
-        has_link_setting |= !strncmp(config->settings[i].key, "link.", strlen("link."));
+        has_simulated_link_setting |= !strncmp(config->settings[i].key, "link.", strlen("link."));
     }
     int rc = tact_network_read_range(config, "link.seed", 0.0, 1e15, 1, &seed, err);
     rc = rc ? rc : tact_network_read_range(config, "link.delay", 0.0, 1.0, 0, &o.delay, err);
@@ -56,18 +56,18 @@ static int create_simulated_link(const struct tact_device_config *config,
     rc = rc ? rc
             : tact_network_read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reordered_fraction,
                                       err);
-    rc = rc ? rc : read_blackout_interval(config, o.blackout_interval, err);
-    if (rc || !has_link_setting) {
+    rc = rc ? rc : read_blackout_interval(config, o.link_blackout_interval, err);
+    if (rc || !has_simulated_link_setting) {
         return rc;
     }
-    if ((o.delay + o.jitter) / config->period > 0.5 * TACT_NETWORK_LINK_PACKETS) {
+    if ((o.delay + o.jitter) / config->period > 0.5 * TACT_SIMULATED_LINK_PACKETS) {
         return tact_settings_fault(
             config, tact_settings_find(config, "link.delay"), err,
             "expected at most %d periods of the loop for link.delay and link.jitter together",
-            TACT_NETWORK_LINK_PACKETS / 2);
+            TACT_SIMULATED_LINK_PACKETS / 2);
     }
     o.seed = (uint64_t)seed;
-    rc = tact_network_link_create(&o, out);
+    rc = tact_simulated_link_create(&o, out);
     if (!rc) {
         tact_message(config->messages, TACT_MESSAGE_WARNING,
                      "%s: packets are sent over a simulated link: delay %g ms, jitter %g ms, "
@@ -78,8 +78,8 @@ static int create_simulated_link(const struct tact_device_config *config,
 }
 
 /* Reports an error of opening the endpoint or keys at the setting that caused it. */
-static int report_error_at_setting(const struct tact_device_config *config, const char *key, int rc,
-                                   const struct tact_error *why, struct tact_error *err)
+static int set_error_at_device_setting(const struct tact_device_config *config, const char *key,
+                                       int rc, const struct tact_error *why, struct tact_error *err)
 {
     tact_settings_fault(config, tact_settings_find(config, key), err, "%s%s%s", why->file,
                         why->file[0] ? ": " : "", why->text);
@@ -87,7 +87,7 @@ static int report_error_at_setting(const struct tact_device_config *config, cons
 }
 
 static int read_keys(const struct tact_device_config *config, struct tact_network_identity *out,
-                     int *has_keys, struct tact_error *err)
+                     int *has_own_and_peer_key, struct tact_error *err)
 {
     char key[4096] = "", peer[4096] = "";
     struct tact_error why = {.line = 0};
@@ -98,10 +98,10 @@ static int read_keys(const struct tact_device_config *config, struct tact_networ
                                  "expected both key (secret key of this end) and peer (public key "
                                  "of the other end), or neither");
     }
-    *has_keys = !rc && key[0];
-    if (*has_keys) {
+    *has_own_and_peer_key = !rc && key[0];
+    if (*has_own_and_peer_key) {
         rc = tact_network_identity_read(key, peer, out, &why);
-        rc = rc ? report_error_at_setting(config, "key", rc, &why, err) : 0;
+        rc = rc ? set_error_at_device_setting(config, "key", rc, &why, err) : 0;
     }
     return rc;
 }
@@ -119,15 +119,15 @@ static int open_endpoint(struct tact_network_device *self, const struct tact_dev
                                  "expected one of listen (an address of this machine, or a port) "
                                  "and connect (the address of the end that listens)");
     }
-    rc = rc ? rc : read_keys(config, &identity, &self->has_keys, err);
+    rc = rc ? rc : read_keys(config, &identity, &self->has_own_and_peer_key, err);
     if (!rc) {
-        const struct tact_network_endpoint_options options = {.address = connect ? connect : listen,
-                                                              .is_initiator = connect != NULL,
-                                                              .identity = self->has_keys ? &identity
-                                                                                         : NULL};
+        const struct tact_network_endpoint_options options = {
+            .address = connect ? connect : listen,
+            .is_initiator = connect != NULL,
+            .identity = self->has_own_and_peer_key ? &identity : NULL};
         rc = tact_network_endpoint_open(&options, &self->endpoint, &why);
-        rc =
-            rc ? report_error_at_setting(config, connect ? "connect" : "listen", rc, &why, err) : 0;
+        rc = rc ? set_error_at_device_setting(config, connect ? "connect" : "listen", rc, &why, err)
+                : 0;
     }
     sodium_memzero(&identity, sizeof identity);
     return rc;
@@ -136,9 +136,10 @@ static int open_endpoint(struct tact_network_device *self, const struct tact_dev
 static void add_axis_channel(struct tact_device_channel *channel, int *count, const char *name,
                              int axis, const char *unit)
 {
-    char full[TACT_DEVICE_NAME];
-    snprintf(full, sizeof full, axis < 0 ? "%s" : "%s_%d", name, axis);
-    tact_settings_channel(&channel[(*count)++], full, unit, 0.0);
+    char channel_name_with_axis[TACT_DEVICE_NAME];
+    snprintf(channel_name_with_axis, sizeof channel_name_with_axis, axis < 0 ? "%s" : "%s_%d", name,
+             axis);
+    tact_settings_channel(&channel[(*count)++], channel_name_with_axis, unit, 0.0);
 }
 
 static void describe_network_channels(const struct tact_network_device *self,
@@ -171,7 +172,7 @@ static void close_network(void *data)
         tact_network_device_report(self);
     }
     tact_network_endpoint_close(&self->endpoint);
-    tact_network_link_free(self->link);
+    tact_simulated_link_free(self->link);
     free(self);
 }
 

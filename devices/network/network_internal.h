@@ -68,7 +68,7 @@ struct tact_network_device {
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
     int axes;
-    int has_keys;
+    int has_own_and_peer_key;
     struct tact_network_endpoint endpoint; /* used only by the thread that `owner` names */
     _Atomic int owner;
     struct tact_monitor monitor;
@@ -76,12 +76,12 @@ struct tact_network_device {
 
     /* Used by the thread that runs the ticks: */
     struct tact_network_channel channel;
-    struct tact_network_link *link; /* simulated link through which packets are sent, or NULL */
-    int does_loop_own_endpoint, is_lost;
+    struct tact_simulated_link *link; /* simulated link through which packets are sent, or NULL */
+    int is_endpoint_owned_by_loop, is_lost;
     uint64_t next_tick;          /* tick that follows the last one read */
     uint64_t skipped_tick_count; /* ticks that the loop skipped before this one */
     int has_read_first_tick;
-    int64_t scene_time_ns;             /* time of the scene */
+    int64_t time_in_scene_ns;          /* time of the scene */
     int64_t newest_packet_received_ns; /* time of the newest packet, or at which the monitor
                                           returned the endpoint */
     uint64_t session;               /* number of handshakes for which the channel was restarted */
@@ -95,7 +95,7 @@ struct tact_network_device {
     _Atomic uint64_t mismatched_packet_count;
     /* terms of this end and of the other end, where they differed while the other end's deadman was
      * held; else 0 */
-    _Atomic uint64_t differing_terms[2];
+    _Atomic uint64_t terms_of_differing_sites[2];
     _Atomic int has_other_end_fault; /* 1: the other end is at fault */
 
     /* Used by the monitor thread: */

@@ -14,15 +14,18 @@ typedef unsigned long long ull;
 
 /* Makes the system drop datagrams that do not come from the other end, or no longer; reports a
  * failure. */
-static void receive_only_from_peer(struct tact_network_device *self, int is_exclusive)
+static void receive_only_from_peer(struct tact_network_device *self,
+                                   int must_receive_only_from_peer)
 {
-    const int rc = tact_network_receive_only_from_peer(&self->endpoint, is_exclusive);
+    const int rc =
+        tact_network_receive_only_from_peer(&self->endpoint, must_receive_only_from_peer);
     if (rc) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s: %s", self->name,
-                     is_exclusive ? "the socket could not be limited to packets of the other end: "
-                                    "those of other senders are received and then refused"
-                                  : "the socket could not be opened to other addresses again: the "
-                                    "other end is found only at its last one",
+                     must_receive_only_from_peer
+                         ? "the socket could not be limited to packets of the other end: "
+                           "those of other senders are received and then refused"
+                         : "the socket could not be opened to other addresses again: the "
+                           "other end is found only at its last one",
                      strerror(-rc));
     }
 }
@@ -36,7 +39,7 @@ static void start_search_for_other_end(struct tact_network_device *self, int64_t
     self->search_start_ns = now_ns;
     self->forged_packet_count_at_start = self->endpoint.counts.forged_packet_count;
     self->reported_session_count = self->endpoint.counts.completed_handshake_count;
-    tact_network_endpoint_renew(&self->endpoint, now_ns);
+    tact_network_endpoint_allow_hello(&self->endpoint, now_ns);
     if (self->endpoint.has_session) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: no packet from the other end for 0.5 s: no waves are exchanged until "
@@ -59,8 +62,9 @@ static void report_unanswered_search(struct tact_network_device *self, int64_t n
                  "%s: no answer from %s for 5 s: either nothing listens there, or no packet "
                  "arrives, or%s",
                  self->name, address,
-                 self->has_keys ? " the key `peer` of one end is not the public key of the other"
-                                : " the other end has keys, and this end has none");
+                 self->has_own_and_peer_key
+                     ? " the key `peer` of one end is not the public key of the other"
+                     : " the other end has keys, and this end has none");
     self->is_search_reported = 1;
 }
 
@@ -72,9 +76,9 @@ static void return_endpoint_to_loop(struct tact_network_device *self)
     tact_network_address_text(&self->endpoint.peer_address, address, sizeof address);
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the other end, %s, is connected%s",
                  self->name, address,
-                 !is_new_session  ? " again"
-                 : self->has_keys ? " and has proven its key"
-                                  : "; without keys nothing is protected");
+                 !is_new_session              ? " again"
+                 : self->has_own_and_peer_key ? " and has proven its key"
+                                              : "; without keys nothing is protected");
     self->reported_session_count = self->endpoint.counts.completed_handshake_count;
     self->is_searching_for_other_end = 0;
     receive_only_from_peer(self, 1);
@@ -93,7 +97,7 @@ static void search_for_other_end(struct tact_network_device *self)
     while (tact_network_receive(&self->endpoint, now_ns, &most, payload) >= 0) {
         is_heard = 1;
     }
-    const struct tact_network_counts *c = &self->endpoint.counts;
+    const struct tact_network_endpoint_counts *c = &self->endpoint.counts;
     if (c->forged_packet_count != self->forged_packet_count_at_start &&
         !self->is_forgery_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
@@ -118,16 +122,18 @@ static void search_for_other_end(struct tact_network_device *self)
 /* Reports that the other end is at fault, or no longer is, at most once a second. */
 static void report_fault_of_other_end(struct tact_network_device *self)
 {
-    const int has_fault = atomic_load_explicit(&self->has_other_end_fault, memory_order_relaxed);
+    const int has_other_site_fault =
+        atomic_load_explicit(&self->has_other_end_fault, memory_order_relaxed);
     const int64_t now_ns = tact_clock_now();
-    if (has_fault == self->is_fault_reported || now_ns - self->last_fault_report_ns < 1000000000) {
+    if (has_other_site_fault == self->is_fault_reported ||
+        now_ns - self->last_fault_report_ns < 1000000000) {
         return;
     }
-    self->is_fault_reported = has_fault;
+    self->is_fault_reported = has_other_site_fault;
     self->last_fault_report_ns = now_ns;
     tact_message(
-        self->messages, has_fault ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-        has_fault
+        self->messages, has_other_site_fault ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+        has_other_site_fault
             ? "%s: the other end has a fault: no remote joint engages until it is cleared there"
             : "%s: the fault of the other end was cleared",
         self->name);
@@ -135,18 +141,19 @@ static void report_fault_of_other_end(struct tact_network_device *self)
 
 static void report_differing_terms(struct tact_network_device *self)
 {
-    char terms_difference[1024];
-    const uint64_t own_terms =
-        atomic_load_explicit(&self->differing_terms[0], memory_order_acquire);
-    if (!own_terms || self->is_terms_reported) {
+    char terms_difference_text[1024];
+    const uint64_t terms_of_this_site =
+        atomic_load_explicit(&self->terms_of_differing_sites[0], memory_order_acquire);
+    if (!terms_of_this_site || self->is_terms_reported) {
         return;
     }
     tact_remote_terms_difference(
-        own_terms, atomic_load_explicit(&self->differing_terms[1], memory_order_relaxed),
-        terms_difference, sizeof terms_difference);
+        terms_of_this_site,
+        atomic_load_explicit(&self->terms_of_differing_sites[1], memory_order_relaxed),
+        terms_difference_text, sizeof terms_difference_text);
     tact_message(self->messages, TACT_MESSAGE_WARNING,
                  "%s: no remote joint engages, as the `remotes` of the two ends differ: %s",
-                 self->name, terms_difference);
+                 self->name, terms_difference_text);
     self->is_terms_reported = 1;
 }
 
@@ -170,7 +177,7 @@ void tact_network_device_poll(void *data)
 
 void tact_network_device_report(const struct tact_network_device *self)
 {
-    const struct tact_network_counts *c = &self->endpoint.counts;
+    const struct tact_network_endpoint_counts *c = &self->endpoint.counts;
     const struct tact_network_channel_counts *k = &self->channel.counts;
     tact_message(self->messages, TACT_MESSAGE_INFO,
                  "%s: %llu packets sent, %llu not sent; %llu received, %llu lost, of which %llu "
@@ -181,18 +188,19 @@ void tact_network_device_report(const struct tact_network_device *self)
                  (ull)k->late_packet_count);
     /* A repeated hello, and packets that were under way at a new handshake, are refused in normal
      * operation too. */
-    const int has_unexpected_refusals = c->malformed_packet_count ||
-                                        c->other_version_packet_count || c->forged_packet_count ||
-                                        c->replayed_packet_count || k->refused_packet_count;
+    const int has_suspicious_refused_packets =
+        c->malformed_packet_count || c->other_version_packet_count || c->forged_packet_count ||
+        c->replayed_packet_count || k->refused_packet_count;
     if (tact_network_device_refused(self)) {
         tact_message(
-            self->messages, has_unexpected_refusals ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+            self->messages,
+            has_suspicious_refused_packets ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
             "%s: packets refused: %llu malformed, %llu of another version of the format, %llu with "
             "a wrong key, %llu received before, %llu of another session or sender, "
             "%llu handshake messages at the wrong time, %llu with invalid content",
             self->name, (ull)c->malformed_packet_count, (ull)c->other_version_packet_count,
             (ull)c->forged_packet_count, (ull)c->replayed_packet_count,
-            (ull)c->foreign_packet_count, (ull)c->postponed_hello_count,
+            (ull)c->other_session_packet_count, (ull)c->postponed_hello_count,
             (ull)k->refused_packet_count);
     }
 }

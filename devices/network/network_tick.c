@@ -14,7 +14,7 @@ enum {
        measured again */
     MAX_RECOVERED_TICKS = 500
 };
-static const int64_t silence_until_lost_ns = 500000000;
+static const int64_t max_silence_before_lost_ns = 500000000;
 
 static double get_one_way_delay(const struct tact_network_device *self)
 {
@@ -49,9 +49,9 @@ static void restart_channel_for_session(struct tact_network_device *self)
 
 uint64_t tact_network_device_refused(const struct tact_network_device *self)
 {
-    const struct tact_network_counts *c = &self->endpoint.counts;
+    const struct tact_network_endpoint_counts *c = &self->endpoint.counts;
     return c->malformed_packet_count + c->other_version_packet_count + c->forged_packet_count +
-           c->replayed_packet_count + c->foreign_packet_count + c->postponed_hello_count +
+           c->replayed_packet_count + c->other_session_packet_count + c->postponed_hello_count +
            self->channel.counts.refused_packet_count;
 }
 
@@ -79,17 +79,17 @@ static void receive_packets(struct tact_network_device *self, int64_t now_ns)
  */
 static void update_endpoint_owner(struct tact_network_device *self, int64_t now_ns)
 {
-    const int does_loop_own_endpoint = atomic_load_explicit(&self->owner, memory_order_acquire);
-    if (does_loop_own_endpoint && !self->does_loop_own_endpoint) {
+    const int is_endpoint_owned_by_loop = atomic_load_explicit(&self->owner, memory_order_acquire);
+    if (is_endpoint_owned_by_loop && !self->is_endpoint_owned_by_loop) {
         self->newest_packet_received_ns = now_ns;
     }
-    self->does_loop_own_endpoint = does_loop_own_endpoint;
-    if (does_loop_own_endpoint) {
+    self->is_endpoint_owned_by_loop = is_endpoint_owned_by_loop;
+    if (is_endpoint_owned_by_loop) {
         receive_packets(self, now_ns);
     }
-    if (does_loop_own_endpoint &&
-        now_ns - self->newest_packet_received_ns > silence_until_lost_ns) {
-        self->does_loop_own_endpoint = 0;
+    if (is_endpoint_owned_by_loop &&
+        now_ns - self->newest_packet_received_ns > max_silence_before_lost_ns) {
+        self->is_endpoint_owned_by_loop = 0;
         atomic_store_explicit(&self->owner, TACT_NETWORK_OF_MONITOR, memory_order_release);
     }
 }
@@ -97,7 +97,7 @@ static void update_endpoint_owner(struct tact_network_device *self, int64_t now_
 static int32_t update_link_state(struct tact_network_device *self)
 {
     const enum tact_network_channel_state state = self->channel.state;
-    if (!self->does_loop_own_endpoint || state == TACT_NETWORK_CHANNEL_LOST) {
+    if (!self->is_endpoint_owned_by_loop || state == TACT_NETWORK_CHANNEL_LOST) {
         self->is_lost = 1;
     } else if (state == TACT_NETWORK_CHANNEL_OK) {
         self->is_lost = 0;
@@ -112,13 +112,15 @@ static double find_deadman_state(struct tact_network_device *self,
                                  const struct tact_network_sample *sample)
 {
     const uint32_t flags = sample->flags;
-    const int held = (flags & TACT_NETWORK_FLAG_DEADMAN_HELD) != 0;
+    const int is_other_site_deadman_held = (flags & TACT_NETWORK_FLAG_DEADMAN_HELD) != 0;
     const int have_sites_same_terms = sample->terms == self->terms;
-    if (held && !have_sites_same_terms && self->terms) {
-        atomic_store_explicit(&self->differing_terms[1], sample->terms, memory_order_relaxed);
-        atomic_store_explicit(&self->differing_terms[0], self->terms, memory_order_release);
+    if (is_other_site_deadman_held && !have_sites_same_terms && self->terms) {
+        atomic_store_explicit(&self->terms_of_differing_sites[1], sample->terms,
+                              memory_order_relaxed);
+        atomic_store_explicit(&self->terms_of_differing_sites[0], self->terms,
+                              memory_order_release);
     }
-    if (!held || !have_sites_same_terms) {
+    if (!is_other_site_deadman_held || !have_sites_same_terms) {
         return flags & TACT_NETWORK_FLAG_LOST ? -1.0 : 0.0;
     }
     return flags & TACT_NETWORK_FLAG_NO_DEADMAN ? 2.0 : 1.0;
@@ -135,7 +137,7 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
                                    : MAX_RECOVERED_TICKS;
     self->next_tick = tick + 1;
     self->has_read_first_tick = 1;
-    self->scene_time_ns = (int64_t)(t * 1e9);
+    self->time_in_scene_ns = (int64_t)(t * 1e9);
     update_endpoint_owner(self, now_ns);
     /* waves that were due in skipped ticks are dropped */
     for (uint64_t i = 0; i <= self->skipped_tick_count; i++) {
@@ -171,13 +173,14 @@ static void send_packet(struct tact_network_device *self, const void *payload, s
 static void send_over_link(struct tact_network_device *self, const void *payload, size_t size)
 {
     unsigned char due[TACT_NETWORK_PAYLOAD];
-    const int64_t receive_until_ns = self->does_loop_own_endpoint ? self->scene_time_ns : INT64_MAX;
+    const int64_t receive_until_ns =
+        self->is_endpoint_owned_by_loop ? self->time_in_scene_ns : INT64_MAX;
     ssize_t n;
-    if (self->does_loop_own_endpoint) {
-        tact_network_link_send(self->link, self->scene_time_ns, payload, size);
+    if (self->is_endpoint_owned_by_loop) {
+        tact_simulated_link_send(self->link, self->time_in_scene_ns, payload, size);
     }
-    while ((n = tact_network_link_receive(self->link, receive_until_ns, due)) >= 0) {
-        if (self->does_loop_own_endpoint) {
+    while ((n = tact_simulated_link_receive(self->link, receive_until_ns, due)) >= 0) {
+        if (self->is_endpoint_owned_by_loop) {
             send_packet(self, due, (size_t)n);
         }
     }
@@ -188,7 +191,7 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     struct tact_network_device *self = data;
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     struct tact_network_sample sample = {.flags = 0}, empty_sample;
-    const double *axis_outputs = out + TACT_NETWORK_FIRST_AXIS_OUTPUT;
+    const double *output_channels_of_axis = out + TACT_NETWORK_FIRST_AXIS_OUTPUT;
     const double terms = out[TACT_NETWORK_TERMS];
     self->terms = terms >= 0.0 && terms < 0x1p53 ? (uint64_t)terms : 0;
     sample.terms = self->terms;
@@ -197,10 +200,10 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
                    (out[TACT_NETWORK_HELD] < -0.5 ? TACT_NETWORK_FLAG_LOST : 0U) |
                    (out[TACT_NETWORK_CLUTCHED] > 0.5 ? TACT_NETWORK_FLAG_CLUTCHED : 0U) |
                    (out[TACT_NETWORK_FAULT] > 0.5 ? TACT_NETWORK_FLAG_FAULT : 0U);
-    for (int i = 0; i < self->axes; i++, axis_outputs += TACT_NETWORK_AXIS_NUMBERS) {
-        sample.wave[i] = axis_outputs[0];
-        sample.position[i] = axis_outputs[1];
-        sample.force[i] = axis_outputs[2];
+    for (int i = 0; i < self->axes; i++, output_channels_of_axis += TACT_NETWORK_AXIS_NUMBERS) {
+        sample.wave[i] = output_channels_of_axis[0];
+        sample.position[i] = output_channels_of_axis[1];
+        sample.force[i] = output_channels_of_axis[2];
     }
     empty_sample = sample;
     memset(empty_sample.wave, 0, sizeof empty_sample.wave);
@@ -219,7 +222,7 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
         self->unsent_packet_count++;
     } else if (self->link) {
         send_over_link(self, payload, (size_t)size);
-    } else if (self->does_loop_own_endpoint) {
+    } else if (self->is_endpoint_owned_by_loop) {
         send_packet(self, payload, (size_t)size);
     }
 }

@@ -42,7 +42,8 @@ struct tact_network_session {
     unsigned char send_key[32], receive_key[32];
     uint64_t next_sent_counter;        /* counter of the next packet that is sent */
     uint64_t highest_received_counter; /* highest counter of the packets that were received */
-    uint64_t received[TACT_NETWORK_REPLAY_WINDOW / 64]; /* bit i: counter % window was received */
+    uint64_t received_counter_bits[TACT_NETWORK_REPLAY_WINDOW /
+                                   64]; /* bit i: counter % window was received */
     int has_received_packet;
 };
 

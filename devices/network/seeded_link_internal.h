@@ -12,9 +12,9 @@
 #include <sys/types.h>
 #include "devices/network/packet_internal.h"
 
-enum { TACT_NETWORK_LINK_PACKETS = 2048 /* maximum number of packets under way at once */ };
+enum { TACT_SIMULATED_LINK_PACKETS = 2048 /* maximum number of packets under way at once */ };
 
-struct tact_network_link_options {
+struct tact_simulated_link_options {
     uint64_t seed;
     double delay;         /* least delay [s], 0 to 10 */
     double jitter;        /* additional random delay, uniform from 0 to this [s], 0 to 10 */
@@ -26,37 +26,39 @@ struct tact_network_link_options {
     /* fraction of packets that are delayed further, by twice the jitter plus 2 ms, 0 to 1 */
     double reordered_fraction;
     /* start and end of an interval in which all packets are lost [s]; equal: none */
-    double blackout_interval[2];
+    double link_blackout_interval[2];
 };
 
-struct tact_network_link_counts {
+struct tact_simulated_link_counts {
     uint64_t sent, delivered, lost, duplicated, reordered;
     uint64_t blackout_packet_count; /* packets lost in the blackout */
     /* packets dropped, as too many were under way or the packet was too long */
     uint64_t overflow_packet_count;
 };
 
-struct tact_network_link;
+struct tact_simulated_link;
 
 /* Creates a simulated link. Not real-time safe. Returns 0, -EINVAL (an option is not finite or out
  * of its range) or -ENOMEM. */
-int tact_network_link_create(const struct tact_network_link_options *options,
-                             struct tact_network_link **out);
-void tact_network_link_free(struct tact_network_link *link);
+int tact_simulated_link_create(const struct tact_simulated_link_options *options,
+                               struct tact_simulated_link **out);
+void tact_simulated_link_free(struct tact_simulated_link *link);
 
 /* Resets a link to the state after its creation, with other options, without allocating. Returns 0
  * or -EINVAL. Real-time safe, as all below. */
-int tact_network_link_restart(struct tact_network_link *link,
-                              const struct tact_network_link_options *options);
+int tact_simulated_link_restart(struct tact_simulated_link *link,
+                                const struct tact_simulated_link_options *options);
 
 /* Sends a payload. now_ns must not decrease from call to call. */
-void tact_network_link_send(struct tact_network_link *link, int64_t now_ns, const void *payload,
-                            size_t size);
+void tact_simulated_link_send(struct tact_simulated_link *link, int64_t now_ns, const void *payload,
+                              size_t size);
 
 /* Gets the next payload that has arrived, of at most TACT_NETWORK_PAYLOAD bytes. Returns its size,
  * or -EAGAIN if there is none. */
-ssize_t tact_network_link_receive(struct tact_network_link *link, int64_t now_ns, void *payload);
+ssize_t tact_simulated_link_receive(struct tact_simulated_link *link, int64_t now_ns,
+                                    void *payload);
 
-struct tact_network_link_counts tact_network_link_counts(const struct tact_network_link *link);
+struct tact_simulated_link_counts
+tact_simulated_link_counts(const struct tact_simulated_link *link);
 
 #endif

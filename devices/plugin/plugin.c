@@ -17,7 +17,7 @@ struct tact_plugins {
     /* device types: built-in ones, then those loaded from plug-ins */
     const struct tact_device_type **types;
     size_t count;
-    void **library_handles;
+    void **plugin_library_handles;
     size_t library_handle_count;
     struct {
         const char *path; /* path of the installed folder of plug-ins; NULL: there is none */
@@ -31,9 +31,10 @@ static bool is_plugin_name(const char *text)
                                                                    "abcdefghijklmnopqrstuvwxyz"
                                                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     size_t length = strspn(text, letters);
-    for (size_t more = length; more > 0; length += more) {
-        more = strspn(text + length, digits_and_underscore);
-        more += strspn(text + length + more, letters);
+    for (size_t plugin_name_part_length = length; plugin_name_part_length > 0;
+         length += plugin_name_part_length) {
+        plugin_name_part_length = strspn(text + length, digits_and_underscore);
+        plugin_name_part_length += strspn(text + length + plugin_name_part_length, letters);
     }
     return length > 0 && length < TACT_DEVICE_NAME && !text[length];
 }
@@ -112,11 +113,11 @@ static void write_unique_path_of_descriptor(int fd, char path[UNIQUE_PATH_SIZE])
 {
     static atomic_uint path_count;
     const unsigned number = atomic_fetch_add(&path_count, 1);
-    char path_suffix_bits[2 * COUNT_BITS + 1] = "";
+    char unique_path_suffix[2 * COUNT_BITS + 1] = "";
     for (int i = 0; i < COUNT_BITS; i++) {
-        memcpy(path_suffix_bits + 2 * i, number >> i & 1 ? "/." : "//", 3);
+        memcpy(unique_path_suffix + 2 * i, number >> i & 1 ? "/." : "//", 3);
     }
-    snprintf(path, UNIQUE_PATH_SIZE, "/proc/self/fd%s/%d", path_suffix_bits, fd);
+    snprintf(path, UNIQUE_PATH_SIZE, "/proc/self/fd%s/%d", unique_path_suffix, fd);
 }
 
 /* Loads the plug-in from the open file fd, by /proc/self/fd, so that it is the file that was
@@ -137,7 +138,7 @@ static int load_plugin_file(struct tact_plugins *p, int fd, const char *name, co
         return tact_error_set(err, -EINVAL, "plug-in %.150s cannot be loaded: %.150s", file,
                               why ? why : "");
     }
-    p->library_handles[p->library_handle_count++] = library_handle;
+    p->plugin_library_handles[p->library_handle_count++] = library_handle;
     const struct tact_plugin *plugin_table = dlsym(library_handle, "tact_plugin");
     const int rc = check_plugin_table(plugin_table, name, file, err);
     if (!rc) {
@@ -165,7 +166,8 @@ static int report_plugin_not_found(const struct tact_plugins *p, const char *nam
 }
 
 /* Loads a device type from the first folder that has its plug-in. */
-static int load_type_from_folders(struct tact_plugins *p, const char *name, struct tact_error *err)
+static int load_plugin_of_device_type(struct tact_plugins *p, const char *name,
+                                      struct tact_error *err)
 {
     char file[TACT_DEVICE_NAME + 4], full[4096 + 64];
     if (!is_plugin_name(name)) {
@@ -200,7 +202,7 @@ static int load_needed_plugins(struct tact_plugins *p, const struct tact_scene *
         if (tact_device_type_find(p->types, p->count, name)) {
             continue;
         }
-        const int rc = load_type_from_folders(p, name, err);
+        const int rc = load_plugin_of_device_type(p, name, err);
         if (rc) {
             char key[48];
             snprintf(key, sizeof key, "devices[%u].type", i);
@@ -222,9 +224,9 @@ int tact_plugins_open(const struct tact_scene *scene, const char *folder, struct
         return tact_error_set(err, -ENOMEM, "no memory for the list of plug-ins");
     }
     p->types = calloc(count + scene->devices_count, sizeof *p->types);
-    p->library_handles = calloc(scene->devices_count + 1, sizeof *p->library_handles);
+    p->plugin_library_handles = calloc(scene->devices_count + 1, sizeof *p->plugin_library_handles);
     int rc = 0;
-    if (!p->types || !p->library_handles) {
+    if (!p->types || !p->plugin_library_handles) {
         rc = tact_error_set(err, -ENOMEM, "no memory for the list of plug-ins");
     } else {
         memcpy(p->types, builtin, count * sizeof *builtin);
@@ -258,9 +260,9 @@ void tact_plugins_close(struct tact_plugins *plugins)
         return;
     }
     for (size_t i = 0; i < plugins->library_handle_count; i++) {
-        dlclose(plugins->library_handles[i]);
+        dlclose(plugins->plugin_library_handles[i]);
     }
-    free(plugins->library_handles);
+    free(plugins->plugin_library_handles);
     free(plugins->types);
     free(plugins);
 }

@@ -40,8 +40,8 @@ static int check_owner_and_mode(int fd, const char *what, const char *path, stru
 
 /* Reports why a file could not be opened; the errno of open() for a symbolic link depends on its
  * flags. */
-static int report_open_error(int at, const char *name, const char *what, const char *path,
-                             struct tact_error *err)
+static int set_plugin_open_error(int at, const char *name, const char *what, const char *path,
+                                 struct tact_error *err)
 {
     const int code = errno;
     struct stat s;
@@ -55,36 +55,38 @@ static int report_open_error(int at, const char *name, const char *what, const c
 }
 
 /* Whether a path ends in "/." or "/..": open() would follow a symbolic link before it. */
-static bool is_last_component_dots(const char *path)
+static bool is_last_path_component_dots(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash && (!strcmp(slash, "/.") || !strcmp(slash, "/.."));
+    const char *last_slash = strrchr(path, '/');
+    return last_slash && (!strcmp(last_slash, "/.") || !strcmp(last_slash, "/.."));
 }
 
 int tact_plugin_open_folder(const char *path, struct tact_error *err)
 {
     static const char what[] = "plug-in folder";
-    char path_without_slash[4096];
-    const int length = snprintf(path_without_slash, sizeof path_without_slash, "%s", path);
-    if (length <= 0 || length >= (int)sizeof path_without_slash) {
+    char path_without_trailing_slash[4096];
+    const int length =
+        snprintf(path_without_trailing_slash, sizeof path_without_trailing_slash, "%s", path);
+    if (length <= 0 || length >= (int)sizeof path_without_trailing_slash) {
         return tact_error_set(err, -EINVAL,
                               "%s " TRUNCATED_PATH_FORMAT ": expected a path of 1 to 4095 bytes",
                               what, path);
     }
     /* the slash at the end is removed, as with it open() would follow a symbolic link */
-    for (char *end = path_without_slash + length - 1; end > path_without_slash && *end == '/';
-         end--) {
+    for (char *end = path_without_trailing_slash + length - 1;
+         end > path_without_trailing_slash && *end == '/'; end--) {
         *end = '\0';
     }
-    if (is_last_component_dots(path_without_slash)) {
+    if (is_last_path_component_dots(path_without_trailing_slash)) {
         return tact_error_set(err, -EINVAL,
                               "%s " TRUNCATED_PATH_FORMAT
                               " ends in /. or /..; expected the name of the folder",
                               what, path);
     }
-    const int fd = open(path_without_slash, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int fd =
+        open(path_without_trailing_slash, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
-        return report_open_error(AT_FDCWD, path_without_slash, what, path, err);
+        return set_plugin_open_error(AT_FDCWD, path_without_trailing_slash, what, path, err);
     }
     const int rc = check_owner_and_mode(fd, what, path, err);
     if (rc) {
@@ -120,20 +122,22 @@ static bool is_shared_object_complete(int fd, off_t size)
 int tact_plugin_open_file(int folder, const char *path, const char *name, struct tact_error *err)
 {
     static const char what[] = "plug-in";
-    char full[4096 + 64];
+    char plugin_file_path[4096 + 64];
     struct stat s;
-    snprintf(full, sizeof full, "%s/%s", path, name);
+    snprintf(plugin_file_path, sizeof plugin_file_path, "%s/%s", path, name);
     const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        return errno == ENOENT ? -ENOENT : report_open_error(folder, name, what, full, err);
+        return errno == ENOENT ? -ENOENT
+                               : set_plugin_open_error(folder, name, what, plugin_file_path, err);
     }
-    int rc = check_owner_and_mode(fd, what, full, err);
+    int rc = check_owner_and_mode(fd, what, plugin_file_path, err);
     if (!rc && (fstat(fd, &s) || !S_ISREG(s.st_mode))) {
-        rc = tact_error_set(err, -EINVAL, "%s " TRUNCATED_PATH_FORMAT " is no file", what, full);
+        rc = tact_error_set(err, -EINVAL, "%s " TRUNCATED_PATH_FORMAT " is no file", what,
+                            plugin_file_path);
     } else if (!rc && !is_shared_object_complete(fd, s.st_size)) {
         rc = tact_error_set(err, -EINVAL,
                             "%s " TRUNCATED_PATH_FORMAT " is truncated: it cannot be loaded", what,
-                            full);
+                            plugin_file_path);
     }
     if (rc) {
         close(fd);

@@ -18,7 +18,7 @@ struct row {
     int32_t state;
 };
 
-struct recording {
+struct recording_device {
     double start; /* [s] */
     int channels;
     size_t rows;
@@ -30,7 +30,7 @@ struct recording {
 static void recording_read(void *data, uint64_t tick, double t, int64_t now_ns,
                            struct tact_device_input *in)
 {
-    struct recording *self = data;
+    struct recording_device *self = data;
     const double time = t + self->start;
     (void)tick;
     while (self->at + 1 < self->rows && self->row[self->at + 1].time <= time + slack) {
@@ -39,16 +39,16 @@ static void recording_read(void *data, uint64_t tick, double t, int64_t now_ns,
     const struct row *row = &self->row[self->at];
     const size_t channels = (size_t)self->channels;
     /* a repeated row ages */
-    const double time_since_row = time - row->time > slack ? time - row->time : 0.0;
-    const bool has_recording_ended = self->at + 1 == self->rows && time_since_row > 0.0;
+    const double time_since_recorded_row = time - row->time > slack ? time - row->time : 0.0;
+    const bool has_recording_ended = self->at + 1 == self->rows && time_since_recorded_row > 0.0;
     in->state = has_recording_ended ? TACT_DEVICE_ENDED : row->state;
-    in->stamp_ns = now_ns - row->age - (int64_t)(fmin(time_since_row, 4e9) * 1e9 + 0.5);
+    in->stamp_ns = now_ns - row->age - (int64_t)(fmin(time_since_recorded_row, 4e9) * 1e9 + 0.5);
     memcpy(in->channel, self->values + self->at * channels, channels * sizeof *in->channel);
 }
 
 static void recording_close(void *data)
 {
-    struct recording *self = data;
+    struct recording_device *self = data;
     free(self->row);
     free(self->values);
     free(self);
@@ -77,9 +77,9 @@ static bool read_recorded_row(const struct tact_record *record, const double *v,
 }
 
 /* Reads the inputs of a device from all records of a log; offset: where they begin in a record. */
-static int read_recorded_inputs(struct recording *self, const struct tact_device_config *config,
-                                struct tact_log *log, uint32_t offset, double period,
-                                struct tact_error *err)
+static int read_recorded_inputs(struct recording_device *self,
+                                const struct tact_device_config *config, struct tact_log *log,
+                                uint32_t offset, double period, struct tact_error *err)
 {
     const struct tact_device_setting *file = tact_settings_find(config, "file");
     const size_t most = (size_t)tact_log_state(log)->ticks, channels = (size_t)self->channels;
@@ -114,9 +114,10 @@ static int read_recorded_inputs(struct recording *self, const struct tact_device
 }
 
 /* Finds the device in the log. */
-static int find_device_in_log(struct recording *self, const struct tact_device_config *config,
-                              struct tact_log *log, const struct tact_scene_log *scene_log,
-                              struct tact_device_info *info, struct tact_error *err)
+static int find_device_in_log(struct recording_device *self,
+                              const struct tact_device_config *config, struct tact_log *log,
+                              const struct tact_scene_log *scene_log, struct tact_device_info *info,
+                              struct tact_error *err)
 {
     const char *name = config->name, *period = tact_log_fact(log, "period_s");
     char known[256] = "";
@@ -145,7 +146,7 @@ static int find_device_in_log(struct recording *self, const struct tact_device_c
                                known[0] ? known : "none");
 }
 
-static int load_recorded_log(struct recording *self, const struct tact_device_config *config,
+static int load_recorded_log(struct recording_device *self, const struct tact_device_config *config,
                              const char *path, struct tact_device_info *info,
                              struct tact_error *err)
 {
@@ -192,7 +193,7 @@ static int recording_open(const struct tact_device_config *config, struct tact_d
         return tact_settings_fault(config, NULL, err,
                                    "missing key \"file\": expected the path of a log of tact");
     }
-    struct recording *self = calloc(1, sizeof *self);
+    struct recording_device *self = calloc(1, sizeof *self);
     if (!self) {
         return report_recording_out_of_memory(err);
     }

@@ -14,7 +14,7 @@ enum { ROW = 4 }; /* number of values in a row of the script: time, grip, turn, 
 struct scripted_operator {
     double deadman_hold_start; /* [s] */
     double deadman_hold_end;   /* [s] */
-    double felt_forces[TACT_OPERATOR_FELT];
+    double felt_force_channels[TACT_OPERATOR_FELT];
     int rows;
     double script_rows[]; /* rows x ROW */
 };
@@ -64,7 +64,7 @@ static void operator_write(void *data, const double *out, int64_t now_ns)
 {
     struct scripted_operator *self = data;
     (void)now_ns;
-    memcpy(self->felt_forces, out, sizeof self->felt_forces);
+    memcpy(self->felt_force_channels, out, sizeof self->felt_force_channels);
 }
 
 static void operator_close(void *data)
@@ -133,17 +133,18 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
     static const char *const keys[] = {"script", "deadman_from", "deadman_until"};
     const struct tact_device_setting *script_rows = tact_settings_find(config, "script");
     double from = -INFINITY;
-    double until = INFINITY;
+    double deadman_release_time = INFINITY;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : check_operator_script(config, script_rows, err);
     rc = rc ? rc : tact_settings_number(config, "deadman_from", &from, err);
-    rc = rc ? rc : tact_settings_number(config, "deadman_until", &until, err);
+    rc = rc ? rc : tact_settings_number(config, "deadman_until", &deadman_release_time, err);
     if (rc) {
         return rc;
     }
-    if (!(until > from)) {
+    if (!(deadman_release_time > from)) {
         return tact_settings_fault(config, tact_settings_find(config, "deadman_until"), err,
-                                   "deadman_until, %g s, must be later than deadman_from", until);
+                                   "deadman_until, %g s, must be later than deadman_from",
+                                   deadman_release_time);
     }
     size_t size = (size_t)script_rows->rows * ROW * sizeof(double);
     struct scripted_operator *self = calloc(1, sizeof *self + size);
@@ -151,7 +152,7 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     self->deadman_hold_start = from;
-    self->deadman_hold_end = until;
+    self->deadman_hold_end = deadman_release_time;
     self->rows = script_rows->rows;
     memcpy(self->script_rows, script_rows->numbers, size);
     describe_operator(self, config, &out->info);
@@ -169,5 +170,5 @@ const double *tact_operator_felt(const struct tact_device *device)
     if (device->ops != &operator_ops) {
         return NULL;
     }
-    return ((const struct scripted_operator *)device->self)->felt_forces;
+    return ((const struct scripted_operator *)device->self)->felt_force_channels;
 }

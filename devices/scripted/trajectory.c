@@ -31,15 +31,15 @@ static int find_row_before(const struct tact_trajectory *self, double tau)
 
 /* Change of a column over `step` seconds at its slope at a row: that of the neighbouring rows,
  * one-sided at the ends. The quotient of the times is at most 1, so nothing overflows. */
-static double row_slope_times_step(const struct tact_trajectory *self, int row, int column,
-                                   double step)
+static double column_slope_times_row_interval(const struct tact_trajectory *self, int row,
+                                              int column, double step)
 {
     int a = row > 0 ? row - 1 : row;
     int b = row < self->rows - 1 ? row + 1 : row;
     size_t columns = (size_t)self->columns;
-    double difference_of_rows = self->values[(size_t)b * columns + (size_t)column] -
-                                self->values[(size_t)a * columns + (size_t)column];
-    return difference_of_rows *
+    double column_difference_of_rows = self->values[(size_t)b * columns + (size_t)column] -
+                                       self->values[(size_t)a * columns + (size_t)column];
+    return column_difference_of_rows *
            (step / (tact_trajectory_row_time(self, b) - tact_trajectory_row_time(self, a)));
 }
 
@@ -49,22 +49,24 @@ static void interpolate_trajectory_columns(const struct tact_trajectory *self, d
     int row = find_row_before(self, tau);
     const double *p = self->values + (size_t)row * (size_t)self->columns;
     const double *q = p + self->columns;
-    double row_interval =
+    double time_between_rows =
         tact_trajectory_row_time(self, row + 1) - tact_trajectory_row_time(self, row);
-    double u = (tau - tact_trajectory_row_time(self, row)) / row_interval;
+    double u = (tau - tact_trajectory_row_time(self, row)) / time_between_rows;
     u = u < 0.0 ? 0.0 : u > 1.0 ? 1.0 : u;
     for (int i = 0; i < self->columns; i++) {
-        double chord_value = p[i] + u * (q[i] - p[i]);
+        double linearly_interpolated_value = p[i] + u * (q[i] - p[i]);
         if (self->is_cubic_interpolation) {
             /* cubic Hermite segment, computed as a straight line plus corrections for the slopes */
-            double start_slope_minus_chord =
-                row_slope_times_step(self, row, i, row_interval) - (q[i] - p[i]);
-            double end_slope_minus_chord =
-                row_slope_times_step(self, row + 1, i, row_interval) - (q[i] - p[i]);
-            chord_value +=
-                u * (1.0 - u) * ((1.0 - u) * start_slope_minus_chord - u * end_slope_minus_chord);
+            double start_slope_minus_linear_slope =
+                column_slope_times_row_interval(self, row, i, time_between_rows) - (q[i] - p[i]);
+            double end_slope_minus_linear_slope =
+                column_slope_times_row_interval(self, row + 1, i, time_between_rows) -
+                (q[i] - p[i]);
+            linearly_interpolated_value +=
+                u * (1.0 - u) *
+                ((1.0 - u) * start_slope_minus_linear_slope - u * end_slope_minus_linear_slope);
         }
-        channel[i] = chord_value;
+        channel[i] = linearly_interpolated_value;
     }
 }
 
@@ -75,20 +77,25 @@ static void trajectory_read(void *data, uint64_t tick, double t, int64_t now_ns,
     const double *first = self->values;
     const double *last = first + (size_t)(self->rows - 1) * (size_t)self->columns;
     size_t size = (size_t)self->columns * sizeof(double);
-    double since = t - self->start;
+    double time_since_trajectory_start = t - self->start;
     (void)tick;
     in->stamp_ns = now_ns;
     in->state = TACT_DEVICE_OK;
-    if (since * self->speed >= tact_trajectory_row_time(self, self->rows - 1)) {
+    if (time_since_trajectory_start * self->speed >=
+        tact_trajectory_row_time(self, self->rows - 1)) {
         in->state = TACT_DEVICE_ENDED;
         memcpy(in->channel, last, size);
-    } else if (since <= 0.0) {
+    } else if (time_since_trajectory_start <= 0.0) {
         memcpy(in->channel, first, size);
     } else {
-        interpolate_trajectory_columns(self, since * self->speed, in->channel);
+        interpolate_trajectory_columns(self, time_since_trajectory_start * self->speed,
+                                       in->channel);
     }
-    if (since < self->ramp) {
-        double share = since > 0.0 ? tact_minimum_jerk(since / self->ramp) : 0.0;
+    if (time_since_trajectory_start < self->start_ramp_duration) {
+        double share =
+            time_since_trajectory_start > 0.0
+                ? tact_minimum_jerk(time_since_trajectory_start / self->start_ramp_duration)
+                : 0.0;
         for (int i = 0; i < self->columns; i++) {
             in->channel[i] = first[i] + share * (in->channel[i] - first[i]);
         }
@@ -106,31 +113,31 @@ static void trajectory_close(void *data)
 static const struct tact_device_ops trajectory_ops = {TACT_ABI(struct tact_device_ops),
                                                       trajectory_read, NULL, trajectory_close};
 
-static void report_trajectory_file(const struct tact_trajectory_reading *r,
+static void report_trajectory_file(const struct tact_trajectory_file_reader *r,
                                    const struct tact_device_info *info)
 {
     const struct tact_trajectory *self = r->self;
-    char more[160] = "";
+    char differing_rows_note[160] = "";
     double length = tact_trajectory_row_time(self, self->rows - 1);
     double rate = self->time && length > 0.0 ? (self->rows - 1) / length : self->rate;
     if (r->dropped_row_count || r->repeated_row_count) {
-        snprintf(more, sizeof more,
+        snprintf(differing_rows_note, sizeof differing_rows_note,
                  ", %d rows with the values of the row before, %d rows dropped, as their time is "
                  "that of the row before",
                  r->repeated_row_count, r->dropped_row_count);
     }
     tact_message(r->config->messages, TACT_MESSAGE_INFO,
                  "%s: %s: %d rows, %.6g Hz, %.2f s, %d gaps%s", info->name, r->csv.path, self->rows,
-                 rate, length, r->time_gap_count, more);
+                 rate, length, r->time_gap_count, differing_rows_note);
 }
 
-static void describe_trajectory(const struct tact_trajectory_reading *r,
+static void describe_trajectory(const struct tact_trajectory_file_reader *r,
                                 struct tact_device_info *info)
 {
     tact_settings_info(r->config, tact_trajectory_type.name, info);
     info->input_count = r->self->columns;
     for (int i = 0; i < info->input_count; i++) {
-        tact_settings_channel(&info->input[i], r->csv.column_names[r->selected_columns[i]], "",
+        tact_settings_channel(&info->input[i], r->csv.column_names[r->csv_column_of_channel[i]], "",
                               r->self->values[i]);
     }
 }
@@ -138,7 +145,7 @@ static void describe_trajectory(const struct tact_trajectory_reading *r,
 static int trajectory_open(const struct tact_device_config *config, struct tact_device *out,
                            struct tact_error *err)
 {
-    struct tact_trajectory_reading *r = calloc(1, sizeof *r);
+    struct tact_trajectory_file_reader *r = calloc(1, sizeof *r);
     struct tact_trajectory *self = calloc(1, sizeof *self);
     if (!r || !self) {
         free(r);

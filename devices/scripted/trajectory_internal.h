@@ -8,10 +8,10 @@
 #include "../common/csv_internal.h"
 
 struct tact_trajectory {
-    double rate;  /* rate of the rows [Hz] if `time` is NULL */
-    double start; /* [s] */
-    double speed; /* [1] */
-    double ramp;  /* [s] */
+    double rate;                /* rate of the rows [Hz] if `time` is NULL */
+    double start;               /* [s] */
+    double speed;               /* [1] */
+    double start_ramp_duration; /* [s] */
     bool is_cubic_interpolation;
     int rows;
     int columns;
@@ -20,13 +20,13 @@ struct tact_trajectory {
 };
 
 /* A trajectory that is being read: settings, file, and counts of irregularities. */
-struct tact_trajectory_reading {
+struct tact_trajectory_file_reader {
     const struct tact_device_config *config;
     struct tact_error *err;
     struct tact_csv csv;
     struct tact_trajectory *self;
     /* indices of the columns that are read; the last one is that of the time */
-    int selected_columns[TACT_DEVICE_CHANNELS + 1];
+    int csv_column_of_channel[TACT_DEVICE_CHANNELS + 1];
     bool has_time_column;
     double origin;          /* time of the first row [s] */
     int capacity;           /* number of rows for which memory is allocated */
@@ -44,6 +44,6 @@ static inline double tact_trajectory_row_time(const struct tact_trajectory *self
 /** Reads settings and file into r->self; r->config, r->err and r->self are set, the rest is zero.
  *  The caller closes r->csv and frees r->self's arrays, also after a failure.
  *  @retval 0, or a negative errno with *r->err filled */
-int tact_trajectory_load(struct tact_trajectory_reading *r);
+int tact_trajectory_load(struct tact_trajectory_file_reader *r);
 
 #endif

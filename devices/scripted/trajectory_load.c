@@ -8,7 +8,8 @@
 #include "devices/common/settings.h"
 
 /* Finds the column that a word of the setting `key` names. */
-static int find_named_column(struct tact_trajectory_reading *r, const char *key, const char *word)
+static int find_csv_column_of_name(struct tact_trajectory_file_reader *r, const char *key,
+                                   const char *word)
 {
     int index = tact_csv_column(&r->csv, word);
     if (index == -EEXIST) {
@@ -26,12 +27,12 @@ static int find_named_column(struct tact_trajectory_reading *r, const char *key,
 }
 
 /* Adds a column to be played. */
-static int add_trajectory_column(struct tact_trajectory_reading *r, int index)
+static int add_trajectory_column(struct tact_trajectory_file_reader *r, int index)
 {
     int n = r->self->columns;
     const struct tact_device_setting *setting = tact_settings_find(r->config, "columns");
     for (int i = 0; i < n; i++) {
-        if (r->selected_columns[i] == index) {
+        if (r->csv_column_of_channel[i] == index) {
             return tact_settings_fault(r->config, setting, r->err, "column '%s' given twice",
                                        r->csv.column_names[index]);
         }
@@ -42,12 +43,12 @@ static int add_trajectory_column(struct tact_trajectory_reading *r, int index)
             "the CSV file has more than %d columns: choose some with the key columns",
             TACT_DEVICE_CHANNELS);
     }
-    r->selected_columns[n] = index;
+    r->csv_column_of_channel[n] = index;
     r->self->columns = n + 1;
     return 0;
 }
 
-static int choose_trajectory_columns(struct tact_trajectory_reading *r)
+static int choose_trajectory_columns(struct tact_trajectory_file_reader *r)
 {
     const char *text = NULL;
     const char *time = NULL;
@@ -57,7 +58,7 @@ static int choose_trajectory_columns(struct tact_trajectory_reading *r)
     if (rc) {
         return rc;
     }
-    int time_column = time ? find_named_column(r, "time", time) : -1;
+    int time_column = time ? find_csv_column_of_name(r, "time", time) : -1;
     if (time && time_column < 0) {
         return time_column;
     }
@@ -66,18 +67,18 @@ static int choose_trajectory_columns(struct tact_trajectory_reading *r)
         rc = i == time_column ? 0 : add_trajectory_column(r, i);
     }
     while (text && rc == 0 && tact_settings_word(&text, word, sizeof word)) {
-        int index = find_named_column(r, "columns", word);
+        int index = find_csv_column_of_name(r, "columns", word);
         rc = index < 0 ? index : add_trajectory_column(r, index);
     }
     if (rc == 0 && r->self->columns == 0) {
         rc = tact_settings_fault(r->config, NULL, r->err, "%s has no column besides the time",
                                  r->csv.path);
     }
-    r->selected_columns[r->self->columns] = time_column;
+    r->csv_column_of_channel[r->self->columns] = time_column;
     return rc;
 }
 
-static int grow_row_capacity(struct tact_trajectory_reading *r)
+static int grow_row_capacity(struct tact_trajectory_file_reader *r)
 {
     struct tact_trajectory *self = r->self;
     if (self->rows < r->capacity) {
@@ -97,7 +98,7 @@ static int grow_row_capacity(struct tact_trajectory_reading *r)
 }
 
 /* Adds a row: its columns, then its time. */
-static int add_trajectory_row(struct tact_trajectory_reading *r, const double *row)
+static int add_trajectory_row(struct tact_trajectory_file_reader *r, const double *row)
 {
     struct tact_trajectory *self = r->self;
     size_t columns = (size_t)self->columns;
@@ -113,7 +114,7 @@ static int add_trajectory_row(struct tact_trajectory_reading *r, const double *r
         double before = self->time[self->rows - 1];
         if (time < before) {
             tact_error_at(r->err, r->csv.path, r->csv.line, 0,
-                          r->csv.column_names[r->selected_columns[columns]]);
+                          r->csv.column_names[r->csv_column_of_channel[columns]]);
             return tact_error_set(
                 r->err, -EINVAL,
                 "the time %.9g s of this row is earlier than the %.9g s of the row before",
@@ -134,12 +135,12 @@ static int add_trajectory_row(struct tact_trajectory_reading *r, const double *r
     return 0;
 }
 
-static int read_trajectory_rows(struct tact_trajectory_reading *r)
+static int read_trajectory_rows(struct tact_trajectory_file_reader *r)
 {
     double row[TACT_DEVICE_CHANNELS + 1];
     int fields = r->self->columns + (r->has_time_column ? 1 : 0);
     int rc;
-    while ((rc = tact_csv_row(&r->csv, r->selected_columns, fields, row, r->err)) > 0) {
+    while ((rc = tact_csv_row(&r->csv, r->csv_column_of_channel, fields, row, r->err)) > 0) {
         rc = add_trajectory_row(r, row);
         if (rc) {
             return rc;
@@ -159,7 +160,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int count_time_gaps(struct tact_trajectory_reading *r)
+static int count_time_gaps(struct tact_trajectory_file_reader *r)
 {
     const double *time = r->self->time;
     int steps = r->self->rows - 1;
@@ -174,15 +175,15 @@ static int count_time_gaps(struct tact_trajectory_reading *r)
         step[i] = time[i + 1] - time[i];
     }
     qsort(step, (size_t)steps, sizeof *step, compare_doubles);
-    double median_time_step = step[steps / 2];
-    for (int i = steps; i > 0 && step[i - 1] > 1.5 * median_time_step; i--) {
+    double median_row_time_step = step[steps / 2];
+    for (int i = steps; i > 0 && step[i - 1] > 1.5 * median_row_time_step; i--) {
         r->time_gap_count++;
     }
     free(step);
     return 0;
 }
 
-static int apply_column_scale(struct tact_trajectory_reading *r)
+static int apply_column_scale(struct tact_trajectory_file_reader *r)
 {
     struct tact_trajectory *self = r->self;
     double one = 1.0;
@@ -216,7 +217,7 @@ static int apply_column_scale(struct tact_trajectory_reading *r)
     return 0;
 }
 
-static int open_trajectory_file(struct tact_trajectory_reading *r)
+static int open_trajectory_file(struct tact_trajectory_file_reader *r)
 {
     char path[sizeof r->csv.path] = "";
     int rc = tact_settings_path(r->config, "file", path, sizeof path, r->err);
@@ -229,7 +230,7 @@ static int open_trajectory_file(struct tact_trajectory_reading *r)
     return tact_csv_open(&r->csv, path, r->err);
 }
 
-static int read_settings(struct tact_trajectory_reading *r)
+static int read_settings(struct tact_trajectory_file_reader *r)
 {
     static const char *const keys[] = {"file",   "rate",  "time",  "columns", "scale",
                                        "center", "start", "speed", "ramp",    "interpolation"};
@@ -242,7 +243,7 @@ static int read_settings(struct tact_trajectory_reading *r)
     rc = rc ? rc : tact_settings_positive(config, "rate", &self->rate, r->err);
     rc = rc ? rc : tact_settings_positive(config, "speed", &self->speed, r->err);
     rc = rc ? rc : tact_settings_number(config, "start", &self->start, r->err);
-    rc = rc ? rc : tact_settings_number(config, "ramp", &self->ramp, r->err);
+    rc = rc ? rc : tact_settings_number(config, "ramp", &self->start_ramp_duration, r->err);
     rc = rc ? rc : tact_settings_choice(config, "interpolation", kinds, 2, &kind, r->err);
     if (rc) {
         return rc;
@@ -252,9 +253,9 @@ static int read_settings(struct tact_trajectory_reading *r)
         return tact_settings_fault(config, tact_settings_find(config, "rate"), r->err,
                                    "expected 1e-6 .. 1e9 Hz, not %g", self->rate);
     }
-    if (self->ramp < 0.0) {
+    if (self->start_ramp_duration < 0.0) {
         return tact_settings_fault(config, tact_settings_find(config, "ramp"), r->err,
-                                   "expected a time >= 0, not %g s", self->ramp);
+                                   "expected a time >= 0, not %g s", self->start_ramp_duration);
     }
     const struct tact_device_setting *time = tact_settings_find(config, "time");
     if (!time == !tact_settings_find(config, "rate")) {
@@ -265,7 +266,7 @@ static int read_settings(struct tact_trajectory_reading *r)
     return 0;
 }
 
-int tact_trajectory_load(struct tact_trajectory_reading *r)
+int tact_trajectory_load(struct tact_trajectory_file_reader *r)
 {
     int rc = read_settings(r);
     rc = rc ? rc : open_trajectory_file(r);

@@ -37,14 +37,14 @@ struct spacenav {
     int64_t timeout_ns;
     /* members used by the loop: */
     int socket; /* -1 while lost */
-    bool is_version_answered, is_catching_up;
-    unsigned char received_data[MAX_PACKETS_PER_TICK * PACKET_WORDS * sizeof(int32_t)];
+    bool is_daemon_version_answered, is_catching_up;
+    unsigned char received_packet_bytes[MAX_PACKETS_PER_TICK * PACKET_WORDS * sizeof(int32_t)];
     size_t size; /* number of bytes received of an incomplete packet */
     double axis[AXES], button[BUTTONS];
     int64_t stamp_ns, motion_ns; /* time of the last packet, and of the last motion */
     /* sockets exchanged between the loop and the monitor, one at a time; -1: none */
-    atomic_int new_socket, retired_socket;
-    atomic_bool is_unplugged;
+    atomic_int new_socket, socket_for_monitor_to_close;
+    atomic_bool is_puck_unplugged;
     atomic_uint_fast64_t refused_packet_count, clamped_packet_count, overrun_count, unplug_count;
     /* members used by the monitor thread: */
     char name[TACT_DEVICE_NAME];
@@ -56,7 +56,7 @@ struct spacenav {
     uint_fast64_t reported_refused_packet_count;
 };
 
-static void increment_counter(atomic_uint_fast64_t *count)
+static void increment_packet_counter(atomic_uint_fast64_t *count)
 {
     atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 }
@@ -67,7 +67,7 @@ static uint_fast64_t read_counter(const atomic_uint_fast64_t *count)
 }
 
 /* Sets all axes to 0 and releases all buttons, until the daemon sends other values. */
-static void release_axes_and_buttons(struct spacenav *self)
+static void zero_axes_and_buttons(struct spacenav *self)
 {
     memset(self->axis, 0, sizeof self->axis);
     memset(self->button, 0, sizeof self->button);
@@ -76,16 +76,17 @@ static void release_axes_and_buttons(struct spacenav *self)
 /* Sets the axes from a motion packet. The daemon's axes are x right, y up, z away from the person,
  * with right-handed rotations about them (spnav_posrot_moveobj() of libspnav): z and rz are
  * negated, which makes the axes right-handed. */
-static void update_axes(struct spacenav *self, const int32_t *count, int64_t now_ns)
+static void update_axes_from_motion_packet(struct spacenav *self, const int32_t *count,
+                                           int64_t now_ns)
 {
-    bool is_axis_clamped = false;
+    bool is_any_axis_clamped = false;
     for (int i = 0; i < AXES; i++) {
         const double value = (i % 3 == 2 ? -1.0 : 1.0) * count[i] / self->range;
-        is_axis_clamped |= fabs(value) > 1.0;
+        is_any_axis_clamped |= fabs(value) > 1.0;
         self->axis[i] = fmin(1.0, fmax(-1.0, value));
     }
-    if (is_axis_clamped) {
-        increment_counter(&self->clamped_packet_count);
+    if (is_any_axis_clamped) {
+        increment_packet_counter(&self->clamped_packet_count);
     }
     self->motion_ns = now_ns;
 }
@@ -94,9 +95,9 @@ static void update_axes(struct spacenav *self, const int32_t *count, int64_t now
 static bool handle_packet(struct spacenav *self, const int32_t packet[PACKET_WORDS], int64_t now_ns)
 {
     const int32_t number = packet[1];
-    bool is_unplugged = false;
+    bool is_puck_unplugged = false;
     if (packet[0] == MOTION_PACKET) {
-        update_axes(self, packet + 1, now_ns);
+        update_axes_from_motion_packet(self, packet + 1, now_ns);
     } else if (packet[0] == BUTTON_PRESSED || packet[0] == BUTTON_RELEASED) {
         if (number < 0 || number >= KNOWN_BUTTONS) {
             return false;
@@ -105,16 +106,16 @@ static bool handle_packet(struct spacenav *self, const int32_t packet[PACKET_WOR
             self->button[number] = packet[0] == BUTTON_PRESSED;
         }
     } else if (packet[0] == DEVICE_CHANGED && (number == 0 || number == 1)) {
-        is_unplugged = number == 1;
-        if (is_unplugged) {
-            release_axes_and_buttons(self);
-            increment_counter(&self->unplug_count);
+        is_puck_unplugged = number == 1;
+        if (is_puck_unplugged) {
+            zero_axes_and_buttons(self);
+            increment_packet_counter(&self->unplug_count);
         }
     } else {
         return false;
     }
     self->stamp_ns = now_ns;
-    atomic_store_explicit(&self->is_unplugged, is_unplugged, memory_order_relaxed);
+    atomic_store_explicit(&self->is_puck_unplugged, is_puck_unplugged, memory_order_relaxed);
     return true;
 }
 
@@ -124,24 +125,24 @@ static bool handle_complete_packets(struct spacenav *self, int64_t now_ns)
     size_t at = 0;
     while (self->size - at >= sizeof(int32_t)) {
         int32_t packet[PACKET_WORDS];
-        memcpy(packet, self->received_data + at, sizeof *packet);
-        if (!self->is_version_answered && (packet[0] & ~0xff) == VERSION_REQUEST) {
-            self->is_version_answered = true;
+        memcpy(packet, self->received_packet_bytes + at, sizeof *packet);
+        if (!self->is_daemon_version_answered && (packet[0] & ~0xff) == VERSION_REQUEST) {
+            self->is_daemon_version_answered = true;
             at += sizeof *packet;
             continue;
         }
         if (self->size - at < sizeof packet) {
             break;
         }
-        memcpy(packet, self->received_data + at, sizeof packet);
+        memcpy(packet, self->received_packet_bytes + at, sizeof packet);
         if (!handle_packet(self, packet, now_ns)) {
-            increment_counter(&self->refused_packet_count);
+            increment_packet_counter(&self->refused_packet_count);
             return false;
         }
         at += sizeof packet;
     }
     self->size -= at;
-    memmove(self->received_data, self->received_data + at, self->size);
+    memmove(self->received_packet_bytes, self->received_packet_bytes + at, self->size);
     return true;
 }
 
@@ -150,9 +151,9 @@ static bool handle_complete_packets(struct spacenav *self, int64_t now_ns)
  * as at rest until all were read. Returns false if the connection is lost. */
 static bool receive_packets(struct spacenav *self, int64_t now_ns)
 {
-    const size_t room = sizeof self->received_data - self->size;
+    const size_t room = sizeof self->received_packet_bytes - self->size;
     const ssize_t received_bytes =
-        recv(self->socket, self->received_data + self->size, room, MSG_DONTWAIT);
+        recv(self->socket, self->received_packet_bytes + self->size, room, MSG_DONTWAIT);
     const bool is_read_buffer_full = received_bytes == (ssize_t)room;
     if (received_bytes < 0 && (errno == EAGAIN || errno == EINTR)) {
         return true;
@@ -165,24 +166,24 @@ static bool receive_packets(struct spacenav *self, int64_t now_ns)
         return false;
     }
     if (is_read_buffer_full && !self->is_catching_up) {
-        increment_counter(&self->overrun_count);
+        increment_packet_counter(&self->overrun_count);
     }
     if (is_read_buffer_full || self->is_catching_up) {
-        release_axes_and_buttons(self);
+        zero_axes_and_buttons(self);
     }
     self->is_catching_up = is_read_buffer_full;
     return true;
 }
 
-static void accept_new_socket(struct spacenav *self)
+static void use_socket_of_monitor(struct spacenav *self)
 {
     self->socket = atomic_exchange_explicit(&self->new_socket, -1, memory_order_acquire);
     if (self->socket < 0) {
         return;
     }
-    self->is_version_answered = self->is_catching_up = false;
+    self->is_daemon_version_answered = self->is_catching_up = false;
     self->size = 0;
-    atomic_store_explicit(&self->is_unplugged, false, memory_order_relaxed);
+    atomic_store_explicit(&self->is_puck_unplugged, false, memory_order_relaxed);
 }
 
 static void spacenav_read(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -192,20 +193,21 @@ static void spacenav_read(void *data, uint64_t tick, double t, int64_t now_ns,
     (void)tick;
     (void)t;
     if (self->socket < 0) {
-        accept_new_socket(self);
+        use_socket_of_monitor(self);
     }
     if (self->socket >= 0 && !receive_packets(self, now_ns)) {
-        release_axes_and_buttons(self);
-        increment_counter(&self->unplug_count);
-        atomic_store_explicit(&self->retired_socket, self->socket, memory_order_release);
+        zero_axes_and_buttons(self);
+        increment_packet_counter(&self->unplug_count);
+        atomic_store_explicit(&self->socket_for_monitor_to_close, self->socket,
+                              memory_order_release);
         self->socket = -1;
     }
     if (now_ns - self->motion_ns > self->timeout_ns) {
         memset(self->axis, 0, sizeof self->axis);
     }
-    const bool is_waiting_socket =
-        self->socket >= 0 && !atomic_load_explicit(&self->is_unplugged, memory_order_relaxed);
-    in->state = is_waiting_socket ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
+    const bool is_new_socket_waiting =
+        self->socket >= 0 && !atomic_load_explicit(&self->is_puck_unplugged, memory_order_relaxed);
+    in->state = is_new_socket_waiting ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
     in->stamp_ns = self->stamp_ns;
     memcpy(in->channel, self->axis, sizeof self->axis);
     memcpy(in->channel + AXES, self->button, sizeof self->button);
@@ -221,17 +223,17 @@ static void spacenav_read(void *data, uint64_t tick, double t, int64_t now_ns,
 static int connect_to_daemon(const struct sockaddr_un *address)
 {
     const int32_t version_request = VERSION_REQUEST | WANTED_VERSION;
-    struct ucred peer;
-    socklen_t size = sizeof peer;
+    struct ucred peer_credentials;
+    socklen_t size = sizeof peer_credentials;
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int rc = fd < 0 ? -errno : 0;
     if (!rc && connect(fd, (const struct sockaddr *)address, sizeof *address)) {
         rc = -errno;
     }
-    if (!rc && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
+    if (!rc && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer_credentials, &size)) {
         rc = -errno;
     }
-    if (!rc && peer.uid != 0 && peer.uid != geteuid()) {
+    if (!rc && peer_credentials.uid != 0 && peer_credentials.uid != geteuid()) {
         rc = -EPERM;
     }
     if (!rc && send(fd, &version_request, sizeof version_request, MSG_NOSIGNAL) !=
@@ -244,15 +246,16 @@ static int connect_to_daemon(const struct sockaddr_un *address)
     return rc ? rc : fd;
 }
 
-static void report_events(struct spacenav *self)
+static void report_puck_events(struct spacenav *self)
 {
-    const bool is_unplugged = atomic_load_explicit(&self->is_unplugged, memory_order_relaxed);
-    if (is_unplugged != self->is_unplug_reported) {
-        tact_message(self->messages, is_unplugged ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                     is_unplugged ? "%s: spacenavd reports that a puck was unplugged"
-                                  : "%s: spacenavd reports that a puck is connected again",
+    const bool is_puck_unplugged =
+        atomic_load_explicit(&self->is_puck_unplugged, memory_order_relaxed);
+    if (is_puck_unplugged != self->is_unplug_reported) {
+        tact_message(self->messages, is_puck_unplugged ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+                     is_puck_unplugged ? "%s: spacenavd reports that a puck was unplugged"
+                                       : "%s: spacenavd reports that a puck is connected again",
                      self->name);
-        self->is_unplug_reported = is_unplugged;
+        self->is_unplug_reported = is_puck_unplugged;
     }
     if (read_counter(&self->overrun_count) && !self->is_overrun_reported) {
         self->is_overrun_reported = true;
@@ -267,23 +270,23 @@ static void report_events(struct spacenav *self)
 static void renew_connection(void *data)
 {
     struct spacenav *self = data;
-    const int retired_socket =
-        atomic_exchange_explicit(&self->retired_socket, -1, memory_order_acquire);
-    if (retired_socket >= 0) {
-        const bool were_packets_refused =
+    const int socket_for_monitor_to_close =
+        atomic_exchange_explicit(&self->socket_for_monitor_to_close, -1, memory_order_acquire);
+    if (socket_for_monitor_to_close >= 0) {
+        const bool were_unexpected_packets_received =
             read_counter(&self->refused_packet_count) != self->reported_refused_packet_count;
-        close(retired_socket);
+        close(socket_for_monitor_to_close);
         self->reported_refused_packet_count = read_counter(&self->refused_packet_count);
         self->is_connected = false;
         self->polls_until_connect = POLLS_AFTER_LOSS;
         tact_message(
             self->messages, TACT_MESSAGE_WARNING,
-            were_packets_refused
+            were_unexpected_packets_received
                 ? "%s: the data from %s are no packets of spacenavd: the connection was closed"
                 : "%s: spacenavd has closed %s",
             self->name, self->address.sun_path);
     }
-    report_events(self);
+    report_puck_events(self);
     if (!self->is_connected && self->polls_until_connect-- <= 0) {
         const int fd = connect_to_daemon(&self->address);
         self->polls_until_connect = 0;
@@ -320,7 +323,7 @@ static void spacenav_close(void *data)
     }
     close_socket(self->socket);
     close_socket(atomic_load(&self->new_socket));
-    close_socket(atomic_load(&self->retired_socket));
+    close_socket(atomic_load(&self->socket_for_monitor_to_close));
     free(self);
 }
 
@@ -346,15 +349,15 @@ static int start_spacenav(struct spacenav *self, const struct tact_device_config
                           struct tact_error *err)
 {
     static const char *const keys[] = {"range", "timeout"};
-    double timeout = 0.1;
+    double stale_timeout_seconds = 0.1;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_settings_positive(config, "range", &self->range, err);
-    rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
+    rc = rc ? rc : tact_settings_positive(config, "timeout", &stale_timeout_seconds, err);
     rc = rc ? rc : set_daemon_address(&self->address, config, err);
     if (rc) {
         return rc;
     }
-    self->timeout_ns = (int64_t)(fmin(timeout, 1e9) * 1e9);
+    self->timeout_ns = (int64_t)(fmin(stale_timeout_seconds, 1e9) * 1e9);
     self->socket = connect_to_daemon(&self->address);
     if (self->socket < 0) {
         rc = self->socket;
@@ -402,7 +405,7 @@ static int open_spacenav(const struct tact_device_config *config, struct tact_de
     self->socket = -1;
     self->range = 350.0;
     atomic_init(&self->new_socket, -1);
-    atomic_init(&self->retired_socket, -1);
+    atomic_init(&self->socket_for_monitor_to_close, -1);
     int rc = start_spacenav(self, config, err);
     if (rc) {
         spacenav_close(self);

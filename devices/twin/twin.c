@@ -8,9 +8,9 @@
 
 double tact_twin_delayed_value(struct tact_twin_delay *d, double value)
 {
-    d->value[d->ring_index] = value;
-    d->ring_index = d->ring_index == d->ticks ? 0 : d->ring_index + 1;
-    return d->value[d->ring_index];
+    d->value[d->delay_ring_index] = value;
+    d->delay_ring_index = d->delay_ring_index == d->ticks ? 0 : d->delay_ring_index + 1;
+    return d->value[d->delay_ring_index];
 }
 
 double tact_twin_quantised_reading(const struct tact_twin_axis *axis)
@@ -28,47 +28,51 @@ static double scripted_push_force(const struct tact_twin *self, int axis, uint64
     const double t = (double)tick * self->period;
     int row = 0;
     const int columns = self->push_column_count;
-    while (row < self->push_row_count && self->push_table[(ptrdiff_t)row * columns] <= t) {
+    while (row < self->push_row_count && self->scripted_push_table[(ptrdiff_t)row * columns] <= t) {
         row++;
     }
-    return row ? self->push_table[(ptrdiff_t)(row - 1) * columns + (columns > 2 ? 1 + axis : 1)]
+    return row ? self->scripted_push_table[(ptrdiff_t)(row - 1) * columns +
+                                           (columns > 2 ? 1 + axis : 1)]
                : 0.0;
 }
 
-/* Advances an axis by one tick, in which the hand's target moves by hand_target_change. */
+/* Advances an axis by one tick, in which the hand's target moves by change_of_hand_target. */
 static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin_axis *a,
-                                  double scripted_force, double hand_target_change)
+                                  double scripted_force, double change_of_hand_target)
 {
-    if (a->control != TACT_TWIN_MOTOR_FORCE) {
-        tact_twin_advance_servo(self, a, scripted_force, hand_target_change);
+    if (a->axis_control != TACT_TWIN_MOTOR_FORCE) {
+        tact_twin_advance_servo(self, a, scripted_force, change_of_hand_target);
         return;
     }
     tact_twin_update_step(self, a);
-    const double h = self->period, displacement_per_force = h * h / a->mass;
-    a->force = tact_twin_delayed_value(&a->motor_force_delay, a->written_output);
-    double force_without_motor = a->stiffness * a->rest + a->grip_stiffness * a->hand_target +
-                                 a->grip_damping * hand_target_change / h;
-    const double step_input[4] = {
-        a->x, a->w, displacement_per_force * (force_without_motor + a->force + scripted_force),
-        displacement_per_force * a->grip_stiffness * hand_target_change};
+    const double h = self->period, displacement_per_tick_and_force = h * h / a->mass;
+    a->force = tact_twin_delayed_value(&a->motor_force_delay, a->last_written_output);
+    double spring_and_grip_force = a->stiffness * a->rest + a->grip_stiffness * a->hand_target +
+                                   a->grip_damping * change_of_hand_target / h;
+    const double step_response_input[4] = {
+        a->x, a->w,
+        displacement_per_tick_and_force * (spring_and_grip_force + a->force + scripted_force),
+        displacement_per_tick_and_force * a->grip_stiffness * change_of_hand_target};
     a->x = a->w = 0.0;
     for (int i = 0; i < 4; i++) {
-        a->x += a->motion.position[i] * step_input[i];
-        a->w += a->motion.speed[i] * step_input[i];
+        a->x += a->motion.position[i] * step_response_input[i];
+        a->w += a->motion.speed[i] * step_response_input[i];
     }
-    a->hand_target += hand_target_change;
+    a->hand_target += change_of_hand_target;
     tact_twin_apply_friction(self, a);
     if (a->x < a->stops[0] || a->x > a->stops[1]) {
-        bool is_at_low_stop = a->x < a->stops[0];
-        a->x = is_at_low_stop ? a->stops[0] : a->stops[1];
-        a->w = is_at_low_stop ? fmax(0.0, a->w) : fmin(0.0, a->w);
+        bool is_axis_at_low_stop = a->x < a->stops[0];
+        a->x = is_axis_at_low_stop ? a->stops[0] : a->stops[1];
+        a->w = is_axis_at_low_stop ? fmax(0.0, a->w) : fmin(0.0, a->w);
     }
 }
 
 static double get_hand_target(const struct tact_twin_axis *axis,
                               const struct tact_device_input *hand)
 {
-    return axis->hand_channel < 0 ? 0.0 : axis->hand_reach * hand->channel[axis->hand_channel];
+    return axis->channel_of_hand_device < 0
+               ? 0.0
+               : axis->hand_reach * hand->channel[axis->channel_of_hand_device];
 }
 
 /* Advances all axes from the last tick to the present one. */
@@ -76,27 +80,29 @@ static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
                                 const struct tact_device_input *hand)
 {
     const uint64_t elapsed_ticks = tick - self->tick;
-    const int advanced_ticks = elapsed_ticks < TACT_TWIN_GAP ? (int)elapsed_ticks : TACT_TWIN_GAP;
-    double hand_target_change[TACT_TWIN_AXES];
+    const int simulated_tick_count =
+        elapsed_ticks < TACT_TWIN_GAP ? (int)elapsed_ticks : TACT_TWIN_GAP;
+    double change_of_hand_target[TACT_TWIN_AXES];
     for (int i = 0; i < self->axes; i++) {
-        hand_target_change[i] =
-            advanced_ticks ? (get_hand_target(&self->axis[i], hand) - self->axis[i].hand_target) /
-                                 advanced_ticks
-                           : 0.0;
+        change_of_hand_target[i] =
+            simulated_tick_count
+                ? (get_hand_target(&self->axis[i], hand) - self->axis[i].hand_target) /
+                      simulated_tick_count
+                : 0.0;
     }
-    for (int k = 0; k < advanced_ticks; k++) {
+    for (int k = 0; k < simulated_tick_count; k++) {
         const uint64_t now = self->tick + (uint64_t)k;
         for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
             if (self->effect[i] >= 0) {
-                self->level[i] =
-                    tact_twin_delayed_value(&self->effect_delays[i], self->written_effect_level[i]);
+                self->level[i] = tact_twin_delayed_value(&self->effect_level_delays[i],
+                                                         self->written_effect_level[i]);
             }
         }
         for (int i = 0; i < self->axes; i++) {
             struct tact_twin_axis *a = &self->axis[i];
             advance_axis_one_tick(
                 self, a, scripted_push_force(self, i, now) + tact_twin_effect(self, a, now),
-                hand_target_change[i]);
+                change_of_hand_target[i]);
         }
     }
     for (int i = 0; i < self->axes; i++) {
@@ -119,28 +125,29 @@ static bool is_device_unplugged_at(const struct tact_twin *self, double t)
 static void fill_axis_readings(struct tact_twin *self, const struct tact_device_input *hand)
 {
     for (int i = 0; i < self->axes; i++) {
-        double reading = tact_twin_delayed_value(&self->axis[i].sensor,
-                                                 tact_twin_quantised_reading(&self->axis[i]));
+        double delayed_position_reading = tact_twin_delayed_value(
+            &self->axis[i].sensor, tact_twin_quantised_reading(&self->axis[i]));
         self->last_input_readings[i] =
-            self->is_unplugged_now ? self->last_input_readings[i] : reading;
-        if (self->is_unplugged_now) {
+            self->is_twin_unplugged ? self->last_input_readings[i] : delayed_position_reading;
+        if (self->is_twin_unplugged) {
             tact_twin_stop_motor(&self->axis[i]);
         }
         if (self->axis[i].force_sensor_input >= 0) {
-            const double sensed_force = tact_twin_delayed_value(
+            const double delayed_force_reading = tact_twin_delayed_value(
                 &self->axis[i].force_sensor, tact_twin_sensed_force(&self->axis[i]));
             self->last_input_readings[self->axis[i].force_sensor_input] =
-                self->is_unplugged_now ? 0.0 : sensed_force;
+                self->is_twin_unplugged ? 0.0 : delayed_force_reading;
         }
     }
-    for (int i = 0; self->is_unplugged_now && i < TACT_TWIN_EFFECTS; i++) {
+    for (int i = 0; self->is_twin_unplugged && i < TACT_TWIN_EFFECTS; i++) {
         self->written_effect_level[i] = 0.0;
     }
     for (int i = 0; i < self->buttons; i++) {
         int channel = self->button_channel[i];
-        double button_value = tact_twin_delayed_value(&self->button_delays[i],
-                                                      channel < 0 ? 0.0 : hand->channel[channel]);
-        self->last_input_readings[self->axes + i] = self->is_unplugged_now ? 0.0 : button_value;
+        double delayed_button_value = tact_twin_delayed_value(
+            &self->button_delays[i], channel < 0 ? 0.0 : hand->channel[channel]);
+        self->last_input_readings[self->axes + i] =
+            self->is_twin_unplugged ? 0.0 : delayed_button_value;
     }
 }
 
@@ -161,9 +168,9 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
     }
     advance_axis_motion(self, tick, &hand);
     self->tick = tick;
-    self->is_unplugged_now = is_device_unplugged_at(self, t);
+    self->is_twin_unplugged = is_device_unplugged_at(self, t);
     fill_axis_readings(self, &hand);
-    in->state = self->is_unplugged_now ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+    in->state = self->is_twin_unplugged ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
     in->stamp_ns = now_ns - (int64_t)(self->sensor_delay_ticks * self->period * 1e9 + 0.5);
     memcpy(in->channel, self->last_input_readings,
            (size_t)(self->axes + self->buttons + self->sensed_count) * sizeof *in->channel);
@@ -173,18 +180,18 @@ static void twin_write(void *data, const double *out, int64_t now_ns)
 {
     struct tact_twin *self = data;
     (void)now_ns;
-    tact_twin_set_outputs(self, out);
+    tact_twin_store_outputs(self, out);
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        if (a->output < 0 || self->is_unplugged_now) {
+        if (a->output < 0 || self->is_twin_unplugged) {
             continue;
         }
-        if (a->control == TACT_TWIN_SERVO_TARGET) {
+        if (a->axis_control == TACT_TWIN_SERVO_TARGET) {
             const double target = out[a->output] / a->scale;
-            a->written_output = isfinite(target) ? target : a->written_output;
+            a->last_written_output = isfinite(target) ? target : a->last_written_output;
         } else {
-            double force = a->motor_strength * out[a->output];
-            a->written_output =
+            double force = a->motor_force_per_output * out[a->output];
+            a->last_written_output =
                 isfinite(force) ? fmin(a->motor_limit, fmax(-a->motor_limit, force)) : 0.0;
         }
     }
@@ -205,9 +212,9 @@ static void twin_close(void *data)
         free(self->button_delays[i].value);
     }
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
-        free(self->effect_delays[i].value);
+        free(self->effect_level_delays[i].value);
     }
-    free(self->push_table);
+    free(self->scripted_push_table);
     free(self->unplugged_intervals);
     free(self);
 }

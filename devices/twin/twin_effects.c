@@ -41,9 +41,9 @@ static bool is_vibration_effect(const struct tact_twin *self)
            self->effect[TACT_TWIN_LIGHT_MOTOR] >= 0;
 }
 
-void tact_twin_default_effects(const struct tact_twin *self, struct tact_twin_axis *a)
+void tact_twin_set_effect_defaults(const struct tact_twin *self, struct tact_twin_axis *a)
 {
-    a->effect_spring = self->effect[TACT_TWIN_SPRING] >= 0;
+    a->effect_spring_stiffness = self->effect[TACT_TWIN_SPRING] >= 0;
     a->effect_damper = self->effect[TACT_TWIN_DAMPER] >= 0;
     a->effect_friction = self->effect[TACT_TWIN_FRICTION] >= 0;
     a->effect_vibration = is_vibration_effect(self);
@@ -93,16 +93,16 @@ int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_conf
                                        "expected three numbers over 0 and under %g Hz",
                                        0.5 / self->period);
         }
-        self->frequency[i] = effect_frequencies[i];
+        self->effect_frequency[i] = effect_frequencies[i];
     }
     return rc;
 }
 
-void tact_twin_set_outputs(struct tact_twin *self, const double *out)
+void tact_twin_store_outputs(struct tact_twin *self, const double *out)
 {
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
         const double value =
-            self->effect[i] < 0 || self->is_unplugged_now ? 0.0 : out[self->effect[i]];
+            self->effect[i] < 0 || self->is_twin_unplugged ? 0.0 : out[self->effect[i]];
         const double least = i == TACT_TWIN_SPRING_CENTER ? -1.0 : 0.0;
         const double size = i >= TACT_TWIN_VIBRATION ? fabs(value) : value;
         self->written_effect_level[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
@@ -117,17 +117,18 @@ int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *a
         a->damper_level_at_update == damper_level_at_update) {
         return 0;
     }
-    const double period_by_mass = self->period / a->mass;
-    const double spring =
-        (a->stiffness + a->grip_stiffness + a->effect_spring * spring_level_at_update) *
-        period_by_mass;
+    const double period_over_mass = self->period / a->mass;
+    const double spring_coefficient =
+        (a->stiffness + a->grip_stiffness + a->effect_spring_stiffness * spring_level_at_update) *
+        period_over_mass;
     const double damper_stiffness =
-        (a->damping + a->grip_damping + a->effect_damper * damper_level_at_update) * period_by_mass;
-    if (!(spring * self->period <= TACT_TWIN_MAX_COEFFICIENT &&
+        (a->damping + a->grip_damping + a->effect_damper * damper_level_at_update) *
+        period_over_mass;
+    if (!(spring_coefficient * self->period <= TACT_TWIN_MAX_COEFFICIENT &&
           damper_stiffness <= TACT_TWIN_MAX_COEFFICIENT)) {
         return -EINVAL;
     }
-    tact_twin_motion_step_init(&a->motion, spring * self->period, damper_stiffness);
+    tact_twin_motion_step_init(&a->motion, spring_coefficient * self->period, damper_stiffness);
     a->spring_level_at_update = spring_level_at_update;
     a->damper_level_at_update = damper_level_at_update;
     return 0;
@@ -139,13 +140,13 @@ double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axi
     const double *level = self->level;
     double force = 0.0;
     if (level[TACT_TWIN_SPRING] != 0.0 && a->scale != 0.0) {
-        force =
-            a->effect_spring * level[TACT_TWIN_SPRING] * level[TACT_TWIN_SPRING_CENTER] / a->scale;
+        force = a->effect_spring_stiffness * level[TACT_TWIN_SPRING] *
+                level[TACT_TWIN_SPRING_CENTER] / a->scale;
     }
     for (int i = 0; i < 3; i++) {
         if (level[TACT_TWIN_VIBRATION + i] != 0.0) {
             force += a->effect_vibration * level[TACT_TWIN_VIBRATION + i] *
-                     tact_sin(2.0 * pi * fmod(self->frequency[i] * t, 1.0));
+                     tact_sin(2.0 * pi * fmod(self->effect_frequency[i] * t, 1.0));
         }
     }
     return force;
@@ -154,13 +155,13 @@ double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axi
 void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axis *a)
 {
     const double most = a->friction + a->effect_friction * self->level[TACT_TWIN_FRICTION];
-    const double displacement_per_force = self->period * self->period / a->mass;
+    const double displacement_per_tick_and_force = self->period * self->period / a->mass;
     if (most > 0.0) {
         /* the friction is constant over the tick, and at most so large that it stops the motion at
          * its end */
         double force =
-            fmin(most, fmax(-most, -a->w / (a->motion.speed[2] * displacement_per_force)));
-        a->x += a->motion.position[2] * displacement_per_force * force;
-        a->w += a->motion.speed[2] * displacement_per_force * force;
+            fmin(most, fmax(-most, -a->w / (a->motion.speed[2] * displacement_per_tick_and_force)));
+        a->x += a->motion.position[2] * displacement_per_tick_and_force * force;
+        a->w += a->motion.speed[2] * displacement_per_tick_and_force * force;
     }
 }

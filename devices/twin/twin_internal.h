@@ -15,7 +15,8 @@ struct tact_twin_motion_step {
 
 /** Computes the step. spring: stiffness period^2 / mass, damper: damping period / mass, both at
  * least 0 and at most TACT_TWIN_MAX_COEFFICIENT. */
-void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double spring, double damper);
+void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double spring_coefficient,
+                                double damper_coefficient);
 
 /* largest stiffness or damping coefficient: beyond it the motion settles within 1e-6 of a tick */
 #define TACT_TWIN_MAX_COEFFICIENT 1e6
@@ -23,7 +24,7 @@ void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double sprin
 /** A delay by a fixed number of ticks. */
 struct tact_twin_delay {
     int ticks;
-    int ring_index;
+    int delay_ring_index;
     double *value; /* [ticks + 1] ring of delayed values */
 };
 
@@ -51,28 +52,29 @@ enum tact_twin_axis_control {
 struct tact_twin_axis {
     /* settings of the axis: */
     double mass, damping, friction, stiffness, rest, start;
-    double motor_strength,
+    double motor_force_per_output,
         motor_limit; /* strength and limit of the motor; motor_limit may be infinite */
     double scale, origin,
         step; /* scale, origin and step of the reading; step 0: none, otherwise from the origin */
     /* range of the reading, mechanical stops of x; may be infinite */
     double range[2], stops[2];
     double grip_stiffness, grip_damping, hand_reach; /* grip, grip damping and reach of the hand */
-    int hand_channel;                                /* channel of the hand, -1: none */
+    int channel_of_hand_device;                      /* channel of the hand, -1: none */
     int output;                                      /* -1: none */
-    enum tact_twin_axis_control control;
-    double servo_lag, speed_limit; /* time constant [s] and maximum speed [m/s] of the servo */
-    int force_sensor_input;        /* index of the input that measures the hand's force; -1: none */
+    enum tact_twin_axis_control axis_control;
+    double servo_time_constant,
+        speed_limit;        /* time constant [s] and maximum speed [m/s] of the servo */
+    int force_sensor_input; /* index of the input that measures the hand's force; -1: none */
     double force_reading_resolution; /* resolution of the force reading [N]; 0: not rounded */
     /* strength of each effect at level 1 */
-    double effect_spring, effect_damper, effect_friction, effect_vibration;
+    double effect_spring_stiffness, effect_damper, effect_friction, effect_vibration;
     /* state of the axis: */
     /* coefficients of the motion, computed for these levels of spring and damper effects: */
     struct tact_twin_motion_step motion;
     double spring_level_at_update, damper_level_at_update;
-    double x, w;           /* position [m], speed times the period [m] */
-    double hand_target;    /* target of the hand at the last tick [m] */
-    double written_output; /* what was written last: force [N], speed [m/s] or position [m] */
+    double x, w;                /* position [m], speed times the period [m] */
+    double hand_target;         /* target of the hand at the last tick [m] */
+    double last_written_output; /* what was written last: force [N], speed [m/s] or position [m] */
     double force; /* force of the motor after its delay [N]; with a servo that of hand and pushes */
     double servo_target_position; /* position that a position servo moves to [m] */
     struct tact_twin_delay motor_force_delay, sensor, force_sensor;
@@ -83,20 +85,20 @@ struct tact_twin {
     int axes, buttons, outputs, sensed_count;
     struct tact_twin_axis axis[TACT_TWIN_AXES];
     int effect[TACT_TWIN_EFFECTS]; /* index of each effect's output; -1: none */
-    double frequency[3];           /* frequency of vibration, heavy and light motor [Hz] */
+    double effect_frequency[3];    /* frequency of vibration, heavy and light motor [Hz] */
     double written_effect_level[TACT_TWIN_EFFECTS], level[TACT_TWIN_EFFECTS];
-    struct tact_twin_delay effect_delays[TACT_TWIN_EFFECTS];
+    struct tact_twin_delay effect_level_delays[TACT_TWIN_EFFECTS];
     int button_channel[TACT_DEVICE_CHANNELS]; /* channel of the hand, -1: none */
     struct tact_twin_delay button_delays[TACT_DEVICE_CHANNELS];
     /* size of the table of pushes: time, then one force for all axes or one for each */
     int push_row_count, push_column_count;
-    double *push_table;
+    double *scripted_push_table;
     int unplugged_interval_count;
     double *unplugged_intervals; /* rows [from, until] [s] in which the device is unplugged */
     struct tact_device hand;
     int sensor_delay_ticks;
     bool has_read_any_tick;
-    bool is_unplugged_now;
+    bool is_twin_unplugged;
     uint64_t tick;                                    /* last tick that was read */
     double last_input_readings[TACT_DEVICE_CHANNELS]; /* readings of the input channels in the last
                                                          tick */
@@ -135,10 +137,10 @@ int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_conf
                            struct tact_device_info *info, struct tact_error *err);
 
 /** Sets the strength of the effects on an axis to the default, 1. */
-void tact_twin_default_effects(const struct tact_twin *self, struct tact_twin_axis *axis);
+void tact_twin_set_effect_defaults(const struct tact_twin *self, struct tact_twin_axis *axis);
 
 /** Stores the output values of a tick, clamped to their ranges. Real-time safe. */
-void tact_twin_set_outputs(struct tact_twin *self, const double *out);
+void tact_twin_store_outputs(struct tact_twin *self, const double *out);
 
 /** Force of the effects on an axis in a tick [N], without friction; requires `level`. Real-time
  * safe. */
@@ -155,10 +157,11 @@ double tact_twin_delayed_value(struct tact_twin_delay *delay, double value);
  * position. Real-time safe. */
 void tact_twin_stop_motor(struct tact_twin_axis *axis);
 
-/** Advances an axis with a servo by a tick. pushing_force: force on the axis in addition to the
- * hand's [N]; hand_target_change: movement of the hand's target in the tick [m]. Real-time safe. */
+/** Advances an axis with a servo by a tick. scripted_pushing_force: force on the axis in addition
+ * to the hand's [N]; change_of_hand_target: movement of the hand's target in the tick [m].
+ * Real-time safe. */
 void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *axis,
-                             double pushing_force, double hand_target_change);
+                             double scripted_pushing_force, double change_of_hand_target);
 
 /** Reading of the force sensor of an axis [N]. Real-time safe. */
 double tact_twin_sensed_force(const struct tact_twin_axis *axis);

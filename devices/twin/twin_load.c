@@ -52,7 +52,7 @@ enum { KEYS = sizeof keys / sizeof *keys };
 static const char prefix[] = "hand_";
 enum { PREFIX = sizeof prefix - 1 };
 
-static bool is_hand_key(const char *key)
+static bool is_hand_device_key(const char *key)
 {
     for (int i = 0; i < KEYS; i++) {
         if (!strcmp(key, keys[i])) {
@@ -101,7 +101,7 @@ static int read_twin_axes(struct tact_twin *self, const struct tact_device_confi
                                      "more than %d axes", TACT_TWIN_AXES);
         } else {
             self->axis[self->axes].output = -1;
-            self->axis[self->axes++].hand_channel = -1;
+            self->axis[self->axes++].channel_of_hand_device = -1;
             rc = tact_twin_add_channel(info->input, &info->input_count, name, unit, config, "axes",
                                        err);
         }
@@ -187,7 +187,7 @@ static int open_hand_device(struct tact_twin *self, const struct tact_device_con
     own.settings = settings;
     own.setting_count = 0;
     for (int i = 0; i < config->setting_count; i++) {
-        if (!is_hand_key(config->settings[i].key)) {
+        if (!is_hand_device_key(config->settings[i].key)) {
             settings[own.setting_count] = config->settings[i];
             settings[own.setting_count++].key += PREFIX;
         }
@@ -222,7 +222,7 @@ static int read_hand_settings(struct tact_twin *self, const struct tact_device_c
             rc = tact_settings_fault(config, &config->settings[i], err,
                                      "this key is of the person's hand on the twin: set hand: "
                                      "trajectory, or hand: operator");
-        } else if (!has_hand_prefix && !is_hand_key(key)) {
+        } else if (!has_hand_prefix && !is_hand_device_key(key)) {
             rc = tact_settings_check(config, keys, KEYS, err);
         }
     }
@@ -251,17 +251,18 @@ static int map_hand_channels(struct tact_twin *self, const struct tact_device_co
         }
         if (strcmp(name, "-") != 0) {
             rc = find_hand_channel(self, config, "hand_channels", name,
-                                   &self->axis[axis].hand_channel, err);
+                                   &self->axis[axis].channel_of_hand_device, err);
         }
         axis++;
     }
     for (int i = 0; !names && i < self->axes && i < self->hand.info.input_count; i++) {
-        self->axis[i].hand_channel = i;
+        self->axis[i].channel_of_hand_device = i;
     }
     return rc;
 }
 
-static int copy_number_list(const double *from, int count, double **to, struct tact_error *err)
+static int copy_settings_number_list(const double *from, int count, double **to,
+                                     struct tact_error *err)
 {
     if (count == 0) {
         return 0;
@@ -280,23 +281,23 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
                                       const struct tact_device_config *config,
                                       struct tact_error *err)
 {
-    const struct tact_device_setting *push = tact_settings_find(config, "push");
-    double row_without_push[2] = {-INFINITY, 0.0};
-    const double *push_rows = row_without_push, *lost = NULL;
+    const struct tact_device_setting *push_setting = tact_settings_find(config, "push");
+    double default_row_without_push[2] = {-INFINITY, 0.0};
+    const double *scripted_push_rows = default_row_without_push, *lost = NULL;
     int rc = 0;
     self->push_column_count = 2;
-    self->push_row_count = push != NULL;
-    if (push && push->text) {
-        rc = tact_settings_number(config, "push", &row_without_push[1], err);
-    } else if (push) {
+    self->push_row_count = push_setting != NULL;
+    if (push_setting && push_setting->text) {
+        rc = tact_settings_number(config, "push", &default_row_without_push[1], err);
+    } else if (push_setting) {
         self->push_column_count = 1 + self->axes;
-        rc = tact_twin_read_table(config, "push", self->push_column_count, &push_rows,
+        rc = tact_twin_read_table(config, "push", self->push_column_count, &scripted_push_rows,
                                   &self->push_row_count, err);
     }
     for (int i = 1; !rc && i < self->push_row_count; i++) {
-        const double *row = push_rows + (ptrdiff_t)i * self->push_column_count;
+        const double *row = scripted_push_rows + (ptrdiff_t)i * self->push_column_count;
         if (!(row[0] > row[-self->push_column_count])) {
-            rc = tact_settings_fault(config, push, err,
+            rc = tact_settings_fault(config, push_setting, err,
                                      "row %d: its time must be later than that of the row before",
                                      i + 1);
         }
@@ -304,11 +305,12 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
     rc = rc ? rc
             : tact_twin_read_table(config, "lost", 2, &lost, &self->unplugged_interval_count, err);
     rc = rc ? rc
-            : copy_number_list(push_rows, self->push_row_count * self->push_column_count,
-                               &self->push_table, err);
+            : copy_settings_number_list(scripted_push_rows,
+                                        self->push_row_count * self->push_column_count,
+                                        &self->scripted_push_table, err);
     return rc ? rc
-              : copy_number_list(lost, 2 * self->unplugged_interval_count,
-                                 &self->unplugged_intervals, err);
+              : copy_settings_number_list(lost, 2 * self->unplugged_interval_count,
+                                          &self->unplugged_intervals, err);
 }
 
 int tact_twin_load_settings(struct tact_twin *self, const struct tact_device_config *config,

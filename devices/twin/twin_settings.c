@@ -95,11 +95,12 @@ static int read_delay_setting(const struct tact_twin *self, const struct tact_de
 {
     double seconds = 0.0;
     int rc = tact_settings_number(config, key, &seconds, err);
-    double exact = seconds / self->period, whole = nearbyint(exact);
+    double exact_tick_count = seconds / self->period, whole = nearbyint(exact_tick_count);
     if (rc) {
         return rc;
     }
-    if (!(exact >= 0.0 && exact <= MAX_DELAY && fabs(exact - whole) <= 1e-6 * (1.0 + exact))) {
+    if (!(exact_tick_count >= 0.0 && exact_tick_count <= MAX_DELAY &&
+          fabs(exact_tick_count - whole) <= 1e-6 * (1.0 + exact_tick_count))) {
         return tact_settings_fault(
             config, tact_settings_find(config, key), err,
             "expected a multiple of the period, %g s, of at most %d periods, not %g s",
@@ -141,7 +142,7 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
 {
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        if (a->hand_channel < 0) { /* without a hand, its grip has no stiffness */
+        if (a->channel_of_hand_device < 0) { /* without a hand, its grip has no stiffness */
             a->grip_stiffness = a->grip_damping = 0.0;
         }
         self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 1.0;
@@ -174,17 +175,18 @@ static int allocate_delay_queue(struct tact_twin_delay *delay, int ticks, double
 static int allocate_delay_queues(struct tact_twin *self, const struct tact_device_config *config,
                                  struct tact_error *err)
 {
-    int force_delay_ticks = 0;
+    int motor_force_delay_ticks = 0;
     int rc = read_delay_setting(self, config, "delay", &self->sensor_delay_ticks, err);
-    rc = rc ? rc : read_delay_setting(self, config, "force_delay", &force_delay_ticks, err);
+    rc = rc ? rc : read_delay_setting(self, config, "force_delay", &motor_force_delay_ticks, err);
     if (rc) {
         return rc;
     }
     for (int i = 0; !rc && i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
         self->last_input_readings[i] = tact_twin_quantised_reading(a);
-        a->written_output = a->control == TACT_TWIN_SERVO_TARGET ? a->start : 0.0;
-        rc = allocate_delay_queue(&a->motor_force_delay, force_delay_ticks, a->written_output);
+        a->last_written_output = a->axis_control == TACT_TWIN_SERVO_TARGET ? a->start : 0.0;
+        rc = allocate_delay_queue(&a->motor_force_delay, motor_force_delay_ticks,
+                                  a->last_written_output);
         rc = rc ? rc
                 : allocate_delay_queue(&a->sensor, self->sensor_delay_ticks,
                                        self->last_input_readings[i]);
@@ -194,7 +196,7 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
         rc = allocate_delay_queue(&self->button_delays[i], self->sensor_delay_ticks, 0.0);
     }
     for (int i = 0; !rc && i < TACT_TWIN_EFFECTS; i++) {
-        rc = allocate_delay_queue(&self->effect_delays[i], force_delay_ticks, 0.0);
+        rc = allocate_delay_queue(&self->effect_level_delays[i], motor_force_delay_ticks, 0.0);
     }
     return rc ? tact_error_set(err, rc, "out of memory") : 0;
 }
@@ -214,32 +216,33 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
         AXIS_SETTING_ENTRY("stiffness", stiffness, NOT_NEGATIVE),
         AXIS_SETTING_ENTRY("rest", rest, ANY),
         AXIS_SETTING_ENTRY("start", start, ANY),
-        AXIS_SETTING_ENTRY("strength", motor_strength, ANY),
+        AXIS_SETTING_ENTRY("strength", motor_force_per_output, ANY),
         AXIS_SETTING_ENTRY("force_limit", motor_limit, POSITIVE),
         AXIS_SETTING_ENTRY("scale", scale, ANY),
         AXIS_SETTING_ENTRY("step", step, POSITIVE),
         AXIS_SETTING_ENTRY("hand_reach", hand_reach, ANY),
         AXIS_SETTING_ENTRY("hand_stiffness", grip_stiffness, NOT_NEGATIVE),
         AXIS_SETTING_ENTRY("hand_damping", grip_damping, NOT_NEGATIVE),
-        AXIS_SETTING_ENTRY("lag", servo_lag, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("lag", servo_time_constant, NOT_NEGATIVE),
         AXIS_SETTING_ENTRY("speed_limit", speed_limit, POSITIVE),
         AXIS_SETTING_ENTRY("sensed_step", force_reading_resolution, POSITIVE),
-        AXIS_SETTING_ENTRY("effect_spring", effect_spring, NOT_NEGATIVE),
+        AXIS_SETTING_ENTRY("effect_spring", effect_spring_stiffness, NOT_NEGATIVE),
         AXIS_SETTING_ENTRY("effect_damper", effect_damper, NOT_NEGATIVE),
         AXIS_SETTING_ENTRY("effect_friction", effect_friction, NOT_NEGATIVE),
         AXIS_SETTING_ENTRY("effect_vibration", effect_vibration, NOT_NEGATIVE),
     };
     int rc = 0;
     for (int i = 0; i < self->axes; i++) {
-        self->axis[i].motor_strength = self->axis[i].scale = self->axis[i].hand_reach = 1.0;
-        tact_twin_default_effects(self, &self->axis[i]);
+        self->axis[i].motor_force_per_output = self->axis[i].scale = self->axis[i].hand_reach = 1.0;
+        tact_twin_set_effect_defaults(self, &self->axis[i]);
         self->axis[i].motor_limit = self->axis[i].range[1] = self->axis[i].stops[1] = INFINITY;
         self->axis[i].speed_limit = INFINITY;
         /* the mass of an axis with a servo has no effect */
-        self->axis[i].mass = self->axis[i].control == TACT_TWIN_MOTOR_FORCE ? 0.0 : 1.0;
+        self->axis[i].mass = self->axis[i].axis_control == TACT_TWIN_MOTOR_FORCE ? 0.0 : 1.0;
         self->axis[i].range[0] = self->axis[i].stops[0] = -INFINITY;
     }
-    if (!tact_settings_find(config, "mass") && self->axis[0].control == TACT_TWIN_MOTOR_FORCE) {
+    if (!tact_settings_find(config, "mass") &&
+        self->axis[0].axis_control == TACT_TWIN_MOTOR_FORCE) {
         return tact_settings_fault(config, NULL, err, "missing key \"mass\"");
     }
     for (size_t i = 0; !rc && i < sizeof axis_setting / sizeof *axis_setting; i++) {

@@ -17,7 +17,7 @@ static void multiply_matrices(long double out[N][N], const long double a[N][N],
     }
 }
 
-static void copy_step_matrix(long double to[N][N], const long double from[N][N])
+static void copy_square_matrix(long double to[N][N], const long double from[N][N])
 {
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < N; j++) {
@@ -28,42 +28,44 @@ static void copy_step_matrix(long double to[N][N], const long double from[N][N])
 
 /* exp(a) by scaling, Taylor's series and squaring (Moler and Van Loan 2003, method 3): 24 terms at
  * a norm of at most 1/2 are exact to the last digit. */
-static void matrix_exponential(long double out[N][N], long double a[N][N], long double norm)
+static void matrix_exponential(long double out[N][N], long double a[N][N], long double matrix_norm)
 {
-    int halving_count = 0;
-    long double taylor_term[N][N], next[N][N];
-    while (norm > 0.5L) {
-        norm *= 0.5L;
-        halving_count++;
+    int matrix_halving_count = 0;
+    long double term_of_taylor_series[N][N], next[N][N];
+    while (matrix_norm > 0.5L) {
+        matrix_norm *= 0.5L;
+        matrix_halving_count++;
     }
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < N; j++) {
-            a[i][j] = ldexpl(a[i][j], -halving_count);
-            out[i][j] = taylor_term[i][j] = i == j;
+            a[i][j] = ldexpl(a[i][j], -matrix_halving_count);
+            out[i][j] = term_of_taylor_series[i][j] = i == j;
         }
     }
     for (int n = 1; n <= TERMS; n++) {
-        multiply_matrices(next, taylor_term, a);
+        multiply_matrices(next, term_of_taylor_series, a);
         for (int i = 0; i < N; i++) {
             for (int j = 0; j < N; j++) {
-                taylor_term[i][j] = next[i][j] / n;
-                out[i][j] += taylor_term[i][j];
+                term_of_taylor_series[i][j] = next[i][j] / n;
+                out[i][j] += term_of_taylor_series[i][j];
             }
         }
     }
-    for (int i = 0; i < halving_count; i++) {
+    for (int i = 0; i < matrix_halving_count; i++) {
         multiply_matrices(next, out, out);
-        copy_step_matrix(out, next);
+        copy_square_matrix(out, next);
     }
 }
 
-void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double spring, double damper)
+void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double spring_coefficient,
+                                double damper_coefficient)
 {
     /* System matrix of the state (position, speed, applied acceleration, its rate of change), with
      * time in periods. */
-    long double a[N][N] = {{0, 1, 0, 0}, {-spring, -damper, 1, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}};
+    long double a[N][N] = {
+        {0, 1, 0, 0}, {-spring_coefficient, -damper_coefficient, 1, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}};
     long double e[N][N];
-    matrix_exponential(e, a, 2.0L + spring + damper);
+    matrix_exponential(e, a, 2.0L + spring_coefficient + damper_coefficient);
     for (int i = 0; i < N; i++) {
         step->position[i] = (double)e[0][i];
         step->speed[i] = (double)e[1][i];

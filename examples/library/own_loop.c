@@ -17,7 +17,7 @@ static int64_t now_ns(void)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-static void sleep_until(int64_t ns)
+static void sleep_until_ns(int64_t ns)
 {
     const struct timespec t = {ns / 1000000000, ns % 1000000000};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
@@ -30,7 +30,7 @@ static int run_own_loop(struct tact_session *session, long ticks)
     struct tact_session_status status;
     const int64_t start = now_ns() + PERIOD_NS;
     for (long k = 0; k < ticks; k++) {
-        sleep_until(start + k * PERIOD_NS);
+        sleep_until_ns(start + k * PERIOD_NS);
         const int rc = tact_session_step(session, start + k * PERIOD_NS, &status);
         if (rc) {
             return rc;
@@ -62,8 +62,8 @@ static int run_session_in_own_loop(const char *path, double seconds, const char 
         tact_realtime_enter(&realtime_options, NULL);
         rc = run_own_loop(session, (long)(seconds * 1e9 / PERIOD_NS + 0.5));
         tact_realtime_leave();
-        const int ended = tact_session_end(session, &report);
-        rc = rc ? rc : ended;
+        const int end_result = tact_session_end(session, &report);
+        rc = rc ? rc : end_result;
         printf("%llu ticks, of which %llu missed their deadline\n",
                (unsigned long long)report.loop.executed, (unsigned long long)report.loop.missed);
     }

@@ -7,14 +7,14 @@
 #include <tact/tact.h>
 
 /* One printed row: a pair. */
-struct pair_touches {
+struct pair_touch_times {
     double first, last; /* [s] */
     double most;        /* [N] */
     unsigned long long ticks;
 };
 
-static int read_ticks(struct tact_log *log, const struct tact_scene_log *scene_log,
-                      struct pair_touches *pair_touches)
+static int read_touch_times_of_pairs(struct tact_log *log, const struct tact_scene_log *scene_log,
+                                     struct pair_touch_times *pair_touch_times)
 {
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     int rc = record ? 1 : -1;
@@ -23,9 +23,10 @@ static int read_ticks(struct tact_log *log, const struct tact_scene_log *scene_l
         for (int i = 0; i < scene_log->pair_count; i++) {
             const double force = tact_v3_norm(record->values + scene_log->pairs[i].wrench);
             if (force > 0.0) {
-                pair_touches[i].first = pair_touches[i].ticks++ ? pair_touches[i].first : time;
-                pair_touches[i].last = time;
-                pair_touches[i].most = fmax(pair_touches[i].most, force);
+                pair_touch_times[i].first =
+                    pair_touch_times[i].ticks++ ? pair_touch_times[i].first : time;
+                pair_touch_times[i].last = time;
+                pair_touch_times[i].most = fmax(pair_touch_times[i].most, force);
             }
         }
     }
@@ -45,9 +46,10 @@ int main(int argc, char **argv)
     }
     int rc = tact_log_open(argv[1], &log, &err);
     rc = rc ? rc : tact_scene_log_open(log, no_messages, &scene_log, &err);
-    struct pair_touches *pair_touches =
-        rc ? NULL : calloc((size_t)scene_log.pair_count + 1, sizeof *pair_touches);
-    if (rc || !pair_touches || read_ticks(log, &scene_log, pair_touches) < 0) {
+    struct pair_touch_times *pair_touch_times =
+        rc ? NULL : calloc((size_t)scene_log.pair_count + 1, sizeof *pair_touch_times);
+    if (rc || !pair_touch_times ||
+        read_touch_times_of_pairs(log, &scene_log, pair_touch_times) < 0) {
         fprintf(stderr, "read_log: %s: %s\n", argv[1], err.text);
         return 1;
     }
@@ -55,13 +57,13 @@ int main(int argc, char **argv)
     printf("%llu ticks%s\n", (unsigned long long)state->ticks,
            state->complete ? "" : ", not complete");
     for (int i = 0; i < scene_log.pair_count; i++) {
-        if (pair_touches[i].ticks) {
+        if (pair_touch_times[i].ticks) {
             printf("%s: %llu ticks from %.3f to %.3f s, at most %.3f N\n", scene_log.pairs[i].name,
-                   pair_touches[i].ticks, pair_touches[i].first, pair_touches[i].last,
-                   pair_touches[i].most);
+                   pair_touch_times[i].ticks, pair_touch_times[i].first, pair_touch_times[i].last,
+                   pair_touch_times[i].most);
         }
     }
-    free(pair_touches);
+    free(pair_touch_times);
     tact_scene_log_close(&scene_log);
     tact_log_close(log);
     return 0;

@@ -6,9 +6,9 @@
 #include <tact/tact.h>
 
 struct swing {
-    double amplitude;      /* [rad] */
-    double frequency;      /* [Hz] */
-    double written_torque; /* value written in the last tick [N m] */
+    double amplitude;             /* [rad] */
+    double oscillation_frequency; /* [Hz] */
+    double written_torque;        /* value written in the last tick [N m] */
 };
 
 /* Called in every tick. Uses the scene's time, so that a session has the same bits on every clock.
@@ -20,7 +20,8 @@ static void swing_read(void *self, uint64_t tick, double t, int64_t now_ns,
     (void)tick;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now_ns;
-    in->channel[0] = s->amplitude * tact_sin(2.0 * 3.14159265358979323846 * s->frequency * t);
+    in->channel[0] =
+        s->amplitude * tact_sin(2.0 * 3.14159265358979323846 * s->oscillation_frequency * t);
 }
 
 /* Also called once after the last tick, with zeros. */
@@ -49,10 +50,10 @@ static int swing_open(const struct tact_device_config *config, struct tact_devic
         return tact_error_set(err, -ENOMEM, "no memory for the device");
     }
     s->amplitude = 0.1;
-    s->frequency = 1.0;
+    s->oscillation_frequency = 1.0;
     int rc = tact_settings_check(config, keys, 2, err);
     rc = rc ? rc : tact_settings_number(config, "amplitude", &s->amplitude, err);
-    rc = rc ? rc : tact_settings_positive(config, "frequency", &s->frequency, err);
+    rc = rc ? rc : tact_settings_positive(config, "frequency", &s->oscillation_frequency, err);
     if (rc) {
         free(s);
         return rc;

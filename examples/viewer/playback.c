@@ -124,12 +124,13 @@ int playback_find_record(struct playback *p, uint64_t tick, uint64_t *index)
 
 uint32_t playback_age_of_moments(const struct tact_scene_log *scene_log, const double *values)
 {
-    double oldest = 0.0;
+    double oldest_moments_age = 0.0;
     for (int i = 0; i < scene_log->pair_count; i++) {
         const double *status = values + scene_log->pairs[i].status;
-        oldest = status[0] > 0.0 && status[1] > oldest ? status[1] : oldest;
+        oldest_moments_age =
+            status[0] > 0.0 && status[1] > oldest_moments_age ? status[1] : oldest_moments_age;
     }
-    return oldest < UINT32_MAX ? (uint32_t)oldest : UINT32_MAX;
+    return oldest_moments_age < UINT32_MAX ? (uint32_t)oldest_moments_age : UINT32_MAX;
 }
 
 void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out)

@@ -27,13 +27,13 @@ struct server *get_server_of_connection(struct lws *wsi)
 
 /* Whether a header names the loopback of this machine and this port. Any other name is refused: a
  * foreign page could have its own name resolve to this machine. */
-static int is_local_host_name(const struct server *s, const char *host)
+static int is_local_host_name(const struct server *s, const char *host_of_request)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
     char expected[64];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(expected, sizeof expected, "%s:%d", names[i], s->port);
-        if (!strcmp(host, expected)) {
+        if (!strcmp(host_of_request, expected)) {
             return 1;
         }
     }
@@ -42,15 +42,16 @@ static int is_local_host_name(const struct server *s, const char *host)
 
 int server_is_host_local(struct lws *wsi)
 {
-    char host[128];
-    return lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) > 0 &&
-           is_local_host_name(get_server_of_connection(wsi), host);
+    char host_of_request[128];
+    return lws_hdr_copy(wsi, host_of_request, sizeof host_of_request, WSI_TOKEN_HOST) > 0 &&
+           is_local_host_name(get_server_of_connection(wsi), host_of_request);
 }
 
 int server_is_valid_origin(const char *text)
 {
-    const char *host = strstr(text, "://");
-    return host && host > text && strlen(text) < MAX_ORIGIN_BYTES && !strpbrk(host + 3, "/?# ");
+    const char *host_of_request = strstr(text, "://");
+    return host_of_request && host_of_request > text && strlen(text) < MAX_ORIGIN_BYTES &&
+           !strpbrk(host_of_request + 3, "/?# ");
 }
 
 /* Programs send no origin. A browser sends that of its page. */

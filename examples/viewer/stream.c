@@ -135,8 +135,8 @@ publish_due_samples_and_records(struct stream *stream, const struct tact_session
 {
     store_state_of_tick(stream, status);
     stream->has_pressure_map = status->tick == stream->pressure_request_tick;
-    if (status->faults && !stream->has_fault) { /* once: the server reads it */
-        stream->has_fault = 1;
+    if (status->faults && !stream->is_fault_sent_to_viewer) { /* once: the server reads it */
+        stream->is_fault_sent_to_viewer = 1;
         stream->fault = status->fault;
         atomic_store_explicit(&stream->fault_tick_plus_one, status->tick + 1, memory_order_release);
         server_send_fault_text(stream->server, stream->fault.text);
@@ -168,7 +168,7 @@ WIRE_CODE_RUN_EVERY_TICK void stream_publish_tick(void *user, struct tact_sessio
                          (double)status->wake_ns, (double)status->compute_ns);
     if (stream->tick_statistics.ticks >= stream->next_due_tick_count ||
         server_needs_ticks_between_samples(stream->server) ||
-        (status->faults && !stream->has_fault)) {
+        (status->faults && !stream->is_fault_sent_to_viewer)) {
         publish_due_samples_and_records(stream, status);
     }
 }

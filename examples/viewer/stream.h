@@ -29,7 +29,7 @@ struct stream {
     double period;
     uint32_t next_due_tick_count; /* ticks of `tick_statistics` at which there is more to do than
                                      gathering */
-    int has_fault;                /* 1: `fault` was sent */
+    int is_fault_sent_to_viewer;  /* 1: `fault` was sent */
     struct wire_tick_statistics tick_statistics;
     struct tact_session *session;
     struct tact_topics *topics;

@@ -154,7 +154,7 @@ bool tact_span_equals_text(struct tact_span span, const char *text)
     return span.size == size && (size == 0 || memcmp(span.data, text, size) == 0);
 }
 
-char *tact_span_copy(struct tact_span span)
+char *tact_span_copy_to_text(struct tact_span span)
 {
     if (span.size > 0 && memchr(span.data, 0, span.size)) {
         return NULL;
@@ -210,18 +210,18 @@ static size_t get_utf8_sequence_length(const uint8_t *at)
 
 size_t tact_utf8_repair(char *text)
 {
-    size_t replaced_byte_count = 0;
+    size_t replaced_invalid_byte_count = 0;
 
     for (uint8_t *at = (uint8_t *)text; *at;) {
         size_t length = get_utf8_sequence_length(at);
         if (length == 0) {
             *at = '?';
             length = 1;
-            replaced_byte_count++;
+            replaced_invalid_byte_count++;
         }
         at += length;
     }
-    return replaced_byte_count;
+    return replaced_invalid_byte_count;
 }
 
 bool tact_utf8_valid(const char *text)

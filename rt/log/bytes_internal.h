@@ -56,7 +56,7 @@ struct tact_span tact_cursor_read_text(struct tact_cursor *in);
 
 bool tact_span_equals_text(struct tact_span span, const char *text);
 /** A zero-terminated copy of a span, or NULL if out of memory or the span contains a zero. */
-char *tact_span_copy(struct tact_span span);
+char *tact_span_copy_to_text(struct tact_span span);
 
 /** Text in a log is UTF-8: other tools refuse an invalid message. tact_utf8_repair() replaces each
  * invalid byte by '?' and returns their number. */

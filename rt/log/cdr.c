@@ -8,50 +8,50 @@ static const uint8_t cdr_encapsulation_header[4] = {0, 1, 0, 0};
 
 static void pad_cdr_to_alignment(struct tact_cdr *cdr, size_t size)
 {
-    static const uint8_t padding_zeros[8];
+    static const uint8_t cdr_padding_zeros[8];
 
     if (!cdr->out->failed) {
-        tact_bytes_append(cdr->out, padding_zeros,
+        tact_bytes_append(cdr->out, cdr_padding_zeros,
                           (size - (cdr->out->size - cdr->origin) % size) % size);
     }
 }
 
-struct tact_cdr tact_cdr_begin(struct tact_bytes *out)
+struct tact_cdr tact_cdr_begin_message(struct tact_bytes *out)
 {
     tact_bytes_append(out, cdr_encapsulation_header, sizeof cdr_encapsulation_header);
     return (struct tact_cdr){out, out->size};
 }
 
-void tact_cdr_u8(struct tact_cdr *cdr, uint8_t value)
+void tact_cdr_put_u8(struct tact_cdr *cdr, uint8_t value)
 {
     tact_bytes_append_u8(cdr->out, value);
 }
 
-void tact_cdr_f32(struct tact_cdr *cdr, float value)
+void tact_cdr_put_f32(struct tact_cdr *cdr, float value)
 {
     pad_cdr_to_alignment(cdr, 4);
     tact_bytes_append(cdr->out, &value, sizeof value);
 }
 
-void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value)
+void tact_cdr_put_u32(struct tact_cdr *cdr, uint32_t value)
 {
     pad_cdr_to_alignment(cdr, 4);
     tact_bytes_append_u32(cdr->out, value);
 }
 
-void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value)
+void tact_cdr_put_u64(struct tact_cdr *cdr, uint64_t value)
 {
     pad_cdr_to_alignment(cdr, 8);
     tact_bytes_append_u64(cdr->out, value);
 }
 
-void tact_cdr_f64(struct tact_cdr *cdr, double value)
+void tact_cdr_put_f64(struct tact_cdr *cdr, double value)
 {
     pad_cdr_to_alignment(cdr, 8);
     tact_bytes_append(cdr->out, &value, sizeof value);
 }
 
-void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count)
+void tact_cdr_put_f64_array(struct tact_cdr *cdr, const double *values, size_t count)
 {
     if (count == 0) {
         return;
@@ -60,24 +60,24 @@ void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count
     tact_bytes_append(cdr->out, values, count * sizeof *values);
 }
 
-void tact_cdr_string(struct tact_cdr *cdr, const char *text)
+void tact_cdr_put_string(struct tact_cdr *cdr, const char *text)
 {
     size_t size = text ? strlen(text) : 0;
 
-    tact_cdr_u32(cdr, (uint32_t)size + 1);
+    tact_cdr_put_u32(cdr, (uint32_t)size + 1);
     tact_bytes_append(cdr->out, text, size);
     tact_bytes_append_u8(cdr->out, 0);
 }
 
-void tact_cdr_time(struct tact_cdr *cdr, int64_t ns)
+void tact_cdr_put_time(struct tact_cdr *cdr, int64_t ns)
 {
     int64_t seconds = ns / NS_PER_S - (ns % NS_PER_S < 0);
 
-    tact_cdr_u32(cdr, (uint32_t)seconds);
-    tact_cdr_u32(cdr, (uint32_t)(ns - seconds * NS_PER_S));
+    tact_cdr_put_u32(cdr, (uint32_t)seconds);
+    tact_cdr_put_u32(cdr, (uint32_t)(ns - seconds * NS_PER_S));
 }
 
-struct tact_cdr_reader tact_cdr_open(const void *data, size_t size)
+struct tact_cdr_reader tact_cdr_open_message(const void *data, size_t size)
 {
     struct tact_cdr_reader cdr = {.in = {data, size, false}};
     struct tact_span head = tact_cursor_read_bytes(&cdr.in, sizeof cdr_encapsulation_header);

@@ -16,18 +16,18 @@ struct tact_cdr {
 };
 
 /** Starts a message at the end of out. */
-struct tact_cdr tact_cdr_begin(struct tact_bytes *out);
-void tact_cdr_u8(struct tact_cdr *cdr, uint8_t value);
-void tact_cdr_f32(struct tact_cdr *cdr, float value);
-void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value);
-void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value);
-void tact_cdr_f64(struct tact_cdr *cdr, double value);
+struct tact_cdr tact_cdr_begin_message(struct tact_bytes *out);
+void tact_cdr_put_u8(struct tact_cdr *cdr, uint8_t value);
+void tact_cdr_put_f32(struct tact_cdr *cdr, float value);
+void tact_cdr_put_u32(struct tact_cdr *cdr, uint32_t value);
+void tact_cdr_put_u64(struct tact_cdr *cdr, uint64_t value);
+void tact_cdr_put_f64(struct tact_cdr *cdr, double value);
 /** Writes `count` doubles of an array (no count is written). */
-void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count);
-void tact_cdr_string(struct tact_cdr *cdr, const char *text);
+void tact_cdr_put_f64_array(struct tact_cdr *cdr, const double *values, size_t count);
+void tact_cdr_put_string(struct tact_cdr *cdr, const char *text);
 /** Writes a builtin_interfaces/Time: seconds rounded toward minus infinity, and nanoseconds. The
  * range is 32 bits of seconds: +-68 years. */
-void tact_cdr_time(struct tact_cdr *cdr, int64_t ns);
+void tact_cdr_put_time(struct tact_cdr *cdr, int64_t ns);
 
 /** Reads what the functions above write. */
 struct tact_cdr_reader {
@@ -36,7 +36,7 @@ struct tact_cdr_reader {
 };
 
 /** Starts reading a CDR message; sets `bad` if the encapsulation is not plain little-endian CDR. */
-struct tact_cdr_reader tact_cdr_open(const void *data, size_t size);
+struct tact_cdr_reader tact_cdr_open_message(const void *data, size_t size);
 uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr);
 uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr);
 int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr);

@@ -56,8 +56,8 @@ static int copy_log_facts(struct tact_content *to, const struct tact_recorder_co
     return to->facts ? 0 : -ENOMEM;
 }
 
-int tact_content_copy(struct tact_content *to, const struct tact_recorder_content *from,
-                      const char *session)
+int tact_recorder_content_copy(struct tact_content *to, const struct tact_recorder_content *from,
+                               const char *session)
 {
     int rc = copy_field_layout(&to->layout, from->layout);
     if (rc == 0) {
@@ -91,7 +91,7 @@ int tact_content_copy(struct tact_content *to, const struct tact_recorder_conten
     return rc;
 }
 
-void tact_content_free(struct tact_content *c)
+void tact_recorder_content_free(struct tact_content *c)
 {
     for (size_t i = 0; i < c->attachment_count; i++) {
         free((char *)c->attachments[i].name);

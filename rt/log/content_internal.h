@@ -15,10 +15,11 @@ struct tact_content {
     struct tact_bytes scene; /* the encoded message of /scene */
 };
 
-/** Copies all but the shapes, and adds the fact "session". Call tact_content_free() in any case.
+/** Copies all but the shapes, and adds the fact "session". Call tact_recorder_content_free() in any
+ * case.
  * @retval 0 or -ENOMEM */
-int tact_content_copy(struct tact_content *to, const struct tact_recorder_content *from,
-                      const char *session);
-void tact_content_free(struct tact_content *content);
+int tact_recorder_content_copy(struct tact_content *to, const struct tact_recorder_content *from,
+                               const char *session);
+void tact_recorder_content_free(struct tact_content *content);
 
 #endif

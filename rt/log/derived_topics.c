@@ -8,8 +8,8 @@
 /* maximum number of entries of a list (joints, bodies, links, ...) */
 #define MAX_LIST_ENTRIES 65536
 
-int tact_content_set_error(struct tact_error *err, const char *what, const char *name,
-                           const char *why)
+int tact_recorder_content_set_error(struct tact_error *err, const char *what, const char *name,
+                                    const char *why)
 {
     return tact_error_set(err, -EINVAL, "%s \"%s\": %s", what, name ? name : "", why);
 }
@@ -38,7 +38,7 @@ static bool is_valid_name(const char *name)
 }
 
 /* Whether the name is a valid part of a topic's name. */
-static bool is_valid_topic_part(const char *name)
+static bool is_valid_topic_path_component(const char *name)
 {
     size_t length = name ? strlen(name) : 0;
     for (size_t i = 0; i < length; i++) {
@@ -71,22 +71,22 @@ static int check_recorder_bodies(const struct tact_recorder_content *content,
     for (size_t i = 0; i < content->body_count; i++) {
         const struct tact_recorder_body *body = &content->bodies[i];
         if (!is_valid_name(body->name)) {
-            return tact_content_set_error(err, "body", body->name,
-                                          "its name is empty or not UTF-8");
+            return tact_recorder_content_set_error(err, "body", body->name,
+                                                   "its name is empty or not UTF-8");
         }
         if (!is_range_inside_record(body->pose, 7, size)) {
-            return tact_content_set_error(err, "body", body->name,
-                                          "the offset of its pose is outside the tick's record");
+            return tact_recorder_content_set_error(
+                err, "body", body->name, "the offset of its pose is outside the tick's record");
         }
     }
     for (size_t i = 0; i < content->link_count; i++) {
         const struct tact_recorder_link *link = &content->links[i];
         if (!is_valid_name(link->name) || !is_valid_name(link->parent)) {
-            return tact_content_set_error(err, "link", link->name,
-                                          "its name or its parent's is empty or not UTF-8");
+            return tact_recorder_content_set_error(
+                err, "link", link->name, "its name or its parent's is empty or not UTF-8");
         }
         if (!is_joint_inside_record(link, size)) {
-            return tact_content_set_error(
+            return tact_recorder_content_set_error(
                 err, "link", link->name,
                 "the offset of its joint value is outside the tick's record");
         }
@@ -95,7 +95,7 @@ static int check_recorder_bodies(const struct tact_recorder_content *content,
 }
 
 /* Size of the record, or of the list element, to which a contact's offsets refer [doubles]. */
-static uint32_t contact_record_doubles(uint32_t size, uint32_t stride)
+static uint32_t contact_values_size_in_doubles(uint32_t size, uint32_t stride)
 {
     return stride ? stride - TACT_ELEMENT_HEAD : size;
 }
@@ -104,7 +104,7 @@ static int check_shape_owners(const struct tact_recorder_content *content, struc
 {
     for (size_t i = 0; i < content->owner_count; i++) {
         if (!is_valid_name(content->owners[i])) {
-            return tact_content_set_error(
+            return tact_recorder_content_set_error(
                 err, "shape", content->owners[i],
                 "the name of the body or link that has the shape is empty or not UTF-8");
         }
@@ -116,7 +116,8 @@ static int check_recorder_wrenches(const struct tact_recorder_content *content,
                                    struct tact_error *err)
 {
     uint32_t size = content->layout->size;
-    uint32_t element_size = contact_record_doubles(size, tact_layout_stride(content->layout));
+    uint32_t element_size =
+        contact_values_size_in_doubles(size, tact_layout_stride(content->layout));
 
     if (content->contact_count > TACT_RECORDER_WRENCHES ||
         content->sensor_count > TACT_RECORDER_WRENCHES) {
@@ -126,33 +127,34 @@ static int check_recorder_wrenches(const struct tact_recorder_content *content,
     }
     for (size_t i = 0; i < content->contact_count; i++) {
         const struct tact_recorder_contact *contact = &content->contacts[i];
-        if (!is_valid_topic_part(contact->name)) {
-            return tact_content_set_error(
+        if (!is_valid_topic_path_component(contact->name)) {
+            return tact_recorder_content_set_error(
                 err, "contact", contact->name,
                 "its name cannot be part of the name of a topic: letters, "
                 "digits and _ only, and no digit first");
         }
         if (!is_contact_record_valid(contact, element_size)) {
-            return tact_content_set_error(
+            return tact_recorder_content_set_error(
                 err, "contact", contact->name,
                 "the offset of one of its values is outside the tick's record");
         }
     }
     for (size_t i = 0; i < content->sensor_count; i++) {
         const struct tact_recorder_sensor *sensor = &content->sensors[i];
-        if (!is_valid_topic_part(sensor->name)) {
-            return tact_content_set_error(
+        if (!is_valid_topic_path_component(sensor->name)) {
+            return tact_recorder_content_set_error(
                 err, "sensor", sensor->name,
                 "its name cannot be part of the name of a topic: letters, "
                 "digits and _ only, and no digit first");
         }
         if (!is_valid_name(sensor->frame)) {
-            return tact_content_set_error(err, "sensor", sensor->name,
-                                          "the name of its frame is empty or not UTF-8");
+            return tact_recorder_content_set_error(err, "sensor", sensor->name,
+                                                   "the name of its frame is empty or not UTF-8");
         }
         if (!is_range_inside_record(sensor->wrench, 6, size)) {
-            return tact_content_set_error(err, "sensor", sensor->name,
-                                          "the offset of its wrench is outside the tick's record");
+            return tact_recorder_content_set_error(
+                err, "sensor", sensor->name,
+                "the offset of its wrench is outside the tick's record");
         }
     }
     return 0;
@@ -163,11 +165,11 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
     for (size_t i = 0; i < content->joint_count; i++) {
         const struct tact_recorder_joint *joint = &content->joints[i];
         if (!is_valid_name(joint->name)) {
-            return tact_content_set_error(err, "joint", joint->name,
-                                          "its name is empty or not UTF-8");
+            return tact_recorder_content_set_error(err, "joint", joint->name,
+                                                   "its name is empty or not UTF-8");
         }
         if (!is_joint_record_valid(joint, content->layout->size)) {
-            return tact_content_set_error(
+            return tact_recorder_content_set_error(
                 err, "joint", joint->name,
                 "the offset of one of its values is outside the tick's record");
         }
@@ -180,14 +182,14 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
 /* Copies a list; the caller then replaces each name by a copy, or NULL if out of memory. */
 static void *copy_recorder_list(const void *list, size_t count, size_t element)
 {
-    void *copy = calloc(count + 1, element);
-    if (copy && count > 0) {
-        memcpy(copy, list, count * element);
+    void *list_copy = calloc(count + 1, element);
+    if (list_copy && count > 0) {
+        memcpy(list_copy, list, count * element);
     }
-    return copy;
+    return list_copy;
 }
 
-static bool find_duplicate_name(const char **name)
+static bool copy_name_text(const char **name)
 {
     *name = strdup(*name);
     return *name != NULL;
@@ -195,7 +197,7 @@ static bool find_duplicate_name(const char **name)
 
 int tact_derived_topics_copy(struct tact_derived_topics *s, const struct tact_recorder_content *c)
 {
-    bool good = true;
+    bool are_all_names_copied = true;
 
     *s = (struct tact_derived_topics){
         .joints = copy_recorder_list(c->joints, c->joint_count, sizeof *c->joints),
@@ -206,26 +208,34 @@ int tact_derived_topics_copy(struct tact_derived_topics *s, const struct tact_re
         .owners = copy_recorder_list(c->owners, c->owner_count, sizeof *c->owners),
     };
     for (; s->joints && s->joint_count < c->joint_count; s->joint_count++) {
-        good = find_duplicate_name(&s->joints[s->joint_count].name) && good;
+        are_all_names_copied =
+            copy_name_text(&s->joints[s->joint_count].name) && are_all_names_copied;
     }
     for (; s->bodies && s->body_count < c->body_count; s->body_count++) {
-        good = find_duplicate_name(&s->bodies[s->body_count].name) && good;
+        are_all_names_copied =
+            copy_name_text(&s->bodies[s->body_count].name) && are_all_names_copied;
     }
     for (; s->links && s->link_count < c->link_count; s->link_count++) {
-        good = find_duplicate_name(&s->links[s->link_count].name) && good;
-        good = find_duplicate_name(&s->links[s->link_count].parent) && good;
+        are_all_names_copied =
+            copy_name_text(&s->links[s->link_count].name) && are_all_names_copied;
+        are_all_names_copied =
+            copy_name_text(&s->links[s->link_count].parent) && are_all_names_copied;
     }
     for (; s->contacts && s->contact_count < c->contact_count; s->contact_count++) {
-        good = find_duplicate_name(&s->contacts[s->contact_count].name) && good;
+        are_all_names_copied =
+            copy_name_text(&s->contacts[s->contact_count].name) && are_all_names_copied;
     }
     for (; s->sensors && s->sensor_count < c->sensor_count; s->sensor_count++) {
-        good = find_duplicate_name(&s->sensors[s->sensor_count].name) && good;
-        good = find_duplicate_name(&s->sensors[s->sensor_count].frame) && good;
+        are_all_names_copied =
+            copy_name_text(&s->sensors[s->sensor_count].name) && are_all_names_copied;
+        are_all_names_copied =
+            copy_name_text(&s->sensors[s->sensor_count].frame) && are_all_names_copied;
     }
     for (; s->owners && s->owner_count < c->owner_count; s->owner_count++) {
-        good = find_duplicate_name(&s->owners[s->owner_count]) && good;
+        are_all_names_copied = copy_name_text(&s->owners[s->owner_count]) && are_all_names_copied;
     }
-    return good && s->joints && s->bodies && s->links && s->contacts && s->sensors && s->owners
+    return are_all_names_copied && s->joints && s->bodies && s->links && s->contacts &&
+                   s->sensors && s->owners
                ? 0
                : -ENOMEM;
 }
@@ -261,7 +271,7 @@ void tact_derived_topics_free(struct tact_derived_topics *s)
     *s = (struct tact_derived_topics){0};
 }
 
-void tact_derived_topics_put(const struct tact_derived_topics *s, struct tact_bytes *out)
+void tact_derived_topics_write(const struct tact_derived_topics *s, struct tact_bytes *out)
 {
     const size_t counts[] = {s->joint_count,   s->body_count,   s->link_count,
                              s->contact_count, s->sensor_count, s->owner_count};
@@ -316,7 +326,7 @@ static void read_double_values(struct tact_cursor *in, double *out, size_t count
 
 static char *read_name_text(struct tact_cursor *in)
 {
-    char *name = tact_span_copy(tact_cursor_read_text(in));
+    char *name = tact_span_copy_to_text(tact_cursor_read_text(in));
     in->bad = in->bad || !name;
     return name;
 }
@@ -364,8 +374,8 @@ static void read_wrench_sensors(struct tact_derived_topics *s, uint32_t size, ui
     }
 }
 
-int tact_derived_topics_get(struct tact_derived_topics *s, uint32_t size, uint32_t stride,
-                            struct tact_cursor *in)
+int tact_derived_topics_read(struct tact_derived_topics *s, uint32_t size, uint32_t stride,
+                             struct tact_cursor *in)
 {
     uint32_t counts[6];
 
@@ -394,7 +404,8 @@ int tact_derived_topics_get(struct tact_derived_topics *s, uint32_t size, uint32
         in->bad = in->bad || !is_joint_record_valid(joint, size);
     }
     read_body_and_link_frames(s, size, counts[1], counts[2], in);
-    read_wrench_sensors(s, size, contact_record_doubles(size, stride), counts[3], counts[4], in);
+    read_wrench_sensors(s, size, contact_values_size_in_doubles(size, stride), counts[3], counts[4],
+                        in);
     while (!in->bad && s->owner_count < counts[5]) {
         s->owners[s->owner_count++] = read_name_text(in);
     }

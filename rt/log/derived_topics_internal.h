@@ -7,8 +7,8 @@
 #include "recorder.h"
 
 /** Sets err to "WHAT \"NAME\": WHY" and returns -EINVAL. */
-int tact_content_set_error(struct tact_error *err, const char *what, const char *name,
-                           const char *why);
+int tact_recorder_content_set_error(struct tact_error *err, const char *what, const char *name,
+                                    const char *why);
 
 /** Copies of the content's lists; names are owned. */
 struct tact_derived_topics {
@@ -35,9 +35,9 @@ void tact_derived_topics_free(struct tact_derived_topics *derived_topics);
 /** Serialises and parses the lists. Input is untrusted: offsets must be inside a record of `size`
  * doubles, those of contacts inside an element of `stride` if there is a list, else 0. Call
  * tact_derived_topics_free() in any case. @retval 0, -EBADMSG or -ENOMEM */
-void tact_derived_topics_put(const struct tact_derived_topics *derived_topics,
-                             struct tact_bytes *out);
-int tact_derived_topics_get(struct tact_derived_topics *derived_topics, uint32_t size,
-                            uint32_t stride, struct tact_cursor *in);
+void tact_derived_topics_write(const struct tact_derived_topics *derived_topics,
+                               struct tact_bytes *out);
+int tact_derived_topics_read(struct tact_derived_topics *derived_topics, uint32_t size,
+                             uint32_t stride, struct tact_cursor *in);
 
 #endif

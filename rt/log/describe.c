@@ -29,7 +29,7 @@ void tact_session_description_write(const struct tact_recorder_options *options,
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         tact_bytes_append_u32(out, (uint32_t)encoder->channels[i]);
     }
-    tact_derived_topics_put(&encoder->derived_topics, out);
+    tact_derived_topics_write(&encoder->derived_topics, out);
 }
 
 int tact_session_description_read(struct tact_span from, struct tact_session_description *d)
@@ -58,8 +58,8 @@ int tact_session_description_read(struct tact_span from, struct tact_session_des
         encoder->channels[i] = (int)tact_cursor_read_u32(&in);
     }
     int rc = in.bad ? -EBADMSG
-                    : tact_derived_topics_get(&encoder->derived_topics, encoder->size,
-                                              encoder->stride, &in);
+                    : tact_derived_topics_read(&encoder->derived_topics, encoder->size,
+                                               encoder->stride, &in);
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     if (rc == 0 && (derived_topics->contact_count > TACT_RECORDER_WRENCHES ||
                     derived_topics->sensor_count > TACT_RECORDER_WRENCHES)) {

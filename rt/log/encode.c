@@ -21,8 +21,8 @@ uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stam
 struct tact_cdr tact_encoder_begin_message(struct tact_encoder *encoder, int channel,
                                            int64_t stamp_ns)
 {
-    return tact_cdr_begin(encoder->message_sink.begin(encoder->message_sink.self, channel,
-                                                      tact_encoder_wall_time(encoder, stamp_ns)));
+    return tact_cdr_begin_message(encoder->message_sink.begin(
+        encoder->message_sink.self, channel, tact_encoder_wall_time(encoder, stamp_ns)));
 }
 
 static int check_recorder_attachments(const struct tact_recorder_content *content,
@@ -32,17 +32,17 @@ static int check_recorder_attachments(const struct tact_recorder_content *conten
         const struct tact_log_attachment *a = &content->attachments[i];
         if (!a->name || !*a->name || !tact_utf8_valid(a->name) ||
             (a->media_type && !tact_utf8_valid(a->media_type))) {
-            return tact_content_set_error(
+            return tact_recorder_content_set_error(
                 err, "attachment", a->name,
                 "its name is empty, or its name or media type is not UTF-8");
         }
         if (!a->data && a->size > 0) {
-            return tact_content_set_error(err, "attachment", a->name,
-                                          "its size is not 0, but it has no data");
+            return tact_recorder_content_set_error(err, "attachment", a->name,
+                                                   "its size is not 0, but it has no data");
         }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(a->name, content->attachments[j].name) == 0) {
-                return tact_content_set_error(
+                return tact_recorder_content_set_error(
                     err, "attachment", a->name,
                     "another attachment to be recorded has the same name");
             }
@@ -62,19 +62,20 @@ static int check_recorder_facts(const struct tact_recorder_content *content, str
         const struct tact_log_fact *log_fact = &content->facts[i];
         if (!log_fact->key || !*log_fact->key || !log_fact->value ||
             !tact_utf8_valid(log_fact->key) || !tact_utf8_valid(log_fact->value)) {
-            return tact_content_set_error(err, "fact", log_fact->key,
-                                          "its key or value is missing or not UTF-8");
+            return tact_recorder_content_set_error(err, "fact", log_fact->key,
+                                                   "its key or value is missing or not UTF-8");
         }
-        bool is_key_in_use = false;
+        bool is_fact_key_in_use = false;
         for (size_t j = 0; j < sizeof reserved / sizeof reserved[0]; j++) {
-            is_key_in_use = is_key_in_use || strcmp(log_fact->key, reserved[j]) == 0;
+            is_fact_key_in_use = is_fact_key_in_use || strcmp(log_fact->key, reserved[j]) == 0;
         }
         for (size_t j = 0; j < i; j++) {
-            is_key_in_use = is_key_in_use || strcmp(log_fact->key, content->facts[j].key) == 0;
+            is_fact_key_in_use =
+                is_fact_key_in_use || strcmp(log_fact->key, content->facts[j].key) == 0;
         }
-        if (is_key_in_use) {
-            return tact_content_set_error(err, "fact", log_fact->key,
-                                          "two facts of the session have this key");
+        if (is_fact_key_in_use) {
+            return tact_recorder_content_set_error(err, "fact", log_fact->key,
+                                                   "two facts of the session have this key");
         }
     }
     return 0;
@@ -107,22 +108,22 @@ static int add_message_schema(struct tact_encoder *encoder, bool is_topic_enable
                : 0;
 }
 
-static int add_topic_channel(struct tact_encoder *encoder, int channel_index, bool is_topic_enabled,
-                             int schema, const char *topic)
+static int add_topic_channel(struct tact_encoder *encoder, int topic_channel_index,
+                             bool is_topic_enabled, int schema, const char *topic)
 {
     int rc = is_topic_enabled
                  ? encoder->message_sink.channel(encoder->message_sink.self, schema, topic)
                  : -1;
 
-    encoder->channels[channel_index] = rc;
+    encoder->channels[topic_channel_index] = rc;
     return is_topic_enabled && rc < 0 ? rc : 0;
 }
 
 /* Adds one wrench channel per contact, or per sensor, with consecutive ids. */
-static int add_wrench_topics(struct tact_encoder *encoder, int channel_index, int schema)
+static int add_wrench_topics(struct tact_encoder *encoder, int topic_channel_index, int schema)
 {
     const struct tact_derived_topics *s = &encoder->derived_topics;
-    bool contacts = channel_index == TACT_CHANNEL_CONTACTS;
+    bool contacts = topic_channel_index == TACT_CHANNEL_CONTACTS;
     size_t count = contacts ? s->contact_count : s->sensor_count;
     char topic[TACT_RECORDER_TOPIC_NAME + 32];
     int rc = 0;
@@ -132,7 +133,7 @@ static int add_wrench_topics(struct tact_encoder *encoder, int channel_index, in
                  contacts ? s->contacts[i].name : s->sensors[i].name);
         rc = encoder->message_sink.channel(encoder->message_sink.self, schema, topic);
         if (i == 0) {
-            encoder->channels[channel_index] = rc;
+            encoder->channels[topic_channel_index] = rc;
         }
     }
     return rc < 0 ? rc : 0;
@@ -206,7 +207,7 @@ static int add_event_topic(struct tact_encoder *encoder)
     return encoder->event_channel < 0 ? encoder->event_channel : 0;
 }
 
-void tact_put_facts_crc(struct tact_bytes *map)
+void tact_put_crc_of_log_facts(struct tact_bytes *map)
 {
     char text[16];
     snprintf(text, sizeof text, "%08" PRIx32, tact_crc32(0, map->data, map->size));
@@ -238,7 +239,7 @@ static int write_facts_metadata(struct tact_mcap_writer *writer, const struct ta
         tact_bytes_append_text(&map, content->facts[i].key);
         tact_bytes_append_text(&map, content->facts[i].value);
     }
-    tact_put_facts_crc(&map);
+    tact_put_crc_of_log_facts(&map);
     int rc = tact_mcap_writer_metadata(writer, TACT_FACTS_METADATA_NAME, &map);
     tact_bytes_free(&map);
     return rc;
@@ -296,8 +297,8 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
 
 bool tact_encoder_has_channels(const struct tact_encoder *encoder, int count)
 {
-    bool are_channels_present = encoder->tick_channel >= 0 && encoder->tick_channel < count &&
-                                encoder->event_channel >= 0 && encoder->event_channel < count;
+    bool are_topic_channels_present = encoder->tick_channel >= 0 && encoder->tick_channel < count &&
+                                      encoder->event_channel >= 0 && encoder->event_channel < count;
 
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         int last = encoder->channels[i];
@@ -307,9 +308,10 @@ bool tact_encoder_has_channels(const struct tact_encoder *encoder, int count)
         if (last >= 0 && i == TACT_CHANNEL_SENSORS) {
             last += (int)encoder->derived_topics.sensor_count - 1;
         }
-        are_channels_present = are_channels_present && encoder->channels[i] >= -1 && last < count;
+        are_topic_channels_present =
+            are_topic_channels_present && encoder->channels[i] >= -1 && last < count;
     }
-    return are_channels_present;
+    return are_topic_channels_present;
 }
 
 void tact_encoder_free(struct tact_encoder *encoder)
@@ -346,11 +348,11 @@ static void encode_contact_of_list(struct tact_cdr *cdr, const struct tact_encod
         snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, number_of_same_name);
     }
     tact_utf8_repair(name); /* snprintf() may have cut the text within a UTF-8 character */
-    tact_cdr_string(cdr, name);
+    tact_cdr_put_string(cdr, name);
     for (int i = 0; i < TACT_ELEMENT_HEAD; i++) {
-        tact_cdr_u32(cdr, checked_double_to_uint32(element[i]));
+        tact_cdr_put_u32(cdr, checked_double_to_uint32(element[i]));
     }
-    tact_cdr_f64_array(cdr, element + TACT_ELEMENT_HEAD, encoder->stride - TACT_ELEMENT_HEAD);
+    tact_cdr_put_f64_array(cdr, element + TACT_ELEMENT_HEAD, encoder->stride - TACT_ELEMENT_HEAD);
 }
 
 void tact_encode_scene_once(struct tact_encoder *encoder, uint64_t time_ns)
@@ -370,16 +372,16 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
     uint64_t time = tact_encoder_wall_time(encoder, record->stamp_ns);
 
     tact_encode_scene_once(encoder, time);
-    struct tact_cdr cdr = tact_cdr_begin(
+    struct tact_cdr cdr = tact_cdr_begin_message(
         encoder->message_sink.begin(encoder->message_sink.self, encoder->tick_channel, time));
 
-    tact_cdr_time(&cdr, record->stamp_ns);
-    tact_cdr_u64(&cdr, record->tick);
-    tact_cdr_f64_array(&cdr, record->values, encoder->size);
+    tact_cdr_put_time(&cdr, record->stamp_ns);
+    tact_cdr_put_u64(&cdr, record->tick);
+    tact_cdr_put_f64_array(&cdr, record->values, encoder->size);
     if (encoder->stride > 0) {
         const double *element = record->values + encoder->size + 1;
         uint32_t count = checked_double_to_uint32(element[-1]);
-        tact_cdr_u32(&cdr, count);
+        tact_cdr_put_u32(&cdr, count);
         for (uint32_t i = 0; i < count; i++, element += encoder->stride) {
             encode_contact_of_list(&cdr, encoder, element);
         }
@@ -395,9 +397,9 @@ void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stam
 {
     struct tact_cdr cdr = tact_encoder_begin_message(encoder, encoder->event_channel, stamp_ns);
 
-    tact_cdr_time(&cdr, stamp_ns);
-    tact_cdr_u64(&cdr, tick);
-    tact_cdr_string(&cdr, name);
-    tact_cdr_string(&cdr, text);
+    tact_cdr_put_time(&cdr, stamp_ns);
+    tact_cdr_put_u64(&cdr, tick);
+    tact_cdr_put_string(&cdr, name);
+    tact_cdr_put_string(&cdr, text);
     encoder->message_sink.end(encoder->message_sink.self);
 }

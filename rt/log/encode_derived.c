@@ -12,26 +12,28 @@
 static void put_ros_header(struct tact_cdr *cdr, const struct tact_encoder *encoder,
                            int64_t stamp_ns, const char *frame)
 {
-    tact_cdr_time(cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns));
-    tact_cdr_string(cdr, frame);
+    tact_cdr_put_time(cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns));
+    tact_cdr_put_string(cdr, frame);
 }
 
 /* One sequence of JointState: empty if no joint has the quantity, else one value per joint (NaN if
  * absent). */
 static void put_joint_states(struct tact_cdr *cdr, const struct tact_derived_topics *derived_topics,
-                             const struct tact_record *record, size_t offset_member)
+                             const struct tact_record *record, size_t joint_value_offset_member)
 {
-    size_t known_value_count = 0;
+    size_t joints_with_value_count = 0;
     uint32_t offset;
 
     for (size_t i = 0; i < derived_topics->joint_count; i++) {
-        memcpy(&offset, (const char *)&derived_topics->joints[i] + offset_member, sizeof offset);
-        known_value_count += offset != TACT_RECORDER_NONE;
+        memcpy(&offset, (const char *)&derived_topics->joints[i] + joint_value_offset_member,
+               sizeof offset);
+        joints_with_value_count += offset != TACT_RECORDER_NONE;
     }
-    tact_cdr_u32(cdr, known_value_count ? (uint32_t)derived_topics->joint_count : 0);
-    for (size_t i = 0; known_value_count && i < derived_topics->joint_count; i++) {
-        memcpy(&offset, (const char *)&derived_topics->joints[i] + offset_member, sizeof offset);
-        tact_cdr_f64(cdr, offset != TACT_RECORDER_NONE ? record->values[offset] : (double)NAN);
+    tact_cdr_put_u32(cdr, joints_with_value_count ? (uint32_t)derived_topics->joint_count : 0);
+    for (size_t i = 0; joints_with_value_count && i < derived_topics->joint_count; i++) {
+        memcpy(&offset, (const char *)&derived_topics->joints[i] + joint_value_offset_member,
+               sizeof offset);
+        tact_cdr_put_f64(cdr, offset != TACT_RECORDER_NONE ? record->values[offset] : (double)NAN);
     }
 }
 
@@ -42,9 +44,9 @@ static void encode_joint_states(struct tact_encoder *encoder, const struct tact_
         encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
 
     put_ros_header(&cdr, encoder, record->stamp_ns, "");
-    tact_cdr_u32(&cdr, (uint32_t)derived_topics->joint_count);
+    tact_cdr_put_u32(&cdr, (uint32_t)derived_topics->joint_count);
     for (size_t i = 0; i < derived_topics->joint_count; i++) {
-        tact_cdr_string(&cdr, derived_topics->joints[i].name);
+        tact_cdr_put_string(&cdr, derived_topics->joints[i].name);
     }
     put_joint_states(&cdr, derived_topics, record, offsetof(struct tact_recorder_joint, position));
     put_joint_states(&cdr, derived_topics, record, offsetof(struct tact_recorder_joint, velocity));
@@ -58,20 +60,21 @@ static void write_transform(struct tact_cdr *cdr, const struct tact_encoder *enc
                             const double *pose)
 {
     put_ros_header(cdr, encoder, stamp_ns, parent);
-    tact_cdr_string(cdr, child);
-    tact_cdr_f64_array(cdr, pose, 3);
-    tact_cdr_f64_array(cdr, pose + 4, 3);
-    tact_cdr_f64(cdr, pose[3]);
+    tact_cdr_put_string(cdr, child);
+    tact_cdr_put_f64_array(cdr, pose, 3);
+    tact_cdr_put_f64_array(cdr, pose + 4, 3);
+    tact_cdr_put_f64(cdr, pose[3]);
 }
 
 /* The frame of a base that moves in the world, as in contact/world/hand.h. */
-static void pose_of_moving_base(const struct tact_pose *start_pose, const double *q, double out[7])
+static void compute_moving_base_pose(const struct tact_pose *base_start_pose, const double *q,
+                                     double out[7])
 {
     struct tact_pose pose;
     double rotation[4];
     tact_quat_from_rotvec(rotation, q + 3);
-    tact_quat_mul(pose.quat_wxyz, rotation, start_pose->quat_wxyz);
-    tact_v3_add(pose.position, start_pose->position, q);
+    tact_quat_mul(pose.quat_wxyz, rotation, base_start_pose->quat_wxyz);
+    tact_v3_add(pose.position, base_start_pose->position, q);
     memcpy(out, &pose, sizeof pose);
 }
 
@@ -80,11 +83,12 @@ static void link_pose_in_parent(const struct tact_recorder_link *link, const dou
                                 double out[7])
 {
     const double q = values[link->position], half_joint_angle = 0.5 * q;
-    struct tact_pose pose_at_zero, motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}}, pose;
+    struct tact_pose link_pose_at_zero_position, motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}},
+                                                 pose;
 
-    memcpy(&pose_at_zero, link->pose, sizeof pose_at_zero);
+    memcpy(&link_pose_at_zero_position, link->pose, sizeof link_pose_at_zero_position);
     if (link->slides == TACT_RECORDER_BASE) {
-        pose_of_moving_base(&pose_at_zero, values + link->position, out);
+        compute_moving_base_pose(&link_pose_at_zero_position, values + link->position, out);
         return;
     }
     if (link->slides) {
@@ -93,27 +97,28 @@ static void link_pose_in_parent(const struct tact_recorder_link *link, const dou
         motion.quat_wxyz[0] = tact_cos(half_joint_angle);
         tact_v3_scale(motion.quat_wxyz + 1, link->axis, tact_sin(half_joint_angle));
     }
-    tact_pose_mul(&pose, &pose_at_zero, &motion);
+    tact_pose_mul(&pose, &link_pose_at_zero_position, &motion);
     memcpy(out, &pose, sizeof pose);
 }
 
 /* Locates the values of each shown contact: in the record, or in its list, which is in the same
  * order. */
-static void find_contact_values(struct tact_encoder *encoder, const struct tact_record *record)
+static void locate_values_of_each_contact(struct tact_encoder *encoder,
+                                          const struct tact_record *record)
 {
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     const double *element = record->values + encoder->size + 1;
-    size_t remaining_elements = encoder->stride > 0 ? (size_t)element[-1] : 0;
+    size_t remaining_contact_elements = encoder->stride > 0 ? (size_t)element[-1] : 0;
 
     for (size_t i = 0; i < derived_topics->contact_count; i++) {
         const struct tact_recorder_contact *c = &derived_topics->contacts[i];
         encoder->at[i] = encoder->stride > 0 ? NULL : record->values;
-        for (; remaining_elements > 0 &&
+        for (; remaining_contact_elements > 0 &&
                (element[0] < c->a || (element[0] == c->a && element[1] < c->b));
-             remaining_elements--) {
+             remaining_contact_elements--) {
             element += encoder->stride;
         }
-        if (remaining_elements > 0 && element[0] == c->a && element[1] == c->b) {
+        if (remaining_contact_elements > 0 && element[0] == c->a && element[1] == c->b) {
             encoder->at[i] = element + TACT_ELEMENT_HEAD;
         }
     }
@@ -144,7 +149,7 @@ static void encode_transforms(struct tact_encoder *encoder, const struct tact_re
     for (size_t i = 0; i < derived_topics->contact_count; i++) {
         count += is_contact_touching(encoder, i);
     }
-    tact_cdr_u32(&cdr, (uint32_t)count);
+    tact_cdr_put_u32(&cdr, (uint32_t)count);
     for (size_t i = 0; i < derived_topics->body_count; i++) {
         write_transform(&cdr, encoder, record->stamp_ns, "world", derived_topics->bodies[i].name,
                         record->values + derived_topics->bodies[i].pose);
@@ -172,7 +177,7 @@ static void encode_wrench(struct tact_encoder *encoder, int channel,
     struct tact_cdr cdr = tact_encoder_begin_message(encoder, channel, record->stamp_ns);
 
     put_ros_header(&cdr, encoder, record->stamp_ns, frame);
-    tact_cdr_f64_array(&cdr, wrench, 6);
+    tact_cdr_put_f64_array(&cdr, wrench, 6);
     encoder->message_sink.end(encoder->message_sink.self);
 }
 
@@ -199,7 +204,7 @@ static void encode_wrenches(struct tact_encoder *encoder, const struct tact_reco
 /* An arrow per touching contact; arrows of separated contacts are deleted. */
 static void encode_contact_arrows(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    static const double zero_vector[3];
+    static const double zeros_without_contact[3];
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     uint32_t count = 0;
 
@@ -211,15 +216,16 @@ static void encode_contact_arrows(struct tact_encoder *encoder, const struct tac
     }
     struct tact_cdr cdr = tact_encoder_begin_message(
         encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
-    tact_cdr_u32(&cdr, count);
+    tact_cdr_put_u32(&cdr, count);
     for (size_t i = 0; i < derived_topics->contact_count; i++) {
         const struct tact_recorder_contact *contact = &derived_topics->contacts[i];
         const double *at = encoder->at[i];
         bool touching = is_contact_touching(encoder, i);
         if (touching || encoder->is_force_arrow_shown[i]) {
             tact_put_arrow_marker(&cdr, (int64_t)tact_encoder_wall_time(encoder, record->stamp_ns),
-                                  (int32_t)i, touching, at ? at + contact->patch : zero_vector,
-                                  at ? at + contact->wrench : zero_vector,
+                                  (int32_t)i, touching,
+                                  at ? at + contact->patch : zeros_without_contact,
+                                  at ? at + contact->wrench : zeros_without_contact,
                                   at ? (int)at[contact->limits] : 0);
         }
         encoder->is_force_arrow_shown[i] = touching;
@@ -229,7 +235,7 @@ static void encode_contact_arrows(struct tact_encoder *encoder, const struct tac
 
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    find_contact_values(encoder, record);
+    locate_values_of_each_contact(encoder, record);
     if (encoder->channels[TACT_CHANNEL_JOINTS] >= 0) {
         encode_joint_states(encoder, record);
     }

@@ -101,7 +101,7 @@ const char *tact_encoder_owner_name(const struct tact_encoder *encoder, double s
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);
 /** Appends the key TACT_FACTS_CRC_KEY to a map of facts: MCAP has no checksum of a metadata record
  * in a log without an end. */
-void tact_put_facts_crc(struct tact_bytes *map);
+void tact_put_crc_of_log_facts(struct tact_bytes *map);
 
 /** Encodes joints, frames, wrenches and arrows of a record; encode_derived.c. */
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record);

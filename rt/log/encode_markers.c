@@ -20,49 +20,49 @@ struct ros_marker {
     struct tact_pose pose;
     double scale[3];
     float marker_color_rgba[4];
-    bool moves_with_frame; /* the marker moves with its frame */
+    bool marker_moves_with_frame; /* the marker moves with its frame */
 };
 
 static void put_marker_header(struct tact_cdr *cdr, const struct ros_marker *m)
 {
-    tact_cdr_time(cdr, m->wall_ns);
-    tact_cdr_string(cdr, m->frame);
-    tact_cdr_string(cdr, m->group);
-    tact_cdr_u32(cdr, (uint32_t)m->id);
-    tact_cdr_u32(cdr, (uint32_t)m->type);
-    tact_cdr_u32(cdr, (uint32_t)m->action);
-    tact_cdr_f64_array(cdr, m->pose.position, 3);
-    tact_cdr_f64_array(cdr, m->pose.quat_wxyz + 1, 3); /* ROS puts w last */
-    tact_cdr_f64(cdr, m->pose.quat_wxyz[0]);
-    tact_cdr_f64_array(cdr, m->scale, 3);
+    tact_cdr_put_time(cdr, m->wall_ns);
+    tact_cdr_put_string(cdr, m->frame);
+    tact_cdr_put_string(cdr, m->group);
+    tact_cdr_put_u32(cdr, (uint32_t)m->id);
+    tact_cdr_put_u32(cdr, (uint32_t)m->type);
+    tact_cdr_put_u32(cdr, (uint32_t)m->action);
+    tact_cdr_put_f64_array(cdr, m->pose.position, 3);
+    tact_cdr_put_f64_array(cdr, m->pose.quat_wxyz + 1, 3); /* ROS puts w last */
+    tact_cdr_put_f64(cdr, m->pose.quat_wxyz[0]);
+    tact_cdr_put_f64_array(cdr, m->scale, 3);
     for (int i = 0; i < 4; i++) {
-        tact_cdr_f32(cdr, m->marker_color_rgba[i]);
+        tact_cdr_put_f32(cdr, m->marker_color_rgba[i]);
     }
-    tact_cdr_u32(cdr, 0); /* lifetime: unlimited */
-    tact_cdr_u32(cdr, 0);
-    tact_cdr_u8(cdr, m->moves_with_frame);
+    tact_cdr_put_u32(cdr, 0); /* lifetime: unlimited */
+    tact_cdr_put_u32(cdr, 0);
+    tact_cdr_put_u8(cdr, m->marker_moves_with_frame);
 }
 
 /* Writes the fields of a Marker after the colours per point: no texture, text or mesh file. */
 static void put_marker_fields_after_colours(struct tact_cdr *cdr)
 {
-    tact_cdr_string(cdr, "");
-    tact_cdr_time(cdr, 0);
-    tact_cdr_string(cdr, "");
-    tact_cdr_string(cdr, "");
-    tact_cdr_u32(cdr, 0);
-    tact_cdr_u32(cdr, 0);
-    tact_cdr_string(cdr, "");
-    tact_cdr_string(cdr, "");
-    tact_cdr_string(cdr, "");
-    tact_cdr_u32(cdr, 0);
-    tact_cdr_u8(cdr, 0);
+    tact_cdr_put_string(cdr, "");
+    tact_cdr_put_time(cdr, 0);
+    tact_cdr_put_string(cdr, "");
+    tact_cdr_put_string(cdr, "");
+    tact_cdr_put_u32(cdr, 0);
+    tact_cdr_put_u32(cdr, 0);
+    tact_cdr_put_string(cdr, "");
+    tact_cdr_put_string(cdr, "");
+    tact_cdr_put_string(cdr, "");
+    tact_cdr_put_u32(cdr, 0);
+    tact_cdr_put_u8(cdr, 0);
 }
 
 /* Writes the fields of a Marker after the points, without colours per point. */
 static void put_marker_fields_after_points(struct tact_cdr *cdr)
 {
-    tact_cdr_u32(cdr, 0);
+    tact_cdr_put_u32(cdr, 0);
     put_marker_fields_after_colours(cdr);
 }
 
@@ -84,30 +84,33 @@ void tact_put_arrow_marker(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bo
     double tip[3];
 
     put_marker_header(cdr, &m);
-    tact_cdr_u32(cdr, touching ? 2 : 0);
+    tact_cdr_put_u32(cdr, touching ? 2 : 0);
     if (touching) {
         for (int i = 0; i < 3; i++) {
             tip[i] = center[i] + ARROW_METRES_PER_NEWTON * force[i];
         }
-        tact_cdr_f64_array(cdr, center, 3);
-        tact_cdr_f64_array(cdr, tip, 3);
+        tact_cdr_put_f64_array(cdr, center, 3);
+        tact_cdr_put_f64_array(cdr, tip, 3);
     }
     put_marker_fields_after_points(cdr);
 }
 
 /* Colour for a value from 0 to 1: a sequential map in order of lightness, also for people who
  * confuse red and green. */
-static void put_pressure_color(struct tact_cdr *cdr, float pressure_ratio)
+static void put_pressure_color(struct tact_cdr *cdr, float pressure_over_peak_pressure)
 {
-    static const float stops[4][3] = {
+    static const float colour_stops[4][3] = {
         {0.20F, 0.05F, 0.35F}, {0.70F, 0.15F, 0.35F}, {0.95F, 0.50F, 0.15F}, {1.0F, 0.95F, 0.45F}};
     float at =
-        3.0F * (pressure_ratio > 0.0F ? (pressure_ratio < 1.0F ? pressure_ratio : 1.0F) : 0.0F);
+        3.0F * (pressure_over_peak_pressure > 0.0F
+                    ? (pressure_over_peak_pressure < 1.0F ? pressure_over_peak_pressure : 1.0F)
+                    : 0.0F);
     int i = at < 2.0F ? (int)at : 2;
     for (int k = 0; k < 3; k++) {
-        tact_cdr_f32(cdr, stops[i][k] + (at - (float)i) * (stops[i + 1][k] - stops[i][k]));
+        tact_cdr_put_f32(cdr, colour_stops[i][k] +
+                                  (at - (float)i) * (colour_stops[i + 1][k] - colour_stops[i][k]));
     }
-    tact_cdr_f32(cdr, 1.0F);
+    tact_cdr_put_f32(cdr, 1.0F);
 }
 
 /* Corners of the triangles of a map's polygons: their number, each visited if cdr is not NULL, as
@@ -130,7 +133,7 @@ static uint32_t put_pressure_triangles(struct tact_cdr *cdr, const struct tact_p
                     if (cdr && peak > 0.0F) {
                         put_pressure_color(cdr, at[3] / peak);
                     } else if (cdr) {
-                        tact_cdr_f64_array(cdr, p, 3);
+                        tact_cdr_put_f64_array(cdr, p, 3);
                     }
                 }
             }
@@ -159,9 +162,9 @@ void tact_put_pressure_marker(struct tact_cdr *cdr, int64_t wall_ns,
         peak = map->patch[i].peak > peak ? map->patch[i].peak : peak;
     }
     put_marker_header(cdr, &m);
-    tact_cdr_u32(cdr, count);
+    tact_cdr_put_u32(cdr, count);
     put_pressure_triangles(cdr, map, 0.0F);
-    tact_cdr_u32(cdr, peak > 0.0F ? count : 0);
+    tact_cdr_put_u32(cdr, peak > 0.0F ? count : 0);
     if (peak > 0.0F) {
         put_pressure_triangles(cdr, map, peak);
     }
@@ -180,9 +183,9 @@ static void put_mesh_triangles(struct tact_cdr *cdr, const struct tact_mesh *mes
 {
     size_t count = 3 * mesh->triangle_count;
 
-    tact_cdr_u32(cdr, (uint32_t)count);
+    tact_cdr_put_u32(cdr, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
-        tact_cdr_f64_array(cdr, mesh->vertices + 3 * (size_t)mesh->triangles[i], 3);
+        tact_cdr_put_f64_array(cdr, mesh->vertices + 3 * (size_t)mesh->triangles[i], 3);
     }
 }
 
@@ -200,7 +203,7 @@ static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
         .scale = {1.0, 1.0, 1.0},
         .marker_color_rgba = {fixed ? 0.6F : 0.35F, fixed ? 0.6F : 0.55F, fixed ? 0.6F : 0.8F,
                               fixed ? 0.5F : 0.9F},
-        .moves_with_frame = true,
+        .marker_moves_with_frame = true,
     };
 
     if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_BOX) {
@@ -218,13 +221,13 @@ static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
     if (m.type == TRIANGLE_LIST) {
         put_mesh_triangles(cdr, shape->mesh);
     } else {
-        tact_cdr_u32(cdr, 0);
+        tact_cdr_put_u32(cdr, 0);
     }
     put_marker_fields_after_points(cdr);
 }
 
 /* Size that a shape's triangles add to the message: three points of three doubles each. */
-static size_t triangle_bytes(const struct tact_shape *shape)
+static size_t marker_triangle_bytes(const struct tact_shape *shape)
 {
     bool solid = shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_BOX ||
                  shape->kind == TACT_SHAPE_HALFSPACE;
@@ -233,36 +236,39 @@ static size_t triangle_bytes(const struct tact_shape *shape)
 
 /* Returns true where a shape gets a marker; the bytes of its triangles are then no longer available
  * to others. */
-static bool reserve_triangle_bytes(const struct tact_shape *shape, size_t *remaining_triangle_bytes)
+static bool reserve_marker_triangle_bytes(const struct tact_shape *shape,
+                                          size_t *remaining_marker_triangle_bytes)
 {
-    if (!is_shape_drawable(shape) || triangle_bytes(shape) > *remaining_triangle_bytes) {
+    if (!is_shape_drawable(shape) ||
+        marker_triangle_bytes(shape) > *remaining_marker_triangle_bytes) {
         return false;
     }
-    *remaining_triangle_bytes -= triangle_bytes(shape);
+    *remaining_marker_triangle_bytes -= marker_triangle_bytes(shape);
     return true;
 }
 
 void tact_encode_scene(const struct tact_recorder_content *content, size_t most,
                        struct tact_bytes *out, struct tact_scene_omitted_shapes *omitted_shapes)
 {
-    struct tact_cdr cdr = tact_cdr_begin(out);
-    size_t remaining_triangle_bytes = most;
+    struct tact_cdr cdr = tact_cdr_begin_message(out);
+    size_t remaining_marker_triangle_bytes = most;
     uint32_t count = 0;
 
     *omitted_shapes = (struct tact_scene_omitted_shapes){0};
     for (size_t i = 0; i < content->shape_count; i++) {
-        bool has_marker =
-            reserve_triangle_bytes(content->shapes[i].shape, &remaining_triangle_bytes);
-        count += has_marker;
-        if (!has_marker && is_shape_drawable(content->shapes[i].shape)) {
+        bool has_shape_marker = reserve_marker_triangle_bytes(content->shapes[i].shape,
+                                                              &remaining_marker_triangle_bytes);
+        count += has_shape_marker;
+        if (!has_shape_marker && is_shape_drawable(content->shapes[i].shape)) {
             omitted_shapes->first =
                 omitted_shapes->count++ > 0 ? omitted_shapes->first : content->shapes[i].frame;
         }
     }
-    tact_cdr_u32(&cdr, count);
-    remaining_triangle_bytes = most;
+    tact_cdr_put_u32(&cdr, count);
+    remaining_marker_triangle_bytes = most;
     for (size_t i = 0; i < content->shape_count; i++) {
-        if (reserve_triangle_bytes(content->shapes[i].shape, &remaining_triangle_bytes)) {
+        if (reserve_marker_triangle_bytes(content->shapes[i].shape,
+                                          &remaining_marker_triangle_bytes)) {
             put_shape_marker(&cdr, (int32_t)i, &content->shapes[i]);
         }
     }

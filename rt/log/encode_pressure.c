@@ -15,23 +15,23 @@ static void put_pressure_patch(struct tact_cdr *cdr, const struct tact_encoder *
     snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner_name(encoder, patch->a),
              tact_encoder_owner_name(encoder, patch->b));
     tact_utf8_repair(name); /* the text may be cut within a UTF-8 character */
-    tact_cdr_string(cdr, name);
-    tact_cdr_u32(cdr, patch->a);
-    tact_cdr_u32(cdr, patch->b);
-    tact_cdr_f64_array(cdr, patch->center, 3);
-    tact_cdr_f64_array(cdr, patch->normal, 3);
-    tact_cdr_f64(cdr, patch->area);
-    tact_cdr_f64(cdr, patch->load);
-    tact_cdr_f32(cdr, patch->peak);
-    tact_cdr_u32(cdr, patch->left_out);
-    tact_cdr_u32(cdr, patch->polygons);
+    tact_cdr_put_string(cdr, name);
+    tact_cdr_put_u32(cdr, patch->a);
+    tact_cdr_put_u32(cdr, patch->b);
+    tact_cdr_put_f64_array(cdr, patch->center, 3);
+    tact_cdr_put_f64_array(cdr, patch->normal, 3);
+    tact_cdr_put_f64(cdr, patch->area);
+    tact_cdr_put_f64(cdr, patch->load);
+    tact_cdr_put_f32(cdr, patch->peak);
+    tact_cdr_put_u32(cdr, patch->left_out);
+    tact_cdr_put_u32(cdr, patch->polygons);
     for (uint32_t i = 0; i < patch->polygons; i++) {
-        tact_cdr_u8(cdr, sides[i]);
+        tact_cdr_put_u8(cdr, sides[i]);
     }
-    tact_cdr_u32(cdr, 4 * corners);
+    tact_cdr_put_u32(cdr, 4 * corners);
     for (uint32_t i = 0; i < corners; i++) {
         for (int k = 0; k < 4; k++) {
-            tact_cdr_f32(cdr, corner[i][k]);
+            tact_cdr_put_f32(cdr, corner[i][k]);
         }
     }
 }
@@ -43,11 +43,11 @@ static void encode_pressure_patches(struct tact_encoder *encoder, uint64_t tick,
     const float(*corner)[4] = map->corner;
     const uint8_t *sides = map->sides;
 
-    tact_cdr_time(&cdr, stamp_ns);
-    tact_cdr_u64(&cdr, tick);
-    tact_cdr_u32(&cdr, map->patches_left_out);
-    tact_cdr_u32(&cdr, map->left_out);
-    tact_cdr_u32(&cdr, map->patches);
+    tact_cdr_put_time(&cdr, stamp_ns);
+    tact_cdr_put_u64(&cdr, tick);
+    tact_cdr_put_u32(&cdr, map->patches_left_out);
+    tact_cdr_put_u32(&cdr, map->left_out);
+    tact_cdr_put_u32(&cdr, map->patches);
     for (uint32_t i = 0; i < map->patches; i++) {
         uint32_t corners = 0;
         for (uint32_t k = 0; k < map->patch[i].polygons; k++) {
@@ -71,7 +71,7 @@ static void encode_pressure_marker(struct tact_encoder *encoder, int64_t stamp_n
     }
     encoder->is_pressure_marker_shown = map->polygons > 0;
     struct tact_cdr cdr = tact_encoder_begin_message(encoder, channel, stamp_ns);
-    tact_cdr_u32(&cdr, 1);
+    tact_cdr_put_u32(&cdr, 1);
     tact_put_pressure_marker(&cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns), map);
     encoder->message_sink.end(encoder->message_sink.self);
 }

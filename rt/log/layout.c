@@ -13,12 +13,12 @@
 /* Slot of a field name in the hash table (FNV-1a), or the free slot for it. */
 static uint32_t field_hash_slot(const struct tact_layout *layout, const char *name)
 {
-    uint32_t hash = 2166136261U;
+    uint32_t field_name_hash = 2166136261U;
 
     for (const char *c = name; *c; c++) {
-        hash = (hash ^ (unsigned char)*c) * 16777619U;
+        field_name_hash = (field_name_hash ^ (unsigned char)*c) * 16777619U;
     }
-    uint32_t at = hash & (layout->slots - 1);
+    uint32_t at = field_name_hash & (layout->slots - 1);
     while (layout->taken[at] && strcmp(layout->fields[layout->taken[at] - 1].name, name) != 0) {
         at = (at + 1) & (layout->slots - 1);
     }
@@ -117,7 +117,8 @@ static void put_name_with_suffix(const char *base, uint32_t number, char out[TAC
     snprintf(out, TACT_FIELD_NAME, "%.*s%s", truncated_name_length, base, suffix);
 }
 
-static int is_suffix_used(const struct tact_layout *layout, const char *base, uint32_t number)
+static int is_field_name_suffix_used(const struct tact_layout *layout, const char *base,
+                                     uint32_t number)
 {
     char name[TACT_FIELD_NAME];
 
@@ -128,30 +129,31 @@ static int is_suffix_used(const struct tact_layout *layout, const char *base, ui
 /* Finds a free suffix from `from` to `last` whose predecessor is used: the smallest free one if all
  * used ones are below it. Returns last + 1 where none is found. Long names that differ at their
  * ends share suffixes, so that many in a row may be used: steps double, then halve. */
-static uint32_t find_free_suffix(const struct tact_layout *layout, const char *base, uint32_t from,
-                                 uint32_t last)
+static uint32_t find_unused_field_name_suffix(const struct tact_layout *layout, const char *base,
+                                              uint32_t from, uint32_t last)
 {
-    uint32_t largest_used_suffix = from, free_suffix = last, step = 1;
+    uint32_t largest_used_name_suffix = from, free_suffix = last, step = 1;
 
-    if (!is_suffix_used(layout, base, from)) {
+    if (!is_field_name_suffix_used(layout, base, from)) {
         return from;
     }
-    while (step <= last - largest_used_suffix &&
-           is_suffix_used(layout, base, largest_used_suffix + step)) {
-        largest_used_suffix += step;
+    while (step <= last - largest_used_name_suffix &&
+           is_field_name_suffix_used(layout, base, largest_used_name_suffix + step)) {
+        largest_used_name_suffix += step;
         step = last > 9 ? 2 * step : 1; /* one by one at first: names in scenes may have these */
     }
-    if (step <= last - largest_used_suffix) {
-        free_suffix = largest_used_suffix + step;
-    } else if (largest_used_suffix == last || is_suffix_used(layout, base, last)) {
+    if (step <= last - largest_used_name_suffix) {
+        free_suffix = largest_used_name_suffix + step;
+    } else if (largest_used_name_suffix == last || is_field_name_suffix_used(layout, base, last)) {
         return last + 1;
     }
-    while (free_suffix - largest_used_suffix > 1) {
-        uint32_t middle_suffix = largest_used_suffix + (free_suffix - largest_used_suffix) / 2;
-        if (is_suffix_used(layout, base, middle_suffix)) {
-            largest_used_suffix = middle_suffix;
+    while (free_suffix - largest_used_name_suffix > 1) {
+        uint32_t middle_name_suffix =
+            largest_used_name_suffix + (free_suffix - largest_used_name_suffix) / 2;
+        if (is_field_name_suffix_used(layout, base, middle_name_suffix)) {
+            largest_used_name_suffix = middle_name_suffix;
         } else {
-            free_suffix = middle_suffix;
+            free_suffix = middle_name_suffix;
         }
     }
     return free_suffix;
@@ -171,7 +173,7 @@ static int make_field_name_unique(const struct tact_layout *layout, char name[TA
         if (from > last) {
             continue;
         }
-        uint32_t number = find_free_suffix(layout, base, from, last);
+        uint32_t number = find_unused_field_name_suffix(layout, base, from, last);
         if (number <= last) {
             put_name_with_suffix(base, number, name);
             if (next) {
@@ -205,12 +207,12 @@ const struct tact_field *tact_layout_find(const struct tact_layout *layout, cons
     return number ? &layout->fields[number - 1] : NULL;
 }
 
-static long append_layout_field(struct tact_layout *layout, uint32_t max_size,
+static long append_layout_field(struct tact_layout *layout, uint32_t max_layout_doubles,
                                 enum tact_field_kind kind, const char *name, const char *unit,
                                 uint32_t count)
 {
     if (!name || (unit && strlen(unit) >= TACT_FIELD_UNIT) || count == 0 ||
-        layout->size > max_size || count > max_size - layout->size ||
+        layout->size > max_layout_doubles || count > max_layout_doubles - layout->size ||
         (unsigned)kind > TACT_FIELD_TIMING) {
         return -EINVAL;
     }
@@ -244,13 +246,13 @@ long tact_layout_add_pair(struct tact_layout *layout, const struct tact_layout *
                           const char *name)
 {
     uint32_t first = layout->size;
-    char prefixed_name[4 * TACT_FIELD_NAME];
+    char prefixed_field_name[4 * TACT_FIELD_NAME];
 
     for (uint32_t i = 0; i < element->field_count; i++) {
         const struct tact_field *field = &element->fields[i];
-        snprintf(prefixed_name, sizeof prefixed_name, "%.180s_%s", name, field->name);
-        long offset = append_layout_field(layout, TACT_LAYOUT_MAX_READ, field->kind, prefixed_name,
-                                          field->unit, field->count);
+        snprintf(prefixed_field_name, sizeof prefixed_field_name, "%.180s_%s", name, field->name);
+        long offset = append_layout_field(layout, TACT_LAYOUT_MAX_READ, field->kind,
+                                          prefixed_field_name, field->unit, field->count);
         if (offset < 0) {
             return offset;
         }

@@ -55,11 +55,11 @@ static int open_log_file(const char *path, int replace, bool *is_file_created,
                          struct tact_error *err)
 {
     const int flags = O_WRONLY | O_CLOEXEC;
-    bool is_regular = is_regular_file(path);
-    int fd = is_regular ? open(path, flags | O_CREAT | O_EXCL, 0666) : open(path, flags);
+    bool is_regular_log_file = is_regular_file(path);
+    int fd = is_regular_log_file ? open(path, flags | O_CREAT | O_EXCL, 0666) : open(path, flags);
 
-    *is_file_created = is_regular && fd >= 0;
-    if (fd < 0 && is_regular && errno == EEXIST && replace) {
+    *is_file_created = is_regular_log_file && fd >= 0;
+    if (fd < 0 && is_regular_log_file && errno == EEXIST && replace) {
         fd = open(path, flags | O_CREAT, 0666);
     }
     tact_error_at(err, path, 0, 0, NULL);
@@ -84,9 +84,9 @@ int tact_log_file_create_part(const char *path, int replace, bool *is_file_creat
     return open_log_file(path, replace, is_file_created, err);
 }
 
-/* Number between the prefix `head` and `number_suffix` in a file name, or -1. */
+/* Number between the prefix `head` and `text_after_file_number` in a file name, or -1. */
 static long parse_file_number(const char *name, const char *head, size_t head_size,
-                              const char *number_suffix)
+                              const char *text_after_file_number)
 {
     size_t digit_count = 0;
 
@@ -98,23 +98,23 @@ static long parse_file_number(const char *name, const char *head, size_t head_si
         digit_count++;
     }
     return digit_count > 0 && digit_count <= MAX_FILE_NUMBER_DIGITS &&
-                   strcmp(name + digit_count, number_suffix) == 0
+                   strcmp(name + digit_count, text_after_file_number) == 0
                ? strtol(name, NULL, 10)
                : -1;
 }
 
-/* Largest number between `head` and `number_suffix` in the file names of the folder of `path`; -1:
- * none. */
+/* Largest number between `head` and `text_after_file_number` in the file names of the folder of
+ * `path`; -1: none. */
 static long find_largest_file_number(const char *path, const char *head, size_t head_size,
-                                     const char *number_suffix)
+                                     const char *text_after_file_number)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    const char *last_slash = strrchr(path, '/');
+    char *folder = last_slash ? strndup(path, (size_t)(last_slash - path) + 1) : strdup(".");
     DIR *list = folder ? opendir(folder) : NULL;
     long largest = -1;
 
     for (struct dirent *entry; list && (entry = readdir(list));) {
-        long number = parse_file_number(entry->d_name, head, head_size, number_suffix);
+        long number = parse_file_number(entry->d_name, head, head_size, text_after_file_number);
         largest = number > largest ? number : largest;
     }
     if (list) {
@@ -126,8 +126,8 @@ static long find_largest_file_number(const char *path, const char *head, size_t 
 
 static const char *file_name_of_path(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *last_slash = strrchr(path, '/');
+    return last_slash ? last_slash + 1 : path;
 }
 
 /* Number of a later file of the session whose first file has this name, or -1: "a.2.mcap" for
@@ -135,14 +135,15 @@ static const char *file_name_of_path(const char *path)
 static long later_log_part_number(const char *path)
 {
     const char *name = file_name_of_path(path), *dot = strrchr(name, '.');
-    size_t stem_length = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    size_t length_before_log_extension = dot && dot > name ? (size_t)(dot - name) : strlen(name);
     char head[NAME_MAX + 2];
 
-    if (stem_length > NAME_MAX) {
+    if (length_before_log_extension > NAME_MAX) {
         return -1;
     }
-    snprintf(head, sizeof head, "%.*s.", (int)stem_length, name);
-    long number = find_largest_file_number(path, head, stem_length + 1, name + stem_length);
+    snprintf(head, sizeof head, "%.*s.", (int)length_before_log_extension, name);
+    long number = find_largest_file_number(path, head, length_before_log_extension + 1,
+                                           name + length_before_log_extension);
     return number > 1 ? number : -1;
 }
 
@@ -170,9 +171,9 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
     if (number < 0) {
         return 0;
     }
-    char *later_part_path = tact_log_part_path(path, (unsigned)number);
-    tact_error_at(err, later_part_path, 0, 0, NULL);
-    free(later_part_path);
+    char *later_log_part_path = tact_log_part_path(path, (unsigned)number);
+    tact_error_at(err, later_log_part_path, 0, 0, NULL);
+    free(later_log_part_path);
     return tact_error_set(err, -EEXIST,
                           "this file of a session of the same name exists already; --force "
                           "replaces it once the new session reaches it");
@@ -184,25 +185,25 @@ static int open_next_numbered_file(const char *path, const char *at, const char 
                                    char **name, bool *is_file_created, struct tact_error *err)
 {
     const char *base = file_name_of_path(path),
-               *number_suffix = at + sizeof FILE_NUMBER_PLACEHOLDER - 1;
-    long number = find_largest_file_number(path, base, (size_t)(at - base), number_suffix);
-    size_t path_capacity = strlen(path) + MAX_FILE_NUMBER_DIGITS + 2;
-    char *numbered_path = malloc(path_capacity);
-    int rc = numbered_path ? -EEXIST : -ENOMEM;
+               *text_after_file_number = at + sizeof FILE_NUMBER_PLACEHOLDER - 1;
+    long number = find_largest_file_number(path, base, (size_t)(at - base), text_after_file_number);
+    size_t log_path_capacity = strlen(path) + MAX_FILE_NUMBER_DIGITS + 2;
+    char *numbered_log_path = malloc(log_path_capacity);
+    int rc = numbered_log_path ? -EEXIST : -ENOMEM;
 
     while (rc == -EEXIST && ++number < 1000000000) {
         number = number > 0 ? number : 1;
-        snprintf(numbered_path, path_capacity, "%.*s%ld%s", (int)(at - path), path, number,
-                 number_suffix);
-        rc = tact_recorder_check(numbered_path, 0, ring_folder, err);
+        snprintf(numbered_log_path, log_path_capacity, "%.*s%ld%s", (int)(at - path), path, number,
+                 text_after_file_number);
+        rc = tact_recorder_check(numbered_log_path, 0, ring_folder, err);
         if (rc == 0) {
-            rc = open_log_file(numbered_path, 0, is_file_created, err);
+            rc = open_log_file(numbered_log_path, 0, is_file_created, err);
         }
     }
     if (rc < 0) {
-        free(numbered_path);
+        free(numbered_log_path);
     } else {
-        *name = numbered_path;
+        *name = numbered_log_path;
     }
     return rc;
 }

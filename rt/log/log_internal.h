@@ -33,12 +33,12 @@ struct tact_log_pairs {
 struct tact_log_tick {
     uint64_t tick;
     int64_t stamp_ns;
-    const uint8_t *values;       /* values of the tick, in the order of the layout's fields */
-    uint32_t list_element_count; /* number of elements in the tick's list */
-    struct tact_cdr_reader list; /* start of the next element */
+    const uint8_t *values; /* values of the tick, in the order of the layout's fields */
+    uint32_t contact_list_element_count; /* number of elements in the tick's list */
+    struct tact_cdr_reader list;         /* start of the next element */
 };
 
-struct tact_log_element {
+struct tact_log_contact_element {
     struct tact_span name;
     uint32_t a, b, number_of_same_name;
     const uint8_t *values;
@@ -53,11 +53,11 @@ struct tact_log {
     bool is_truncated; /* the file ends without the record that marks the end of the data: the
                           writer was killed */
     bool closed;       /* the end of the file is present and intact */
-    uint64_t last_intact_offset;          /* offset after which nothing could be read */
-    struct tact_mcap_byte_range *skipped; /* damaged ranges with intact records after them */
-    size_t skipped_range_count;
+    uint64_t last_intact_offset;                 /* offset after which nothing could be read */
+    struct tact_mcap_byte_range *damaged_ranges; /* damaged ranges with intact records after them */
+    size_t damaged_range_count;
     size_t damage_cover_count; /* number of records by which `tact recover` covered damaged bytes */
-    uint64_t resync_bytes;     /* bytes of records read in all searches for one after damage */
+    uint64_t resync_read_bytes; /* bytes of records read in all searches for one after damage */
     struct tact_log_gap {
         bool ticks, events; /* the next sequence number may be higher: ticks or events were in
                                damaged chunks */
@@ -86,17 +86,17 @@ struct tact_log {
 
     struct tact_log_chunk *chunks;
     size_t chunk_count;
-    size_t cached_chunk_bytes;            /* total size of the cached decompressed chunks [bytes] */
-    struct tact_bytes chunk;              /* decompressed */
-    struct tact_cursor unread_chunk_part; /* unread part of `chunk` */
-    size_t next_chunk_index; /* index of the chunk that is loaded when `unread_chunk_part` is at its
-                                end */
+    size_t cached_chunk_bytes; /* total size of the cached decompressed chunks [bytes] */
+    struct tact_bytes chunk;   /* decompressed */
+    struct tact_cursor unread_chunk_bytes; /* unread part of `chunk` */
+    size_t next_chunk_index; /* index of the chunk that is loaded when `unread_chunk_bytes` is at
+                                its end */
     uint64_t position;       /* index of the next record to be read */
 
-    struct tact_log *next_log_part; /* next file of the session, or NULL */
-    uint64_t ticks_in_this_file;    /* number of records in this file; state counts all files */
-    unsigned session_part_count;    /* number of files of the session; 0: one */
-    struct tact_log *current_part;  /* file of the session that is being read; NULL: this one */
+    struct tact_log *next_log_part;    /* next file of the session, or NULL */
+    uint64_t ticks_of_log_file;        /* number of records in this file; state counts all files */
+    unsigned session_part_count;       /* number of files of the session; 0: one */
+    struct tact_log *current_log_part; /* file of the session that is being read; NULL: this one */
 };
 
 /** Loads the later files of a session and adds them to the state of the first. Missing or damaged
@@ -134,7 +134,7 @@ int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
 
 /** Parses the next element of a tick's list; false after the last one. */
 bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
-                           struct tact_log_element *element);
+                           struct tact_log_contact_element *element);
 
 /** Adds the pairs of a tick's list to those of the log. @retval 0, -ENOMEM, or -E2BIG if a record
  * would be longer than TACT_LAYOUT_MAX_READ */

@@ -12,14 +12,14 @@
 int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                         struct tact_log_tick *tick)
 {
-    struct tact_cdr_reader cdr = tact_cdr_open(data.data, data.size);
-    struct tact_log_element element;
+    struct tact_cdr_reader cdr = tact_cdr_open_message(data.data, data.size);
+    struct tact_log_contact_element element;
 
     *tick = (struct tact_log_tick){.stamp_ns = tact_cdr_get_time(&cdr)};
     tick->tick = tact_cdr_get_u64(&cdr);
     tick->values = tact_cdr_get_f64_array(&cdr, log->layout.size).data;
     if (log->layout.element) {
-        tick->list_element_count = tact_cdr_get_u32(&cdr);
+        tick->contact_list_element_count = tact_cdr_get_u32(&cdr);
     }
     if (cdr.in.bad) {
         return -EBADMSG;
@@ -29,13 +29,15 @@ int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
     while (tact_log_next_element(log, &rest, &element)) {
         ;
     }
-    return rest.list.in.bad || rest.list_element_count > 0 || rest.list.in.left > 0 ? -EBADMSG : 0;
+    return rest.list.in.bad || rest.contact_list_element_count > 0 || rest.list.in.left > 0
+               ? -EBADMSG
+               : 0;
 }
 
 bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
-                           struct tact_log_element *element)
+                           struct tact_log_contact_element *element)
 {
-    if (tick->list_element_count == 0 || !log->layout.element) {
+    if (tick->contact_list_element_count == 0 || !log->layout.element) {
         return false;
     }
     element->name = tact_cdr_get_string(&tick->list);
@@ -46,7 +48,7 @@ bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tic
     if (tick->list.in.bad) {
         return false;
     }
-    tick->list_element_count--;
+    tick->contact_list_element_count--;
     return true;
 }
 
@@ -129,12 +131,12 @@ static bool does_list_contain_pair(const struct tact_log_pairs *pairs, uint32_t 
 
 int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick)
 {
-    struct tact_log_element element;
+    struct tact_log_contact_element element;
     int rc = 0;
 
     while (rc == 0 && tact_log_next_element(log, &tick, &element)) {
         if (!does_list_contain_pair(&log->pairs, element.a, element.b)) {
-            rc = add_pair_of_log(log, element.a, element.b, tact_span_copy(element.name));
+            rc = add_pair_of_log(log, element.a, element.b, tact_span_copy_to_text(element.name));
         }
     }
     return rc;
@@ -197,7 +199,7 @@ void tact_log_pairs_fill_record(const struct tact_log_pairs *pairs, const struct
                                 struct tact_log_tick tick, double *values)
 {
     const size_t fixed = log->layout.size;
-    struct tact_log_element element;
+    struct tact_log_contact_element element;
 
     memcpy(values, tick.values, fixed * sizeof *values);
     if (!log->layout.element) {

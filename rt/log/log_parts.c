@@ -10,16 +10,16 @@
 char *tact_log_part_path(const char *first, unsigned number)
 {
     const char *slash = strrchr(first, '/'), *dot = strrchr(first, '.');
-    size_t stem_length =
+    size_t length_before_log_extension =
         dot && dot > (slash ? slash + 1 : first) ? (size_t)(dot - first) : strlen(first);
-    size_t path_capacity = strlen(first) + 16;
-    char *path = malloc(path_capacity);
+    size_t log_path_capacity = strlen(first) + 16;
+    char *path = malloc(log_path_capacity);
 
     if (path && number == 1) {
-        snprintf(path, path_capacity, "%s", first);
+        snprintf(path, log_path_capacity, "%s", first);
     } else if (path) {
-        snprintf(path, path_capacity, "%.*s.%u%s", (int)stem_length, first, number,
-                 first + stem_length);
+        snprintf(path, log_path_capacity, "%.*s.%u%s", (int)length_before_log_extension, first,
+                 number, first + length_before_log_extension);
     }
     return path;
 }
@@ -37,7 +37,7 @@ static bool is_same_session(const struct tact_log *a, const struct tact_log *b)
 }
 
 /* A file without a tick has the layout in its first chunk only, not in an index. */
-static bool is_same_layout(const struct tact_layout *a, const struct tact_log *part)
+static bool has_log_part_same_layout(const struct tact_layout *a, const struct tact_log *part)
 {
     const struct tact_layout *b = &part->layout;
 
@@ -50,40 +50,40 @@ static bool is_same_layout(const struct tact_layout *a, const struct tact_log *p
 static void merge_topics_of_part(struct tact_log *merged_log, const struct tact_log *part)
 {
     for (size_t i = 0; i < part->topic_count; i++) {
-        const struct tact_log_topic *part_topic = &part->topics[i];
+        const struct tact_log_topic *log_part_topic = &part->topics[i];
         size_t k = 0;
         while (k < merged_log->topic_count &&
-               strcmp(merged_log->topics[k].name, part_topic->name) != 0) {
+               strcmp(merged_log->topics[k].name, log_part_topic->name) != 0) {
             k++;
         }
-        if (k == merged_log->topic_count || part_topic->messages == 0) {
+        if (k == merged_log->topic_count || log_part_topic->messages == 0) {
             continue;
         }
         struct tact_log_topic *topic = &merged_log->topics[k];
-        if (topic->messages == 0 || part_topic->first_ns < topic->first_ns) {
-            topic->first_ns = part_topic->first_ns;
+        if (topic->messages == 0 || log_part_topic->first_ns < topic->first_ns) {
+            topic->first_ns = log_part_topic->first_ns;
         }
-        if (part_topic->last_ns > topic->last_ns) {
-            topic->last_ns = part_topic->last_ns;
+        if (log_part_topic->last_ns > topic->last_ns) {
+            topic->last_ns = log_part_topic->last_ns;
         }
-        topic->messages += part_topic->messages;
+        topic->messages += log_part_topic->messages;
     }
 }
 
 /* Keeps the first damage found in the session, with the name of its file. */
-static void merge_first_damage(struct tact_log_state *merged_state,
-                               const struct tact_log_state *part_state, const char *path,
-                               const char *why)
+static void merge_first_damage_of_parts(struct tact_log_state *merged_log_state,
+                                        const struct tact_log_state *log_part_state,
+                                        const char *path, const char *why)
 {
     const char *slash = strrchr(path, '/');
 
-    merged_state->bytes_lost += part_state ? part_state->bytes_lost : 0;
-    if (merged_state->complete) {
-        snprintf(merged_state->why, sizeof merged_state->why, "in %.60s: %.180s",
+    merged_log_state->bytes_lost += log_part_state ? log_part_state->bytes_lost : 0;
+    if (merged_log_state->complete) {
+        snprintf(merged_log_state->why, sizeof merged_log_state->why, "in %.60s: %.180s",
                  slash ? slash + 1 : path, why);
-        merged_state->damage_at = part_state ? part_state->damage_at : 0;
+        merged_log_state->damage_at = log_part_state ? log_part_state->damage_at : 0;
     }
-    merged_state->complete = false;
+    merged_log_state->complete = false;
 }
 
 static void merge_log_state(struct tact_log *merged_log, const struct tact_log *part,
@@ -115,7 +115,7 @@ static void merge_log_state(struct tact_log *merged_log, const struct tact_log *
     to->data_complete = to->data_complete && from->data_complete;
     to->recording = to->recording || from->recording;
     if (!from->complete) {
-        merge_first_damage(to, from, path, from->why);
+        merge_first_damage_of_parts(to, from, path, from->why);
     }
     merge_topics_of_part(merged_log, part);
 }
@@ -125,15 +125,15 @@ static int load_next_part(const struct tact_log *first, const char *path, unsign
                           struct tact_log **part)
 {
     struct tact_log *log = NULL;
-    struct tact_error unused_error = {0};
+    struct tact_error discarded_error = {0};
 
     *part = NULL;
-    int rc = tact_log_load(path, &log, &unused_error);
+    int rc = tact_log_load(path, &log, &discarded_error);
     if (rc == -ENOMEM) {
         return rc;
     }
     if (rc == 0 && (log_part_number(log) != number || !is_same_session(first, log) ||
-                    !is_same_layout(&first->layout, log))) {
+                    !has_log_part_same_layout(&first->layout, log))) {
         tact_log_close(log);
         log = NULL;
     }
@@ -146,7 +146,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
     struct tact_log **end = &first->next_log_part, *before = first;
     int rc = 0;
 
-    first->ticks_in_this_file = first->state.ticks;
+    first->ticks_of_log_file = first->state.ticks;
     if (log_part_number(first) != 1) {
         return 0;
     }
@@ -155,13 +155,13 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
         char *next = tact_log_part_path(path, number);
         rc = next ? load_next_part(first, next, number, end) : -ENOMEM;
         if (rc == 0 && *end) {
-            (*end)->ticks_in_this_file = (*end)->state.ticks;
+            (*end)->ticks_of_log_file = (*end)->state.ticks;
             merge_log_state(first, *end, next);
             rc = tact_log_pairs_merge(first, &(*end)->pairs);
             first->session_part_count = number;
         } else if (rc == 0 && expected_part_name) {
-            merge_first_damage(&first->state, NULL, next,
-                               "the next file of the session's log is missing or damaged");
+            merge_first_damage_of_parts(&first->state, NULL, next,
+                                        "the next file of the session's log is missing or damaged");
         }
         free(next);
         if (rc != 0 || !*end) {
@@ -175,7 +175,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
 
 int tact_log_next(struct tact_log *log, struct tact_record *record)
 {
-    struct tact_log *part = log->current_part ? log->current_part : log;
+    struct tact_log *part = log->current_log_part ? log->current_log_part : log;
     int rc;
 
     while ((rc = tact_log_read_next_in_file(part, &log->pairs, record)) == 0 &&
@@ -186,7 +186,7 @@ int tact_log_next(struct tact_log *log, struct tact_record *record)
             return rc;
         }
     }
-    log->current_part = part;
+    log->current_log_part = part;
     return rc;
 }
 
@@ -197,12 +197,12 @@ int tact_log_seek(struct tact_log *log, uint64_t index)
     if (index > log->state.ticks) {
         return -ERANGE;
     }
-    while (index > part->ticks_in_this_file ||
-           (index == part->ticks_in_this_file && part->next_log_part)) {
-        index -= part->ticks_in_this_file;
+    while (index > part->ticks_of_log_file ||
+           (index == part->ticks_of_log_file && part->next_log_part)) {
+        index -= part->ticks_of_log_file;
         part = part->next_log_part;
     }
-    log->current_part = part;
+    log->current_log_part = part;
     return tact_log_seek_in_file(part, index);
 }
 

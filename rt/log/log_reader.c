@@ -28,12 +28,12 @@ static void warn_of_incomplete_log(struct tact_log *log, const char *path)
     struct tact_log_state *state = &log->state;
     size_t used = strlen(state->why);
 
-    state->recording = !state->complete && log->file.written;
+    state->recording = !state->complete && log->file.is_being_recorded;
     if (state->recording && log->is_truncated) {
         snprintf(state->why, sizeof state->why,
                  "it is being recorded now; this is what the file contains so far");
     }
-    if (state->complete || !log->file.locked ||
+    if (state->complete || !log->file.has_shared_lock ||
         !tact_ring_file_exists(TACT_RING_FILE_FOLDER, &log->file.status)) {
         return;
     }
@@ -130,7 +130,7 @@ void tact_log_close(struct tact_log *log)
         free((char *)log->events[i].name);
         free((char *)log->events[i].text);
     }
-    free(log->skipped);
+    free(log->damaged_ranges);
     free(log->attachments);
     free(log->facts);
     free(log->events);
@@ -241,7 +241,7 @@ static int load_log_chunk(struct tact_log *log, size_t index)
         }
         decompressed_chunk = &log->chunk;
     }
-    log->unread_chunk_part =
+    log->unread_chunk_bytes =
         (struct tact_cursor){decompressed_chunk->data, decompressed_chunk->size, false};
     log->next_chunk_index = index + 1;
     return 0;
@@ -253,7 +253,7 @@ static int read_next_message_of_chunk(struct tact_log *log, struct tact_mcap_mes
     struct tact_mcap_record record;
     int rc;
 
-    while ((rc = tact_mcap_chunk_next(&log->unread_chunk_part, &record)) == 0) {
+    while ((rc = tact_mcap_chunk_next(&log->unread_chunk_bytes, &record)) == 0) {
         if (record.opcode != TACT_MCAP_MESSAGE) {
             continue;
         }
@@ -272,7 +272,7 @@ int tact_log_read_next_in_file(struct tact_log *log, const struct tact_log_pairs
     struct tact_log_tick tick;
     int rc;
 
-    if (log->position >= log->ticks_in_this_file) {
+    if (log->position >= log->ticks_of_log_file) {
         return 0;
     }
     while ((rc = read_next_message_of_chunk(log, &message)) == -ENODATA) {
@@ -302,21 +302,21 @@ int tact_log_seek_in_file(struct tact_log *log, uint64_t index)
     struct tact_mcap_message message;
     size_t low = 0, high = log->chunk_count;
 
-    if (index > log->ticks_in_this_file) {
+    if (index > log->ticks_of_log_file) {
         return -ERANGE;
     }
     log->position = index;
-    log->unread_chunk_part = (struct tact_cursor){0};
+    log->unread_chunk_bytes = (struct tact_cursor){0};
     log->next_chunk_index = log->chunk_count;
-    if (index == log->ticks_in_this_file) {
+    if (index == log->ticks_of_log_file) {
         return 0;
     }
     while (high - low > 1) {
-        size_t middle_chunk = low + (high - low) / 2;
-        if (log->chunks[middle_chunk].first <= index) {
-            low = middle_chunk;
+        size_t middle_chunk_index = low + (high - low) / 2;
+        if (log->chunks[middle_chunk_index].first <= index) {
+            low = middle_chunk_index;
         } else {
-            high = middle_chunk;
+            high = middle_chunk_index;
         }
     }
     int rc = load_log_chunk(log, low);

@@ -39,15 +39,16 @@ static int add_log_fact(struct tact_log *log, struct tact_span key, struct tact_
     if (rc != 0) {
         return rc;
     }
-    struct tact_log_fact parsed_fact = {tact_span_copy(key), tact_span_copy(value)};
-    if (!parsed_fact.key || !parsed_fact.value) {
-        free((char *)parsed_fact.key);
-        free((char *)parsed_fact.value);
+    struct tact_log_fact parsed_log_fact = {tact_span_copy_to_text(key),
+                                            tact_span_copy_to_text(value)};
+    if (!parsed_log_fact.key || !parsed_log_fact.value) {
+        free((char *)parsed_log_fact.key);
+        free((char *)parsed_log_fact.value);
         return -EBADMSG;
     }
-    tact_utf8_repair((char *)parsed_fact.key);
-    tact_utf8_repair((char *)parsed_fact.value);
-    log->facts[log->fact_count++] = parsed_fact;
+    tact_utf8_repair((char *)parsed_log_fact.key);
+    tact_utf8_repair((char *)parsed_log_fact.value);
+    log->facts[log->fact_count++] = parsed_log_fact;
     return 0;
 }
 
@@ -108,7 +109,7 @@ int tact_log_scan_attachment(struct tact_log *log, struct tact_span content)
     if (rc != 0) {
         return rc;
     }
-    char *name = tact_span_copy(in.name), *type = tact_span_copy(in.media_type);
+    char *name = tact_span_copy_to_text(in.name), *type = tact_span_copy_to_text(in.media_type);
     void *data = malloc(in.data.size ? in.data.size : 1);
     if (!name || !type || !data) {
         free(name);
@@ -236,12 +237,12 @@ int tact_log_scan_channel(struct tact_log *log, struct tact_span content)
 int tact_log_scan_tick(struct tact_log *log, const struct tact_mcap_message *message)
 {
     struct tact_log_state *state = &log->state;
-    struct tact_log_tick parsed_tick;
+    struct tact_log_tick parsed_tick_record;
 
-    if (tact_log_parse_tick(log, message->data, &parsed_tick) != 0) {
+    if (tact_log_parse_tick(log, message->data, &parsed_tick_record) != 0) {
         return -EBADMSG;
     }
-    const uint64_t tick = parsed_tick.tick;
+    const uint64_t tick = parsed_tick_record.tick;
     /* The recorder numbers its messages: a gap is a missing chunk. */
     uint32_t lost = message->sequence - ((uint32_t)state->ticks + log->gap.lost_tick_count);
     if (lost > 0) {
@@ -263,12 +264,12 @@ int tact_log_scan_tick(struct tact_log *log, const struct tact_mcap_message *mes
     }
     state->last_tick = tick;
     state->ticks++;
-    return tact_log_pairs_add(log, parsed_tick);
+    return tact_log_pairs_add(log, parsed_tick_record);
 }
 
 int tact_log_scan_event(struct tact_log *log, const struct tact_mcap_message *message)
 {
-    struct tact_cdr_reader cdr = tact_cdr_open(message->data.data, message->data.size);
+    struct tact_cdr_reader cdr = tact_cdr_open_message(message->data.data, message->data.size);
     struct tact_log_event event = {0};
 
     event.stamp_ns = tact_cdr_get_time(&cdr);
@@ -283,8 +284,8 @@ int tact_log_scan_event(struct tact_log *log, const struct tact_mcap_message *me
     if (rc != 0) {
         return rc;
     }
-    event.name = tact_span_copy(name);
-    event.text = tact_span_copy(text);
+    event.name = tact_span_copy_to_text(name);
+    event.text = tact_span_copy_to_text(text);
     if (!event.name || !event.text) {
         free((char *)event.name);
         free((char *)event.text);

@@ -71,10 +71,11 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
     /* limits the bytes read in all searches, as each candidate may cost a whole record */
     const uint64_t max_resync_bytes = 8 * size + ((uint64_t)64 << 20);
     uint64_t length;
-    size_t block_bytes = FIRST_RESYNC_BLOCK_BYTES; /* grows, as the next record is often near */
+    size_t resync_block_bytes =
+        FIRST_RESYNC_BLOCK_BYTES; /* grows, as the next record is often near */
 
     while (at + TACT_MCAP_RECORD_HEADER <= size) {
-        ssize_t n = pread(log->file.fd, block, block_bytes, (off_t)at);
+        ssize_t n = pread(log->file.fd, block, resync_block_bytes, (off_t)at);
         if (n < 0) {
             return -errno;
         }
@@ -86,16 +87,17 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
             if (!is_plausible_record_header(block + i, size - at - i, &length)) {
                 continue;
             }
-            if (length > max_resync_bytes - log->resync_bytes) {
+            if (length > max_resync_bytes - log->resync_read_bytes) {
                 return -ENODATA;
             }
-            log->resync_bytes += length;
+            log->resync_read_bytes += length;
             if (is_plausible_record_at(log, at + i)) {
                 return 0;
             }
         }
         at += places;
-        block_bytes = block_bytes < sizeof block ? 2 * block_bytes : sizeof block;
+        resync_block_bytes =
+            resync_block_bytes < sizeof block ? 2 * resync_block_bytes : sizeof block;
     }
     return -ENODATA;
 }

@@ -64,14 +64,14 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
                       struct tact_error *err)
 {
     struct tact_log_state before = log->state;
-    const struct tact_log_gap gap_before_scan = log->gap;
-    struct tact_log_topic topics_before_scan[TACT_LOG_TOPICS];
-    size_t topic_count_before_scan = log->topic_count, events_before = log->event_count;
-    const int tick_channel_before_scan = log->tick_channel,
+    const struct tact_log_gap log_gap_before_chunk_scan = log->gap;
+    struct tact_log_topic topics_before_chunk_scan[TACT_LOG_TOPICS];
+    size_t topic_count_before_chunk_scan = log->topic_count, events_before = log->event_count;
+    const int tick_channel_before_chunk_scan = log->tick_channel,
               event_channel_before = log->event_channel;
     struct tact_mcap_record record;
 
-    memcpy(topics_before_scan, log->topics, sizeof topics_before_scan);
+    memcpy(topics_before_chunk_scan, log->topics, sizeof topics_before_chunk_scan);
     int rc = tact_log_grow_array(&log->chunks, log->chunk_count, sizeof *log->chunks);
     if (rc == 0) {
         rc = tact_mcap_parse_chunk(chunk->content, &log->chunk);
@@ -79,8 +79,8 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
     if (rc != 0) {
         return rc;
     }
-    struct tact_cursor cursor = {log->chunk.data, log->chunk.size, false};
-    while (rc == 0 && (rc = tact_mcap_chunk_next(&cursor, &record)) == 0) {
+    struct tact_cursor chunk_cursor = {log->chunk.data, log->chunk.size, false};
+    while (rc == 0 && (rc = tact_mcap_chunk_next(&chunk_cursor, &record)) == 0) {
         rc = scan_chunk_record(log, &record, err);
     }
     if (rc == -ENODATA) {
@@ -95,10 +95,10 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
         return 0;
     }
     log->state = before;
-    log->gap = gap_before_scan;
-    memcpy(log->topics, topics_before_scan, sizeof topics_before_scan);
-    log->topic_count = topic_count_before_scan;
-    log->tick_channel = tick_channel_before_scan;
+    log->gap = log_gap_before_chunk_scan;
+    memcpy(log->topics, topics_before_chunk_scan, sizeof topics_before_chunk_scan);
+    log->topic_count = topic_count_before_chunk_scan;
+    log->tick_channel = tick_channel_before_chunk_scan;
     log->event_channel = event_channel_before;
     for (; log->event_count > events_before; log->event_count--) {
         free((char *)log->events[log->event_count - 1].name);
@@ -112,12 +112,12 @@ static int check_message_index(struct tact_span content)
     struct tact_cursor in = {content.data, content.size, false};
 
     tact_cursor_read_u16(&in);
-    struct tact_span entries = tact_cursor_read_text(&in);
-    return in.bad || in.left > 0 || entries.size % 16 != 0 ? -EBADMSG : 0;
+    struct tact_span message_index_entries = tact_cursor_read_text(&in);
+    return in.bad || in.left > 0 || message_index_entries.size % 16 != 0 ? -EBADMSG : 0;
 }
 
-static int scan_definition(struct tact_log *log, const struct tact_mcap_record *record,
-                           struct tact_error *err)
+static int scan_definition_record(struct tact_log *log, const struct tact_mcap_record *record,
+                                  struct tact_error *err)
 {
     return record->opcode == TACT_MCAP_SCHEMA ? tact_log_scan_schema(log, record->content, err)
                                               : tact_log_scan_channel(log, record->content);
@@ -129,7 +129,8 @@ static int resume_scan_after_damage(struct tact_log *log, uint64_t at, const cha
 {
     record_damaged_range(log, at, log->file.offset - at, why);
     log->gap.ticks = log->gap.events = true;
-    return log->tick_channel < 0 ? tact_log_read_definitions(log, err, scan_definition) : SCAN_NEXT;
+    return log->tick_channel < 0 ? tact_log_read_definitions(log, err, scan_definition_record)
+                                 : SCAN_NEXT;
 }
 
 /* Continues after a damaged record. Its length may be damaged, so the search for the next record
@@ -145,11 +146,13 @@ static int skip_damaged_record(struct tact_log *log, uint64_t at, const char *wh
     if (rc != 0) {
         return tact_error_set(err, rc, "cannot read the log: %s", strerror(-rc));
     }
-    rc = tact_log_grow_array(&log->skipped, log->skipped_range_count, sizeof *log->skipped);
+    rc = tact_log_grow_array(&log->damaged_ranges, log->damaged_range_count,
+                             sizeof *log->damaged_ranges);
     if (rc != 0) {
         return rc;
     }
-    log->skipped[log->skipped_range_count++] = (struct tact_mcap_byte_range){at, log->file.offset};
+    log->damaged_ranges[log->damaged_range_count++] =
+        (struct tact_mcap_byte_range){at, log->file.offset};
     return resume_scan_after_damage(log, at, why, err);
 }
 
@@ -177,7 +180,7 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
         return skip_damaged_record(log, record->at, "the record DataEnd of the log is damaged",
                                    err);
     }
-    if (log->skipped_range_count > 0) {
+    if (log->damaged_range_count > 0) {
         log->data_end_offset = record->at;
         return SCAN_STOP; /* the index would refer to missing records, so it is not used */
     }
@@ -197,7 +200,7 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
 
 /* The footer's checksum covers the summary and the preceding bytes of the footer; then the file
  * ends. */
-static int scan_footer(struct tact_log *log, const struct tact_mcap_record *record)
+static int scan_footer_record(struct tact_log *log, const struct tact_mcap_record *record)
 {
     static const uint8_t head[TACT_MCAP_RECORD_HEADER] = {TACT_MCAP_FOOTER, 20};
     struct tact_span content = record->content;
@@ -280,7 +283,7 @@ static int scan_summary_record(struct tact_log *log, const struct tact_mcap_reco
     case TACT_MCAP_SUMMARY_OFFSET:
         return SCAN_NEXT;
     case TACT_MCAP_FOOTER:
-        return scan_footer(log, record);
+        return scan_footer_record(log, record);
     default:
         return stop_scan_at_damage(log, record->at, "the index of the log is damaged");
     }
@@ -289,14 +292,14 @@ static int scan_summary_record(struct tact_log *log, const struct tact_mcap_reco
 /* A length beyond the end of the file: the file was truncated there, or the length is damaged. */
 static int report_truncated_record(struct tact_log *log, uint64_t at, struct tact_error *err)
 {
-    size_t before = log->skipped_range_count;
+    size_t before = log->damaged_range_count;
     bool first = log->state.why[0] == '\0';
     int rc = skip_damaged_record(log, at, "the file ends inside a record", err);
 
-    if (log->skipped_range_count > before && first) {
+    if (log->damaged_range_count > before && first) {
         snprintf(log->state.why, sizeof log->state.why, "the length field of a record is damaged");
     }
-    log->is_truncated = log->is_truncated || log->skipped_range_count == before;
+    log->is_truncated = log->is_truncated || log->damaged_range_count == before;
     return rc;
 }
 
@@ -311,7 +314,7 @@ static void describe_lost_ticks(const struct tact_log *log, struct tact_log_stat
                  state->lost_first, state->lost_last);
     }
     used = strlen(state->why);
-    if (log->skipped_range_count + log->damage_cover_count > 0 && log->gap.ticks &&
+    if (log->damaged_range_count + log->damage_cover_count > 0 && log->gap.ticks &&
         state->ticks > 0) {
         snprintf(state->why + used, sizeof state->why - used,
                  "; ticks after %" PRIu64 " were in it, how many is not known", state->last_tick);

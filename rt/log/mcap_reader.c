@@ -42,16 +42,16 @@ void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t en
 }
 
 /* Whether damaged magic bytes still identify an MCAP file. */
-static bool is_damaged_magic(int fd, const uint8_t *magic)
+static bool is_damaged_mcap_magic(int fd, const uint8_t *magic)
 {
     uint8_t header[TACT_MCAP_RECORD_HEADER + MAX_HEADER_BYTES];
-    int matching_byte_count = 0;
+    int matching_magic_byte_count = 0;
     uint64_t length;
 
     for (int i = 0; i < TACT_MCAP_MAGIC_SIZE; i++) {
-        matching_byte_count += magic[i] == (uint8_t)TACT_MCAP_MAGIC[i];
+        matching_magic_byte_count += magic[i] == (uint8_t)TACT_MCAP_MAGIC[i];
     }
-    if (2 * matching_byte_count < TACT_MCAP_MAGIC_SIZE ||
+    if (2 * matching_magic_byte_count < TACT_MCAP_MAGIC_SIZE ||
         tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE, header, TACT_MCAP_RECORD_HEADER) != 0) {
         return false;
     }
@@ -66,15 +66,16 @@ static bool is_damaged_magic(int fd, const uint8_t *magic)
 }
 
 /* -ENODATA if the file ends within the magic bytes: its writer was killed at the start. */
-static int check_mcap_magic(int fd, off_t size, bool *damaged)
+static int check_mcap_magic(int fd, off_t size, bool *has_damaged_magic)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
     size_t length = size < (off_t)sizeof magic ? (size_t)size : sizeof magic;
 
     int rc = tact_mcap_read_at(fd, 0, magic, length);
-    bool is_magic_intact = rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, length) == 0;
-    *damaged = rc == 0 && !is_magic_intact && length == sizeof magic && is_damaged_magic(fd, magic);
-    if (rc == 0 && !is_magic_intact && !*damaged) {
+    bool is_mcap_magic_intact = rc == 0 && memcmp(magic, TACT_MCAP_MAGIC, length) == 0;
+    *has_damaged_magic = rc == 0 && !is_mcap_magic_intact && length == sizeof magic &&
+                         is_damaged_mcap_magic(fd, magic);
+    if (rc == 0 && !is_mcap_magic_intact && !*has_damaged_magic) {
         return -EBADMSG;
     }
     return rc == 0 && length < sizeof magic ? -ENODATA : rc;
@@ -83,7 +84,7 @@ static int check_mcap_magic(int fd, off_t size, bool *damaged)
 int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
 {
     struct stat status;
-    bool damaged = false;
+    bool has_damaged_magic = false;
     int rc;
 
     *reader = (struct tact_mcap_reader){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -97,7 +98,7 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
     } else if (!S_ISREG(status.st_mode)) {
         rc = -EBADMSG;
     } else {
-        rc = check_mcap_magic(reader->fd, status.st_size, &damaged);
+        rc = check_mcap_magic(reader->fd, status.st_size, &has_damaged_magic);
     }
     if (rc != 0) {
         close(reader->fd);
@@ -106,12 +107,12 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
     }
     /* Prevents a recorder from truncating the file meanwhile; a recorder that writes it has the
      * lock. */
-    bool locked = flock(reader->fd, LOCK_SH | LOCK_NB) == 0;
+    bool has_shared_lock = flock(reader->fd, LOCK_SH | LOCK_NB) == 0;
     int why = errno;
     tact_mcap_reader_start(reader, reader->fd, (uint64_t)status.st_size);
-    reader->is_magic_damaged = damaged;
-    reader->locked = locked;
-    reader->written = !locked && why == EWOULDBLOCK;
+    reader->is_magic_damaged = has_damaged_magic;
+    reader->has_shared_lock = has_shared_lock;
+    reader->is_being_recorded = !has_shared_lock && why == EWOULDBLOCK;
     reader->status = status;
     return 0;
 }
@@ -191,7 +192,7 @@ int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *rec
 }
 
 /* Whether a parser consumed its record exactly. */
-static int is_record_read_completely(const struct tact_cursor *in)
+static int check_record_read_completely(const struct tact_cursor *in)
 {
     return in->bad || in->left > 0 ? -EBADMSG : 0;
 }
@@ -202,7 +203,7 @@ int tact_mcap_parse_header(struct tact_span content)
 
     tact_cursor_read_text(&in); /* profile */
     tact_cursor_read_text(&in); /* library */
-    return is_record_read_completely(&in);
+    return check_record_read_completely(&in);
 }
 
 int tact_mcap_check_damage_cover(struct tact_span content)
@@ -246,14 +247,14 @@ int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
     uint64_t size = tact_cursor_read_u64(&in);
     uint32_t crc = tact_cursor_read_u32(&in);
     struct tact_span compression = tact_cursor_read_text(&in);
-    struct tact_span packed = tact_cursor_read_bytes(&in, tact_cursor_read_u64(&in));
+    struct tact_span compressed_chunk_data = tact_cursor_read_bytes(&in, tact_cursor_read_u64(&in));
     bool is_zstd_compressed = tact_span_equals_text(compression, "zstd");
-    int rc = is_record_read_completely(&in);
+    int rc = check_record_read_completely(&in);
     if (rc == 0 && !is_zstd_compressed && compression.size > 0) {
         rc = -EBADMSG;
     }
     if (rc == 0) {
-        rc = decompress_chunk(packed, is_zstd_compressed, size, out);
+        rc = decompress_chunk(compressed_chunk_data, is_zstd_compressed, size, out);
     }
     if (rc == 0 && tact_crc32(0, out->data, out->size) != crc) {
         rc = -EBADMSG;
@@ -269,7 +270,7 @@ int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *ou
     out->name = tact_cursor_read_text(&in);
     out->encoding = tact_cursor_read_text(&in);
     out->data = tact_cursor_read_text(&in);
-    return is_record_read_completely(&in);
+    return check_record_read_completely(&in);
 }
 
 int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out)
@@ -281,7 +282,7 @@ int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *
     out->topic = tact_cursor_read_text(&in);
     out->encoding = tact_cursor_read_text(&in);
     tact_cursor_read_text(&in); /* metadata */
-    return is_record_read_completely(&in);
+    return check_record_read_completely(&in);
 }
 
 int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out)
@@ -293,7 +294,7 @@ int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *
     out->log_time = tact_cursor_read_u64(&in);
     tact_cursor_read_u64(&in); /* publish time */
     out->data = tact_cursor_read_bytes(&in, in.left);
-    return is_record_read_completely(&in);
+    return check_record_read_completely(&in);
 }
 
 int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out)
@@ -305,7 +306,7 @@ int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attach
     out->media_type = tact_cursor_read_text(&in);
     out->data = tact_cursor_read_bytes(&in, tact_cursor_read_u64(&in));
     uint32_t crc = tact_cursor_read_u32(&in);
-    if (is_record_read_completely(&in) != 0 ||
+    if (check_record_read_completely(&in) != 0 ||
         tact_crc32(0, content.data, content.size - 4) != crc) {
         return -EBADMSG;
     }
@@ -320,5 +321,5 @@ int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
     *name = tact_cursor_read_text(&in);
     struct tact_span pairs = tact_cursor_read_text(&in);
     *map = (struct tact_cursor){pairs.data, pairs.size, false};
-    return is_record_read_completely(&in);
+    return check_record_read_completely(&in);
 }

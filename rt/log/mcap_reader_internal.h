@@ -26,9 +26,10 @@ struct tact_mcap_reader {
     uint32_t crc;    /* checksum of all bytes before it since the caller last set this to 0 */
     uint32_t crc_up_to_last_record; /* checksum of the bytes read so far without the last record */
     struct tact_bytes buffer;
-    bool is_magic_damaged; /* the magic bytes at the start are damaged */
-    bool locked;           /* this reader has a shared lock: nobody writes the file */
-    bool written; /* a recorder writes the file: it has the lock, which ends with its process */
+    bool is_magic_damaged;  /* the magic bytes at the start are damaged */
+    bool has_shared_lock;   /* this reader has a shared lock: nobody writes the file */
+    bool is_being_recorded; /* a recorder writes the file: it has the lock, which ends with its
+                               process */
     struct stat status;
 };
 

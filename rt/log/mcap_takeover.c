@@ -109,7 +109,8 @@ static const struct tact_mcap_byte_range *find_damage_at_offset(const struct reo
     return NULL;
 }
 
-static void queue_change_of_file(struct reopened_log *t, uint64_t at, const void *data, size_t size)
+static void queue_log_file_change(struct reopened_log *t, uint64_t at, const void *data,
+                                  size_t size)
 {
     tact_bytes_append_u64(&t->writer->patches, at);
     tact_bytes_append_u64(&t->writer->patches, size);
@@ -155,7 +156,7 @@ static int rebuild_state_from_message_indexes(struct reopened_log *t)
     int rc = bytes ? tact_mcap_read_at(t->from->fd, at, bytes, size) : -ENOMEM;
     if (rc == 0 && memcmp(bytes, out->data, size) != 0) {
         rc = check_message_index_range(t, at + size);
-        queue_change_of_file(t, at, out->data, size);
+        queue_log_file_change(t, at, out->data, size);
     }
     tact_bytes_free(&found);
     t->file.offset = at + size;
@@ -198,7 +199,8 @@ static int rebuild_state_from_attachment(struct tact_mcap_writer *writer,
     if (rc != 0) {
         return rc;
     }
-    char *name = tact_span_copy(attachment.name), *type = tact_span_copy(attachment.media_type);
+    char *name = tact_span_copy_to_text(attachment.name),
+         *type = tact_span_copy_to_text(attachment.media_type);
     if (name && type) {
         tact_mcap_index_attachment(writer, record->at,
                                    TACT_MCAP_RECORD_HEADER + record->content.size, time_ns,
@@ -218,7 +220,7 @@ static int rebuild_state_from_metadata(struct tact_mcap_writer *writer,
     struct tact_span name;
 
     int rc = tact_mcap_parse_metadata(record->content, &name, &map);
-    char *text = rc == 0 ? tact_span_copy(name) : NULL;
+    char *text = rc == 0 ? tact_span_copy_to_text(name) : NULL;
     if (!text) {
         return -EBADMSG;
     }
@@ -257,7 +259,7 @@ static int rebuild_state_from_damage_cover(struct reopened_log *t, uint64_t end)
     int rc = add_file_range_crc(file->fd, at + sizeof head, end, &crc);
     memcpy(head + 1, &length, sizeof length);
     memcpy(head + TACT_MCAP_RECORD_HEADER, &crc, sizeof crc);
-    queue_change_of_file(t, at, head, sizeof head);
+    queue_log_file_change(t, at, head, sizeof head);
     file->crc = tact_crc32(file->crc, head, sizeof head);
     if (rc == 0) {
         rc = add_file_range_crc(file->fd, at + sizeof head, end, &file->crc);
@@ -276,7 +278,7 @@ static int rebuild_state_from_header(struct reopened_log *t)
 
     t->file.offset += header.size;
     t->file.crc = tact_crc32(t->file.crc, header.data, header.size);
-    queue_change_of_file(t, at, header.data, header.size);
+    queue_log_file_change(t, at, header.data, header.size);
     return t->file.offset <= t->from->end ? 0 : -EBADMSG;
 }
 
@@ -308,12 +310,14 @@ static int rebuild_writer_state(struct reopened_log *t)
     struct tact_mcap_record record;
     int rc = t->from->header.size > 0 ? rebuild_state_from_header(t) : 0;
 
-    queue_change_of_file(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    queue_log_file_change(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     while (rc == 0 && t->file.offset < t->from->end) {
-        const struct tact_mcap_byte_range *damage = find_damage_at_offset(t, t->file.offset);
-        rc = damage ? rebuild_state_from_damage_cover(t, damage->end)
-                    : tact_mcap_reader_next(&t->file, &record);
-        if (rc == 0 && !damage) {
+        const struct tact_mcap_byte_range *damaged_range_at_offset =
+            find_damage_at_offset(t, t->file.offset);
+        rc = damaged_range_at_offset
+                 ? rebuild_state_from_damage_cover(t, damaged_range_at_offset->end)
+                 : tact_mcap_reader_next(&t->file, &record);
+        if (rc == 0 && !damaged_range_at_offset) {
             rc = rebuild_state_from_record(t, &record);
         }
     }
@@ -358,7 +362,7 @@ int tact_mcap_writer_reopen(const struct tact_mcap_unfinished_file *from,
     return 0;
 }
 
-static int write_queued_changes_of_file(struct tact_mcap_writer *writer)
+static int write_queued_log_file_changes(struct tact_mcap_writer *writer)
 {
     struct tact_cursor in = {writer->patches.data, writer->patches.size, false};
 
@@ -379,7 +383,7 @@ int tact_mcap_writer_repair_file(struct tact_mcap_writer *writer)
         lseek(writer->fd, (off_t)writer->offset, SEEK_SET) < 0) {
         return -errno;
     }
-    int rc = write_queued_changes_of_file(writer);
+    int rc = write_queued_log_file_changes(writer);
     return rc ? rc : tact_mcap_write_output(writer);
 }
 

@@ -121,8 +121,8 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
 }
 
 /* Schemas and channels are in the first chunk, under its checksum, and again in the summary. */
-static void put_in_chunk_and_summary(struct tact_mcap_writer *writer, struct tact_mcap_group *group,
-                                     size_t before)
+static void put_record_in_chunk_and_summary(struct tact_mcap_writer *writer,
+                                            struct tact_mcap_group *group, size_t before)
 {
     struct tact_bytes *records = &group->records;
 
@@ -149,7 +149,7 @@ int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, c
     tact_bytes_append_u32(out, (uint32_t)size);
     tact_bytes_append(out, text, size);
     tact_mcap_end_record(out, record);
-    put_in_chunk_and_summary(writer, group, before);
+    put_record_in_chunk_and_summary(writer, group, before);
     return out->failed ? set_writer_error(writer, -ENOMEM) : (int)group->count;
 }
 
@@ -174,7 +174,7 @@ int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const 
     tact_bytes_append_text(out, "");
     tact_bytes_overwrite_u32(out, map, (uint32_t)(out->size - map - 4));
     tact_mcap_end_record(out, record);
-    put_in_chunk_and_summary(writer, group, before);
+    put_record_in_chunk_and_summary(writer, group, before);
     return out->failed ? set_writer_error(writer, -ENOMEM) : writer->channel_count++;
 }
 
@@ -316,7 +316,7 @@ size_t tact_mcap_writer_open_chunk_bytes(const struct tact_mcap_writer *writer)
 }
 
 /* Appends the chunk's record; -errno if out of memory or zstd fails. */
-static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
+static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *compressed_chunk_size)
 {
     struct tact_bytes *out = &writer->output;
     const struct tact_bytes *chunk = &writer->chunk;
@@ -344,14 +344,14 @@ static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *com
     } else {
         tact_bytes_append(out, chunk->data, chunk->size);
     }
-    *compressed = out->size - chunk_length_offset - 8;
-    tact_bytes_overwrite_u64(out, chunk_length_offset, *compressed);
+    *compressed_chunk_size = out->size - chunk_length_offset - 8;
+    tact_bytes_overwrite_u64(out, chunk_length_offset, *compressed_chunk_size);
     tact_mcap_end_record(out, record);
     return out->failed ? -ENOMEM : 0;
 }
 
 void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
-                           uint64_t compressed, const char *compression)
+                           uint64_t compressed_chunk_size, const char *compression)
 {
     struct tact_bytes *out = &writer->output;
     struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_CHUNKS];
@@ -382,7 +382,7 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
     tact_bytes_overwrite_u32(entry, map, (uint32_t)(entry->size - map - 4));
     tact_bytes_append_u64(entry, out->size - before);
     tact_bytes_append_text(entry, compression);
-    tact_bytes_append_u64(entry, compressed);
+    tact_bytes_append_u64(entry, compressed_chunk_size);
     tact_bytes_append_u64(entry, writer->chunk.size);
     tact_mcap_end_record(entry, chunk_index_record);
     group->count++;
@@ -408,7 +408,7 @@ static void repeat_schemas_and_channels(struct tact_mcap_writer *writer)
 
 int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
 {
-    uint64_t compressed = 0;
+    uint64_t compressed_chunk_size = 0;
 
     if (writer->chunk_message_count == 0 || writer->error != 0) {
         return writer->error;
@@ -420,11 +420,11 @@ int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
     int rc = failed ? -ENOMEM
              : writer->chunk.size > TACT_MCAP_CHUNK_LIMIT
                  ? -EMSGSIZE
-                 : write_compressed_chunk(writer, &compressed);
+                 : write_compressed_chunk(writer, &compressed_chunk_size);
     if (rc != 0) {
         return set_writer_error(writer, rc);
     }
-    tact_mcap_index_chunk(writer, writer->offset, writer->output.size, compressed,
+    tact_mcap_index_chunk(writer, writer->offset, writer->output.size, compressed_chunk_size,
                           writer->zstd ? "zstd" : "");
     rc = tact_mcap_write_output(writer);
     if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 1) {
@@ -442,7 +442,7 @@ int tact_mcap_writer_sync(struct tact_mcap_writer *writer)
     return writer->error;
 }
 
-static void put_statistics(struct tact_mcap_writer *writer, struct tact_bytes *out)
+static void put_statistics_record(struct tact_mcap_writer *writer, struct tact_bytes *out)
 {
     uint64_t messages = 0;
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_STATISTICS);
@@ -498,17 +498,17 @@ static int write_summary(struct tact_mcap_writer *writer)
         tact_bytes_append(out, group->records.data, group->records.size);
         put_summary_offset(&summary_offset_records, group->opcode, base + start, out->size - start);
     }
-    size_t statistics_offset = out->size;
-    put_statistics(writer, out);
-    put_summary_offset(&summary_offset_records, TACT_MCAP_STATISTICS, base + statistics_offset,
-                       out->size - statistics_offset);
-    size_t summary_offsets = out->size;
+    size_t statistics_record_offset = out->size;
+    put_statistics_record(writer, out);
+    put_summary_offset(&summary_offset_records, TACT_MCAP_STATISTICS,
+                       base + statistics_record_offset, out->size - statistics_record_offset);
+    size_t summary_offset_section_start = out->size;
     tact_bytes_append(out, summary_offset_records.data, summary_offset_records.size);
     out->failed = out->failed || summary_offset_records.failed;
     tact_bytes_free(&summary_offset_records);
     record = tact_mcap_begin_record(out, TACT_MCAP_FOOTER);
     tact_bytes_append_u64(out, base + summary);
-    tact_bytes_append_u64(out, base + summary_offsets);
+    tact_bytes_append_u64(out, base + summary_offset_section_start);
     tact_bytes_overwrite_u64(out, record - 8, 20);
     if (!out->failed) {
         tact_bytes_append_u32(out, tact_crc32(0, out->data + summary, out->size - summary));

@@ -75,6 +75,6 @@ void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint6
 /** Appends the index of the open chunk's messages to `output`, adds the chunk to the summary and
  * starts a new one. at, length: of the chunk's record in the file. */
 void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
-                           uint64_t compressed, const char *compression);
+                           uint64_t compressed_chunk_size, const char *compression);
 
 #endif

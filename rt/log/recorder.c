@@ -91,7 +91,7 @@ static void free_recorder(struct tact_recorder *recorder)
         tact_recorder_part_free(part);
         part = before;
     }
-    tact_content_free(&recorder->content);
+    tact_recorder_content_free(&recorder->content);
     free(recorder->path);
     free(recorder);
 }
@@ -141,7 +141,7 @@ static int create_recorder_and_file(const char *path, const struct tact_recorder
     }
     rc = 0;
     if (is_log_split_requested &&
-        tact_content_copy(&recorder->content, content, recorder->session) != 0) {
+        tact_recorder_content_copy(&recorder->content, content, recorder->session) != 0) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     }
     if (rc == 0) {
@@ -180,9 +180,9 @@ int tact_recorder_open(const char *path, const struct tact_recorder_options *opt
         return rc;
     }
     /* This thread writes the header of the file, its attachments and the rings. */
-    struct tact_sigxfsz_mask saved_signal_mask = tact_sigxfsz_block();
+    struct tact_sigxfsz_mask saved_sigxfsz_mask = tact_sigxfsz_block();
     rc = create_recorder_and_file(path, options, content, messages, out, err);
-    tact_sigxfsz_restore(&saved_signal_mask);
+    tact_sigxfsz_restore(&saved_sigxfsz_mask);
     return rc;
 }
 
@@ -197,7 +197,7 @@ static struct tact_recorder_part *current_recorder_part(const struct tact_record
 }
 
 /* Switches to the next file if it is ready, starting with this tick. */
-static struct tact_recorder_part *switch_to_next_part(struct tact_recorder *recorder)
+static struct tact_recorder_part *switch_to_next_log_part(struct tact_recorder *recorder)
 {
     struct tact_recorder_part *now = current_recorder_part(recorder);
     struct tact_recorder_part *next = atomic_load_explicit(&recorder->next, memory_order_acquire);
@@ -217,7 +217,7 @@ static struct tact_recorder_part *switch_to_next_part(struct tact_recorder *reco
 
 struct tact_record *tact_recorder_begin(struct tact_recorder *recorder)
 {
-    return tact_recorder_part_begin(switch_to_next_part(recorder));
+    return tact_recorder_part_begin(switch_to_next_log_part(recorder));
 }
 
 void tact_recorder_commit(struct tact_recorder *recorder)
@@ -270,39 +270,40 @@ uint64_t tact_recorder_overruns(const struct tact_recorder *recorder)
 
 /* Sums the reports of all parts. A file that was created and never used is removed. */
 static void sum_reports_of_log_parts(struct tact_recorder *recorder,
-                                     struct tact_recorder_report *total_report)
+                                     struct tact_recorder_report *summed_recorder_report)
 {
     for (const struct tact_recorder_part *part = recorder->last; part; part = part->before) {
-        const struct tact_recorder_report *part_report = &part->report;
-        if (part->number > 1 && part_report->records + part_report->events == 0 &&
-            part_report->error == 0) {
+        const struct tact_recorder_report *log_part_report = &part->report;
+        if (part->number > 1 && log_part_report->records + log_part_report->events == 0 &&
+            log_part_report->error == 0) {
             unlink(part->path);
             continue;
         }
-        total_report->records += part_report->records;
-        total_report->events += part_report->events;
-        total_report->bytes += part_report->bytes;
-        total_report->overruns += part_report->overruns;
-        total_report->event_overruns += part_report->event_overruns;
-        total_report->discarded += part_report->discarded;
-        total_report->pressures += part_report->pressures;
-        total_report->pressure_overruns += part_report->pressure_overruns;
-        total_report->polygons_left_out += part_report->polygons_left_out;
-        total_report->ring_ticks = part_report->ring_ticks;
-        if (part_report->occupancy_max > total_report->occupancy_max) {
-            total_report->occupancy_max = part_report->occupancy_max;
+        summed_recorder_report->records += log_part_report->records;
+        summed_recorder_report->events += log_part_report->events;
+        summed_recorder_report->bytes += log_part_report->bytes;
+        summed_recorder_report->overruns += log_part_report->overruns;
+        summed_recorder_report->event_overruns += log_part_report->event_overruns;
+        summed_recorder_report->discarded += log_part_report->discarded;
+        summed_recorder_report->pressures += log_part_report->pressures;
+        summed_recorder_report->pressure_overruns += log_part_report->pressure_overruns;
+        summed_recorder_report->polygons_left_out += log_part_report->polygons_left_out;
+        summed_recorder_report->ring_ticks = log_part_report->ring_ticks;
+        if (log_part_report->occupancy_max > summed_recorder_report->occupancy_max) {
+            summed_recorder_report->occupancy_max = log_part_report->occupancy_max;
         }
-        if (part_report->error != 0) {
-            total_report->error =
-                part_report->error; /* the report has the error of the first part that has one */
+        if (log_part_report->error != 0) {
+            summed_recorder_report->error =
+                log_part_report
+                    ->error; /* the report has the error of the first part that has one */
         }
-        total_report->parts++;
+        summed_recorder_report->parts++;
     }
 }
 
 int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_report *report)
 {
-    struct tact_recorder_report total_report = {0};
+    struct tact_recorder_report summed_recorder_report = {0};
 
     if (!recorder) {
         return 0;
@@ -317,10 +318,10 @@ int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_rep
     for (part = recorder->last; part; part = part->before) {
         tact_recorder_part_join(part);
     }
-    sum_reports_of_log_parts(recorder, &total_report);
+    sum_reports_of_log_parts(recorder, &summed_recorder_report);
     if (report) {
-        *report = total_report;
+        *report = summed_recorder_report;
     }
     free_recorder(recorder);
-    return total_report.error;
+    return summed_recorder_report.error;
 }

@@ -43,7 +43,7 @@ struct tact_recorder_part {
     struct tact_recorder *owner;       /* NULL in recovery */
     unsigned number;                   /* from 1 */
     struct tact_recorder_part *before; /* part before this one, whose thread is to be joined */
-    bool has_joined_thread;            /* the thread has been joined */
+    bool is_recorder_thread_joined;    /* the thread has been joined */
     atomic_bool is_producer_done;      /* the producer has switched to the next part */
     atomic_bool ended; /* the file of this part is finished; only its report is left */
     bool closed;       /* no more events are accepted; guarded by lock */
@@ -74,10 +74,10 @@ struct tact_recorder_part {
                                            in the open chunk */
     int64_t chunk_first_record_stamp_ns;       /* stamp of the open chunk's first record */
     int64_t part_first_record_stamp_ns;        /* stamp of the part's first record */
-    bool is_next_part_opened;                /* the next part was created, or creating it failed */
-    int64_t chunk_opened_ns, file_synced_ns; /* CLOCK_MONOTONIC */
-    int64_t file_name_checked_ns;   /* time at which the file was last found to have a name */
-    bool had_file_name_when_opened; /* the file had a name when it was opened */
+    bool is_next_log_part_opened; /* the next part was created, or creating it failed */
+    int64_t chunk_opening_time_ns, file_synced_ns; /* CLOCK_MONOTONIC */
+    int64_t file_name_check_time_ns; /* time at which the file was last found to have a name */
+    bool had_file_name_when_opened;  /* the file had a name when it was opened */
     bool are_overruns_logged, is_deletion_logged;
     struct tact_recorder_report report;
 };
@@ -129,7 +129,7 @@ void tact_recorder_part_join(struct tact_recorder_part *part);
 void tact_recorder_part_free(struct tact_recorder_part *part);
 
 /** Capacity of the ring of asynchronous events. */
-#define TACT_RECORDER_ASYNC_EVENTS 256
+#define TACT_RECORDER_ASYNC_EVENT_CAPACITY 256
 
 /** Sizes of this session's rings. */
 struct tact_ring_sizes tact_recorder_ring_sizes(const struct tact_recorder_options *options,

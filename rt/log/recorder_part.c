@@ -32,8 +32,8 @@ static int start_thread(struct tact_recorder_part *recorder)
 }
 
 /* Opens the file of a part; that of the first part was created with the recorder. */
-static int open_part_file(struct tact_recorder_part *part, bool *is_file_created,
-                          struct tact_error *err)
+static int open_log_part_file(struct tact_recorder_part *part, bool *is_file_created,
+                              struct tact_error *err)
 {
     int fd = part->owner->fd;
 
@@ -75,7 +75,7 @@ struct tact_ring_sizes tact_recorder_ring_sizes(const struct tact_recorder_optio
 
     return (struct tact_ring_sizes){
         .capacity = {ring_tick_capacity(options, bytes), options->ring_events,
-                     TACT_RECORDER_ASYNC_EVENTS},
+                     TACT_RECORDER_ASYNC_EVENT_CAPACITY},
         .content = {(uint32_t)bytes, sizeof(struct tact_ring_event),
                     sizeof(struct tact_ring_event)},
         .list_count_offset =
@@ -86,9 +86,10 @@ struct tact_ring_sizes tact_recorder_ring_sizes(const struct tact_recorder_optio
 }
 
 /* Falls back to private memory: without rings that survive the process, recording still works. */
-static int create_part_rings(struct tact_recorder_part *recorder, const struct tact_layout *layout)
+static int create_rings_of_log_part(struct tact_recorder_part *recorder,
+                                    const struct tact_layout *layout)
 {
-    struct tact_ring_sizes sizes = tact_recorder_ring_sizes(&recorder->options, layout);
+    struct tact_ring_sizes ring_sizes = tact_recorder_ring_sizes(&recorder->options, layout);
     const char *folder = recorder->options.ring_folder;
     struct tact_bytes session = {0};
     struct stat log;
@@ -102,7 +103,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
         recorder->had_file_name_when_opened = log.st_nlink > 0;
         tact_session_description_write(&recorder->options, recorder->writer, &recorder->encoder,
                                        &session);
-        rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session,
+        rc = tact_ring_file_create(&recorder->rings, folder, &log, &ring_sizes, &session,
                                    &was_ring_file_replaced);
         tact_bytes_free(&session);
         if (rc != 0) {
@@ -119,7 +120,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
                      "overwritten: its last ticks were not recovered",
                      recorder->path);
     }
-    rc = rc == 0 ? 0 : tact_ring_file_create_in_private_memory(&recorder->rings, &sizes);
+    rc = rc == 0 ? 0 : tact_ring_file_create_in_private_memory(&recorder->rings, &ring_sizes);
     if (rc == 0 && recorder->options.ring_pressures > 0) {
         rc = tact_ring_create(&recorder->pressures, recorder->options.ring_pressures,
                               sizeof(struct tact_ring_pressure), 0);
@@ -142,7 +143,7 @@ static int open_recorder_part(struct tact_recorder_part *recorder,
     if (!recorder->path) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    int fd = recorder->fd = open_part_file(recorder, is_file_created, err);
+    int fd = recorder->fd = open_log_part_file(recorder, is_file_created, err);
     if (fd < 0) {
         return fd;
     }
@@ -160,7 +161,7 @@ static int open_recorder_part(struct tact_recorder_part *recorder,
     if (rc != 0) {
         return tact_error_set(err, rc, "cannot write the log: %s", strerror(-rc));
     }
-    rc = create_part_rings(recorder, content->layout);
+    rc = create_rings_of_log_part(recorder, content->layout);
     if (rc != 0) {
         return tact_error_set(err, rc, "the recorder's rings: %s", strerror(-rc));
     }
@@ -316,7 +317,7 @@ int tact_recorder_part_pressure(struct tact_recorder_part *part, uint64_t tick, 
 }
 
 /* A last record states that the session continues in another file. */
-static int write_continued_metadata(struct tact_recorder_part *part)
+static int write_continuation_metadata(struct tact_recorder_part *part)
 {
     struct tact_bytes map = {0};
     char *next = tact_log_part_path(part->owner->path, part->number + 1);
@@ -326,7 +327,7 @@ static int write_continued_metadata(struct tact_recorder_part *part)
     if (next) {
         tact_bytes_append_text(&map, "continued_in");
         tact_bytes_append_text(&map, slash ? slash + 1 : next);
-        tact_put_facts_crc(&map);
+        tact_put_crc_of_log_facts(&map);
         rc = tact_mcap_writer_metadata(part->writer, TACT_CONTINUED_METADATA_NAME, &map);
     }
     tact_bytes_free(&map);
@@ -345,7 +346,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
     report->occupancy_max = tact_ring_high_water(ticks);
     report->ring_ticks = tact_ring_capacity(ticks);
     if (atomic_load(&part->is_producer_done) && report->error == 0) {
-        write_continued_metadata(part);
+        write_continuation_metadata(part);
     }
     int rc = tact_mcap_writer_close(part->writer, &report->bytes);
     part->writer = NULL;
@@ -368,8 +369,8 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
 
 void tact_recorder_part_join(struct tact_recorder_part *part)
 {
-    if (!part->has_joined_thread) {
+    if (!part->is_recorder_thread_joined) {
         pthread_join(part->thread, NULL);
     }
-    part->has_joined_thread = true;
+    part->is_recorder_thread_joined = true;
 }

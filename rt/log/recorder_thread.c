@@ -19,7 +19,7 @@ static int64_t now_ns(void)
 }
 
 /* The first error ends the recording; the rings are drained in any case. */
-static void report_write_error(struct tact_recorder_part *recorder)
+static void report_log_write_error(struct tact_recorder_part *recorder)
 {
     int error = tact_mcap_writer_error(recorder->writer);
 
@@ -34,7 +34,7 @@ static void report_write_error(struct tact_recorder_part *recorder)
 
 /* Called once the chunk is written: a process killed before that leaves its elements in the rings.
  */
-static void release_written_elements(struct tact_recorder_part *recorder)
+static void release_written_ring_elements(struct tact_recorder_part *recorder)
 {
     for (int i = 0; i < TACT_RINGS; i++) {
         tact_ring_release_many(recorder->rings.rings[i], recorder->unflushed_element_count[i]);
@@ -44,22 +44,22 @@ static void release_written_elements(struct tact_recorder_part *recorder)
 
 /* The part has reached its size or time: creates the next one for the producer. On failure this one
  * continues. */
-static void open_next_part(struct tact_recorder_part *part)
+static void open_next_log_part(struct tact_recorder_part *part)
 {
     struct tact_recorder *owner = part->owner;
     const struct tact_recorder_options *o = &part->options;
     struct tact_recorder_part *next = NULL;
     struct tact_error err = {0};
-    bool is_part_full =
+    bool is_log_part_full =
         (o->split_bytes > 0 && tact_mcap_writer_offset(part->writer) >= o->split_bytes) ||
         (o->split_ns > 0 && part->report.records > 0 &&
          part->chunk_first_record_stamp_ns - part->part_first_record_stamp_ns >= o->split_ns);
 
-    if (!is_part_full || part->is_next_part_opened || part->report.error != 0 ||
+    if (!is_log_part_full || part->is_next_log_part_opened || part->report.error != 0 ||
         !part->had_file_name_when_opened) {
         return;
     }
-    part->is_next_part_opened = true;
+    part->is_next_log_part_opened = true;
     if (tact_recorder_part_open(owner, part->number + 1, &owner->content.content, &next, &err) !=
         0) {
         tact_message(part->messages, TACT_MESSAGE_WARNING,
@@ -94,15 +94,15 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     recorder->open_chunk_event_count = 0;
     recorder->open_chunk_pressure_count = 0;
     recorder->open_chunk_omitted_polygon_count = 0;
-    release_written_elements(recorder);
+    release_written_ring_elements(recorder);
     if (recorder->options.sync_ns > 0 &&
         now_ns() - recorder->file_synced_ns >= recorder->options.sync_ns) {
         tact_mcap_writer_sync(recorder->writer);
         recorder->file_synced_ns = now_ns();
     }
-    report_write_error(recorder);
+    report_log_write_error(recorder);
     if (recorder->owner) {
-        open_next_part(recorder);
+        open_next_log_part(recorder);
     }
 }
 
@@ -121,7 +121,7 @@ static bool is_chunk_due(const struct tact_recorder_part *recorder)
 
     for (int i = 0; i < TACT_RINGS; i++) {
         is_chunk_full = is_chunk_full || recorder->unflushed_element_count[i] >=
-                                             (recorder->rings.sizes.capacity[i] + 1) / 2;
+                                             (recorder->rings.ring_sizes.capacity[i] + 1) / 2;
     }
     return is_chunk_full;
 }
@@ -130,7 +130,7 @@ void tact_recorder_discard_oldest_element(struct tact_recorder_part *recorder, i
 {
     recorder->unflushed_element_count[ring]++;
     if (is_chunk_empty(recorder)) {
-        release_written_elements(recorder);
+        release_written_ring_elements(recorder);
     }
 }
 
@@ -138,7 +138,7 @@ static void discard_ring_element(struct tact_recorder_part *recorder, int ring)
 {
     recorder->report.discarded++;
     recorder->unflushed_element_count[ring]++;
-    release_written_elements(recorder);
+    release_written_ring_elements(recorder);
 }
 
 /* A scene that fills a chunk has one of its own, without the first ticks. */
@@ -159,7 +159,7 @@ void tact_recorder_write_tick(struct tact_recorder_part *recorder, const struct 
         write_scene_chunk(recorder, record->stamp_ns);
     }
     if (is_chunk_empty(recorder)) {
-        recorder->chunk_opened_ns = now_ns();
+        recorder->chunk_opening_time_ns = now_ns();
     }
     if (recorder->open_chunk_record_count == 0) {
         recorder->chunk_first_record_stamp_ns = record->stamp_ns;
@@ -182,7 +182,7 @@ static void encode_recorder_event(struct tact_recorder_part *recorder, uint64_t 
                                   int64_t stamp_ns, char *name, char *text)
 {
     if (is_chunk_empty(recorder)) {
-        recorder->chunk_opened_ns = now_ns();
+        recorder->chunk_opening_time_ns = now_ns();
     }
     tact_utf8_repair(name);
     tact_utf8_repair(text);
@@ -257,7 +257,7 @@ static void append_pressure_maps(struct tact_recorder_part *recorder)
             recorder->report.discarded++;
         } else {
             if (is_chunk_empty(recorder)) {
-                recorder->chunk_opened_ns = now_ns();
+                recorder->chunk_opening_time_ns = now_ns();
             }
             tact_encode_pressure(&recorder->encoder, from->tick, from->stamp_ns, &from->map);
             recorder->open_chunk_pressure_count++;
@@ -303,7 +303,7 @@ static void check_log_file_not_deleted(struct tact_recorder_part *recorder)
 {
     struct stat status;
 
-    recorder->file_name_checked_ns = now_ns();
+    recorder->file_name_check_time_ns = now_ns();
     if (!recorder->had_file_name_when_opened || recorder->is_deletion_logged ||
         fstat(recorder->fd, &status) != 0 || status.st_nlink > 0) {
         return;
@@ -317,16 +317,16 @@ static void check_log_file_not_deleted(struct tact_recorder_part *recorder)
 
 /* The thread of the previous part has ended or is about to. Until it has, its `joined` belongs to
  * tact_recorder_close(): the previous part may still be the current one. */
-static void join_previous_part(struct tact_recorder_part *part)
+static void join_thread_of_previous_log_part(struct tact_recorder_part *part)
 {
     struct tact_recorder_part *before = part->before;
 
-    if (before && atomic_load(&before->ended) && !before->has_joined_thread) {
+    if (before && atomic_load(&before->ended) && !before->is_recorder_thread_joined) {
         tact_recorder_part_join(before);
     }
 }
 
-static void stop_accepting_events_of_part(struct tact_recorder_part *part)
+static void stop_accepting_events_of_log_part(struct tact_recorder_part *part)
 {
     pthread_mutex_lock(&part->lock);
     part->closed = true;
@@ -351,10 +351,10 @@ static void exclude_cpu_from_affinity(int cpu)
     }
 }
 
-void *tact_recorder_thread_main(void *recorder_part)
+void *tact_recorder_thread_main(void *recorder_part_argument)
 {
-    struct tact_recorder_part *recorder = recorder_part;
-    struct timespec poll_interval = {.tv_nsec = RECORDER_POLL_NS};
+    struct tact_recorder_part *recorder = recorder_part_argument;
+    struct timespec recorder_poll_interval = {.tv_nsec = RECORDER_POLL_NS};
     bool stop;
 
     exclude_cpu_from_affinity(recorder->options.loop_cpu);
@@ -365,7 +365,7 @@ void *tact_recorder_thread_main(void *recorder_part)
         /* The first chunk has the schemas, without which nothing can be read: it is written early.
          */
         bool first = recorder->report.records + recorder->report.events == 0;
-        int64_t chunk_open_duration_ns = now_ns() - recorder->chunk_opened_ns;
+        int64_t chunk_open_duration_ns = now_ns() - recorder->chunk_opening_time_ns;
         if (!is_chunk_empty(recorder) &&
             (stop || first || chunk_open_duration_ns >= recorder->options.chunk_ns)) {
             tact_recorder_flush(recorder);
@@ -377,16 +377,16 @@ void *tact_recorder_thread_main(void *recorder_part)
                          "%s: the disk is too slow: ticks are missing from the log",
                          recorder->path);
         }
-        if (stop || now_ns() - recorder->file_name_checked_ns >= NS_PER_S) {
+        if (stop || now_ns() - recorder->file_name_check_time_ns >= NS_PER_S) {
             check_log_file_not_deleted(recorder);
         }
         if (stop) {
             break;
         }
-        join_previous_part(recorder);
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &poll_interval, NULL);
+        join_thread_of_previous_log_part(recorder);
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &recorder_poll_interval, NULL);
     } while (true);
-    stop_accepting_events_of_part(recorder);
+    stop_accepting_events_of_log_part(recorder);
     tact_recorder_part_finish(recorder);
     return NULL;
 }

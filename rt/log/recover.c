@@ -91,15 +91,15 @@ static int compare_log_prefix(const struct recovery *r, bool *is_same)
 }
 
 /* Whether the size fits a tick's record, and its list if there is one. */
-static bool is_valid_tick_size(const struct tact_ring_sizes *sizes,
+static bool is_valid_tick_size(const struct tact_ring_sizes *ring_sizes,
                                const struct tact_encoder *encoder)
 {
     uint64_t fixed = sizeof(struct tact_record) + (uint64_t)encoder->size * sizeof(double);
 
     return encoder->stride == 0
-               ? sizes->list_count_offset == 0 && sizes->content[TACT_RING_TICKS] == fixed
-               : sizes->list_count_offset == fixed &&
-                     sizes->list_element_bytes == (uint64_t)encoder->stride * sizeof(double);
+               ? ring_sizes->list_count_offset == 0 && ring_sizes->content[TACT_RING_TICKS] == fixed
+               : ring_sizes->list_count_offset == fixed &&
+                     ring_sizes->list_element_bytes == (uint64_t)encoder->stride * sizeof(double);
 }
 
 static int read_ring_description(struct recovery *r)
@@ -117,9 +117,9 @@ static int read_ring_description(struct recovery *r)
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
     r->are_rings_found = true;
-    if (!is_valid_tick_size(&rings->sizes, &d->encoder) ||
-        rings->sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
-        rings->sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
+    if (!is_valid_tick_size(&rings->ring_sizes, &d->encoder) ||
+        rings->ring_sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
+        rings->ring_sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
         return refuse_log(r, "the ticks in memory do not match their description");
     }
     rc = compare_log_prefix(r, &is_same);
@@ -128,7 +128,7 @@ static int read_ring_description(struct recovery *r)
     }
     /* Where damaged, the mark of the last chunk identifies the rings: find_unlogged_elements().
      */
-    r->prefix_damaged = !is_same && r->log->skipped_range_count + r->log->damage_cover_count > 0 &&
+    r->prefix_damaged = !is_same && r->log->damaged_range_count + r->log->damage_cover_count > 0 &&
                         r->log->state.damage_at < d->log_prefix_bytes;
     return is_same || r->prefix_damaged ? 0 : refuse_log(r, LOG_CHANGED_TEXT);
 }
@@ -145,7 +145,7 @@ static int open_rings_of_log(struct recovery *r, const char *folder)
         return rc;
     }
     r->report.rings = true;
-    if (rings->is_creation_complete) {
+    if (rings->is_ring_file_complete) {
         return read_ring_description(r);
     }
     return r->log->chunk_count == 0 ? 0 : refuse_log(r, "the ticks in memory are truncated");
@@ -171,7 +171,7 @@ static void find_unlogged_elements(struct recovery *r)
         }
         found = true;
         memcpy(r->next, mark->next, sizeof r->next);
-        rings->mark_count = (uint32_t)index + 1; /* the other mark is overwritten next */
+        rings->written_mark_count = (uint32_t)index + 1; /* the other mark is overwritten next */
     }
     r->next[TACT_RING_TICKS] = ticks;
     r->report.counters_damaged = !found;
@@ -292,7 +292,7 @@ static int check_damaged_ranges(struct recovery *r)
     bool chunk_found = false;
 
     if (is_closed(r) &&
-        (log->skipped_range_count > 0 || (log->data_end_offset == 0 && !log->is_truncated))) {
+        (log->damaged_range_count > 0 || (log->data_end_offset == 0 && !log->is_truncated))) {
         return tact_error_set(r->err, -EBADMSG,
                               "the log is damaged at byte %" PRIu64
                               ", which a killed recorder does not explain: %s; it is read without "
@@ -331,14 +331,14 @@ static int list_damaged_ranges(struct recovery *r)
     const struct tact_log *log = r->log;
 
     r->end = log->data_end_offset > 0 ? log->data_end_offset : log->last_intact_offset;
-    r->damaged = malloc((log->skipped_range_count + 1) * sizeof *r->damaged);
+    r->damaged = malloc((log->damaged_range_count + 1) * sizeof *r->damaged);
     if (!r->damaged) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
-    if (log->skipped_range_count > 0) {
-        memcpy(r->damaged, log->skipped, log->skipped_range_count * sizeof *r->damaged);
+    if (log->damaged_range_count > 0) {
+        memcpy(r->damaged, log->damaged_ranges, log->damaged_range_count * sizeof *r->damaged);
     }
-    r->damaged_count = log->skipped_range_count;
+    r->damaged_count = log->damaged_range_count;
     if (must_keep_damaged_end(r)) {
         if (log->file.size - r->end < TACT_MCAP_MIN_DAMAGE_COVER_BYTES) {
             return refuse_log(r, "ticks that had been written are missing from the log");
@@ -440,7 +440,7 @@ static int put_recovery_facts(struct recovery *r)
     if (report->damage[0]) {
         put_key_and_value(&map, "damage", report->damage);
     }
-    tact_put_facts_crc(&map);
+    tact_put_crc_of_log_facts(&map);
     int rc = tact_mcap_writer_metadata(r->recorder.writer, TACT_RECOVERED_METADATA_NAME, &map);
     tact_bytes_free(&map);
     return rc;
@@ -577,12 +577,12 @@ int tact_log_recover(const char *path, const char *ring_folder, struct tact_reco
     r->path = path;
     r->err = err;
     r->recorder.fd = -1;
-    struct tact_sigxfsz_mask saved_signal_mask = tact_sigxfsz_block();
+    struct tact_sigxfsz_mask saved_sigxfsz_mask = tact_sigxfsz_block();
     int rc = run_recovery(r, ring_folder ? ring_folder : TACT_RING_FILE_FOLDER);
     if (r->recorder.writer) {
         tact_mcap_writer_abandon(r->recorder.writer);
     }
-    tact_sigxfsz_restore(&saved_signal_mask);
+    tact_sigxfsz_restore(&saved_sigxfsz_mask);
     tact_ring_file_close(&r->recorder.rings, rc != 0 && rc != -ENODATA);
     tact_encoder_free(&r->recorder.encoder);
     tact_encoder_free(&r->description.encoder);

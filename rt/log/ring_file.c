@@ -22,7 +22,7 @@
 #define SESSION_DESCRIPTION_FILE_OFFSET 512
 #define RING_ELEMENT_ALIGNMENT_BYTES 64
 #define MAX_SESSION_DESCRIPTION_BYTES (UINT32_C(64) << 20)
-#define MAX_RING_CAPACITY (UINT32_C(1) << 24)
+#define MAX_RING_ELEMENTS (UINT32_C(1) << 24)
 
 /* At the start of the file, in the machine's byte order (little-endian): it is not moved to another
  * machine. */
@@ -30,7 +30,7 @@ struct head {
     _Atomic uint64_t magic;
     uint32_t crc; /* checksum of the rest of the header and of the description */
     uint32_t session_description_bytes;
-    struct tact_ring_sizes sizes;
+    struct tact_ring_sizes ring_sizes;
 };
 
 _Static_assert(sizeof(struct head) <= CHUNK_MARKS_FILE_OFFSET,
@@ -65,39 +65,40 @@ static size_t round_up_to_element_alignment(size_t bytes)
            RING_ELEMENT_ALIGNMENT_BYTES;
 }
 
-static size_t compute_ring_element_bytes(const struct tact_ring_sizes *sizes, int ring)
+static size_t compute_ring_element_bytes(const struct tact_ring_sizes *ring_sizes, int ring)
 {
-    return sizeof(uint64_t) + sizes->content[ring];
+    return sizeof(uint64_t) + ring_sizes->content[ring];
 }
 
-static bool is_list_size_valid(const struct tact_ring_sizes *sizes)
+static bool is_contact_list_size_valid(const struct tact_ring_sizes *ring_sizes)
 {
-    uint32_t content = sizes->content[TACT_RING_TICKS];
+    uint32_t content = ring_sizes->content[TACT_RING_TICKS];
 
-    return sizes->list_count_offset == 0 ||
-           (sizes->list_count_offset % 8 == 0 && sizes->list_count_offset <= content - 8 &&
-            sizes->list_element_bytes >= 8 && sizes->list_element_bytes % 8 == 0);
+    return ring_sizes->list_count_offset == 0 ||
+           (ring_sizes->list_count_offset % 8 == 0 &&
+            ring_sizes->list_count_offset <= content - 8 && ring_sizes->list_element_bytes >= 8 &&
+            ring_sizes->list_element_bytes % 8 == 0);
 }
 
 /* Number of bytes in use of a ring element's content; 0 if its list has an invalid count. */
-static size_t ring_element_used_bytes(const struct tact_ring_sizes *sizes, int ring,
+static size_t ring_element_used_bytes(const struct tact_ring_sizes *ring_sizes, int ring,
                                       const void *content)
 {
     double count;
 
-    if (ring != TACT_RING_TICKS || sizes->list_count_offset == 0) {
-        return sizes->content[ring];
+    if (ring != TACT_RING_TICKS || ring_sizes->list_count_offset == 0) {
+        return ring_sizes->content[ring];
     }
-    memcpy(&count, (const char *)content + sizes->list_count_offset, sizeof count);
-    uint32_t room =
-        (sizes->content[ring] - sizes->list_count_offset - 8) / sizes->list_element_bytes;
+    memcpy(&count, (const char *)content + ring_sizes->list_count_offset, sizeof count);
+    uint32_t room = (ring_sizes->content[ring] - ring_sizes->list_count_offset - 8) /
+                    ring_sizes->list_element_bytes;
     return count >= 0.0 && count <= room
-               ? sizes->list_count_offset + 8 + (size_t)count * sizes->list_element_bytes
+               ? ring_sizes->list_count_offset + 8 + (size_t)count * ring_sizes->list_element_bytes
                : 0;
 }
 
 /* Computes the size of the ring file; 0 if a size is invalid. */
-static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_description_bytes)
+static size_t file_bytes(const struct tact_ring_sizes *ring_sizes, size_t session_description_bytes)
 {
     if (session_description_bytes > MAX_SESSION_DESCRIPTION_BYTES) {
         return 0;
@@ -105,14 +106,15 @@ static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_des
     size_t bytes =
         round_up_to_element_alignment(SESSION_DESCRIPTION_FILE_OFFSET + session_description_bytes);
     for (int i = 0; i < TACT_RINGS; i++) {
-        if (sizes->capacity[i] < 1 || sizes->capacity[i] > MAX_RING_CAPACITY ||
-            sizes->content[i] < 8 || sizes->content[i] > TACT_RECORD_BYTES_MAX ||
-            sizes->content[i] % 8 != 0) {
+        if (ring_sizes->capacity[i] < 1 || ring_sizes->capacity[i] > MAX_RING_ELEMENTS ||
+            ring_sizes->content[i] < 8 || ring_sizes->content[i] > TACT_RECORD_BYTES_MAX ||
+            ring_sizes->content[i] % 8 != 0) {
             return 0;
         }
-        bytes += tact_ring_bytes(sizes->capacity[i], compute_ring_element_bytes(sizes, i));
+        bytes +=
+            tact_ring_bytes(ring_sizes->capacity[i], compute_ring_element_bytes(ring_sizes, i));
     }
-    return is_list_size_valid(sizes) ? bytes : 0;
+    return is_contact_list_size_valid(ring_sizes) ? bytes : 0;
 }
 
 static void set_ring_file_path(struct tact_ring_file *file, const char *folder,
@@ -127,7 +129,7 @@ static void set_ring_file_path(struct tact_ring_file *file, const char *folder,
 
 static struct head *ring_file_head(const struct tact_ring_file *file)
 {
-    return file->memory;
+    return file->mapped_memory;
 }
 
 static uint32_t ring_head_checksum(const struct tact_ring_file *file)
@@ -139,33 +141,33 @@ static uint32_t ring_head_checksum(const struct tact_ring_file *file)
 }
 
 static int locate_rings_in_file(struct tact_ring_file *file, size_t session_description_bytes,
-                                bool is_new_file)
+                                bool is_new_ring_file)
 {
     unsigned char *at =
-        (unsigned char *)file->memory +
+        (unsigned char *)file->mapped_memory +
         round_up_to_element_alignment(SESSION_DESCRIPTION_FILE_OFFSET + session_description_bytes);
     int rc = 0;
 
     file->marks =
-        (struct tact_ring_mark *)((unsigned char *)file->memory + CHUNK_MARKS_FILE_OFFSET);
+        (struct tact_ring_mark *)((unsigned char *)file->mapped_memory + CHUNK_MARKS_FILE_OFFSET);
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
-        uint32_t capacity = file->sizes.capacity[i];
-        size_t element = compute_ring_element_bytes(&file->sizes, i);
-        rc = is_new_file ? tact_ring_create_at(&file->rings[i], at, capacity, element, 0)
-                         : tact_ring_attach(&file->rings[i], at, capacity, element);
+        uint32_t capacity = file->ring_sizes.capacity[i];
+        size_t element = compute_ring_element_bytes(&file->ring_sizes, i);
+        rc = is_new_ring_file ? tact_ring_create_at(&file->rings[i], at, capacity, element, 0)
+                              : tact_ring_attach(&file->rings[i], at, capacity, element);
         at += tact_ring_bytes(capacity, element);
     }
     return rc;
 }
 
 /* Replaces an old ring file of this user; another user's is an error. */
-static int create_ring_file(const char *path, bool *was_file_replaced)
+static int create_ring_file(const char *path, bool *was_ring_file_replaced)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     int fd = open(path, flags, 0600);
 
     if (fd < 0 && errno == EEXIST && unlink(path) == 0) {
-        *was_file_replaced = true;
+        *was_ring_file_replaced = true;
         fd = open(path, flags, 0600);
     }
     return fd < 0 ? -errno : fd;
@@ -185,20 +187,22 @@ static int check_file_is_on_tmpfs(int fd)
 
 static int map_ring_file(struct tact_ring_file *file, int fd, int flags)
 {
-    file->memory = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, flags | MAP_POPULATE, fd, 0);
-    if (file->memory != MAP_FAILED) {
+    file->mapped_memory =
+        mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, flags | MAP_POPULATE, fd, 0);
+    if (file->mapped_memory != MAP_FAILED) {
         return 0;
     }
-    file->memory = NULL;
+    file->mapped_memory = NULL;
     return -errno;
 }
 
 int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const struct stat *log,
-                          const struct tact_ring_sizes *sizes, const struct tact_bytes *session,
-                          bool *was_file_replaced)
+                          const struct tact_ring_sizes *ring_sizes,
+                          const struct tact_bytes *session, bool *was_ring_file_replaced)
 {
-    *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, session->size)};
-    *was_file_replaced = false;
+    *file = (struct tact_ring_file){.ring_sizes = *ring_sizes,
+                                    .bytes = file_bytes(ring_sizes, session->size)};
+    *was_ring_file_replaced = false;
     set_ring_file_path(file, folder, log);
     if (session->failed) {
         return -ENOMEM;
@@ -206,7 +210,7 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
     if (file->bytes == 0 || file->path[0] == '\0') {
         return -EINVAL;
     }
-    int fd = create_ring_file(file->path, was_file_replaced);
+    int fd = create_ring_file(file->path, was_ring_file_replaced);
     if (fd < 0) {
         file->path[0] = '\0';
         return fd;
@@ -228,23 +232,24 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
         return rc;
     }
     struct head *head = ring_file_head(file);
-    unsigned char *description = (unsigned char *)file->memory + SESSION_DESCRIPTION_FILE_OFFSET;
+    unsigned char *description =
+        (unsigned char *)file->mapped_memory + SESSION_DESCRIPTION_FILE_OFFSET;
     if (session->size > 0) {
         memcpy(description, session->data, session->size);
     }
     file->session = (struct tact_span){description, session->size};
     head->session_description_bytes = (uint32_t)session->size;
-    head->sizes = *sizes;
+    head->ring_sizes = *ring_sizes;
     head->crc = ring_head_checksum(file);
     atomic_store_explicit(&head->magic, RING_FILE_MAGIC, memory_order_release);
-    file->is_creation_complete = true;
+    file->is_ring_file_complete = true;
     return 0;
 }
 
 int tact_ring_file_create_in_private_memory(struct tact_ring_file *file,
-                                            const struct tact_ring_sizes *sizes)
+                                            const struct tact_ring_sizes *ring_sizes)
 {
-    *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, 0)};
+    *file = (struct tact_ring_file){.ring_sizes = *ring_sizes, .bytes = file_bytes(ring_sizes, 0)};
     int rc = file->bytes == 0 ? -EINVAL : map_ring_file(file, -1, MAP_PRIVATE | MAP_ANONYMOUS);
     if (rc == 0) {
         rc = locate_rings_in_file(file, 0, true);
@@ -271,16 +276,16 @@ static int check_ring_file_head(struct tact_ring_file *file, struct tact_error *
     if (magic == 0) {
         return 0; /* the recorder was killed while creating the file: no tick was recorded */
     }
-    file->sizes = head->sizes;
+    file->ring_sizes = head->ring_sizes;
     if (magic != RING_FILE_MAGIC ||
-        file_bytes(&head->sizes, head->session_description_bytes) != file->bytes) {
+        file_bytes(&head->ring_sizes, head->session_description_bytes) != file->bytes) {
         return tact_error_set(
             err, -EBADMSG,
             "the rings of its recorder in %s are truncated or damaged; nothing was changed",
             file->path);
     }
     file->session =
-        (struct tact_span){(unsigned char *)file->memory + SESSION_DESCRIPTION_FILE_OFFSET,
+        (struct tact_span){(unsigned char *)file->mapped_memory + SESSION_DESCRIPTION_FILE_OFFSET,
                            head->session_description_bytes};
     if (ring_head_checksum(file) != head->crc) {
         return tact_error_set(
@@ -288,7 +293,7 @@ static int check_ring_file_head(struct tact_ring_file *file, struct tact_error *
             "the header of the rings of its recorder in %s is damaged; nothing was changed",
             file->path);
     }
-    file->is_creation_complete = true;
+    file->is_ring_file_complete = true;
     return locate_rings_in_file(file, head->session_description_bytes, false);
 }
 
@@ -322,7 +327,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
         }
     }
     close(fd);
-    if (file->memory) {
+    if (file->mapped_memory) {
         rc = check_ring_file_head(file, err);
     }
     if (rc != 0) {
@@ -336,8 +341,8 @@ void tact_ring_file_close(struct tact_ring_file *file, bool should_keep_file)
     for (int i = 0; i < TACT_RINGS; i++) {
         tact_ring_free(file->rings[i]);
     }
-    if (file->memory) {
-        munmap(file->memory, file->bytes);
+    if (file->mapped_memory) {
+        munmap(file->mapped_memory, file->bytes);
     }
     if (file->path[0] != '\0' && !should_keep_file) {
         unlink(file->path);
@@ -358,21 +363,23 @@ void tact_ring_file_commit(struct tact_ring_file *file, int ring)
     uint64_t *element = tact_ring_slot(to, index);
 
     element[0] = tact_ring_checksum(index, element + 1,
-                                    ring_element_used_bytes(&file->sizes, ring, element + 1));
+                                    ring_element_used_bytes(&file->ring_sizes, ring, element + 1));
     tact_ring_commit(to);
 }
 
-const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t elements_ahead)
+const void *tact_ring_file_peek(struct tact_ring_file *file, int ring,
+                                uint32_t elements_ahead_of_tail)
 {
-    const uint64_t *element = tact_ring_peek_at(file->rings[ring], elements_ahead);
+    const uint64_t *element = tact_ring_peek_at(file->rings[ring], elements_ahead_of_tail);
     return element ? element + 1 : NULL;
 }
 
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index)
 {
     const uint64_t *element = tact_ring_slot(file->rings[ring], index);
-    size_t used_bytes = ring_element_used_bytes(&file->sizes, ring, element + 1);
-    return used_bytes > 0 && element[0] == tact_ring_checksum(index, element + 1, used_bytes)
+    size_t used_element_bytes = ring_element_used_bytes(&file->ring_sizes, ring, element + 1);
+    return used_element_bytes > 0 &&
+                   element[0] == tact_ring_checksum(index, element + 1, used_element_bytes)
                ? element + 1
                : NULL;
 }
@@ -389,12 +396,13 @@ void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_
 
     memcpy(mark.next, next, sizeof mark.next);
     mark.check = compute_ring_mark_checksum(&mark);
-    file->marks[file->mark_count++ % 2] = mark;
+    file->marks[file->written_mark_count++ % 2] = mark;
     /* the mark is stored before the chunk is written, also if the process is killed in between */
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int mark_index)
+bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int chunk_mark_index)
 {
-    return file->marks[mark_index].check == compute_ring_mark_checksum(&file->marks[mark_index]);
+    return file->marks[chunk_mark_index].check ==
+           compute_ring_mark_checksum(&file->marks[chunk_mark_index]);
 }

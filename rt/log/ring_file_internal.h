@@ -39,31 +39,31 @@ struct tact_ring_sizes {
 struct tact_ring_mark {
     uint64_t chunk_file_offset; /* offset of the chunk in the log */
     uint32_t next[TACT_RINGS];  /* index of the first ring element after the chunk */
-    uint32_t zero;
+    uint32_t zero_padding;
     uint64_t check;
 };
 
 struct tact_ring_file {
     char path[512]; /* file name of the rings; empty for private memory */
-    void *memory;
+    void *mapped_memory;
     size_t bytes;
-    struct tact_ring_sizes sizes;
+    struct tact_ring_sizes ring_sizes;
     struct tact_ring *rings[TACT_RINGS];
     struct tact_ring_mark *marks; /* two */
-    uint32_t mark_count;          /* number of marks written so far */
+    uint32_t written_mark_count;  /* number of marks written so far */
     struct tact_span session;     /* description of the session, inside memory */
-    bool is_creation_complete;    /* 1: the creation was completed, so that there may be elements */
+    bool is_ring_file_complete;   /* 1: the creation was completed, so that there may be elements */
 };
 
-/** Creates rings for a log; an old file of the same name is replaced (*was_file_replaced: there was
- * one). @retval 0, or a negative errno: no space, not a tmpfs, ... */
+/** Creates rings for a log; an old file of the same name is replaced (*was_ring_file_replaced:
+ * there was one). @retval 0, or a negative errno: no space, not a tmpfs, ... */
 int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const struct stat *log,
-                          const struct tact_ring_sizes *sizes, const struct tact_bytes *session,
-                          bool *was_file_replaced);
+                          const struct tact_ring_sizes *ring_sizes,
+                          const struct tact_bytes *session, bool *was_ring_file_replaced);
 
 /** Creates rings in private memory, which ends with the process. @retval 0 or -ENOMEM */
 int tact_ring_file_create_in_private_memory(struct tact_ring_file *file,
-                                            const struct tact_ring_sizes *sizes);
+                                            const struct tact_ring_sizes *ring_sizes);
 
 /** Opens the rings of a killed recorder of this log; not `finished` if it was killed while creating
  * them.
@@ -76,15 +76,17 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
 /** Whether a ring file of the log's name exists; does not open it. */
 bool tact_ring_file_exists(const char *folder, const struct stat *log);
 
-/** Unmaps the file, and removes it unless should_keep. Valid for a zeroed structure. */
-void tact_ring_file_close(struct tact_ring_file *file, bool should_keep);
+/** Unmaps the file, and removes it unless should_keep_file. Valid for a zeroed structure. */
+void tact_ring_file_close(struct tact_ring_file *file, bool should_keep_file);
 
 /** Producer: content of the next element, and its commit. Real-time safe, wait-free. */
 void *tact_ring_file_begin_element(struct tact_ring_file *file, int ring);
 void tact_ring_file_commit(struct tact_ring_file *file, int ring);
 
-/** Consumer: content of the element that is `elements_ahead` after the oldest one, or NULL. */
-const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t elements_ahead);
+/** Consumer: content of the element that is `elements_ahead_of_tail` after the oldest one, or NULL.
+ */
+const void *tact_ring_file_peek(struct tact_ring_file *file, int ring,
+                                uint32_t elements_ahead_of_tail);
 
 /** Content of the element with that index if it is valid, else NULL. */
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index);
@@ -93,8 +95,8 @@ const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32
 void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_offset,
                                const uint32_t next[TACT_RINGS]);
 
-/** Whether the checksum of marks[mark_index] is valid. */
-bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int mark_index);
+/** Whether the checksum of marks[chunk_mark_index] is valid. */
+bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int chunk_mark_index);
 
 /** Checksum of an element: XXH3 seeded with its index, so that content at another index does not
  * match. Real-time safe. */

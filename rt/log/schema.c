@@ -139,7 +139,7 @@ static const char tick_schema_heading[] =
     "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
     "uint64 tick\n";
 
-static const char list_count_line[] =
+static const char contact_list_schema_line[] =
     "tact_msgs/Contact[] contacts  # what touches, or keeps something "
     "for the next tick\n";
 static const char contact_schema_heading[] = ROS_SCHEMA_SEPARATOR
@@ -152,7 +152,8 @@ static const char contact_schema_heading[] = ROS_SCHEMA_SEPARATOR
 
 /* A field's line: type, name, default, kind and unit. */
 #define MAX_SCHEMA_LINE_BYTES (TACT_FIELD_NAME + TACT_FIELD_UNIT + 64)
-#define LIST_HEAD_LINE_COUNT 8 /* number of lines of list_count_line and contact_schema_heading */
+#define LIST_HEAD_LINE_COUNT                                                                       \
+    8 /* number of lines of contact_list_schema_line and contact_schema_heading */
 
 static const char *const kind_names[] = {
     [TACT_FIELD_INPUT] = "input",
@@ -184,7 +185,7 @@ void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
     tact_bytes_append(out, tick_schema_heading, sizeof tick_schema_heading - 1);
     put_schema_field_lines(layout, out);
     if (layout->element) {
-        tact_bytes_append(out, list_count_line, sizeof list_count_line - 1);
+        tact_bytes_append(out, contact_list_schema_line, sizeof contact_list_schema_line - 1);
         tact_bytes_append(out, contact_schema_heading, sizeof contact_schema_heading - 1);
         put_schema_field_lines(layout->element, out);
     }
@@ -209,30 +210,33 @@ static int parse_schema_field(const char *line, struct tact_layout *layout)
     char name[TACT_FIELD_NAME], kind_name[8];
     enum tact_field_kind kind;
     unsigned count = 1, absent = 0;
-    int parsed_length = 0;
+    int parsed_character_count = 0;
 
     if (strncmp(line, "float64[", 8) == 0) {
-        if (sscanf(line, "float64[%7u]%n", &count, &parsed_length) != 1 || parsed_length == 0) {
+        if (sscanf(line, "float64[%7u]%n", &count, &parsed_character_count) != 1 ||
+            parsed_character_count == 0) {
             return -EINVAL;
         }
     } else if (strncmp(line, "float64 ", 8) == 0) {
-        parsed_length = 7;
+        parsed_character_count = 7;
     } else {
         return -EINVAL;
     }
-    line += parsed_length;
-    parsed_length = 0;
-    if ((sscanf(line, " %63[a-z0-9_]  # [%7[a-z]]%n", name, kind_name, &parsed_length) != 2 ||
-         parsed_length == 0) &&
+    line += parsed_character_count;
+    parsed_character_count = 0;
+    if ((sscanf(line, " %63[a-z0-9_]  # [%7[a-z]]%n", name, kind_name, &parsed_character_count) !=
+             2 ||
+         parsed_character_count == 0) &&
         (sscanf(line, " %63[a-z0-9_] %3u  # [%7[a-z]]%n", name, &absent, kind_name,
-                &parsed_length) != 3 ||
-         parsed_length == 0)) {
+                &parsed_character_count) != 3 ||
+         parsed_character_count == 0)) {
         return -EINVAL;
     }
     if (parse_field_kind(kind_name, &kind) != 0) {
         return -EINVAL;
     }
-    const char *unit = line[parsed_length] == ' ' ? line + parsed_length + 1 : line + parsed_length;
+    const char *unit = line[parsed_character_count] == ' ' ? line + parsed_character_count + 1
+                                                           : line + parsed_character_count;
     long offset = tact_layout_add(layout, kind, name, unit, count);
     if (offset < 0) {
         return (int)offset;
@@ -243,11 +247,13 @@ static int parse_schema_field(const char *line, struct tact_layout *layout)
 }
 
 /* Skips the lines between the fields and those of an element, if they are next. */
-static bool is_list_header(const struct tact_layout *layout, struct tact_cursor *in)
+static bool is_contact_list_header(const struct tact_layout *layout, struct tact_cursor *in)
 {
-    const size_t line = sizeof list_count_line - 1, head = sizeof contact_schema_heading - 1;
+    const size_t line = sizeof contact_list_schema_line - 1,
+                 head = sizeof contact_schema_heading - 1;
 
-    if (layout->element || in->left < line + head || memcmp(in->at, list_count_line, line) != 0 ||
+    if (layout->element || in->left < line + head ||
+        memcmp(in->at, contact_list_schema_line, line) != 0 ||
         memcmp(in->at + line, contact_schema_heading, head) != 0) {
         return false;
     }
@@ -268,7 +274,7 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
     }
     for (int number = 5; in.left > 0; number++) {
         char line[MAX_SCHEMA_LINE_BYTES];
-        if (is_list_header(layout, &in)) {
+        if (is_contact_list_header(layout, &in)) {
             int rc = tact_layout_add_list(layout, 0);
             if (rc != 0) {
                 return rc;

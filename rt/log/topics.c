@@ -30,12 +30,12 @@ struct tact_topics {
 
 static char *copy_schema_text(const void *text, size_t size)
 {
-    char *copy = malloc(size + 1);
-    if (copy) {
-        memcpy(copy, text, size);
-        copy[size] = '\0';
+    char *text_copy = malloc(size + 1);
+    if (text_copy) {
+        memcpy(text_copy, text, size);
+        text_copy[size] = '\0';
     }
-    return copy;
+    return text_copy;
 }
 
 static int store_topic_schema(void *self, const char *name, const void *text, size_t size)
@@ -50,10 +50,10 @@ static int store_topic_schema(void *self, const char *name, const void *text, si
     t->schemas = reallocated_schemas;
     reallocated_schemas[t->schema_count] =
         (struct schema){strdup(name), copy_schema_text(text, size)};
-    int are_texts_copied =
+    int are_schema_texts_copied =
         reallocated_schemas[t->schema_count].name && reallocated_schemas[t->schema_count].text;
     t->schema_count++;
-    return are_texts_copied ? t->schema_count - 1 : -ENOMEM;
+    return are_schema_texts_copied ? t->schema_count - 1 : -ENOMEM;
 }
 
 static int store_topic_channel(void *self, int schema, const char *topic)

@@ -12,11 +12,11 @@
 
 /* Appends the link of a joint. frame: on input the pose of the body's axes at the last anchor of
  * the chain, in the frame of link *parent; on output that of the new link. */
-static int add_joint_link(struct model *m, int joint, int *parent, struct tact_pose *frame,
-                          double anchor[3])
+static int add_link_of_joint(struct model *m, int joint, int *parent, struct tact_pose *frame,
+                             double anchor[3])
 {
     struct model_joint *j = &m->joints.at[joint];
-    const double reference_rotation = j->is_prismatic ? 0.0 : -j->reference;
+    const double rotation_to_joint_reference = j->is_prismatic ? 0.0 : -j->reference;
     double step[3], vector[3];
     struct tact_pose at = {{0.0}, {1.0, 0.0, 0.0, 0.0}}, pose_at_reference = at, unique_name;
     int number = MODEL_APPEND_ENTRY(m, links, j->line);
@@ -26,7 +26,7 @@ static int add_joint_link(struct model *m, int joint, int *parent, struct tact_p
     tact_v3_sub(step, j->position, anchor);
     tact_v3_copy(at.position, step);
     tact_pose_mul(&unique_name, frame, &at);
-    tact_v3_scale(vector, j->axis, reference_rotation);
+    tact_v3_scale(vector, j->axis, rotation_to_joint_reference);
     tact_quat_from_rotvec(pose_at_reference.quat_wxyz, vector);
     tact_v3_scale(pose_at_reference.position, j->axis, j->is_prismatic ? -j->reference : 0.0);
     struct model_link *link = &m->links.at[number];
@@ -55,7 +55,7 @@ static int make_links_of_body(struct model *m, int number)
     tact_pose_mul(&frame, &parent->place, &body->pose);
     for (size_t i = 0; i < m->joints.count; i++) {
         if (m->joints.at[i].body == number) {
-            int rc = add_joint_link(m, (int)i, &link, &frame, anchor);
+            int rc = add_link_of_joint(m, (int)i, &link, &frame, anchor);
             if (rc) {
                 return rc;
             }
@@ -102,30 +102,30 @@ static int check_link_masses(struct model *m)
     return 0;
 }
 
-void tact_model_sanitize_name(const char *preferred_name, const char *fallback_name,
+void tact_model_sanitize_name(const char *preferred_name, const char *name_if_preferred_is_empty,
                               char out[MODEL_NAME_BYTES])
 {
     snprintf(out, MODEL_NAME_BYTES, "%.40s",
-             preferred_name && preferred_name[0] ? preferred_name : fallback_name);
+             preferred_name && preferred_name[0] ? preferred_name : name_if_preferred_is_empty);
     for (char *c = out; *c; c++) {
-        const bool allowed = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                             (*c >= '0' && *c <= '9') || *c == '_' || *c == '-';
-        *c = allowed && !(c == out && *c == '-')
+        const bool is_character_allowed = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                                          (*c >= '0' && *c <= '9') || *c == '_' || *c == '-';
+        *c = is_character_allowed && !(c == out && *c == '-')
                  ? *c
                  : '_'; /* a dash at the start of a YAML line begins a list entry */
     }
 }
 
 /* Whether a name belongs to one of the first `links` links, or is reserved for the base. */
-static bool is_name_taken(const struct model *m, const char *name, size_t links)
+static bool is_link_name_used(const struct model *m, const char *name, size_t links)
 {
-    static const char reserved_names[] = "base base_x base_y base_z base_rx base_ry base_rz";
+    static const char reserved_link_names[] = "base base_x base_y base_z base_rx base_ry base_rz";
     for (size_t i = 0; i < links; i++) {
         if (!strcmp(m->links.at[i].name, name)) {
             return true;
         }
     }
-    return tact_xml_list_has_word(reserved_names, name);
+    return tact_xml_list_has_word(reserved_link_names, name);
 }
 
 /* Chooses a link's name that a scene allows: that of its body or else of its joint, different from
@@ -137,7 +137,7 @@ static int choose_link_name(struct model *m, size_t number)
     char name[MODEL_NAME_BYTES], unique_name[MODEL_NAME_BYTES + 16];
     tact_model_sanitize_name(preferred_name, "link", name);
     snprintf(unique_name, sizeof unique_name, "%s", name);
-    for (int i = 2; is_name_taken(m, unique_name, number); i++) {
+    for (int i = 2; is_link_name_used(m, unique_name, number); i++) {
         snprintf(unique_name, sizeof unique_name, "%s_%d", name, i);
     }
     if (preferred_name && strcmp(preferred_name, unique_name) != 0) {

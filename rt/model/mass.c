@@ -9,31 +9,32 @@
 #define PI 3.14159265358979323846
 
 void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
-                         const struct tact_pose *pose_of_part)
+                         const struct tact_pose *pose_of_added_part)
 {
     double rotation[9], rotation_times_inertia[9], rotated_inertia[9], center[3], common_center[3];
     if (!(part->mass > 0.0)) {
         return;
     }
     const double total_mass = sum->mass + part->mass;
-    tact_quat_to_m3(rotation, pose_of_part->quat_wxyz);
+    tact_quat_to_m3(rotation, pose_of_added_part->quat_wxyz);
     tact_m3_mul(rotation_times_inertia, rotation, part->inertia);
     tact_m3_mul_t(rotated_inertia, rotation_times_inertia, rotation);
-    tact_pose_point(center, pose_of_part, part->center);
+    tact_pose_point(center, pose_of_added_part, part->center);
     for (int i = 0; i < 3; i++) {
         common_center[i] = (sum->mass * sum->center[i] + part->mass * center[i]) / total_mass;
     }
     /* parallel-axis theorem about the joint centre of mass: reduced mass times the squared distance
      * of the two centres */
-    double center_offset[3];
-    tact_v3_sub(center_offset, center, sum->center);
+    double body_centre_offset[3];
+    tact_v3_sub(body_centre_offset, center, sum->center);
     const double reduced_mass = sum->mass * part->mass / total_mass,
-                 square = tact_v3_dot(center_offset, center_offset);
+                 square = tact_v3_dot(body_centre_offset, body_centre_offset);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             sum->inertia[3 * i + j] +=
                 rotated_inertia[3 * i + j] +
-                reduced_mass * ((i == j ? square : 0.0) - center_offset[i] * center_offset[j]);
+                reduced_mass *
+                    ((i == j ? square : 0.0) - body_centre_offset[i] * body_centre_offset[j]);
         }
     }
     tact_v3_copy(sum->center, common_center);
@@ -56,8 +57,9 @@ static double measure_triangle_area_and_normal(const double *a, const double *b,
 
 /* Signed volume of the pyramid over a triangle, or the triangle's area, according to the mass rule.
  */
-static double measure_mesh_pyramid(enum model_mesh_mass_rule rule, const double *a, const double *b,
-                                   const double *c, const double apex[3], double center[3])
+static double measure_pyramid_on_triangle(enum model_mesh_mass_rule rule, const double *a,
+                                          const double *b, const double *c, const double apex[3],
+                                          double center[3])
 {
     double normal[3], from[3];
     const double area = measure_triangle_area_and_normal(a, b, c, normal, center);
@@ -84,13 +86,14 @@ static void find_surface_center(const double *v, const uint32_t *t, size_t count
 
 /* Adds the products of inertia of one pyramid or triangle, with corners relative to the centre of
  * mass. */
-static void add_inertia_products(double inertia_products[9], const double *d, const double *e,
-                                 const double *f, double pyramid_volume, double inertia_divisor)
+static void add_pyramid_inertia_products(double inertia_products[9], const double *d,
+                                         const double *e, const double *f, double pyramid_volume,
+                                         double pyramid_inertia_divisor)
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             inertia_products[3 * i + j] +=
-                pyramid_volume / inertia_divisor *
+                pyramid_volume / pyramid_inertia_divisor *
                 (2.0 * (d[i] * d[j] + e[i] * e[j] + f[i] * f[j]) + d[i] * e[j] + d[j] * e[i] +
                  d[i] * f[j] + d[j] * f[i] + e[i] * f[j] + e[j] * f[i]);
         }
@@ -100,19 +103,19 @@ static void add_inertia_products(double inertia_products[9], const double *d, co
 /* Volume (or area), centre and inertia of unit density of triangles, by the rule: pyramids over the
  * triangles with the apex in the centre of the surface give the centre of mass, and again with the
  * apex there the rest. */
-static void integrate_triangles(enum model_mesh_mass_rule rule, const double *v, const uint32_t *t,
-                                size_t count, const double surface_center[3],
+static void integrate_mesh_mass(enum model_mesh_mass_rule rule, const double *v, const uint32_t *t,
+                                size_t count, const double mesh_surface_center[3],
                                 struct model_mass *out)
 {
     double sum = 0.0, center[3], inertia_products[9] = {0.0};
     *out = (struct model_mass){.mass = 0.0};
     for (size_t i = 0; i < count; i++) {
         const double pyramid_volume =
-            measure_mesh_pyramid(rule, v + 3 * t[3 * i], v + 3 * t[3 * i + 1], v + 3 * t[3 * i + 2],
-                                 surface_center, center);
+            measure_pyramid_on_triangle(rule, v + 3 * t[3 * i], v + 3 * t[3 * i + 1],
+                                        v + 3 * t[3 * i + 2], mesh_surface_center, center);
         sum += pyramid_volume;
         tact_v3_axpy(out->center, 0.75 * pyramid_volume, center);
-        tact_v3_axpy(out->center, 0.25 * pyramid_volume, surface_center);
+        tact_v3_axpy(out->center, 0.25 * pyramid_volume, mesh_surface_center);
     }
     if (!(sum > 0.0)) {
         return;
@@ -125,14 +128,15 @@ static void integrate_triangles(enum model_mesh_mass_rule rule, const double *v,
             tact_v3_sub(corner[k], v + 3 * t[3 * i + (size_t)k], out->center);
         }
         const double pyramid_volume =
-            measure_mesh_pyramid(rule, corner[0], corner[1], corner[2], origin, center);
+            measure_pyramid_on_triangle(rule, corner[0], corner[1], corner[2], origin, center);
         out->mass += pyramid_volume;
-        add_inertia_products(inertia_products, corner[0], corner[1], corner[2], pyramid_volume,
-                             rule == MODEL_MASS_SHELL ? 12.0 : 20.0);
+        add_pyramid_inertia_products(inertia_products, corner[0], corner[1], corner[2],
+                                     pyramid_volume, rule == MODEL_MASS_SHELL ? 12.0 : 20.0);
     }
-    const double trace = inertia_products[0] + inertia_products[4] + inertia_products[8];
+    const double inertia_product_trace =
+        inertia_products[0] + inertia_products[4] + inertia_products[8];
     for (int i = 0; i < 9; i++) {
-        out->inertia[i] = (i % 4 ? 0.0 : trace) - inertia_products[i];
+        out->inertia[i] = (i % 4 ? 0.0 : inertia_product_trace) - inertia_products[i];
     }
 }
 
@@ -143,7 +147,7 @@ static int load_mesh_for_mass(struct model *m, struct model_mesh *mesh)
     struct tact_error error = {.line = 0};
     char *data = NULL;
     uint64_t size = 0;
-    if (mesh->loaded) {
+    if (mesh->is_mesh_loaded) {
         return 0;
     }
     int rc = m->files->read(m->files->user, mesh->path, &data, &size);
@@ -164,11 +168,11 @@ static int load_mesh_for_mass(struct model *m, struct model_mesh *mesh)
     }
     const bool is_mesh_mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
     for (size_t i = 0; is_mesh_mirrored && i < mesh->soup.triangle_count; i++) {
-        const uint32_t second_vertex = mesh->soup.triangles[3 * i + 1];
+        const uint32_t swapped_triangle_vertex = mesh->soup.triangles[3 * i + 1];
         mesh->soup.triangles[3 * i + 1] = mesh->soup.triangles[3 * i + 2];
-        mesh->soup.triangles[3 * i + 2] = second_vertex;
+        mesh->soup.triangles[3 * i + 2] = swapped_triangle_vertex;
     }
-    mesh->loaded = true;
+    mesh->is_mesh_loaded = true;
     return 0;
 }
 
@@ -177,15 +181,15 @@ static void note_mesh_mass_differs_from_volume(struct model *m, const struct mod
                                                const double center[3],
                                                const struct model_mass *found)
 {
-    struct model_mass exact;
-    integrate_triangles(MODEL_MASS_EXACT, mesh->soup.vertices, mesh->soup.triangles,
-                        mesh->soup.triangle_count, center, &exact);
-    if (!(exact.mass > 0.999 * found->mass)) {
+    struct model_mass exact_mass_properties;
+    integrate_mesh_mass(MODEL_MASS_EXACT, mesh->soup.vertices, mesh->soup.triangles,
+                        mesh->soup.triangle_count, center, &exact_mass_properties);
+    if (!(exact_mass_properties.mass > 0.999 * found->mass)) {
         tact_model_add_note(
             m, mesh->line,
             "mesh \"%.60s\" is open or not star-shaped: its mass is that of %.6g m^3, as "
             "MuJoCo's rule `legacy` has it; the volume is %.6g m^3",
-            mesh->name, found->mass, exact.mass);
+            mesh->name, found->mass, exact_mass_properties.mass);
     }
 }
 
@@ -208,7 +212,7 @@ static int compute_mesh_mass(struct model *m, struct model_mesh *mesh, struct mo
                                                            mesh->path, error.text);
         }
     }
-    integrate_triangles(mesh->rule, hull ? hull->vertices : s->vertices,
+    integrate_mesh_mass(mesh->rule, hull ? hull->vertices : s->vertices,
                         hull ? hull->triangles : s->triangles,
                         hull ? hull->triangle_count : s->triangle_count, center, out);
     tact_mesh_free(hull);
@@ -297,15 +301,16 @@ static struct model_body *body_receiving_geom_mass(struct model *m, const struct
     return g->adds_to_body_mass && !body->has_mass_in_file && g->body ? body : NULL;
 }
 
-static int check_masses(struct model *m)
+static int check_body_masses(struct model *m)
 {
     for (size_t i = 1; i < m->bodies.count; i++) {
         const struct model_mass *mass = &m->bodies.at[i].mass;
-        bool is_mass_finite = isfinite(mass->mass) && isfinite(tact_v3_norm(mass->center));
+        bool are_mass_properties_finite =
+            isfinite(mass->mass) && isfinite(tact_v3_norm(mass->center));
         for (int k = 0; k < 9; k++) {
-            is_mass_finite &= isfinite(mass->inertia[k]) != 0;
+            are_mass_properties_finite &= isfinite(mass->inertia[k]) != 0;
         }
-        if (!is_mass_finite) {
+        if (!are_mass_properties_finite) {
             return tact_model_report_error(m, m->bodies.at[i].line,
                                            "the mass or inertia of this body is too large");
         }
@@ -338,11 +343,11 @@ int tact_model_compute_masses(struct model *m)
     for (size_t i = 1; m->total_mass > 0.0 && total_mass_of_bodies > 0.0 && i < m->bodies.count;
          i++) {
         struct model_mass *mass = &m->bodies.at[i].mass;
-        const double mass_factor = m->total_mass / total_mass_of_bodies;
-        mass->mass *= mass_factor;
+        const double body_mass_scale = m->total_mass / total_mass_of_bodies;
+        mass->mass *= body_mass_scale;
         for (int k = 0; k < 9; k++) {
-            mass->inertia[k] *= mass_factor;
+            mass->inertia[k] *= body_mass_scale;
         }
     }
-    return check_masses(m);
+    return check_body_masses(m);
 }

@@ -16,14 +16,16 @@ static int read_boolean_attribute(struct mjcf_reader *r, const xmlNode *node, co
 
 static int read_euler_sequence(struct mjcf_reader *r, const xmlNode *node)
 {
-    const char *sequence = tact_xml_read_text(r->model, node, "eulerseq");
-    if (sequence && (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3)) {
+    const char *euler_sequence_text = tact_xml_read_text(r->model, node, "eulerseq");
+    if (euler_sequence_text &&
+        (strlen(euler_sequence_text) != 3 || strspn(euler_sequence_text, "xyzXYZ") != 3)) {
         return tact_model_report_error(
             r->model, tact_xml_node_line(node),
-            "compiler: eulerseq=\"%.20s\": expected three letters of x, y, z, X, Y, Z", sequence);
+            "compiler: eulerseq=\"%.20s\": expected three letters of x, y, z, X, Y, Z",
+            euler_sequence_text);
     }
-    if (sequence) {
-        memcpy(r->euler_sequence, sequence, 3);
+    if (euler_sequence_text) {
+        memcpy(r->euler_sequence, euler_sequence_text, 3);
     }
     return 0;
 }
@@ -32,8 +34,8 @@ static int read_euler_sequence(struct mjcf_reader *r, const xmlNode *node)
 static int check_compiler_defaults(struct mjcf_reader *r, const xmlNode *node)
 {
     double inertia = 0.0;
-    bool balance_inertia_requested = false, global = false, exact = false;
-    int rc = read_boolean_attribute(r, node, "balanceinertia", &balance_inertia_requested);
+    bool is_inertia_balance_requested = false, global = false, exact = false;
+    int rc = read_boolean_attribute(r, node, "balanceinertia", &is_inertia_balance_requested);
     rc = rc ? rc : read_boolean_attribute(r, node, "exactmeshinertia", &exact);
     int coordinate = rc ? -1 : tact_xml_read_word(r->model, node, "coordinate", "local global");
     int n = rc ? 0 : tact_xml_read_numbers(r->model, node, "boundinertia", &inertia, 1, 1);
@@ -44,12 +46,12 @@ static int check_compiler_defaults(struct mjcf_reader *r, const xmlNode *node)
     if (exact) { /* an option of MuJoCo before 3.2: mesh inertia="exact" of the default class */
         r->classes.at[0].mesh.rule = MODEL_MASS_EXACT;
     }
-    return balance_inertia_requested || global || inertia != 0.0
+    return is_inertia_balance_requested || global || inertia != 0.0
                ? tact_model_report_error(r->model, tact_xml_node_line(node),
                                          "compiler: %s is not supported",
-                                         balance_inertia_requested ? "balanceinertia"
-                                         : global                  ? "coordinate=\"global\""
-                                                                   : "boundinertia")
+                                         is_inertia_balance_requested ? "balanceinertia"
+                                         : global                     ? "coordinate=\"global\""
+                                                                      : "boundinertia")
                : 0;
 }
 
@@ -109,16 +111,17 @@ static int check_mjcf_option_section(struct mjcf_reader *r, const xmlNode *node)
 }
 
 /* Name of a mesh that has none: that of its file, without folder and suffix. */
-static const char *mesh_name_from_file(struct model *m, const char *file)
+static const char *mesh_name_from_file_path(struct model *m, const char *file)
 {
-    char stem[256];
+    char file_name_without_extension[256];
     const char *slash = strrchr(file, '/');
-    snprintf(stem, sizeof stem, "%s", slash ? slash + 1 : file);
-    char *dot = strrchr(stem, '.');
+    snprintf(file_name_without_extension, sizeof file_name_without_extension, "%s",
+             slash ? slash + 1 : file);
+    char *dot = strrchr(file_name_without_extension, '.');
     if (dot) {
         *dot = '\0';
     }
-    return tact_model_copy_text(m, stem);
+    return tact_model_copy_text(m, file_name_without_extension);
 }
 
 static int read_asset_mesh(struct mjcf_reader *r, const xmlNode *node)
@@ -147,7 +150,7 @@ static int read_asset_mesh(struct mjcf_reader *r, const xmlNode *node)
     out->rule = mesh.rule;
     tact_v3_copy(out->scale, mesh.scale);
     out->path = tact_model_resolve_path(m, out->line, r->mesh_folder, file);
-    out->name = name ? name : mesh_name_from_file(m, file);
+    out->name = name ? name : mesh_name_from_file_path(m, file);
     for (int i = 0; out->path && out->name && i < at; i++) {
         if (!strcmp(m->meshes.at[i].name, out->name)) {
             return tact_model_report_repeated_name(m, node, out->name, m->meshes.at[i].line);
@@ -183,7 +186,7 @@ static int read_worldbody(struct mjcf_reader *r, const xmlNode *node)
     return rc ? rc : tact_mjcf_read_body(r, node, 0, 0, &identity, 0);
 }
 
-static int note_ignored_section(struct mjcf_reader *r, const xmlNode *node)
+static int note_ignored_mjcf_section(struct mjcf_reader *r, const xmlNode *node)
 {
     tact_model_add_note(r->model, tact_xml_node_line(node),
                         "<%.60s> is left out: it does not affect the motion",
@@ -191,7 +194,7 @@ static int note_ignored_section(struct mjcf_reader *r, const xmlNode *node)
     return 0;
 }
 
-static int skip_section(struct mjcf_reader *r, const xmlNode *node)
+static int skip_mjcf_section(struct mjcf_reader *r, const xmlNode *node)
 {
     (void)r;
     (void)node;
@@ -205,10 +208,10 @@ static const struct {
 } sections[] = {
     {"compiler", read_compiler},
     {"option", check_mjcf_option_section},
-    {"size", skip_section},
-    {"visual", skip_section},
-    {"statistic", skip_section},
-    {"custom", note_ignored_section},
+    {"size", skip_mjcf_section},
+    {"visual", skip_mjcf_section},
+    {"statistic", skip_mjcf_section},
+    {"custom", note_ignored_mjcf_section},
     {"default", read_default_section},
     {"asset", read_assets},
     {"worldbody", read_worldbody},
@@ -216,8 +219,8 @@ static const struct {
     {"equality", tact_mjcf_read_equalities},
     {"tendon", tact_mjcf_read_tendons},
     {"actuator", tact_mjcf_read_actuators},
-    {"sensor", note_ignored_section},
-    {"keyframe", note_ignored_section},
+    {"sensor", note_ignored_mjcf_section},
+    {"keyframe", note_ignored_mjcf_section},
 };
 #define MJCF_SECTION_COUNT (sizeof sections / sizeof *sections)
 

@@ -11,8 +11,8 @@ static int read_number(struct mjcf_reader *r, const xmlNode *node, const char *n
 }
 
 /* Sets gain and bias of an actuator from its tag, as MuJoCo's shortcuts (motor, position) do. */
-static int apply_actuator_shortcut(struct mjcf_reader *r, const xmlNode *node,
-                                   struct mjcf_actuator *a)
+static int set_actuator_by_element_name(struct mjcf_reader *r, const xmlNode *node,
+                                        struct mjcf_actuator *a)
 {
     struct model *m = r->model;
     const char *tag = tact_xml_node_name(node);
@@ -25,11 +25,12 @@ static int apply_actuator_shortcut(struct mjcf_reader *r, const xmlNode *node,
     if (strcmp(tag, "position")) {
         return 0;
     }
-    int has_kp = read_number(r, node, "kp", &kp);
-    int has_kv = has_kp < 0 ? 0 : read_number(r, node, "kv", &kv);
-    int has_damping_ratio = has_kv < 0 ? 0 : read_number(r, node, "dampratio", &unsupported_number);
-    if (has_kp < 0 || has_kv < 0 || has_damping_ratio < 0 || kp < 0.0 || kv < 0.0 ||
-        has_damping_ratio) {
+    int has_position_gain = read_number(r, node, "kp", &kp);
+    int has_velocity_gain = has_position_gain < 0 ? 0 : read_number(r, node, "kv", &kv);
+    int has_damping_ratio =
+        has_velocity_gain < 0 ? 0 : read_number(r, node, "dampratio", &unsupported_number);
+    if (has_position_gain < 0 || has_velocity_gain < 0 || has_damping_ratio < 0 || kp < 0.0 ||
+        kv < 0.0 || has_damping_ratio) {
         return has_damping_ratio > 0 || kp < 0.0 || kv < 0.0
                    ? tact_model_report_error(
                          m, tact_xml_node_line(node),
@@ -43,7 +44,7 @@ static int apply_actuator_shortcut(struct mjcf_reader *r, const xmlNode *node,
     }
     a->gain_numbers[0] = kp;
     a->bias_numbers[1] = -kp;
-    a->bias_numbers[2] = has_kv ? -kv : a->bias_numbers[2];
+    a->bias_numbers[2] = has_velocity_gain ? -kv : a->bias_numbers[2];
     a->gain = 0;
     a->bias = 1;
     return has_time_constant < 0 ? has_time_constant : 0;
@@ -85,9 +86,9 @@ int tact_mjcf_read_actuator_attributes(struct mjcf_reader *r, const xmlNode *nod
     rc = rc ? rc : n < 0 ? n : 0;
     n = rc ? 0 : tact_xml_read_numbers(m, node, "forcerange", a->force_range, 2, 2);
     rc = rc ? rc : n < 0 ? n : 0;
-    n = rc ? 0 : read_number(r, node, "inheritrange", &a->inherit_range);
+    n = rc ? 0 : read_number(r, node, "inheritrange", &a->target_range_per_joint_range);
     rc = rc ? rc : n < 0 ? n : 0;
-    rc = rc ? rc : tact_mjcf_read_flag(r, node, "ctrllimited", &a->control_limited);
+    rc = rc ? rc : tact_mjcf_read_flag(r, node, "ctrllimited", &a->is_control_limited);
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "forcelimited", &a->force_limited);
     if (!rc && !strcmp(tact_xml_node_name(node), "general")) {
         int dynamics_type = tact_xml_read_word(m, node, "dyntype",
@@ -101,7 +102,7 @@ int tact_mjcf_read_actuator_attributes(struct mjcf_reader *r, const xmlNode *nod
         rc = rc ? rc : read_actuator_parameters(r, node, "gainprm", a->gain_numbers);
         rc = rc ? rc : read_actuator_parameters(r, node, "biasprm", a->bias_numbers);
     }
-    return rc ? rc : apply_actuator_shortcut(r, node, a);
+    return rc ? rc : set_actuator_by_element_name(r, node, a);
 }
 
 /* Range of the actuator's control: given, or that of the joint scaled about its middle. Returns
@@ -111,20 +112,21 @@ static int find_control_range(struct mjcf_reader *r, const xmlNode *node,
                               double range[2])
 {
     memcpy(range, a->control_range, sizeof a->control_range);
-    if (a->inherit_range != 0.0) {
-        if (!joint || !joint->limited || a->inherit_range < 0.0 || range[0] != 0.0 ||
+    if (a->target_range_per_joint_range != 0.0) {
+        if (!joint || !joint->limited || a->target_range_per_joint_range < 0.0 || range[0] != 0.0 ||
             range[1] != 0.0) {
             return tact_model_report_error(
                 r->model, tact_xml_node_line(node),
                 "%s: inheritrange needs a joint with a range, and an actuator without ctrlrange",
                 tact_xml_node_name(node));
         }
-        const double range_center = 0.5 * (joint->lower + joint->upper);
-        const double half_range = 0.5 * (joint->upper - joint->lower) * a->inherit_range;
-        range[0] = range_center - half_range;
-        range[1] = range_center + half_range;
+        const double center_of_joint_range = 0.5 * (joint->lower + joint->upper);
+        const double half_of_target_range =
+            0.5 * (joint->upper - joint->lower) * a->target_range_per_joint_range;
+        range[0] = center_of_joint_range - half_of_target_range;
+        range[1] = center_of_joint_range + half_of_target_range;
     }
-    return tact_mjcf_is_range_active(r, node, a->control_limited, range, "ctrlrange");
+    return tact_mjcf_is_range_active(r, node, a->is_control_limited, range, "ctrlrange");
 }
 
 /* Makes the drive of an actuator, in the units of the joint or tendon that it drives. */
@@ -134,7 +136,7 @@ static int make_actuator_drive(struct mjcf_reader *r, const xmlNode *node,
 {
     struct model *m = r->model;
     double range[2];
-    const double bias_factor = a->bias ? 1.0 : 0.0;
+    const double affine_bias_factor = a->bias ? 1.0 : 0.0;
     int has_force_limit =
         tact_mjcf_is_range_active(r, node, a->force_limited, a->force_range, "forcerange");
     int has_target_range = has_force_limit < 0 ? -1 : find_control_range(r, node, a, joint, range);
@@ -155,8 +157,8 @@ static int make_actuator_drive(struct mjcf_reader *r, const xmlNode *node,
                                        tact_xml_node_name(node));
     }
     drive->line = tact_xml_node_line(node);
-    drive->stiffness = 0.0 - bias_factor * a->bias_numbers[1] * a->gear * a->gear;
-    drive->damping = 0.0 - bias_factor * a->bias_numbers[2] * a->gear * a->gear;
+    drive->stiffness = 0.0 - affine_bias_factor * a->bias_numbers[1] * a->gear * a->gear;
+    drive->damping = 0.0 - affine_bias_factor * a->bias_numbers[2] * a->gear * a->gear;
     drive->limit = has_force_limit ? a->force_range[1] * (a->gear < 0.0 ? -a->gear : a->gear) : 0.0;
     if (!(drive->stiffness > 0.0)) {
         tact_model_add_note(
@@ -170,7 +172,7 @@ static int make_actuator_drive(struct mjcf_reader *r, const xmlNode *node,
     }
     drive->has_target_range = has_target_range;
     for (int i = 0; has_target_range && i < 2; i++) {
-        range[i] = (a->gain_numbers[0] * range[i] + bias_factor * a->bias_numbers[0]) /
+        range[i] = (a->gain_numbers[0] * range[i] + affine_bias_factor * a->bias_numbers[0]) /
                    (-a->bias_numbers[1] * a->gear);
     }
     drive->lower = has_target_range ? tact_min(range[0], range[1]) : 0.0;

@@ -25,25 +25,26 @@ static int read_inertial(struct mjcf_reader *r, const xmlNode *node, struct mode
         m, node, "pos mass diaginertia fullinertia " MJCF_ATTITUDE_ATTRIBUTES, "", "");
     rc = rc ? rc : read_mjcf_pose(r, node, &pose);
     int mass_number_count = rc ? 0 : tact_xml_read_numbers(m, node, "mass", &mass, 1, 1);
-    int diagonal_number_count =
+    int inertia_diagonal_number_count =
         mass_number_count < 0
             ? 0
             : tact_xml_read_numbers(m, node, "diaginertia", diagonal_inertia, 3, 3);
     int full_inertia_number_count =
-        diagonal_number_count < 0
+        inertia_diagonal_number_count < 0
             ? 0
             : tact_xml_read_numbers(m, node, "fullinertia", full_inertia, 6, 6);
-    if (rc || mass_number_count < 0 || diagonal_number_count < 0 || full_inertia_number_count < 0) {
+    if (rc || mass_number_count < 0 || inertia_diagonal_number_count < 0 ||
+        full_inertia_number_count < 0) {
         return rc ? rc : -EINVAL;
     }
     if (!mass_number_count || mass < 0.0 ||
-        (!diagonal_number_count && !full_inertia_number_count)) {
+        (!inertia_diagonal_number_count && !full_inertia_number_count)) {
         return tact_model_report_error(
             m, tact_xml_node_line(node),
             "inertial: expected a mass of 0 or more, and diaginertia or fullinertia");
     }
     if (full_inertia_number_count &&
-        (diagonal_number_count || tact_xml_has_attribute(node, "quat") ||
+        (inertia_diagonal_number_count || tact_xml_has_attribute(node, "quat") ||
          tact_xml_has_attribute(node, "axisangle") || tact_xml_has_attribute(node, "xyaxes") ||
          tact_xml_has_attribute(node, "zaxis") || tact_xml_has_attribute(node, "euler"))) {
         return tact_model_report_error(
@@ -98,11 +99,11 @@ static int read_mjcf_joint(struct mjcf_reader *r, const xmlNode *node, int inher
                            const struct tact_pose *frame, int body)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of_node(r, node, "class", inherited_default_class);
-    if (class < 0) {
-        return class;
+    int default_class_index = tact_mjcf_class_of_node(r, node, "class", inherited_default_class);
+    if (default_class_index < 0) {
+        return default_class_index;
     }
-    struct mjcf_joint j = r->classes.at[class].joint;
+    struct mjcf_joint j = r->classes.at[default_class_index].joint;
     int rc = tact_mjcf_read_joint(r, node, &j);
     if (rc) {
         return rc;
@@ -147,7 +148,7 @@ static int read_mjcf_joint(struct mjcf_reader *r, const xmlNode *node, int inher
 
 /* Number of entries of the MJCF attribute `size` that a shape uses, by its type: sphere, capsule,
  * ellipsoid, cylinder, box. */
-static int count_geom_sizes(const struct mjcf_geom *g)
+static int geom_size_count_of_type(const struct mjcf_geom *g)
 {
     static const int counts[MJCF_GEOM_TYPE_COUNT] = {[MJCF_SPHERE] = 1,
                                                      [MJCF_CAPSULE] = 2,
@@ -158,15 +159,15 @@ static int count_geom_sizes(const struct mjcf_geom *g)
 }
 
 /* Computes half length and pose of a shape that MJCF defines by its two end points (`fromto`). */
-static int resolve_fromto(struct mjcf_reader *r, const xmlNode *node, struct mjcf_geom *g,
-                          struct tact_pose *pose)
+static int compute_pose_from_end_points(struct mjcf_reader *r, const xmlNode *node,
+                                        struct mjcf_geom *g, struct tact_pose *pose)
 {
     double along[3];
     tact_v3_sub(along, g->fromto, g->fromto + 3);
     const double half_length = 0.5 * tact_v3_norm(along);
-    const bool can_have_fromto = g->type == MJCF_CAPSULE || g->type == MJCF_ELLIPSOID ||
-                                 g->type == MJCF_CYLINDER || g->type == MJCF_BOX;
-    if (!can_have_fromto || !(half_length > 0.0)) {
+    const bool is_fromto_allowed_for_geom = g->type == MJCF_CAPSULE || g->type == MJCF_ELLIPSOID ||
+                                            g->type == MJCF_CYLINDER || g->type == MJCF_BOX;
+    if (!is_fromto_allowed_for_geom || !(half_length > 0.0)) {
         return tact_model_report_error(
             r->model, tact_xml_node_line(node),
             "geom: fromto needs two different points, and a capsule, cylinder, ellipsoid or box");
@@ -224,27 +225,27 @@ static int set_geom_shape(struct mjcf_reader *r, const xmlNode *node, struct mjc
         return tact_model_report_error(r->model, tact_xml_node_line(node),
                                        "geom: shellinertia is not supported");
     }
-    const int needed = count_geom_sizes(g);
-    bool are_sizes_positive = g->geom_size_count >= needed;
+    const int needed = geom_size_count_of_type(g);
+    bool are_geom_sizes_positive = g->geom_size_count >= needed;
     for (int i = 0; i < needed; i++) {
-        are_sizes_positive &= g->size[i] > 0.0;
+        are_geom_sizes_positive &= g->size[i] > 0.0;
     }
-    if (!are_sizes_positive) {
+    if (!are_geom_sizes_positive) {
         return tact_model_report_error(r->model, tact_xml_node_line(node),
                                        "geom: size: expected %d numbers above 0", needed);
     }
-    return g->has_fromto ? resolve_fromto(r, node, g, &out->pose) : 0;
+    return g->has_fromto ? compute_pose_from_end_points(r, node, g, &out->pose) : 0;
 }
 
 static int read_geom(struct mjcf_reader *r, const xmlNode *node, int inherited_default_class,
                      const struct tact_pose *frame, int body)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of_node(r, node, "class", inherited_default_class);
-    if (class < 0) {
-        return class;
+    int default_class_index = tact_mjcf_class_of_node(r, node, "class", inherited_default_class);
+    if (default_class_index < 0) {
+        return default_class_index;
     }
-    struct mjcf_geom g = r->classes.at[class].geom;
+    struct mjcf_geom g = r->classes.at[default_class_index].geom;
     int rc = tact_mjcf_read_geom(r, node, &g);
     if (rc) {
         return rc;
@@ -263,8 +264,8 @@ static int read_geom(struct mjcf_reader *r, const xmlNode *node, int inherited_d
                              g.group >= r->groups[0] && g.group <= r->groups[1];
     tact_v3_copy(geom.pose.position, g.position);
     rc = tact_mjcf_resolve_attitude(r, node, &g.attitude, geom.pose.quat_wxyz);
-    const bool collides = geom.type || geom.affinity;
-    if (rc || (!collides && !geom.adds_to_body_mass) || (!collides && !body)) {
+    const bool has_collision_bits = geom.type || geom.affinity;
+    if (rc || (!has_collision_bits && !geom.adds_to_body_mass) || (!has_collision_bits && !body)) {
         return rc;
     }
     rc = set_geom_shape(r, node, &g, &geom);
@@ -292,20 +293,22 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
         m, node, "name childclass pos mocap gravcomp " MJCF_ATTITUDE_ATTRIBUTES, "user sleep", "");
     rc = rc ? rc : read_mjcf_pose(r, node, &pose_in_frame);
     int n = rc ? 0 : tact_xml_read_numbers(m, node, "gravcomp", &gravity_compensation, 1, 1);
-    int is_mocap = n < 0 ? -1 : tact_xml_read_word(m, node, "mocap", "false true");
-    if (rc || n < 0 || is_mocap < -1) {
+    int is_motion_capture_body = n < 0 ? -1 : tact_xml_read_word(m, node, "mocap", "false true");
+    if (rc || n < 0 || is_motion_capture_body < -1) {
         return rc ? rc : -EINVAL;
     }
-    if (gravity_compensation != 0.0 || is_mocap == 1) {
+    if (gravity_compensation != 0.0 || is_motion_capture_body == 1) {
         return tact_model_report_error(
             m, tact_xml_node_line(node),
-            is_mocap == 1
+            is_motion_capture_body == 1
                 ? "body: mocap is not supported: use the key `base` of the hand in the scene"
                 : "body: gravcomp is not supported: use the key `weightless` of the hand in the "
                   "scene");
     }
-    int class = tact_mjcf_class_of_node(r, node, "childclass", inherited_default_class);
-    int at = class < 0 ? class : MODEL_APPEND_ENTRY(m, bodies, tact_xml_node_line(node));
+    int default_class_index =
+        tact_mjcf_class_of_node(r, node, "childclass", inherited_default_class);
+    int at = default_class_index < 0 ? default_class_index
+                                     : MODEL_APPEND_ENTRY(m, bodies, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
@@ -320,7 +323,7 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
     body->name = name;
     tact_pose_mul(&body->pose, frame, &pose_in_frame);
     const struct tact_pose identity = tact_pose_identity();
-    return tact_mjcf_read_body(r, node, parent, class, &identity, at);
+    return tact_mjcf_read_body(r, node, parent, default_class_index, &identity, at);
 }
 
 /* Reads an MJCF <frame>: it moves the elements in it, and may set their class. */
@@ -328,16 +331,17 @@ static int read_mjcf_frame_element(struct mjcf_reader *r, const xmlNode *node, i
                                    int inherited_default_class, const struct tact_pose *frame,
                                    int body)
 {
-    struct tact_pose pose_in_parent_frame = tact_pose_identity(), pose_in_body;
+    struct tact_pose pose_in_parent_frame = tact_pose_identity(), geom_pose_in_body;
     int rc = tact_xml_check_attributes(r->model, node, "childclass pos " MJCF_ATTITUDE_ATTRIBUTES,
                                        "name", "");
     rc = rc ? rc : read_mjcf_pose(r, node, &pose_in_parent_frame);
-    int class = rc ? rc : tact_mjcf_class_of_node(r, node, "childclass", inherited_default_class);
-    if (class < 0) {
-        return class;
+    int default_class_index =
+        rc ? rc : tact_mjcf_class_of_node(r, node, "childclass", inherited_default_class);
+    if (default_class_index < 0) {
+        return default_class_index;
     }
-    tact_pose_mul(&pose_in_body, frame, &pose_in_parent_frame);
-    return tact_mjcf_read_body(r, node, parent, class, &pose_in_body, body);
+    tact_pose_mul(&geom_pose_in_body, frame, &pose_in_parent_frame);
+    return tact_mjcf_read_body(r, node, parent, default_class_index, &geom_pose_in_body, body);
 }
 
 int tact_mjcf_read_body(struct mjcf_reader *r, const xmlNode *node, int parent,

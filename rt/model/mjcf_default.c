@@ -24,7 +24,8 @@ int tact_mjcf_class_of_node(struct mjcf_reader *r, const xmlNode *node, const ch
                                                 tact_xml_node_name(node), attribute, name);
 }
 
-static int read_class_element(struct mjcf_reader *r, const xmlNode *node, struct mjcf_class *c)
+static int read_default_class_element(struct mjcf_reader *r, const xmlNode *node,
+                                      struct mjcf_default_class *c)
 {
     const char *name = tact_xml_node_name(node);
     if (!strcmp(name, "geom")) {
@@ -41,7 +42,7 @@ static int read_class_element(struct mjcf_reader *r, const xmlNode *node, struct
     }
     if (!strcmp(name, "equality")) {
         int active = tact_xml_read_word(r->model, node, "active", "false true");
-        c->equality_active = active >= 0 ? active : c->equality_active;
+        c->is_equality_active = active >= 0 ? active : c->is_equality_active;
         int rc =
             tact_xml_check_attributes(r->model, node, "active class", "name solref solimp", "");
         return rc ? rc : active < -1 ? active : 0;
@@ -84,7 +85,7 @@ int tact_mjcf_read_defaults(struct mjcf_reader *r, const xmlNode *node, int pare
     for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
          n = tact_xml_next_element(n->next)) {
         if (strcmp(tact_xml_node_name(n), "default")) {
-            rc = read_class_element(r, n, &r->classes.at[number]);
+            rc = read_default_class_element(r, n, &r->classes.at[number]);
         }
     }
     for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;

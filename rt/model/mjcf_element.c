@@ -43,21 +43,25 @@ void tact_mjcf_rotation_from_z(const double direction[3], double quat_wxyz[4])
  */
 static void quat_from_axes(const double x[3], const double y[3], const double z[3], double q[4])
 {
-    const double squared_components[4] = {1.0 + x[0] + y[1] + z[2], 1.0 + x[0] - y[1] - z[2],
-                                          1.0 - x[0] + y[1] - z[2], 1.0 - x[0] - y[1] + z[2]};
-    int largest_component = 0;
+    const double squared_quaternion_components[4] = {
+        1.0 + x[0] + y[1] + z[2], 1.0 + x[0] - y[1] - z[2], 1.0 - x[0] + y[1] - z[2],
+        1.0 - x[0] - y[1] + z[2]};
+    int largest_quaternion_component = 0;
     for (int i = 1; i < 4; i++) {
-        largest_component =
-            squared_components[i] > squared_components[largest_component] ? i : largest_component;
+        largest_quaternion_component =
+            squared_quaternion_components[i] >
+                    squared_quaternion_components[largest_quaternion_component]
+                ? i
+                : largest_quaternion_component;
     }
     const double quaternion_products[4][4] = {
-        {squared_components[0], y[2] - z[1], z[0] - x[2], x[1] - y[0]},
-        {y[2] - z[1], squared_components[1], x[1] + y[0], x[2] + z[0]},
-        {z[0] - x[2], x[1] + y[0], squared_components[2], y[2] + z[1]},
-        {x[1] - y[0], x[2] + z[0], y[2] + z[1], squared_components[3]},
+        {squared_quaternion_components[0], y[2] - z[1], z[0] - x[2], x[1] - y[0]},
+        {y[2] - z[1], squared_quaternion_components[1], x[1] + y[0], x[2] + z[0]},
+        {z[0] - x[2], x[1] + y[0], squared_quaternion_components[2], y[2] + z[1]},
+        {x[1] - y[0], x[2] + z[0], y[2] + z[1], squared_quaternion_components[3]},
     };
-    memcpy(q, quaternion_products[largest_component],
-           sizeof quaternion_products[largest_component]);
+    memcpy(q, quaternion_products[largest_quaternion_component],
+           sizeof quaternion_products[largest_quaternion_component]);
 }
 
 static int quat_from_xy_axes(const struct mjcf_attitude *a, double q[4])
@@ -81,15 +85,16 @@ static void quat_from_euler(const struct mjcf_reader *r, const double euler_angl
     const double identity_quaternion[4] = {1.0, 0.0, 0.0, 0.0};
     memcpy(q, identity_quaternion, sizeof identity_quaternion);
     for (int i = 0; i < 3; i++) {
-        const char axis_letter = r->euler_sequence[i];
-        const bool is_intrinsic = axis_letter >= 'x';
-        const double half_angle =
+        const char euler_axis_letter = r->euler_sequence[i];
+        const bool is_euler_axis_intrinsic = euler_axis_letter >= 'x';
+        const double half_rotation_angle =
             0.5 * euler_angles[i] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
-        double axis_rotation[4] = {tact_cos(half_angle), 0.0, 0.0, 0.0}, before[4];
-        axis_rotation[1 + axis_letter - (is_intrinsic ? 'x' : 'X')] = tact_sin(half_angle);
+        double axis_rotation[4] = {tact_cos(half_rotation_angle), 0.0, 0.0, 0.0}, before[4];
+        axis_rotation[1 + euler_axis_letter - (is_euler_axis_intrinsic ? 'x' : 'X')] =
+            tact_sin(half_rotation_angle);
         memcpy(before, q, sizeof before);
-        tact_quat_mul(q, is_intrinsic ? before : axis_rotation,
-                      is_intrinsic ? axis_rotation : before);
+        tact_quat_mul(q, is_euler_axis_intrinsic ? before : axis_rotation,
+                      is_euler_axis_intrinsic ? axis_rotation : before);
     }
 }
 
@@ -100,11 +105,11 @@ int tact_mjcf_resolve_attitude(struct mjcf_reader *r, const xmlNode *node,
     double axis[3];
     switch (a->kind) {
     case MJCF_AXISANGLE: {
-        const double half_angle =
+        const double half_rotation_angle =
             0.5 * a->numbers[3] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
         rc = tact_v3_normalize(axis, a->numbers) > 0.0 ? 0 : -EINVAL;
-        quat_wxyz[0] = tact_cos(half_angle);
-        tact_v3_scale(quat_wxyz + 1, axis, tact_sin(half_angle));
+        quat_wxyz[0] = tact_cos(half_rotation_angle);
+        tact_v3_scale(quat_wxyz + 1, axis, tact_sin(half_rotation_angle));
         break;
     }
     case MJCF_XYAXES:
@@ -217,8 +222,8 @@ int tact_mjcf_read_geom(struct mjcf_reader *r, const xmlNode *node, struct mjcf_
 
 /* Reads a coefficient that MJCF allows to be a polynomial: terms after the first are expected to be
  * 0. */
-static int read_constant_coefficient(struct mjcf_reader *r, const xmlNode *node, const char *name,
-                                     double *out)
+static int read_coefficient_without_polynomial(struct mjcf_reader *r, const xmlNode *node,
+                                               const char *name, double *out)
 {
     double numbers[4] = {0.0};
     int n = tact_xml_read_numbers(r->model, node, name, numbers, 1, 4);
@@ -256,16 +261,16 @@ int tact_mjcf_read_joint(struct mjcf_reader *r, const xmlNode *node, struct mjcf
     rc = rc ? rc : read_number_attribute(r, node, "frictionloss", &j->friction, 1, 1);
     rc = rc ? rc : read_number_attribute(r, node, "armature", &j->armature, 1, 1);
     rc = rc ? rc : read_number_attribute(r, node, "ref", &j->reference, 1, 1);
-    rc = rc ? rc : read_constant_coefficient(r, node, "stiffness", &j->stiffness);
-    rc = rc ? rc : read_constant_coefficient(r, node, "damping", &j->damping);
+    rc = rc ? rc : read_coefficient_without_polynomial(r, node, "stiffness", &j->stiffness);
+    rc = rc ? rc : read_coefficient_without_polynomial(r, node, "damping", &j->damping);
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "limited", &j->limited);
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "actuatorfrclimited", &j->force_limited);
-    double damper[2] = {0.0};
-    rc = rc ? rc : read_number_attribute(r, node, "springdamper", damper, 2, 2);
+    double springdamper_numbers[2] = {0.0};
+    rc = rc ? rc : read_number_attribute(r, node, "springdamper", springdamper_numbers, 2, 2);
     int has_gravity_compensation =
         rc ? -1 : tact_xml_read_word(m, node, "actuatorgravcomp", "false true");
     rc = rc ? rc : has_gravity_compensation < -1 ? has_gravity_compensation : 0;
-    if (!rc && (damper[0] != 0.0 || damper[1] != 0.0)) {
+    if (!rc && (springdamper_numbers[0] != 0.0 || springdamper_numbers[1] != 0.0)) {
         rc = tact_model_report_error(m, tact_xml_node_line(node),
                                      "joint: springdamper is not supported");
     }
@@ -301,24 +306,24 @@ int tact_mjcf_read_mesh(struct mjcf_reader *r, const xmlNode *node, struct mjcf_
     return rc ? rc : rule < -1 ? rule : 0;
 }
 
-void tact_mjcf_init_default_class(struct mjcf_class *c)
+void tact_mjcf_init_default_class(struct mjcf_default_class *c)
 {
-    *c = (struct mjcf_class){.name = "main",
-                             .geom = {.type = MJCF_SPHERE,
-                                      .attitude = {.quat_wxyz = {1.0, 0.0, 0.0, 0.0}},
-                                      .mass = -1.0,
-                                      .density = 1000.0,
-                                      .friction = 1.0,
-                                      .contact_type_bits = 1,
-                                      .contact_affinity_bits = 1},
-                             .joint = {.type = MJCF_HINGE,
-                                       .axis = {0.0, 0.0, 1.0},
-                                       .limited = MJCF_AUTOMATIC,
-                                       .force_limited = MJCF_AUTOMATIC},
-                             .actuator = {.gear = 1.0,
-                                          .gain_numbers = {1.0, 0.0, 0.0},
-                                          .control_limited = MJCF_AUTOMATIC,
-                                          .force_limited = MJCF_AUTOMATIC},
-                             .mesh = {.scale = {1.0, 1.0, 1.0}},
-                             .equality_active = true};
+    *c = (struct mjcf_default_class){.name = "main",
+                                     .geom = {.type = MJCF_SPHERE,
+                                              .attitude = {.quat_wxyz = {1.0, 0.0, 0.0, 0.0}},
+                                              .mass = -1.0,
+                                              .density = 1000.0,
+                                              .friction = 1.0,
+                                              .contact_type_bits = 1,
+                                              .contact_affinity_bits = 1},
+                                     .joint = {.type = MJCF_HINGE,
+                                               .axis = {0.0, 0.0, 1.0},
+                                               .limited = MJCF_AUTOMATIC,
+                                               .force_limited = MJCF_AUTOMATIC},
+                                     .actuator = {.gear = 1.0,
+                                                  .gain_numbers = {1.0, 0.0, 0.0},
+                                                  .is_control_limited = MJCF_AUTOMATIC,
+                                                  .force_limited = MJCF_AUTOMATIC},
+                                     .mesh = {.scale = {1.0, 1.0, 1.0}},
+                                     .is_equality_active = true};
 }

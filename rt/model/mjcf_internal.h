@@ -53,9 +53,9 @@ struct mjcf_actuator {
     int dynamics, gain, bias; /* index of the word of dyntype, gaintype or biastype in the list of
                                  words of that attribute; 0: none, fixed, none */
     double gear, gain_numbers[3], bias_numbers[3];
-    int control_limited, force_limited;
+    int is_control_limited, force_limited;
     double control_range[2], force_range[2];
-    double inherit_range;
+    double target_range_per_joint_range;
 };
 
 struct mjcf_mesh {
@@ -63,13 +63,13 @@ struct mjcf_mesh {
     enum model_mesh_mass_rule rule;
 };
 
-struct mjcf_class {
+struct mjcf_default_class {
     const char *name;
     struct mjcf_geom geom;
     struct mjcf_joint joint;
     struct mjcf_actuator actuator;
     struct mjcf_mesh mesh;
-    bool equality_active;
+    bool is_equality_active;
 };
 
 struct mjcf_reader {
@@ -80,7 +80,7 @@ struct mjcf_reader {
     char euler_sequence[4];
     const char *mesh_folder;
     double min_body_mass, total_mass;
-    MODEL_ARRAY_OF(struct mjcf_class) classes;
+    MODEL_ARRAY_OF(struct mjcf_default_class) classes;
 };
 
 #define MJCF_FLAG_WORDS "false true auto"
@@ -112,7 +112,7 @@ void tact_mjcf_rotation_from_z(const double direction[3], double quat_wxyz[4]);
  * Negative errno with message. */
 int tact_mjcf_is_range_active(struct mjcf_reader *r, const xmlNode *node, int limited,
                               const double range[2], const char *name);
-void tact_mjcf_init_default_class(struct mjcf_class *c);
+void tact_mjcf_init_default_class(struct mjcf_default_class *c);
 
 /* mjcf_body.c */
 int tact_mjcf_read_body(struct mjcf_reader *r, const xmlNode *node, int parent,

@@ -49,9 +49,9 @@ static int read_fixed_tendon(struct mjcf_reader *r, const xmlNode *node)
         "name class range limited actuatorfrcrange actuatorfrclimited stiffness damping "
         "frictionloss armature springlength",
         "group user", "solreflimit solimplimit solreffriction solimpfriction margin");
-    int class = rc ? rc : tact_mjcf_class_of_node(r, node, "class", 0);
-    if (class < 0) {
-        return class;
+    int default_class_index = rc ? rc : tact_mjcf_class_of_node(r, node, "class", 0);
+    if (default_class_index < 0) {
+        return default_class_index;
     }
     for (size_t i = 0; i < sizeof dynamic / sizeof *dynamic; i++) {
         double numbers[4] = {0.0};
@@ -122,15 +122,16 @@ int tact_mjcf_read_tendons(struct mjcf_reader *r, const xmlNode *node)
 static int read_joint_equality(struct mjcf_reader *r, const xmlNode *node)
 {
     struct model *m = r->model;
-    double polynomial[5] = {0.0, 1.0};
+    double joint_polynomial_coefficients[5] = {0.0, 1.0};
     int rc = tact_xml_check_attributes(m, node, "joint1 joint2 polycoef active class",
                                        "name solref solimp", "");
-    int n = rc ? rc : tact_xml_read_numbers(m, node, "polycoef", polynomial, 1, 5);
+    int n =
+        rc ? rc : tact_xml_read_numbers(m, node, "polycoef", joint_polynomial_coefficients, 1, 5);
     if (n < 0) {
         return n;
     }
-    if (!tact_xml_has_attribute(node, "joint2") || polynomial[2] != 0.0 || polynomial[3] != 0.0 ||
-        polynomial[4] != 0.0) {
+    if (!tact_xml_has_attribute(node, "joint2") || joint_polynomial_coefficients[2] != 0.0 ||
+        joint_polynomial_coefficients[3] != 0.0 || joint_polynomial_coefficients[4] != 0.0) {
         return tact_model_report_error(m, tact_xml_node_line(node),
                                        "equality: <joint> is only supported with joint2 and a "
                                        "polycoef whose numbers after the first two are 0");
@@ -140,25 +141,25 @@ static int read_joint_equality(struct mjcf_reader *r, const xmlNode *node)
     if (leading_joint < 0) {
         return leading_joint;
     }
-    const double offset = m->joints.at[joint].reference + polynomial[0] -
-                          polynomial[1] * m->joints.at[leading_joint].reference;
+    const double offset = m->joints.at[joint].reference + joint_polynomial_coefficients[0] -
+                          joint_polynomial_coefficients[1] * m->joints.at[leading_joint].reference;
     tact_model_add_note(
         m, tact_xml_node_line(node),
         "equality: the relation of <joint> holds exactly: solref and solimp are left out");
-    return tact_model_add_mimic(m, tact_xml_node_line(node), joint, leading_joint, polynomial[1],
-                                offset);
+    return tact_model_add_mimic(m, tact_xml_node_line(node), joint, leading_joint,
+                                joint_polynomial_coefficients[1], offset);
 }
 
 /* Reads an equality constraint; one that is not active is left out with a note. */
 static int read_equality(struct mjcf_reader *r, const xmlNode *node)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of_node(r, node, "class", 0);
-    int active = class < 0 ? -2 : tact_xml_read_word(m, node, "active", "false true");
+    int default_class_index = tact_mjcf_class_of_node(r, node, "class", 0);
+    int active = default_class_index < 0 ? -2 : tact_xml_read_word(m, node, "active", "false true");
     if (active < -1) {
         return -EINVAL;
     }
-    if (!(active < 0 ? r->classes.at[class].equality_active : active)) {
+    if (!(active < 0 ? r->classes.at[default_class_index].is_equality_active : active)) {
         tact_model_add_note(m, tact_xml_node_line(node),
                             "an equality <%.60s> that is not active is left out",
                             tact_xml_node_name(node));

@@ -77,22 +77,22 @@ int tact_model_append_entry(struct model *m, void **at, size_t *count, size_t *c
 
 const char *tact_model_copy_text(struct model *m, const char *text)
 {
-    char *copy = strdup(text);
-    if (copy && m->texts.count == m->texts.capacity) {
+    char *text_copy = strdup(text);
+    if (text_copy && m->texts.count == m->texts.capacity) {
         const size_t larger_capacity = m->texts.capacity ? 2 * m->texts.capacity : 64;
         char **reallocated_array =
             realloc(m->texts.at, larger_capacity * sizeof *reallocated_array);
         if (!reallocated_array) {
-            free(copy);
+            free(text_copy);
             return NULL;
         }
         m->texts.at = reallocated_array;
         m->texts.capacity = larger_capacity;
     }
-    if (copy) {
-        m->texts.at[m->texts.count++] = copy;
+    if (text_copy) {
+        m->texts.at[m->texts.count++] = text_copy;
     }
-    return copy;
+    return text_copy;
 }
 
 int tact_model_find_body(const struct model *m, const char *name)
@@ -117,14 +117,14 @@ int tact_model_find_joint(const struct model *m, const char *name)
 
 bool tact_model_is_one_line(const char *text)
 {
-    bool is_printable = true;
+    bool is_text_printable = true;
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        is_printable &= *c >= ' ' && *c != 127;
-        is_printable &= !(c[0] == 0xc2 && c[1] < 0xa0); /* C1 */
-        is_printable &=
+        is_text_printable &= *c >= ' ' && *c != 127;
+        is_text_printable &= !(c[0] == 0xc2 && c[1] < 0xa0); /* C1 */
+        is_text_printable &=
             !(c[0] == 0xe2 && c[1] == 0x80 && (c[2] == 0xa8 || c[2] == 0xa9)); /* lines */
     }
-    return is_printable;
+    return is_text_printable;
 }
 
 /* Whether a symbolic link leads out of the folder of the hand file; false where the file does not
@@ -154,9 +154,9 @@ const char *tact_model_resolve_path(struct model *m, int line, const char *folde
     char path[1024];
     if (!strncmp(name, "package://", 10)) {
         const char *path_in_package = strchr(name + 10, '/');
-        const int package_length = (int)strcspn(name + 10, "/");
+        const int package_name_length = (int)strcspn(name + 10, "/");
         tact_model_add_note(m, line, "package://%.*s is taken as the folder of this file",
-                            package_length < 60 ? package_length : 60, name + 10);
+                            package_name_length < 60 ? package_name_length : 60, name + 10);
         name = path_in_package ? path_in_package + 1 : "";
         folder = "";
     } else if (!strncmp(name, "file://", 7)) {
@@ -172,12 +172,12 @@ const char *tact_model_resolve_path(struct model *m, int line, const char *folde
         tact_model_report_error(m, line, "file \"%.200s\": control characters are refused", path);
         return NULL;
     }
-    bool is_outside_folder = path[0] == '/' || strchr(path, '\\');
+    bool is_outside_model_folder = path[0] == '/' || strchr(path, '\\');
     for (const char *part = path; part; part = strchr(part, '/')) {
         part += part[0] == '/';
-        is_outside_folder |= !strncmp(part, "..", 2) && (part[2] == '/' || !part[2]);
+        is_outside_model_folder |= !strncmp(part, "..", 2) && (part[2] == '/' || !part[2]);
     }
-    if (is_outside_folder || is_path_outside_model_folder(m, path)) {
+    if (is_outside_model_folder || is_path_outside_model_folder(m, path)) {
         tact_model_report_error(
             m, line, "file \"%.200s\" is outside of the folder of %.100s, which is refused", path,
             m->file);
@@ -185,12 +185,12 @@ const char *tact_model_resolve_path(struct model *m, int line, const char *folde
     }
     char full_path[8192];
     const int full_path_length = snprintf(full_path, sizeof full_path, "%s%s", m->folder, path);
-    const char *copy =
+    const char *text_copy =
         full_path_length < (int)sizeof full_path ? tact_model_copy_text(m, full_path) : NULL;
-    if (!copy) {
+    if (!text_copy) {
         tact_model_report_no_memory(m);
     }
-    return copy;
+    return text_copy;
 }
 
 void tact_model_free(struct model *m)
@@ -237,13 +237,13 @@ static int join_model_notes(struct model *m, struct tact_hand_file *out)
         return tact_model_report_no_memory(m);
     }
     for (int i = 0; i < m->note_count; i++) {
-        char occurrence_count_text[32] = "";
+        char note_occurrence_count_text[32] = "";
         if (m->notes[i].count > 1) {
-            snprintf(occurrence_count_text, sizeof occurrence_count_text, " (%d times)",
+            snprintf(note_occurrence_count_text, sizeof note_occurrence_count_text, " (%d times)",
                      m->notes[i].count);
         }
         used += (size_t)snprintf(out->notes + used, size - used, "%.250s:%d: %s%s\n", m->file,
-                                 m->notes[i].line, m->notes[i].text, occurrence_count_text);
+                                 m->notes[i].line, m->notes[i].text, note_occurrence_count_text);
     }
     if (m->omitted_note_count) {
         snprintf(out->notes + used, size - used, "%.250s: %d more notes\n", m->file,
@@ -257,7 +257,7 @@ int tact_hand_file_load(const char *text, uint64_t size, const char *file,
                         const struct tact_hand_file_options *options, struct tact_hand_file *out,
                         struct tact_error *err)
 {
-    struct tact_error unused_error = {0};
+    struct tact_error discarded_error = {0};
     *out = (struct tact_hand_file){0};
     if (size > TACT_HAND_FILE_BYTES) {
         return tact_error_set(err, -EFBIG, "too large; expected at most 16 MiB");
@@ -268,7 +268,7 @@ int tact_hand_file_load(const char *text, uint64_t size, const char *file,
     }
     m->file = file;
     m->files = files;
-    m->err = err ? err : &unused_error;
+    m->err = err ? err : &discarded_error;
     tact_error_at(m->err, file, 0, 0, NULL);
     xmlDoc *doc = NULL;
     m->folder = options->folder;

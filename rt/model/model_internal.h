@@ -52,7 +52,7 @@ struct model_mesh {
     double scale[3];
     enum model_mesh_mass_rule rule;
     struct tact_soup soup; /* triangles in metres, read where the mass of the mesh is needed */
-    bool loaded;
+    bool is_mesh_loaded;
 };
 
 struct model_geom {
@@ -189,9 +189,9 @@ int tact_model_report_error(struct model *m, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int tact_model_report_no_memory(struct model *m);
 /* Reports that an element has the name of another one of its kind, which a reference to it would
- * then find: -EINVAL. other_line: line of the element that already has the name. */
+ * then find: -EINVAL. line_of_first_use: line of the element that already has the name. */
 int tact_model_report_repeated_name(struct model *m, const xmlNode *node, const char *name,
-                                    int other_line);
+                                    int line_of_first_use);
 /* Adds a note on what is left out or changed; each text is reported once, with the line of its
  * first use. */
 void tact_model_add_note(struct model *m, int line, const char *format, ...)
@@ -236,7 +236,7 @@ bool tact_xml_list_has_word(const char *words, const char *word);
  * note. */
 int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known,
                               const char *ignored_attribute_names,
-                              const char *noted_attribute_names);
+                              const char *attribute_names_to_note);
 
 /* The path of a file that the model names, in memory of the model: relative to the folder of the
  * scene, within the folder of the file. NULL with the message where it is not. */
@@ -261,7 +261,7 @@ void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
 int tact_model_merge_rigid_bodies(struct model *m);
 /* Makes a valid link name of at most 40 letters, digits, _ and - (not first) from a name of the
  * file. */
-void tact_model_sanitize_name(const char *preferred_name, const char *fallback_name,
+void tact_model_sanitize_name(const char *preferred_name, const char *name_if_preferred_is_empty,
                               char out[MODEL_NAME_BYTES]);
 
 /* touch.c: which links touch by the exclusions of their bodies, as

@@ -52,7 +52,7 @@ int tact_model_resolve_mimics(struct model *m)
 int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct model_drive *drive)
 {
     struct model_tendon *of = &m->tendons.at[tendon];
-    struct model_joint *tendon_drive_joint = NULL;
+    struct model_joint *joint_with_tendon_drive = NULL;
     if (of->has_joint_drive) {
         return tact_model_report_error(
             m, drive->line, "the tendon of line %d has a second drive: it can have one", of->line);
@@ -68,9 +68,10 @@ int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct mod
                                            "a joint that a tendon drives",
                                            joint_name_or_empty(joint));
         }
-        tendon_drive_joint = tendon_drive_joint || joint->drive.line ? tendon_drive_joint : joint;
+        joint_with_tendon_drive =
+            joint_with_tendon_drive || joint->drive.line ? joint_with_tendon_drive : joint;
     }
-    if (!tendon_drive_joint) {
+    if (!joint_with_tendon_drive) {
         return tact_model_report_error(
             m, drive->line,
             "a drive of the tendon of line %d, whose joints all have drives "
@@ -78,7 +79,7 @@ int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct mod
             of->line);
     }
     of->has_joint_drive = true;
-    tendon_drive_joint->drive = *drive;
-    tendon_drive_joint->tendon = 1 + tendon;
+    joint_with_tendon_drive->drive = *drive;
+    joint_with_tendon_drive->tendon = 1 + tendon;
     return 0;
 }

@@ -48,7 +48,7 @@ static void quat_from_rpy(const double rpy[3], double out[4])
 }
 
 /* The pose of <origin>; the identity without one. */
-static int read_origin(struct model *m, const xmlNode *node, struct tact_pose *pose)
+static int read_origin_element(struct model *m, const xmlNode *node, struct tact_pose *pose)
 {
     const xmlNode *origin = find_child(node, "origin");
     double rpy[3] = {0.0};
@@ -64,17 +64,17 @@ static int read_origin(struct model *m, const xmlNode *node, struct tact_pose *p
 }
 
 /* Checks the attributes of a child element, if the element exists. */
-static int check_child_attributes(struct model *m, const xmlNode *node, const char *child,
-                                  const char *known_attributes)
+static int check_child_element_attributes(struct model *m, const xmlNode *node, const char *child,
+                                          const char *allowed_attribute_names)
 {
     const xmlNode *found = find_child(node, child);
-    return found ? tact_xml_check_attributes(m, found, known_attributes, "", "") : 0;
+    return found ? tact_xml_check_attributes(m, found, allowed_attribute_names, "", "") : 0;
 }
 
 /* Reads a number of a child element. Returns 1, 0 where element or attribute is absent, or an
  * error. */
-static int read_child_number(struct model *m, const xmlNode *node, const char *child,
-                             const char *name, double *out)
+static int read_child_element_number(struct model *m, const xmlNode *node, const char *child,
+                                     const char *name, double *out)
 {
     const xmlNode *found = find_child(node, child);
     return found ? tact_xml_read_numbers(m, found, name, out, 1, 1) : 0;
@@ -89,12 +89,12 @@ static int read_link_inertial(struct model *m, const xmlNode *link, struct model
     if (!node) {
         return 0;
     }
-    int rc = read_origin(m, node, &pose);
-    rc = rc ? rc : check_child_attributes(m, node, "mass", "value");
-    rc = rc ? rc : check_child_attributes(m, node, "inertia", "ixx iyy izz ixy ixz iyz");
-    int n = rc ? rc : read_child_number(m, node, "mass", "value", &mass);
+    int rc = read_origin_element(m, node, &pose);
+    rc = rc ? rc : check_child_element_attributes(m, node, "mass", "value");
+    rc = rc ? rc : check_child_element_attributes(m, node, "inertia", "ixx iyy izz ixy ixz iyz");
+    int n = rc ? rc : read_child_element_number(m, node, "mass", "value", &mass);
     for (int i = 0; n >= 0 && i < 6; i++) {
-        n = read_child_number(m, node, "inertia", names[i], &six[i]);
+        n = read_child_element_number(m, node, "inertia", names[i], &six[i]);
     }
     if (n < 0 || mass < 0.0) {
         return n < 0 ? n
@@ -183,7 +183,7 @@ static int read_collision(struct urdf_reader *r, const xmlNode *node, int body)
                               .type = 1,
                               .affinity = 1,
                               .friction = 1.0};
-    int rc = read_origin(m, node, &geom.pose);
+    int rc = read_origin_element(m, node, &geom.pose);
     if (!rc && !geometry) {
         rc = tact_model_report_error(m, geom.line, "collision: expected <geometry>");
     }
@@ -227,17 +227,18 @@ static int add_urdf_link(struct urdf_reader *r, const xmlNode *link, int parent,
 }
 
 /* Reads the numbers of <limit> and <dynamics>. Negative errno with message. */
-static int read_limit_numbers(struct model *m, const xmlNode *node, struct model_joint *joint)
+static int read_joint_limit_numbers(struct model *m, const xmlNode *node, struct model_joint *joint)
 {
-    double ignored_number;
-    int n = check_child_attributes(m, node, "limit", "lower upper effort velocity");
-    n = n < 0 ? n : check_child_attributes(m, node, "dynamics", "damping friction");
-    n = n < 0 ? n : read_child_number(m, node, "limit", "lower", &joint->lower);
-    n = n < 0 ? n : read_child_number(m, node, "limit", "upper", &joint->upper);
-    n = n < 0 ? n : read_child_number(m, node, "limit", "effort", &joint->limit);
-    n = n < 0 ? n : read_child_number(m, node, "limit", "velocity", &ignored_number);
-    n = n < 0 ? n : read_child_number(m, node, "dynamics", "damping", &joint->damping);
-    return n < 0 ? n : read_child_number(m, node, "dynamics", "friction", &joint->friction);
+    double ignored_velocity_limit;
+    int n = check_child_element_attributes(m, node, "limit", "lower upper effort velocity");
+    n = n < 0 ? n : check_child_element_attributes(m, node, "dynamics", "damping friction");
+    n = n < 0 ? n : read_child_element_number(m, node, "limit", "lower", &joint->lower);
+    n = n < 0 ? n : read_child_element_number(m, node, "limit", "upper", &joint->upper);
+    n = n < 0 ? n : read_child_element_number(m, node, "limit", "effort", &joint->limit);
+    n = n < 0 ? n
+              : read_child_element_number(m, node, "limit", "velocity", &ignored_velocity_limit);
+    n = n < 0 ? n : read_child_element_number(m, node, "dynamics", "damping", &joint->damping);
+    return n < 0 ? n : read_child_element_number(m, node, "dynamics", "friction", &joint->friction);
 }
 
 /* Sets range, effort limit and friction of a joint. */
@@ -245,7 +246,7 @@ static int read_joint_limits(struct model *m, const xmlNode *node, bool is_conti
                              struct model_joint *joint)
 {
     bool has_limit_element = find_child(node, "limit") != NULL;
-    int n = read_limit_numbers(m, node, joint);
+    int n = read_joint_limit_numbers(m, node, joint);
     if (n < 0) {
         return n;
     }
@@ -269,7 +270,7 @@ static int read_joint_axis(struct model *m, const xmlNode *node, struct model_jo
 {
     const xmlNode *axis = find_child(node, "axis");
     tact_v3_set(joint->axis, 1.0, 0.0, 0.0);
-    int n = check_child_attributes(m, node, "axis", "xyz");
+    int n = check_child_element_attributes(m, node, "axis", "xyz");
     n = !n && axis ? tact_xml_read_numbers(m, axis, "xyz", joint->axis, 3, 3) : n;
     if (n < 0 || !(tact_v3_normalize(joint->axis, joint->axis) > 0.0)) {
         return n < 0 ? n
@@ -307,8 +308,8 @@ static int add_urdf_joint(struct urdf_reader *r, const xmlNode *node, int body)
     rc = rc ? rc : type < -1 ? type : check_joint_elements(m, node);
     if (!rc && type == 3) { /* <limit> and <dynamics> of a fixed joint have no effect, but are read
                                and checked */
-        struct model_joint unused_joint = {0};
-        int n = read_limit_numbers(m, node, &unused_joint);
+        struct model_joint discarded_joint_limits = {0};
+        int n = read_joint_limit_numbers(m, node, &discarded_joint_limits);
         return n < 0 ? n : 0;
     }
     if (rc) {
@@ -336,7 +337,7 @@ static int add_link_subtree(struct urdf_reader *r, const xmlNode *link, int pare
 {
     struct model *m = r->model;
     struct tact_pose pose = tact_pose_identity();
-    int rc = joint ? read_origin(m, joint, &pose) : 0;
+    int rc = joint ? read_origin_element(m, joint, &pose) : 0;
     int at = rc ? rc : add_urdf_link(r, link, parent, &pose);
     rc = at < 0 ? at : joint ? add_urdf_joint(r, joint, at) : 0;
     return rc ? rc : at;
@@ -428,7 +429,7 @@ static int collect_link_or_joint(struct urdf_reader *r, const xmlNode *n)
 
 /* Reads the folder of the meshes from the element that MuJoCo adds to URDF; the rest is left out.
  */
-static int read_mujoco_element(struct urdf_reader *r, const xmlNode *node)
+static int read_mujoco_extension_of_urdf(struct urdf_reader *r, const xmlNode *node)
 {
     static const char *const names[] = {"assetdir", "meshdir"};
     const xmlNode *compiler = find_child(node, "compiler");
@@ -456,7 +457,7 @@ static int collect_links_and_joints(struct urdf_reader *r, const xmlNode *root)
         if (!strcmp(name, "link") || !strcmp(name, "joint")) {
             rc = collect_link_or_joint(r, n);
         } else if (!strcmp(name, "mujoco")) {
-            rc = read_mujoco_element(r, n);
+            rc = read_mujoco_extension_of_urdf(r, n);
         } else if (tact_xml_list_has_word("material transmission gazebo ros2_control sensor",
                                           name)) {
             tact_model_add_note(m, tact_xml_node_line(n), "<%s> is left out", name);
@@ -521,16 +522,16 @@ static int read_mimic_joints(struct urdf_reader *r)
         }
         const char *name = tact_xml_read_text(m, joint, "name"),
                    *leading_joint_name = tact_xml_read_text(m, node, "joint");
-        const int mimic_joint = name ? tact_model_find_joint(m, name) : -1;
+        const int following_joint = name ? tact_model_find_joint(m, name) : -1;
         const int leading_joint =
             leading_joint_name ? tact_model_find_joint(m, leading_joint_name) : -1;
-        rc = mimic_joint < 0 || leading_joint < 0
+        rc = following_joint < 0 || leading_joint < 0
                  ? tact_model_report_error(
                        m, tact_xml_node_line(node),
                        "mimic: \"%.60s\" and \"%.60s\": expected two joints that "
                        "move",
                        name ? name : "", leading_joint_name ? leading_joint_name : "")
-                 : tact_model_add_mimic(m, tact_xml_node_line(node), mimic_joint, leading_joint,
+                 : tact_model_add_mimic(m, tact_xml_node_line(node), following_joint, leading_joint,
                                         multiplier, offset);
     }
     return rc;

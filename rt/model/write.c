@@ -14,20 +14,20 @@ struct writer {
     size_t used, capacity;
     int *lines;
     uint32_t line_count, line_capacity;
-    int line;            /* line of the hand file from which the next YAML lines come */
-    int hand_key_indent; /* indentation of the hand's keys [characters] */
+    int line;                 /* line of the hand file from which the next YAML lines come */
+    int hand_key_indentation; /* indentation of the hand's keys [characters] */
     bool failed;
 };
 
-static void append_text(struct writer *w, const char *text)
+static void append_yaml_text(struct writer *w, const char *text)
 {
     const size_t length = strlen(text);
     while (!w->failed && w->used + length + 1 > w->capacity) {
         const size_t larger_capacity = w->capacity ? 2 * w->capacity : 4096;
-        char *grown = realloc(w->text, larger_capacity);
-        w->failed = !grown;
-        w->text = grown ? grown : w->text;
-        w->capacity = grown ? larger_capacity : w->capacity;
+        char *enlarged_yaml_buffer = realloc(w->text, larger_capacity);
+        w->failed = !enlarged_yaml_buffer;
+        w->text = enlarged_yaml_buffer ? enlarged_yaml_buffer : w->text;
+        w->capacity = enlarged_yaml_buffer ? larger_capacity : w->capacity;
     }
     if (!w->failed) {
         memcpy(w->text + w->used, text, length + 1);
@@ -40,27 +40,28 @@ static void end_yaml_line(struct writer *w)
 {
     if (w->line_count == w->line_capacity) {
         const uint32_t larger_capacity = w->line_capacity ? 2 * w->line_capacity : 256;
-        int *grown = realloc(w->lines, larger_capacity * sizeof *grown);
-        if (!grown) {
+        int *enlarged_yaml_buffer =
+            realloc(w->lines, larger_capacity * sizeof *enlarged_yaml_buffer);
+        if (!enlarged_yaml_buffer) {
             w->failed = true;
             return;
         }
-        w->lines = grown;
+        w->lines = enlarged_yaml_buffer;
         w->line_capacity = larger_capacity;
     }
     w->lines[w->line_count++] = w->line;
-    append_text(w, "\n");
+    append_yaml_text(w, "\n");
 }
 
-__attribute__((format(printf, 2, 3))) static void append_format(struct writer *w,
-                                                                const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_formatted_yaml(struct writer *w,
+                                                                        const char *format, ...)
 {
     char text[512];
     va_list args;
     va_start(args, format);
     tact_number_vprint(text, sizeof text, format, args);
     va_end(args);
-    append_text(w, text);
+    append_yaml_text(w, text);
 }
 
 /* Begins a line at a level of indentation below the hand's keys. */
@@ -72,12 +73,12 @@ __attribute__((format(printf, 3, 4))) static void begin_yaml_line(struct writer 
     va_start(args, format);
     tact_number_vprint(text, sizeof text, format, args);
     va_end(args);
-    append_format(w, "%*s", w->hand_key_indent + 2 * level, "");
-    append_text(w, text);
+    append_formatted_yaml(w, "%*s", w->hand_key_indentation + 2 * level, "");
+    append_yaml_text(w, text);
 }
 
 /* The shortest decimal number that is read back as the same bits. */
-static void append_number(struct writer *w, double value)
+static void append_yaml_number(struct writer *w, double value)
 {
     char text[40];
     for (int significant_digits = 15; significant_digits <= 17; significant_digits++) {
@@ -86,22 +87,22 @@ static void append_number(struct writer *w, double value)
             break;
         }
     }
-    append_text(w, text);
+    append_yaml_text(w, text);
 }
 
 static void append_number_list(struct writer *w, const double *numbers, int count)
 {
     for (int i = 0; i < count; i++) {
-        append_text(w, i ? ", " : "[");
-        append_number(w, numbers[i]);
+        append_yaml_text(w, i ? ", " : "[");
+        append_yaml_number(w, numbers[i]);
     }
-    append_text(w, "]");
+    append_yaml_text(w, "]");
 }
 
-static void write_number(struct writer *w, int level, const char *key, double value)
+static void write_number_key(struct writer *w, int level, const char *key, double value)
 {
     begin_yaml_line(w, level, "%s: ", key);
-    append_number(w, value);
+    append_yaml_number(w, value);
     end_yaml_line(w);
 }
 
@@ -114,29 +115,29 @@ static void write_number_list(struct writer *w, int level, const char *key, cons
 }
 
 /* Appends a text in quotes, which has no control characters: they were refused or replaced. */
-static void append_quoted(struct writer *w, const char *text)
+static void append_single_quoted_text(struct writer *w, const char *text)
 {
-    append_text(w, "'");
+    append_yaml_text(w, "'");
     for (const char *c = text; *c; c++) {
         const char escaped_character[3] = {*c, *c == '\'' ? '\'' : '\0', '\0'};
-        append_text(w, escaped_character);
+        append_yaml_text(w, escaped_character);
     }
-    append_text(w, "'");
+    append_yaml_text(w, "'");
 }
 
-static void append_ascii(struct writer *w, char c)
+static void append_printable_ascii(struct writer *w, char c)
 {
-    const char character_text[2] = {c < ' ' || c >= 127 ? '?' : c, '\0'};
-    append_text(w, character_text);
+    const char printable_character_text[2] = {c < ' ' || c >= 127 ? '?' : c, '\0'};
+    append_yaml_text(w, printable_character_text);
 }
 
 /* Writes a text as YAML comment: each byte that is not plain ASCII becomes a '?', as it may end a
  * line. */
 static void append_comment(struct writer *w, const char *what, const char *text)
 {
-    append_format(w, "  # %s ", what);
+    append_formatted_yaml(w, "  # %s ", what);
     for (const char *c = text; *c && c - text < 60; c++) {
-        append_ascii(w, *c);
+        append_printable_ascii(w, *c);
     }
 }
 
@@ -153,39 +154,40 @@ static bool is_zero_vector(const double v[3])
 /* Writes type and sizes of a shape in the terms of a scene. */
 static void append_shape_sizes(struct writer *w, const struct model_geom *g)
 {
-    double full_size[3];
-    tact_v3_scale(full_size, g->size, 2.0);
+    double box_edge_lengths[3];
+    tact_v3_scale(box_edge_lengths, g->size, 2.0);
     switch (g->kind) {
     case MODEL_GEOM_SPHERE:
-        append_text(w, "type: sphere, radius: ");
-        append_number(w, g->size[0]);
+        append_yaml_text(w, "type: sphere, radius: ");
+        append_yaml_number(w, g->size[0]);
         break;
     case MODEL_GEOM_CAPSULE:
     case MODEL_GEOM_CYLINDER:
-        append_format(w,
-                      "type: %s, radius: ", g->kind == MODEL_GEOM_CAPSULE ? "capsule" : "cylinder");
-        append_number(w, g->size[0]);
-        append_text(w, ", length: ");
-        append_number(w, full_size[1]);
+        append_formatted_yaml(
+            w, "type: %s, radius: ", g->kind == MODEL_GEOM_CAPSULE ? "capsule" : "cylinder");
+        append_yaml_number(w, g->size[0]);
+        append_yaml_text(w, ", length: ");
+        append_yaml_number(w, box_edge_lengths[1]);
         break;
     default:
-        append_format(w, "type: %s, size: ", g->kind == MODEL_GEOM_BOX ? "box" : "ellipsoid");
-        append_number_list(w, full_size, 3);
+        append_formatted_yaml(w,
+                              "type: %s, size: ", g->kind == MODEL_GEOM_BOX ? "box" : "ellipsoid");
+        append_number_list(w, box_edge_lengths, 3);
     }
 }
 
 static void append_mesh_shape(struct writer *w, const struct model_mesh *mesh)
 {
     const double *s = mesh->scale;
-    append_format(w, "type: %s, file: ", w->options->meshes ? "mesh" : "convex");
-    append_quoted(w, mesh->path);
+    append_formatted_yaml(w, "type: %s, file: ", w->options->meshes ? "mesh" : "convex");
+    append_single_quoted_text(w, mesh->path);
     if (s[0] == s[1] && s[1] == s[2] && s[0] > 0.0) {
         if (s[0] != 1.0) {
-            append_text(w, ", scale: ");
-            append_number(w, s[0]);
+            append_yaml_text(w, ", scale: ");
+            append_yaml_number(w, s[0]);
         }
     } else {
-        append_text(w, ", scale_xyz: ");
+        append_yaml_text(w, ", scale_xyz: ");
         append_number_list(w, s, 3);
     }
 }
@@ -203,19 +205,19 @@ static void write_shape_of_link(struct writer *w, int level, const struct model_
     }
     tact_pose_mul(&pose, &m->bodies.at[g->body].place, &g->pose);
     if (!is_zero_vector(pose.position)) {
-        append_text(w, ", position: ");
+        append_yaml_text(w, ", position: ");
         append_number_list(w, pose.position, 3);
     }
     if (!is_identity_quaternion(pose.quat_wxyz)) {
-        append_text(w, ", quat_wxyz: ");
+        append_yaml_text(w, ", quat_wxyz: ");
         append_number_list(w, pose.quat_wxyz, 4);
     }
     if (g->type != 1 || g->affinity != 1) {
-        append_format(w, ", collides: %u, collides_with: %u", g->type, g->affinity);
+        append_formatted_yaml(w, ", collides: %u, collides_with: %u", g->type, g->affinity);
     }
-    append_text(w, ", material: ");
-    append_quoted(w, w->options->material);
-    append_text(w, "}");
+    append_yaml_text(w, ", material: ");
+    append_single_quoted_text(w, w->options->material);
+    append_yaml_text(w, "}");
     end_yaml_line(w);
 }
 
@@ -240,7 +242,7 @@ static void write_mass_of_link(struct writer *w, int level, const struct model_m
 {
     const double *i = mass->inertia;
     const double six[6] = {i[0], i[4], i[8], i[1], i[2], i[5]};
-    write_number(w, level, "mass", mass->mass);
+    write_number_key(w, level, "mass", mass->mass);
     write_number_list(w, level, "center_of_mass", mass->center, 3);
     write_number_list(w, level, "inertia", six, 6);
 }
@@ -258,15 +260,15 @@ static void write_drive(struct writer *w, int level, const struct model_drive *d
     w->line = drive->line ? drive->line : w->line;
     limit = drive->limit > 0.0 && (limit == 0.0 || drive->limit < limit) ? drive->limit : limit;
     if (has_drive_gains(drive)) {
-        write_number(w, level, "stiffness", drive->stiffness);
-        write_number(w, level, "damping", drive->damping);
+        write_number_key(w, level, "stiffness", drive->stiffness);
+        write_number_key(w, level, "damping", drive->damping);
     }
     if (limit > 0.0) {
-        write_number(w, level, "limit", limit);
+        write_number_key(w, level, "limit", limit);
     }
     if (drive->has_target_range) {
-        write_number(w, level, "target_lower", drive->lower);
-        write_number(w, level, "target_upper", drive->upper);
+        write_number_key(w, level, "target_lower", drive->lower);
+        write_number_key(w, level, "target_upper", drive->upper);
     }
 }
 
@@ -289,12 +291,12 @@ static void write_mimic(struct writer *w, int level, const struct model_joint *j
 {
     w->line = j->mimic.line;
     begin_yaml_line(w, level, "mimic: {joint: ");
-    append_text(w, w->model->links.at[w->model->joints.at[j->mimic.joint].link].name);
-    append_text(w, ", multiplier: ");
-    append_number(w, j->mimic.multiplier);
-    append_text(w, ", offset: ");
-    append_number(w, j->mimic.offset);
-    append_text(w, "}");
+    append_yaml_text(w, w->model->links.at[w->model->joints.at[j->mimic.joint].link].name);
+    append_yaml_text(w, ", multiplier: ");
+    append_yaml_number(w, j->mimic.multiplier);
+    append_yaml_text(w, ", offset: ");
+    append_yaml_number(w, j->mimic.offset);
+    append_yaml_text(w, "}");
     end_yaml_line(w);
 }
 
@@ -309,10 +311,10 @@ static void write_tendon(struct writer *w, int level, const struct model_joint *
         const struct model_tendon_joint *of = &m->tendon_joints.at[i];
         if (of->tendon == j->tendon - 1) {
             begin_yaml_line(w, level + 1, "- {joint: ");
-            append_text(w, m->links.at[m->joints.at[of->joint].link].name);
-            append_text(w, ", coefficient: ");
-            append_number(w, of->coefficient);
-            append_text(w, "}");
+            append_yaml_text(w, m->links.at[m->joints.at[of->joint].link].name);
+            append_yaml_text(w, ", coefficient: ");
+            append_yaml_number(w, of->coefficient);
+            append_yaml_text(w, "}");
             end_yaml_line(w);
         }
     }
@@ -338,11 +340,11 @@ static void write_joint_of_link(struct writer *w, int level, const struct model_
         write_number_list(w, level, "quat_wxyz", link->origin.quat_wxyz, 4);
     }
     if (start != 0.0) {
-        write_number(w, level, "start", start);
+        write_number_key(w, level, "start", start);
     }
     if (j->limited) {
-        write_number(w, level, "lower", j->lower);
-        write_number(w, level, "upper", j->upper);
+        write_number_key(w, level, "lower", j->lower);
+        write_number_key(w, level, "upper", j->upper);
     }
     const struct {
         const char *key;
@@ -350,7 +352,7 @@ static void write_joint_of_link(struct writer *w, int level, const struct model_
     } losses[] = {{"armature", j->armature}, {"viscous", j->damping}, {"friction", j->friction}};
     for (int i = 0; i < 3; i++) {
         if (losses[i].value > 0.0) {
-            write_number(w, level, losses[i].key, losses[i].value);
+            write_number_key(w, level, losses[i].key, losses[i].value);
         }
     }
     write_drive(w, level, &j->drive, j->limit);
@@ -433,10 +435,10 @@ static int write_exclusions(struct writer *w, const char *hand)
 {
     struct model *m = w->model;
     const size_t n = m->links.count + 1;
-    unsigned char *contact_matrix = tact_model_link_contact_matrix(m);
+    unsigned char *link_contact_matrix = tact_model_link_contact_matrix(m);
     bool first = true;
     int rc = 0;
-    if (!contact_matrix) {
+    if (!link_contact_matrix) {
         return tact_model_report_no_memory(m);
     }
     w->line = m->exclusions.count ? m->exclusions.at[0].line : m->bodies.at[0].line;
@@ -446,14 +448,16 @@ static int write_exclusions(struct writer *w, const char *hand)
             if (m->links.at[a].parent == b || (b >= 0 && m->links.at[b].parent == a)) {
                 continue;
             }
-            const bool is_adjacent_pair = contact_matrix[i * n + k] && are_links_adjacent(m, a, b);
-            if (contact_matrix[i * n + k] == MODEL_TOUCH_SOME && !is_adjacent_pair) {
+            const bool is_pair_of_adjacent_links =
+                link_contact_matrix[i * n + k] && are_links_adjacent(m, a, b);
+            if (link_contact_matrix[i * n + k] == MODEL_TOUCH_SOME && !is_pair_of_adjacent_links) {
                 rc = tact_model_report_error(
                     m, m->links.at[a].line,
                     "<exclude> between \"%.60s\" and \"%.60s\" names only some of the bodies that "
                     "are rigidly connected into one of these links: expected all of them",
                     m->links.at[a].name, b < 0 ? "base" : m->links.at[b].name);
-            } else if (contact_matrix[i * n + k] == MODEL_TOUCH_NONE || is_adjacent_pair) {
+            } else if (link_contact_matrix[i * n + k] == MODEL_TOUCH_NONE ||
+                       is_pair_of_adjacent_links) {
                 if (first) {
                     begin_yaml_line(w, w->options->scene ? -2 : -1, "exclude:");
                     end_yaml_line(w);
@@ -463,12 +467,12 @@ static int write_exclusions(struct writer *w, const char *hand)
             }
         }
     }
-    free(contact_matrix);
+    free(link_contact_matrix);
     return rc;
 }
 
 /* Writes the keys of a scene that precede the hand, where the output is a whole scene. */
-static void write_scene_head(struct writer *w, const char *name)
+static void write_scene_heading(struct writer *w, const char *name)
 {
     const struct model *m = w->model;
     double mass = m->base.mass.mass, friction = 0.0;
@@ -479,29 +483,29 @@ static void write_scene_head(struct writer *w, const char *name)
     for (size_t i = 0; i < m->links.count; i++) {
         mass += m->links.at[i].mass.mass;
     }
-    append_text(w, "# Made by tact import of ");
+    append_yaml_text(w, "# Made by tact import of ");
     for (const char *c = m->file; *c; c++) {
-        append_ascii(w, *c);
+        append_printable_ascii(w, *c);
     }
-    append_format(w, " (%s): %zu joints, %.6g kg", m->kind, m->links.count, mass);
+    append_formatted_yaml(w, " (%s): %zu joints, %.6g kg", m->kind, m->links.count, mass);
     end_yaml_line(w);
     begin_yaml_line(w, -2, "name: %s", name);
     end_yaml_line(w);
     begin_yaml_line(w, -2, "materials:");
     end_yaml_line(w);
     begin_yaml_line(w, -2, "  - {name: ");
-    append_quoted(w, w->options->material);
-    append_text(w, "}");
+    append_single_quoted_text(w, w->options->material);
+    append_yaml_text(w, "}");
     end_yaml_line(w);
     begin_yaml_line(w, -2, "pairs:");
     end_yaml_line(w);
     begin_yaml_line(w, -2, "  - {materials: [");
-    append_quoted(w, w->options->material);
-    append_text(w, ", ");
-    append_quoted(w, w->options->material);
-    append_text(w, "], friction: ");
-    append_number(w, friction);
-    append_text(w, "}");
+    append_single_quoted_text(w, w->options->material);
+    append_yaml_text(w, ", ");
+    append_single_quoted_text(w, w->options->material);
+    append_yaml_text(w, "], friction: ");
+    append_yaml_number(w, friction);
+    append_yaml_text(w, "}");
     end_yaml_line(w);
     begin_yaml_line(w, -2, "hands:");
     end_yaml_line(w);
@@ -512,11 +516,12 @@ static void write_scene_head(struct writer *w, const char *name)
 int tact_model_write(struct model *m, const struct tact_hand_file_options *options,
                      struct tact_hand_file *out)
 {
-    struct writer w = {.model = m, .options = options, .hand_key_indent = options->scene ? 4 : 2};
+    struct writer w = {
+        .model = m, .options = options, .hand_key_indentation = options->scene ? 4 : 2};
     char name[MODEL_NAME_BYTES];
     tact_model_sanitize_name(options->name ? options->name : m->name, "hand", name);
     if (options->scene) {
-        write_scene_head(&w, name);
+        write_scene_heading(&w, name);
     } else {
         begin_yaml_line(&w, -1, "hand:");
         end_yaml_line(&w);

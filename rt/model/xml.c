@@ -10,10 +10,10 @@
 #include "rt/model/model_internal.h"
 
 /* Stops the parser at a document type, which could bring in entities and other files. */
-static void stop_at_document_type(void *context, const xmlChar *name, const xmlChar *external,
-                                  const xmlChar *system)
+static void stop_at_document_type(void *xml_parser_context, const xmlChar *name,
+                                  const xmlChar *external, const xmlChar *system)
 {
-    xmlParserCtxt *parser = context;
+    xmlParserCtxt *parser = xml_parser_context;
     (void)name;
     (void)external;
     (void)system;
@@ -143,9 +143,9 @@ bool tact_xml_has_attribute(const xmlNode *node, const char *name)
 const char *tact_xml_read_text(struct model *m, const xmlNode *node, const char *name)
 {
     xmlChar *value = xmlGetProp(node, BAD_CAST name);
-    const char *copy = value ? tact_model_copy_text(m, (const char *)value) : NULL;
+    const char *value_copy = value ? tact_model_copy_text(m, (const char *)value) : NULL;
     xmlFree(value);
-    return copy;
+    return value_copy;
 }
 
 int tact_xml_read_numbers(struct model *m, const xmlNode *node, const char *name, double *out,
@@ -184,7 +184,7 @@ int tact_xml_read_numbers(struct model *m, const xmlNode *node, const char *name
 }
 
 /* Index of a word in a list separated by spaces, or -1. */
-static int find_word_in_list(const char *words, const char *word)
+static int find_index_of_word(const char *words, const char *word)
 {
     const size_t length = strlen(word);
     for (int i = 0; *words; i++) {
@@ -199,13 +199,13 @@ static int find_word_in_list(const char *words, const char *word)
 
 bool tact_xml_list_has_word(const char *words, const char *word)
 {
-    return find_word_in_list(words, word) >= 0;
+    return find_index_of_word(words, word) >= 0;
 }
 
 int tact_xml_read_word(struct model *m, const xmlNode *node, const char *name, const char *words)
 {
     const char *text = tact_xml_read_text(m, node, name);
-    const int found = text ? find_word_in_list(words, text) : -1;
+    const int found = text ? find_index_of_word(words, text) : -1;
     if (text && found < 0) {
         return tact_model_report_error(m, tact_xml_node_line(node),
                                        "%s: %s=\"%.60s\": expected one of: %s",
@@ -214,16 +214,17 @@ int tact_xml_read_word(struct model *m, const xmlNode *node, const char *name, c
     return found;
 }
 
-int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known_attributes,
+int tact_xml_check_attributes(struct model *m, const xmlNode *node,
+                              const char *allowed_attribute_names,
                               const char *ignored_attribute_names,
-                              const char *noted_attribute_names)
+                              const char *attribute_names_to_note)
 {
     for (const xmlAttr *a = node->properties; a; a = a->next) {
         const char *name = (const char *)a->name;
-        if (tact_xml_list_has_word(known_attributes, name)) {
+        if (tact_xml_list_has_word(allowed_attribute_names, name)) {
             continue;
         }
-        if (tact_xml_list_has_word(noted_attribute_names, name)) {
+        if (tact_xml_list_has_word(attribute_names_to_note, name)) {
             tact_model_add_note(
                 m, tact_xml_node_line(node),
                 "%s: \"%s\" is left out: tact's contact models have no such parameter",

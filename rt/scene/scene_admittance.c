@@ -35,7 +35,8 @@ static struct admittance_joint find_admittance_joint(const struct tact_scene *sc
 }
 
 /* Index of the first input whose force moves the position of a base, or its attitude; -1: none. */
-static long find_force_on_base(const struct tact_scene *scene, uint32_t hand, bool is_rotation)
+static long find_force_input_of_base(const struct tact_scene *scene, uint32_t hand,
+                                     bool is_rotation)
 {
     for (uint32_t i = 0; i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
@@ -50,8 +51,9 @@ static long find_force_on_base(const struct tact_scene *scene, uint32_t hand, bo
 }
 
 /* Makes the damping of a base's coupling that of its coordinates, which have no coupling then. */
-static int set_damping_of_base(const struct tact_scene_check *check, struct tact_scene_hand *hand,
-                               uint32_t number, long input, bool is_rotation)
+static int set_admittance_damping_of_base(const struct tact_scene_check *check,
+                                          struct tact_scene_hand *hand, uint32_t number, long input,
+                                          bool is_rotation)
 {
     static const char *const keys_without_effect[] = {"stiffness", "axis_stiffness", "axis_damping",
                                                       "device",    "hard",           "filter"};
@@ -96,8 +98,10 @@ int tact_scene_set_admittance_bases(const struct tact_scene_check *check, struct
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         for (int part = 0; !rc && part < 2 && tact_scene_base_links(&scene->hands[i]); part++) {
-            const long input = find_force_on_base(scene, i, part);
-            rc = input < 0 ? 0 : set_damping_of_base(check, &scene->hands[i], i, input, part);
+            const long input = find_force_input_of_base(scene, i, part);
+            rc = input < 0
+                     ? 0
+                     : set_admittance_damping_of_base(check, &scene->hands[i], i, input, part);
         }
     }
     return rc;
@@ -106,12 +110,12 @@ int tact_scene_set_admittance_bases(const struct tact_scene_check *check, struct
 /* What acts on a joint besides the force of an input, or NULL; *key is the scene key that sets it.
  */
 static const char *
-find_law_conflicting_with_force(const struct admittance_joint *admittance_joint_reference,
+find_law_conflicting_with_force(const struct admittance_joint *joint_of_force_input,
                                 const char **key)
 {
-    const struct tact_scene_joint *joint = admittance_joint_reference->joint;
+    const struct tact_scene_joint *joint = joint_of_force_input->joint;
     const struct {
-        int is_law_set;
+        int is_law_of_joint_set;
         const char *key, *text;
     } laws[] = {{joint->coupling != NULL, "coupling",
                  "the key \"coupling\", by which a device would move it too"},
@@ -120,11 +124,10 @@ find_law_conflicting_with_force(const struct admittance_joint *admittance_joint_
                 {joint->tendon != NULL, "tendon", "a tendon"},
                 {joint->stiffness > 0.0, "stiffness",
                  "a drive stiffness, which would pull the joint back to its target"},
-                {joint->limit > 0.0,
-                 admittance_joint_reference->is_rotation ? "turn_limit" : "limit",
+                {joint->limit > 0.0, joint_of_force_input->is_rotation ? "turn_limit" : "limit",
                  "a force limit, which would bound force and damping together"}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        if (laws[i].is_law_set) {
+        if (laws[i].is_law_of_joint_set) {
             *key = laws[i].key;
             return laws[i].text;
         }
@@ -138,9 +141,9 @@ static int check_force_input(const struct tact_scene_check *check, const struct 
     static const char *const other_input_kinds[] = {"target", "state"};
     const struct tact_scene_input *in = &scene->inputs[index];
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
-    const struct admittance_joint joint_reference = find_admittance_joint(scene, in->to);
+    const struct admittance_joint force_input_joint = find_admittance_joint(scene, in->to);
     snprintf(path, sizeof path, "inputs[%u].to", index);
-    if (!joint_reference.joint) {
+    if (!force_input_joint.joint) {
         return tact_scene_report_bad_value(check, path, "no joint \"%s\"; expected hand.link",
                                            in->to);
     }
@@ -153,17 +156,17 @@ static int check_force_input(const struct tact_scene_check *check, const struct 
                                                other, other_input_kinds[i], in->to);
         }
     }
-    const char *conflicting_key,
-        *other = find_law_conflicting_with_force(&joint_reference, &conflicting_key);
+    const char *key_conflicting_with_force,
+        *other = find_law_conflicting_with_force(&force_input_joint, &key_conflicting_with_force);
     if (other) {
         return tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, joint_reference.path, conflicting_key),
+            check, tact_scene_path_of_key(key, force_input_joint.path, key_conflicting_with_force),
             "the force of inputs[%u] moves this joint; expected it without %s", index, other);
     }
-    return joint_reference.joint->damping > 0.0
+    return force_input_joint.joint->damping > 0.0
                ? 0
                : tact_scene_report_bad_value(
-                     check, tact_scene_path_of_key(key, joint_reference.path, "damping"),
+                     check, tact_scene_path_of_key(key, force_input_joint.path, "damping"),
                      "the force of inputs[%u] moves this joint against its damping; expected it "
                      "over 0",
                      index);

@@ -82,10 +82,10 @@ const struct tact_scene_file_base *tact_scene_base_matrices(const struct tact_sc
     return file && !hand->base->fixed && file->stiffness_matrix ? file : NULL;
 }
 
-static void *copy_to_new_memory(const void *from, size_t bytes)
+static void *copy_bytes_to_new_memory(const void *from, size_t bytes)
 {
-    void *copy = from ? malloc(bytes) : NULL;
-    return copy ? memcpy(copy, from, bytes) : NULL;
+    void *copied_bytes = from ? malloc(bytes) : NULL;
+    return copied_bytes ? memcpy(copied_bytes, from, bytes) : NULL;
 }
 
 /* With matrices a base has both couplings, whose other keys need not be there. */
@@ -97,17 +97,18 @@ static int add_couplings_of_matrices(struct tact_scene_hand *hand)
         if (*couplings[i]) {
             continue;
         }
-        struct tact_scene_file_coupling *new_coupling = calloc(1, sizeof *new_coupling);
-        if (!new_coupling) {
+        struct tact_scene_file_coupling *base_coupling_of_matrices =
+            calloc(1, sizeof *base_coupling_of_matrices);
+        if (!base_coupling_of_matrices) {
             return -ENOMEM;
         }
-        *couplings[i] = &new_coupling->coupling;
+        *couplings[i] = &base_coupling_of_matrices->coupling;
     }
     return 0;
 }
 
 /* Sets the couplings of the coordinates of a base from the diagonal of its matrices. */
-static void set_numbers_of_diagonal(struct tact_scene_hand *hand)
+static void set_coupling_from_matrix_diagonals(struct tact_scene_hand *hand)
 {
     const struct tact_scene_file_base *file = tact_scene_base_matrices(hand);
     for (int i = 0; file && i < TACT_HAND_BASE; i++) {
@@ -119,8 +120,8 @@ static void set_numbers_of_diagonal(struct tact_scene_hand *hand)
 
 /* Sets stiffness and damping of a coordinate from axis_stiffness and axis_damping of its base,
  * where the file has them. */
-static void set_numbers_of_axis(const struct tact_scene_coupling *base_coupling, int axis,
-                                struct tact_scene_coupling *out)
+static void set_coupling_numbers_of_axis(const struct tact_scene_coupling *base_coupling, int axis,
+                                         struct tact_scene_coupling *out)
 {
     const struct tact_scene_file_coupling *file =
         (const struct tact_scene_file_coupling *)base_coupling;
@@ -130,7 +131,7 @@ static void set_numbers_of_axis(const struct tact_scene_coupling *base_coupling,
 
 bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool is_rotation)
 {
-    bool have_axes_different_gains = false;
+    bool have_base_axes_different_gains = false;
     if (!tact_scene_base_links(hand)) {
         return false;
     }
@@ -138,10 +139,10 @@ bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool is_rot
     const struct tact_scene_coupling *first = links->joint.coupling;
     for (int i = 1; first && i < 3; i++) {
         const struct tact_scene_coupling *other = links[i].joint.coupling;
-        have_axes_different_gains |=
+        have_base_axes_different_gains |=
             other->stiffness != first->stiffness || other->damping != first->damping;
     }
-    return have_axes_different_gains;
+    return have_base_axes_different_gains;
 }
 
 /* Memory is that of libcyaml, whose allocator is malloc, and which frees what the schema lists. */
@@ -162,11 +163,11 @@ static int make_base_coordinate(const struct tact_scene_base *base, int index,
     if (coupling) {
         *out->joint.coupling = *coupling;
         out->joint.coupling->device = NULL;
-        set_numbers_of_axis(coupling, index % 3, out->joint.coupling);
+        set_coupling_numbers_of_axis(coupling, index % 3, out->joint.coupling);
     }
     if (coupling && coupling->device) {
         out->joint.coupling->device =
-            copy_to_new_memory(coupling->device, sizeof(struct tact_scene_file_port));
+            copy_bytes_to_new_memory(coupling->device, sizeof(struct tact_scene_file_port));
         return out->joint.coupling->device ? 0 : -ENOMEM;
     }
     return 0;
@@ -199,11 +200,11 @@ static int insert_base_coordinates(struct tact_scene_hand *hand)
     hand->links_count += TACT_HAND_BASE;
     int rc = add_couplings_of_matrices(hand);
     for (int i = 0; i < TACT_HAND_BASE; i++) {
-        int coordinate_error = make_base_coordinate(hand->base, i, &links[i]);
-        rc = rc ? rc : coordinate_error;
+        int base_coordinate_error = make_base_coordinate(hand->base, i, &links[i]);
+        rc = rc ? rc : base_coordinate_error;
     }
     if (!rc) {
-        set_numbers_of_diagonal(hand);
+        set_coupling_from_matrix_diagonals(hand);
     }
     move_shapes_to_last_coordinate(hand->base, &links[TACT_HAND_BASE - 1]);
     return rc;
@@ -226,8 +227,8 @@ static int check_keys_of_fixed_base(const struct tact_scene_check *check, uint32
     return 0;
 }
 
-static int append_fixed_base(const struct tact_scene_check *check, struct tact_scene *scene,
-                             uint32_t number)
+static int append_fixed_body_of_base(const struct tact_scene_check *check, struct tact_scene *scene,
+                                     uint32_t number)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];
     struct tact_scene_body *bodies =
@@ -284,7 +285,7 @@ int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_sc
             rc = insert_base_coordinates(hand);
         } else if (!rc && hand->base) {
             rc = check_keys_of_fixed_base(check, i);
-            rc = rc ? rc : append_fixed_base(check, scene, i);
+            rc = rc ? rc : append_fixed_body_of_base(check, scene, i);
         }
     }
     return rc;

@@ -31,14 +31,14 @@ static int read_text(const struct tact_scene *scene, const struct tact_scene_fil
         return 0;
     }
     char path[4096];
-    bool absolute = name[0] == '/';
-    snprintf(path, sizeof path, "%s%s%s", absolute ? "" : scene->directory, absolute ? "" : "/",
-             name);
+    bool is_path_absolute = name[0] == '/';
+    snprintf(path, sizeof path, "%s%s%s", is_path_absolute ? "" : scene->directory,
+             is_path_absolute ? "" : "/", name);
     return tact_file_read(path, TACT_SCENE_MAX_BYTES, &device->calibration_text,
                           &device->calibration_size);
 }
 
-static int add_haptic_axis(const struct tact_scene_check *calibration_check,
+static int add_haptic_axis(const struct tact_scene_check *calibration_file_check,
                            struct tact_scene_device *device,
                            const struct tact_device_setting *setting)
 {
@@ -48,22 +48,23 @@ static int add_haptic_axis(const struct tact_scene_check *calibration_check,
     if (!channel || strlen(channel + 1) >= TACT_DEVICE_NAME || strpbrk(channel + 1, ".[") || !n ||
         setting->rows != 1 || setting->columns != NUMBERS) {
         return tact_scene_report_bad_value(
-            calibration_check, setting->key,
+            calibration_file_check, setting->key,
             "expected an input channel with a list of six numbers: mass, damping, delay, friction, "
             "resolution and the largest stable wall stiffness, as tact calibrate writes them");
     }
     for (int i = 0; i < NUMBERS; i++) {
         if (!(n[i] >= 0.0 && n[i] <= MAX_HAPTIC_AXIS_VALUE) || (i == 0 && n[i] == 0.0)) {
-            return tact_scene_report_bad_value(calibration_check, setting->key,
+            return tact_scene_report_bad_value(calibration_file_check, setting->key,
                                                "number %d is %g; expected %s to %g", i + 1, n[i],
                                                i ? "0" : "more than 0", MAX_HAPTIC_AXIS_VALUE);
         }
     }
-    void *grown = realloc(device->haptic, (device->haptic_count + 1) * sizeof *device->haptic);
-    if (!grown) {
-        return tact_error_set(calibration_check->err, -ENOMEM, "out of memory");
+    void *enlarged_haptic_axes =
+        realloc(device->haptic, (device->haptic_count + 1) * sizeof *device->haptic);
+    if (!enlarged_haptic_axes) {
+        return tact_error_set(calibration_file_check->err, -ENOMEM, "out of memory");
     }
-    device->haptic = grown;
+    device->haptic = enlarged_haptic_axes;
     struct tact_scene_haptic_axis *axis = &device->haptic[device->haptic_count++];
     *axis =
         (struct tact_scene_haptic_axis){.port = {n[0], n[1], n[2], n[3], n[4]}, .stiffest = n[5]};
@@ -73,7 +74,7 @@ static int add_haptic_axis(const struct tact_scene_check *calibration_check,
 
 /** Moves the haptic axes out of the settings from index `first` on; the rest goes to the device
  * type. */
-static int move_haptic_axes_out_of_settings(const struct tact_scene_check *calibration_check,
+static int move_haptic_axes_out_of_settings(const struct tact_scene_check *calibration_file_check,
                                             struct tact_scene_device *device, uint32_t first)
 {
     uint32_t kept_setting_count = first;
@@ -91,7 +92,7 @@ static int move_haptic_axes_out_of_settings(const struct tact_scene_check *calib
             device->haptic_model = (char *)setting->text;
             setting->text = NULL;
         } else {
-            rc = add_haptic_axis(calibration_check, device, setting);
+            rc = add_haptic_axis(calibration_file_check, device, setting);
         }
         tact_scene_free_setting(setting);
     }
@@ -118,10 +119,10 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
         tact_error_at(check->err, device->calibration, 0, 0, NULL);
         return rc;
     }
-    const struct tact_scene_check calibration_check = {index, check->err};
+    const struct tact_scene_check calibration_file_check = {index, check->err};
     const uint32_t first = device->settings_count;
-    rc = tact_scene_append_settings(&calibration_check, device);
-    rc = rc ? rc : move_haptic_axes_out_of_settings(&calibration_check, device, first);
+    rc = tact_scene_append_settings(&calibration_file_check, device);
+    rc = rc ? rc : move_haptic_axes_out_of_settings(&calibration_file_check, device, first);
     for (uint32_t i = first; i < device->settings_count; i++) {
         device->settings[i].file = device->calibration;
     }

@@ -39,7 +39,7 @@ int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz
 }
 
 /** Whether the symmetric matrix xx yy zz xy xz yz is positive definite (has a Cholesky factor). */
-static bool is_positive_definite(const double m[6])
+static bool is_inertia_positive_definite(const double m[6])
 {
     double l00 = m[0];
     if (!(l00 > 0.0)) {
@@ -68,17 +68,17 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
     for (int i = 0; i < 6; i++) {
         m[i] = inertia[i] / largest;
     }
-    if (!is_positive_definite(m)) {
+    if (!is_inertia_positive_definite(m)) {
         return tact_scene_report_bad_value(
             check, path, "not positive definite; expected ixx iyy izz ixy ixz iyz of a solid");
     }
     /* Second moments of the mass, (tr I / 2) - I, must not be negative along any axis: the triangle
      * inequality of the principal moments. It is 0 for flat bodies, hence the tolerance. */
-    double half_trace = 0.5 * (m[0] + m[1] + m[2]);
+    double half_inertia_trace = 0.5 * (m[0] + m[1] + m[2]);
     for (int i = 0; i < 6; i++) {
-        mass[i] = (i < 3 ? half_trace + 1e-6 : 0.0) - m[i];
+        mass[i] = (i < 3 ? half_inertia_trace + 1e-6 : 0.0) - m[i];
     }
-    if (!is_positive_definite(mass)) {
+    if (!is_inertia_positive_definite(mass)) {
         return tact_scene_report_bad_value(
             check, path,
             "no solid has this inertia: one principal moment is larger than the "
@@ -122,23 +122,23 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
         keys = tact_shape_type((enum tact_shape_kind)tact_shape_kind_find(shape->type))->keys;
     }
     for (size_t i = 0; !rc && i < sizeof key_uses / sizeof *key_uses; i++) {
-        bool is_key_used = strstr(keys, key_uses[i].word) != NULL;
-        bool is_key_given = tact_scene_has_key(check, "%s.%s", path, key_uses[i].key);
-        if (is_key_used && key_uses[i].needed && !is_key_given) {
+        bool does_kind_use_key = strstr(keys, key_uses[i].word) != NULL;
+        bool is_key_in_scene = tact_scene_has_key(check, "%s.%s", path, key_uses[i].key);
+        if (does_kind_use_key && key_uses[i].needed && !is_key_in_scene) {
             rc = tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, key_uses[i].key),
                 "missing; a %s needs the key \"%s\"", shape->type, key_uses[i].key);
-        } else if (is_key_given && !is_key_used) {
+        } else if (is_key_in_scene && !does_kind_use_key) {
             rc = tact_scene_report_bad_value(check,
                                              tact_scene_path_of_key(key, path, key_uses[i].key),
                                              "a %s has no %s", shape->type, key_uses[i].key);
-        } else if (is_key_given && strcmp(key_uses[i].key, "radius") == 0) {
+        } else if (is_key_in_scene && strcmp(key_uses[i].key, "radius") == 0) {
             rc = tact_scene_require_positive(check, path, "radius", shape->radius, "m");
-        } else if (is_key_given && strcmp(key_uses[i].key, "tube") == 0) {
+        } else if (is_key_in_scene && strcmp(key_uses[i].key, "tube") == 0) {
             rc = check_torus_tube(check, path, shape);
-        } else if (is_key_given && strcmp(key_uses[i].key, "length") == 0) {
+        } else if (is_key_in_scene && strcmp(key_uses[i].key, "length") == 0) {
             rc = tact_scene_require_positive(check, path, "length", shape->length, "m");
-        } else if (is_key_given && strcmp(key_uses[i].key, "scale") == 0) {
+        } else if (is_key_in_scene && strcmp(key_uses[i].key, "scale") == 0) {
             rc = tact_scene_require_positive(check, path, "scale", shape->scale, "");
         }
     }
@@ -277,8 +277,8 @@ static int check_and_normalize_axis(const struct tact_scene_check *check, double
 }
 
 /* Checks that a range has both ends or neither, in order. */
-static int check_range_bounds(const struct tact_scene_check *check, double least, double most,
-                              const char *path)
+static int check_constraint_range(const struct tact_scene_check *check, double least, double most,
+                                  const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
     bool lower = tact_scene_has_key(check, "%s.lower", path);
@@ -296,12 +296,13 @@ static int check_joint_stops(const struct tact_scene_check *check,
                              const struct tact_scene_constraint *constraint, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
-    int is_hinge = strcmp(constraint->type, "hinge") == 0;
-    int rc = check_range_bounds(check, constraint->lower, constraint->upper, path);
+    int is_hinge_constraint = strcmp(constraint->type, "hinge") == 0;
+    int rc = check_constraint_range(check, constraint->lower, constraint->upper, path);
     if (rc) {
         return rc;
     }
-    if (is_hinge && (constraint->lower < -HALF_TURN_ANGLE || constraint->upper > HALF_TURN_ANGLE)) {
+    if (is_hinge_constraint &&
+        (constraint->lower < -HALF_TURN_ANGLE || constraint->upper > HALF_TURN_ANGLE)) {
         return tact_scene_report_bad_value(
             check,
             tact_scene_path_of_key(key, path,
@@ -319,9 +320,9 @@ static int check_scene_constraint(const struct tact_scene_check *check,
     char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "type"),
                                      constraint->type, types);
-    bool has_free_direction =
+    bool has_single_free_axis =
         !rc && (!strcmp(constraint->type, "hinge") || !strcmp(constraint->type, "slider"));
-    for (int i = 0; !rc && !has_free_direction && axial[i]; i++) {
+    for (int i = 0; !rc && !has_single_free_axis && axial[i]; i++) {
         if (tact_scene_has_key(check, "%s.%s", path, axial[i])) {
             rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, axial[i]),
                                              "a %s joint has no %s", constraint->type, axial[i]);
@@ -343,7 +344,7 @@ static int check_joint_resistance(const struct tact_scene_check *check,
                                   const struct tact_scene_joint *joint, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
-    int rc = check_range_bounds(check, joint->lower, joint->upper, path);
+    int rc = check_constraint_range(check, joint->lower, joint->upper, path);
     if (!rc && joint->lower < joint->upper &&
         (joint->start < joint->lower || joint->start > joint->upper)) {
         const char *start = tact_scene_has_key(check, "%s.start", path) ? "start" : "lower";
@@ -400,9 +401,9 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
             : tact_scene_require_gain(check, path, "damping", joint->damping, "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_require_nonnegative(check, path, "limit", joint->limit, "N m or N");
     rc = rc ? rc : check_joint_resistance(check, joint, path);
-    rc = rc || !joint->coupling
-             ? rc
-             : tact_scene_forbid_axes(check, tact_scene_path_of_key(key, path, "coupling"));
+    rc = rc || !joint->coupling ? rc
+                                : tact_scene_forbid_numbers_of_axes(
+                                      check, tact_scene_path_of_key(key, path, "coupling"));
     return rc || !joint->coupling
                ? rc
                : tact_scene_check_coupling(check, joint->coupling, period, 1.0, path,
@@ -438,7 +439,7 @@ static int check_scene_hand(const struct tact_scene_check *check, struct tact_sc
 {
     struct tact_scene_hand *hand = &scene->hands[number];
     static const char *const start[] = {"exclude", "keep", "refuse", NULL};
-    const uint32_t base_link_count = tact_scene_base_links(hand);
+    const uint32_t base_coordinate_count = tact_scene_base_links(hand);
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     snprintf(path, sizeof path, "hands[%u].quat_wxyz", number);
     int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
@@ -448,12 +449,12 @@ static int check_scene_hand(const struct tact_scene_check *check, struct tact_sc
     rc = rc ? rc
             : tact_scene_require_word(check, tact_scene_path_of_key(key, path, "start_overlap"),
                                       hand->start_overlap, start);
-    rc = rc || !base_link_count ? rc : check_moving_base(check, scene, number);
-    for (uint32_t i = base_link_count ? base_link_count - 1 : 0; !rc && i < hand->links_count;
-         i++) {
+    rc = rc || !base_coordinate_count ? rc : check_moving_base(check, scene, number);
+    for (uint32_t i = base_coordinate_count ? base_coordinate_count - 1 : 0;
+         !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
         tact_scene_link_key(scene, number, i, path);
-        if (i >= base_link_count) {
+        if (i >= base_coordinate_count) {
             rc = check_joint_values(check, &link->joint, scene->period,
                                     tact_scene_path_of_key(key, path, "joint"));
         }
@@ -504,7 +505,7 @@ static int check_input_and_output_values(const struct tact_scene_check *check,
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
         snprintf(path, sizeof path, "inputs[%u]", i);
-        rc = check_range_bounds(check, in->lower, in->upper, path);
+        rc = check_constraint_range(check, in->lower, in->upper, path);
         rc = rc ? rc
                 : tact_scene_require_word(check, tact_scene_path_of_key(key, path, "what"),
                                           in->what, input_kinds);
@@ -530,7 +531,7 @@ static int check_input_and_output_values(const struct tact_scene_check *check,
 static int check_session_options(const struct tact_scene_check *check,
                                  const struct tact_scene *scene)
 {
-    static const char *const sources[] = {"auto", "opencl", "host", "thread", NULL};
+    static const char *const moment_source_words[] = {"auto", "opencl", "host", "thread", NULL};
     int rc = tact_scene_require_between(check, "period", scene->period, 1e-5, 0.1, "s");
     rc = rc ? rc
             : tact_scene_require_between(check, "max_speed", scene->max_speed, 1e-6, 1e9, "m/s");
@@ -539,7 +540,9 @@ static int check_session_options(const struct tact_scene_check *check,
             check, "duration", "the duration of a scene must be greater than 0 s, got %g s",
             scene->duration);
     }
-    rc = rc ? rc : tact_scene_require_word(check, "moments.source", scene->moments.source, sources);
+    rc = rc ? rc
+            : tact_scene_require_word(check, "moments.source", scene->moments.source,
+                                      moment_source_words);
     rc = rc ? rc
             : tact_scene_require_between(check, "moments.max_age", scene->moments.max_age, 0, 1000,
                                          "ticks");

@@ -33,7 +33,8 @@ static int check_contact_model(const struct tact_scene_check *check, const char 
     return tact_scene_require_word(check, path, name, words);
 }
 
-static int pair_uses_field(const struct tact_scene *scene, const struct tact_scene_pair *pair)
+static int pair_uses_pressure_field(const struct tact_scene *scene,
+                                    const struct tact_scene_pair *pair)
 {
     return !strcmp(pair->model ? pair->model : scene->contact.model, "field");
 }
@@ -81,8 +82,9 @@ static int check_pressure_powers(const struct tact_scene_check *check,
 }
 
 /* Refuses options that have no effect in pairs with pressure fields. */
-static int check_field_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
-                            const char *path, const struct tact_scene_pair *pair)
+static int check_pressure_field_pair(const struct tact_scene_check *check,
+                                     const struct tact_scene *scene, const char *path,
+                                     const struct tact_scene_pair *pair)
 {
     static const char *const incompatible_keys[] = {
         "overlap", "restitution", "compliance", "tangential_compliance", "tip_radius", "tip_power"};
@@ -133,14 +135,14 @@ static int check_pressure_field(const struct tact_scene_check *check, const char
  * radius. */
 static int has_soft_patch(const struct tact_scene *scene, const struct tact_scene_pair *pair)
 {
-    int soft = pair->law.tip_radius > 0.0;
+    int is_any_material_soft = pair->law.tip_radius > 0.0;
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         const struct tact_scene_material *m = &scene->materials[i];
         if (!strcmp(m->name, pair->materials[0]) || !strcmp(m->name, pair->materials[1])) {
-            soft |= m->modulus > 0.0 || m->tip_radius > 0.0;
+            is_any_material_soft |= m->modulus > 0.0 || m->tip_radius > 0.0;
         }
     }
-    return soft;
+    return is_any_material_soft;
 }
 
 static int check_rolling_loss(const struct tact_scene_check *check, const struct tact_scene *scene,
@@ -167,8 +169,9 @@ static int check_rolling_loss(const struct tact_scene_check *check, const struct
     return rc;
 }
 
-static int check_material_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
-                               const char *path, const struct tact_scene_pair *pair)
+static int check_contact_law_of_materials(const struct tact_scene_check *check,
+                                          const struct tact_scene *scene, const char *path,
+                                          const struct tact_scene_pair *pair)
 {
     const struct tact_contact_law *law = &pair->law;
     char key[TACT_SCENE_PATH_BYTES];
@@ -184,7 +187,7 @@ static int check_material_pair(const struct tact_scene_check *check, const struc
     rc = rc ? rc
             : tact_scene_require_nonnegative(check, path, "hunt_crossley", law->hunt_crossley,
                                              "s/m");
-    int field = pair_uses_field(scene, pair);
+    int field = pair_uses_pressure_field(scene, pair);
     if (!rc && law->hunt_crossley > 0.0 && !(law->compliance > 0.0) && !field) {
         return tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, "hunt_crossley"),
@@ -201,7 +204,7 @@ static int check_material_pair(const struct tact_scene_check *check, const struc
     }
     rc = rc ? rc : check_fingertip_radius(check, path, law->tip_radius, law->tip_power);
     rc = rc ? rc : check_rolling_loss(check, scene, path, pair);
-    return rc || !field ? rc : check_field_pair(check, scene, path, pair);
+    return rc || !field ? rc : check_pressure_field_pair(check, scene, path, pair);
 }
 
 static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)
@@ -217,7 +220,7 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
     }
     for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
         snprintf(path, sizeof path, "pairs[%u]", i);
-        rc = check_material_pair(check, scene, path, &scene->pairs[i]);
+        rc = check_contact_law_of_materials(check, scene, path, &scene->pairs[i]);
     }
     return rc;
 }

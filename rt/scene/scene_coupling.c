@@ -17,19 +17,19 @@ static int report_missing_key(const struct tact_scene_check *check, const char *
 }
 
 /* True where a coupling has this number, one for all axes or, of a base, one for each. */
-static bool has_coupling_number(const struct tact_scene_check *check, const char *path,
-                                const char *number)
+static bool has_coupling_number_key(const struct tact_scene_check *check, const char *path,
+                                    const char *number)
 {
     return tact_scene_has_key(check, "%s.%s", path, number) ||
            tact_scene_has_key(check, "%s.axis_%s", path, number);
 }
 
 /* Key of a coupling's number in the scene. */
-static const char *coupling_number_key(const struct tact_scene_check *check, const char *path,
-                                       const char *number, char key[TACT_SCENE_PATH_BYTES])
+static const char *key_of_coupling_number(const struct tact_scene_check *check, const char *path,
+                                          const char *number, char key[TACT_SCENE_PATH_BYTES])
 {
-    const bool has_axes = tact_scene_has_key(check, "%s.axis_%s", path, number);
-    snprintf(key, TACT_SCENE_PATH_BYTES, "%s%s", has_axes ? "axis_" : "", number);
+    const bool has_number_of_each_axis = tact_scene_has_key(check, "%s.axis_%s", path, number);
+    snprintf(key, TACT_SCENE_PATH_BYTES, "%s%s", has_number_of_each_axis ? "axis_" : "", number);
     return key;
 }
 
@@ -41,7 +41,7 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
 {
     const struct tact_scene_port *device = coupling->device;
     char key[TACT_SCENE_PATH_BYTES];
-    if (!has_coupling_number(check, path, "stiffness")) {
+    if (!has_coupling_number_key(check, path, "stiffness")) {
         if (!device || coupling->hard) {
             return report_missing_key(
                 check, tact_scene_path_of_key(key, path, "stiffness"), "stiffness",
@@ -50,15 +50,16 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
         }
         const double max_passive_stiffness = tact_passivity_stiffest(
             device->damping, device->delay, device->friction, device->resolution, period);
-        const double maker_wall_stiffness =
+        const double stiffest_wall_by_device_maker =
             ((const struct tact_scene_file_port *)device)->stiffness;
-        const double stiffness_at_device =
-            maker_wall_stiffness > 0.0
-                ? fmin(maker_wall_stiffness, DEFAULT_STIFFNESS * max_passive_stiffness)
+        const double default_stiffness_at_device =
+            stiffest_wall_by_device_maker > 0.0
+                ? fmin(stiffest_wall_by_device_maker, DEFAULT_STIFFNESS * max_passive_stiffness)
                 : DEFAULT_STIFFNESS * max_passive_stiffness;
-        coupling->stiffness = max_passive_stiffness > 0.0 ? stiffness_at_device / gain : 1.0;
+        coupling->stiffness =
+            max_passive_stiffness > 0.0 ? default_stiffness_at_device / gain : 1.0;
     }
-    if (!has_coupling_number(check, path, "damping")) {
+    if (!has_coupling_number_key(check, path, "damping")) {
         if (!slides) {
             return report_missing_key(check, tact_scene_path_of_key(key, path, "damping"),
                                       "damping", ": a coupling of rotations has no default");
@@ -77,12 +78,12 @@ static bool is_slide_joint(const struct tact_scene_joint *joint)
     return joint->type && !strcmp(joint->type, "slide");
 }
 
-static const char *coupling_key(bool is_base_coupling, bool is_rotation)
+static const char *key_of_coupling_kind(bool is_base_coupling, bool is_rotation)
 {
     return !is_base_coupling ? "joint.coupling" : is_rotation ? "turn_coupling" : "coupling";
 }
 
-int tact_scene_default_couplings(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_set_coupling_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES];
     int rc = 0;
@@ -96,10 +97,10 @@ int tact_scene_default_couplings(const struct tact_scene_check *check, struct ta
                 continue;
             }
             tact_scene_path_of_key(path, tact_scene_link_key(scene, i, k, owner),
-                                   coupling_key(k < base_coordinate_count, is_rotation));
-            const bool has_matrix_numbers =
+                                   key_of_coupling_kind(k < base_coordinate_count, is_rotation));
+            const bool has_base_matrices =
                 k < base_coordinate_count && tact_scene_base_matrices(hand);
-            rc = has_matrix_numbers
+            rc = has_base_matrices
                      ? 0
                      : set_coupling_defaults(check, coupling, is_slide_joint(&hand->links[k].joint),
                                              scene->period,
@@ -120,7 +121,7 @@ int tact_scene_default_couplings(const struct tact_scene_check *check, struct ta
 
 int tact_scene_check_coupling_device(const struct tact_scene_check *check,
                                      const struct tact_scene_coupling *coupling, double period,
-                                     double gain, const char *path, const char *stiffness_path)
+                                     double gain, const char *path, const char *stiffness_key_path)
 {
     const struct tact_scene_port *device = coupling->device;
     char owner[TACT_SCENE_PATH_BYTES];
@@ -147,7 +148,7 @@ int tact_scene_check_coupling_device(const struct tact_scene_check *check,
         device->damping, device->delay, device->friction, device->resolution, period);
     if (!rc && !coupling->hard && gain * coupling->stiffness > max_passive_stiffness) {
         rc = tact_scene_report_bad_value(
-            check, stiffness_path,
+            check, stiffness_key_path,
             "%g%s is over %g N m/rad or N/m, the stiffest that this device renders "
             "without rattling (damping / (period / 2 + delay)%s); expected less, "
             "or \"hard: true\"",
@@ -158,7 +159,7 @@ int tact_scene_check_coupling_device(const struct tact_scene_check *check,
     return rc;
 }
 
-int tact_scene_forbid_axes(const struct tact_scene_check *check, const char *path)
+int tact_scene_forbid_numbers_of_axes(const struct tact_scene_check *check, const char *path)
 {
     static const char *const axes[] = {"axis_stiffness", "axis_damping"};
     char key[TACT_SCENE_PATH_BYTES];
@@ -193,16 +194,16 @@ int tact_scene_check_coupling(const struct tact_scene_check *check,
         }
     }
     int rc = tact_scene_require_positive(check, path,
-                                         coupling_number_key(check, path, "stiffness", number),
+                                         key_of_coupling_number(check, path, "stiffness", number),
                                          coupling->stiffness, "N m/rad or N/m");
     rc = rc ? rc
             : tact_scene_require_gain(check, path, number, coupling->stiffness, "N m/rad or N/m");
     rc = rc ? rc
             : tact_scene_require_gain(check, path,
-                                      coupling_number_key(check, path, "damping", number),
+                                      key_of_coupling_number(check, path, "damping", number),
                                       coupling->damping, "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_require_nonnegative(check, path, "filter", coupling->filter, "Hz");
-    tact_scene_path_of_key(key, path, coupling_number_key(check, path, "stiffness", number));
+    tact_scene_path_of_key(key, path, key_of_coupling_number(check, path, "stiffness", number));
     return rc ? rc : tact_scene_check_coupling_device(check, coupling, period, gain, path, key);
 }
 
@@ -286,7 +287,7 @@ static int check_coupling_input(const struct tact_scene_check *check,
     snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name, l->name);
     const bool is_base_coordinate = link < tact_scene_base_links(&scene->hands[hand]);
     tact_scene_path_of_key(path, tact_scene_link_key(scene, hand, link, owner),
-                           coupling_key(is_base_coordinate, link >= 3));
+                           key_of_coupling_kind(is_base_coordinate, link >= 3));
     const long measured = tact_scene_find_input(scene, scene->inputs_count, "state", joint);
     if (!l->joint.coupling) {
         return 0;

@@ -184,7 +184,7 @@ static int set_input_output_defaults(const struct tact_scene_check *check, struc
     return 0;
 }
 
-int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_set_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     struct tact_scene_contact *contact = &scene->contact;
     if (!tact_scene_has_key(check, "gravity")) {

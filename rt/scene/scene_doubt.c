@@ -25,15 +25,17 @@
 #define SUSPECT_RELAXATION_TIME 1.0 /* relaxation [s] */
 #define MAX_WARNINGS 16 /* number of warnings that are printed; further ones are only counted */
 
-struct warnings {
+struct scene_warnings {
     const struct tact_scene *scene;
     struct tact_messages to;
     int count;
 };
 
 /* Prints one warning at the position of the key owner.key in the scene. */
-__attribute__((format(printf, 4, 5))) static void
-warn_at_scene_key(struct warnings *d, const char *owner, const char *key, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void warn_at_scene_key(struct scene_warnings *d,
+                                                                    const char *owner,
+                                                                    const char *key,
+                                                                    const char *format, ...)
 {
     struct tact_error err = {.line = 0};
     char path[TACT_SCENE_PATH_BYTES], line[1024];
@@ -56,17 +58,17 @@ static double longest_shape_edge(const struct tact_shape *s)
     if (s->kind == TACT_SHAPE_SPHERE) {
         return 2.0 * s->size[0];
     }
-    double longest_edge = 0.0;
+    double longest_box_edge = 0.0;
     for (int i = 0; s->mesh && i < 3; i++) {
         const struct tact_mesh_node *bounding_box = &s->mesh->nodes[0];
-        longest_edge = fmax(longest_edge, bounding_box->upper[i] - bounding_box->lower[i]);
+        longest_box_edge = fmax(longest_box_edge, bounding_box->upper[i] - bounding_box->lower[i]);
     }
-    return longest_edge;
+    return longest_box_edge;
 }
 
 /* Volume of the shapes [m^3]. A fixed body may be a floor or a room: only its meshes are checked
  * for their size. */
-static double warn_about_shapes(struct warnings *d, const struct tact_scene_shape *shapes,
+static double warn_about_shapes(struct scene_warnings *d, const struct tact_scene_shape *shapes,
                                 uint32_t count, bool fixed, const char *owner)
 {
     double volume = 0.0;
@@ -90,7 +92,8 @@ static double warn_about_shapes(struct warnings *d, const struct tact_scene_shap
     return volume;
 }
 
-static void warn_about_far_position(struct warnings *d, const char *owner, const double position[3])
+static void warn_about_far_position(struct scene_warnings *d, const char *owner,
+                                    const double position[3])
 {
     for (int i = 0; i < 3; i++) {
         if (fabs(position[i]) > MAX_PLAUSIBLE_POSITION) {
@@ -104,7 +107,7 @@ static void warn_about_far_position(struct warnings *d, const char *owner, const
 }
 
 /* If the inertia is set, shapes may cover only the part of the body that touches. */
-static void warn_about_body_density(struct warnings *d)
+static void warn_about_body_density(struct scene_warnings *d)
 {
     for (uint32_t i = 0; i < d->scene->bodies_count; i++) {
         const struct tact_scene_body *b = &d->scene->bodies[i];
@@ -112,10 +115,10 @@ static void warn_about_body_density(struct warnings *d)
         tact_scene_body_key(d->scene, i, path);
         double volume = warn_about_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
         double density = volume > 0.0 ? b->mass / volume : 0.0;
-        bool has_own_mass =
+        bool has_inertia_key =
             tact_scene_index_find(d->scene->index, tact_scene_path_of_key(key, path, "inertia"));
         warn_about_far_position(d, path, b->position);
-        if (b->fixed || has_own_mass || !(volume > 0.0)) {
+        if (b->fixed || has_inertia_key || !(volume > 0.0)) {
             continue;
         }
         if (density > MAX_PLAUSIBLE_DENSITY) {
@@ -135,27 +138,28 @@ static void warn_about_body_density(struct warnings *d)
 /* Total length of a hand's chains [m]. */
 static double total_hand_chain_length(const struct tact_scene_hand *hand)
 {
-    double chain_length = 0.0;
+    double hand_chain_length = 0.0;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_link *link = &hand->links[i];
-        double longest = 0.0;
+        double longest_shape_edge_of_hand = 0.0;
         for (uint32_t k = 0; k < link->shapes_count; k++) {
-            longest = fmax(longest, longest_shape_edge(&link->shapes[k].shape));
+            longest_shape_edge_of_hand =
+                fmax(longest_shape_edge_of_hand, longest_shape_edge(&link->shapes[k].shape));
         }
-        chain_length += tact_v3_norm(link->joint.position) + longest;
+        hand_chain_length += tact_v3_norm(link->joint.position) + longest_shape_edge_of_hand;
     }
-    return fmax(chain_length, MIN_CHECKED_CHAIN_LENGTH);
+    return fmax(hand_chain_length, MIN_CHECKED_CHAIN_LENGTH);
 }
 
-static void warn_about_joint_range(struct warnings *d, const struct tact_scene_joint *joint,
-                                   double chain_length, const char *path)
+static void warn_about_joint_range(struct scene_warnings *d, const struct tact_scene_joint *joint,
+                                   double hand_chain_length, const char *path)
 {
     if (!strcmp(joint->type, "slide")) {
-        if (fabs(joint->start) > chain_length) {
+        if (fabs(joint->start) > hand_chain_length) {
             warn_at_scene_key(
                 d, path, "start",
                 "a joint position of %g m is more than the hand is long (%g m): is it in metres?",
-                joint->start, chain_length);
+                joint->start, hand_chain_length);
         }
     } else if (fabs(joint->start) > 2.0 * 3.14159265358979323846) {
         warn_at_scene_key(d, path, "start",
@@ -165,11 +169,11 @@ static void warn_about_joint_range(struct warnings *d, const struct tact_scene_j
     warn_about_far_position(d, path, joint->position);
 }
 
-static void warn_about_hands(struct warnings *d)
+static void warn_about_hands(struct scene_warnings *d)
 {
     for (uint32_t i = 0; i < d->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &d->scene->hands[i];
-        double chain_length = total_hand_chain_length(hand);
+        double hand_chain_length = total_hand_chain_length(hand);
         char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
         snprintf(path, sizeof path, "hands[%u]", i);
         warn_about_far_position(d, path, hand->position);
@@ -177,14 +181,14 @@ static void warn_about_hands(struct warnings *d)
             const struct tact_scene_link *link = &hand->links[k];
             tact_scene_link_key(d->scene, i, k, path);
             warn_about_shapes(d, link->shapes, link->shapes_count, false, path);
-            warn_about_joint_range(d, &link->joint, chain_length,
+            warn_about_joint_range(d, &link->joint, hand_chain_length,
                                    tact_scene_path_of_key(key, path, "joint"));
         }
     }
 }
 
 /* Only values set for this pair or material: the defaults are checked at the scene. */
-static void warn_about_compliance(struct warnings *d, const char *owner, double overlap,
+static void warn_about_compliance(struct scene_warnings *d, const char *owner, double overlap,
                                   double compliance, double dissipation)
 {
     char key[TACT_SCENE_PATH_BYTES];
@@ -210,7 +214,7 @@ static void warn_about_compliance(struct warnings *d, const char *owner, double 
     }
 }
 
-static void warn_about_pressure_field(struct warnings *d, const char *path,
+static void warn_about_pressure_field(struct scene_warnings *d, const char *path,
                                       const struct tact_scene_field *field)
 {
     char owner[TACT_SCENE_PATH_BYTES];
@@ -226,7 +230,7 @@ static void warn_about_pressure_field(struct warnings *d, const char *path,
     }
 }
 
-static void warn_about_materials(struct warnings *d)
+static void warn_about_materials(struct scene_warnings *d)
 {
     char path[TACT_SCENE_PATH_BYTES];
     const struct tact_scene_contact *c = &d->scene->contact;
@@ -264,14 +268,15 @@ static void warn_about_materials(struct warnings *d)
 }
 
 /* Warns of an input that can set an angle of more than five turns. */
-static void warn_about_input_angle(struct warnings *d, const struct tact_scene_input *in,
+static void warn_about_input_angle(struct scene_warnings *d, const struct tact_scene_input *in,
                                    const struct tact_scene_joint *joint, const char *path)
 {
-    const double largest_angle = fmax(fabs(in->offset), fmax(fabs(in->lower), fabs(in->upper)));
-    if (largest_angle > SUSPECT_JOINT_ANGLE && strcmp(joint->type, "slide") != 0) {
+    const double largest_input_angle =
+        fmax(fabs(in->offset), fmax(fabs(in->lower), fabs(in->upper)));
+    if (largest_input_angle > SUSPECT_JOINT_ANGLE && strcmp(joint->type, "slide") != 0) {
         warn_at_scene_key(d, path, fabs(in->offset) > SUSPECT_JOINT_ANGLE ? "offset" : "lower",
                           "an input angle of %g rad is more than five turns: is it in degrees?",
-                          largest_angle);
+                          largest_input_angle);
     }
 }
 
@@ -286,7 +291,8 @@ static bool is_tied_to_other_site(const struct tact_scene *scene, const char *jo
 
 /* Warns of an input that sets the target of a joint without a drive, as joints from a URDF file
  * are. */
-static void warn_about_target_without_drive(struct warnings *d, const struct tact_scene_input *in,
+static void warn_about_target_without_drive(struct scene_warnings *d,
+                                            const struct tact_scene_input *in,
                                             const struct tact_scene_joint *joint, const char *path)
 {
     if (!strcmp(in->what, "target") && joint->stiffness == 0.0 && joint->damping == 0.0 &&
@@ -301,7 +307,7 @@ static void warn_about_target_without_drive(struct warnings *d, const struct tac
     }
 }
 
-static void warn_about_inputs(struct warnings *d)
+static void warn_about_inputs(struct scene_warnings *d)
 {
     const struct tact_scene *s = d->scene;
     for (uint32_t n = 0; n < s->inputs_count; n++) {
@@ -309,14 +315,14 @@ static void warn_about_inputs(struct warnings *d)
         char path[TACT_SCENE_PATH_BYTES], name[2 * TACT_DEVICE_NAME];
         snprintf(path, sizeof path, "inputs[%u]", n);
         for (uint32_t i = 0; i < s->hands_count; i++) {
-            const uint32_t base_links = tact_scene_base_links(&s->hands[i]);
+            const uint32_t base_coordinate_count = tact_scene_base_links(&s->hands[i]);
             for (uint32_t k = 0; k < s->hands[i].links_count; k++) {
                 const struct tact_scene_link *link = &s->hands[i].links[k];
                 snprintf(name, sizeof name, "%.47s.%.47s", s->hands[i].name, link->name);
                 if (!strcmp(name, in->to)) {
                     warn_about_input_angle(d, in, &link->joint, path);
                 }
-                if (!strcmp(name, in->to) && k >= base_links) {
+                if (!strcmp(name, in->to) && k >= base_coordinate_count) {
                     warn_about_target_without_drive(d, in, &link->joint, path);
                 }
             }
@@ -343,7 +349,7 @@ static void count_hand_notes(const struct tact_scene *scene, struct tact_message
     }
 }
 
-static void warn_about_contact_models(struct warnings *d)
+static void warn_about_contact_models(struct scene_warnings *d)
 {
     if (!strcmp(d->scene->contact.model, "patch")) {
         warn_at_scene_key(d, "contact", "model", "the contact model `patch` is now named `volume`");
@@ -352,7 +358,7 @@ static void warn_about_contact_models(struct warnings *d)
 
 int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
 {
-    struct warnings d = {scene, to, 0};
+    struct scene_warnings d = {scene, to, 0};
     double gravity_magnitude = tact_v3_norm(scene->gravity);
     if (scene->gravity[2] > 0.0) {
         warn_at_scene_key(

@@ -20,7 +20,7 @@ static const struct {
                 {"triangles", "gear torus knot blob bumpy_cube", true},
                 {"seed", "blob bumpy_cube", false}};
 
-static int find_generator_kind(const char *name)
+static int index_of_generator_kind(const char *name)
 {
     for (int i = 0; tact_generate_names[i]; i++) {
         if (strcmp(name, tact_generate_names[i]) == 0) {
@@ -42,19 +42,19 @@ int tact_scene_check_generate(const struct tact_scene_check *check,
                               const struct tact_scene_shape *shape, const char *path)
 {
     const char *kind = shape->generate->kind;
-    if (find_generator_kind(kind) < 0) {
+    if (index_of_generator_kind(kind) < 0) {
         return report_bad_generate_key(
             check, path, "kind",
             "expected one of prism, gear, torus, knot, blob, bumpy_cube; got \"%.60s\"", kind);
     }
     for (size_t i = 0; i < sizeof key_uses / sizeof *key_uses; i++) {
-        bool is_key_used = strstr(key_uses[i].kinds, kind) != NULL;
-        bool is_key_given = tact_scene_has_key(check, "%s.generate.%s", path, key_uses[i].key);
-        if (is_key_used && key_uses[i].needed && !is_key_given) {
+        bool does_kind_use_key = strstr(key_uses[i].kinds, kind) != NULL;
+        bool is_key_in_scene = tact_scene_has_key(check, "%s.generate.%s", path, key_uses[i].key);
+        if (does_kind_use_key && key_uses[i].needed && !is_key_in_scene) {
             return report_bad_generate_key(check, path, key_uses[i].key,
                                            "missing; a %.60s needs the key \"%s\"", kind);
         }
-        if (is_key_given && !is_key_used) {
+        if (is_key_in_scene && !does_kind_use_key) {
             return report_bad_generate_key(check, path, key_uses[i].key, "a %.60s has no %s", kind);
         }
     }
@@ -65,21 +65,21 @@ int tact_scene_generate(const struct tact_scene_check *check, const struct tact_
                         const char *path, struct tact_soup *soup)
 {
     const struct tact_scene_generate *g = shape->generate;
-    const struct tact_generate what = {.kind =
-                                           (enum tact_generate_kind)find_generator_kind(g->kind),
-                                       .edge = g->edge,
-                                       .radius = g->radius,
-                                       .height = g->height,
-                                       .tube = g->tube,
-                                       .bump = g->bump,
-                                       .count = g->count,
-                                       .triangles = g->triangles,
-                                       .seed = g->seed};
-    const char *rejected_key = "kind";
-    int rc = tact_soup_generate(&what, soup, &rejected_key);
+    const struct tact_generate what = {
+        .kind = (enum tact_generate_kind)index_of_generator_kind(g->kind),
+        .edge = g->edge,
+        .radius = g->radius,
+        .height = g->height,
+        .tube = g->tube,
+        .bump = g->bump,
+        .count = g->count,
+        .triangles = g->triangles,
+        .seed = g->seed};
+    const char *rejected_generator_key = "kind";
+    int rc = tact_soup_generate(&what, soup, &rejected_generator_key);
     if (rc == -EINVAL) {
         return report_bad_generate_key(
-            check, path, rejected_key,
+            check, path, rejected_generator_key,
             "this value is out of range for a generated %.60s: see SCENE.md, `generate`", g->kind);
     }
     return rc ? tact_error_set(check->err, rc, "out of memory") : 0;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "rt/scene/scene_internal.h"
 
-struct index_merge {
+struct scene_index_merge {
     struct tact_scene_index *index;
     const struct tact_scene_index *merged_index;
     const int *lines;
@@ -36,43 +36,45 @@ static char *copy_text_or_null(const char *text)
     return text ? strdup(text) : NULL;
 }
 
-static int source_line_of_node(const struct index_merge *g, int line)
+static int hand_file_line_of_yaml_line(const struct scene_index_merge *g, int line)
 {
     return line > 0 && (uint32_t)line <= g->line_count ? g->lines[line - 1] : 0;
 }
 
 /* Copies one node, without its children. Returns the number of the copy, or 0 where memory is
  * short. */
-static uint32_t copy_index_node(const struct index_merge *g, uint32_t to,
+static uint32_t copy_index_node(const struct scene_index_merge *g, uint32_t to,
                                 const struct tact_scene_index_node *n)
 {
-    struct tact_scene_index_node copy = {.key = copy_text_or_null(n->key),
-                                         .text = copy_text_or_null(n->text),
-                                         .is_unquoted = n->is_unquoted,
-                                         .kind = n->kind,
-                                         .key_line = source_line_of_node(g, n->key_line),
-                                         .line = source_line_of_node(g, n->line),
-                                         .file = g->file};
-    const bool is_fully_copied = (copy.key || !n->key) && (copy.text || !n->text);
-    const uint32_t number = is_fully_copied ? tact_scene_index_append(g->index, to, &copy) : 0;
+    struct tact_scene_index_node node_copy = {.key = copy_text_or_null(n->key),
+                                              .text = copy_text_or_null(n->text),
+                                              .is_unquoted_scalar = n->is_unquoted_scalar,
+                                              .kind = n->kind,
+                                              .key_line =
+                                                  hand_file_line_of_yaml_line(g, n->key_line),
+                                              .line = hand_file_line_of_yaml_line(g, n->line),
+                                              .file = g->file};
+    const bool is_node_fully_copied = (node_copy.key || !n->key) && (node_copy.text || !n->text);
+    const uint32_t number =
+        is_node_fully_copied ? tact_scene_index_append(g->index, to, &node_copy) : 0;
     if (!number) {
-        free(copy.key);
-        free(copy.text);
+        free(node_copy.key);
+        free(node_copy.text);
     }
     return number;
 }
 
-static int merge_child_nodes(const struct index_merge *g, uint32_t to, uint32_t from)
+static int merge_child_index_nodes(const struct scene_index_merge *g, uint32_t to, uint32_t from)
 {
     for (uint32_t i = g->merged_index->nodes[from].first; i; i = g->merged_index->nodes[i].next) {
         const struct tact_scene_index_node *n = &g->merged_index->nodes[i];
-        uint32_t existing_node = n->key ? tact_scene_index_child(g->index, to, n->key) : 0;
-        if (existing_node &&
-            (n->kind != TACT_INDEX_MAP || g->index->nodes[existing_node].kind != n->kind)) {
+        uint32_t existing_index_node = n->key ? tact_scene_index_child(g->index, to, n->key) : 0;
+        if (existing_index_node &&
+            (n->kind != TACT_INDEX_MAP || g->index->nodes[existing_index_node].kind != n->kind)) {
             continue;
         }
-        existing_node = existing_node ? existing_node : copy_index_node(g, to, n);
-        int rc = existing_node ? merge_child_nodes(g, existing_node, i) : -ENOMEM;
+        existing_index_node = existing_index_node ? existing_index_node : copy_index_node(g, to, n);
+        int rc = existing_index_node ? merge_child_index_nodes(g, existing_index_node, i) : -ENOMEM;
         if (rc) {
             return rc;
         }
@@ -85,14 +87,17 @@ int tact_scene_index_merge(struct tact_scene_index *index, uint32_t to,
                            const char *file, const int *lines, uint32_t line_count,
                            struct tact_error *err)
 {
-    char(*grown)[256] = realloc(index->files, (index->file_count + 1) * sizeof *grown);
-    if (!grown) {
+    char(*enlarged_file_names)[256] =
+        realloc(index->files, (index->indexed_file_count + 1) * sizeof *enlarged_file_names);
+    if (!enlarged_file_names) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    index->files = grown;
-    snprintf(index->files[index->file_count], sizeof *grown, "%s", file);
-    const struct index_merge g = {index, merged_index, lines, line_count, index->file_count++};
-    return merge_child_nodes(&g, to, from) ? tact_error_set(err, -ENOMEM, "out of memory") : 0;
+    index->files = enlarged_file_names;
+    snprintf(index->files[index->indexed_file_count], sizeof *enlarged_file_names, "%s", file);
+    const struct scene_index_merge g = {index, merged_index, lines, line_count,
+                                        index->indexed_file_count++};
+    return merge_child_index_nodes(&g, to, from) ? tact_error_set(err, -ENOMEM, "out of memory")
+                                                 : 0;
 }
 
 uint32_t tact_scene_index_add_list(struct tact_scene_index *index, uint32_t map, const char *key)
@@ -101,7 +106,7 @@ uint32_t tact_scene_index_add_list(struct tact_scene_index *index, uint32_t map,
     struct tact_scene_index_node list = {.key = strdup(key),
                                          .kind = TACT_INDEX_LIST,
                                          .key_line = at->line,
-                                         .key_column = at->column,
+                                         .yaml_key_column = at->column,
                                          .line = at->line,
                                          .column = at->column,
                                          .file = at->file};

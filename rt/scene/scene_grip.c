@@ -45,13 +45,15 @@ static const struct tact_scene_link *find_link_tied_to_joint(const struct tact_s
 {
     const char *name = hand->links[joint].name;
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        const struct tact_scene_joint *other_joint = &hand->links[i].joint;
-        bool is_tied_joint =
-            other_joint->mimic && (i == joint || !strcmp(other_joint->mimic->joint, name));
-        for (uint32_t k = 0; k < other_joint->tendon_count; k++) {
-            is_tied_joint |= i == joint || !strcmp(other_joint->tendon[k].joint, name);
+        const struct tact_scene_joint *joint_that_may_be_tied = &hand->links[i].joint;
+        bool is_joint_in_mimic_or_tendon =
+            joint_that_may_be_tied->mimic &&
+            (i == joint || !strcmp(joint_that_may_be_tied->mimic->joint, name));
+        for (uint32_t k = 0; k < joint_that_may_be_tied->tendon_count; k++) {
+            is_joint_in_mimic_or_tendon |=
+                i == joint || !strcmp(joint_that_may_be_tied->tendon[k].joint, name);
         }
-        if (is_tied_joint) {
+        if (is_joint_in_mimic_or_tendon) {
             return &hand->links[i];
         }
     }
@@ -65,12 +67,13 @@ static int check_grip_joint(const struct tact_scene_check *check, const struct t
 {
     const struct tact_scene_hand *hand = &scene->hands[scene->grips[index].hand];
     const struct tact_scene_joint *def = &hand->links[joint].joint;
-    const long other_grip = find_earlier_grip_of_joint(scene, index, joint);
+    const long earlier_grip_of_joint = find_earlier_grip_of_joint(scene, index, joint);
     char name[TACT_SCENE_PATH_BYTES];
     snprintf(name, sizeof name, "%.60s.%.60s", hand->name, hand->links[joint].name);
-    if (other_grip >= 0) {
-        return tact_scene_report_bad_value(
-            check, path, "the joint %s is already commanded by grips[%ld]", name, other_grip);
+    if (earlier_grip_of_joint >= 0) {
+        return tact_scene_report_bad_value(check, path,
+                                           "the joint %s is already commanded by grips[%ld]", name,
+                                           earlier_grip_of_joint);
     }
     const struct tact_scene_link *tied_link = find_link_tied_to_joint(hand, joint);
     if (tied_link) {

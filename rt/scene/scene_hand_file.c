@@ -28,12 +28,12 @@ static int copy_bytes(const void *from, uint64_t size, char **data)
     return 0;
 }
 
-static int read_stored_file(const struct tact_scene_files *files, const char *path, char **data,
-                            uint64_t *size)
+static int read_file_of_scene_files(const struct tact_scene_files *files, const char *path,
+                                    char **data, uint64_t *size)
 {
-    const void *stored_file_data = NULL;
-    int rc = files->get(files->user, path, &stored_file_data, size);
-    return rc ? rc : copy_bytes(stored_file_data, *size, data);
+    const void *data_of_scene_file = NULL;
+    int rc = files->get(files->user, path, &data_of_scene_file, size);
+    return rc ? rc : copy_bytes(data_of_scene_file, *size, data);
 }
 
 static const struct tact_scene_hand_source *
@@ -48,8 +48,8 @@ find_loaded_file(const struct tact_scene_loaded_hand_files *content, const char 
 }
 
 /* Appends a copy of a hand file to those that a log of the scene attaches. */
-static int store_loaded_file(struct tact_scene_loaded_hand_files *content, const char *path,
-                             const char *data, uint64_t size)
+static int store_loaded_hand_source(struct tact_scene_loaded_hand_files *content, const char *path,
+                                    const char *data, uint64_t size)
 {
     uint64_t total_bytes = size;
     for (uint32_t i = 0; i < content->count; i++) {
@@ -58,13 +58,13 @@ static int store_loaded_file(struct tact_scene_loaded_hand_files *content, const
     if (total_bytes > MAX_HAND_FILES_BYTES) {
         return -EFBIG;
     }
-    struct tact_scene_hand_source *grown =
-        realloc(content->sources, (content->count + 1) * sizeof *grown);
-    if (!grown) {
+    struct tact_scene_hand_source *enlarged_hand_sources =
+        realloc(content->sources, (content->count + 1) * sizeof *enlarged_hand_sources);
+    if (!enlarged_hand_sources) {
         return -ENOMEM;
     }
-    content->sources = grown;
-    struct tact_scene_hand_source *file = &grown[content->count];
+    content->sources = enlarged_hand_sources;
+    struct tact_scene_hand_source *file = &enlarged_hand_sources[content->count];
     *file = (struct tact_scene_hand_source){strdup(path), malloc(size + 1), size};
     content->count++;
     if (!file->name || !file->data) {
@@ -75,21 +75,22 @@ static int store_loaded_file(struct tact_scene_loaded_hand_files *content, const
 }
 
 /* Reads a hand file and stores it for the log. */
-static int read_hand_source(void *user, const char *path, char **data, uint64_t *size)
+static int load_hand_source(void *user, const char *path, char **data, uint64_t *size)
 {
     const struct hand_file_source *source = user;
-    const struct tact_scene_hand_source *loaded_source = find_loaded_file(source->content, path);
+    const struct tact_scene_hand_source *loaded_hand_source =
+        find_loaded_file(source->content, path);
     char name[8192];
-    if (loaded_source) {
-        *size = loaded_source->size;
-        return copy_bytes(loaded_source->data, loaded_source->size, data);
+    if (loaded_hand_source) {
+        *size = loaded_hand_source->size;
+        return copy_bytes(loaded_hand_source->data, loaded_hand_source->size, data);
     }
     snprintf(name, sizeof name, "%s%s", path[0] == '/' ? "" : source->folder, path);
     int rc = source->files && source->files->get
-                 ? read_stored_file(source->files, path, data, size)
+                 ? read_file_of_scene_files(source->files, path, data, size)
                  : tact_file_read(name, TACT_FILE_MESH_BYTES, data, size);
     if (!rc) {
-        rc = store_loaded_file(source->content, path, *data, *size);
+        rc = store_loaded_hand_source(source->content, path, *data, *size);
         if (rc) {
             free(*data);
         }
@@ -144,14 +145,14 @@ static int check_hand_keys(const struct tact_scene_check *check,
 static int merge_hand_yaml(struct tact_scene_index *index, uint32_t hand, const char *file,
                            const struct tact_hand_file *hand_file, struct tact_error *err)
 {
-    struct tact_scene_index *hand_index = NULL;
-    int rc = tact_scene_index_create(hand_file->yaml, hand_file->size, file, &hand_index, err);
+    struct tact_scene_index *hand_yaml_index = NULL;
+    int rc = tact_scene_index_create(hand_file->yaml, hand_file->size, file, &hand_yaml_index, err);
     if (rc) {
         return rc;
     }
-    const uint32_t from = tact_scene_index_child(hand_index, 0, "hand");
-    const uint32_t pairs = tact_scene_index_child(hand_index, 0, "exclude");
-    rc = tact_scene_index_merge(index, hand, hand_index, from, file, hand_file->lines,
+    const uint32_t from = tact_scene_index_child(hand_yaml_index, 0, "hand");
+    const uint32_t pairs = tact_scene_index_child(hand_yaml_index, 0, "exclude");
+    rc = tact_scene_index_merge(index, hand, hand_yaml_index, from, file, hand_file->lines,
                                 hand_file->line_count, err);
     uint32_t list = pairs ? tact_scene_index_child(index, 0, "exclude") : 0;
     if (!rc && pairs && !list) {
@@ -159,10 +160,10 @@ static int merge_hand_yaml(struct tact_scene_index *index, uint32_t hand, const 
         rc = list ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
     }
     if (!rc && pairs && index->nodes[list].kind == TACT_INDEX_LIST) {
-        rc = tact_scene_index_merge(index, list, hand_index, pairs, file, hand_file->lines,
+        rc = tact_scene_index_merge(index, list, hand_yaml_index, pairs, file, hand_file->lines,
                                     hand_file->line_count, err);
     }
-    tact_scene_index_free(hand_index);
+    tact_scene_index_free(hand_yaml_index);
     return rc;
 }
 
@@ -172,7 +173,7 @@ static int merge_hand_file(const struct tact_scene_check *check, struct tact_sce
 {
     const char *file = text_of_hand_key(index, hand, "file");
     const char *collision = text_of_hand_key(index, hand, "collision");
-    const struct tact_hand_file_reader reader = {read_hand_source, source};
+    const struct tact_hand_file_reader reader = {load_hand_source, source};
     char path[TACT_SCENE_PATH_BYTES], folder[1024], name[8192], *text = NULL;
     uint64_t size = 0;
     struct tact_hand_file hand_file;
@@ -183,7 +184,7 @@ static int merge_hand_file(const struct tact_scene_check *check, struct tact_sce
     snprintf(path, sizeof path, "hands[%u].file", number);
     source->content = content;
     content->hand = number;
-    rc = read_hand_source(source, file, &text, &size);
+    rc = load_hand_source(source, file, &text, &size);
     if (rc) {
         tact_scene_report_bad_value(check, path,
                                     "cannot read %.200s: %s; expected an MJCF or URDF file", file,

@@ -10,7 +10,7 @@
 
 /* FNV-1a over the parent's number and the key, or the index in the list. */
 static uint32_t hash_child_key(uint32_t parent, const char *key, size_t length,
-                               uint32_t position_in_list)
+                               uint32_t index_in_yaml_list)
 {
     uint32_t h = 2166136261u;
     for (int i = 0; i < 4; i++) {
@@ -18,7 +18,7 @@ static uint32_t hash_child_key(uint32_t parent, const char *key, size_t length,
     }
     if (!key) {
         for (int i = 0; i < 4; i++) {
-            h = (h ^ ((position_in_list >> (8 * i)) & 255u)) * 16777619u;
+            h = (h ^ ((index_in_yaml_list >> (8 * i)) & 255u)) * 16777619u;
         }
     }
     for (size_t i = 0; key && i < length; i++) {
@@ -29,17 +29,17 @@ static uint32_t hash_child_key(uint32_t parent, const char *key, size_t length,
 
 /** Slot of a child in the hash table, or the free slot for it. */
 static uint32_t find_child_hash_slot(const struct tact_scene_index *index, uint32_t parent,
-                                     const char *key, size_t length, uint32_t position_in_list)
+                                     const char *key, size_t length, uint32_t index_in_yaml_list)
 {
-    uint32_t mask = index->slot_count - 1;
-    uint32_t s = hash_child_key(parent, key, length, position_in_list) & mask;
-    for (; index->slots[s]; s = (s + 1) & mask) {
+    uint32_t hash_slot_mask = index->hash_slot_count - 1;
+    uint32_t s = hash_child_key(parent, key, length, index_in_yaml_list) & hash_slot_mask;
+    for (; index->slots[s]; s = (s + 1) & hash_slot_mask) {
         const struct tact_scene_index_node *n = &index->nodes[index->slots[s]];
         if (n->parent != parent || !n->key != !key) {
             continue;
         }
         if (key ? strlen(n->key) == length && memcmp(n->key, key, length) == 0
-                : n->index == position_in_list) {
+                : n->index == index_in_yaml_list) {
             break;
         }
     }
@@ -69,8 +69,8 @@ const struct tact_scene_index_node *tact_scene_index_find(const struct tact_scen
         uint32_t s;
         if (*path == '[') {
             char *end;
-            unsigned long position_in_list = strtoul(path + 1, &end, 10);
-            s = find_child_hash_slot(index, node, NULL, 0, (uint32_t)position_in_list);
+            unsigned long index_in_yaml_list = strtoul(path + 1, &end, 10);
+            s = find_child_hash_slot(index, node, NULL, 0, (uint32_t)index_in_yaml_list);
             path = *end == ']' ? end + 1 : end;
         } else {
             size_t length = strcspn(path, ".[");
@@ -100,21 +100,21 @@ void tact_scene_index_path(const struct tact_scene_index *index,
                            const struct tact_scene_index_node *node,
                            char path[TACT_SCENE_PATH_BYTES])
 {
-    const struct tact_scene_index_node *chain_of_parents[TACT_SCENE_MAX_DEPTH + 1];
+    const struct tact_scene_index_node *ancestor_index_nodes[TACT_SCENE_MAX_DEPTH + 1];
     int depth = 0;
     for (; node != index->nodes && depth <= TACT_SCENE_MAX_DEPTH;
          node = &index->nodes[node->parent]) {
-        chain_of_parents[depth++] = node;
+        ancestor_index_nodes[depth++] = node;
     }
     size_t used = 0;
     path[0] = '\0';
     while (depth-- > 0 && used < TACT_SCENE_PATH_BYTES - 1) {
-        const struct tact_scene_index_node *n = chain_of_parents[depth];
-        int written = n->key
-                          ? snprintf(path + used, TACT_SCENE_PATH_BYTES - used, "%s%s",
-                                     used ? "." : "", n->key)
-                          : snprintf(path + used, TACT_SCENE_PATH_BYTES - used, "[%u]", n->index);
-        used += (size_t)written;
+        const struct tact_scene_index_node *n = ancestor_index_nodes[depth];
+        int written_key_length =
+            n->key ? snprintf(path + used, TACT_SCENE_PATH_BYTES - used, "%s%s", used ? "." : "",
+                              n->key)
+                   : snprintf(path + used, TACT_SCENE_PATH_BYTES - used, "[%u]", n->index);
+        used += (size_t)written_key_length;
     }
 }
 
@@ -178,7 +178,7 @@ static int reserve_index_node(struct tact_scene_index *index)
     }
     free(index->slots);
     index->slots = slots;
-    index->slot_count = 2 * capacity;
+    index->hash_slot_count = 2 * capacity;
     index->capacity = capacity;
     for (uint32_t i = 1; i < index->count; i++) {
         const struct tact_scene_index_node *n = &nodes[i];
@@ -218,7 +218,7 @@ struct reader {
     int depth;
     char *key; /**< key read in the innermost map, without its value */
     yaml_mark_t key_mark;
-    int document_count;
+    int yaml_document_count;
 };
 
 static int report_index_error(struct reader *r, yaml_mark_t mark, const char *text)
@@ -257,7 +257,7 @@ static int add_index_node(struct reader *r, const yaml_event_t *event,
         }
         n->key = r->key;
         n->key_line = (int)r->key_mark.line + 1;
-        n->key_column = (int)r->key_mark.column + 1;
+        n->yaml_key_column = (int)r->key_mark.column + 1;
         r->key = NULL;
         index->slots[s] = number;
         uint32_t *link =
@@ -268,7 +268,7 @@ static int add_index_node(struct reader *r, const yaml_event_t *event,
     }
     index->count++;
     if (kind == TACT_INDEX_SCALAR) {
-        n->is_unquoted = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+        n->is_unquoted_scalar = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
         n->text = strdup((const char *)event->data.scalar.value);
         return n->text ? 0 : tact_error_set(r->err, -ENOMEM, "out of memory");
     }
@@ -304,8 +304,8 @@ static int read_yaml_scalar(struct reader *r, const yaml_event_t *event)
     return add_index_node(r, event, TACT_INDEX_SCALAR);
 }
 
-static int read_collection_start(struct reader *r, const yaml_event_t *event,
-                                 enum tact_scene_index_kind kind)
+static int read_yaml_collection_start(struct reader *r, const yaml_event_t *event,
+                                      enum tact_scene_index_kind kind)
 {
     if (r->depth == 0 && kind == TACT_INDEX_LIST) {
         return report_index_error(r, event->start_mark,
@@ -322,7 +322,7 @@ static int read_yaml_event(struct reader *r, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return r->document_count++ == 0
+        return r->yaml_document_count++ == 0
                    ? 0
                    : report_index_error(r, event->start_mark,
                                         "a second document; expected one per file");
@@ -332,9 +332,9 @@ static int read_yaml_event(struct reader *r, const yaml_event_t *event)
     case YAML_SCALAR_EVENT:
         return read_yaml_scalar(r, event);
     case YAML_SEQUENCE_START_EVENT:
-        return read_collection_start(r, event, TACT_INDEX_LIST);
+        return read_yaml_collection_start(r, event, TACT_INDEX_LIST);
     case YAML_MAPPING_START_EVENT:
-        return read_collection_start(r, event, TACT_INDEX_MAP);
+        return read_yaml_collection_start(r, event, TACT_INDEX_MAP);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         r->depth--;
@@ -346,7 +346,7 @@ static int read_yaml_event(struct reader *r, const yaml_event_t *event)
 
 static int read_yaml_events(struct reader *r, yaml_parser_t *parser)
 {
-    for (bool has_more_events = true; has_more_events;) {
+    for (bool has_more_yaml_events = true; has_more_yaml_events;) {
         yaml_event_t event;
         if (!yaml_parser_parse(parser, &event)) {
             if (parser->error == YAML_MEMORY_ERROR) {
@@ -356,7 +356,7 @@ static int read_yaml_events(struct reader *r, yaml_parser_t *parser)
             return tact_error_set(r->err, -EINVAL, "not YAML: %s; expected `key: value` lines",
                                   parser->problem ? parser->problem : "cannot be read");
         }
-        has_more_events = event.type != YAML_STREAM_END_EVENT;
+        has_more_yaml_events = event.type != YAML_STREAM_END_EVENT;
         int rc = read_yaml_event(r, &event);
         yaml_event_delete(&event);
         if (rc) {
@@ -378,7 +378,7 @@ int tact_scene_index_create(const char *text, size_t size, const char *name,
     yaml_parser_t parser;
     if (r.index) {
         r.index->files = calloc(1, sizeof *r.index->files);
-        r.index->file_count = 1;
+        r.index->indexed_file_count = 1;
     }
     if (!r.index || !r.index->files || !yaml_parser_initialize(&parser)) {
         tact_scene_index_free(r.index);

@@ -27,16 +27,16 @@ enum tact_scene_index_kind { TACT_INDEX_SCALAR, TACT_INDEX_LIST, TACT_INDEX_MAP 
 /** One value of the file. Nodes are numbered in the order of the file; 0 is the whole scene. */
 struct tact_scene_index_node {
     uint32_t parent;
-    uint32_t first;   /**< first child, or 0: none */
-    uint32_t next;    /**< next child of the same parent, or 0: none */
-    uint32_t count;   /**< number of children */
-    uint32_t index;   /**< index in a list; 0 in a map */
-    char *key;        /**< key in a map, or NULL in a list */
-    char *text;       /**< scalar as written, or NULL */
-    bool is_unquoted; /**< scalar without quotes */
+    uint32_t first;          /**< first child, or 0: none */
+    uint32_t next;           /**< next child of the same parent, or 0: none */
+    uint32_t count;          /**< number of children */
+    uint32_t index;          /**< index in a list; 0 in a map */
+    char *key;               /**< key in a map, or NULL in a list */
+    char *text;              /**< scalar as written, or NULL */
+    bool is_unquoted_scalar; /**< scalar without quotes */
     enum tact_scene_index_kind kind;
     int key_line;
-    int key_column;
+    int yaml_key_column;
     int line; /**< line of the value */
     int column;
     uint32_t file; /**< index of the file that the node is from: 0 the scene, else a file that it
@@ -48,9 +48,9 @@ struct tact_scene_index {
     uint32_t count;
     uint32_t capacity;
     uint32_t *slots; /**< hash table over (parent, key or index): node number, 0 = free */
-    uint32_t slot_count;
+    uint32_t hash_slot_count;
     char (*files)[256]; /**< the scene file, and the hand files that it names */
-    uint32_t file_count;
+    uint32_t indexed_file_count;
 };
 
 /** Arguments of every check: the index and the error to set. */
@@ -122,7 +122,7 @@ int tact_scene_load_values(const struct tact_scene_check *check, const cyaml_sch
                            void **out);
 
 /** Sets absent keys to their defaults if not 0. Returns 0 or -ENOMEM. */
-int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_set_defaults(const struct tact_scene_check *check, struct tact_scene *scene);
 
 /** Collects the settings of the devices from the index. 0, -ENOMEM, -EINVAL. */
 int tact_scene_collect_settings(const struct tact_scene_check *check, struct tact_scene *scene);
@@ -310,20 +310,21 @@ int tact_scene_check_grips(const struct tact_scene_check *check, const struct ta
 int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene);
 
 /* scene_coupling.c: stiffness and damping of couplings that state none. */
-int tact_scene_default_couplings(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_set_coupling_defaults(const struct tact_scene_check *check,
+                                     struct tact_scene *scene);
 /* Refuses numbers of axes in the coupling of a joint, which has one. */
-int tact_scene_forbid_axes(const struct tact_scene_check *check, const char *path);
+int tact_scene_forbid_numbers_of_axes(const struct tact_scene_check *check, const char *path);
 /* scene_coupling.c: values of a coupling, of which `path` is the key; `joint` is that of its joint.
  * gain: of the stiffness at the device by that of the coupling. */
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
                               double gain, const char *joint, const char *path);
 /* Checks the numbers of a coupling's device, if they are known, and that the coupling is no stiffer
- * than the device can render, unless its energy is bounded ("hard"). stiffness_path: key of the
+ * than the device can render, unless its energy is bounded ("hard"). stiffness_key_path: key of the
  * coupling's stiffness. */
 int tact_scene_check_coupling_device(const struct tact_scene_check *check,
                                      const struct tact_scene_coupling *coupling, double period,
-                                     double gain, const char *path, const char *stiffness_path);
+                                     double gain, const char *path, const char *stiffness_key_path);
 /* scene_admittance.c: gives the coordinates of bases that forces of inputs move their damping, once
  * they are inserted; checks the joints that such forces move. */
 int tact_scene_set_admittance_bases(const struct tact_scene_check *check, struct tact_scene *scene);

@@ -32,9 +32,9 @@ static int apply_defaults_and_check(const struct tact_scene_check *check, struct
 {
     int rc = tact_scene_insert_bases(check, scene);
     rc = rc ? rc : tact_scene_set_admittance_bases(check, scene);
-    rc = rc ? rc : tact_scene_defaults(check, scene);
+    rc = rc ? rc : tact_scene_set_defaults(check, scene);
     rc = rc ? rc : tact_scene_complete_tools(check, scene);
-    rc = rc ? rc : tact_scene_default_couplings(check, scene);
+    rc = rc ? rc : tact_scene_set_coupling_defaults(check, scene);
     rc = rc ? rc : tact_scene_complete_remotes(check, scene);
     rc = rc ? rc : tact_scene_collect_settings(check, scene);
     rc = rc ? rc : tact_scene_read_calibrations(check, scene, files);
@@ -53,11 +53,11 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
                      const struct tact_scene_files *files, struct tact_scene **out,
                      struct tact_error *err)
 {
-    struct tact_error unused_error;
+    struct tact_error discarded_error;
     struct tact_scene_index *index = NULL;
     void *loaded = NULL;
     *out = NULL;
-    err = err ? err : &unused_error;
+    err = err ? err : &discarded_error;
     *err = (struct tact_error){0};
     tact_error_at(err, name, 0, 0, NULL);
     if (!text) {

@@ -17,7 +17,7 @@ static int check_matrix_values(const struct tact_scene_check *check, const doubl
         [TACT_SIX_NOT_SYMMETRIC] = "is not symmetric",
         [TACT_SIX_INDEFINITE] = "is not positive semidefinite: one of its eigenvalues is below 0",
     };
-    const enum tact_symmetric_six_fault fault = tact_symmetric_six_check(matrix);
+    const enum tact_symmetric_six_fault fault = tact_symmetric_six_find_fault(matrix);
     return fault
                ? tact_scene_report_bad_value(
                      check, path,
@@ -28,7 +28,7 @@ static int check_matrix_values(const struct tact_scene_check *check, const doubl
 }
 
 /* Refuses numbers of the couplings of a base, which its matrices replace. */
-static int forbid_coupling_numbers(const struct tact_scene_check *check, const char *base)
+static int forbid_coupling_beside_matrices(const struct tact_scene_check *check, const char *base)
 {
     static const char *const couplings[] = {"coupling", "turn_coupling"};
     static const char *const numbers[] = {"stiffness", "damping", "axis_stiffness", "axis_damping"};
@@ -48,15 +48,16 @@ static int forbid_coupling_numbers(const struct tact_scene_check *check, const c
 
 /* The scale of a tool divides the motion of the device but not its rotation: force and torque that
  * both go to the device would then not be those of one spring. */
-static int check_scale_of_tool(const struct tact_scene_check *check, const struct tact_scene *scene,
-                               uint32_t hand)
+static int check_tool_scale_of_matrix_base(const struct tact_scene_check *check,
+                                           const struct tact_scene *scene, uint32_t hand)
 {
     char path[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->tools_count; i++) {
         const struct tact_scene_tool *tool = &scene->tools[i];
-        const bool is_scaled = tool->scale != 1.0 || (tool->fine && tool->fine_scale != 1.0);
-        if (!strcmp(tool->hand, scene->hands[hand].name) && is_scaled && tool->force_count &&
-            tool->torque_count) {
+        const bool is_tool_motion_scaled =
+            tool->scale != 1.0 || (tool->fine && tool->fine_scale != 1.0);
+        if (!strcmp(tool->hand, scene->hands[hand].name) && is_tool_motion_scaled &&
+            tool->force_count && tool->torque_count) {
             snprintf(path, sizeof path, "tools[%u].%s", i, tool->scale != 1.0 ? "scale" : "fine");
             return tact_scene_report_bad_value(
                 check, path,
@@ -68,8 +69,8 @@ static int check_scale_of_tool(const struct tact_scene_check *check, const struc
     return 0;
 }
 
-static int forbid_ties_to_other_site(const struct tact_scene_check *check,
-                                     const struct tact_scene *scene, uint32_t hand)
+static int forbid_ties_of_base_with_matrices(const struct tact_scene_check *check,
+                                             const struct tact_scene *scene, uint32_t hand)
 {
     char path[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->remotes_count; i++) {
@@ -130,8 +131,8 @@ int tact_scene_check_base_matrices(const struct tact_scene_check *check,
                                                TACT_SCENE_MAX_GAIN,
                                                i ? "N s/m or N m s/rad" : "N/m or N m/rad");
     }
-    rc = rc ? rc : forbid_coupling_numbers(check, base);
-    rc = rc ? rc : check_scale_of_tool(check, scene, number);
-    rc = rc ? rc : forbid_ties_to_other_site(check, scene, number);
+    rc = rc ? rc : forbid_coupling_beside_matrices(check, base);
+    rc = rc ? rc : check_tool_scale_of_matrix_base(check, scene, number);
+    rc = rc ? rc : forbid_ties_of_base_with_matrices(check, scene, number);
     return rc ? rc : check_devices_of_matrices(check, scene, number, base);
 }

@@ -32,9 +32,9 @@ static int read_mesh_file(const struct tact_scene_check *check, const struct tac
         }
     } else {
         char name[4096];
-        bool absolute = shape->file[0] == '/';
-        snprintf(name, sizeof name, "%s%s%s", absolute ? "" : scene->directory, absolute ? "" : "/",
-                 shape->file);
+        bool is_path_absolute = shape->file[0] == '/';
+        snprintf(name, sizeof name, "%s%s%s", is_path_absolute ? "" : scene->directory,
+                 is_path_absolute ? "" : "/", shape->file);
         char *data = NULL;
         rc = tact_file_read(name, TACT_FILE_MESH_BYTES, &data, &shape->file_size);
         shape->file_data = data;
@@ -52,14 +52,14 @@ static int report_mesh_error(const struct tact_scene_check *check,
                              const struct tact_scene_shape *shape, const struct tact_error *mesh,
                              const char *path, int rc)
 {
-    char line_text[24] = "";
+    char mesh_file_line_text[24] = "";
     if (mesh->line) {
-        snprintf(line_text, sizeof line_text, ":%d", mesh->line);
+        snprintf(mesh_file_line_text, sizeof mesh_file_line_text, ":%d", mesh->line);
     }
     bool open = strcmp(shape->type, "mesh") == 0 && !mesh->line &&
                 !tact_tets_recognise(shape->file_data, shape->file_size);
     tact_scene_report_bad_value(
-        check, path, "mesh file %.80s%s: %.150s%s", shape->file, line_text, mesh->text,
+        check, path, "mesh file %.80s%s: %.150s%s", shape->file, mesh_file_line_text, mesh->text,
         open ? "; expected a closed one, or `type: convex` for its hull" : "");
     return rc;
 }
@@ -69,11 +69,11 @@ static double mesh_file_scale(const struct tact_scene_shape *shape)
 {
     static const struct {
         const char *name;
-        double metres;
+        double metres_per_unit;
     } units[] = {{"cm", 0.01}, {"mm", 0.001}, {"in", 0.0254}};
     for (int i = 0; shape->unit && i < 3; i++) {
         if (!strcmp(shape->unit, units[i].name)) {
-            return shape->scale * units[i].metres;
+            return shape->scale * units[i].metres_per_unit;
         }
     }
     return shape->scale;
@@ -87,9 +87,9 @@ static void scale_soup_axes(struct tact_soup *soup, const double scale[3])
         soup->vertices[i] *= scale[i % 3];
     }
     for (size_t i = 0; scale[0] * scale[1] * scale[2] < 0.0 && i < soup->triangle_count; i++) {
-        const uint32_t second_vertex = soup->triangles[3 * i + 1];
+        const uint32_t swapped_triangle_vertex = soup->triangles[3 * i + 1];
         soup->triangles[3 * i + 1] = soup->triangles[3 * i + 2];
-        soup->triangles[3 * i + 2] = second_vertex;
+        soup->triangles[3 * i + 2] = swapped_triangle_vertex;
     }
 }
 
@@ -109,25 +109,25 @@ static int make_mesh_from_soup(struct tact_scene_shape *shape, struct tact_soup 
 static int make_mesh_from_file(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                                const char *path)
 {
-    struct tact_error mesh_error = {0};
+    struct tact_error error_of_mesh_file = {0};
     struct tact_soup soup = {0};
     int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, mesh_file_scale(shape),
-                            &soup, &mesh_error);
+                            &soup, &error_of_mesh_file);
     if (!rc && shape->scale_xyz && !soup.tets) {
         scale_soup_axes(&soup, shape->scale_xyz);
     }
     if (!rc && soup.tets) {
         rc = strcmp(shape->type, "mesh") || shape->scale_xyz
-                 ? tact_error_set(&mesh_error, -EINVAL,
+                 ? tact_error_set(&error_of_mesh_file, -EINVAL,
                                   "a mesh file of tetrahedra needs `type: mesh`, and cannot be "
                                   "scaled by `scale_xyz`")
-                 : tact_field_check_tets(soup.tets, &mesh_error);
+                 : tact_field_check_tets(soup.tets, &error_of_mesh_file);
     }
     if (rc) {
         tact_soup_free(&soup);
     }
-    rc = rc ? rc : make_mesh_from_soup(shape, &soup, &mesh_error);
-    return rc ? report_mesh_error(check, shape, &mesh_error, path, rc) : 0;
+    rc = rc ? rc : make_mesh_from_soup(shape, &soup, &error_of_mesh_file);
+    return rc ? report_mesh_error(check, shape, &error_of_mesh_file, path, rc) : 0;
 }
 
 /** 1 for a shape type whose file is the surface itself, not triangles. */
@@ -140,29 +140,29 @@ static bool has_surface_file(const struct tact_scene_shape *shape)
 static int make_surface(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                         const char *path)
 {
-    struct tact_error file_error = {0};
+    struct tact_error surface_file_error = {0};
     enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_find(shape->type);
     int rc = (kind == TACT_SHAPE_PATCHES ? tact_charts_patches : tact_charts_subdivision)(
         shape->file_data, shape->file_size, shape->file, mesh_file_scale(shape), &shape->charts,
-        &file_error);
+        &surface_file_error);
     shape->shape = (struct tact_shape){.kind = kind, .charts = shape->charts};
     rc = rc ? rc : tact_shape_tessellate(&shape->shape);
-    return rc ? report_mesh_error(check, shape, &file_error, path, rc) : 0;
+    return rc ? report_mesh_error(check, shape, &surface_file_error, path, rc) : 0;
 }
 
 static int make_generated_mesh(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                                const char *path)
 {
-    struct tact_error mesh_error = {0};
+    struct tact_error error_of_mesh_file = {0};
     struct tact_soup soup;
     char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_scene_generate(check, shape, path, &soup);
     if (rc) {
         return rc;
     }
-    rc = make_mesh_from_soup(shape, &soup, &mesh_error);
+    rc = make_mesh_from_soup(shape, &soup, &error_of_mesh_file);
     snprintf(key, sizeof key, "%.100s.generate", path);
-    return rc ? tact_scene_report_bad_value(check, key, "%.150s", mesh_error.text) : 0;
+    return rc ? tact_scene_report_bad_value(check, key, "%.150s", error_of_mesh_file.text) : 0;
 }
 
 /** Makes the surface of a solid of revolution. */
@@ -197,9 +197,9 @@ static bool has_same_mesh(const struct tact_scene_shape *a, const struct tact_sc
 }
 
 /** An earlier shape of the list that has the same mesh as `shape`, or NULL. */
-static const struct tact_scene_shape *find_same_mesh(const struct tact_scene_shape *shapes,
-                                                     uint32_t count,
-                                                     const struct tact_scene_shape *shape)
+static const struct tact_scene_shape *
+find_shape_with_same_mesh(const struct tact_scene_shape *shapes, uint32_t count,
+                          const struct tact_scene_shape *shape)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (&shapes[i] != shape && has_same_mesh(&shapes[i], shape)) {
@@ -213,23 +213,23 @@ static const struct tact_scene_shape *find_same_mesh(const struct tact_scene_sha
  * that shape, which alone has file_data. Returns 0 where there is none. */
 static int share_equal_mesh(const struct tact_scene *scene, struct tact_scene_shape *shape)
 {
-    const struct tact_scene_shape *shape_with_equal_mesh = NULL;
-    for (uint32_t i = 0; !shape_with_equal_mesh && i < scene->bodies_count; i++) {
-        shape_with_equal_mesh =
-            find_same_mesh(scene->bodies[i].shapes, scene->bodies[i].shapes_count, shape);
+    const struct tact_scene_shape *earlier_shape_with_equal_mesh = NULL;
+    for (uint32_t i = 0; !earlier_shape_with_equal_mesh && i < scene->bodies_count; i++) {
+        earlier_shape_with_equal_mesh = find_shape_with_same_mesh(
+            scene->bodies[i].shapes, scene->bodies[i].shapes_count, shape);
     }
-    for (uint32_t i = 0; !shape_with_equal_mesh && i < scene->hands_count; i++) {
+    for (uint32_t i = 0; !earlier_shape_with_equal_mesh && i < scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &scene->hands[i];
-        for (uint32_t k = 0; !shape_with_equal_mesh && k < hand->links_count; k++) {
-            shape_with_equal_mesh =
-                find_same_mesh(hand->links[k].shapes, hand->links[k].shapes_count, shape);
+        for (uint32_t k = 0; !earlier_shape_with_equal_mesh && k < hand->links_count; k++) {
+            earlier_shape_with_equal_mesh = find_shape_with_same_mesh(
+                hand->links[k].shapes, hand->links[k].shapes_count, shape);
         }
     }
-    if (!shape_with_equal_mesh) {
+    if (!earlier_shape_with_equal_mesh) {
         return 0;
     }
-    shape->mesh = shape_with_equal_mesh->mesh;
-    shape->shape = shape_with_equal_mesh->shape;
+    shape->mesh = earlier_shape_with_equal_mesh->mesh;
+    shape->shape = earlier_shape_with_equal_mesh->shape;
     return 1;
 }
 
@@ -306,8 +306,8 @@ static void add_shape_to_mass_sums(struct sums *sums, const struct tact_scene_sh
 
 /** Centre of mass and inertia ixx iyy izz ixy ixz iyz of shapes of uniform density and total mass.
  */
-static void mass_of_shapes(const struct tact_scene_shape *shapes, uint32_t count, double mass,
-                           double center[3], double inertia[6])
+static void compute_mass_of_shapes(const struct tact_scene_shape *shapes, uint32_t count,
+                                   double mass, double center[3], double inertia[6])
 {
     struct sums sums = {0};
     for (uint32_t i = 0; i < count; i++) {
@@ -315,9 +315,9 @@ static void mass_of_shapes(const struct tact_scene_shape *shapes, uint32_t count
     }
     tact_v3_scale(center, sums.first, 1.0 / sums.volume);
     add_point_inertia(sums.inertia, center, -sums.volume);
-    const int matrix_entry[6] = {0, 4, 8, 1, 2, 5};
+    const int entry_of_3x3_matrix[6] = {0, 4, 8, 1, 2, 5};
     for (int i = 0; i < 6; i++) {
-        inertia[i] = sums.inertia[matrix_entry[i]] * (mass / sums.volume);
+        inertia[i] = sums.inertia[entry_of_3x3_matrix[i]] * (mass / sums.volume);
     }
 }
 
@@ -332,7 +332,7 @@ static int fill_mass_from_shapes(const struct tact_scene_check *check,
     if (!*inertia) {
         return tact_error_set(check->err, -ENOMEM, "out of memory");
     }
-    mass_of_shapes(shapes, count, mass, center, *inertia);
+    compute_mass_of_shapes(shapes, count, mass, center, *inertia);
     bool are_vertices_finite = true;
     for (int i = 0; i < 6; i++) {
         are_vertices_finite =
@@ -367,9 +367,9 @@ static int make_body_shapes_and_mass(const struct tact_scene_check *check, struc
             return tact_error_set(check->err, -ENOMEM, "out of memory");
         }
         if (body->inertia && body->shapes_count > 0) {
-            double unused_inertia[6];
-            mass_of_shapes(body->shapes, body->shapes_count, body->mass, body->center_of_mass,
-                           unused_inertia);
+            double discarded_inertia[6];
+            compute_mass_of_shapes(body->shapes, body->shapes_count, body->mass,
+                                   body->center_of_mass, discarded_inertia);
         }
     }
     return body->inertia
@@ -394,9 +394,9 @@ static int make_link_shapes(const struct tact_scene_check *check, struct tact_sc
                                      link->center_of_mass, &link->inertia, path);
     }
     if (link->shapes_count > 0 && !tact_scene_has_key(check, "%s.center_of_mass", path)) {
-        double unused_inertia[6];
-        mass_of_shapes(link->shapes, link->shapes_count, link->mass, link->center_of_mass,
-                       unused_inertia);
+        double discarded_inertia[6];
+        compute_mass_of_shapes(link->shapes, link->shapes_count, link->mass, link->center_of_mass,
+                               discarded_inertia);
     }
     return 0;
 }

@@ -21,7 +21,7 @@ static int check_name_characters(const struct tact_scene_check *check, const cha
 }
 
 /** Array of count structs of a size, each with its name (char *) at an offset. */
-struct name_list {
+struct scene_name_list {
     const void *items;
     uint32_t count;
     size_t size;
@@ -29,25 +29,27 @@ struct name_list {
     const char *path; /**< key path of the list in the scene */
 };
 
-static const char *name_of_list_entry(const struct name_list *list, uint32_t i)
+static const char *name_of_list_entry(const struct scene_name_list *list, uint32_t i)
 {
     const char *item = (const char *)list->items + i * list->size + list->offset;
     return *(char *const *)item;
 }
 
 /** Index of the entry with a name of the given length, or -1. */
-static long find_name_in_list(const struct name_list *list, const char *name, size_t length)
+static long find_name_in_list(const struct scene_name_list *list, const char *name, size_t length)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        const char *entry_name = name_of_list_entry(list, i);
-        if (strlen(entry_name) == length && memcmp(entry_name, name, length) == 0) {
+        const char *name_list_entry_name = name_of_list_entry(list, i);
+        if (strlen(name_list_entry_name) == length &&
+            memcmp(name_list_entry_name, name, length) == 0) {
             return i;
         }
     }
     return -1;
 }
 
-static int check_unique_names(const struct tact_scene_check *check, const struct name_list *list)
+static int check_unique_names(const struct tact_scene_check *check,
+                              const struct scene_name_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         char path[TACT_SCENE_PATH_BYTES];
@@ -68,16 +70,16 @@ static int check_unique_names(const struct tact_scene_check *check, const struct
 }
 
 #define NAME_LIST_OF(scene, list, type)                                                            \
-    (struct name_list)                                                                             \
+    (struct scene_name_list)                                                                       \
     {                                                                                              \
         (scene)->list, (scene)->list##_count, sizeof(struct type), offsetof(struct type, name),    \
             #list                                                                                  \
     }
 
 /** The bodies that the scene file lists. */
-static struct name_list list_of_file_bodies(const struct tact_scene *scene)
+static struct scene_name_list list_of_file_bodies(const struct tact_scene *scene)
 {
-    struct name_list list = NAME_LIST_OF(scene, bodies, tact_scene_body);
+    struct scene_name_list list = NAME_LIST_OF(scene, bodies, tact_scene_body);
     list.count = tact_scene_file_body_count(scene);
     return list;
 }
@@ -86,7 +88,7 @@ static int check_material_reference(const struct tact_scene_check *check,
                                     const struct tact_scene *scene, const char *path,
                                     const char *name)
 {
-    struct name_list materials = NAME_LIST_OF(scene, materials, tact_scene_material);
+    struct scene_name_list materials = NAME_LIST_OF(scene, materials, tact_scene_material);
     return find_name_in_list(&materials, name, strlen(name)) >= 0
                ? 0
                : tact_scene_report_bad_value(
@@ -115,9 +117,9 @@ static int check_link_references(const struct tact_scene_check *check,
     snprintf(list, sizeof list, "hands[%u].links", number);
     const uint32_t of_base = tact_scene_base_links(hand);
     const struct tact_scene_link *links_after_base = hand->links + of_base;
-    struct name_list links = {links_after_base, hand->links_count - of_base,
-                              sizeof *links_after_base, offsetof(struct tact_scene_link, name),
-                              list};
+    struct scene_name_list links = {links_after_base, hand->links_count - of_base,
+                                    sizeof *links_after_base,
+                                    offsetof(struct tact_scene_link, name), list};
     int rc = check_unique_names(check, &links);
     if (!rc && of_base) {
         const struct tact_scene_link *base = links_after_base - 1;
@@ -148,7 +150,7 @@ static int check_link_references(const struct tact_scene_check *check,
 int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
                              const char *path, const char *text)
 {
-    struct name_list devices = NAME_LIST_OF(scene, devices, tact_scene_device);
+    struct scene_name_list devices = NAME_LIST_OF(scene, devices, tact_scene_device);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         return tact_scene_report_bad_value(
@@ -168,7 +170,7 @@ static int check_joint_reference(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, const char *path, const char *text,
                                  bool of_base)
 {
-    struct name_list hands = NAME_LIST_OF(scene, hands, tact_scene_hand);
+    struct scene_name_list hands = NAME_LIST_OF(scene, hands, tact_scene_hand);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         return tact_scene_report_bad_value(check, path,
@@ -181,8 +183,8 @@ static int check_joint_reference(const struct tact_scene_check *check,
                                            (int)(dot - text), text);
     }
     const struct tact_scene_hand *h = &scene->hands[hand];
-    struct name_list links = {h->links, h->links_count, sizeof *h->links,
-                              offsetof(struct tact_scene_link, name), ""};
+    struct scene_name_list links = {h->links, h->links_count, sizeof *h->links,
+                                    offsetof(struct tact_scene_link, name), ""};
     const long link = find_name_in_list(&links, dot + 1, strlen(dot + 1));
     if (of_base && link >= 0 && link < (long)tact_scene_base_links(h)) {
         return tact_scene_report_bad_value(
@@ -220,7 +222,7 @@ static int check_input_references(const struct tact_scene_check *check,
 static int check_output_source(const struct tact_scene_check *check, const struct tact_scene *scene,
                                const char *path, const struct tact_scene_output *output)
 {
-    struct name_list bodies = list_of_file_bodies(scene);
+    struct scene_name_list bodies = list_of_file_bodies(scene);
     const bool is_joint_quantity = strcmp(output->what, "force") && strcmp(output->what, "moment");
     if (is_joint_quantity || strchr(output->from, '.')) {
         return check_joint_reference(check, scene, path, output->from, !is_joint_quantity);
@@ -239,7 +241,7 @@ static int check_output_source(const struct tact_scene_check *check, const struc
 /** Checks that an exclusion names two different objects, at least one of which moves. */
 static int check_exclusions(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    struct name_list bodies = NAME_LIST_OF(scene, bodies, tact_scene_body);
+    struct scene_name_list bodies = NAME_LIST_OF(scene, bodies, tact_scene_body);
     for (uint32_t i = 0; i < scene->exclude_count; i++) {
         char *const *names = scene->exclude[i].objects;
         char path[TACT_SCENE_PATH_BYTES];
@@ -288,23 +290,24 @@ static int check_position_output(const struct tact_scene_check *check,
 
 /** Checks that a measured joint has no reaction output, as it has no coupling to the device, and is
  * not sent as a position, which the device would follow by itself. */
-static int check_output_of_measured_joint(const struct tact_scene_check *check,
+static int check_measured_joint_of_output(const struct tact_scene_check *check,
                                           const struct tact_scene *scene, uint32_t i)
 {
     char path[TACT_SCENE_PATH_BYTES];
     long input = tact_scene_find_input(scene, scene->inputs_count, "state", scene->outputs[i].from);
-    const bool is_position = !strcmp(scene->outputs[i].what, "position");
-    if (input < 0 || (strcmp(scene->outputs[i].what, "reaction") && !is_position)) {
+    const bool is_position_output = !strcmp(scene->outputs[i].what, "position");
+    if (input < 0 || (strcmp(scene->outputs[i].what, "reaction") && !is_position_output)) {
         return 0;
     }
-    bool is_kind_given = tact_scene_has_key(check, "outputs[%u].what", i);
-    snprintf(path, sizeof path, "outputs[%u]%s", i, is_kind_given ? ".what" : "");
+    bool has_output_kind_key = tact_scene_has_key(check, "outputs[%u].what", i);
+    snprintf(path, sizeof path, "outputs[%u]%s", i, has_output_kind_key ? ".what" : "");
     return tact_scene_report_bad_value(
         check, path,
-        is_position ? "the state of %s is measured (inputs[%ld]): the device would follow itself; "
-                      "expected the position of a joint that moves in the scene"
-                    : "the state of %s is measured (inputs[%ld]), so it is not a haptic joint; "
-                      "expected \"what: drive\"",
+        is_position_output
+            ? "the state of %s is measured (inputs[%ld]): the device would follow itself; "
+              "expected the position of a joint that moves in the scene"
+            : "the state of %s is measured (inputs[%ld]), so it is not a haptic joint; "
+              "expected \"what: drive\"",
         scene->outputs[i].from, input);
 }
 
@@ -329,7 +332,7 @@ static int check_input_and_output_references(const struct tact_scene_check *chec
             snprintf(path, sizeof path, "outputs[%u].to", i);
         }
         rc = rc ? rc : tact_scene_check_channel(check, scene, path, scene->outputs[i].to);
-        rc = rc ? rc : check_output_of_measured_joint(check, scene, i);
+        rc = rc ? rc : check_measured_joint_of_output(check, scene, i);
         rc = rc ? rc : check_position_output(check, scene, i);
         for (uint32_t j = 0; !rc && j < i; j++) {
             if (strcmp(scene->outputs[i].to, scene->outputs[j].to) == 0) {
@@ -353,7 +356,7 @@ static int check_input_and_output_references(const struct tact_scene_check *chec
  */
 static int check_constraints(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    struct name_list bodies = list_of_file_bodies(scene);
+    struct scene_name_list bodies = list_of_file_bodies(scene);
     for (uint32_t i = 0; i < scene->joints_count; i++) {
         const struct tact_scene_constraint *constraint = &scene->joints[i];
         long at[2] = {-1, -1};
@@ -396,18 +399,18 @@ static int check_pair_names(const struct tact_scene_check *check, const struct t
 
 int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    const struct name_list lists[] = {NAME_LIST_OF(scene, materials, tact_scene_material),
-                                      list_of_file_bodies(scene),
-                                      NAME_LIST_OF(scene, hands, tact_scene_hand),
-                                      NAME_LIST_OF(scene, devices, tact_scene_device),
-                                      NAME_LIST_OF(scene, joints, tact_scene_constraint)};
+    const struct scene_name_list name_lists[] = {
+        NAME_LIST_OF(scene, materials, tact_scene_material), list_of_file_bodies(scene),
+        NAME_LIST_OF(scene, hands, tact_scene_hand),
+        NAME_LIST_OF(scene, devices, tact_scene_device),
+        NAME_LIST_OF(scene, joints, tact_scene_constraint)};
     int rc = check_name_characters(check, "name", scene->name);
-    for (size_t i = 0; !rc && i < sizeof lists / sizeof *lists; i++) {
-        rc = check_unique_names(check, &lists[i]);
+    for (size_t i = 0; !rc && i < sizeof name_lists / sizeof *name_lists; i++) {
+        rc = check_unique_names(check, &name_lists[i]);
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         const char *name = scene->hands[i].name;
-        long body = find_name_in_list(&lists[1], name, strlen(name));
+        long body = find_name_in_list(&name_lists[1], name, strlen(name));
         if (body >= 0) {
             char path[TACT_SCENE_PATH_BYTES];
             snprintf(path, sizeof path, "hands[%u].name", i);

@@ -55,15 +55,16 @@ int tact_scene_require_between(const struct tact_scene_check *check, const char 
 
 int tact_scene_require_magnitude(const struct tact_scene_check *check, const char *owner,
                                  const char *key, const double *values, int count,
-                                 double max_magnitude, const char *unit)
+                                 double max_value_magnitude, const char *unit)
 {
     char path[TACT_SCENE_PATH_BYTES];
     for (int i = 0; i < count; i++) {
-        if (!(fabs(values[i]) <= max_magnitude)) {
+        if (!(fabs(values[i]) <= max_value_magnitude)) {
             snprintf(path, sizeof path, count > 1 ? "%.80s.%.30s[%d]" : "%.80s.%.30s", owner, key,
                      i);
             return tact_scene_report_bad_value(check, path, "must be from %g to %g %s, got %g",
-                                               -max_magnitude, max_magnitude, unit, values[i]);
+                                               -max_value_magnitude, max_value_magnitude, unit,
+                                               values[i]);
         }
     }
     return 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED_BASE_LINK UINT32_MAX /* value of `link` for a hand's fixed base */
+#define LINK_VALUE_OF_FIXED_BASE UINT32_MAX /* value of `link` for a hand's fixed base */
 
 /** A shape's use of a material. */
 struct material_use {
@@ -19,7 +19,7 @@ struct material_use {
  * them. */
 struct material_uses {
     struct material_use moving_material_uses[2];
-    struct material_use first_two_uses[2];
+    struct material_use first_two_material_uses[2];
 };
 
 static uint32_t find_material_number(const struct tact_scene *scene, const char *name)
@@ -48,7 +48,7 @@ static void add_material_uses_of_shapes(const struct tact_scene *scene,
     for (uint32_t i = 0; i < count; i++) {
         struct material_uses *u = &material_uses[find_material_number(scene, shapes[i].material)];
         struct material_use material_use = {owner, link, i};
-        add_material_use(u->first_two_uses, material_use);
+        add_material_use(u->first_two_material_uses, material_use);
         if (moving_material_uses) {
             add_material_use(u->moving_material_uses, material_use);
         }
@@ -61,14 +61,14 @@ static void collect_material_uses(const struct tact_scene *scene,
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         for (int k = 0; k < 2; k++) {
             material_uses[i].moving_material_uses[k].owner = -1;
-            material_uses[i].first_two_uses[k].owner = -1;
+            material_uses[i].first_two_material_uses[k].owner = -1;
         }
     }
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         const struct tact_scene_body *b = &scene->bodies[i];
         const long owner = b->hand ? (long)scene->bodies_count + b->hand - 1 : (long)i;
-        add_material_uses_of_shapes(scene, material_uses, owner, FIXED_BASE_LINK, b->shapes,
-                                    b->shapes_count, !b->fixed);
+        add_material_uses_of_shapes(scene, material_uses, owner, LINK_VALUE_OF_FIXED_BASE,
+                                    b->shapes, b->shapes_count, !b->fixed);
     }
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *h = &scene->hands[i];
@@ -87,7 +87,7 @@ static void material_use_path(const struct tact_scene *scene,
     if (hand < 0) {
         snprintf(path, TACT_SCENE_PATH_BYTES, "bodies[%ld].shapes[%u].material",
                  material_use->owner, material_use->shape);
-    } else if (material_use->link == FIXED_BASE_LINK) {
+    } else if (material_use->link == LINK_VALUE_OF_FIXED_BASE) {
         snprintf(path, TACT_SCENE_PATH_BYTES, "hands[%ld].base.shapes[%u].material", hand,
                  material_use->shape);
     } else {
@@ -106,14 +106,15 @@ static int check_material_pair_missing(const struct tact_scene_check *check,
 {
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
-            const struct material_use *moving_use = &material_uses[a].moving_material_uses[i],
-                                      *other_use = &material_uses[b].first_two_uses[k];
-            if (moving_use->owner < 0 || other_use->owner < 0 ||
-                moving_use->owner == other_use->owner) {
+            const struct material_use *moving_material_use =
+                                          &material_uses[a].moving_material_uses[i],
+                                      *other_use = &material_uses[b].first_two_material_uses[k];
+            if (moving_material_use->owner < 0 || other_use->owner < 0 ||
+                moving_material_use->owner == other_use->owner) {
                 continue;
             }
             char path[TACT_SCENE_PATH_BYTES], other_path[TACT_SCENE_PATH_BYTES];
-            material_use_path(scene, moving_use, path);
+            material_use_path(scene, moving_material_use, path);
             material_use_path(scene, other_use, other_path);
             return tact_scene_report_bad_value(
                 check, path,
@@ -127,40 +128,42 @@ static int check_material_pair_missing(const struct tact_scene_check *check,
 }
 
 /** Marks the material pairs with an entry; a second entry is an error. */
-static int mark_pairs_in_file(const struct tact_scene_check *check, const struct tact_scene *scene,
-                              uint32_t *is_pair_given)
+static int mark_material_pairs_in_scene(const struct tact_scene_check *check,
+                                        const struct tact_scene *scene,
+                                        uint32_t *is_material_pair_in_scene)
 {
     uint32_t n = scene->materials_count;
     for (uint32_t i = 0; i < scene->pairs_count; i++) {
         uint32_t a = find_material_number(scene, scene->pairs[i].materials[0]);
         uint32_t b = find_material_number(scene, scene->pairs[i].materials[1]);
-        if (is_pair_given[a * n + b]) {
+        if (is_material_pair_in_scene[a * n + b]) {
             char path[TACT_SCENE_PATH_BYTES];
             snprintf(path, sizeof path, "pairs[%u].materials", i);
             return tact_scene_report_bad_value(
                 check, path, "pairs[%u] already defines the contact of these two materials",
-                is_pair_given[a * n + b] - 1);
+                is_material_pair_in_scene[a * n + b] - 1);
         }
-        is_pair_given[a * n + b] = is_pair_given[b * n + a] = i + 1;
+        is_material_pair_in_scene[a * n + b] = is_material_pair_in_scene[b * n + a] = i + 1;
     }
     return 0;
 }
 
-/** Checks that every pair of materials that can touch has an entry; material_uses and is_pair_given
- * are scratch memory, all zero. */
+/** Checks that every pair of materials that can touch has an entry; material_uses and
+ * is_material_pair_in_scene are scratch memory, all zero. */
 static int check_pairs_of_materials(const struct tact_scene_check *check,
                                     const struct tact_scene *scene,
-                                    struct material_uses *material_uses, uint32_t *is_pair_given)
+                                    struct material_uses *material_uses,
+                                    uint32_t *is_material_pair_in_scene)
 {
     uint32_t n = scene->materials_count;
-    int rc = mark_pairs_in_file(check, scene, is_pair_given);
+    int rc = mark_material_pairs_in_scene(check, scene, is_material_pair_in_scene);
     if (rc) {
         return rc;
     }
     collect_material_uses(scene, material_uses);
     for (uint32_t a = 0; !rc && a < n; a++) {
         for (uint32_t b = 0; !rc && b < n; b++) {
-            if (!is_pair_given[a * n + b]) {
+            if (!is_material_pair_in_scene[a * n + b]) {
                 rc = check_material_pair_missing(check, scene, material_uses, a, b);
             }
         }
@@ -175,11 +178,11 @@ int tact_scene_check_pairs(const struct tact_scene_check *check, const struct ta
         return 0; /* then there are no shapes: every shape names an existing material */
     }
     struct material_uses *material_uses = calloc(n, sizeof *material_uses);
-    uint32_t *is_pair_given = calloc((size_t)n * n, sizeof *is_pair_given);
-    int rc = material_uses && is_pair_given
-                 ? check_pairs_of_materials(check, scene, material_uses, is_pair_given)
+    uint32_t *is_material_pair_in_scene = calloc((size_t)n * n, sizeof *is_material_pair_in_scene);
+    int rc = material_uses && is_material_pair_in_scene
+                 ? check_pairs_of_materials(check, scene, material_uses, is_material_pair_in_scene)
                  : tact_error_set(check->err, -ENOMEM, "out of memory");
     free(material_uses);
-    free(is_pair_given);
+    free(is_material_pair_in_scene);
     return rc;
 }

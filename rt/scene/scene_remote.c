@@ -90,13 +90,14 @@ int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tac
 static bool find_link_or_coordinate(const struct tact_scene *scene, const char *name, bool of_base,
                                     uint32_t *hand, uint32_t *link)
 {
-    char full_name[TACT_SCENE_PATH_BYTES];
+    char joint_name_with_hand[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *h = &scene->hands[i];
         const uint32_t base = tact_scene_base_links(h), end = of_base ? base : h->links_count;
         for (uint32_t k = of_base ? 0 : base; k < end; k++) {
-            snprintf(full_name, sizeof full_name, "%.60s.%.60s", h->name, h->links[k].name);
-            if (!strcmp(full_name, name)) {
+            snprintf(joint_name_with_hand, sizeof joint_name_with_hand, "%.60s.%.60s", h->name,
+                     h->links[k].name);
+            if (!strcmp(joint_name_with_hand, name)) {
                 *hand = i;
                 *link = k;
                 return true;
@@ -120,16 +121,16 @@ bool tact_scene_find_coordinate(const struct tact_scene *scene, const char *name
 
 /* The joint that an entry of `remotes` ties to another site: a joint of a hand, or a coordinate of
  * a base. */
-struct remote_joint {
+struct joint_of_remote {
     const struct tact_scene_joint *joint; /* NULL: there is no joint of that name */
     uint32_t hand, link;
     bool of_base;
     char path[TACT_SCENE_PATH_BYTES];
 };
 
-static struct remote_joint find_remote_joint(const struct tact_scene *scene, const char *name)
+static struct joint_of_remote find_remote_joint(const struct tact_scene *scene, const char *name)
 {
-    struct remote_joint out = {.joint = NULL};
+    struct joint_of_remote out = {.joint = NULL};
     char key[TACT_SCENE_PATH_BYTES];
     out.of_base = find_link_or_coordinate(scene, name, true, &out.hand, &out.link);
     if (out.of_base) {
@@ -145,7 +146,8 @@ static struct remote_joint find_remote_joint(const struct tact_scene *scene, con
 }
 
 /* Whether two entries tie coordinates of one vector: they differ only in joint and axis. */
-static bool is_same_vector_tie(const struct tact_scene_remote *a, const struct tact_scene_remote *b)
+static bool is_tie_of_same_vector(const struct tact_scene_remote *a,
+                                  const struct tact_scene_remote *b)
 {
     return !strcmp(a->device, b->device) && !strcmp(a->mode, b->mode) &&
            a->impedance == b->impedance && a->stiffness == b->stiffness &&
@@ -153,19 +155,20 @@ static bool is_same_vector_tie(const struct tact_scene_remote *a, const struct t
 }
 
 /* Checks that the position or attitude of a base is tied with all three coordinates. */
-static int check_vector_of_ties(const struct tact_scene_check *check,
-                                const struct tact_scene *scene, uint32_t index,
-                                const struct remote_joint *of)
+static int check_ties_of_one_vector(const struct tact_scene_check *check,
+                                    const struct tact_scene *scene, uint32_t index,
+                                    const struct joint_of_remote *of)
 {
     const struct tact_scene_remote *remote = &scene->remotes[index];
     const uint32_t first = of->link / 3 * 3;
     char path[TACT_SCENE_PATH_BYTES];
     int found = 0;
     for (uint32_t i = 0; i < scene->remotes_count; i++) {
-        const struct remote_joint other_joint = find_remote_joint(scene, scene->remotes[i].joint);
-        if (other_joint.of_base && other_joint.hand == of->hand &&
-            other_joint.link / 3 * 3 == first) {
-            found += is_same_vector_tie(remote, &scene->remotes[i]);
+        const struct joint_of_remote joint_of_other_tie =
+            find_remote_joint(scene, scene->remotes[i].joint);
+        if (joint_of_other_tie.of_base && joint_of_other_tie.hand == of->hand &&
+            joint_of_other_tie.link / 3 * 3 == first) {
+            found += is_tie_of_same_vector(remote, &scene->remotes[i]);
         }
     }
     const struct tact_scene_hand *hand = &scene->hands[of->hand];
@@ -197,7 +200,7 @@ static int check_joint_of_remote(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, uint32_t index, const char *path)
 {
     const char *name = scene->remotes[index].joint;
-    const struct remote_joint found = find_remote_joint(scene, name);
+    const struct joint_of_remote found = find_remote_joint(scene, name);
     const struct tact_scene_joint *joint = found.joint;
     const char *joint_path = found.path;
     char key[TACT_SCENE_PATH_BYTES];
@@ -232,7 +235,7 @@ static int check_joint_of_remote(const struct tact_scene_check *check,
             check, path, "inputs[%ld] leads to %s already; expected a \"coupling\" of that joint",
             input, name);
     }
-    return found.of_base ? check_vector_of_ties(check, scene, index, &found) : 0;
+    return found.of_base ? check_ties_of_one_vector(check, scene, index, &found) : 0;
 }
 
 int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene)
@@ -247,13 +250,15 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
         snprintf(channel, sizeof channel, "%.60s.x", remote->device);
         rc = rc ? rc : tact_scene_check_channel(check, scene, path, channel);
         for (uint32_t k = 0; !rc && k < i; k++) {
-            const struct tact_scene_remote *earlier_remote = &scene->remotes[k];
-            const bool is_same_axis = !strcmp(earlier_remote->device, remote->device) &&
-                                      earlier_remote->axis == remote->axis;
-            if (is_same_axis || !strcmp(earlier_remote->joint, remote->joint)) {
-                snprintf(path, sizeof path, "remotes[%u].%s", i, is_same_axis ? "axis" : "joint");
+            const struct tact_scene_remote *earlier_scene_remote = &scene->remotes[k];
+            const bool is_same_device_axis =
+                !strcmp(earlier_scene_remote->device, remote->device) &&
+                earlier_scene_remote->axis == remote->axis;
+            if (is_same_device_axis || !strcmp(earlier_scene_remote->joint, remote->joint)) {
+                snprintf(path, sizeof path, "remotes[%u].%s", i,
+                         is_same_device_axis ? "axis" : "joint");
                 rc = tact_scene_report_bad_value(check, path, "remotes[%u] already uses this %s", k,
-                                                 is_same_axis ? "axis" : "joint");
+                                                 is_same_device_axis ? "axis" : "joint");
             }
         }
     }

@@ -34,18 +34,18 @@ static int check_mimic(const struct tact_scene_check *check, const struct tact_s
 {
     const struct tact_scene_joint *joint = &hand->links[link].joint;
     const struct tact_scene_mimic *law = joint->mimic;
-    const long leading_link = find_link_by_name(hand, law->joint);
+    const long link_of_leading_joint = find_link_by_name(hand, law->joint);
     char key[TACT_SCENE_PATH_BYTES];
     tact_scene_path_of_key(key, path, "mimic.joint");
-    if (leading_link < 0) {
+    if (link_of_leading_joint < 0) {
         return tact_scene_report_bad_value(check, key, "hand %s has no link named \"%s\"",
                                            hand->name, law->joint);
     }
-    if (leading_link == (long)link) {
+    if (link_of_leading_joint == (long)link) {
         return tact_scene_report_bad_value(
             check, key, "the joint of link \"%s\" cannot follow itself by \"mimic\"", law->joint);
     }
-    if (hand->links[leading_link].joint.mimic) {
+    if (hand->links[link_of_leading_joint].joint.mimic) {
         return tact_scene_report_bad_value(
             check, key, "\"%s\" follows another joint itself; expected that one", law->joint);
     }
@@ -91,8 +91,10 @@ static int check_mimic_and_set_start(const struct tact_scene_check *check, struc
     }
     joint->start = start;
     if (joint->lower < joint->upper) { /* starts at a stop but for rounding */
-        const double clamped_start = fmin(fmax(start, joint->lower), joint->upper);
-        joint->start = fabs(clamped_start - start) <= MIMIC_START_TOLERANCE ? clamped_start : start;
+        const double start_clamped_to_joint_range = fmin(fmax(start, joint->lower), joint->upper);
+        joint->start = fabs(start_clamped_to_joint_range - start) <= MIMIC_START_TOLERANCE
+                           ? start_clamped_to_joint_range
+                           : start;
     }
     return 0;
 }
@@ -148,8 +150,8 @@ static int check_tendon(const struct tact_scene_check *check, struct tact_scene 
 
 /* A joint that is tied to another one is not measured: the state of those tied to it would follow a
  * tick later, or not at all. */
-static int refuse_measured_joint(const struct tact_scene_check *check,
-                                 const struct tact_scene *scene, const char *name)
+static int refuse_measured_tied_joint(const struct tact_scene_check *check,
+                                      const struct tact_scene *scene, const char *name)
 {
     char path[TACT_SCENE_PATH_BYTES];
     const long input = tact_scene_find_input(scene, scene->inputs_count, "state", name);
@@ -163,7 +165,7 @@ static int refuse_measured_joint(const struct tact_scene_check *check,
 }
 
 /* Whether another joint of the hand follows the joint of a link. */
-static bool has_mimic_follower(const struct tact_scene_hand *hand, uint32_t link)
+static bool is_followed_by_mimic_joint(const struct tact_scene_hand *hand, uint32_t link)
 {
     bool found = false;
     for (uint32_t i = 0; i < hand->links_count; i++) {
@@ -182,8 +184,8 @@ static int check_uses_of_tied_joint(const struct tact_scene_check *check,
     const bool is_joint_tied = joint->mimic || joint->tendon;
     char name[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES];
     snprintf(name, sizeof name, "%.60s.%.60s", hand->name, hand->links[link].name);
-    int rc = is_joint_tied || has_mimic_follower(hand, link)
-                 ? refuse_measured_joint(check, scene, name)
+    int rc = is_joint_tied || is_followed_by_mimic_joint(hand, link)
+                 ? refuse_measured_tied_joint(check, scene, name)
                  : 0;
     for (uint32_t i = 0; !rc && is_joint_tied && i < scene->remotes_count; i++) {
         if (!strcmp(scene->remotes[i].joint, name)) {
@@ -197,32 +199,34 @@ static int check_uses_of_tied_joint(const struct tact_scene_check *check,
 }
 
 /* Intersects a range of a joint with another one, which may be absent. */
-static void intersect_ranges(double range[2], double lower, double upper)
+static void intersect_joint_ranges(double range[2], double lower, double upper)
 {
     range[0] = fmax(range[0], fmin(lower, upper));
     range[1] = fmin(range[1], fmax(lower, upper));
 }
 
 /* Checks that joints that are tied together have a common range. */
-static int check_common_range(const struct tact_scene_check *check, const struct tact_scene *scene,
-                              uint32_t number, uint32_t link)
+static int check_range_of_tied_joints(const struct tact_scene_check *check,
+                                      const struct tact_scene *scene, uint32_t number,
+                                      uint32_t link)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];
     const struct tact_scene_joint *joint = &hand->links[link].joint;
     double range[2] = {-INFINITY, INFINITY};
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     if (joint->lower < joint->upper) {
-        intersect_ranges(range, joint->lower, joint->upper);
+        intersect_joint_ranges(range, joint->lower, joint->upper);
     }
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        const struct tact_scene_joint *tied_joint = &hand->links[i].joint;
-        const struct tact_scene_mimic *law = tied_joint->mimic;
+        const struct tact_scene_joint *mimic_joint_of_leader = &hand->links[i].joint;
+        const struct tact_scene_mimic *law = mimic_joint_of_leader->mimic;
         if (!law || strcmp(law->joint, hand->links[link].name) ||
-            !(tied_joint->lower < tied_joint->upper)) {
+            !(mimic_joint_of_leader->lower < mimic_joint_of_leader->upper)) {
             continue;
         }
-        intersect_ranges(range, (tied_joint->lower - law->offset) / law->multiplier,
-                         (tied_joint->upper - law->offset) / law->multiplier);
+        intersect_joint_ranges(range,
+                               (mimic_joint_of_leader->lower - law->offset) / law->multiplier,
+                               (mimic_joint_of_leader->upper - law->offset) / law->multiplier);
         if (!(range[0] < range[1])) {
             joint_key_path(scene, number, i, path);
             return tact_scene_report_bad_value(
@@ -255,7 +259,7 @@ int tact_scene_check_tied_ranges(const struct tact_scene_check *check,
     int rc = 0;
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         for (uint32_t k = 0; !rc && k < scene->hands[i].links_count; k++) {
-            rc = check_common_range(check, scene, i, k);
+            rc = check_range_of_tied_joints(check, scene, i, k);
         }
     }
     return rc;

@@ -8,7 +8,7 @@
 #include "rt/scene/scene_internal.h"
 
 /* Largest dead zone: length of a channel vector that may count as 0. */
-#define MAX_DEAD_ZONE 0.9
+#define MAX_TOOL_DEAD_ZONE 0.9
 
 static bool is_rate_controlled(const struct tact_scene_tool *tool)
 {
@@ -36,14 +36,14 @@ static int set_tool_defaults(const struct tact_scene_check *check, struct tact_s
 
 /* Checks that a list of channels is empty or has `count` entries or, for quaternions, one more. */
 static int check_channel_count(const struct tact_scene_check *check, const char *path,
-                               const char *key, uint32_t count, bool may_be_quaternion)
+                               const char *key, uint32_t count, bool is_quaternion_allowed)
 {
     char key_path[TACT_SCENE_PATH_BYTES];
-    if (count == 0 || count == 3 || (may_be_quaternion && count == 4)) {
+    if (count == 0 || count == 3 || (is_quaternion_allowed && count == 4)) {
         return 0;
     }
     return tact_scene_report_bad_value(check, tact_scene_path_of_key(key_path, path, key),
-                                       may_be_quaternion
+                                       is_quaternion_allowed
                                            ? "expected 3 channels of a rotation vector, or 4 of a "
                                              "quaternion, w first; found %u"
                                            : "expected 3 channels, found %u",
@@ -96,7 +96,7 @@ static int check_rate_values(const struct tact_scene_check *check,
         return 0;
     }
     int rc = tact_scene_require_between(check, tact_scene_path_of_key(key, path, "dead_zone"),
-                                        tool->dead_zone, 0.0, MAX_DEAD_ZONE, "");
+                                        tool->dead_zone, 0.0, MAX_TOOL_DEAD_ZONE, "");
     if (!rc && tool->position_count) {
         rc = tact_scene_require_positive(check, path, "speed", tool->speed, "m/s");
     }
@@ -112,26 +112,27 @@ static int check_workspace_edge(const struct tact_scene_check *check,
 {
     static const char *const keys[] = {"edge", "edge_speed", "center"};
     char key[TACT_SCENE_PATH_BYTES];
-    const bool has_workspace_edge = tact_scene_has_key(check, "%s.edge", path);
+    const bool has_workspace_edge_key = tact_scene_has_key(check, "%s.edge", path);
     for (int i = 0; i < 3; i++) {
         if (!tact_scene_has_key(check, "%s.%s", path, keys[i])) {
             continue;
         }
-        if (is_rate_controlled(tool) || !tool->position_count || !has_workspace_edge) {
+        if (is_rate_controlled(tool) || !tool->position_count || !has_workspace_edge_key) {
             return tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, keys[i]),
-                has_workspace_edge
+                has_workspace_edge_key
                     ? "is of a device whose channels are positions; expected \"position\" and "
                       "no \"mode: rate\""
                     : "is of the edge of a workspace; expected \"edge\" beside it");
         }
     }
-    int rc =
-        has_workspace_edge ? tact_scene_require_positive(check, path, "edge", tool->edge, "m") : 0;
-    rc = rc || !has_workspace_edge
+    int rc = has_workspace_edge_key
+                 ? tact_scene_require_positive(check, path, "edge", tool->edge, "m")
+                 : 0;
+    rc = rc || !has_workspace_edge_key
              ? rc
              : tact_scene_require_positive(check, path, "edge_speed", tool->edge_speed, "m/s");
-    return rc || !has_workspace_edge
+    return rc || !has_workspace_edge_key
                ? rc
                : tact_scene_require_coordinates(check, path, "center", tool->center, 3);
 }
@@ -145,13 +146,13 @@ static int check_tool_bounds(const struct tact_scene_check *check,
                             : tact_scene_require_coordinates(check, path, "upper", tool->upper, 3);
     for (int i = 0; !rc && i < 3; i++) {
         if ((tool->lower && tool->lower[i] > 0.0) || (tool->upper && tool->upper[i] < 0.0)) {
-            const bool has_positive_lower_bound = tool->lower && tool->lower[i] > 0.0;
+            const bool is_lower_bound_above_start = tool->lower && tool->lower[i] > 0.0;
             rc = tact_scene_report_bad_value(
                 check,
-                tact_scene_path_of_key(key, path, has_positive_lower_bound ? "lower" : "upper"),
+                tact_scene_path_of_key(key, path, is_lower_bound_above_start ? "lower" : "upper"),
                 "this bound is a displacement from the tool's start, which must be inside the "
                 "bounds: expected %s",
-                has_positive_lower_bound ? "at most 0" : "at least 0");
+                is_lower_bound_above_start ? "at most 0" : "at least 0");
         }
     }
     return rc;
@@ -192,39 +193,39 @@ static int check_tool_values(const struct tact_scene_check *check, struct tact_s
     return rc ? rc : tact_scene_require_nonnegative(check, path, "filter", tool->filter, "Hz");
 }
 
-static char *join_names_by_dot(const char *owner_name, const char *part)
+static char *join_owner_and_part_name(const char *name_before_dot, const char *part)
 {
-    const size_t size = strlen(owner_name) + strlen(part) + 2;
+    const size_t size = strlen(name_before_dot) + strlen(part) + 2;
     char *text = malloc(size);
     if (text) {
-        snprintf(text, size, "%s.%s", owner_name, part);
+        snprintf(text, size, "%s.%s", name_before_dot, part);
     }
     return text;
 }
 
-/* Adds an output for each channel of the tool's force, or of its torque (is_torque). */
-static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool is_torque)
+/* Adds an output for each channel of the tool's force, or of its torque (is_torque_output). */
+static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool is_torque_output)
 {
     static const char *const coordinates[] = {"base_x",  "base_y",  "base_z",
                                               "base_rx", "base_ry", "base_rz"};
     const struct tact_scene_tool *tool = &scene->tools[index];
-    char **const channels = is_torque ? tool->torque : tool->force;
-    const uint32_t count = is_torque ? tool->torque_count : tool->force_count;
-    struct tact_scene_output *grown =
-        realloc(scene->outputs, (scene->outputs_count + count + 1) * sizeof *grown);
-    if (!grown) {
+    char **const channels = is_torque_output ? tool->torque : tool->force;
+    const uint32_t count = is_torque_output ? tool->torque_count : tool->force_count;
+    struct tact_scene_output *enlarged_outputs =
+        realloc(scene->outputs, (scene->outputs_count + count + 1) * sizeof *enlarged_outputs);
+    if (!enlarged_outputs) {
         return -ENOMEM;
     }
-    scene->outputs = grown;
+    scene->outputs = enlarged_outputs;
     for (uint32_t i = 0; i < 3 && count; i++) { /* which is 0 or 3 */
         struct tact_scene_output *out = &scene->outputs[scene->outputs_count++];
         *out = (struct tact_scene_output){
-            .from = join_names_by_dot(tool->hand, coordinates[i + 3 * is_torque]),
-            .to = join_names_by_dot(tool->device, channels[i]),
+            .from = join_owner_and_part_name(tool->hand, coordinates[i + 3 * is_torque_output]),
+            .to = join_owner_and_part_name(tool->device, channels[i]),
             .what = strdup("reaction"),
             .scale = tool->force_scale,
-            .limit = is_torque ? tool->turn_limit : tool->limit,
-            .rate = is_torque ? tool->turn_rate : tool->rate,
+            .limit = is_torque_output ? tool->turn_limit : tool->limit,
+            .rate = is_torque_output ? tool->turn_rate : tool->rate,
             .filter = tool->filter,
             .tool = index + 1};
         if (!out->from || !out->to || !out->what) {
@@ -261,8 +262,9 @@ static const struct tact_scene_hand *find_hand_by_name(const struct tact_scene *
 }
 
 /* Checks that only a tool sets the target of its base and sends its reaction. */
-static int check_base_of_tool(const struct tact_scene_check *check, const struct tact_scene *scene,
-                              uint32_t index, const struct tact_scene_hand *hand)
+static int check_moving_base_of_tool(const struct tact_scene_check *check,
+                                     const struct tact_scene *scene, uint32_t index,
+                                     const struct tact_scene_hand *hand)
 {
     char path[TACT_SCENE_PATH_BYTES], joint[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < TACT_HAND_BASE; i++) {
@@ -294,8 +296,8 @@ static int check_base_of_tool(const struct tact_scene_check *check, const struct
 }
 
 /* Checks that the base of a tool's hand has a coupling, and no other tool moves it. */
-static int check_hand_of_tool(const struct tact_scene_check *check, const struct tact_scene *scene,
-                              uint32_t index)
+static int check_hand_moved_by_tool(const struct tact_scene_check *check,
+                                    const struct tact_scene *scene, uint32_t index)
 {
     const struct tact_scene_tool *tool = &scene->tools[index];
     const struct tact_scene_hand *hand = find_hand_by_name(scene, tool->hand);
@@ -323,7 +325,7 @@ static int check_hand_of_tool(const struct tact_scene_check *check, const struct
                                                tool->hand);
         }
     }
-    return check_base_of_tool(check, scene, index, hand);
+    return check_moving_base_of_tool(check, scene, index, hand);
 }
 
 int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene)
@@ -332,7 +334,7 @@ int tact_scene_check_tools(const struct tact_scene_check *check, const struct ta
     for (uint32_t i = 0; !rc && i < scene->tools_count; i++) {
         const struct tact_scene_tool *tool = &scene->tools[i];
         char path[TACT_SCENE_PATH_BYTES], channel[TACT_SCENE_PATH_BYTES];
-        rc = check_hand_of_tool(check, scene, i);
+        rc = check_hand_moved_by_tool(check, scene, i);
         snprintf(path, sizeof path, "tools[%u].device", i);
         snprintf(channel, sizeof channel, "%.60s.x", tool->device);
         rc = rc ? rc : tact_scene_check_channel(check, scene, path, channel);
@@ -344,14 +346,15 @@ int tact_scene_check_tools(const struct tact_scene_check *check, const struct ta
     return rc;
 }
 
-double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool is_torque)
+double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand,
+                                  bool is_torque_output)
 {
     for (uint32_t i = 0; i < scene->tools_count; i++) {
         const struct tact_scene_tool *tool = &scene->tools[i];
         if (!strcmp(tool->hand, scene->hands[hand].name)) {
             const double scale =
                 tool->fine && tool->fine_scale > tool->scale ? tool->fine_scale : tool->scale;
-            return tool->force_scale * (is_torque ? 1.0 : scale);
+            return tool->force_scale * (is_torque_output ? 1.0 : scale);
         }
     }
     return 1.0;

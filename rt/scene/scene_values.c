@@ -14,8 +14,8 @@
 
 static const char *const kind_names[] = {"a single value", "a list", "a map of keys"};
 
-static int report_bad_node(const struct tact_scene_check *check,
-                           const struct tact_scene_index_node *node, const char *expected)
+static int report_bad_yaml_node(const struct tact_scene_check *check,
+                                const struct tact_scene_index_node *node, const char *expected)
 {
     char path[TACT_SCENE_PATH_BYTES];
     tact_scene_index_path(check->index, node, path);
@@ -32,7 +32,7 @@ static int report_bad_node(const struct tact_scene_check *check,
 }
 
 /** Edit distance of the keys a and b, up to a limit that depends on their lengths. */
-static size_t edit_distance(const char *a, const char *b)
+static size_t key_edit_distance(const char *a, const char *b)
 {
     enum { MAX_LENGTH = 32 };
     size_t la = strlen(a), lb = strlen(b), row[MAX_LENGTH + 1];
@@ -65,7 +65,7 @@ static int report_unknown_key(const struct tact_scene_check *check,
     for (const cyaml_schema_field_t *f = fields; f->key; f++) {
         int n = snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", f->key);
         used = used + (size_t)n < sizeof list ? used + (size_t)n : sizeof list - 1;
-        size_t distance = edit_distance(node->key, f->key);
+        size_t distance = key_edit_distance(node->key, f->key);
         if (distance < min_edit_distance) {
             min_edit_distance = distance;
             nearest = f->key;
@@ -73,7 +73,7 @@ static int report_unknown_key(const struct tact_scene_check *check,
     }
     tact_scene_index_path(check->index, node, path);
     tact_error_at(check->err, tact_scene_index_file(check->index, node), node->key_line,
-                  node->key_column, path);
+                  node->yaml_key_column, path);
     if (nearest) {
         return tact_error_set(check->err, -EINVAL, "unknown key; did you mean \"%s\"?", nearest);
     }
@@ -101,8 +101,8 @@ static const struct tact_scene_index_node *find_child_node(const struct tact_sce
     return NULL;
 }
 
-static int load_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                      const struct tact_scene_index_node *node, char *to);
+static int load_yaml_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                           const struct tact_scene_index_node *node, char *to);
 
 /* Where a value is stored: at `to`, or in `size` bytes of its own, to which `to` then points. NULL
  * where memory is short. */
@@ -110,13 +110,13 @@ static char *reserve_value_memory(const struct tact_scene_check *check,
                                   const cyaml_schema_value_t *schema, size_t size, char *to)
 {
     if (schema->flags & CYAML_FLAG_POINTER) {
-        char *zeroed_memory = calloc(1, size);
-        if (!zeroed_memory) {
+        char *zeroed_value_memory = calloc(1, size);
+        if (!zeroed_value_memory) {
             tact_error_set(check->err, -ENOMEM, "out of memory");
             return NULL;
         }
-        memcpy(to, &zeroed_memory, sizeof zeroed_memory);
-        to = zeroed_memory;
+        memcpy(to, &zeroed_value_memory, sizeof zeroed_value_memory);
+        to = zeroed_value_memory;
     }
     return to;
 }
@@ -125,7 +125,7 @@ static int load_map_value(const struct tact_scene_check *check, const cyaml_sche
                           const struct tact_scene_index_node *node, char *to)
 {
     if (node->kind != TACT_INDEX_MAP) {
-        return report_bad_node(check, node, kind_names[TACT_INDEX_MAP]);
+        return report_bad_yaml_node(check, node, kind_names[TACT_INDEX_MAP]);
     }
     if (!(to = reserve_value_memory(check, schema, schema->data_size, to))) {
         return -ENOMEM;
@@ -139,7 +139,7 @@ static int load_map_value(const struct tact_scene_check *check, const cyaml_sche
         if (f->value.type == CYAML_SEQUENCE) {
             memcpy(to + f->count_offset, &index->nodes[i].count, sizeof index->nodes[i].count);
         }
-        int rc = load_value(check, &f->value, &index->nodes[i], to + f->data_offset);
+        int rc = load_yaml_value(check, &f->value, &index->nodes[i], to + f->data_offset);
         if (rc) {
             return rc;
         }
@@ -159,32 +159,34 @@ static int load_map_value(const struct tact_scene_check *check, const cyaml_sche
 
 /* Address of entry `place` of a list that starts at `to`; the sizes are those that cyaml_free()
  * expects. */
-static char *list_entry_address(const cyaml_schema_value_t *entry, char *to, uint32_t entry_index)
+static char *list_entry_address(const cyaml_schema_value_t *entry, char *to,
+                                uint32_t list_entry_index)
 {
-    return to + entry_index * (entry->flags & CYAML_FLAG_POINTER ? sizeof to : entry->data_size);
+    return to +
+           list_entry_index * (entry->flags & CYAML_FLAG_POINTER ? sizeof to : entry->data_size);
 }
 
 static int load_list_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
                            const struct tact_scene_index_node *node, char *to)
 {
     const cyaml_schema_value_t *entry = schema->sequence.entry;
-    char expected_length_text[80];
+    char expected_count_text[80];
     uint32_t least = schema->sequence.min, most = schema->sequence.max;
     if (least == most) {
-        snprintf(expected_length_text, sizeof expected_length_text, "a list of %" PRIu32 " %s",
-                 least, entry->type == CYAML_FLOAT ? "numbers" : "names");
+        snprintf(expected_count_text, sizeof expected_count_text, "a list of %" PRIu32 " %s", least,
+                 entry->type == CYAML_FLOAT ? "numbers" : "names");
     } else {
-        snprintf(expected_length_text, sizeof expected_length_text,
+        snprintf(expected_count_text, sizeof expected_count_text,
                  "a list of %" PRIu32 " to %" PRIu32 " entries", least, most);
     }
     if (node->kind != TACT_INDEX_LIST) {
-        return report_bad_node(check, node, expected_length_text);
+        return report_bad_yaml_node(check, node, expected_count_text);
     }
     if (node->count < least || node->count > most) {
         char path[TACT_SCENE_PATH_BYTES];
         tact_scene_index_path(check->index, node, path);
         return tact_scene_report_bad_value(check, path, "expected %s, got %" PRIu32,
-                                           expected_length_text, node->count);
+                                           expected_count_text, node->count);
     }
     if (node->count &&
         !(to = reserve_value_memory(
@@ -193,7 +195,7 @@ static int load_list_value(const struct tact_scene_check *check, const cyaml_sch
     }
     for (uint32_t i = node->first; i; i = check->index->nodes[i].next) {
         const struct tact_scene_index_node *n = &check->index->nodes[i];
-        int rc = load_value(check, entry, n, list_entry_address(entry, to, n->index));
+        int rc = load_yaml_value(check, entry, n, list_entry_address(entry, to, n->index));
         if (rc) {
             return rc;
         }
@@ -210,13 +212,13 @@ static int load_integer_value(const struct tact_scene_check *check,
     errno = 0;
     long long value = strtoll(node->text, &end, 10);
     if (end == node->text || *end || errno || strspn(node->text, "+-0123456789") == 0) {
-        return report_bad_node(check, node, "a whole number");
+        return report_bad_yaml_node(check, node, "a whole number");
     }
     if (is_signed_integer ? value < INT32_MIN || value > INT32_MAX
                           : value < 0 || value > UINT32_MAX) {
-        return report_bad_node(check, node,
-                               is_signed_integer ? "an integer that fits in 32 bits"
-                                                 : "an integer of at least 0");
+        return report_bad_yaml_node(check, node,
+                                    is_signed_integer ? "an integer that fits in 32 bits"
+                                                      : "an integer of at least 0");
     }
     const int32_t number = (int32_t)value; /* as an unsigned integer it has the same bits */
     memcpy(to, &number, sizeof number);
@@ -234,7 +236,7 @@ static int load_bool_value(const struct tact_scene_check *check,
             return 0;
         }
     }
-    return report_bad_node(check, node, "true or false");
+    return report_bad_yaml_node(check, node, "true or false");
 }
 
 static int load_text_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
@@ -242,13 +244,13 @@ static int load_text_value(const struct tact_scene_check *check, const cyaml_sch
 {
     size_t length = strlen(node->text);
     if (length < schema->string.min) {
-        return report_bad_node(check, node, "text");
+        return report_bad_yaml_node(check, node, "text");
     }
     if (length > schema->string.max) {
-        char expected_length_text[64];
-        snprintf(expected_length_text, sizeof expected_length_text,
-                 "at most %" PRIu32 " characters", schema->string.max);
-        return report_bad_node(check, node, expected_length_text);
+        char expected_count_text[64];
+        snprintf(expected_count_text, sizeof expected_count_text, "at most %" PRIu32 " characters",
+                 schema->string.max);
+        return report_bad_yaml_node(check, node, expected_count_text);
     }
     to = reserve_value_memory(check, schema, length + 1, to);
     return to ? (memcpy(to, node->text, length), 0) : -ENOMEM;
@@ -259,7 +261,7 @@ static int load_number_value(const struct tact_scene_check *check,
 {
     double value;
     if (!tact_scene_parse_number(node->text, &value) || !isfinite(value)) {
-        return report_bad_node(check, node, "a finite number");
+        return report_bad_yaml_node(check, node, "a finite number");
     }
     memcpy(to, &value, sizeof value);
     return 0;
@@ -273,22 +275,22 @@ static int load_scalar_value(const struct tact_scene_check *check,
     switch (schema->type) {
     case CYAML_FLOAT:
         return is_scalar_node ? load_number_value(check, node, to)
-                              : report_bad_node(check, node, "a finite number");
+                              : report_bad_yaml_node(check, node, "a finite number");
     case CYAML_INT:
     case CYAML_UINT:
         return is_scalar_node ? load_integer_value(check, schema, node, to)
-                              : report_bad_node(check, node, "a whole number");
+                              : report_bad_yaml_node(check, node, "a whole number");
     case CYAML_BOOL:
         return is_scalar_node ? load_bool_value(check, node, to)
-                              : report_bad_node(check, node, "true or false");
+                              : report_bad_yaml_node(check, node, "true or false");
     default:
         return is_scalar_node ? load_text_value(check, schema, node, to)
-                              : report_bad_node(check, node, "text");
+                              : report_bad_yaml_node(check, node, "text");
     }
 }
 
-static int load_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                      const struct tact_scene_index_node *node, char *to)
+static int load_yaml_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                           const struct tact_scene_index_node *node, char *to)
 {
     switch (schema->type) {
     case CYAML_MAPPING:
@@ -307,7 +309,7 @@ int tact_scene_load_values(const struct tact_scene_check *check, const cyaml_sch
                            void **out)
 {
     void *value = NULL;
-    int rc = load_value(check, schema, check->index->nodes, (char *)&value);
+    int rc = load_yaml_value(check, schema, check->index->nodes, (char *)&value);
     if (rc) {
         tact_yaml_free(schema, value);
         return rc;

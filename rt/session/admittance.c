@@ -30,8 +30,8 @@ struct session_admittance *tact_session_find_admittance(const struct tact_sessio
 
 /* Sum of the forces on a joint whose devices have new values; *is_device_stale or *lost is set to 1
  * where a device has none. */
-static double sum_new_forces(const struct tact_session *s, const struct session_admittance *a,
-                             int *is_device_stale, int *lost)
+static double sum_new_input_forces(const struct tact_session *s, const struct session_admittance *a,
+                                   int *is_device_stale, int *lost)
 {
     double sum = 0.0;
     *is_device_stale = *lost = 0;
@@ -57,12 +57,12 @@ static void update_admittance_force(const struct tact_session *s, struct session
                                     double now)
 {
     struct session_admittance_state *state = &a->state;
-    const int is_input_gap_allowed =
+    const int is_force_input_gap_allowed =
         state->last_valid_tick_count > 0.0 &&
         now - state->last_valid_tick_count <= fmax(1.0, MAX_INPUT_GAP / s->period);
     int is_device_stale, lost;
-    const double sum = sum_new_forces(s, a, &is_device_stale, &lost);
-    if (is_device_stale && is_input_gap_allowed && !s->precedes_results_37) {
+    const double sum = sum_new_input_forces(s, a, &is_device_stale, &lost);
+    if (is_device_stale && is_force_input_gap_allowed && !s->precedes_results_37) {
         state->held += 1.0;
         return;
     }
@@ -75,8 +75,8 @@ static void update_admittance_force(const struct tact_session *s, struct session
  * this tick, which was read at that speed: with the one before, or the mean of both, the damper of
  * a hand would do no work in a motion that reverses in every tick, and the energy that such a
  * rattle generates would not be seen. */
-static void add_work_of_person(const struct tact_session *s, struct session_admittance *a,
-                               double now)
+static void add_work_of_persons_force(const struct tact_session *s, struct session_admittance *a,
+                                      double now)
 {
     struct session_admittance_state *state = &a->state;
     const double ticks = a->is_position ? 1.0 : now - state->last_input_tick_count;
@@ -90,14 +90,15 @@ static void add_work_of_person(const struct tact_session *s, struct session_admi
 
 void tact_session_apply_force_inputs(struct tact_session *s, uint64_t tick, int are_inputs_valid)
 {
-    const int are_outputs_armed = are_inputs_valid && s->safety.state == TACT_SAFETY_ARMED;
+    const int are_admittance_outputs_armed =
+        are_inputs_valid && s->safety.state == TACT_SAFETY_ARMED;
     for (int i = 0; i < s->admittance_count; i++) {
         struct session_admittance *a = &s->admittances[i];
         const double now = (double)tick + 1.0;
         update_admittance_force(s, a, now);
-        add_work_of_person(s, a, now);
+        add_work_of_persons_force(s, a, now);
         tact_hand_state(tact_world_hand(s->world, a->hand)).target_rate[a->link] =
-            are_outputs_armed ? a->state.force / a->damping : 0.0;
+            are_admittance_outputs_armed ? a->state.force / a->damping : 0.0;
     }
 }
 

@@ -7,8 +7,8 @@
 /* A joint that the force of a person moves against its damping. */
 struct session_admittance {
     int hand, link;
-    double damping;      /* [N s/m, N m s/rad] */
-    int has_rate_output; /* 1: an output sends its rate, or its position */
+    double damping;              /* [N s/m, N m s/rad] */
+    int admittance_output_count; /* 1: an output sends its rate, or its position */
     int is_position; /* 1: that output sends the position, at which the device stops if a tick is
                         skipped */
     struct session_admittance_state {

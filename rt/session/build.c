@@ -9,8 +9,8 @@
 #include "rt/session/session_internal.h"
 
 /* Sets the error's key to a member of a list of the scene, "list[index].key". */
-static int set_error_key_of_entry(const struct tact_session *s, struct tact_error *err,
-                                  const char *list, int index, const char *key)
+static int set_error_key_of_scene_entry(const struct tact_session *s, struct tact_error *err,
+                                        const char *list, int index, const char *key)
 {
     char path[TACT_SCENE_PATH_BYTES], owner[TACT_SCENE_PATH_BYTES];
     if (err) {
@@ -47,9 +47,10 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
                       const struct tact_pose *frame)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct tact_pose pose_in_body = get_scene_pose(shapes[i].position, shapes[i].quat_wxyz),
+        struct tact_pose shape_pose_in_body =
+                             get_scene_pose(shapes[i].position, shapes[i].quat_wxyz),
                          local;
-        tact_pose_mul(&local, frame, &pose_in_body);
+        tact_pose_mul(&local, frame, &shape_pose_in_body);
         int rc = tact_world_add_shape(s->world, owner, &shapes[i].shape, &local,
                                       find_material_index(s->scene, shapes[i].material));
         rc = rc < 0 ? rc
@@ -101,14 +102,15 @@ static int add_body_to_world(struct tact_session *s, const struct tact_scene_bod
 static struct tact_pose compute_constraint_frame(const struct tact_scene_constraint *def)
 {
     const double *n = def->axis;
-    const double squared_sine = n[0] * n[0] + n[1] * n[1];
+    const double squared_sine_of_axis_to_z = n[0] * n[0] + n[1] * n[1];
     /* 1 + n_z, without cancellation near -z */
-    const double w = n[2] < 0.0 ? squared_sine / (1.0 - n[2]) : 1.0 + n[2];
+    const double w = n[2] < 0.0 ? squared_sine_of_axis_to_z / (1.0 - n[2]) : 1.0 + n[2];
     struct tact_pose frame = {.quat_wxyz = {w, -n[1], n[0], 0.0}};
     tact_v3_copy(frame.position, def->position);
-    if (n[2] < 0.0 && !(squared_sine > 0.0)) {
-        const double half_turn_about_x[4] = {0.0, 1.0, 0.0, 0.0};
-        memcpy(frame.quat_wxyz, half_turn_about_x, sizeof half_turn_about_x);
+    if (n[2] < 0.0 && !(squared_sine_of_axis_to_z > 0.0)) {
+        const double quaternion_of_half_turn_about_x[4] = {0.0, 1.0, 0.0, 0.0};
+        memcpy(frame.quat_wxyz, quaternion_of_half_turn_about_x,
+               sizeof quaternion_of_half_turn_about_x);
     }
     tact_quat_normalize(frame.quat_wxyz);
     return frame;
@@ -140,15 +142,17 @@ static int add_constraint_to_world(struct tact_session *s, const struct tact_sce
 static struct tact_link_def get_link_definition(const struct tact_scene_hand *hand,
                                                 const struct tact_scene_link *link)
 {
-    const int of_base = (int)tact_scene_base_links(hand), index = (int)(link - hand->links);
+    const int coordinate_count_of_base = (int)tact_scene_base_links(hand),
+              index = (int)(link - hand->links);
     const struct tact_scene_joint *joint = &link->joint;
     const struct tact_scene_coupling *coupling = joint->coupling;
     struct tact_link_def def = {.parent = link->parent ? tact_session_link_index(hand, link->parent)
-                                          : index < of_base ? index - 1
-                                                            : of_base - 1,
-                                .joint = index < of_base                ? TACT_JOINT_BASE
-                                         : strcmp(joint->type, "slide") ? TACT_JOINT_HINGE
-                                                                        : TACT_JOINT_SLIDE,
+                                          : index < coordinate_count_of_base
+                                              ? index - 1
+                                              : coordinate_count_of_base - 1,
+                                .joint = index < coordinate_count_of_base ? TACT_JOINT_BASE
+                                         : strcmp(joint->type, "slide")   ? TACT_JOINT_HINGE
+                                                                          : TACT_JOINT_SLIDE,
                                 .origin = get_scene_pose(joint->position, joint->quat_wxyz),
                                 .stiffness = coupling ? coupling->stiffness : joint->stiffness,
                                 .damping = coupling ? coupling->damping : joint->damping,
@@ -199,8 +203,8 @@ static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
 /* Sets the stiffness and damping of the couplings of a base, as matrices, or by axis where the axes
  * differ. The axes are those of the device of the base's tool or, without a tool, of the world. The
  * stiffness of the links includes that of ties to another site, which is equal along all axes. */
-static int set_axes_of_base(const struct tact_scene *scene, const struct tact_scene_hand *hand,
-                            const struct tact_link_def *links, struct tact_hand *hand_of_world)
+static int set_axes_of_hand_base(const struct tact_scene *scene, const struct tact_scene_hand *hand,
+                                 const struct tact_link_def *links, struct tact_hand *world_hand)
 {
     const double identity[4] = {1.0, 0.0, 0.0, 0.0}, *axes = identity;
     int rc = 0;
@@ -209,7 +213,7 @@ static int set_axes_of_base(const struct tact_scene *scene, const struct tact_sc
     }
     const struct tact_scene_file_base *matrices = tact_scene_base_matrices(hand);
     if (matrices) {
-        return tact_hand_set_base_matrices(hand_of_world, axes, matrices->stiffness_matrix,
+        return tact_hand_set_base_matrices(world_hand, axes, matrices->stiffness_matrix,
                                            matrices->damping_matrix);
     }
     for (int part = 0; !rc && part < 2; part++) {
@@ -219,7 +223,7 @@ static int set_axes_of_base(const struct tact_scene *scene, const struct tact_sc
                 stiffness[i] = links[3 * part + i].stiffness;
                 damping[i] = links[3 * part + i].damping;
             }
-            rc = tact_hand_set_base_axes(hand_of_world, part, axes, stiffness, damping);
+            rc = tact_hand_set_base_axes(world_hand, part, axes, stiffness, damping);
         }
     }
     return rc;
@@ -254,16 +258,16 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
                  hand->links[i].name);
         tact_session_add_remote_drive(s->scene, out->joint_names[i], &links[i]);
     }
-    struct tact_hand *hand_of_world = NULL;
+    struct tact_hand *world_hand = NULL;
     struct tact_tendon_term *tendon_terms = add_tendons(hand, links);
-    int rc = tendon_terms ? tact_hand_create(links, (int)hand->links_count, &base, &hand_of_world)
+    int rc = tendon_terms ? tact_hand_create(links, (int)hand->links_count, &base, &world_hand)
                           : -ENOMEM;
-    rc = rc ? rc : set_axes_of_base(s->scene, hand, links, hand_of_world);
+    rc = rc ? rc : set_axes_of_hand_base(s->scene, hand, links, world_hand);
     free(links);
     free(tendon_terms);
-    rc = rc ? rc : tact_world_add_hand(s->world, hand_of_world, hand->weightless);
+    rc = rc ? rc : tact_world_add_hand(s->world, world_hand, hand->weightless);
     if (rc < 0) {
-        tact_hand_destroy(hand_of_world);
+        tact_hand_destroy(world_hand);
         return rc;
     }
     for (uint32_t i = 0; i < hand->links_count; i++) {
@@ -287,13 +291,15 @@ static double combined_contact_modulus(double a, double b)
 }
 
 /* Without a fingertip of its own, a pair has that of the material with the larger patch. */
-static void choose_pair_fingertip(const struct tact_scene_material *a,
-                                  const struct tact_scene_material *b, struct tact_contact_law *law)
+static void set_fingertip_of_contact_law(const struct tact_scene_material *a,
+                                         const struct tact_scene_material *b,
+                                         struct tact_contact_law *law)
 {
-    const struct tact_scene_material *wider_fingertip = a->tip_radius >= b->tip_radius ? a : b;
+    const struct tact_scene_material *material_of_wider_fingertip =
+        a->tip_radius >= b->tip_radius ? a : b;
     if (!(law->tip_radius > 0.0)) {
-        law->tip_radius = wider_fingertip->tip_radius;
-        law->tip_power = wider_fingertip->tip_power;
+        law->tip_radius = material_of_wider_fingertip->tip_radius;
+        law->tip_power = material_of_wider_fingertip->tip_power;
     }
 }
 
@@ -305,7 +311,7 @@ static const struct tact_contact_model *contact_model_by_name(const char *name)
 }
 
 /* Finds the kind of pressure-field extent of that name; without a name the first kind. */
-static enum tact_extent_kind extent_kind_by_name(const char *name)
+static enum tact_extent_kind field_extent_kind_by_name(const char *name)
 {
     int kind = 0;
     while (name && strcmp(tact_extent_kind_names[kind], name) != 0) {
@@ -323,7 +329,7 @@ static int set_contact_laws(struct tact_session *s)
         const struct tact_material material = {
             .modulus = m->modulus,
             .field = {m->field.modulus, m->field.thickness, m->field.power, m->field.cell,
-                      (int)extent_kind_by_name(m->field.kind), &s->extents}};
+                      (int)field_extent_kind_by_name(m->field.kind), &s->extents}};
         int rc = tact_world_set_material(s->world, (int)i, &material);
         if (rc) {
             return rc;
@@ -338,7 +344,7 @@ static int set_contact_laws(struct tact_session *s)
         struct tact_contact_law law = pair->law;
         law.modulus = combined_contact_modulus(of_a->modulus, of_b->modulus);
         law.model = contact_model_by_name(pair->model ? pair->model : scene->contact.model);
-        choose_pair_fingertip(of_a, of_b, &law);
+        set_fingertip_of_contact_law(of_a, of_b, &law);
         int rc = tact_world_set_law(s->world, a, b, &law);
         if (rc) {
             return rc;
@@ -349,7 +355,8 @@ static int set_contact_laws(struct tact_session *s)
 
 /* Excludes contacts between a fixed base and the links on it, as between a parent and its children.
  */
-static int exclude_children_of_base(struct tact_session *s, const struct tact_scene_hand *hand)
+static int exclude_contacts_of_base_children(struct tact_session *s,
+                                             const struct tact_scene_hand *hand)
 {
     const int index = (int)(hand - s->scene->hands);
     int rc = 0;
@@ -367,7 +374,7 @@ static int add_exclusions(struct tact_session *s)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < s->scene->hands_count; i++) {
-        rc = exclude_children_of_base(s, &s->scene->hands[i]);
+        rc = exclude_contacts_of_base_children(s, &s->scene->hands[i]);
     }
     for (uint32_t i = 0; !rc && i < s->scene->exclude_count; i++) {
         char *const *names = s->scene->exclude[i].objects;
@@ -401,7 +408,7 @@ static struct tact_world_options get_world_options(const struct tact_scene *scen
 }
 
 /* Checks that fast bodies only meet others with a model that measures gaps. */
-static int check_fast_body_models(const struct tact_session *s, struct tact_error *err)
+static int check_contact_models_of_fast_bodies(const struct tact_session *s, struct tact_error *err)
 {
     int a, b;
     const struct tact_contact_model *model = tact_world_find_gapless(s->world, &a, &b);
@@ -411,8 +418,8 @@ static int check_fast_body_models(const struct tact_session *s, struct tact_erro
     struct tact_owner owner = tact_world_owner(s->world, a);
     int first = owner.kind == TACT_OWNER_BODY && s->bodies[owner.index].def->fast;
     owner = first ? owner : tact_world_owner(s->world, b);
-    set_error_key_of_entry(s, err, "bodies", (int)(s->bodies[owner.index].def - s->scene->bodies),
-                           "fast");
+    set_error_key_of_scene_entry(s, err, "bodies",
+                                 (int)(s->bodies[owner.index].def - s->scene->bodies), "fast");
     return tact_error_set(err, -ENOTSUP,
                           "%s may touch %s by model: %s, which knows no gap ahead of touch; "
                           "expected features or smooth",
@@ -420,7 +427,7 @@ static int check_fast_body_models(const struct tact_session *s, struct tact_erro
                           tact_session_owner_name(s, first ? b : a), model->name);
 }
 
-static int check_pair_models(const struct tact_session *s, struct tact_error *err)
+static int check_contact_models_of_pairs(const struct tact_session *s, struct tact_error *err)
 {
     int a, b;
     if (!tact_world_find_unsupported(s->world, &a, &b)) {
@@ -441,11 +448,11 @@ void tact_session_set_error_location(const struct tact_session *s, int shape,
     int hand = owner.kind == TACT_OWNER_HAND;
     int body = owner.kind == TACT_OWNER_BODY ? (int)(s->bodies[owner.index].def - s->scene->bodies)
                                              : owner.index - 1;
-    set_error_key_of_entry(s, err, hand ? "hands" : "bodies", hand ? owner.index : body, "");
+    set_error_key_of_scene_entry(s, err, hand ? "hands" : "bodies", hand ? owner.index : body, "");
 }
 
 /* Prepares what contact models derive from the shapes, before the first tick. */
-static int prepare_shape_models(struct tact_session *s, struct tact_error *err)
+static int prepare_shapes_for_contact_models(struct tact_session *s, struct tact_error *err)
 {
     struct tact_error why = {.line = 0};
     int rc = tact_world_prepare(s->world, &s->shape_in_preparation, &why);
@@ -472,29 +479,29 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         rc = add_body_to_world(s, &scene->bodies[i]);
         if (rc < 0) {
-            set_error_key_of_entry(s, err, "bodies", (int)i, "");
+            set_error_key_of_scene_entry(s, err, "bodies", (int)i, "");
         }
     }
     for (uint32_t i = 0; rc >= 0 && i < scene->joints_count; i++) {
         rc = add_constraint_to_world(s, &scene->joints[i]);
         if (rc < 0) {
-            set_error_key_of_entry(s, err, "joints", (int)i, "");
+            set_error_key_of_scene_entry(s, err, "joints", (int)i, "");
         }
     }
     rc = rc < 0 ? rc : 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         rc = add_hand_to_world(s, &scene->hands[i], (int)i);
         if (rc < 0) {
-            set_error_key_of_entry(s, err, "hands", (int)i, "");
+            set_error_key_of_scene_entry(s, err, "hands", (int)i, "");
         }
     }
     rc = rc ? rc : set_contact_laws(s);
     rc = rc ? rc : add_exclusions(s);
     if (!rc) {
         int refused = tact_session_exclude_self_overlaps(s, err);
-        refused = refused ? refused : check_pair_models(s, err);
-        refused = refused ? refused : check_fast_body_models(s, err);
-        refused = refused ? refused : prepare_shape_models(s, err);
+        refused = refused ? refused : check_contact_models_of_pairs(s, err);
+        refused = refused ? refused : check_contact_models_of_fast_bodies(s, err);
+        refused = refused ? refused : prepare_shapes_for_contact_models(s, err);
         if (refused) {
             return refused;
         }

@@ -6,8 +6,8 @@
 #include "rt/passivity.h"
 #include "rt/session/session_internal.h"
 
-static int locate_uncalibrated_key(const struct tact_session *s, const char *list, uint32_t index,
-                                   const char *key, struct tact_error *err)
+static int set_error_key_of_uncalibrated(const struct tact_session *s, const char *list,
+                                         uint32_t index, const char *key, struct tact_error *err)
 {
     char path[64];
     snprintf(path, sizeof path, "%s[%u]%s", list, index, key);
@@ -22,7 +22,7 @@ static int check_device_is_calibrated(const struct tact_session *s, uint32_t i,
     const struct tact_device_info *info = &s->devices[i].device.info;
     if (def->calibration_required && !def->calibration) {
         return tact_error_set(
-            err, locate_uncalibrated_key(s, "devices", i, ".calibration_required", err),
+            err, set_error_key_of_uncalibrated(s, "devices", i, ".calibration_required", err),
             "outputs stay disarmed until the device %s is calibrated: run tact "
             "calibrate and name the file that it writes under \"calibration\"",
             def->name);
@@ -30,7 +30,7 @@ static int check_device_is_calibrated(const struct tact_session *s, uint32_t i,
     for (int k = 0; k < info->wrench_count; k++) {
         if (info->wrench[k].untared) {
             return tact_error_set(
-                err, locate_uncalibrated_key(s, "devices", i, "", err),
+                err, set_error_key_of_uncalibrated(s, "devices", i, "", err),
                 "outputs stay disarmed until the zero of the force-torque sensor %s of %s is "
                 "measured: run tact calibrate --zero %s, or set its bias or tare",
                 info->wrench[k].name, def->name, info->wrench[k].name);
@@ -49,11 +49,11 @@ static int check_tool_channels(const struct tact_session *s, int index, const ch
         const struct tact_device_channel *channel =
             &s->devices[tool->device].device.info.input[channels[i]];
         if (channel->raw && !tool->is_rate_controlled) {
-            return tact_error_set(err,
-                                  locate_uncalibrated_key(s, "tools", (uint32_t)index, key, err),
-                                  "outputs stay disarmed while the channel %s is in uncalibrated "
-                                  "%s: run tact calibrate --channel %s, or set a map of its device",
-                                  channel->name, channel->unit, channel->name);
+            return tact_error_set(
+                err, set_error_key_of_uncalibrated(s, "tools", (uint32_t)index, key, err),
+                "outputs stay disarmed while the channel %s is in uncalibrated "
+                "%s: run tact calibrate --channel %s, or set a map of its device",
+                channel->name, channel->unit, channel->name);
         }
     }
     return 0;
@@ -75,7 +75,8 @@ static int check_coupling_delay(const struct tact_session *s, const struct sessi
     if (!def->hard && gain * def->stiffness <= max_passive_stiffness) {
         return 0;
     }
-    return tact_error_set(err, locate_uncalibrated_key(s, "hands", (uint32_t)c->hand, "", err),
+    return tact_error_set(err,
+                          set_error_key_of_uncalibrated(s, "hands", (uint32_t)c->hand, "", err),
                           "the device of %s needs %.5f s from sensor to force, measured when it "
                           "was opened, and its coupling states %.9g s; with that it renders %g N "
                           "m/rad or N/m: enter it as coupling.device.delay, and less stiffness "
@@ -96,7 +97,7 @@ int tact_session_check_devices_calibrated(const struct tact_session *s, struct t
             &s->devices[in->device].device.info.input[in->channel];
         if (channel->raw && in->scale == 1.0 && in->offset == 0.0) {
             rc = tact_error_set(
-                err, locate_uncalibrated_key(s, "inputs", (uint32_t)i, ".from", err),
+                err, set_error_key_of_uncalibrated(s, "inputs", (uint32_t)i, ".from", err),
                 "outputs stay disarmed while the channel %s is in uncalibrated %s: run tact "
                 "calibrate --channel %s, or set a map of its device or a scale of this input",
                 channel->name, channel->unit, channel->name);

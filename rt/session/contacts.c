@@ -23,7 +23,7 @@ static const char moments_unit_text[] =
     "grad m^2 m^3 (6)";
 
 /* Name of the field of the poses at which a contact was measured. */
-#define MEASURED_FIELD "measured"
+#define FIELD_OF_MEASURED_CONTACT "measured"
 
 _Static_assert(SESSION_MEASURED_POSES * sizeof(double) == 2 * sizeof(struct tact_pose),
                "the field of measured poses must have the size of two poses");
@@ -83,7 +83,7 @@ static int add_contact_fields(struct tact_layout *to,
             : add_contact_element_field(to, TACT_FIELD_OUTPUT, "state",
                                         "what the contact model keeps", optional_fields->state);
     return rc ? rc
-              : add_contact_element_field(to, TACT_FIELD_INPUT, MEASURED_FIELD,
+              : add_contact_element_field(to, TACT_FIELD_INPUT, FIELD_OF_MEASURED_CONTACT,
                                           "pose of the first, then of the second at which the "
                                           "contact was measured: m (3), quat_wxyz; 0 those now",
                                           optional_fields->measured);
@@ -121,12 +121,12 @@ static int add_fields_of_all_pairs(struct tact_session *s)
     for (int i = tact_world_next_pair(s->world, -1); !rc && i >= 0;
          i = tact_world_next_pair(s->world, i)) {
         const struct session_optional_fields optional_fields = optional_fields_of_pair(s, i);
-        struct tact_layout pair_layout = {0};
+        struct tact_layout contact_layout_of_pair = {0};
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, i, name);
-        rc = add_contact_fields(&pair_layout, &optional_fields);
-        long at = rc ? rc : tact_layout_add_pair(&s->layout, &pair_layout, name);
-        tact_layout_free(&pair_layout);
+        rc = add_contact_fields(&contact_layout_of_pair, &optional_fields);
+        long at = rc ? rc : tact_layout_add_pair(&s->layout, &contact_layout_of_pair, name);
+        tact_layout_free(&contact_layout_of_pair);
         rc = at < 0 ? (int)at : 0;
         tact_session_find_or_add_pair(s, i)->record_offset_plus_one = (uint32_t)at + 1;
         s->recorded_pairs[s->recorded_pair_count++] = i;
@@ -169,9 +169,11 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
  * the one that is replayed, or NULL. */
 static int make_contact_list_element(struct tact_session *s, const struct tact_log *log)
 {
-    const struct tact_layout *logged = log ? tact_log_element(log) : NULL;
+    const struct tact_layout *element_layout_of_log = log ? tact_log_element(log) : NULL;
     const int has_measured_poses =
-        log ? logged && tact_layout_find(logged, MEASURED_FIELD) : tact_session_may_carry_fields(s);
+        log ? element_layout_of_log &&
+                  tact_layout_find(element_layout_of_log, FIELD_OF_MEASURED_CONTACT)
+            : tact_session_may_carry_fields(s);
     s->optional_fields = optional_fields_of_any_pair(s);
     s->optional_fields.measured = has_measured_poses ? SESSION_MEASURED_POSES : 0;
     s->measured_poses_offset =
@@ -197,7 +199,7 @@ static int make_contact_list_element(struct tact_session *s, const struct tact_l
 }
 
 /* Number of list elements that fit in a record of TACT_RECORD_BYTES_MAX behind its other fields. */
-static int contacts_in_a_record(const struct tact_session *s)
+static int max_contacts_in_record(const struct tact_session *s)
 {
     const size_t fixed = tact_layout_bytes(&s->layout) + sizeof(double);
     const size_t contact_element_bytes =
@@ -210,20 +212,22 @@ static int add_contact_list(struct tact_session *s)
 {
     const struct tact_world_extent extent = tact_world_extent(s->world);
     const unsigned bytes = extent.state ? MAX_BYTES_OF_ALL_NEAR_PAIRS : MAX_BYTES_OF_ALL_PAIRS;
-    const int capacity_within_bytes =
+    const int contact_capacity_within_bytes =
         (int)(bytes / ((TACT_ELEMENT_HEAD + s->contact_element_layout.size) * sizeof(double)));
-    int computed_capacity = MIN_CONTACT_LIST_CAPACITY +
-                            CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
-    computed_capacity =
-        capacity_within_bytes > computed_capacity ? capacity_within_bytes : computed_capacity;
+    int contact_list_capacity = MIN_CONTACT_LIST_CAPACITY +
+                                CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
+    contact_list_capacity = contact_capacity_within_bytes > contact_list_capacity
+                                ? contact_capacity_within_bytes
+                                : contact_list_capacity;
     int capacity =
         extent.state ? tact_world_near_capacity(s->world) : tact_world_contact_capacity(s->world);
     capacity = capacity < extent.pairs ? capacity : extent.pairs;
-    computed_capacity = computed_capacity < capacity ? computed_capacity : capacity;
-    computed_capacity =
-        computed_capacity < contacts_in_a_record(s) ? computed_capacity : contacts_in_a_record(s);
-    int rc =
-        tact_layout_add_list(&s->layout, computed_capacity > 0 ? (uint32_t)computed_capacity : 1);
+    contact_list_capacity = contact_list_capacity < capacity ? contact_list_capacity : capacity;
+    contact_list_capacity = contact_list_capacity < max_contacts_in_record(s)
+                                ? contact_list_capacity
+                                : max_contacts_in_record(s);
+    int rc = tact_layout_add_list(&s->layout,
+                                  contact_list_capacity > 0 ? (uint32_t)contact_list_capacity : 1);
     return rc ? rc : tact_layout_add_fields(s->layout.element, &s->contact_element_layout);
 }
 
@@ -250,12 +254,14 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
 const double *tact_session_logged_contact_values(const struct tact_session *s, int pair,
                                                  const struct tact_record *record)
 {
-    uint32_t offset_plus_one = tact_session_find_known_pair(s, pair)->record_offset_plus_one;
-    return offset_plus_one ? record->values + offset_plus_one - 1 : s->absent_contact_values;
+    uint32_t record_offset_of_pair_plus_one =
+        tact_session_find_known_pair(s, pair)->record_offset_plus_one;
+    return record_offset_of_pair_plus_one ? record->values + record_offset_of_pair_plus_one - 1
+                                          : s->absent_contact_values;
 }
 
 /* Writes the warm start of each piece: its centre, its normal, its impulse. */
-static void fill_piece_fields(struct tact_session *s, int pair, double *v)
+static void fill_contact_piece_fields(struct tact_session *s, int pair, double *v)
 {
     for (int k = 0; k < TACT_PIECES; k++, v += 12) {
         const struct tact_contact *piece = tact_world_piece(s->world, pair, k);
@@ -276,7 +282,8 @@ static void restore_contact_pieces(struct tact_session *s, int pair, const doubl
 }
 
 /* The springs of a pair's patch for k = 0, or of its pieces from k = 1 on; NULL after the last. */
-static struct tact_springs *springs_of_patch_or_piece(struct tact_session *s, int pair, int k)
+static struct tact_springs *contact_springs_of_patch_or_piece(struct tact_session *s, int pair,
+                                                              int k)
 {
     struct tact_contact *c = k == 0             ? tact_world_contact(s->world, pair)
                              : k <= TACT_PIECES ? tact_world_piece(s->world, pair, k - 1)
@@ -288,7 +295,7 @@ static struct tact_springs *springs_of_patch_or_piece(struct tact_session *s, in
 static void fill_spring_fields(struct tact_session *s, int pair, double *v)
 {
     const struct tact_springs *springs;
-    for (int k = 0; (springs = springs_of_patch_or_piece(s, pair, k)); k++, v += 9) {
+    for (int k = 0; (springs = contact_springs_of_patch_or_piece(s, pair, k)); k++, v += 9) {
         memcpy(v, springs->impulse, sizeof springs->impulse);
         tact_v3_copy(v + 6, springs->angle);
     }
@@ -297,7 +304,7 @@ static void fill_spring_fields(struct tact_session *s, int pair, double *v)
 static void restore_contact_springs(struct tact_session *s, int pair, const double *v)
 {
     struct tact_springs *springs;
-    for (int k = 0; (springs = springs_of_patch_or_piece(s, pair, k)); k++, v += 9) {
+    for (int k = 0; (springs = contact_springs_of_patch_or_piece(s, pair, k)); k++, v += 9) {
         memcpy(springs->impulse, v, sizeof springs->impulse);
         tact_v3_copy(springs->angle, v + 6);
     }
@@ -333,7 +340,7 @@ static TACT_RECORD_CODE void fill_contact_fields(struct tact_session *s, int pai
 {
     const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     const int slot = tact_world_slot(s->world, pair);
-    double *next_optional_value = v + CONTACT_EXTRAS_OFFSET;
+    double *next_optional_contact_value = v + CONTACT_EXTRAS_OFFSET;
     const struct session_near_pair *near_pair =
         slot < 0 ? NULL : tact_session_near_pair_in_slot(s, slot, pair);
     v[CONTACT_STATUS_OFFSET] = near_pair ? near_pair->status : 0;
@@ -355,21 +362,21 @@ static TACT_RECORD_CODE void fill_contact_fields(struct tact_session *s, int pai
     const int length = optional_fields.pieces + optional_fields.preload + optional_fields.springs +
                        optional_fields.state + optional_fields.measured;
     if (length > 0) {
-        memset(next_optional_value, 0, (size_t)length * sizeof *v);
+        memset(next_optional_contact_value, 0, (size_t)length * sizeof *v);
     }
     if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
-        fill_piece_fields(s, pair, next_optional_value);
+        fill_contact_piece_fields(s, pair, next_optional_contact_value);
     }
-    next_optional_value += optional_fields.pieces;
+    next_optional_contact_value += optional_fields.pieces;
     if (optional_fields.preload) {
-        *next_optional_value++ =
+        *next_optional_contact_value++ =
             tact_session_find_known_pair(s, pair)->starts_deeper_than_target ? c->preload : 0.0;
     }
     if (optional_fields.springs) {
-        fill_spring_fields(s, pair, next_optional_value);
+        fill_spring_fields(s, pair, next_optional_contact_value);
     }
     if (optional_fields.state) {
-        fill_model_state_fields(s, pair, next_optional_value + optional_fields.springs);
+        fill_model_state_fields(s, pair, next_optional_contact_value + optional_fields.springs);
     }
     if (optional_fields.measured && near_pair) {
         memcpy(v + s->measured_poses_offset, near_pair->measured, sizeof near_pair->measured);
@@ -380,29 +387,29 @@ static void restore_contact_of_record(struct tact_session *s, int pair, const do
 {
     const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     struct tact_contact *c = tact_world_contact(s->world, pair);
-    const double *next_optional_value = v + CONTACT_EXTRAS_OFFSET;
+    const double *next_optional_contact_value = v + CONTACT_EXTRAS_OFFSET;
     memcpy(c->warm, v + CONTACT_WARM_START_OFFSET, sizeof c->warm);
     tact_v3_copy(c->warm_point, v + CONTACT_WARM_START_OFFSET + 6);
     tact_world_set_direction(s->world, pair, v + CONTACT_DIRECTION_OFFSET);
     if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
-        restore_contact_pieces(s, pair, next_optional_value);
+        restore_contact_pieces(s, pair, next_optional_contact_value);
     }
-    next_optional_value += optional_fields.pieces;
+    next_optional_contact_value += optional_fields.pieces;
     c->preload =
         optional_fields.preload && tact_session_find_known_pair(s, pair)->starts_deeper_than_target
-            ? *next_optional_value
+            ? *next_optional_contact_value
             : 0.0;
-    next_optional_value += optional_fields.preload;
+    next_optional_contact_value += optional_fields.preload;
     if (optional_fields.springs) {
-        restore_contact_springs(s, pair, next_optional_value);
+        restore_contact_springs(s, pair, next_optional_contact_value);
     }
-    restore_contact_model_state(s, pair, next_optional_value + optional_fields.springs);
+    restore_contact_model_state(s, pair, next_optional_contact_value + optional_fields.springs);
     c->starting = 0;
     c->touching = 0;
     c->split = 0;
 }
 
-static TACT_RECORD_CODE int is_contact_absent(const struct tact_session *s, const double *v)
+static TACT_RECORD_CODE int is_contact_record_empty(const struct tact_session *s, const double *v)
 {
     return v[CONTACT_STATUS_OFFSET] == s->absent_contact_values[CONTACT_STATUS_OFFSET] &&
            !memcmp(v, s->absent_contact_values, s->contact_element_layout.size * sizeof *v);
@@ -423,7 +430,7 @@ static TACT_RECORD_CODE void fill_contact_list(struct tact_session *s, double *l
         double *v =
             has_room_for_contact ? element + TACT_ELEMENT_HEAD : s->unrecorded_contact_values;
         fill_contact_fields(s, near[i], c, v);
-        if (is_contact_absent(s, v)) {
+        if (is_contact_record_empty(s, v)) {
             continue;
         }
         if (!has_room_for_contact) {
@@ -456,7 +463,7 @@ static void fill_replay_compared_fields(struct tact_session *s, double *values)
         }
         fill_contact_fields(s, near[i], tact_world_contact(s->world, near[i]),
                             s->unrecorded_contact_values);
-        if (!is_contact_absent(s, s->unrecorded_contact_values)) {
+        if (!is_contact_record_empty(s, s->unrecorded_contact_values)) {
             s->first_unrecorded_pair =
                 s->unrecorded_contact_count++ ? s->first_unrecorded_pair : near[i];
         }

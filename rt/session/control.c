@@ -27,8 +27,8 @@ int tact_session_allocate_joint_values(struct tact_session *s)
 }
 
 /* Copies the four values of every joint from the hands. */
-static void gather_joint_values(struct tact_session *s, double *q, double *v, double *torque,
-                                double *target)
+static void copy_joint_values_for_controller(struct tact_session *s, double *q, double *v,
+                                             double *torque, double *target)
 {
     for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
         struct tact_hand *hand = tact_world_hand(s->world, i);
@@ -60,7 +60,7 @@ static int check_targets_finite(struct tact_session *s, const double *target, ui
     return 1;
 }
 
-static void set_targets(struct tact_session *s, const double *target)
+static void set_drive_targets(struct tact_session *s, const double *target)
 {
     for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
         struct tact_hand *hand = tact_world_hand(s->world, i);
@@ -96,7 +96,7 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
     if (!s->options.control) {
         return;
     }
-    gather_joint_values(s, q, v, torque, target);
+    copy_joint_values_for_controller(s, q, v, torque, target);
     const struct tact_session_state state = {.tick = tick,
                                              .time = time,
                                              .deadman = s->is_deadman_held,
@@ -110,7 +110,7 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
     if (!check_targets_finite(s, target, tick)) {
         s->requests_of_tick |= SESSION_BAD_TARGET;
     } else if (s->is_deadman_held) {
-        set_targets(s, target);
+        set_drive_targets(s, target);
     }
 }
 
@@ -141,12 +141,12 @@ int tact_session_arm(struct tact_session *s)
 }
 
 /* The program's requests that take effect in this tick; in a replay those of the log. */
-static uint32_t requests_taking_effect(struct tact_session *s)
+static uint32_t requests_effective_in_tick(struct tact_session *s)
 {
     if (s->replayed_input_record) {
-        const double logged =
+        const double requests_in_log =
             s->requests_field ? s->replayed_input_record->values[s->requests_field] : 0.0;
-        return logged >= 0.0 && logged <= 7.0 ? (uint32_t)logged : 0;
+        return requests_in_log >= 0.0 && requests_in_log <= 7.0 ? (uint32_t)requests_in_log : 0;
     }
     uint32_t requests = __atomic_exchange_n(&s->requests, 0, __ATOMIC_ACQ_REL);
     if (s->safety.state != TACT_SAFETY_FAULT || s->last_tick_had_fault_cause) {
@@ -160,7 +160,7 @@ static uint32_t requests_taking_effect(struct tact_session *s)
 
 void tact_session_apply_requests(struct tact_session *s)
 {
-    s->requests_of_tick = requests_taking_effect(s);
+    s->requests_of_tick = requests_effective_in_tick(s);
     if (s->requests_of_tick & SESSION_CLEAR) {
         tact_safety_reset(&s->safety);
         s->is_fault_in_report = 0;

@@ -22,7 +22,8 @@ static int is_position_input(const struct tact_session *s, const struct session_
 }
 
 /* Delay of a port's device, calibrated or measured, the longest [s]. */
-static double find_delay(const struct tact_session *s, const struct session_drive_port *p)
+static double find_device_delay_of_port(const struct tact_session *s,
+                                        const struct session_drive_port *p)
 {
     double delay = tact_session_device_delay(s, p->device);
     for (int i = 0; i < s->input_count; i++) {
@@ -36,8 +37,8 @@ static double find_delay(const struct tact_session *s, const struct session_driv
 
 /* The port of the reaction that an output sends: the one of the same joint and device, or a new
  * one; NULL where that device's position does not set the joint's target. *rc: -ENOMEM. */
-static struct session_drive_port *find_or_add_port(struct tact_session *s,
-                                                   const struct session_output *out, int *rc)
+static struct session_drive_port *find_or_add_drive_port(struct tact_session *s,
+                                                         const struct session_output *out, int *rc)
 {
     struct session_drive_port *p = s->drive_ports, *end = p + s->drive_port_count;
     while (p < end && (p->hand != out->owner.index || p->link != out->owner.link ||
@@ -49,18 +50,18 @@ static struct session_drive_port *find_or_add_port(struct tact_session *s,
     }
     *p = (struct session_drive_port){
         .hand = out->owner.index, .link = out->owner.link, .device = out->device};
-    int position_inputs = 0;
+    int position_input_count = 0;
     for (int i = 0; i < s->input_count; i++) {
         if (is_position_input(s, &s->inputs[i], p)) {
             s->inputs[i].drive_port = p;
-            position_inputs++;
+            position_input_count++;
         }
     }
-    if (position_inputs == 0) {
+    if (position_input_count == 0) {
         return NULL;
     }
     s->drive_port_count++;
-    *rc = tact_session_set_port_delay(&p->delay, find_delay(s, p), s->period);
+    *rc = tact_session_set_port_delay(&p->delay, find_device_delay_of_port(s, p), s->period);
     return p;
 }
 
@@ -77,7 +78,7 @@ static void name_drive_port(const struct tact_session *s, struct session_drive_p
 
 /* Whether an output exerts the reaction of a drive on a device, as a force: not a coupling's, and
  * not as a speed. */
-static int is_reaction_of_drive(const struct tact_session *s, int output)
+static int is_reaction_output_of_drive(const struct tact_session *s, int output)
 {
     const struct session_output *out = &s->outputs[output];
     const struct tact_scene_output *def = &s->scene->outputs[output];
@@ -93,8 +94,8 @@ int tact_session_connect_drive_ports(struct tact_session *s)
         return -ENOMEM;
     }
     for (int i = 0; !rc && i < s->output_count; i++) {
-        if (is_reaction_of_drive(s, i)) {
-            s->outputs[i].drive_port = find_or_add_port(s, &s->outputs[i], &rc);
+        if (is_reaction_output_of_drive(s, i)) {
+            s->outputs[i].drive_port = find_or_add_drive_port(s, &s->outputs[i], &rc);
         }
     }
     for (int i = 0; i < s->drive_port_count; i++) {
@@ -128,7 +129,7 @@ int tact_session_check_drive_ports(const struct tact_session *s, struct tact_err
         if (p) {
             snprintf(key, sizeof key, "outputs[%d].to", i);
             tact_scene_where(s->scene, key, err);
-            rc = tact_session_check_port_delay(s, find_delay(s, p),
+            rc = tact_session_check_port_delay(s, find_device_delay_of_port(s, p),
                                                s->hands[p->hand].joint_names[p->link], err);
         }
     }
@@ -137,16 +138,17 @@ int tact_session_check_drive_ports(const struct tact_session *s, struct tact_err
 
 /* Displacement of a port's device since the last tick [rad, m]; 0 while it is lost, and in the tick
  * in which it returns. */
-static double update_position(const struct tact_session *s, struct session_drive_port *p,
-                              double now)
+static double update_port_position(const struct tact_session *s, struct session_drive_port *p,
+                                   double now)
 {
-    if (s->devices[p->device].input.state == TACT_DEVICE_LOST || !isfinite(p->present_position)) {
+    if (s->devices[p->device].input.state == TACT_DEVICE_LOST ||
+        !isfinite(p->device_position_in_tick)) {
         p->state.ticks = 0.0;
         return 0.0;
     }
     const double displacement =
-        p->state.ticks > 0.0 ? p->present_position - p->state.position : 0.0;
-    p->state.position = p->present_position;
+        p->state.ticks > 0.0 ? p->device_position_in_tick - p->state.position : 0.0;
+    p->state.position = p->device_position_in_tick;
     p->state.ticks = now;
     return displacement;
 }
@@ -154,18 +156,18 @@ static double update_position(const struct tact_session *s, struct session_drive
 void tact_session_add_drive_port_work(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; i < s->drive_port_count; i++) {
-        s->drive_ports[i].present_position = 0.0;
+        s->drive_ports[i].device_position_in_tick = 0.0;
     }
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
         if (in->drive_port) {
-            in->drive_port->present_position +=
+            in->drive_port->device_position_in_tick +=
                 in->scale * s->devices[in->device].input.channel[in->channel];
         }
     }
     for (int i = 0; i < s->drive_port_count; i++) {
         struct session_drive_port *p = &s->drive_ports[i];
-        const double displacement = update_position(s, p, (double)tick + 1.0);
+        const double displacement = update_port_position(s, p, (double)tick + 1.0);
         p->state.energy += tact_session_port_work(&p->delay, p->state.force, displacement);
         p->state.least_energy = fmin(p->state.least_energy, p->state.energy);
     }

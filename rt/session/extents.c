@@ -25,9 +25,10 @@ static int is_extent_cache_name(const char *name)
         *(at += 32) != '-') {
         return 0;
     }
-    size_t digits = strspn(++at, "0123456789");
-    at += digits;
-    return digits && (!*at || (*at == '.' && strlen(at) == 7 && !strchr(at + 1, '.')));
+    size_t digit_count_of_key_hash = strspn(++at, "0123456789");
+    at += digit_count_of_key_hash;
+    return digit_count_of_key_hash &&
+           (!*at || (*at == '.' && strlen(at) == 7 && !strchr(at + 1, '.')));
 }
 
 static int load_cached_extent(void *user, const char *name, void **data, size_t *size)
@@ -61,20 +62,21 @@ static void save_cached_extent(void *user, const char *name, const void *data, s
     }
 }
 
-static void warn_of_extent(void *user, const char *text)
+static void warn_of_extent_cache_error(void *user, const char *text)
 {
     const struct tact_session *s = user;
     struct tact_error at = {.line = 0};
-    char full_text[1024];
+    char located_warning_text[1024];
     tact_session_set_error_location(s, s->shape_in_preparation, &at);
     tact_error_set(&at, 0, "a shape of %s: %s", tact_session_owner_name(s, s->shape_in_preparation),
                    text);
-    tact_error_format(&at, full_text, sizeof full_text);
-    tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", full_text);
+    tact_error_format(&at, located_warning_text, sizeof located_warning_text);
+    tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", located_warning_text);
 }
 
 void tact_session_open_extent_store(struct tact_session *s)
 {
-    s->extents = (struct tact_extent_store){TACT_ABI(struct tact_extent_store), s,
-                                            load_cached_extent, save_cached_extent, warn_of_extent};
+    s->extents =
+        (struct tact_extent_store){TACT_ABI(struct tact_extent_store), s, load_cached_extent,
+                                   save_cached_extent, warn_of_extent_cache_error};
 }

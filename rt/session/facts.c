@@ -79,20 +79,20 @@ static void find_build_id_in_notes(const struct build_id *id, const char *at,
 static int find_build_id_of_library(struct dl_phdr_info *info, size_t size, void *user)
 {
     const struct build_id *id = user;
-    int is_searched_library = 0;
+    int is_library_of_symbol = 0;
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        is_searched_library |= p->p_type == PT_LOAD &&
-                               id->address_in_library - info->dlpi_addr - p->p_vaddr < p->p_memsz;
+        is_library_of_symbol |= p->p_type == PT_LOAD &&
+                                id->address_in_library - info->dlpi_addr - p->p_vaddr < p->p_memsz;
     }
-    for (int i = 0; is_searched_library && i < info->dlpi_phnum; i++) {
+    for (int i = 0; is_library_of_symbol && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type == PT_NOTE) {
             find_build_id_in_notes(id, (const char *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
         }
     }
-    return is_searched_library;
+    return is_library_of_symbol;
 }
 
 int tact_results_version(void)
@@ -106,9 +106,9 @@ int tact_log_results_version(const struct tact_log *log)
     if (!text) {
         return 1;
     }
-    int digits = text[0] >= '1' && text[0] <= '9' && strlen(text) < 10 &&
-                 text[strspn(text, "0123456789")] == 0;
-    return digits ? (int)strtol(text, NULL, 10) : 0;
+    int is_plain_number = text[0] >= '1' && text[0] <= '9' && strlen(text) < 10 &&
+                          text[strspn(text, "0123456789")] == 0;
+    return is_plain_number ? (int)strtol(text, NULL, 10) : 0;
 }
 
 void tact_facts_gather(struct tact_facts *f)

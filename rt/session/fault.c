@@ -6,8 +6,8 @@
 
 static void append_fault_text(struct tact_session_fault *f, const char *text, size_t *used)
 {
-    size_t remaining_size = sizeof f->text - 1 - *used, n = strlen(text);
-    n = n < remaining_size ? n : remaining_size;
+    size_t remaining_fault_text_size = sizeof f->text - 1 - *used, n = strlen(text);
+    n = n < remaining_fault_text_size ? n : remaining_fault_text_size;
     memcpy(f->text + *used, text, n);
     *used += n;
     f->text[*used] = '\0';
@@ -60,8 +60,8 @@ static void describe_world_fault(struct tact_session *s, const struct tact_world
 void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
 {
     struct tact_world_fault fault;
-    int has_bad_state = tact_world_check(s->world, s->scene->max_speed, &fault);
-    if (has_bad_state) {
+    int has_world_fault = tact_world_check(s->world, s->scene->max_speed, &fault);
+    if (has_world_fault) {
         describe_world_fault(s, &fault, tick);
     }
     if (rc == -ENOSPC) {
@@ -74,7 +74,7 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
                                     "its mass matrix cannot be factored");
     }
     s->report.solve_failures += rc != 0;
-    if (has_bad_state || rc) {
+    if (has_world_fault || rc) {
         tact_session_raise_fault(s, NAN, tick);
     }
 }

@@ -79,7 +79,7 @@ static void measure_task(const struct field_task *task, const struct field_works
 {
     const int64_t start_ns = tact_clock_now();
     out->pair = task->pair;
-    tact_field_measure_at(&task->query, task->pose, workspace, &out->measurement);
+    tact_field_measure_pair_at_poses(&task->query, task->pose, workspace, &out->measurement);
     out->cost_ns = tact_clock_now() - start_ns;
 }
 
@@ -382,8 +382,8 @@ static const struct field_result *find_result(const struct field_results *result
 }
 
 /* Notes which measurement a pair uses in this tick, for the record and the report. */
-static void use_measurement(struct tact_session *s, int pair,
-                            const struct pair_measurement *measurement, uint32_t age)
+static void use_field_measurement(struct tact_session *s, int pair,
+                                  const struct pair_measurement *measurement, uint32_t age)
 {
     struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
     tact_world_set_measurement(s->world, pair, measurement);
@@ -415,7 +415,7 @@ static int use_newest_result(struct tact_session *s, int pair, const struct fiel
     if (!tact_world_can_carry(s->world, pair, &result->measurement)) {
         return 0;
     }
-    use_measurement(s, pair, &result->measurement, (uint32_t)age);
+    use_field_measurement(s, pair, &result->measurement, (uint32_t)age);
     p->carried_tick_count += age > 1;
     return 0;
 }
@@ -434,7 +434,7 @@ static void replay_measurement(struct tact_session *s, int pair)
     memcpy(task.pose, v + s->measured_poses_offset, sizeof task.pose);
     struct field_result *result = &own->result[own->count++];
     measure_task(&task, &s->field_source->workspace, result);
-    use_measurement(s, pair, &result->measurement, age);
+    use_field_measurement(s, pair, &result->measurement, age);
 }
 
 void tact_session_carry_fields(struct tact_session *s)

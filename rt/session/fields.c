@@ -24,13 +24,15 @@ enum {
 };
 
 /* Adds a field prefix_name_suffix; *at is set to its offset. */
-static int add_named_field(struct tact_session *s, uint32_t *at, enum tact_field_kind kind,
-                           const char *name, const char *suffix, const char *unit, int count)
+static int add_layout_field_of_name(struct tact_session *s, uint32_t *at, enum tact_field_kind kind,
+                                    const char *name, const char *suffix, const char *unit,
+                                    int count)
 {
-    char full_name[TACT_FIELD_NAME * 4];
-    snprintf(full_name, sizeof full_name, "%s%s", name, suffix);
+    char field_name_with_suffix[TACT_FIELD_NAME * 4];
+    snprintf(field_name_with_suffix, sizeof field_name_with_suffix, "%s%s", name, suffix);
     long offset =
-        count > 0 ? tact_layout_add(&s->layout, kind, full_name, unit, (uint32_t)count) : 0;
+        count > 0 ? tact_layout_add(&s->layout, kind, field_name_with_suffix, unit, (uint32_t)count)
+                  : 0;
     *at = offset > 0 ? (uint32_t)offset : 0;
     return offset < 0 ? (int)offset : 0;
 }
@@ -49,9 +51,9 @@ static int add_device_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];
-        rc = add_named_field(s, &d->field, TACT_FIELD_INPUT, s->scene->devices[i].name, "_input",
-                             "state, stamp ns, then one value a channel",
-                             2 + d->device.info.input_count);
+        rc = add_layout_field_of_name(s, &d->field, TACT_FIELD_INPUT, s->scene->devices[i].name,
+                                      "_input", "state, stamp ns, then one value a channel",
+                                      2 + d->device.info.input_count);
     }
     return rc;
 }
@@ -63,9 +65,9 @@ static int add_sensor_fields(struct tact_session *s)
     for (int i = 0; !rc && i < s->input_count; i++) {
         struct session_input *in = &s->inputs[i];
         if (in->has_measured_joint_state) {
-            rc = add_named_field(s, &in->field, TACT_FIELD_OUTPUT,
-                                 s->hands[in->hand].joint_names[in->link], "_measured",
-                                 "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
+            rc = add_layout_field_of_name(s, &in->field, TACT_FIELD_OUTPUT,
+                                          s->hands[in->hand].joint_names[in->link], "_measured",
+                                          "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
         }
     }
     return rc;
@@ -76,29 +78,30 @@ static int add_coupling_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->coupling_count; i++) {
         struct session_coupling *c = &s->couplings[i];
-        rc = add_named_field(s, &c->field, TACT_FIELD_OUTPUT,
-                             s->hands[c->hand].joint_names[c->link], "_coupling",
-                             "target, sum of inputs rad or m; its rate rad/s or m/s; offset rad or "
-                             "m; ticks until then, 0: disengaged; force on the person N m or N; "
-                             "energy absorbed, least of it, since the hand touched nothing J; "
-                             "ticks limited so far",
-                             COUPLING_STATE_NUMBER_COUNT);
+        rc = add_layout_field_of_name(
+            s, &c->field, TACT_FIELD_OUTPUT, s->hands[c->hand].joint_names[c->link], "_coupling",
+            "target, sum of inputs rad or m; its rate rad/s or m/s; offset rad or "
+            "m; ticks until then, 0: disengaged; force on the person N m or N; "
+            "energy absorbed, least of it, since the hand touched nothing J; "
+            "ticks limited so far",
+            COUPLING_STATE_NUMBER_COUNT);
     }
     for (int i = 0; !rc && i < s->coupling_count; i++) {
         struct session_coupling *c = &s->couplings[i];
         rc = tact_session_has_port_field(s, c)
-                 ? add_named_field(s, &c->port.delay.field, TACT_FIELD_OUTPUT,
-                                   s->hands[c->hand].joint_names[c->link], "_port",
-                                   "ticks since the hand touched, at most one more than the forces "
-                                   "that follow; these, on the person, sent before the last tick, "
-                                   "newest first, up to the one that acts N m or N",
-                                   c->port.delay.count + 1)
+                 ? add_layout_field_of_name(
+                       s, &c->port.delay.field, TACT_FIELD_OUTPUT,
+                       s->hands[c->hand].joint_names[c->link], "_port",
+                       "ticks since the hand touched, at most one more than the forces "
+                       "that follow; these, on the person, sent before the last tick, "
+                       "newest first, up to the one that acts N m or N",
+                       c->port.delay.count + 1)
                  : 0;
         rc = rc || !c->port.has_clamped_inputs
                  ? rc
-                 : add_named_field(s, &c->port.unclamped_field, TACT_FIELD_OUTPUT,
-                                   s->hands[c->hand].joint_names[c->link], "_unclamped",
-                                   "last good sum of inputs without clamps rad or m", 1);
+                 : add_layout_field_of_name(s, &c->port.unclamped_sum_field, TACT_FIELD_OUTPUT,
+                                            s->hands[c->hand].joint_names[c->link], "_unclamped",
+                                            "last good sum of inputs without clamps rad or m", 1);
     }
     return rc;
 }
@@ -106,12 +109,12 @@ static int add_coupling_fields(struct tact_session *s)
 /* Logs of results before 62 have no fields of the ports of drives; their replays have no ports. */
 static int add_drive_port_fields(struct tact_session *s, const struct tact_log *log)
 {
-    const struct tact_field *logged = find_next_replayed_field(s, log);
-    const size_t length = logged ? strlen(logged->name) : 0,
+    const struct tact_field *logged_field = find_next_replayed_field(s, log);
+    const size_t length = logged_field ? strlen(logged_field->name) : 0,
                  suffix_length = strlen(DRIVE_PORT_FIELD_SUFFIX);
     int rc = 0;
-    if (log && (length < suffix_length ||
-                strcmp(logged->name + length - suffix_length, DRIVE_PORT_FIELD_SUFFIX) != 0)) {
+    if (log && (length < suffix_length || strcmp(logged_field->name + length - suffix_length,
+                                                 DRIVE_PORT_FIELD_SUFFIX) != 0)) {
         tact_session_free_drive_ports(s);
     }
     for (int i = 0; !rc && i < s->drive_port_count; i++) {
@@ -119,11 +122,12 @@ static int add_drive_port_fields(struct tact_session *s, const struct tact_log *
         char name[TACT_FIELD_NAME];
         /* long names are cut, so that the suffix is whole */
         snprintf(name, sizeof name, "%.48s", p->name);
-        rc = add_named_field(s, &p->field, TACT_FIELD_OUTPUT, name, DRIVE_PORT_FIELD_SUFFIX,
-                             "device, by its inputs rad or m; ticks until then, 0: lost; force on "
-                             "the person N m or N; energy absorbed, least of it J; forces sent "
-                             "before the last tick, newest first, up to the one that acts",
-                             DRIVE_PORT_STATE_NUMBERS + p->delay.count);
+        rc = add_layout_field_of_name(
+            s, &p->field, TACT_FIELD_OUTPUT, name, DRIVE_PORT_FIELD_SUFFIX,
+            "device, by its inputs rad or m; ticks until then, 0: lost; force on "
+            "the person N m or N; energy absorbed, least of it J; forces sent "
+            "before the last tick, newest first, up to the one that acts",
+            DRIVE_PORT_STATE_NUMBERS + p->delay.count);
     }
     return rc;
 }
@@ -133,12 +137,12 @@ static int add_admittance_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->admittance_count && !s->precedes_results_37; i++) {
         struct session_admittance *a = &s->admittances[i];
-        rc = add_named_field(s, &a->field, TACT_FIELD_OUTPUT,
-                             s->hands[a->hand].joint_names[a->link], "_admittance",
-                             "force of the person N m or N; ticks until its last value, until now; "
-                             "rate sent rad/s or m/s; energy absorbed, least of it J; ticks held, "
-                             "missing so far",
-                             ADMITTANCE_STATE_NUMBERS);
+        rc = add_layout_field_of_name(
+            s, &a->field, TACT_FIELD_OUTPUT, s->hands[a->hand].joint_names[a->link], "_admittance",
+            "force of the person N m or N; ticks until its last value, until now; "
+            "rate sent rad/s or m/s; energy absorbed, least of it J; ticks held, "
+            "missing so far",
+            ADMITTANCE_STATE_NUMBERS);
     }
     return rc;
 }
@@ -152,10 +156,11 @@ static int add_position_fields(struct tact_session *s)
         /* long names are cut, so that the suffix is whole */
         snprintf(name, sizeof name, "%.24s_%.24s", s->scene->devices[p->device].name,
                  s->devices[p->device].device.info.output[p->channel].name);
-        rc = add_named_field(s, &p->field, TACT_FIELD_OUTPUT, name, "_place",
-                             "sent, anchor rad or m; joint there rad or m; 1: measured since the "
-                             "start or a loss; 1: at its limit",
-                             POSITION_STATE_NUMBERS);
+        rc = add_layout_field_of_name(
+            s, &p->field, TACT_FIELD_OUTPUT, name, "_place",
+            "sent, anchor rad or m; joint there rad or m; 1: measured since the "
+            "start or a loss; 1: at its limit",
+            POSITION_STATE_NUMBERS);
     }
     return rc;
 }
@@ -165,11 +170,11 @@ static int add_tool_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->tool_count; i++) {
         struct session_tool *tool = &s->tools[i];
-        rc = add_named_field(s, &tool->field, TACT_FIELD_OUTPUT, s->scene->hands[tool->hand].name,
-                             "_tool",
-                             "device's displacement m, attitude quat_wxyz, world axes; ticks until "
-                             "then; share of the force that goes out; 1: the device does not lead",
-                             TOOL_STATE_NUMBERS);
+        rc = add_layout_field_of_name(
+            s, &tool->field, TACT_FIELD_OUTPUT, s->scene->hands[tool->hand].name, "_tool",
+            "device's displacement m, attitude quat_wxyz, world axes; ticks until "
+            "then; share of the force that goes out; 1: the device does not lead",
+            TOOL_STATE_NUMBERS);
     }
     return rc;
 }
@@ -185,15 +190,15 @@ static int add_remote_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->remote_count; i++) {
         struct session_remote *r = &s->remotes[i];
-        rc = add_named_field(s, &r->field, TACT_FIELD_OUTPUT,
-                             s->hands[r->hand].joint_names[r->link], "_remote",
-                             "end of the line rad or m; target rate, correction rad/s or m/s; "
-                             "force N m or N; waves used, sent sqrt(W); offset, other position rad "
-                             "or m; ticks engaged; met; latched; share; tank, work J; wait s; "
-                             "zeroes its offset",
-                             (int)tact_session_remote_state_number_count(s));
+        rc = add_layout_field_of_name(
+            s, &r->field, TACT_FIELD_OUTPUT, s->hands[r->hand].joint_names[r->link], "_remote",
+            "end of the line rad or m; target rate, correction rad/s or m/s; "
+            "force N m or N; waves used, sent sqrt(W); offset, other position rad "
+            "or m; ticks engaged; met; latched; share; tank, work J; wait s; "
+            "zeroes its offset",
+            (int)tact_session_remote_state_number_count(s));
         if (!rc && r->mode == REMOTE_MODEL) {
-            rc = add_named_field(
+            rc = add_layout_field_of_name(
                 s, &r->wall_model_field, TACT_FIELD_OUTPUT, s->hands[r->hand].joint_names[r->link],
                 "_wall",
                 "found: place m, stiffness N/m, sign of the force; place, force, both of the last "
@@ -210,11 +215,12 @@ static int add_grip_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->grip_count; i++) {
         struct session_grip *g = &s->grips[i];
-        rc = add_named_field(s, &g->field, TACT_FIELD_OUTPUT,
-                             s->hands[g->def->hand].joint_names[g->def->link[0]], "_grip",
-                             "push, force of the drives N; ticks short of the command; points (3, "
-                             "3) m, frames of the links; targets without the push rad or m",
-                             GRIP_STATE_NUMBERS + g->commanded_joint_count);
+        rc = add_layout_field_of_name(
+            s, &g->field, TACT_FIELD_OUTPUT, s->hands[g->def->hand].joint_names[g->def->link[0]],
+            "_grip",
+            "push, force of the drives N; ticks short of the command; points (3, "
+            "3) m, frames of the links; targets without the push rad or m",
+            GRIP_STATE_NUMBERS + g->commanded_joint_count);
     }
     return rc;
 }
@@ -233,9 +239,9 @@ static int add_hold_fields(struct tact_session *s)
                 : TACT_FIELD_NAME;
         snprintf(name, sizeof name, "%.*s_%.*s", max_characters_of_each_name, body,
                  max_characters_of_each_name, hand);
-        rc = add_named_field(s, &s->holds[i].field, TACT_FIELD_OUTPUT, name, "_hold",
-                             "grip force, load force N; slip m, turn rad so far",
-                             SESSION_HOLD_NUMBERS);
+        rc = add_layout_field_of_name(s, &s->holds[i].field, TACT_FIELD_OUTPUT, name, "_hold",
+                                      "grip force, load force N; slip m, turn rad so far",
+                                      SESSION_HOLD_NUMBERS);
     }
     return rc;
 }
@@ -246,14 +252,14 @@ static int add_constraint_fields(struct tact_session *s)
     for (uint32_t i = 0; !rc && i < s->scene->joints_count; i++) {
         struct session_constraint *b = &s->constraints[i];
         const char *name = s->scene->joints[i].name;
-        rc = add_named_field(s, &b->wrench, TACT_FIELD_OUTPUT, name, "_wrench",
-                             "N, N m on the first body, world, about the joint", 6);
+        rc = add_layout_field_of_name(s, &b->wrench, TACT_FIELD_OUTPUT, name, "_wrench",
+                                      "N, N m on the first body, world, about the joint", 6);
         rc = rc ? rc
-                : add_named_field(s, &b->joint, TACT_FIELD_OUTPUT, name, "_joint",
-                                  "value rad or m; stop -1, 0, 1; joint m, world (3)", 5);
+                : add_layout_field_of_name(s, &b->joint, TACT_FIELD_OUTPUT, name, "_joint",
+                                           "value rad or m; stop -1, 0, 1; joint m, world (3)", 5);
         rc = rc ? rc
-                : add_named_field(s, &b->warm, TACT_FIELD_OUTPUT, name, "_warm",
-                                  "warm start: impulse N s, N m s, joint's axes", 6);
+                : add_layout_field_of_name(s, &b->warm, TACT_FIELD_OUTPUT, name, "_warm",
+                                           "warm start: impulse N s, N m s, joint's axes", 6);
     }
     return rc;
 }
@@ -261,9 +267,9 @@ static int add_constraint_fields(struct tact_session *s)
 /* Targets set by a program's controller are inputs. */
 static enum tact_field_kind target_field_kind(struct tact_session *s, const struct tact_log *log)
 {
-    const struct tact_field *logged = find_next_replayed_field(s, log);
+    const struct tact_field *logged_field = find_next_replayed_field(s, log);
     s->are_targets_inputs =
-        log ? logged && logged->kind == TACT_FIELD_INPUT : s->options.control != NULL;
+        log ? logged_field && logged_field->kind == TACT_FIELD_INPUT : s->options.control != NULL;
     return s->are_targets_inputs ? TACT_FIELD_INPUT : TACT_FIELD_OUTPUT;
 }
 
@@ -274,41 +280,41 @@ static int add_motion_fields(struct tact_session *s, const struct tact_log *log)
         struct session_hand *h = &s->hands[i];
         const char *name = s->scene->hands[i].name;
         int n = tact_hand_count(tact_world_hand(s->world, i));
-        rc =
-            add_named_field(s, &h->q, TACT_FIELD_OUTPUT, name, "_position", "rad or m, by link", n);
+        rc = add_layout_field_of_name(s, &h->q, TACT_FIELD_OUTPUT, name, "_position",
+                                      "rad or m, by link", n);
         rc = rc ? rc
-                : add_named_field(s, &h->v, TACT_FIELD_OUTPUT, name, "_velocity",
-                                  "rad/s or m/s, by link", n);
+                : add_layout_field_of_name(s, &h->v, TACT_FIELD_OUTPUT, name, "_velocity",
+                                           "rad/s or m/s, by link", n);
         rc = rc ? rc
-                : add_named_field(s, &h->target, target_field_kind(s, log), name, "_target",
-                                  "rad or m, by link", n);
+                : add_layout_field_of_name(s, &h->target, target_field_kind(s, log), name,
+                                           "_target", "rad or m, by link", n);
         rc = rc ? rc
-                : add_named_field(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque",
-                                  "of the drives, N m or N", n);
+                : add_layout_field_of_name(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque",
+                                           "of the drives, N m or N", n);
         if (!rc && h->has_resistance) {
-            rc = add_named_field(s, &h->reaction, TACT_FIELD_OUTPUT, name, "_reaction",
-                                 "of stops and dry friction, N m or N, by link", n);
+            rc = add_layout_field_of_name(s, &h->reaction, TACT_FIELD_OUTPUT, name, "_reaction",
+                                          "of stops and dry friction, N m or N, by link", n);
             rc = rc ? rc
-                    : add_named_field(s, &h->stop, TACT_FIELD_OUTPUT, name, "_stop",
-                                      "stop -1 lower, 1 upper, 0 none, by link", n);
+                    : add_layout_field_of_name(s, &h->stop, TACT_FIELD_OUTPUT, name, "_stop",
+                                               "stop -1 lower, 1 upper, 0 none, by link", n);
         }
     }
     for (int i = 0; !rc && i < tact_world_body_count(s->world); i++) {
         struct session_body *b = &s->bodies[i];
-        rc = add_named_field(s, &b->center, TACT_FIELD_OUTPUT, b->name, "_center",
-                             "centre of mass m, quat_wxyz, world", 7);
+        rc = add_layout_field_of_name(s, &b->center, TACT_FIELD_OUTPUT, b->name, "_center",
+                                      "centre of mass m, quat_wxyz, world", 7);
         rc = rc ? rc
-                : add_named_field(s, &b->twist, TACT_FIELD_OUTPUT, b->name, "_twist",
-                                  "m/s, rad/s at the centre of mass, world", 6);
+                : add_layout_field_of_name(s, &b->twist, TACT_FIELD_OUTPUT, b->name, "_twist",
+                                           "m/s, rad/s at the centre of mass, world", 6);
         rc = rc ? rc
-                : add_named_field(s, &b->pose, TACT_FIELD_OUTPUT, b->name, "_pose",
-                                  "body frame m, quat_wxyz, world", 7);
+                : add_layout_field_of_name(s, &b->pose, TACT_FIELD_OUTPUT, b->name, "_pose",
+                                           "body frame m, quat_wxyz, world", 7);
     }
     return rc;
 }
 
-static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
-                             struct tact_error *err)
+static int add_all_session_fields(struct tact_session *s, const struct tact_log *log,
+                                  struct tact_error *err)
 {
     int rc = add_device_fields(s);
     rc = rc ? rc : add_sensor_fields(s);
@@ -325,24 +331,29 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     rc = rc ? rc : add_constraint_fields(s);
     rc = rc ? rc : add_motion_fields(s, log);
     rc = rc ? rc
-            : add_named_field(s, &s->requested_outputs_field, TACT_FIELD_OUTPUT, "outputs",
-                              "_wanted", "channel units, before the safety chain", s->output_count);
+            : add_layout_field_of_name(s, &s->requested_outputs_field, TACT_FIELD_OUTPUT, "outputs",
+                                       "_wanted", "channel units, before the safety chain",
+                                       s->output_count);
     rc = rc ? rc
-            : add_named_field(s, &s->sent_outputs_field, TACT_FIELD_OUTPUT, "outputs", "_sent",
-                              "channel units, after the safety chain", s->output_count);
+            : add_layout_field_of_name(s, &s->sent_outputs_field, TACT_FIELD_OUTPUT, "outputs",
+                                       "_sent", "channel units, after the safety chain",
+                                       s->output_count);
     rc = rc ? rc
-            : add_named_field(s, &s->output_gate_field, TACT_FIELD_OUTPUT, "outputs", "_gate",
-                              "share let through: 0 while the device or the joint's sensor is lost",
-                              s->output_count);
+            : add_layout_field_of_name(
+                  s, &s->output_gate_field, TACT_FIELD_OUTPUT, "outputs", "_gate",
+                  "share let through: 0 while the device or the joint's sensor is lost",
+                  s->output_count);
     rc = rc ? rc
-            : add_named_field(s, &s->safety_field, TACT_FIELD_OUTPUT, "safety", "_state",
-                              "of the safety chain", tact_safety_state_size(s->output_count));
+            : add_layout_field_of_name(s, &s->safety_field, TACT_FIELD_OUTPUT, "safety", "_state",
+                                       "of the safety chain",
+                                       tact_safety_state_size(s->output_count));
     rc = rc ? rc
-            : add_named_field(s, &s->solver_field, TACT_FIELD_OUTPUT, "solver", "",
-                              "contacts, iterations, residual, update, deadman", 5);
+            : add_layout_field_of_name(s, &s->solver_field, TACT_FIELD_OUTPUT, "solver", "",
+                                       "contacts, iterations, residual, update, deadman", 5);
     rc = rc ? rc
-            : add_named_field(s, &s->tick_timing_field, TACT_FIELD_TIMING, "timing", "",
-                              "wake latency ns, compute of the tick before ns, skipped, lost", 4);
+            : add_layout_field_of_name(
+                  s, &s->tick_timing_field, TACT_FIELD_TIMING, "timing", "",
+                  "wake latency ns, compute of the tick before ns, skipped, lost", 4);
     /* records without contact lists had contacts before joints, and no counts */
     if (rc || (log && !tact_log_element(log))) {
         return rc;
@@ -350,19 +361,19 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     char order[TACT_FIELD_UNIT]; /* the text is shortened as all count names would not fit */
     snprintf(order, sizeof order, "%s to %s, in the order of enum tact_solve_count",
              tact_solve_count_name(0), tact_solve_count_name(TACT_SOLVE_COUNTS - 1));
-    rc = add_named_field(s, &s->counts_field, TACT_FIELD_OUTPUT, "solver", "_counts", order,
-                         TACT_SOLVE_COUNTS);
+    rc = add_layout_field_of_name(s, &s->counts_field, TACT_FIELD_OUTPUT, "solver", "_counts",
+                                  order, TACT_SOLVE_COUNTS);
     rc =
         rc ? rc
-           : add_named_field(
+           : add_layout_field_of_name(
                  s, &s->methods_field, TACT_FIELD_TIMING, "moments", "_methods",
                  "pairs measured on the host by closed_form, sphere_mesh, half_space, convex, rim, "
                  "prisms, all_prisms, turned",
                  TACT_MOMENTS_COUNTS);
-    const struct tact_field *logged = find_next_replayed_field(s, log);
-    if (!log || (logged && !strcmp(logged->name, "program_requests"))) {
+    const struct tact_field *logged_field = find_next_replayed_field(s, log);
+    if (!log || (logged_field && !strcmp(logged_field->name, "program_requests"))) {
         rc = rc ? rc
-                : add_named_field(
+                : add_layout_field_of_name(
                       s, &s->requests_field, TACT_FIELD_INPUT, "program", "_requests",
                       "sum of 1: fault cleared, 2: outputs armed, 4: a target that is not finite",
                       1);
@@ -377,7 +388,7 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
 int tact_session_layout_fields(struct tact_session *s, const struct tact_log *log,
                                struct tact_error *err)
 {
-    int rc = layout_all_fields(s, log, err);
+    int rc = add_all_session_fields(s, log, err);
     rc = rc ? rc : tact_session_list_record_copies(s);
     if (rc != -EINVAL || (err && err->text[0])) {
         return rc;

@@ -114,7 +114,7 @@ static int update_grip_kinematics(struct tact_session *s, struct session_grip *g
     struct tact_hand *hand = tact_world_hand(s->world, (int)g->def->hand);
     double point[2][3];
     memset(g->compliance, 0, sizeof g->compliance);
-    memset(g->point_jacobian, 0, sizeof g->point_jacobian);
+    memset(g->finger_point_jacobian, 0, sizeof g->finger_point_jacobian);
     if (!find_grip_line(g, hand, point)) {
         return 0;
     }
@@ -126,7 +126,7 @@ static int update_grip_kinematics(struct tact_session *s, struct session_grip *g
                                g->jacobian);
         }
         const double stiffness = s->scene->hands[g->def->hand].links[joint].joint.stiffness;
-        double *row = g->point_jacobian[k], *c = g->compliance[finger_index];
+        double *row = g->finger_point_jacobian[k], *c = g->compliance[finger_index];
         tact_v3_copy(row, g->jacobian + 6 * (size_t)joint);
         for (int i = 0; i < 9; i++) {
             c[i] += row[i / 3] * row[i % 3] / stiffness;
@@ -155,26 +155,27 @@ static void solve_compliance_matrix(const double c[9], const double b[3], double
 }
 
 /* Mean force of the two fingers toward each other, where the drives displace the points by
- * `drive_displacement`: [finger] sum of J K^-1 torque [m]. What a finger bears across all motions
- * of its joints is not known to its drives: it is taken as if its whole force were along the line,
- * but where they bear next to nothing of it. */
-static double compute_mean_grip_force(const struct session_grip *g, double drive_displacement[2][3])
+ * `finger_drive_displacement`: [finger] sum of J K^-1 torque [m]. What a finger bears across all
+ * motions of its joints is not known to its drives: it is taken as if its whole force were along
+ * the line, but where they bear next to nothing of it. */
+static double compute_mean_grip_force(const struct session_grip *g,
+                                      double finger_drive_displacement[2][3])
 {
     double mean = 0.0;
     for (int k = 0; k < 2; k++) {
         double force[3], displacement_by_unit_force[3], force_borne_by_drives[3];
-        solve_compliance_matrix(g->compliance[k], drive_displacement[k], force);
+        solve_compliance_matrix(g->compliance[k], finger_drive_displacement[k], force);
         tact_m3_mul_v3(displacement_by_unit_force, g->compliance[k], g->normal);
         solve_compliance_matrix(g->compliance[k], displacement_by_unit_force,
                                 force_borne_by_drives);
-        const double fraction_borne_by_drives = tact_v3_dot(force_borne_by_drives, g->normal);
+        const double grip_force_fraction_of_drives = tact_v3_dot(force_borne_by_drives, g->normal);
         mean += (k ? -0.5 : 0.5) * tact_v3_dot(force, g->normal) /
-                fmax(fraction_borne_by_drives, MIN_DRIVE_FORCE_FRACTION);
+                fmax(grip_force_fraction_of_drives, MIN_DRIVE_FORCE_FRACTION);
     }
     return mean;
 }
 
-static double read_commanded_force(const struct tact_session *s, const struct session_grip *g)
+static double read_commanded_grip_force(const struct tact_session *s, const struct session_grip *g)
 {
     const double force =
         g->def->offset + g->def->scale * s->devices[g->device].input.channel[g->channel];
@@ -186,11 +187,11 @@ static double read_commanded_force(const struct tact_session *s, const struct se
 static void update_added_grip_force(struct tact_session *s, struct session_grip *g)
 {
     const double *q = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).q;
-    double drive_displacement[2][3] = {{0.0}}, displacement_by_unit_force[3],
+    double finger_drive_displacement[2][3] = {{0.0}}, displacement_by_unit_force[3],
            max_force_change = 0.0;
     for (int k = 0; k < g->commanded_joint_count; k++) {
-        tact_v3_axpy(drive_displacement[finger_index_of_joint(g, k)],
-                     g->state.target[k] - q[g->def->joint[k]], g->point_jacobian[k]);
+        tact_v3_axpy(finger_drive_displacement[finger_index_of_joint(g, k)],
+                     g->state.target[k] - q[g->def->joint[k]], g->finger_point_jacobian[k]);
     }
     for (int k = 0; k < 2; k++) {
         tact_m3_mul_v3(displacement_by_unit_force, g->compliance[k], g->normal);
@@ -199,57 +200,61 @@ static void update_added_grip_force(struct tact_session *s, struct session_grip 
     max_force_change =
         s->period * g->def->speed /
         max_force_change; /* infinite where the fingers cannot close: no force is added then */
-    const double missing_force =
-        g->commanded > 0.0 ? g->commanded - compute_mean_grip_force(g, drive_displacement) : 0.0;
-    const double force_change =
-        fmin(fmax(missing_force - g->state.added_force, -max_force_change), max_force_change);
-    g->state.added_force +=
-        isfinite(max_force_change) && isfinite(force_change) ? force_change : 0.0;
+    const double missing_grip_force =
+        g->commanded > 0.0 ? g->commanded - compute_mean_grip_force(g, finger_drive_displacement)
+                           : 0.0;
+    const double added_grip_force_change = fmin(
+        fmax(missing_grip_force - g->state.added_grip_force, -max_force_change), max_force_change);
+    g->state.added_grip_force += isfinite(max_force_change) && isfinite(added_grip_force_change)
+                                     ? added_grip_force_change
+                                     : 0.0;
 }
 
 /* Stores the targets without the grip's added force. In a replay of a session with a controller,
  * the logged targets contain that force: those without it are read from the grip's field. */
-static void store_targets_without_grip(struct tact_session *s, struct session_grip *g,
-                                       const double *target)
+static void store_targets_without_grip_force(struct tact_session *s, struct session_grip *g,
+                                             const double *target)
 {
-    const int logged = s->replayed_input_record && s->are_targets_inputs;
+    const int has_targets_of_log = s->replayed_input_record && s->are_targets_inputs;
     for (int k = 0; k < g->commanded_joint_count; k++) {
         g->state.target[k] =
-            logged ? s->replayed_input_record->values[g->field + GRIP_STATE_NUMBERS + (uint32_t)k]
-                   : target[g->def->joint[k]];
+            has_targets_of_log
+                ? s->replayed_input_record->values[g->field + GRIP_STATE_NUMBERS + (uint32_t)k]
+                : target[g->def->joint[k]];
     }
 }
 
 /* Applies the commanded grip. While the deadman is released, or the command is not finite, added
  * force and targets stay. */
-static void apply_grip(struct tact_session *s, struct session_grip *g)
+static void apply_grip_force_to_targets(struct tact_session *s, struct session_grip *g)
 {
     double *target = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).target;
-    const double command = read_commanded_force(s, g);
+    const double commanded_force = read_commanded_grip_force(s, g);
     const int has_grip_line = update_grip_kinematics(s, g);
     g->commanded = 0.0;
     if (!s->is_deadman_held) {
         return;
     }
-    store_targets_without_grip(s, g, target);
-    if (has_grip_line && isfinite(command)) {
-        g->commanded = command;
+    store_targets_without_grip_force(s, g, target);
+    if (has_grip_line && isfinite(commanded_force)) {
+        g->commanded = commanded_force;
         update_added_grip_force(s, g);
     }
     for (int k = 0; k < g->commanded_joint_count; k++) {
         const uint32_t joint = g->def->joint[k];
         const double stiffness = s->scene->hands[g->def->hand].links[joint].joint.stiffness,
-                     signed_force =
-                         finger_index_of_joint(g, k) ? -g->state.added_force : g->state.added_force;
-        target[joint] = g->state.target[k] +
-                        signed_force * tact_v3_dot(g->point_jacobian[k], g->normal) / stiffness;
+                     signed_force = finger_index_of_joint(g, k) ? -g->state.added_grip_force
+                                                                : g->state.added_grip_force;
+        target[joint] =
+            g->state.target[k] +
+            signed_force * tact_v3_dot(g->finger_point_jacobian[k], g->normal) / stiffness;
     }
 }
 
 void tact_session_apply_grips(struct tact_session *s)
 {
     for (int i = 0; i < s->grip_count; i++) {
-        apply_grip(s, &s->grips[i]);
+        apply_grip_force_to_targets(s, &s->grips[i]);
     }
 }
 
@@ -266,12 +271,12 @@ static void update_finger_point(struct tact_session *s, struct session_grip *g, 
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         const struct tact_owner a = tact_world_owner(s->world, c->a),
                                 b = tact_world_owner(s->world, c->b);
-        const int is_finger_side_a =
+        const int is_finger_shape_a =
                       a.kind == TACT_OWNER_HAND && a.index == (int)g->def->hand && a.link == link,
                   is_finger_side_b =
                       b.kind == TACT_OWNER_HAND && b.index == (int)g->def->hand && b.link == link;
         const double f = c->impulse[0];
-        if (!c->touching || is_finger_side_a == is_finger_side_b || !(f > 0.0)) {
+        if (!c->touching || is_finger_shape_a == is_finger_side_b || !(f > 0.0)) {
             continue;
         }
         /* the tilting torques move the force along the patch: r x f n = tau */
@@ -305,19 +310,20 @@ void tact_session_measure_grips(struct tact_session *s)
         const struct tact_scene_link *links = s->scene->hands[g->def->hand].links;
         const struct tact_hand_state hand =
             tact_hand_state(tact_world_hand(s->world, (int)g->def->hand));
-        double drive_displacement[2][3] = {{0.0}};
-        int limited = 0;
+        double finger_drive_displacement[2][3] = {{0.0}};
+        int is_any_joint_limited = 0;
         for (int k = 0; k < g->commanded_joint_count; k++) {
             const uint32_t joint = g->def->joint[k];
             const struct tact_scene_joint *def = &links[joint].joint;
-            tact_v3_axpy(drive_displacement[finger_index_of_joint(g, k)],
-                         hand.torque[joint] / def->stiffness, g->point_jacobian[k]);
-            limited |= hand.saturated[joint] != 0.0 || (def->target_lower < def->target_upper &&
-                                                        (hand.target[joint] == def->target_lower ||
-                                                         hand.target[joint] == def->target_upper));
+            tact_v3_axpy(finger_drive_displacement[finger_index_of_joint(g, k)],
+                         hand.torque[joint] / def->stiffness, g->finger_point_jacobian[k]);
+            is_any_joint_limited |=
+                hand.saturated[joint] != 0.0 || (def->target_lower < def->target_upper &&
+                                                 (hand.target[joint] == def->target_lower ||
+                                                  hand.target[joint] == def->target_upper));
         }
-        g->state.force = compute_mean_grip_force(g, drive_displacement);
-        g->state.limited_ticks += limited && g->commanded > 0.0;
+        g->state.force = compute_mean_grip_force(g, finger_drive_displacement);
+        g->state.grip_limited_tick_count += is_any_joint_limited && g->commanded > 0.0;
     }
 }
 
@@ -332,5 +338,5 @@ struct tact_session_grip tact_session_grip(const struct tact_session *session, i
     return (struct tact_session_grip){.links = {g->def->links[0], g->def->links[1]},
                                       .commanded = g->commanded,
                                       .force = g->state.force,
-                                      .short_ticks = (uint64_t)g->state.limited_ticks};
+                                      .short_ticks = (uint64_t)g->state.grip_limited_tick_count};
 }

@@ -12,17 +12,18 @@ struct session_grip {
     int device, channel;
     int commanded_joint_count; /* number of joints that the grip commands */
     struct session_grip_state {
-        double added_force;   /* force that the grip adds to that of the drive targets [N] */
-        double force;         /* mean grip force that the drives exert, after their limits [N] */
-        double limited_ticks; /* ticks so far in which a limit prevented the commanded force */
-        double point[2][3];   /* finger contact points, in the frames of the links [m] */
+        double added_grip_force; /* force that the grip adds to that of the drive targets [N] */
+        double force;            /* mean grip force that the drives exert, after their limits [N] */
+        double grip_limited_tick_count; /* ticks so far in which a limit prevented the commanded
+                                           force */
+        double point[2][3];             /* finger contact points, in the frames of the links [m] */
         double target[TACT_SCENE_GRIP_JOINTS]; /* targets of the joints without the grip's added
                                                   force [rad, m] */
     } state;
     double center[2][3]; /* centres of the finger shapes, in the frames of their links [m] */
     double commanded;    /* commanded force in this tick [N] */
     double *jacobian;    /* scratch for the Jacobian of one finger, 6 by the number of links */
-    double point_jacobian[TACT_SCENE_GRIP_JOINTS][3]; /* by joint [m/rad, 1] */
+    double finger_point_jacobian[TACT_SCENE_GRIP_JOINTS][3]; /* by joint [m/rad, 1] */
     double compliance[2][9]; /* compliance of the finger points due to the drives [m/N] */
     double normal[3];        /* direction from the first finger point to the second, unit vector */
     uint32_t field;          /* offset of the grip in the record */

@@ -50,18 +50,18 @@ static void add_hold_event(struct session_hold *hold, enum session_hold_event_ki
                            uint64_t tick, uint64_t now)
 {
     const int events = atomic_load_explicit(&hold->events, memory_order_relaxed);
-    const int is_listed = events < SESSION_MAX_HOLD_EVENTS;
+    const int is_hold_event_listed = events < SESSION_MAX_HOLD_EVENTS;
     hold->count[kind]++;
-    hold->events_left_out += !is_listed;
+    hold->events_left_out += !is_hold_event_listed;
     if (events <= SESSION_MAX_HOLD_EVENTS) {
-        hold->event[events] = (struct session_hold_event){is_listed ? kind : SESSION_HOLD_LEFT_OUT,
-                                                          is_listed ? tick : now};
+        hold->event[events] = (struct session_hold_event){
+            is_hold_event_listed ? kind : SESSION_HOLD_LEFT_OUT, is_hold_event_listed ? tick : now};
         atomic_store_explicit(&hold->events, events + 1, memory_order_release);
     }
 }
 
 /* Index of the hand whose link or fixed base owns the shape; -1: no hand. */
-static int hand_of_owner(const struct tact_session *s, struct tact_owner owner)
+static int hand_index_of_owner(const struct tact_session *s, struct tact_owner owner)
 {
     if (owner.kind == TACT_OWNER_FIXED && owner.index > 0) {
         return (int)s->scene->bodies[owner.index - 1].hand - 1;
@@ -109,7 +109,7 @@ static void sum_hold_contacts(struct tact_session *s)
         const struct tact_owner owner[2] = {tact_world_owner(s->world, c->a),
                                             tact_world_owner(s->world, c->b)};
         for (int k = 0; k < 2 && c->touching && c->impulse[0] > 0.0; k++) {
-            const int hand = hand_of_owner(s, owner[!k]);
+            const int hand = hand_index_of_owner(s, owner[!k]);
             const int64_t at = (int64_t)owner[k].index * tact_world_hand_count(s->world) + hand;
             if (owner[k].kind == TACT_OWNER_BODY && hand >= 0 && at < s->hold_count) {
                 add_hold_contact(s, &s->holds[at], c, owner[!k]);
@@ -121,7 +121,7 @@ static void sum_hold_contacts(struct tact_session *s)
 /* A sliding motion is a slip once it exceeds the minimum; it ends after some time without sliding.
  */
 static void update_slip_episode(struct session_hold *hold, uint64_t tick,
-                                uint64_t ticks_to_end_episode)
+                                uint64_t ticks_to_end_slip_episode)
 {
     const struct session_hold_tick_sums *now = &hold->tick_sums;
     if (now->sliding) {
@@ -136,7 +136,7 @@ static void update_slip_episode(struct session_hold *hold, uint64_t tick,
         hold->turn += now->turn;
         hold->last_slide = tick;
     }
-    hold->slides &= tick - hold->last_slide <= ticks_to_end_episode;
+    hold->slides &= tick - hold->last_slide <= ticks_to_end_slip_episode;
     if (hold->slides && !hold->is_slip_reported &&
         (hold->episode.slip > MIN_SLIP_DISTANCE || hold->episode.turn > MIN_SLIP_ANGLE)) {
         hold->is_slip_reported = 1;
@@ -146,7 +146,7 @@ static void update_slip_episode(struct session_hold *hold, uint64_t tick,
 
 void tact_session_update_holds(struct tact_session *s, uint64_t tick)
 {
-    const uint64_t ticks_to_end_episode =
+    const uint64_t ticks_to_end_slip_episode =
         (uint64_t)ceil(MIN_TIME_WITHOUT_TOUCH_OR_SLIP / s->period);
     sum_hold_contacts(s);
     for (int i = 0; i < s->hold_count; i++) {
@@ -156,8 +156,8 @@ void tact_session_update_holds(struct tact_session *s, uint64_t tick)
             hold->touches = 1;
         }
         hold->last_touch_tick = hold->tick_sums.touching ? tick : hold->last_touch_tick;
-        update_slip_episode(hold, tick, ticks_to_end_episode);
-        if (hold->touches && tick - hold->last_touch_tick > ticks_to_end_episode) {
+        update_slip_episode(hold, tick, ticks_to_end_slip_episode);
+        if (hold->touches && tick - hold->last_touch_tick > ticks_to_end_slip_episode) {
             add_hold_event(hold, SESSION_HOLD_RELEASE, hold->last_touch_tick + 1, tick);
             hold->touches = hold->slides = 0;
         }
@@ -171,30 +171,30 @@ const char *tact_session_hold_event_name(enum session_hold_event_kind kind)
 }
 
 /* "ruler in pinch", without snprintf(), which may lock. */
-static void write_hold_text(const struct tact_session *s, const struct session_hold *hold,
-                            const char *text_after_names, char out[TACT_RECORDER_EVENT_TEXT])
+static void write_hold_event_text(const struct tact_session *s, const struct session_hold *hold,
+                                  const char *text_after_names, char out[TACT_RECORDER_EVENT_TEXT])
 {
     const char *const words[] = {s->bodies[hold->body].name, " in ",
                                  s->scene->hands[hold->hand].name, text_after_names};
-    size_t text_length = 0;
+    size_t length_of_event_name = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strnlen(words[i], MAX_EVENT_NAME_LENGTH - 1);
-        memcpy(out + text_length, words[i], length);
-        text_length += length;
+        memcpy(out + length_of_event_name, words[i], length);
+        length_of_event_name += length;
     }
-    out[text_length] = '\0';
+    out[length_of_event_name] = '\0';
 }
 
 /* Logs the next event of a hold. Returns 0 where there is none, or the recorder's ring is full. */
-static int log_next_event(struct tact_session *s, struct session_hold *hold, uint64_t tick,
-                          int64_t now)
+static int log_next_hold_event(struct tact_session *s, struct session_hold *hold, uint64_t tick,
+                               int64_t now)
 {
     char text[TACT_RECORDER_EVENT_TEXT];
     if (hold->logged_event_count >= atomic_load_explicit(&hold->events, memory_order_relaxed)) {
         return 0;
     }
     const struct session_hold_event *event = &hold->event[hold->logged_event_count];
-    write_hold_text(
+    write_hold_event_text(
         s, hold,
         event->kind == SESSION_HOLD_LEFT_OUT ? ": further events are counted, not listed" : "",
         text);
@@ -209,10 +209,11 @@ static int log_next_event(struct tact_session *s, struct session_hold *hold, uin
 
 void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    int logged = 0;
+    int events_logged_in_tick = 0;
     for (int i = 0; i < s->hold_count; i++) {
-        while (logged < MAX_EVENTS_PER_TICK && log_next_event(s, &s->holds[i], tick, now)) {
-            logged++;
+        while (events_logged_in_tick < MAX_EVENTS_PER_TICK &&
+               log_next_hold_event(s, &s->holds[i], tick, now)) {
+            events_logged_in_tick++;
         }
     }
 }

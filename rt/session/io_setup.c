@@ -29,22 +29,22 @@ static const struct tact_device_type *find_device_type(const struct tact_session
     const struct tact_device_type *type = NULL;
     char list_of_device_types[256] = "";
     for (size_t i = 0; i < s->options.type_count; i++) {
-        const struct tact_device_type *candidate = s->options.types[i];
+        const struct tact_device_type *host_device_type = s->options.types[i];
         size_t used = strlen(list_of_device_types);
-        if (candidate && tact_abi_check(&candidate->abi, sizeof *candidate)) {
+        if (host_device_type && tact_abi_check(&host_device_type->abi, sizeof *host_device_type)) {
             tact_error_set(err, -EINVAL,
                            "device type %zu of the program was compiled for another ABI version",
                            i);
             return NULL;
         }
-        if (!candidate || !candidate->name || !candidate->open) {
+        if (!host_device_type || !host_device_type->name || !host_device_type->open) {
             tact_error_set(err, -EINVAL, "device type %zu of the program has no %s", i,
-                           candidate && candidate->name ? "open" : "name");
+                           host_device_type && host_device_type->name ? "open" : "name");
             return NULL;
         }
-        type = strcmp(candidate->name, scene_device_type) ? type : candidate;
+        type = strcmp(host_device_type->name, scene_device_type) ? type : host_device_type;
         snprintf(list_of_device_types + used, sizeof list_of_device_types - used, "%s%s",
-                 i ? ", " : "", candidate->name);
+                 i ? ", " : "", host_device_type->name);
     }
     if (!type) {
         set_error_key_of_device(s, index, ".type", err);
@@ -105,7 +105,7 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
     return rc ? rc : check_opened_device(s, index, out, err);
 }
 
-int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
+int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *logged_devices,
                               int replayed_device_count, struct tact_error *err)
 {
     s->devices = calloc(s->scene->devices_count + 1, sizeof *s->devices);
@@ -113,7 +113,7 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
         return -ENOMEM;
     }
     s->device_count = (int)s->scene->devices_count;
-    if (replayed && replayed_device_count != s->device_count) {
+    if (logged_devices && replayed_device_count != s->device_count) {
         return tact_error_set(err, -EINVAL, "the log describes %d devices, but its scene has %d",
                               replayed_device_count, s->device_count);
     }
@@ -122,8 +122,8 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
         if (rc) {
             return rc;
         }
-        if (replayed) {
-            s->devices[i].device.info = replayed[i];
+        if (logged_devices) {
+            s->devices[i].device.info = logged_devices[i];
         } else {
             rc = tact_session_open_device(s, (uint32_t)i, &s->devices[i].device, err);
             s->devices[i].open = !rc;
@@ -230,8 +230,8 @@ static int find_input_measuring_joint(const struct tact_session *s, int hand, in
 }
 
 /* Finds the link or body that an output is computed from. */
-static int find_output_owner(struct tact_session *s, const char *path, const char *key,
-                             struct tact_owner *owner, struct tact_error *err)
+static int find_owner_of_output_source(struct tact_session *s, const char *path, const char *key,
+                                       struct tact_owner *owner, struct tact_error *err)
 {
     owner->kind = TACT_OWNER_BODY;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
@@ -258,8 +258,8 @@ static int find_output_owner(struct tact_session *s, const char *path, const cha
 /* Finds why an output cannot be a component of its vector: returns the key of the output that is
  * wrong, and the output of the same vector that it contradicts; "from" where there are too many
  * components; NULL: none. */
-static const char *find_vector_conflict(const struct tact_scene *scene, uint32_t i,
-                                        uint32_t *conflicting_output)
+static const char *find_key_differing_in_vector(const struct tact_scene *scene, uint32_t i,
+                                                uint32_t *conflicting_output_of_vector)
 {
     const struct tact_scene_output *def = &scene->outputs[i];
     const int group = tact_scene_output_group(scene, i);
@@ -270,7 +270,7 @@ static const char *find_vector_conflict(const struct tact_scene *scene, uint32_t
         if (tact_scene_output_group(scene, k) != group) {
             continue;
         }
-        *conflicting_output = k;
+        *conflicting_output_of_vector = k;
         key = ++components > TACT_SAFETY_GROUP                  ? "from"
               : def->limit != earlier_output->limit             ? "limit"
               : def->rate != earlier_output->rate               ? "rate"
@@ -284,8 +284,8 @@ static const char *find_vector_conflict(const struct tact_scene *scene, uint32_t
 int tact_session_check_output_vectors(const struct tact_scene *scene, struct tact_error *err)
 {
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
-        uint32_t conflicting_output = 0;
-        const char *key = find_vector_conflict(scene, i, &conflicting_output);
+        uint32_t conflicting_output_of_vector = 0;
+        const char *key = find_key_differing_in_vector(scene, i, &conflicting_output_of_vector);
         if (key) {
             char path[48];
             snprintf(path, sizeof path, "outputs[%u].%s", i, key);
@@ -298,7 +298,7 @@ int tact_session_check_output_vectors(const struct tact_scene *scene, struct tac
                        : tact_error_set(err, -EINVAL,
                                         "this value differs from that of outputs[%u]: both are "
                                         "components of one vector, which is limited by its length",
-                                        conflicting_output);
+                                        conflicting_output_of_vector);
         }
     }
     return 0;
@@ -311,8 +311,8 @@ static void ungroup_conflicting_outputs(const struct tact_scene *scene,
 {
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
         const int group = tact_scene_output_group(scene, i);
-        uint32_t conflicting_output;
-        if (!find_vector_conflict(scene, i, &conflicting_output)) {
+        uint32_t conflicting_output_of_vector;
+        if (!find_key_differing_in_vector(scene, i, &conflicting_output_of_vector)) {
             continue;
         }
         for (uint32_t k = 0; k < scene->outputs_count; k++) {
@@ -365,11 +365,11 @@ static int check_output_is_position(const struct tact_session *s, uint32_t i,
 static void connect_admittance_output(struct tact_session *s, uint32_t i,
                                       struct session_output *out)
 {
-    const int is_motion = out->kind == OUTPUT_RATE || out->kind == OUTPUT_POSITION;
-    out->admittance = is_motion && s->scene->outputs[i].scale != 0.0
+    const int is_rate_or_position_output = out->kind == OUTPUT_RATE || out->kind == OUTPUT_POSITION;
+    out->admittance = is_rate_or_position_output && s->scene->outputs[i].scale != 0.0
                           ? tact_session_find_admittance(s, out->owner.index, out->owner.link)
                           : NULL;
-    if (out->admittance && out->admittance->has_rate_output++) {
+    if (out->admittance && out->admittance->admittance_output_count++) {
         out->admittance = NULL; /* the energy of the port is computed from the first such output */
     } else if (out->admittance) {
         out->admittance->is_position = out->kind == OUTPUT_POSITION;
@@ -383,7 +383,7 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     struct session_output *out = &s->outputs[i];
     char key[48];
     snprintf(key, sizeof key, "outputs[%u].from", i);
-    int rc = find_output_owner(s, def->from, key, &out->owner, err);
+    int rc = find_owner_of_output_source(s, def->from, key, &out->owner, err);
     if (def->tool) {
         const int part = out->owner.link >= 3;
         snprintf(key, sizeof key, "tools[%u].%s[%d]", def->tool - 1, part ? "torque" : "force",

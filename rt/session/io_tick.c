@@ -76,9 +76,10 @@ void tact_session_clamp_targets(struct tact_session *s)
         for (uint32_t k = 0; s->hands[i].clamped_tick_counts && k < hand->links_count; k++) {
             const struct tact_scene_joint *joint = &hand->links[k].joint;
             if (joint->target_lower < joint->target_upper) {
-                const double unclamped_target = target[k];
-                target[k] = fmin(fmax(unclamped_target, joint->target_lower), joint->target_upper);
-                s->hands[i].clamped_tick_counts[k] += target[k] != unclamped_target;
+                const double unclamped_joint_target = target[k];
+                target[k] =
+                    fmin(fmax(unclamped_joint_target, joint->target_lower), joint->target_upper);
+                s->hands[i].clamped_tick_counts[k] += target[k] != unclamped_joint_target;
             }
         }
     }
@@ -169,10 +170,11 @@ static void sum_contact_wrenches(const struct tact_session *s, struct tact_owner
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         const int shapes[2] = {c->a, c->b};
         for (int k = 0; c->touching && k < 2; k++) {
-            struct tact_owner other_owner = tact_world_owner(s->world, shapes[k]);
+            struct tact_owner owner_of_other_shape = tact_world_owner(s->world, shapes[k]);
             double arm[3], moment[3];
-            if (other_owner.kind != owner.kind || other_owner.index != owner.index ||
-                (owner.kind == TACT_OWNER_HAND && other_owner.link != owner.link)) {
+            if (owner_of_other_shape.kind != owner.kind ||
+                owner_of_other_shape.index != owner.index ||
+                (owner.kind == TACT_OWNER_HAND && owner_of_other_shape.link != owner.link)) {
                 continue;
             }
             double sign = k ? -1.0 : 1.0;
@@ -223,7 +225,7 @@ static int may_arm_outputs(const struct tact_session *s)
 
 /* Resets the outputs of a lost device, so that they begin at 0 when it returns, at any rate limit.
  */
-static void release_lost_outputs(struct tact_session *s)
+static void reset_outputs_of_lost_devices(struct tact_session *s)
 {
     for (int i = 0; i < s->output_count; i++) {
         if (is_output_device_lost(s, &s->outputs[i])) {
@@ -250,11 +252,11 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     }
     tact_session_request_position_displacements(s, tick);
     if (!s->precedes_results_37) { /* the loss of a device is no trip of the rate limit */
-        release_lost_outputs(s);
+        reset_outputs_of_lost_devices(s);
     }
     tact_safety_step(&s->safety, s->requested_outputs, may_arm_outputs(s), tick, s->sent_outputs);
     if (s->precedes_results_37 && !s->precedes_results_36) {
-        release_lost_outputs(s);
+        reset_outputs_of_lost_devices(s);
     }
     tact_session_send_limited_positions(s);
     for (int i = 0; i < s->coupling_count; i++) {

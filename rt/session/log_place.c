@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include "rt/session/session_internal.h"
 
-struct log_location {
+struct log_file_location {
     const char *directory; /* directory of the scene */
     struct stat log;
 };
@@ -13,13 +13,14 @@ struct log_location {
 /* Path of a file that a scene in that directory names. */
 static bool resolve_log_path(const char *directory, const char *file, char *path, size_t size)
 {
-    bool is_relative_to_directory = directory && *directory && file && file[0] != '/';
+    bool is_path_relative_to_directory = directory && *directory && file && file[0] != '/';
     return file && *file &&
-           (size_t)snprintf(path, size, "%s%s%s", is_relative_to_directory ? directory : "",
-                            is_relative_to_directory ? "/" : "", file) < size;
+           (size_t)snprintf(path, size, "%s%s%s", is_path_relative_to_directory ? directory : "",
+                            is_path_relative_to_directory ? "/" : "", file) < size;
 }
 
-static bool is_same_file(const struct log_location *at, const char *directory, const char *file)
+static bool is_file_at_log_location(const struct log_file_location *at, const char *directory,
+                                    const char *file)
 {
     char path[4096];
     struct stat status;
@@ -30,11 +31,11 @@ static bool is_same_file(const struct log_location *at, const char *directory, c
            status.st_dev == at->log.st_dev;
 }
 
-static bool is_file_named_by_shapes(const struct log_location *at,
+static bool is_file_named_by_shapes(const struct log_file_location *at,
                                     const struct tact_scene_shape *shapes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (is_same_file(at, at->directory, shapes[i].file)) {
+        if (is_file_at_log_location(at, at->directory, shapes[i].file)) {
             return true;
         }
     }
@@ -42,33 +43,35 @@ static bool is_file_named_by_shapes(const struct log_location *at,
 }
 
 /* Any setting may name a file: a recording, a trajectory, a calibration of a sensor. */
-static bool is_file_named_by_device(const struct log_location *at,
+static bool is_file_named_by_device(const struct log_file_location *at,
                                     const struct tact_scene_device *device)
 {
     for (uint32_t i = 0; i < device->settings_count; i++) {
-        if (is_same_file(at, at->directory, device->settings[i].text)) {
+        if (is_file_at_log_location(at, at->directory, device->settings[i].text)) {
             return true;
         }
     }
-    return is_same_file(at, at->directory, device->calibration);
+    return is_file_at_log_location(at, at->directory, device->calibration);
 }
 
 /* The file of a hand, and the meshes of which it has shapes or masses. */
-static bool is_file_named_by_hand(const struct log_location *at, const struct tact_scene_hand *hand)
+static bool is_file_named_by_hand(const struct log_file_location *at,
+                                  const struct tact_scene_hand *hand)
 {
-    bool found = is_same_file(at, at->directory, hand->file);
+    bool found = is_file_at_log_location(at, at->directory, hand->file);
     for (uint32_t i = 0; i < hand->links_count && !found; i++) {
         found = is_file_named_by_shapes(at, hand->links[i].shapes, hand->links[i].shapes_count);
     }
     for (uint32_t i = 0; i < hand->sources_count && !found; i++) {
-        found = is_same_file(at, at->directory, hand->sources[i].name);
+        found = is_file_at_log_location(at, at->directory, hand->sources[i].name);
     }
     return found;
 }
 
-static bool is_file_named_by_scene(const struct log_location *at, const struct tact_scene *scene)
+static bool is_file_named_by_scene(const struct log_file_location *at,
+                                   const struct tact_scene *scene)
 {
-    bool found = is_same_file(at, NULL, scene->path);
+    bool found = is_file_at_log_location(at, NULL, scene->path);
     for (uint32_t i = 0; i < scene->bodies_count && !found; i++) {
         found = is_file_named_by_shapes(at, scene->bodies[i].shapes, scene->bodies[i].shapes_count);
     }
@@ -83,7 +86,7 @@ static bool is_file_named_by_scene(const struct log_location *at, const struct t
 
 bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const char *folder)
 {
-    struct log_location at;
+    struct log_file_location at;
     if (!folder || stat(folder, &at.log)) {
         return false;
     }
@@ -98,7 +101,7 @@ bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const cha
             if (slash) {
                 slash[slash == path] = '\0';
             }
-            if (is_same_file(&at, NULL, slash ? path : ".")) {
+            if (is_file_at_log_location(&at, NULL, slash ? path : ".")) {
                 return true;
             }
         }
@@ -109,7 +112,7 @@ bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const cha
 int tact_session_check_log(const struct tact_scene *scene,
                            const struct tact_session_options *options, struct tact_error *err)
 {
-    struct log_location at = {.directory = scene->directory};
+    struct log_file_location at = {.directory = scene->directory};
     if (!options->record) {
         return 0;
     }

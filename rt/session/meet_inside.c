@@ -40,13 +40,13 @@ static int find_other_shape_of_overlap_contact(const struct tact_session *s, int
 }
 
 /* Whether a point of the world is inside a shape. */
-static int is_inside_shape(const struct tact_session *s, int shape, const double point[3])
+static int is_point_inside_shape(const struct tact_session *s, int shape, const double point[3])
 {
     const struct tact_pose *pose = &tact_world_shape_poses(s->world)[shape];
-    double from_shape_to_point[3], point_in_shape[3], m[9];
-    tact_v3_sub(from_shape_to_point, point, pose->position);
+    double shape_center_to_point[3], point_in_shape[3], m[9];
+    tact_v3_sub(shape_center_to_point, point, pose->position);
     tact_quat_to_m3(m, pose->quat_wxyz);
-    tact_m3_tmul_v3(point_in_shape, m, from_shape_to_point);
+    tact_m3_tmul_v3(point_in_shape, m, shape_center_to_point);
     return tact_shape_contains(tact_world_shape(s->world, shape), point_in_shape);
 }
 
@@ -74,18 +74,20 @@ static void list_opposing_contacts(const struct tact_session *s, const struct ta
     }
 }
 
-/* Whether one of the listed contacts is with the body of body_shape and pushes against `out`, and
- * the point is inside body_shape or the shape of that contact. */
+/* Whether one of the listed contacts is with the body of shape_of_other_body and pushes against
+ * `out`, and the point is inside shape_of_other_body or the shape of that contact. */
 static int is_overlap_inside_pressed_body(const struct tact_session *s,
-                                          const struct opposing_contacts *list, int body_shape,
-                                          const double out[3], const double point[3])
+                                          const struct opposing_contacts *list,
+                                          int shape_of_other_body, const double out[3],
+                                          const double point[3])
 {
     for (int i = 0; i < list->count; i++) {
-        const struct opposing_contact *listed_contact = &list->contact[i];
-        if (s->first_shape_of_owner[listed_contact->shape] == s->first_shape_of_owner[body_shape] &&
-            tact_v3_dot(out, listed_contact->out) < 0.0 &&
-            (is_inside_shape(s, body_shape, point) ||
-             is_inside_shape(s, listed_contact->shape, point))) {
+        const struct opposing_contact *listed_opposing_contact = &list->contact[i];
+        if (s->first_shape_of_owner[listed_opposing_contact->shape] ==
+                s->first_shape_of_owner[shape_of_other_body] &&
+            tact_v3_dot(out, listed_opposing_contact->out) < 0.0 &&
+            (is_point_inside_shape(s, shape_of_other_body, point) ||
+             is_point_inside_shape(s, listed_opposing_contact->shape, point))) {
             return 1;
         }
     }
@@ -167,20 +169,20 @@ void tact_session_log_overlaps_inside_bodies(struct tact_session *s, uint64_t ti
 void tact_session_report_overlaps_inside_bodies(struct tact_session *s)
 {
     char text[512];
-    int named_pair_count = 0;
+    int reported_pair_count = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->inside_overlap.body_name || ++named_pair_count > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->inside_overlap.body_name || ++reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         describe_overlap_inside_body(s, p, text, sizeof text);
         tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s (from t = %.3f s)", text,
                      (double)p->inside_overlap.tick * s->period);
     }
-    if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
+    if (reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%d more pairs of shapes overlap each other inside a body that both press on",
-                     named_pair_count - SESSION_MAX_NAMED_PAIRS);
+                     reported_pair_count - SESSION_MAX_NAMED_PAIRS);
     }
 }

@@ -8,7 +8,7 @@
 #include "rt/session/placing_internal.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_ENDED_OVERLAP_TICKS                                                                    \
+#define MAX_CARRIED_OVERLAP_AGE_TICKS                                                              \
     20 /* number of ticks for which an ended overlap is still advanced */
 /* slots of poses in addition to max_age: results of large pairs may be older */
 #define SUBMITTED_FRAME_HISTORY 32
@@ -20,7 +20,7 @@
 /* longest wait for the first result of a source, before the loop starts */
 #define MAX_FIRST_RESULT_WAIT_NS 2000000000
 
-static int describe_scene_to_source(struct tact_session *s, struct tact_source_scene *scene)
+static int describe_scene_to_moment_source(struct tact_session *s, struct tact_source_scene *scene)
 {
     int shapes = tact_world_shape_count(s->world), pairs = tact_world_extent(s->world).pairs;
     s->source_shapes = calloc((size_t)shapes + 1, sizeof *s->source_shapes);
@@ -52,13 +52,13 @@ static int describe_scene_to_source(struct tact_session *s, struct tact_source_s
 
 int tact_session_open_source(struct tact_session *s, struct tact_error *err)
 {
-    const char *wanted_source = s->scene->moments.source;
+    const char *moment_source_setting = s->scene->moments.source;
     struct tact_source_scene scene;
     strcpy(s->report.source, "host");
-    if (!strcmp(wanted_source, "host") || !strcmp(wanted_source, "thread")) {
+    if (!strcmp(moment_source_setting, "host") || !strcmp(moment_source_setting, "thread")) {
         return 0;
     }
-    int requires_source = !strcmp(wanted_source, "opencl");
+    int requires_source = !strcmp(moment_source_setting, "opencl");
     if (!s->options.source) {
         return requires_source
                    ? tact_error_set(err, -ENODEV,
@@ -72,7 +72,7 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
                      tact_world_extent(s->world).pairs, MAX_SOURCE_PAIRS);
         return 0;
     }
-    int rc = describe_scene_to_source(s, &scene);
+    int rc = describe_scene_to_moment_source(s, &scene);
     if (rc) {
         return rc;
     }
@@ -161,15 +161,15 @@ static void measure_on_host(struct tact_session *s, int pair, struct tact_moment
 {
     struct session_pair *p = tact_session_find_or_add_pair(s, pair);
     struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
-    int is_time_measured =
+    int is_host_time_measured =
         s->is_moment_source_open && s->options.clock == TACT_LOOP_REAL && !s->replayed_input_record;
-    int64_t start_ns = is_time_measured ? tact_clock_now() : 0;
+    int64_t start_ns = is_host_time_measured ? tact_clock_now() : 0;
     near_pair->age = AGE_OF_HOST_MOMENTS;
     near_pair->status = tact_world_measure(s->world, pair, s->moments_scratch, m);
     if (near_pair->status == 0 && isnan(m->volume)) {
         near_pair->status = 1; /* a negative status is no overlap, but a fault */
     }
-    if (is_time_measured) {
+    if (is_host_time_measured) {
         tact_session_update_host_cost(p, tact_clock_now() - start_ns);
     }
 }
@@ -228,14 +228,14 @@ static void count_unmeasured_tick(struct tact_session *s, int pair, uint64_t tic
 }
 
 /* The newest result of the source. */
-struct newest_source_result {
+struct newest_result_of_source {
     uint64_t age; /* age of the result [ticks], UINT64_MAX where there is none */
     struct tact_source_result result;
 };
 
-static struct newest_source_result read_source_results(struct tact_session *s, uint64_t tick)
+static struct newest_result_of_source read_source_results(struct tact_session *s, uint64_t tick)
 {
-    struct newest_source_result n = {.age = UINT64_MAX};
+    struct newest_result_of_source n = {.age = UINT64_MAX};
     /* Nothing moves in a skipped tick: the age counts the others. */
     if (s->is_moment_source_open && !s->source.ops->latest(s->source.self, &n.result) &&
         tick >= n.result.tick && tick - n.result.tick < s->pose_history_slot_count) {
@@ -247,30 +247,33 @@ static struct newest_source_result read_source_results(struct tact_session *s, u
 
 /* Advances an old result to the present. Where it is empty, advances the last overlap before it:
  * two bodies that were separated for a moment may touch again. */
-static void advance_result_to_tick(struct tact_session *s, int pair,
-                                   const struct newest_source_result *n, struct tact_moments *m)
+static void advance_moments_to_tick(struct tact_session *s, int pair,
+                                    const struct newest_result_of_source *n, struct tact_moments *m)
 {
     struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
-    struct session_last_overlap *last_overlap = &near_pair->last_source_overlap;
+    struct session_last_overlap *last_nonzero_overlap = &near_pair->last_source_overlap;
     const struct tact_source_moments *result =
         &n->result.pairs[tact_session_find_known_pair(s, pair)->source];
     uint64_t frame = s->submitted_frame_count + 1 - n->age;
-    if (result->status > 0 && last_overlap->frame != frame) {
-        const struct tact_pose *poses_of_result_tick = submitted_frame_of_tick(s, n->result.tick);
+    if (result->status > 0 && last_nonzero_overlap->frame != frame) {
+        const struct tact_pose *poses_at_tick_of_result =
+            submitted_frame_of_tick(s, n->result.tick);
         const struct tact_contact *c = tact_world_contact(s->world, pair);
-        *last_overlap = (struct session_last_overlap){result->moments, poses_of_result_tick[c->a],
-                                                      poses_of_result_tick[c->b], frame};
+        *last_nonzero_overlap = (struct session_last_overlap){
+            result->moments, poses_at_tick_of_result[c->a], poses_at_tick_of_result[c->b], frame};
     }
-    if (last_overlap->frame && frame - last_overlap->frame <= MAX_ENDED_OVERLAP_TICKS) {
-        tact_world_carry(s->world, pair, &last_overlap->a, &last_overlap->b, &last_overlap->moments,
-                         m);
+    if (last_nonzero_overlap->frame &&
+        frame - last_nonzero_overlap->frame <= MAX_CARRIED_OVERLAP_AGE_TICKS) {
+        tact_world_carry(s->world, pair, &last_nonzero_overlap->a, &last_nonzero_overlap->b,
+                         &last_nonzero_overlap->moments, m);
     }
     near_pair->status = !(m->volume <= 0.0); /* NaN is a fault: see fault.c */
 }
 
 /* Uses a result of the source, advanced to the present; 0 where it cannot be used. */
-static int use_source_result(struct tact_session *s, int pair, const struct newest_source_result *n,
-                             struct tact_moments *m)
+static int use_moment_result_of_source(struct tact_session *s, int pair,
+                                       const struct newest_result_of_source *n,
+                                       struct tact_moments *m)
 {
     struct session_pair *p = tact_session_find_or_add_pair(s, pair);
     struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
@@ -290,7 +293,7 @@ static int use_source_result(struct tact_session *s, int pair, const struct newe
     if (n->age == 1) {
         *m = result->moments;
     } else {
-        advance_result_to_tick(s, pair, n, m);
+        advance_moments_to_tick(s, pair, n, m);
     }
     return 1;
 }
@@ -325,8 +328,8 @@ void tact_session_count_pair_measurement(struct tact_session *s, struct session_
 
 void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
 {
-    const struct newest_source_result newest_result = read_source_results(s, tick);
-    int did_host_replace_source = 0, near_count;
+    const struct newest_result_of_source newest_moment_result = read_source_results(s, tick);
+    int host_replaced_pair_count = 0, near_count;
     const int *near = tact_world_near(s->world, &near_count);
     s->moments_age_of_tick = 0;
     for (int k = 0; k < near_count; k++) {
@@ -347,10 +350,10 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
         if (s->replayed_input_record && !s->recomputes_source_moments) {
             replay_pair_moments(s, i, &m);
         } else {
-            if (!use_source_result(s, i, &newest_result, &m)) {
+            if (!use_moment_result_of_source(s, i, &newest_moment_result, &m)) {
                 measure_on_host(s, i, &m);
-                did_host_replace_source +=
-                    p->by_source && newest_result.result.tick >= p->source_start_tick;
+                host_replaced_pair_count +=
+                    p->by_source && newest_moment_result.result.tick >= p->source_start_tick;
             }
             if (near_pair->status < 0) {
                 carry_overlap_of_unmeasured_pair(s, i, &m);
@@ -371,6 +374,6 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
         memcpy(s->report.methods, tact_moments_counts(s->moments_scratch),
                sizeof s->report.methods);
     }
-    s->report.fallbacks += (uint64_t)did_host_replace_source;
-    s->report.fallback_ticks += did_host_replace_source > 0;
+    s->report.fallbacks += (uint64_t)host_replaced_pair_count;
+    s->report.fallback_ticks += host_replaced_pair_count > 0;
 }

@@ -41,12 +41,12 @@ static const char *find_leading_joint(const struct tact_scene_link *link)
 int tact_session_joint_has_stops(const struct tact_scene_hand *hand, uint32_t link)
 {
     const char *leading_joint = find_leading_joint(&hand->links[link]);
-    int has_stops = has_joint_resistance(&hand->links[link].joint);
+    int has_coupled_joint_resistance = has_joint_resistance(&hand->links[link].joint);
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        has_stops |= has_joint_resistance(&hand->links[i].joint) &&
-                     !strcmp(find_leading_joint(&hand->links[i]), leading_joint);
+        has_coupled_joint_resistance |= has_joint_resistance(&hand->links[i].joint) &&
+                                        !strcmp(find_leading_joint(&hand->links[i]), leading_joint);
     }
-    return has_stops;
+    return has_coupled_joint_resistance;
 }
 
 struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const char *name)

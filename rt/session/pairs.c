@@ -125,9 +125,9 @@ struct session_pair *tact_session_find_or_add_pair(struct tact_session *s, int p
 TACT_RECORD_CODE const struct session_pair *
 tact_session_find_known_pair(const struct tact_session *s, int pair)
 {
-    static const struct session_pair pair_without_number = {.number = -1};
+    static const struct session_pair unknown_session_pair = {.number = -1};
     int at = tact_keys_find(&s->pair_index_by_number, pair);
-    return at < 0 ? &pair_without_number : &s->pairs[at];
+    return at < 0 ? &unknown_session_pair : &s->pairs[at];
 }
 
 static int compare_pair_numbers(const void *a, const void *b)

@@ -25,7 +25,7 @@
 /* margin added to twice the mean cost: a longer measurement was interrupted and is ignored */
 #define OUTLIER_COST_MARGIN_NS 20000
 
-static double estimate_host_cost(const struct tact_shape *a, const struct tact_shape *b)
+static double estimate_host_moment_cost_ns(const struct tact_shape *a, const struct tact_shape *b)
 {
     int swapped;
     enum tact_moments_method method = tact_moments_method(a, b, &swapped);
@@ -45,9 +45,9 @@ static int find_pair_of_shapes(const struct tact_session *s, uint32_t a, uint32_
 {
     int low = 0, high = s->source_pair_count;
     while (high - low > 1) {
-        int middle_index = (low + high) / 2;
-        const struct tact_source_pair *p = &s->source_pairs[middle_index];
-        *(p->a < a || (p->a == a && p->b <= b) ? &low : &high) = middle_index;
+        int middle_source_pair_index = (low + high) / 2;
+        const struct tact_source_pair *p = &s->source_pairs[middle_source_pair_index];
+        *(p->a < a || (p->a == a && p->b <= b) ? &low : &high) = middle_source_pair_index;
     }
     return low;
 }
@@ -57,12 +57,13 @@ void tact_session_init_pair_source(const struct tact_session *s, struct session_
     int a, b;
     tact_world_pair_shapes(s->world, p->number, &a, &b);
     p->source = find_pair_of_shapes(s, (uint32_t)a, (uint32_t)b);
-    const int uses_moments = tact_world_model(s->world, p->number)->moments;
-    p->cost_ns = uses_moments ? estimate_host_cost(tact_world_shape(s->world, a),
-                                                   tact_world_shape(s->world, b))
-                              : 0.0;
+    const int does_model_use_moments = tact_world_model(s->world, p->number)->moments;
+    p->cost_ns = does_model_use_moments
+                     ? estimate_host_moment_cost_ns(tact_world_shape(s->world, a),
+                                                    tact_world_shape(s->world, b))
+                     : 0.0;
     p->scale = 1.0;
-    p->by_source = s->requires_source && uses_moments;
+    p->by_source = s->requires_source && does_model_use_moments;
 }
 
 void tact_session_assign_pairs(struct tact_session *s, int requires_source)
@@ -78,17 +79,18 @@ void tact_session_assign_pairs(struct tact_session *s, int requires_source)
     }
 }
 
-static void update_mean_cost(struct session_pair *p, double pair_cost)
+static void update_mean_cost(struct session_pair *p, double measured_pair_cost)
 {
-    p->cost_ns +=
-        (pair_cost - p->cost_ns) * (pair_cost > p->cost_ns ? COST_RISE_WEIGHT : COST_MEAN_WEIGHT);
+    p->cost_ns += (measured_pair_cost - p->cost_ns) *
+                  (measured_pair_cost > p->cost_ns ? COST_RISE_WEIGHT : COST_MEAN_WEIGHT);
 }
 
 void tact_session_update_host_cost(struct session_pair *p, int64_t ns)
 {
-    double max_accepted_cost = 2.0 * p->cost_ns + OUTLIER_COST_MARGIN_NS;
-    double accepted_cost = (double)ns < max_accepted_cost ? (double)ns : max_accepted_cost;
-    update_mean_cost(p, accepted_cost);
+    double max_cost_for_mean = 2.0 * p->cost_ns + OUTLIER_COST_MARGIN_NS;
+    double cost_clamped_to_outlier_limit =
+        (double)ns < max_cost_for_mean ? (double)ns : max_cost_for_mean;
+    update_mean_cost(p, cost_clamped_to_outlier_limit);
     p->measured_host_cost_ns = p->cost_ns;
 }
 
@@ -108,33 +110,35 @@ void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
 }
 
 /* Largest age of a result for a pair that the source measures by its cost, or always. */
-static uint32_t oldest_age(const struct tact_session *s, const struct session_pair *p,
-                           int is_always_by_source)
+static uint32_t oldest_accepted_result_age(const struct tact_session *s,
+                                           const struct session_pair *p,
+                                           int is_always_measured_by_source)
 {
     uint32_t age = s->scene->moments.max_age;
     int is_too_costly_for_host =
-        !is_always_by_source || p->cost_ns > 1e9 * s->scene->moments.host_time;
+        !is_always_measured_by_source || p->cost_ns > 1e9 * s->scene->moments.host_time;
     return is_too_costly_for_host && age < MAX_RESULT_AGE_TICKS ? MAX_RESULT_AGE_TICKS : age;
 }
 
 uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p)
 {
-    return oldest_age(s, p, s->requires_source);
+    return oldest_accepted_result_age(s, p, s->requires_source);
 }
 
 uint32_t tact_session_oldest_field_age(const struct tact_session *s, const struct session_pair *p)
 {
-    return oldest_age(s, p, !strcmp(s->scene->moments.source, "thread"));
+    return oldest_accepted_result_age(s, p, !strcmp(s->scene->moments.source, "thread"));
 }
 
 /* Moves the costliest pair to the source, or the cheapest one back, among those that is_measured()
  * selects. */
-static void reassign_costliest(struct tact_session *s,
-                               int (*is_measured)(const struct tact_world *world, int pair))
+static void reassign_costliest_measured_pair(struct tact_session *s,
+                                             int (*is_measured)(const struct tact_world *world,
+                                                                int pair))
 {
-    const double host_time_limit = 1e9 * s->scene->moments.host_time;
-    struct session_pair *most_expensive_pair = NULL, *least_expensive_pair = NULL;
-    double total_host_cost = 0.0;
+    const double host_time_limit_ns = 1e9 * s->scene->moments.host_time;
+    struct session_pair *costliest_pair_on_host = NULL, *least_expensive_pair = NULL;
+    double total_host_cost_ns = 0.0;
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
@@ -148,17 +152,18 @@ static void reassign_costliest(struct tact_session *s,
                     ? p
                     : least_expensive_pair;
         } else {
-            total_host_cost += p->cost_ns;
-            most_expensive_pair = !most_expensive_pair || p->cost_ns > most_expensive_pair->cost_ns
-                                      ? p
-                                      : most_expensive_pair;
+            total_host_cost_ns += p->cost_ns;
+            costliest_pair_on_host =
+                !costliest_pair_on_host || p->cost_ns > costliest_pair_on_host->cost_ns
+                    ? p
+                    : costliest_pair_on_host;
         }
     }
-    if (most_expensive_pair && total_host_cost > host_time_limit) {
-        most_expensive_pair->by_source = 1;
-        most_expensive_pair->source_start_tick = UINT64_MAX;
-    } else if (least_expensive_pair && total_host_cost + least_expensive_pair->cost_ns <
-                                           HOST_TIME_RETURN_FRACTION * host_time_limit) {
+    if (costliest_pair_on_host && total_host_cost_ns > host_time_limit_ns) {
+        costliest_pair_on_host->by_source = 1;
+        costliest_pair_on_host->source_start_tick = UINT64_MAX;
+    } else if (least_expensive_pair && total_host_cost_ns + least_expensive_pair->cost_ns <
+                                           HOST_TIME_RETURN_FRACTION * host_time_limit_ns) {
         least_expensive_pair->by_source = 0;
     }
 }
@@ -166,11 +171,11 @@ static void reassign_costliest(struct tact_session *s,
 void tact_session_reassign_costliest_pair(struct tact_session *s)
 {
     if (!s->requires_source) {
-        reassign_costliest(s, tact_world_is_close);
+        reassign_costliest_measured_pair(s, tact_world_is_close);
     }
 }
 
 void tact_session_reassign_costliest_field(struct tact_session *s)
 {
-    reassign_costliest(s, tact_world_is_field_close);
+    reassign_costliest_measured_pair(s, tact_world_is_field_close);
 }

@@ -22,8 +22,10 @@ static int find_scene_device_index(const struct tact_scene *scene, const char *n
 {
     int at = -1;
     for (uint32_t i = 0; i < scene->devices_count; i++) {
-        const char *device_name = scene->devices[i].name;
-        at = strlen(device_name) == length && !strncmp(device_name, name, length) ? (int)i : at;
+        const char *scene_device_name = scene->devices[i].name;
+        at = strlen(scene_device_name) == length && !strncmp(scene_device_name, name, length)
+                 ? (int)i
+                 : at;
     }
     return at;
 }
@@ -55,7 +57,7 @@ static int open_playback_device(const struct tact_session *s, const struct tact_
 /* Opens the device of the deadman, which an operator here must hold: that of the log is in the
  * past. */
 static int open_playback_deadman(const struct tact_session *s, const struct tact_replay_options *o,
-                                 int written, struct session_playback *playback,
+                                 int written_device_index, struct session_playback *playback,
                                  struct tact_error *err)
 {
     const char *path = o->scene->deadman;
@@ -71,7 +73,7 @@ static int open_playback_deadman(const struct tact_session *s, const struct tact
     if (index < 0) {
         return tact_error_set(err, -EINVAL, "expected device.channel, found \"%s\"", path);
     }
-    int rc = index == written ? 0 : open_playback_device(s, o, index, playback, err);
+    int rc = index == written_device_index ? 0 : open_playback_device(s, o, index, playback, err);
     if (rc) {
         return rc;
     }
@@ -88,8 +90,8 @@ static int open_playback_deadman(const struct tact_session *s, const struct tact
 }
 
 /* Limits that the given scene sets for a channel: the strictest of its outputs there. */
-static int strictest_output_limits(const struct tact_scene *scene, const char *device,
-                                   const char *channel, struct tact_safety_channel *limits)
+static int find_strictest_output_limits(const struct tact_scene *scene, const char *device,
+                                        const char *channel, struct tact_safety_channel *limits)
 {
     size_t length = strlen(device);
     int found = 0;
@@ -118,7 +120,8 @@ static int make_playback_safety_chain(const struct tact_session *s,
                                       const struct tact_replay_options *o,
                                       struct session_playback *playback, struct tact_error *err)
 {
-    const struct tact_device_info *logged_device = &s->devices[playback->device_in_log].device.info;
+    const struct tact_device_info *logged_device =
+        &s->devices[playback->logged_device_index].device.info;
     const struct tact_device_info *now = &playback->opened_devices[0].device.info;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
     struct tact_safety_options options = tact_safety_default();
@@ -127,32 +130,33 @@ static int make_playback_safety_chain(const struct tact_session *s,
         const struct session_output *out = &s->outputs[i];
         playback->channel[i] = -1;
         channels[i] = (struct tact_safety_channel){0.0, INFINITY, 0.0, 0};
-        if (out->device != playback->device_in_log) {
+        if (out->device != playback->logged_device_index) {
             continue;
         }
-        const struct tact_device_channel *logged_channel = &logged_device->output[out->channel];
-        if (logged_channel->raw > 0) {
+        const struct tact_device_channel *logged_output_channel =
+            &logged_device->output[out->channel];
+        if (logged_output_channel->raw > 0) {
             return tact_error_set(err, -ENOTSUP,
                                   "device %s: its output \"%s\" is a position: the device would go "
                                   "to where it was then; only forces and speeds are played back",
-                                  o->playback_device, logged_channel->name);
+                                  o->playback_device, logged_output_channel->name);
         }
-        int k = find_channel_index(now->output, now->output_count, logged_channel->name);
-        if (k < 0 || strcmp(now->output[k].unit, logged_channel->unit)) {
-            return tact_error_set(err, -EINVAL,
-                                  "device %s: its output \"%s\" had the unit %s when the log was "
-                                  "recorded, and now it %s%s",
-                                  o->playback_device, logged_channel->name, logged_channel->unit,
-                                  k < 0 ? "does not exist" : "has the unit ",
-                                  k < 0 ? "" : now->output[k].unit);
+        int k = find_channel_index(now->output, now->output_count, logged_output_channel->name);
+        if (k < 0 || strcmp(now->output[k].unit, logged_output_channel->unit)) {
+            return tact_error_set(
+                err, -EINVAL,
+                "device %s: its output \"%s\" had the unit %s when the log was "
+                "recorded, and now it %s%s",
+                o->playback_device, logged_output_channel->name, logged_output_channel->unit,
+                k < 0 ? "does not exist" : "has the unit ", k < 0 ? "" : now->output[k].unit);
         }
-        if (!strictest_output_limits(o->scene, o->playback_device, logged_channel->name,
-                                     &channels[i])) {
+        if (!find_strictest_output_limits(o->scene, o->playback_device, logged_output_channel->name,
+                                          &channels[i])) {
             tact_error_at(err, o->scene->path, 0, 0, NULL);
             return tact_error_set(err, -EINVAL,
                                   "the log has an output to %s.%s, for which this scene sets no "
                                   "limit: add that output to the scene",
-                                  o->playback_device, logged_channel->name);
+                                  o->playback_device, logged_output_channel->name);
         }
         playback->channel[i] = k;
     }
@@ -176,14 +180,14 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
             err, -EINVAL,
             "playing back a log on a device needs a scene with a deadman and limits: --scene FILE");
     }
-    playback->device_in_log =
+    playback->logged_device_index =
         find_scene_device_index(s->scene, o->playback_device, strlen(o->playback_device));
     for (int i = 0; i < s->output_count; i++) {
-        outputs += s->outputs[i].device == playback->device_in_log;
+        outputs += s->outputs[i].device == playback->logged_device_index;
     }
-    if (playback->device_in_log < 0 || !outputs) {
+    if (playback->logged_device_index < 0 || !outputs) {
         return tact_error_set(err, -ENODEV,
-                              playback->device_in_log < 0
+                              playback->logged_device_index < 0
                                   ? "the log's scene has no device \"%s\""
                                   : "the logged session has no output on the device \"%s\"",
                               o->playback_device);

@@ -15,7 +15,7 @@ struct session_playback {
         double output[TACT_DEVICE_CHANNELS];
     } opened_devices[PLAYBACK_DEVICES]; /* opened devices; the first is the output device */
     int count;
-    int device_in_log;                 /* index of the device in the log's scene */
+    int logged_device_index;           /* index of the device in the log's scene */
     int deadman_device;                /* index of the deadman's device in `opened` */
     int deadman_channel;               /* input */
     int channel[TACT_SAFETY_CHANNELS]; /* channel of the device for each output of the log, or -1 */

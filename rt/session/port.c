@@ -51,8 +51,8 @@ double tact_session_measured_delay(const struct tact_session *s, const struct se
 
 /* Adds a calibrated device axis to the port of a coupling. motion: scale from axis motion to joint
  * motion; force: scale from joint force to axis force. */
-static void add_axis_to_port(const struct tact_session *s, struct session_coupling *c, int device,
-                             int channel, double motion, double force)
+static void add_haptic_axis_to_port(const struct tact_session *s, struct session_coupling *c,
+                                    int device, int channel, double motion, double force)
 {
     const struct tact_scene_haptic_axis *axis = tact_session_find_haptic_axis(s, device, channel);
     if (!axis || !(motion > 0.0 && force > 0.0)) {
@@ -62,20 +62,21 @@ static void add_axis_to_port(const struct tact_session *s, struct session_coupli
     const struct tact_scene_port *a = &axis->port;
     struct tact_scene_port *p = &c->port.numbers;
     const double stiffest = axis->stiffest > 0.0 ? axis->stiffest / gain : INFINITY;
-    const int is_first = c->port.calibrated_device < 0;
+    const int is_first_calibrated_axis = c->port.calibrated_device < 0;
     c->port.calibrated_device = device;
-    p->mass = is_first ? a->mass / gain : fmin(p->mass, a->mass / gain);
-    p->damping = is_first ? a->damping / gain : fmin(p->damping, a->damping / gain);
-    p->friction = is_first ? a->friction / force : fmin(p->friction, a->friction / force);
+    p->mass = is_first_calibrated_axis ? a->mass / gain : fmin(p->mass, a->mass / gain);
+    p->damping = is_first_calibrated_axis ? a->damping / gain : fmin(p->damping, a->damping / gain);
+    p->friction =
+        is_first_calibrated_axis ? a->friction / force : fmin(p->friction, a->friction / force);
     p->resolution = fmax(p->resolution, a->resolution * motion);
     p->delay = fmax(p->delay, fmax(a->delay, tact_session_device_delay(s, device)));
     c->port.stable_wall_stiffness =
-        is_first ? stiffest : fmin(c->port.stable_wall_stiffness, stiffest);
+        is_first_calibrated_axis ? stiffest : fmin(c->port.stable_wall_stiffness, stiffest);
 }
 
 /* Sum of the scales by which a device receives the reaction of a joint. */
-static double find_output_scale(const struct tact_session *s, const struct session_coupling *c,
-                                int device)
+static double find_reaction_output_scale(const struct tact_session *s,
+                                         const struct session_coupling *c, int device)
 {
     double sum = 0.0;
     for (int i = 0; i < s->output_count; i++) {
@@ -98,8 +99,8 @@ static void add_tool_axes_to_port(const struct tact_session *s, struct session_c
         if (i != axis && !s->precedes_results_39) {
             continue;
         }
-        add_axis_to_port(s, c, tool->device, c->is_rotation ? tool->attitude[i] : tool->position[i],
-                         1.0, 1.0);
+        add_haptic_axis_to_port(s, c, tool->device,
+                                c->is_rotation ? tool->attitude[i] : tool->position[i], 1.0, 1.0);
     }
 }
 
@@ -114,8 +115,8 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
         if (in->hand == c->hand && in->link == c->link && !in->has_measured_joint_state) {
-            add_axis_to_port(s, c, in->device, in->channel, fabs(in->scale),
-                             find_output_scale(s, c, in->device));
+            add_haptic_axis_to_port(s, c, in->device, in->channel, fabs(in->scale),
+                                    find_reaction_output_scale(s, c, in->device));
             c->port.has_clamped_inputs |=
                 in->lower < in->upper && !c->is_rotation && !s->precedes_results_62;
         }
@@ -124,8 +125,9 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
     c->port.are_axis_numbers_known = def->device || c->port.calibrated_device >= 0;
     if (c->port.are_axis_numbers_known) {
         const struct tact_scene_port *p = &c->port.numbers;
-        const double passive = tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
-        c->port.bound_stiffness = def->hard ? passive : 0.0;
+        const double passive_stiffness_without_friction =
+            tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
+        c->port.bound_stiffness = def->hard ? passive_stiffness_without_friction : 0.0;
         c->port.max_damping = MAX_PASSIVITY_DAMPING * p->mass / s->period;
     }
 }
@@ -163,20 +165,22 @@ double tact_session_coupling_gain(const struct session_coupling *c)
 }
 
 /* Sets the place of an error to a key of a coupling in the scene. */
-static void locate_coupling(const struct tact_session *s, const struct session_coupling *c,
-                            const char *key, struct tact_error *err)
+static void set_error_key_of_coupling(const struct tact_session *s,
+                                      const struct session_coupling *c, const char *key,
+                                      struct tact_error *err)
 {
     char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES + 64];
-    const int of_base = c->link < s->hands[c->hand].base_coordinate_count;
-    const int is_number = !strcmp(key, "stiffness") || !strcmp(key, "damping");
-    const int is_in_matrix =
-        of_base && tact_scene_base_matrices(&s->scene->hands[c->hand]) && is_number;
+    const int is_coupling_of_base = c->link < s->hands[c->hand].base_coordinate_count;
+    const int is_stiffness_or_damping_key = !strcmp(key, "stiffness") || !strcmp(key, "damping");
+    const int is_number_of_base_matrix = is_coupling_of_base &&
+                                         tact_scene_base_matrices(&s->scene->hands[c->hand]) &&
+                                         is_stiffness_or_damping_key;
     tact_scene_link_key(s->scene, (uint32_t)c->hand, (uint32_t)c->link, owner);
-    snprintf(path, sizeof path, is_in_matrix ? "%s%s.%s_matrix" : "%s.%s.%s", owner,
-             is_in_matrix     ? ""
-             : !of_base       ? "joint.coupling"
-             : c->is_rotation ? "turn_coupling"
-                              : "coupling",
+    snprintf(path, sizeof path, is_number_of_base_matrix ? "%s%s.%s_matrix" : "%s.%s.%s", owner,
+             is_number_of_base_matrix ? ""
+             : !is_coupling_of_base   ? "joint.coupling"
+             : c->is_rotation         ? "turn_coupling"
+                                      : "coupling",
              key);
     tact_scene_where(s->scene, path, err);
 }
@@ -218,7 +222,7 @@ static int check_tool_axes(const struct tact_session *s, const struct session_co
     for (int i = 0; tool && i < 3; i++) {
         const int channel = c->is_rotation ? tool->attitude[i] : tool->position[i];
         if (!tact_session_find_haptic_axis(s, tool->device, channel)) {
-            locate_coupling(s, c, "stiffness", err);
+            set_error_key_of_coupling(s, c, "stiffness", err);
             return tact_error_set(err, -EINVAL,
                                   "the calibration file %.100s lacks the haptic axis %s of this "
                                   "tool, whose other axes it has: tact calibrate --axis %s",
@@ -231,8 +235,8 @@ static int check_tool_axes(const struct tact_session *s, const struct session_co
 }
 
 /* Checks that device numbers scaled to the joint's units are finite, and allow an energy bound. */
-static int check_scaled_numbers(const struct tact_session *s, const struct session_coupling *c,
-                                struct tact_error *err)
+static int check_coupling_gain_of_scale(const struct tact_session *s,
+                                        const struct session_coupling *c, struct tact_error *err)
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     const struct tact_scene_port *p = &c->port.numbers;
@@ -240,14 +244,14 @@ static int check_scaled_numbers(const struct tact_session *s, const struct sessi
     const char *file = s->scene->devices[c->port.calibrated_device].calibration;
     if (!isfinite(p->mass / s->period) || !isfinite(p->damping / s->period) ||
         !isfinite(p->friction) || !isfinite(p->resolution)) {
-        locate_coupling(s, c, "stiffness", err);
+        set_error_key_of_coupling(s, c, "stiffness", err);
         return tact_error_set(err, -EINVAL,
                               "the values of the calibration file %.100s overflow when they are "
                               "scaled by the inputs and outputs of %s",
                               file, name);
     }
     if (def->hard && !(c->port.bound_stiffness > 0.0)) {
-        locate_coupling(s, c, "hard", err);
+        set_error_key_of_coupling(s, c, "hard", err);
         return tact_error_set(
             err, -EINVAL,
             "the calibration file %.100s has no damping for the device of joint %s, so that "
@@ -277,14 +281,14 @@ static int check_calibrated_stiffness(const struct tact_session *s,
     const double stiffness = tact_session_coupling_gain(c) * def->stiffness;
     const double max_stiffness_without_friction =
         tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
-    const double max_silent_stiffness =
+    const double max_stiffness_without_vibration =
         tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution, s->period);
     const int was_wall_pressed_in_calibration = isfinite(c->port.stable_wall_stiffness);
     const double max_stiffness = tact_session_stiffest_of_port(s, c);
     const char *name = s->hands[c->hand].joint_names[c->link];
     const char *file = s->scene->devices[c->port.calibrated_device].calibration;
     if (!def->hard && stiffness > max_stiffness) {
-        locate_coupling(s, c, "stiffness", err);
+        set_error_key_of_coupling(s, c, "stiffness", err);
         return tact_error_set(
             err, -EINVAL,
             "%g N m/rad or N/m at the device of %s is over %g, the stiffest that it renders by "
@@ -293,17 +297,17 @@ static int check_calibrated_stiffness(const struct tact_session *s,
             was_wall_pressed_in_calibration &&
                     c->port.stable_wall_stiffness < max_stiffness_without_friction
                 ? "the largest wall stiffness that was stable in calibration"
-            : max_silent_stiffness < max_stiffness_without_friction &&
+            : max_stiffness_without_vibration < max_stiffness_without_friction &&
                     !was_wall_pressed_in_calibration
                 ? "2 friction / resolution"
                 : "damping / (period / 2 + delay)");
     }
-    if (stiffness > max_silent_stiffness) {
+    if (stiffness > max_stiffness_without_vibration) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%s may vibrate by a few steps of the sensor of its device, of %g m or rad: "
                      "its stiffness of %g N m/rad or N/m is over 2 friction / resolution, %g, of "
                      "the calibration file %.100s",
-                     name, p->resolution, stiffness, max_silent_stiffness, file);
+                     name, p->resolution, stiffness, max_stiffness_without_vibration, file);
     }
     return 0;
 }
@@ -323,7 +327,7 @@ static int check_coupling_damping(const struct tact_session *s, const struct ses
     if (damping <= max_damping) {
         return 0;
     }
-    locate_coupling(s, c, "damping", err);
+    set_error_key_of_coupling(s, c, "damping", err);
     return tact_error_set(err, -EINVAL,
                           "%g N m s/rad or N s/m at the device of %s is over %g, with which a "
                           "device of its mass, %g kg m^2 or kg, and delay, %g s, oscillates when "
@@ -338,9 +342,11 @@ static int is_reaction_sent(const struct tact_session *s, const struct session_c
 {
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
-        const int is_of_group = (out->port >= c && out->port < c + n) ||
-                                (out->tool && out->tool == c->tool && out->part == c->is_rotation);
-        if (is_of_group && strcmp(s->scene->devices[out->device].type, "operator")) {
+        const int is_output_of_coupling_group =
+            (out->port >= c && out->port < c + n) ||
+            (out->tool && out->tool == c->tool && out->part == c->is_rotation);
+        if (is_output_of_coupling_group &&
+            strcmp(s->scene->devices[out->device].type, "operator")) {
             return 1;
         }
     }
@@ -357,7 +363,7 @@ static void warn_about_unknown_device(const struct tact_session *s,
     if (c->port.are_axis_numbers_known || !is_reaction_sent(s, c, n)) {
         return;
     }
-    locate_coupling(s, c, "stiffness", &err);
+    set_error_key_of_coupling(s, c, "stiffness", &err);
     tact_error_set(
         &err, 0,
         "the %g N m/rad or N/m of %s are not checked: its device may rattle, whose mass, "
@@ -392,27 +398,27 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
         const struct tact_scene_coupling *def =
             s->scene->hands[c->hand].links[c->link].joint.coupling;
         if (def->hard && !c->port.are_axis_numbers_known) {
-            locate_coupling(s, c, "hard", err);
+            set_error_key_of_coupling(s, c, "hard", err);
             rc = tact_error_set(err, -EINVAL,
                                 "needs the numbers of the device of %s; expected \"device\" beside "
                                 "it, or a calibration file with that axis",
                                 s->hands[c->hand].joint_names[c->link]);
         } else if (def->device && c->port.calibrated_device >= 0) {
-            locate_coupling(s, c, "device", err);
+            set_error_key_of_coupling(s, c, "device", err);
             rc = tact_error_set(err, -EINVAL,
                                 "the numbers of this device are in %.100s too; expected one of the "
                                 "two",
                                 s->scene->devices[c->port.calibrated_device].calibration);
         } else if (c->port.calibrated_device >= 0) {
             rc = check_tool_axes(s, c, err);
-            rc = rc ? rc : check_scaled_numbers(s, c, err);
+            rc = rc ? rc : check_coupling_gain_of_scale(s, c, err);
             rc = rc ? rc : check_coupling_damping(s, c, err);
             rc = rc ? rc : check_calibrated_stiffness(s, c, err);
         } else if (c->port.are_axis_numbers_known) {
             rc = check_coupling_damping(s, c, err);
         }
         if (!rc) {
-            locate_coupling(s, c, "device", err);
+            set_error_key_of_coupling(s, c, "device", err);
             rc = tact_session_check_port_delay(s, tact_session_port_delay(s, c),
                                                s->hands[c->hand].joint_names[c->link], err);
         }

@@ -27,7 +27,7 @@ int tact_session_set_port_delay(struct session_port_delay *delay, double time, d
     /* a damaged log may state any delay */
     const double ticks = fmin(MAX_PORT_DELAY, fmax(0.0, time) / period);
     delay->count = (int)ceil(ticks - MAX_WHOLE_TICKS_ERROR);
-    delay->newer_force_fraction = fmax(0.0, delay->count - ticks);
+    delay->second_oldest_force_fraction = fmax(0.0, delay->count - ticks);
     delay->force = calloc((size_t)delay->count + 1, sizeof(double));
     return delay->force ? 0 : -ENOMEM;
 }
@@ -50,20 +50,21 @@ void tact_session_free_port_delays(struct tact_session *s)
 }
 
 /* The force that has acted since the last tick, mean over time. */
-static double mean_acting_force(const struct session_port_delay *delay, double sent_force)
+static double mean_delayed_port_force(const struct session_port_delay *delay, double sent_force)
 {
     if (delay->count == 0) {
         return sent_force;
     }
-    const double newer_sent_force = delay->count > 1 ? delay->force[delay->count - 2] : sent_force;
-    return delay->newer_force_fraction * newer_sent_force +
-           (1.0 - delay->newer_force_fraction) * delay->force[delay->count - 1];
+    const double second_oldest_acting_force =
+        delay->count > 1 ? delay->force[delay->count - 2] : sent_force;
+    return delay->second_oldest_force_fraction * second_oldest_acting_force +
+           (1.0 - delay->second_oldest_force_fraction) * delay->force[delay->count - 1];
 }
 
 double tact_session_port_work(struct session_port_delay *delay, double sent_force,
                               double displacement)
 {
-    const double work = -(mean_acting_force(delay, sent_force) * displacement);
+    const double work = -(mean_delayed_port_force(delay, sent_force) * displacement);
     if (delay->count > 0) {
         memmove(delay->force + 1, delay->force, (size_t)(delay->count - 1) * sizeof *delay->force);
         delay->force[0] = sent_force;
@@ -81,7 +82,7 @@ void tact_session_add_port_work(struct session_coupling *c, int n)
     }
     port->energy += work;
     /* a tool that moves freely gives its energy of motion back, which generates nothing */
-    const int is_in_free_motion = c->port.delay.ticks_without_contact > c->port.delay.count;
-    port->energy_absorbed_since_contact += is_in_free_motion ? fmax(0.0, work) : work;
+    const int is_port_in_free_motion = c->port.delay.ticks_without_contact > c->port.delay.count;
+    port->energy_absorbed_since_contact += is_port_in_free_motion ? fmax(0.0, work) : work;
     port->least_energy = fmin(port->least_energy, port->energy);
 }

@@ -15,10 +15,10 @@ struct session_coupling;
 /* Forces that were sent to a device before the last tick and have not acted yet, and the last one
  * that has. */
 struct session_port_delay {
-    int count;                    /* number of these forces; 0: a force acts at once */
-    double newer_force_fraction;  /* fraction of the tick, 0 to 1, in which the second oldest of
-                                     these forces acts; in the rest the oldest one acts */
-    double *force;                /* [count] newest first [N m, N] */
+    int count;                           /* number of these forces; 0: a force acts at once */
+    double second_oldest_force_fraction; /* fraction of the tick, 0 to 1, in which the second oldest
+                                    of these forces acts; in the rest the oldest one acts */
+    double *force;                       /* [count] newest first [N m, N] */
     double ticks_without_contact; /* number of ticks since the hand touched, up to count + 1: then
                     no force of a contact acts any more */
     uint32_t field;               /* offset of these values in the record */
@@ -31,7 +31,7 @@ struct session_drive_port {
     char name[256]; /* name of the joint; "JOINT DEVICE" where the joint has several of these
                        devices */
     struct session_port_delay delay;
-    double present_position; /* position of its device in this tick, as in its state */
+    double device_position_in_tick; /* position of its device in this tick, as in its state */
     struct session_drive_port_state {
         double position; /* position of the device in the last tick in which it had values, by its
                             inputs to the joint without offset and clamp [rad, m] */
@@ -64,8 +64,8 @@ struct session_port {
     double max_damping;           /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
     int has_clamped_inputs; /* 1: an input of the joint has a clamp, beyond which its device moves
                                too: the port counts that motion. 0 of an attitude */
-    double unclamped_input_sum; /* then the last good sum of the inputs without clamps [rad, m] */
-    uint32_t unclamped_field;   /* offset of that sum in the record */
+    double unclamped_input_sum;   /* then the last good sum of the inputs without clamps [rad, m] */
+    uint32_t unclamped_sum_field; /* offset of that sum in the record */
     struct session_port_delay delay;
 };
 

@@ -14,13 +14,13 @@
 #include "rt/safety_internal.h"
 #include "rt/session/admittance_internal.h"
 
-static void connect_position(const struct tact_session *s, struct session_position *p)
+static void connect_position_output(const struct tact_session *s, struct session_position *p)
 {
     const struct tact_device_info *info = &s->devices[p->device].device.info;
-    p->measuring_channel = info->output[p->channel].raw - 1;
+    p->position_measuring_channel = info->output[p->channel].raw - 1;
     p->output = -1;
     p->limit = DBL_MAX;
-    p->state.last_sent_position = p->state.anchor = info->input[p->measuring_channel].rest;
+    p->state.last_sent_position = p->state.anchor = info->input[p->position_measuring_channel].rest;
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
         if (out->kind == OUTPUT_POSITION && out->device == p->device &&
@@ -54,7 +54,7 @@ int tact_session_connect_positions(struct tact_session *s)
                 struct session_position *p = &s->positions->position[s->positions->count++];
                 p->device = i;
                 p->channel = k;
-                connect_position(s, p);
+                connect_position_output(s, p);
             }
         }
     }
@@ -72,10 +72,10 @@ static double get_joint_position(const struct tact_session *s, const struct sess
 }
 
 /* Sets the anchor: further motion of the joint is added to the position that was sent last. */
-static void anchor_position(struct session_position *p, double joint)
+static void anchor_device_to_joint_position(struct session_position *p, double joint)
 {
     p->state.anchor = p->state.last_sent_position;
-    p->state.joint_at_anchor = joint;
+    p->state.joint_position_at_anchor = joint;
 }
 
 /* Sets the anchor to the measured position once the device is present; until then, and while it is
@@ -84,16 +84,17 @@ static void update_known_device_position(const struct tact_session *s, struct se
                                          double joint)
 {
     const struct tact_device_input *in = &s->devices[p->device].input;
-    const double measured = in->channel[p->measuring_channel];
+    const double measured = in->channel[p->position_measuring_channel];
     if (in->state == TACT_DEVICE_LOST) {
-        p->state.is_known = 0.0;
-    } else if (p->state.is_known == 0.0 && in->state != TACT_DEVICE_STALE && isfinite(measured)) {
-        p->state.is_known = 1.0;
+        p->state.is_position_known = 0.0;
+    } else if (p->state.is_position_known == 0.0 && in->state != TACT_DEVICE_STALE &&
+               isfinite(measured)) {
+        p->state.is_position_known = 1.0;
         p->state.last_sent_position = measured;
-        anchor_position(p, joint);
+        anchor_device_to_joint_position(p, joint);
     }
-    if (p->state.is_known == 0.0) {
-        anchor_position(p, joint);
+    if (p->state.is_position_known == 0.0) {
+        anchor_device_to_joint_position(p, joint);
     }
 }
 
@@ -107,22 +108,23 @@ static double clamp_position(const struct session_position *p, double x)
 /* Displacement from the anchor that an output requests. Where a person pushes a joint beyond the
  * limit of the device, that part of the motion is not counted, so that the device moves back as
  * soon as the joint does. */
-static double compute_displacement(struct tact_session *s, struct session_position *p, double joint,
-                                   uint64_t tick)
+static double compute_position_displacement(struct tact_session *s, struct session_position *p,
+                                            double joint, uint64_t tick)
 {
     const struct session_output *out = &s->outputs[p->output];
     const double unclamped_device_position =
-        p->state.anchor + out->gain * (joint - p->state.joint_at_anchor);
+        p->state.anchor + out->gain * (joint - p->state.joint_position_at_anchor);
     const double clamped_device_position = clamp_position(p, unclamped_device_position);
     const int is_device_position_clamped = s->safety.state == TACT_SAFETY_ARMED &&
                                            clamped_device_position != unclamped_device_position &&
                                            isfinite(unclamped_device_position);
-    int32_t was_clamped = p->state.clamped != 0.0;
+    int32_t was_device_position_clamped = p->state.clamped != 0.0;
     tact_safety_count_clamp(&s->safety, p->output, unclamped_device_position, tick,
-                            is_device_position_clamped, &was_clamped);
-    p->state.clamped = was_clamped;
+                            is_device_position_clamped, &was_device_position_clamped);
+    p->state.clamped = was_device_position_clamped;
     if (is_device_position_clamped && p->is_admittance_joint) {
-        p->state.joint_at_anchor = joint - (clamped_device_position - p->state.anchor) / out->gain;
+        p->state.joint_position_at_anchor =
+            joint - (clamped_device_position - p->state.anchor) / out->gain;
     }
     return clamped_device_position - p->state.anchor;
 }
@@ -135,7 +137,7 @@ void tact_session_request_position_displacements(struct tact_session *s, uint64_
         update_known_device_position(s, p, joint);
         if (p->output >= 0) {
             const double gate = s->outputs[p->output].gate;
-            const double displacement = compute_displacement(s, p, joint, tick);
+            const double displacement = compute_position_displacement(s, p, joint, tick);
             s->requested_outputs[p->output] = gate > 0.0 ? gate * displacement : 0.0;
         }
     }
@@ -144,19 +146,21 @@ void tact_session_request_position_displacements(struct tact_session *s, uint64_
 /* Moves a device by the displacement that the armed safety chain allows. Where a person pushes a
  * joint faster than the rate limit, the rest of the motion is not counted, so that the device stops
  * when the joint does. */
-static void move_device_position(struct tact_session *s, struct session_position *p, double joint)
+static void advance_sent_device_position(struct tact_session *s, struct session_position *p,
+                                         double joint)
 {
     const struct session_output *out = &s->outputs[p->output];
     const double displacement = s->sent_outputs[p->output];
     p->state.last_sent_position = clamp_position(p, p->state.anchor + displacement);
     if (p->is_admittance_joint && s->safety.channel[p->output].slowed) {
-        p->state.joint_at_anchor = joint - displacement / (out->gain * s->safety.ramp * out->gate);
+        p->state.joint_position_at_anchor =
+            joint - displacement / (out->gain * s->safety.ramp * out->gate);
     }
 }
 
 void tact_session_send_limited_positions(struct tact_session *s)
 {
-    const int is_armed = s->safety.state == TACT_SAFETY_ARMED;
+    const int are_session_outputs_armed = s->safety.state == TACT_SAFETY_ARMED;
     for (int i = 0; i < s->positions->count; i++) {
         struct session_position *p = &s->positions->position[i];
         const double joint = get_joint_position(s, p), before = p->state.last_sent_position;
@@ -165,10 +169,10 @@ void tact_session_send_limited_positions(struct tact_session *s)
         }
         const struct session_output *out = &s->outputs[p->output];
         s->requested_outputs[p->output] += p->state.anchor;
-        if (is_armed && p->state.is_known != 0.0) {
-            move_device_position(s, p, joint);
+        if (are_session_outputs_armed && p->state.is_position_known != 0.0) {
+            advance_sent_device_position(s, p, joint);
         } else {
-            anchor_position(p, joint);
+            anchor_device_to_joint_position(p, joint);
         }
         s->sent_outputs[p->output] = p->state.last_sent_position;
         if (out->admittance) {

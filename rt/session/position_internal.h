@@ -10,16 +10,17 @@ struct session_positions {
     int count;
     struct session_position {
         int device, channel;
-        int measuring_channel;   /* input of the device that measures the position */
-        int output;              /* index of the output that moves it; -1: none */
-        int is_admittance_joint; /* 1: a person's force moves the joint */
-        double limit;            /* largest |position| [rad, m] */
+        int position_measuring_channel; /* input of the device that measures the position */
+        int output;                     /* index of the output that moves it; -1: none */
+        int is_admittance_joint;        /* 1: a person's force moves the joint */
+        double limit;                   /* largest |position| [rad, m] */
         struct session_position_state {
             double last_sent_position; /* position sent last [rad, m] */
             double anchor; /* position to which the motion of the joint is added [rad, m] */
-            double joint_at_anchor; /* position of the joint at the anchor [rad, m] */
-            double is_known;        /* 1: measured since the start, or since the device was lost */
-            double clamped;         /* 1: the limit acted in the last tick */
+            double joint_position_at_anchor; /* position of the joint at the anchor [rad, m] */
+            double
+                is_position_known; /* 1: measured since the start, or since the device was lost */
+            double clamped;        /* 1: the limit acted in the last tick */
         } state;
         uint32_t field; /* offset of its field in the record */
     } position[];

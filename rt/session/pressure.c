@@ -34,11 +34,12 @@ TACT_RECORD_CODE void tact_session_request_pressure(struct tact_session *s,
 
 void tact_session_choose_pressure_map(struct tact_session *s, uint64_t tick)
 {
-    int is_log_map_due_in_tick =
+    int is_logged_pressure_map_due =
         s->recorder && s->pressure_log_interval && tick % s->pressure_log_interval == 0;
-    struct tact_pressure *log_map = is_log_map_due_in_tick ? s->pressure : NULL;
-    s->is_pressure_map_logged = is_log_map_due_in_tick;
-    s->pressure_map_of_tick = s->requested_pressure_map ? s->requested_pressure_map : log_map;
+    struct tact_pressure *pressure_map_for_log = is_logged_pressure_map_due ? s->pressure : NULL;
+    s->is_pressure_map_logged = is_logged_pressure_map_due;
+    s->pressure_map_of_tick =
+        s->requested_pressure_map ? s->requested_pressure_map : pressure_map_for_log;
     s->requested_pressure_map = NULL;
     tact_world_keep_pressure(s->world, s->pressure_map_of_tick);
 }

@@ -64,11 +64,11 @@ static size_t attach_mesh_files(const struct tact_scene_shape *shapes, uint32_t 
                                 struct tact_log_attachment *out, size_t attachment_count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        int is_attached = !shapes[i].file_data;
-        for (size_t k = 0; k < attachment_count && !is_attached; k++) {
-            is_attached = !strcmp(out[k].name, shapes[i].file);
+        int is_file_attached_to_log = !shapes[i].file_data;
+        for (size_t k = 0; k < attachment_count && !is_file_attached_to_log; k++) {
+            is_file_attached_to_log = !strcmp(out[k].name, shapes[i].file);
         }
-        if (!is_attached) {
+        if (!is_file_attached_to_log) {
             out[attachment_count++] =
                 (struct tact_log_attachment){shapes[i].file, "application/octet-stream",
                                              shapes[i].file_data, (size_t)shapes[i].file_size};
@@ -81,11 +81,11 @@ static size_t attach_mesh_files(const struct tact_scene_shape *shapes, uint32_t 
 static size_t attach_calibration_file(const struct tact_scene_device *device,
                                       struct tact_log_attachment *out, size_t attachment_count)
 {
-    bool is_attached = !device->calibration;
-    for (size_t k = 0; k < attachment_count && !is_attached; k++) {
-        is_attached = !strcmp(out[k].name, device->calibration);
+    bool is_file_attached_to_log = !device->calibration;
+    for (size_t k = 0; k < attachment_count && !is_file_attached_to_log; k++) {
+        is_file_attached_to_log = !strcmp(out[k].name, device->calibration);
     }
-    if (!is_attached) {
+    if (!is_file_attached_to_log) {
         out[attachment_count++] =
             (struct tact_log_attachment){device->calibration, "application/yaml",
                                          device->calibration_text, device->calibration_size};
@@ -99,11 +99,11 @@ static size_t attach_hand_files(const struct tact_scene_hand *hand, struct tact_
 {
     for (uint32_t i = 0; i < hand->sources_count; i++) {
         const struct tact_scene_hand_source *file = &hand->sources[i];
-        int is_attached = 0;
-        for (size_t k = 0; k < attachment_count && !is_attached; k++) {
-            is_attached = !strcmp(out[k].name, file->name);
+        int is_file_attached_to_log = 0;
+        for (size_t k = 0; k < attachment_count && !is_file_attached_to_log; k++) {
+            is_file_attached_to_log = !strcmp(out[k].name, file->name);
         }
-        if (!is_attached) {
+        if (!is_file_attached_to_log) {
             out[attachment_count++] = (struct tact_log_attachment){
                 file->name, "application/octet-stream", file->data, (size_t)file->size};
         }
@@ -140,7 +140,7 @@ static size_t collect_attachments(const struct tact_session *s, const char *devi
 }
 
 /* Arrays for the log topics of a session, and those added by its caller. */
-struct lists {
+struct recorder_content_lists {
     struct tact_recorder_content content;
     struct tact_log_attachment *attachments;
     struct tact_log_fact *facts;
@@ -154,7 +154,7 @@ struct lists {
     char (*sensor_names)[2 * TACT_DEVICE_NAME];
 };
 
-static const struct tact_recorder_content empty_content;
+static const struct tact_recorder_content empty_recorder_content;
 
 /* The caller's entries come first; their offsets also count from the start of the record. */
 #define RESERVE_RECORDER_LIST(list, count)                                                         \
@@ -166,9 +166,10 @@ static const struct tact_recorder_content empty_content;
         l->content.count = also->count;                                                            \
     } while (0)
 
-static int allocate_content_lists(const struct tact_session *s, struct lists *l)
+static int allocate_content_lists(const struct tact_session *s, struct recorder_content_lists *l)
 {
-    const struct tact_recorder_content *also = s->options.also ? s->options.also : &empty_content;
+    const struct tact_recorder_content *also =
+        s->options.also ? s->options.also : &empty_recorder_content;
     size_t shapes = (size_t)tact_world_shape_count(s->world), links = 0, files = 0;
     size_t bodies = (size_t)tact_world_body_count(s->world);
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
@@ -201,7 +202,7 @@ static int allocate_content_lists(const struct tact_session *s, struct lists *l)
     return 0;
 }
 
-static void free_content_lists(struct lists *l)
+static void free_content_lists(struct recorder_content_lists *l)
 {
     void *blocks[] = {l->attachments, l->facts,   l->joints,        l->bodies, l->links,
                       l->contacts,    l->sensors, l->contact_names, l->shapes, l->sensor_names};
@@ -211,7 +212,8 @@ static void free_content_lists(struct lists *l)
 }
 
 static void list_recorder_shapes(const struct tact_scene_shape *shapes, uint32_t count,
-                                 const char *frame, const struct tact_pose *fixed, struct lists *l)
+                                 const char *frame, const struct tact_pose *fixed,
+                                 struct recorder_content_lists *l)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct tact_recorder_shape *out = &l->shapes[l->content.shape_count++];
@@ -233,7 +235,7 @@ static struct tact_pose get_body_pose(const double position[3], const double qua
     return pose;
 }
 
-static void list_recorder_bodies(const struct tact_session *s, struct lists *l)
+static void list_recorder_bodies(const struct tact_session *s, struct recorder_content_lists *l)
 {
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         l->bodies[l->content.body_count++] =
@@ -248,40 +250,41 @@ static void list_recorder_bodies(const struct tact_session *s, struct lists *l)
 }
 
 /* The frame of a link, for /tf; of a base that moves one for all six coordinates. */
-static void list_recorder_link(const struct tact_session *s, uint32_t index, uint32_t k,
-                               struct lists *l)
+static void list_recorder_link_and_joint(const struct tact_session *s, uint32_t index, uint32_t k,
+                                         struct recorder_content_lists *l)
 {
     const struct tact_scene_hand *hand = &s->scene->hands[index];
     const struct session_hand *h = &s->hands[index];
     const struct tact_scene_link *link = &hand->links[k];
     const struct tact_pose base = get_body_pose(hand->position, hand->quat_wxyz),
                            pose = get_body_pose(link->joint.position, link->joint.quat_wxyz);
-    const bool is_base = k < (uint32_t)h->base_coordinate_count,
+    const bool is_base_coordinate = k < (uint32_t)h->base_coordinate_count,
                fixed = !link->parent && !h->base_coordinate_count;
     struct tact_pose world;
     struct tact_recorder_link *out = &l->links[l->content.link_count++];
-    *out = (struct tact_recorder_link){.name = tact_session_link_name(s, (int)index, (int)k),
-                                       .parent = fixed || is_base ? "world" : h->base_name,
-                                       .slides = is_base ? TACT_RECORDER_BASE
-                                                         : !strcmp(link->joint.type, "slide"),
-                                       .position = is_base ? h->q : h->q + k};
+    *out = (struct tact_recorder_link){
+        .name = tact_session_link_name(s, (int)index, (int)k),
+        .parent = fixed || is_base_coordinate ? "world" : h->base_name,
+        .slides = is_base_coordinate ? TACT_RECORDER_BASE : !strcmp(link->joint.type, "slide"),
+        .position = is_base_coordinate ? h->q : h->q + k};
     for (uint32_t p = 0; link->parent && p < k; p++) {
         if (!strcmp(hand->links[p].name, link->parent)) {
             out->parent = h->joint_names[p];
         }
     }
     tact_pose_mul(&world, &base, &pose);
-    memcpy(out->pose, is_base ? &base : fixed ? &world : &pose, sizeof out->pose);
+    memcpy(out->pose, is_base_coordinate ? &base : fixed ? &world : &pose, sizeof out->pose);
     memcpy(out->axis, link->joint.axis, sizeof out->axis);
 }
 
-static void list_recorder_hand(const struct tact_session *s, uint32_t index, struct lists *l)
+static void list_recorder_hand(const struct tact_session *s, uint32_t index,
+                               struct recorder_content_lists *l)
 {
     const struct tact_scene_hand *hand = &s->scene->hands[index];
     const struct session_hand *h = &s->hands[index];
     for (uint32_t k = 0; k < hand->links_count; k++) {
         if (k + 1 >= (uint32_t)h->base_coordinate_count) {
-            list_recorder_link(s, index, k, l);
+            list_recorder_link_and_joint(s, index, k, l);
             list_recorder_shapes(hand->links[k].shapes, hand->links[k].shapes_count,
                                  tact_session_link_name(s, (int)index, (int)k), NULL, l);
         }
@@ -293,7 +296,7 @@ static void list_recorder_hand(const struct tact_session *s, uint32_t index, str
 /* Names of topics are unique, as those of fields, and only contain characters that are allowed in a
  * topic. at: offset of the pair's fields. */
 static int list_recorder_contact(struct tact_session *s, int pair, uint32_t at,
-                                 struct tact_layout *topics, struct lists *l)
+                                 struct tact_layout *topics, struct recorder_content_lists *l)
 {
     char name[PAIR_NAME_BYTES];
     size_t i = l->content.contact_count;
@@ -315,7 +318,7 @@ static int list_recorder_contact(struct tact_session *s, int pair, uint32_t at,
 }
 
 /* In a replay contacts have fields of their own in the record, otherwise an element of its list. */
-static int list_recorder_contacts(struct tact_session *s, struct lists *l)
+static int list_recorder_contacts(struct tact_session *s, struct recorder_content_lists *l)
 {
     struct tact_layout topics = {0};
     int rc = 0;
@@ -339,7 +342,7 @@ static int list_recorder_contacts(struct tact_session *s, struct lists *l)
 
 /* Lists the measured wrenches of force-torque sensors, named by device and sensor: "board_wrist".
  */
-static void list_recorder_sensors(const struct tact_session *s, struct lists *l)
+static void list_recorder_sensors(const struct tact_session *s, struct recorder_content_lists *l)
 {
     for (int i = 0, n = 0; i < s->device_count; i++) {
         const struct session_device *d = &s->devices[i];
@@ -360,14 +363,15 @@ static void list_recorder_sensors(const struct tact_session *s, struct lists *l)
     }
 }
 
-static void add_recorder_facts(struct lists *l, const struct tact_log_fact *facts, size_t count)
+static void add_recorder_facts(struct recorder_content_lists *l, const struct tact_log_fact *facts,
+                               size_t count)
 {
     memcpy(l->facts + l->content.fact_count, facts, count * sizeof *facts);
     l->content.fact_count += count;
 }
 
 /* Fills all content of the log except attachments and facts. */
-static int fill_content_lists(struct tact_session *s, struct lists *l)
+static int fill_content_lists(struct tact_session *s, struct recorder_content_lists *l)
 {
     l->content.layout = &s->layout;
     list_recorder_bodies(s, l);
@@ -384,11 +388,12 @@ static int fill_content_lists(struct tact_session *s, struct lists *l)
     return 0;
 }
 
-static int open_log_with_lists(struct tact_session *s, struct lists *l, const char *devices,
-                               struct tact_error *err)
+static int open_session_log(struct tact_session *s, struct recorder_content_lists *l,
+                            const char *devices, struct tact_error *err)
 {
     struct tact_recorder_options options = tact_recorder_options_default();
-    const struct tact_recorder_content *also = s->options.also ? s->options.also : &empty_content;
+    const struct tact_recorder_content *also =
+        s->options.also ? s->options.also : &empty_recorder_content;
     const struct tact_scene_recorder *split = &s->scene->recorder;
     double seconds =
         s->options.split_seconds > 0.0 ? s->options.split_seconds : split->split_seconds;
@@ -423,7 +428,7 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
         return 0;
     }
     struct tact_facts f;
-    struct lists l = {0};
+    struct recorder_content_lists l = {0};
     char period[32], ticks[32], results[32];
     tact_facts_gather(&f);
     tact_number_print(period, sizeof period, "%.17g", s->period);
@@ -449,7 +454,7 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
     int rc = devices ? allocate_content_lists(s, &l) : -ENOMEM;
     if (!rc) {
         add_recorder_facts(&l, facts, sizeof facts / sizeof *facts);
-        rc = open_log_with_lists(s, &l, devices, err);
+        rc = open_session_log(s, &l, devices, err);
     }
     free(devices);
     free_content_lists(&l);
@@ -458,7 +463,7 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
 
 int tact_session_topics(struct tact_session *s, struct tact_topics **out, struct tact_error *err)
 {
-    struct lists l = {0};
+    struct recorder_content_lists l = {0};
     int rc = allocate_content_lists(s, &l);
     rc = rc ? rc : fill_content_lists(s, &l);
     rc = rc ? tact_error_set(err, rc, "out of memory")

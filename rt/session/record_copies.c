@@ -46,7 +46,8 @@ static int add_coupling(const struct tact_session *s, struct session_record_copi
         rc = rc ? rc : add_copy(copies, delay->field + 1, delay->force, (size_t)delay->count);
     }
     if (c->port.has_clamped_inputs) {
-        rc = rc ? rc : add_copy(copies, c->port.unclamped_field, &c->port.unclamped_input_sum, 1);
+        rc = rc ? rc
+                : add_copy(copies, c->port.unclamped_sum_field, &c->port.unclamped_input_sum, 1);
     }
     return rc;
 }

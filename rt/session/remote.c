@@ -13,11 +13,12 @@
 #include "rt/session/remote_internal.h"
 
 /* values of the device channel `held`, which states to the other site if this one is engaged */
-#define HELD_CHANNEL_WITH_DEADMAN 1.0
-#define HELD_CHANNEL_WITHOUT_DEADMAN 2.0    /* `held` of a site that has no deadman */
-#define HELD_CHANNEL_OTHER_SITE_LOST (-1.0) /* `held` of a site that lost contact with this one */
+#define HELD_VALUE_WITH_DEADMAN 1.0
+#define HELD_VALUE_WITHOUT_DEADMAN 2.0    /* `held` of a site that has no deadman */
+#define HELD_VALUE_OTHER_SITE_LOST (-1.0) /* `held` of a site that lost contact with this one */
 
-static struct tact_wave_tie make_wave_tie(const struct tact_scene_remote *def, double period)
+static struct tact_wave_tie wave_tie_of_scene_remote(const struct tact_scene_remote *def,
+                                                     double period)
 {
     return (struct tact_wave_tie){def->impedance, def->stiffness, def->damping, period, def->tank};
 }
@@ -26,11 +27,12 @@ static struct tact_wave_tie make_wave_tie(const struct tact_scene_remote *def, d
 static void compute_tie_drive(const struct tact_scene_remote *def, double period, double *stiffness,
                               double *damping)
 {
-    const int waves = !strcmp(def->mode, "waves");
-    const struct tact_wave_tie wave_tie = make_wave_tie(def, period);
-    const double drive_gain_fraction = waves ? tact_wave_drive_gain_fraction(&wave_tie) : 1.0;
+    const int is_wave_tie = !strcmp(def->mode, "waves");
+    const struct tact_wave_tie wave_tie = wave_tie_of_scene_remote(def, period);
+    const double drive_gain_fraction = is_wave_tie ? tact_wave_drive_gain_fraction(&wave_tie) : 1.0;
     *stiffness = drive_gain_fraction * def->stiffness;
-    *damping = waves && def->stiffness == 0.0 ? def->impedance : drive_gain_fraction * def->damping;
+    *damping =
+        is_wave_tie && def->stiffness == 0.0 ? def->impedance : drive_gain_fraction * def->damping;
 }
 
 void tact_session_add_remote_drive(const struct tact_scene *scene, const char *joint,
@@ -73,8 +75,9 @@ static int find_remote_channels(struct tact_session *s, struct session_remote *r
 }
 
 /* Index of a channel that devices to another site may lack, or -1. */
-static int find_optional_channel(const struct tact_session *s, const struct session_remote *r,
-                                 const char *name, int output)
+static int find_optional_remote_channel(const struct tact_session *s,
+                                        const struct session_remote *r, const char *name,
+                                        int output)
 {
     const struct tact_device_info *info = &s->devices[r->device].device.info;
     const struct tact_device_channel *channel = output ? info->output : info->input;
@@ -86,17 +89,17 @@ static int find_optional_channel(const struct tact_session *s, const struct sess
     return found;
 }
 
-static void find_optional_channels(struct tact_session *s, struct session_remote *r)
+static void find_optional_remote_channels(struct tact_session *s, struct session_remote *r)
 {
-    r->in.other_site_clutch = find_optional_channel(s, r, "other_clutched", 0);
-    r->in.other_fault = find_optional_channel(s, r, "other_fault", 0);
-    r->out.terms = find_optional_channel(s, r, "terms", 1);
-    r->out.clutched = find_optional_channel(s, r, "clutched", 1);
-    r->out.fault = find_optional_channel(s, r, "fault", 1);
-    r->is_first = 1;
-    for (const struct session_remote *earlier_remote = s->remotes; earlier_remote < r;
-         earlier_remote++) {
-        r->is_first &= earlier_remote->device != r->device;
+    r->in.other_site_clutch = find_optional_remote_channel(s, r, "other_clutched", 0);
+    r->in.other_fault = find_optional_remote_channel(s, r, "other_fault", 0);
+    r->out.terms = find_optional_remote_channel(s, r, "terms", 1);
+    r->out.clutched = find_optional_remote_channel(s, r, "clutched", 1);
+    r->out.fault = find_optional_remote_channel(s, r, "fault", 1);
+    r->is_first_tie_of_device = 1;
+    for (const struct session_remote *earlier_session_remote = s->remotes;
+         earlier_session_remote < r; earlier_session_remote++) {
+        r->is_first_tie_of_device &= earlier_session_remote->device != r->device;
     }
 }
 
@@ -105,7 +108,7 @@ static int connect_remote_joint(struct tact_session *s, uint32_t index, struct t
     struct session_remote *r = &s->remotes[index];
     const struct tact_scene_remote *def = &s->scene->remotes[index];
     r->def = def;
-    r->wave_tie = make_wave_tie(def, s->period);
+    r->wave_tie = wave_tie_of_scene_remote(def, s->period);
     r->mode = !strcmp(def->mode, "waves")            ? REMOTE_WAVES
               : !strcmp(def->mode, "position_force") ? REMOTE_POSITION_FORCE
               : !strcmp(def->mode, "model")          ? REMOTE_MODEL
@@ -132,7 +135,7 @@ static int connect_remote_joint(struct tact_session *s, uint32_t index, struct t
     r->terms = tact_session_remote_terms(s->scene, def->device);
     const int rc = find_remote_channels(s, r, err);
     if (!rc) {
-        find_optional_channels(s, r);
+        find_optional_remote_channels(s, r);
     }
     return rc;
 }
@@ -213,7 +216,7 @@ static const struct tact_device_input *device_input_of_tie(const struct tact_ses
 
 /* 1 where this site allows the tie: its own deadman is held, nothing is at fault, and the deadman
  * was released since a fault was cleared or the other site was lost. */
-static int is_tie_allowed_here(const struct tact_session *s, const struct session_remote *r)
+static int is_tie_allowed_at_this_site(const struct tact_session *s, const struct session_remote *r)
 {
     return s->is_deadman_held && s->safety.state != TACT_SAFETY_FAULT && !s->safety.await_release &&
            r->state.must_release_deadman_to_reengage == 0.0;
@@ -224,11 +227,11 @@ static int is_tie_allowed_here(const struct tact_session *s, const struct sessio
 static void update_reengagement(const struct tact_session *s, struct session_remote *r)
 {
     const struct tact_device_input *in = device_input_of_tie(s, r);
-    const double other_site_held = in->channel[r->in.held];
+    const double other_site_held_channel_value = in->channel[r->in.held];
     const int is_engaging_deadman_held =
-        s->deadman_device >= 0
-            ? s->is_deadman_held
-            : other_site_held > 0.5 && other_site_held < HELD_CHANNEL_WITHOUT_DEADMAN;
+        s->deadman_device >= 0 ? s->is_deadman_held
+                               : other_site_held_channel_value > 0.5 &&
+                                     other_site_held_channel_value < HELD_VALUE_WITHOUT_DEADMAN;
     if (in->state == TACT_DEVICE_LOST) {
         r->state.must_release_deadman_to_reengage = r->state.has_been_connected;
     } else if (in->state == TACT_DEVICE_OK) {
@@ -238,11 +241,11 @@ static void update_reengagement(const struct tact_session *s, struct session_rem
     }
 }
 
-static int is_finite_input(const struct session_remote *r, const struct tact_device_input *in)
+static int has_tie_finite_inputs(const struct session_remote *r, const struct tact_device_input *in)
 {
     int is_finite = isfinite(in->channel[r->in.round_trip]);
     for (int k = 0; k < r->vector_tie_count; k++) {
-        const struct session_remote *part = r->vector_ties[k];
+        const struct session_remote *part = r->ties_of_vector[k];
         is_finite = is_finite && isfinite(in->channel[part->in.wave]) &&
                     isfinite(in->channel[part->in.position]) &&
                     isfinite(in->channel[part->in.force]);
@@ -253,8 +256,8 @@ static int is_finite_input(const struct session_remote *r, const struct tact_dev
 /* Value of state.ticks while not engaged. -1 after silence of a line of waves, whose ends the
  * position correction brings together again; 0 otherwise: on engagement the offset between the
  * positions of the two sites is then set anew. */
-static double disengaged_ticks_value(const struct session_remote *r,
-                                     const struct tact_device_input *in)
+static double state_ticks_while_disengaged(const struct session_remote *r,
+                                           const struct tact_device_input *in)
 {
     const int has_site_gone_silent =
         (in->state != TACT_DEVICE_OK || in->channel[r->in.held] < 0.0) && r->mode == REMOTE_WAVES;
@@ -263,22 +266,22 @@ static double disengaged_ticks_value(const struct session_remote *r,
 
 /* Engages a tie without a jump: once the force of the last engagement has faded, and with the end
  * of the line where it is. */
-static void update_engagement(struct tact_session *s, struct session_remote *r, double now)
+static void update_tie_engagement(struct tact_session *s, struct session_remote *r, double now)
 {
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
     update_reengagement(s, r);
     tact_session_set_arrived_wave_kind(s, r);
     if (in->state != TACT_DEVICE_OK || in->channel[r->in.held] <= 0.5 ||
-        !is_tie_allowed_here(s, r) || !is_finite_input(r, in) ||
+        !is_tie_allowed_at_this_site(s, r) || !has_tie_finite_inputs(r, in) ||
         (state->ticks <= 0.0 && state->force_fraction > 0.0)) {
-        state->ticks = disengaged_ticks_value(r, in);
+        state->ticks = state_ticks_while_disengaged(r, in);
         state->force_fraction = tact_session_faded_force_fraction(s, r);
         return;
     }
     if (state->ticks == 0.0) {
         tact_session_zero_position_offset(s, r);
-        state->must_zero_offset = r->mode == REMOTE_WAVES;
+        state->must_zero_position_offset = r->mode == REMOTE_WAVES;
     }
     if (state->ticks <= 0.0) {
         state->energy_tank = r->def->tank;
@@ -310,17 +313,17 @@ static void update_target_from_position(const struct tact_session *s, struct ses
         state->rate = 0.0;
         return;
     }
-    if (r->is_attitude) {
-        if (r->vector_component == 0) { /* sets all three components */
+    if (r->is_attitude_tie) {
+        if (r->tie_index_in_vector == 0) { /* sets all three components */
             tact_session_track_remote_attitude(s, r);
         }
         return;
     }
-    const double arrived_position = in->channel[r->in.position];
-    state->rate += REMOTE_RATE_FILTER_WEIGHT *
-                   ((arrived_position - state->other_site_position) / s->period - state->rate);
-    state->other_site_position = arrived_position;
-    state->target = arrived_position - state->offset;
+    const double received_position = in->channel[r->in.position];
+    state->rate += TIE_RATE_FILTER_WEIGHT *
+                   ((received_position - state->other_site_position) / s->period - state->rate);
+    state->other_site_position = received_position;
+    state->target = received_position - state->offset;
 }
 
 /* The joint's drive is that of the tie and of a coupling together. */
@@ -331,13 +334,14 @@ static void set_tied_joint_target(const struct tact_session *s, struct session_r
         s->scene->hands[r->hand].links[r->link].joint.coupling;
     const double stiffness = joint_coupling ? joint_coupling->stiffness : 0.0;
     double *target = &hand.target[r->link];
-    r->tie_target = r->stiffness > 0.0 ? r->state.target : hand.q[r->link];
-    if (r->axes) { /* the targets of a vector are set once all three components have a tie_target */
+    r->tick_target_of_tie = r->stiffness > 0.0 ? r->state.target : hand.q[r->link];
+    if (r->axes) { /* the targets of a vector are set once all three components have a
+                      tick_target_of_tie */
         return;
     }
-    *target = r->coupling ? (stiffness * *target + r->stiffness * r->tie_target) /
+    *target = r->coupling ? (stiffness * *target + r->stiffness * r->tick_target_of_tie) /
                                 (stiffness + r->stiffness)
-                          : r->tie_target;
+                          : r->tick_target_of_tie;
 }
 
 static void set_tied_joint_rate(const struct tact_session *s, struct session_remote *r)
@@ -349,7 +353,7 @@ static void set_tied_joint_rate(const struct tact_session *s, struct session_rem
                  tie_rate = tact_session_tie_target_rate(s, r);
     double *rate = &hand.target_rate[r->link];
     if (r->axes) {
-        if (r->vector_component == 0) {
+        if (r->tie_index_in_vector == 0) {
             tact_session_add_tie_to_unequal_rates(s, r);
         }
         return;
@@ -368,7 +372,8 @@ static void update_tie_target(struct tact_session *s, struct session_remote *r)
         if (r->state.ticks > 0.0) {
             tact_session_render_remote_wall(s, r, hand.q[r->link], tied_joint_rate);
         } else {
-            r->model.wall_rendered_at_person = (struct tact_wall_rendering){.delayed_force = 0.0};
+            r->model.wall_rendered_at_person =
+                (struct tact_wall_rendering){.delayed_wall_force = 0.0};
             r->state.rate = tact_session_rate_to_fade_force(s, r, tied_joint_rate);
         }
     } else {
@@ -380,7 +385,7 @@ static void update_tie_target(struct tact_session *s, struct session_remote *r)
 void tact_session_set_tie_targets(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; i < s->remote_count; i++) {
-        update_engagement(s, &s->remotes[i], (double)tick + 1.0);
+        update_tie_engagement(s, &s->remotes[i], (double)tick + 1.0);
     }
     for (int i = 0; i < s->remote_count; i++) {
         update_tie_target(s, &s->remotes[i]);
@@ -389,7 +394,7 @@ void tact_session_set_tie_targets(struct tact_session *s, uint64_t tick)
         set_tied_joint_target(s, &s->remotes[i]);
     }
     for (int i = 0; i < s->remote_count; i++) {
-        if (s->remotes[i].axes && s->remotes[i].vector_component == 0) {
+        if (s->remotes[i].axes && s->remotes[i].tie_index_in_vector == 0) {
             tact_session_add_tie_to_unequal_targets(s, &s->remotes[i]);
         }
     }
@@ -399,14 +404,13 @@ void tact_session_set_tie_targets(struct tact_session *s, uint64_t tick)
 }
 
 /* Sends the state of this site (held, clutch, fault) to the other site. */
-static void send_site_state(const struct tact_session *s, const struct session_remote *r,
-                            double *out)
+static void send_tie_and_site_state(const struct tact_session *s, const struct session_remote *r,
+                                    double *out)
 {
-    out[r->out.held] = r->state.must_release_deadman_to_reengage > 0.0
-                           ? HELD_CHANNEL_OTHER_SITE_LOST
-                       : !is_tie_allowed_here(s, r) ? 0.0
-                       : s->deadman_device >= 0     ? HELD_CHANNEL_WITH_DEADMAN
-                                                    : HELD_CHANNEL_WITHOUT_DEADMAN;
+    out[r->out.held] = r->state.must_release_deadman_to_reengage > 0.0 ? HELD_VALUE_OTHER_SITE_LOST
+                       : !is_tie_allowed_at_this_site(s, r)            ? 0.0
+                       : s->deadman_device >= 0                        ? HELD_VALUE_WITH_DEADMAN
+                                                                       : HELD_VALUE_WITHOUT_DEADMAN;
     if (r->out.terms >= 0) {
         out[r->out.terms] = r->terms;
     }
@@ -427,9 +431,9 @@ void tact_session_send_to_other_sites(struct tact_session *s)
         double *out = s->devices[r->device].output;
         /* A joint without a coupling has the tie as its only drive, whose torque may be at a force
          * limit. */
-        r->state.force = r->coupling
-                             ? r->stiffness * (r->tie_target - q) + r->damping * (r->state.rate - v)
-                             : hand.torque[r->link];
+        r->state.force = r->coupling ? r->stiffness * (r->tick_target_of_tie - q) +
+                                           r->damping * (r->state.rate - v)
+                                     : hand.torque[r->link];
         if (r->coupling) {
             r->coupling->torque_from_other_site = r->state.force;
         }
@@ -445,7 +449,7 @@ void tact_session_send_to_other_sites(struct tact_session *s)
         if (r->mode == REMOTE_MODEL && r->stiffness > 0.0) {
             tact_session_send_found_wall(s, r, out);
         }
-        send_site_state(s, r, out);
+        send_tie_and_site_state(s, r, out);
     }
     tact_session_rotate_line_ends(s);
 }
@@ -459,21 +463,22 @@ void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t
         struct session_remote *r = &s->remotes[i];
         const struct tact_device_input *in = device_input_of_tie(s, r);
         const int channels[2] = {r->in.other_site_clutch, r->in.other_fault};
-        int site_condition = 0;
+        int clutch_and_fault_bits = 0;
         for (int k = 0; k < 2; k++) {
-            site_condition |= (channels[k] >= 0 && in->channel[channels[k]] > 0.5) << k;
+            clutch_and_fault_bits |= (channels[k] >= 0 && in->channel[channels[k]] > 0.5) << k;
         }
-        if (!r->is_first || in->state != TACT_DEVICE_OK || site_condition == r->site_condition ||
+        if (!r->is_first_tie_of_device || in->state != TACT_DEVICE_OK ||
+            clutch_and_fault_bits == r->clutch_and_fault_bits ||
             tick < r->site_condition_log_tick) {
             continue;
         }
         for (int k = 0; k < 2; k++) {
-            if ((site_condition ^ r->site_condition) >> k & 1) {
+            if ((clutch_and_fault_bits ^ r->clutch_and_fault_bits) >> k & 1) {
                 tact_recorder_event_rt(s->recorder, tick, now, "other site",
-                                       texts[k][site_condition >> k & 1]);
+                                       texts[k][clutch_and_fault_bits >> k & 1]);
             }
         }
-        r->site_condition = site_condition;
+        r->clutch_and_fault_bits = clutch_and_fault_bits;
         r->site_condition_log_tick = tick + (uint64_t)(1.0 / s->period);
     }
 }

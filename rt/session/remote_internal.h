@@ -20,9 +20,11 @@ struct session_remote {
         int wave, position, force, held;
         int terms, clutched, fault;
     } out;
-    int is_first;       /* 1: first tie of its device; it watches the state of the other site */
-    int site_condition; /* state of the other site as last logged: bit 0 its clutch, bit 1 its fault
-                         */
+    int is_first_tie_of_device; /* 1: first tie of its device; it watches the state of the other
+                                   site */
+    int clutch_and_fault_bits;  /* state of the other site as last logged: bit 0 its clutch, bit 1
+                                 * its fault
+                                 */
     /* first tick in which a changed state of the other site is logged */
     uint64_t site_condition_log_tick;
     double terms; /* number of what both sites must agree on: rt/remote_terms_internal.h */
@@ -30,10 +32,12 @@ struct session_remote {
     double stiffness,
         damping; /* stiffness and damping of the joint's drive that belong to this tie */
     /* Ties of the same vector: of a base's position or attitude x, y and z, of a joint itself. */
-    struct session_remote *vector_ties[3];
-    int vector_tie_count; /* 1 or 3 */
-    int vector_component; /* index of this tie in its vector: part[component] is the tie itself */
-    int is_attitude; /* 1: an attitude; positions are rotation vectors, rates angular velocities */
+    struct session_remote *ties_of_vector[3];
+    int vector_tie_count;    /* 1 or 3 */
+    int tie_index_in_vector; /* index of this tie in its vector: part[component] is the tie itself
+                              */
+    int is_attitude_tie; /* 1: an attitude; positions are rotation vectors, rates angular velocities
+                          */
     /* [9] axes of the coupling, columns in the world, where it has other numbers along each; NULL:
      * it has none */
     const double *axes;
@@ -42,9 +46,11 @@ struct session_remote {
     enum tact_wave_kind arrived_wave_kind; /* kind of the waves that arrived for its vector */
     int is_line_end_held; /* 1: no wave is used in the tick, and the end of a robot's line stands
                              still */
-    double energy_added_to_wave; /* what the force of a robot's end added to the square of the wave
-                                    that arrived in the tick, while force_fraction rises [W] */
-    double tie_target; /* target of this tie in the tick, part of the drive's target [rad, m] */
+    double
+        squared_wave_added_at_robot; /* what the force of a robot's end added to the square of the
+                                 wave that arrived in the tick, while force_fraction rises [W] */
+    double tick_target_of_tie; /* target of this tie in the tick, part of the drive's target [rad,
+                                  m] */
     struct session_remote_state {
         double target; /* position of the line's end, to which the tie's spring pulls the joint
                           [rad, m] */
@@ -61,12 +67,13 @@ struct session_remote {
         double has_been_connected; /* 1: the other site has been connected since the start */
         double must_release_deadman_to_reengage; /* 1: the other site was lost; the deadman must be
                                  released before re-engaging */
-        double force_fraction;   /* fraction of the force that a person feels, 0 to 1 [1] */
-        double energy_tank;      /* energy left in the tank for position corrections [J] */
-        double work;             /* work that the tie has done on the joint so far [J] */
-        double robot_wait_time;  /* remaining wait for the force of the robot, whose line end is to
-                                    stay where it is meanwhile; only at a person [s] */
-        double must_zero_offset; /* a robot's end: 1 until the first wave after the tie engaged */
+        double force_fraction;  /* fraction of the force that a person feels, 0 to 1 [1] */
+        double energy_tank;     /* energy left in the tank for position corrections [J] */
+        double work;            /* work that the tie has done on the joint so far [J] */
+        double robot_wait_time; /* remaining wait for the force of the robot, whose line end is to
+                                   stay where it is meanwhile; only at a person [s] */
+        double must_zero_position_offset; /* a robot's end: 1 until the first wave after the tie
+                                             engaged */
     } state;
     uint32_t field; /* offset of its field in the record */
     struct session_remote_model {
@@ -120,7 +127,7 @@ void tact_session_update_target_from_wave(const struct tact_session *s, struct s
 void tact_session_compute_outgoing_wave(struct session_remote *r, double q, double v);
 
 /* weight of a new value in the filtered rate of the other site's position */
-#define REMOTE_RATE_FILTER_WEIGHT 0.5
+#define TIE_RATE_FILTER_WEIGHT 0.5
 
 /* remote_terms.c: terms of all ties of a device, a whole number below 2^53; 0: it has none. */
 double tact_session_remote_terms(const struct tact_scene *scene, const char *device);

@@ -4,7 +4,7 @@
 #include "rt/session/remote_internal.h"
 
 /* Type of the joint that a tie is of, or name of its coordinate of a base that moves. */
-static const char *find_joint_kind(const struct tact_scene *scene, const char *name)
+static const char *joint_kind_by_name(const struct tact_scene *scene, const char *name)
 {
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &scene->hands[i];
@@ -25,17 +25,18 @@ static const char *find_joint_kind(const struct tact_scene *scene, const char *n
 double tact_session_remote_terms(const struct tact_scene *scene, const char *device)
 {
     uint64_t terms = 0;
-    double impedances[6];
+    double tie_wave_impedances[6];
     size_t count = 0;
     for (uint64_t axis = 0; axis < 6; axis++) {
         for (uint32_t i = 0; i < scene->remotes_count; i++) {
             const struct tact_scene_remote *remote = &scene->remotes[i];
             if (remote->axis == axis && !strcmp(remote->device, device)) {
                 terms += tact_remote_terms_of_axis(axis, remote->mode,
-                                                   find_joint_kind(scene, remote->joint));
-                impedances[count++] = remote->impedance;
+                                                   joint_kind_by_name(scene, remote->joint));
+                tie_wave_impedances[count++] = remote->impedance;
             }
         }
     }
-    return count ? (double)(terms + tact_remote_terms_of_impedances(impedances, count)) : 0.0;
+    return count ? (double)(terms + tact_remote_terms_of_impedances(tie_wave_impedances, count))
+                 : 0.0;
 }

@@ -8,8 +8,9 @@
 
 /* Force of a contact on a link's point, converted to the joint of the tie; the contact's side A [N,
  * N m]. */
-static double joint_force_of_contact(const struct tact_session *s, const struct session_remote *r,
-                                     const struct tact_contact *c, int link)
+static double compute_joint_force_of_contact(const struct tact_session *s,
+                                             const struct session_remote *r,
+                                             const struct tact_contact *c, int link)
 {
     tact_hand_jacobian(tact_world_hand(s->world, r->hand), link, c->patch.center, r->jacobian);
     const double *column = r->jacobian + 6 * r->link, *frame = c->patch.frame;
@@ -31,11 +32,13 @@ static double joint_force_on_contacts(const struct tact_session *s, const struct
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         const struct tact_owner owner[2] = {tact_world_owner(s->world, c->a),
                                             tact_world_owner(s->world, c->b)};
-        for (int side_of_contact = 0; side_of_contact < 2 && c->touching; side_of_contact++) {
-            if (owner[side_of_contact].kind == TACT_OWNER_HAND &&
-                owner[side_of_contact].index == r->hand) {
-                const double force = joint_force_of_contact(s, r, c, owner[side_of_contact].link);
-                sum += side_of_contact ? force : -force;
+        for (int contact_side_of_hand = 0; contact_side_of_hand < 2 && c->touching;
+             contact_side_of_hand++) {
+            if (owner[contact_side_of_hand].kind == TACT_OWNER_HAND &&
+                owner[contact_side_of_hand].index == r->hand) {
+                const double force =
+                    compute_joint_force_of_contact(s, r, c, owner[contact_side_of_hand].link);
+                sum += contact_side_of_hand ? force : -force;
             }
         }
     }
@@ -48,7 +51,7 @@ void tact_session_send_found_wall(const struct tact_session *s, struct session_r
     struct tact_wall_estimate *found = &r->model.wall_found_at_robot;
     if (r->state.ticks > 0.0) {
         const double q = tact_hand_state(tact_world_hand(s->world, r->hand)).q[r->link];
-        tact_wall_identify(found, q, joint_force_on_contacts(s, r), r->stiffness, s->period);
+        tact_wall_update_estimate(found, q, joint_force_on_contacts(s, r), r->stiffness, s->period);
     } else {
         *found = (struct tact_wall_estimate){.touching = 0.0};
     }

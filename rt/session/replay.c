@@ -31,21 +31,21 @@ static void warn_about_differing_facts(struct tact_log *log, const char *path,
                      "replayed values may differ",
                      path, report->results_version, tact_results_version());
     }
-    const struct tact_log_fact present_facts[] = {{"machine", f.machine},
-                                                  {"sleef", f.sleef},
-                                                  {"lapack", f.lapack},
-                                                  {"blas", f.blas},
-                                                  {"build", f.build}};
-    for (size_t i = 0; i < sizeof present_facts / sizeof *present_facts; i++) {
-        const char *logged_value = tact_log_fact(log, present_facts[i].key);
-        if (logged_value && strcmp(logged_value, present_facts[i].value)) {
+    const struct tact_log_fact facts_of_this_machine[] = {{"machine", f.machine},
+                                                          {"sleef", f.sleef},
+                                                          {"lapack", f.lapack},
+                                                          {"blas", f.blas},
+                                                          {"build", f.build}};
+    for (size_t i = 0; i < sizeof facts_of_this_machine / sizeof *facts_of_this_machine; i++) {
+        const char *logged_fact_value = tact_log_fact(log, facts_of_this_machine[i].key);
+        if (logged_fact_value && strcmp(logged_fact_value, facts_of_this_machine[i].value)) {
             size_t used = strlen(report->mismatch);
             snprintf(report->mismatch + used, sizeof report->mismatch - used, "%s%s",
-                     used ? ", " : "", present_facts[i].key);
+                     used ? ", " : "", facts_of_this_machine[i].key);
             tact_message(
                 messages, TACT_MESSAGE_WARNING,
                 "%s was \"%s\" when the log was recorded and is \"%s\" now: bits may differ",
-                present_facts[i].key, logged_value, present_facts[i].value);
+                facts_of_this_machine[i].key, logged_fact_value, facts_of_this_machine[i].value);
         }
     }
 }
@@ -92,8 +92,8 @@ static void compare_with_logged_record(struct tact_session *s, const struct tact
 }
 
 /* Restores the state at the end of a record, and starts the moments of the next tick. */
-static void restart_from_record(struct tact_session *s, const struct tact_record *record,
-                                uint64_t tick)
+static void restart_session_from_record(struct tact_session *s, const struct tact_record *record,
+                                        uint64_t tick)
 {
     tact_session_restore_state(s, record);
     tact_session_submit_frame(s, tick);
@@ -142,34 +142,37 @@ struct replay_position {
     struct tact_scene_log *view;
     struct tact_log *log;
     const struct tact_replay_options *options;
-    uint64_t from, to;         /* range of ticks to replay; to: the one after the last */
-    uint64_t next_tick_in_log; /* tick after that of the last record read */
-    uint64_t chosen_tick;      /* tick chosen by turn(), for which it is not called again */
-    int is_state_current;      /* 1: the session's state is that after the last record */
+    uint64_t from, to;                    /* range of ticks to replay; to: the one after the last */
+    uint64_t tick_after_last_read_record; /* tick after that of the last record read */
+    uint64_t tick_chosen_by_turn;     /* tick chosen by turn(), for which it is not called again */
+    int is_session_after_last_record; /* 1: the session's state is that after the last record */
     int64_t start_ns; /* clock time at which tick 0 of a paced replay is due; 0: not yet known */
     struct tact_record *now, *before;
 };
 
 /* Lets the options' turn() choose the next tick. 0; 1: a record before the chosen tick is read
  * next; -ECANCELED where the replay ends. */
-static int choose_next_tick(struct replay_position *p, uint64_t next)
+static int choose_next_tick_to_replay(struct replay_position *p, uint64_t next)
 {
     const struct tact_log_state *state = tact_log_state(p->log);
-    uint64_t chosen_tick = next;
+    uint64_t tick_chosen_by_turn = next;
     if (!p->options->turn) {
         return 0;
     }
-    if (p->options->turn(p->options->user, p->view, p->log, &chosen_tick)) {
+    if (p->options->turn(p->options->user, p->view, p->log, &tick_chosen_by_turn)) {
         return -ECANCELED;
     }
-    if (chosen_tick == next || chosen_tick < state->first_tick || chosen_tick >= p->to) {
+    if (tick_chosen_by_turn == next || tick_chosen_by_turn < state->first_tick ||
+        tick_chosen_by_turn >= p->to) {
         return 0;
     }
     /* Ticks that the log lacks make the index of a record smaller than that of its tick. */
-    uint64_t records_before_tick = state->missing + 1, index = chosen_tick - state->first_tick;
-    p->from = p->chosen_tick = chosen_tick;
-    p->next_tick_in_log = UINT64_MAX;
-    int rc = tact_log_seek(p->log, index > records_before_tick ? index - records_before_tick : 0);
+    uint64_t missing_record_count_plus_one = state->missing + 1,
+             index = tick_chosen_by_turn - state->first_tick;
+    p->from = p->tick_chosen_by_turn = tick_chosen_by_turn;
+    p->tick_after_last_read_record = UINT64_MAX;
+    int rc = tact_log_seek(
+        p->log, index > missing_record_count_plus_one ? index - missing_record_count_plus_one : 0);
     return rc ? rc : 1;
 }
 
@@ -181,7 +184,7 @@ static int read_next_record(struct replay_position *p)
         if (rc && p->now->tick < p->to) {
             return 1;
         }
-        rc = choose_next_tick(p, p->to);
+        rc = choose_next_tick_to_replay(p, p->to);
         if (rc <= 0) {
             return rc;
         }
@@ -193,12 +196,12 @@ static int read_next_record(struct replay_position *p)
  * skipped, in which nothing moved. */
 static int is_next_executed_tick(const struct replay_position *p)
 {
-    const uint32_t skipped = p->view->session->tick_timing_field + 2;
+    const uint32_t skipped_tick_field = p->view->session->tick_timing_field + 2;
     const double skipped_ticks_of_previous_record =
-        p->next_tick_in_log ? p->before->values[skipped] : 0.0;
-    return p->now->tick >= p->next_tick_in_log &&
-           (double)(p->now->tick - p->next_tick_in_log) ==
-               p->now->values[skipped] - skipped_ticks_of_previous_record;
+        p->tick_after_last_read_record ? p->before->values[skipped_tick_field] : 0.0;
+    return p->now->tick >= p->tick_after_last_read_record &&
+           (double)(p->now->tick - p->tick_after_last_read_record) ==
+               p->now->values[skipped_tick_field] - skipped_ticks_of_previous_record;
 }
 
 static int replay_logged_record(struct replay_position *p, struct session_playback *playback,
@@ -207,27 +210,28 @@ static int replay_logged_record(struct replay_position *p, struct session_playba
     struct tact_session *s = p->view->session;
     const struct tact_record *now = p->now;
     if (now->tick < p->from) {
-        p->is_state_current = 0;
+        p->is_session_after_last_record = 0;
         return 0;
     }
     if (!is_next_executed_tick(p)) {
         /* The inputs of this record may be lost: it can only serve as the state before the next
          * tick. */
-        restart_from_record(s, now, now->tick + 1);
-        p->is_state_current = 1;
+        restart_session_from_record(s, now, now->tick + 1);
+        p->is_session_after_last_record = 1;
         report->resyncs++;
         return 0;
     }
-    int rc = now->tick == p->chosen_tick ? 0 : choose_next_tick(p, now->tick);
+    int rc = now->tick == p->tick_chosen_by_turn ? 0 : choose_next_tick_to_replay(p, now->tick);
     if (rc) {
         return rc;
     }
-    p->chosen_tick = UINT64_MAX;
+    p->tick_chosen_by_turn = UINT64_MAX;
     wait_until_tick_is_due(s, p->options, now->tick, &p->start_ns);
-    if (p->next_tick_in_log && (s->is_ticked_by_caller || !p->is_state_current)) {
-        restart_from_record(s, p->before, now->tick);
+    if (p->tick_after_last_read_record &&
+        (s->is_ticked_by_caller || !p->is_session_after_last_record)) {
+        restart_session_from_record(s, p->before, now->tick);
     }
-    p->is_state_current = 1;
+    p->is_session_after_last_record = 1;
     replay_tick(s, now, p->options, report);
     if (playback->count) {
         tact_session_playback_write(s, playback, now->tick, report);
@@ -247,8 +251,8 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
                                 .log = log,
                                 .options = o,
                                 .to = to && to < end ? to : end,
-                                .chosen_tick = UINT64_MAX,
-                                .is_state_current = 1};
+                                .tick_chosen_by_turn = UINT64_MAX,
+                                .is_session_after_last_record = 1};
     p.from = tact_replay_tick(o->from, o->in_seconds & 1, s->period);
     p.now = malloc(bytes);
     p.before = malloc(bytes);
@@ -256,7 +260,7 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
     while (rc > 0 && !tact_stop_requested(o->stop) && (rc = read_next_record(&p)) > 0) {
         rc = replay_logged_record(&p, playback, report);
         if (rc <= 0) {
-            p.next_tick_in_log = p.now->tick + 1;
+            p.tick_after_last_read_record = p.now->tick + 1;
             struct tact_record *last = p.before;
             p.before = p.now;
             p.now = last;

@@ -260,11 +260,11 @@ static json_t *json_mechanism(struct tact_session *s)
 }
 
 /* Lists the names of the active limits of a contact. */
-static json_t *json_limits(int active_limits)
+static json_t *json_limits(int active_limit_bits)
 {
     json_t *list = json_array();
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
-        if (active_limits >> i & 1) {
+        if (active_limit_bits >> i & 1) {
             json_array_append_new(list, json_string(tact_limit_name(i)));
         }
     }
@@ -351,9 +351,9 @@ static json_t *json_pairs(struct tact_session *s)
 {
     json_t *list = json_array();
     double impulse_to_force_factor = 1.0 / s->period;
-    struct session_pair **sorted_pairs = tact_session_sorted_pairs(s);
+    struct session_pair **pairs_in_number_order = tact_session_sorted_pairs(s);
     for (int k = 0; k < s->pair_count; k++) {
-        const struct session_pair *p = sorted_pairs[k];
+        const struct session_pair *p = pairs_in_number_order[k];
         const int i = p->number;
         if (!p->came_near) {
             continue;
@@ -411,12 +411,12 @@ static json_t *json_realtime(const struct tact_session *s, const struct tact_ses
 static json_t *json_path(const char *path)
 {
     json_t *path_json = json_string(path);
-    char *ascii_path = path_json ? NULL : strdup(path);
-    for (char *at = ascii_path; at && *at; at++) {
+    char *ascii_log_path = path_json ? NULL : strdup(path);
+    for (char *at = ascii_log_path; at && *at; at++) {
         *at = (unsigned char)*at < 0x80 ? *at : '?';
     }
-    path_json = ascii_path ? json_string(ascii_path) : path_json;
-    free(ascii_path);
+    path_json = ascii_log_path ? json_string(ascii_log_path) : path_json;
+    free(ascii_log_path);
     return path_json;
 }
 

@@ -12,14 +12,14 @@
 #include "rt/session/session_internal.h"
 
 /* free-wheeling clock: longest wait for a result of the moment source */
-#define SOURCE_WAIT_NS 1000000000
+#define MAX_SOURCE_WAIT_NS 1000000000
 
 /* With the free-wheeling clock, waits for results that in real time would have had a period. */
 static int wait_for_source_results(void *user, uint64_t tick)
 {
     struct tact_session *s = user;
     if (s->is_tick_submitted) {
-        s->source.ops->wait(s->source.self, tick, SOURCE_WAIT_NS);
+        s->source.ops->wait(s->source.self, tick, MAX_SOURCE_WAIT_NS);
     }
     if (s->recorder) {
         tact_recorder_wait_room(s->recorder);
@@ -29,7 +29,7 @@ static int wait_for_source_results(void *user, uint64_t tick)
 
 /* Writes to all devices once more, in any state of the safety chain: zero, and the positions that
  * were sent last. */
-static void zero_outputs(struct tact_session *s)
+static void zero_session_outputs(struct tact_session *s)
 {
     for (int i = 0; i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];
@@ -43,10 +43,10 @@ static void zero_outputs(struct tact_session *s)
 
 static uint32_t compute_median_moments_age(const struct tact_session *s)
 {
-    uint64_t count_up_to_age = 0;
+    uint64_t moment_count_up_to_age = 0;
     for (uint32_t age = 1; age < TACT_SESSION_AGES; age++) {
-        count_up_to_age += s->report.ages[age];
-        if (2 * count_up_to_age >= s->report.source_pairs && s->report.source_pairs) {
+        moment_count_up_to_age += s->report.ages[age];
+        if (2 * moment_count_up_to_age >= s->report.source_pairs && s->report.source_pairs) {
             return age;
         }
     }
@@ -99,13 +99,13 @@ static void report_and_log_event(struct tact_session *s, const char *event, cons
 static void report_clamped_targets(struct tact_session *s)
 {
     char text[512];
-    int named_joint_count = 0;
+    int reported_joint_count = 0;
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
         for (int k = 0;
              s->hands[i].clamped_tick_counts && k < tact_hand_count(tact_world_hand(s->world, i));
              k++) {
             if (!s->hands[i].clamped_tick_counts[k] ||
-                ++named_joint_count > SESSION_MAX_NAMED_PAIRS) {
+                ++reported_joint_count > SESSION_MAX_NAMED_PAIRS) {
                 continue;
             }
             snprintf(text, sizeof text,
@@ -116,10 +116,10 @@ static void report_clamped_targets(struct tact_session *s)
             report_and_log_event(s, "clamped", text);
         }
     }
-    if (named_joint_count > SESSION_MAX_NAMED_PAIRS) {
+    if (reported_joint_count > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text,
                  "the targets of %d more joints were outside of their ranges, and clamped to them",
-                 named_joint_count - SESSION_MAX_NAMED_PAIRS);
+                 reported_joint_count - SESSION_MAX_NAMED_PAIRS);
         report_and_log_event(s, "clamped", text);
     }
 }
@@ -153,7 +153,7 @@ static void report_ticks_skipped_at_end(struct tact_session *s)
 }
 
 /* Reports what the solver left out, by its counts. */
-static void report_solver_omissions(struct tact_session *s)
+static void warn_about_solver_omissions(struct tact_session *s)
 {
     const uint64_t *counts = s->report.counts;
     if (counts[TACT_COUNT_POINTS_LEFT_OUT]) {
@@ -173,7 +173,8 @@ static void report_solver_omissions(struct tact_session *s)
 }
 
 /* Begins a run, which is possible once: -EALREADY the second time. */
-static int begin_run_once(struct tact_session *s, const struct tact_realtime_options *realtime)
+static int begin_session_run_once(struct tact_session *s,
+                                  const struct tact_realtime_options *realtime)
 {
     if (s->phase != SESSION_MADE) {
         return -EALREADY;
@@ -186,7 +187,7 @@ static int begin_run_once(struct tact_session *s, const struct tact_realtime_opt
 static int end_session_run(struct tact_session *s, struct tact_session_report *report)
 {
     s->phase = SESSION_OVER;
-    zero_outputs(s);
+    zero_session_outputs(s);
     tact_session_watch_stop(s);
     tact_session_report_tunnelled_pairs(s);
     report_clamped_targets(s);
@@ -194,7 +195,7 @@ static int end_session_run(struct tact_session *s, struct tact_session_report *r
     report_stale_forces(s);
     tact_session_report_polygons(s, report_and_log_event);
     report_ticks_skipped_at_end(s);
-    report_solver_omissions(s);
+    warn_about_solver_omissions(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
     finish_session_report(s, report);
@@ -230,7 +231,7 @@ int tact_session_run(struct tact_session *s, struct tact_session_report *report)
     o.user = s;
     o.tick = tact_session_tick;
     o.between = wait_for_source_results;
-    int rc = begin_run_once(s, &o.realtime);
+    int rc = begin_session_run_once(s, &o.realtime);
     if (rc) {
         return rc;
     }
@@ -242,7 +243,7 @@ int tact_session_run(struct tact_session *s, struct tact_session_report *report)
 int tact_session_begin(struct tact_session *s)
 {
     const struct tact_realtime_options realtime = tact_realtime_default();
-    const int rc = begin_run_once(s, &realtime);
+    const int rc = begin_session_run_once(s, &realtime);
     if (!rc) {
         s->is_stepped_by_program = 1;
         tact_histogram_reset(&s->report.loop.wake_latency);
@@ -254,9 +255,11 @@ int tact_session_begin(struct tact_session *s)
 /* Time at which the next tick is due, where the program does not specify it. */
 static int64_t next_planned_tick_time(const struct tact_session *s, int64_t now)
 {
-    const int is_on_planned_grid = s->options.clock == TACT_LOOP_FREE && s->next_tick > 0;
-    return is_on_planned_grid ? s->report.loop.start_ns + (int64_t)s->next_tick * s->period_ns
-                              : now;
+    const int is_tick_time_planned_from_start =
+        s->options.clock == TACT_LOOP_FREE && s->next_tick > 0;
+    return is_tick_time_planned_from_start
+               ? s->report.loop.start_ns + (int64_t)s->next_tick * s->period_ns
+               : now;
 }
 
 int tact_session_step(struct tact_session *s, int64_t planned_ns,
@@ -281,13 +284,13 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
     }
     tact_session_tick(s, s->next_tick, planned_tick_time_ns,
                       is_real_time ? now : planned_tick_time_ns);
-    const int64_t ended = tact_clock_now();
+    const int64_t tick_end_ns = tact_clock_now();
     if (is_real_time) {
-        tact_loop_add_tick_statistics(stats, s->period_ns, planned_tick_time_ns, now, ended);
+        tact_loop_add_tick_statistics(stats, s->period_ns, planned_tick_time_ns, now, tick_end_ns);
     } else {
         stats->ticks++;
         stats->executed++;
-        tact_histogram_add(&stats->compute, ended - now);
+        tact_histogram_add(&stats->compute, tick_end_ns - now);
     }
     if (status) {
         *status = s->last_status;

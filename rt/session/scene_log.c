@@ -22,7 +22,7 @@ static int find_log_attachment(void *user, const char *name, const void **data, 
     return 0;
 }
 
-static int parse_channels(json_t *list, struct tact_device_channel *out)
+static int parse_device_channels(json_t *list, struct tact_device_channel *out)
 {
     int count = (int)json_array_size(list);
     if (count > TACT_DEVICE_CHANNELS) {
@@ -77,7 +77,7 @@ static int parse_measured_outputs(json_t *outputs, struct tact_device_info *info
     return 0;
 }
 
-static int parse_device(json_t *item, struct tact_device_info *info)
+static int parse_logged_device(json_t *item, struct tact_device_info *info)
 {
     const char *name, *type;
     json_t *inputs, *outputs;
@@ -87,8 +87,8 @@ static int parse_device(json_t *item, struct tact_device_info *info)
     }
     snprintf(info->name, sizeof info->name, "%s", name);
     snprintf(info->type, sizeof info->type, "%s", type);
-    info->input_count = parse_channels(inputs, info->input);
-    info->output_count = parse_channels(outputs, info->output);
+    info->input_count = parse_device_channels(inputs, info->input);
+    info->output_count = parse_device_channels(outputs, info->output);
     return info->input_count < 0 || info->output_count < 0 || parse_measured_outputs(outputs, info)
                ? -EINVAL
                : parse_wrenches(json_object_get(item, "wrenches"), info);
@@ -105,7 +105,7 @@ static int load_logged_devices(const struct tact_log *log, struct tact_scene_log
     view->device_count = view->devices ? count : 0;
     int rc = !list ? -EINVAL : (!view->devices ? -ENOMEM : 0);
     for (int i = 0; !rc && i < count; i++) {
-        rc = parse_device(json_array_get(list, (size_t)i), &view->devices[i]);
+        rc = parse_logged_device(json_array_get(list, (size_t)i), &view->devices[i]);
     }
     json_decref(list);
     return rc ? tact_error_set(err, rc, "the log's attachment %s cannot be read", TACT_LOG_DEVICES)
@@ -117,8 +117,8 @@ static int parse_logged_scene(const struct tact_log *log, struct tact_scene **ou
 {
     const struct tact_log_attachment *text = tact_log_attachment(log, TACT_LOG_SCENE);
     struct tact_scene_files files = {find_log_attachment, (void *)log};
-    struct tact_error unused_error = {.line = 0};
-    err = err ? err : &unused_error;
+    struct tact_error discarded_error = {.line = 0};
+    err = err ? err : &discarded_error;
     const struct tact_error before = *err; /* names the log */
     const char *name = tact_log_fact(log, "scene");
     if (!text) {
@@ -283,14 +283,14 @@ static int list_logged_objects(struct tact_scene_log *view)
     return 0;
 }
 
-static int set_local_folder(struct tact_scene *scene, const char *local)
+static int replace_folder_of_logged_scene(struct tact_scene *scene, const char *local)
 {
-    char *copy = local ? strdup(local) : NULL;
-    if (copy) {
+    char *local_method_copy = local ? strdup(local) : NULL;
+    if (local_method_copy) {
         free(scene->contact.local);
-        scene->contact.local = copy;
+        scene->contact.local = local_method_copy;
     }
-    return local && !copy ? -ENOMEM : 0;
+    return local && !local_method_copy ? -ENOMEM : 0;
 }
 
 int tact_scene_log_open(const struct tact_log *log, struct tact_messages messages,
@@ -308,7 +308,7 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
     options.clock = TACT_LOOP_FREE;
     options.messages = messages;
     int rc = parse_logged_scene(log, &out->scene, err);
-    rc = rc ? rc : set_local_folder(out->scene, local);
+    rc = rc ? rc : replace_folder_of_logged_scene(out->scene, local);
     rc = rc ? rc : load_logged_devices(log, out, err);
     rc = rc ? rc
             : tact_session_create_unstarted(out->scene, &options, out->devices, out->device_count,

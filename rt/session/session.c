@@ -39,26 +39,27 @@ int tact_session_check_stop_during_creation(const struct tact_session *s, struct
 
 /* 1 where overlaps at the start were accepted: earlier versions pushed them open, and have no field
  * for the preload. */
-static int accepts_start_overlaps(const struct tact_log *log)
+static int did_log_accept_start_overlaps(const struct tact_log *log)
 {
     const struct tact_layout *layout = tact_log_layout(log);
-    int has_contact_list = tact_log_element(log) != NULL;
+    int has_list_or_preload_field = tact_log_element(log) != NULL;
     for (uint32_t i = 0; i < layout->field_count; i++) {
-        has_contact_list |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
+        has_list_or_preload_field |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
     }
-    return has_contact_list;
+    return has_list_or_preload_field;
 }
 
 static int64_t logged_wall_clock_anchor(const struct tact_log *log)
 {
-    const char *logged = log ? tact_log_fact(log, "wall_anchor_ns") : NULL;
+    const char *wall_anchor_in_log = log ? tact_log_fact(log, "wall_anchor_ns") : NULL;
     const struct tact_clock_anchor now = tact_clock_anchor_now();
-    return logged ? strtoll(logged, NULL, 10) : now.wall_ns - now.monotonic_ns;
+    return wall_anchor_in_log ? strtoll(wall_anchor_in_log, NULL, 10)
+                              : now.wall_ns - now.monotonic_ns;
 }
 
 int tact_session_create_unstarted(const struct tact_scene *scene,
                                   const struct tact_session_options *options,
-                                  const struct tact_device_info *replayed,
+                                  const struct tact_device_info *logged_devices,
                                   int replayed_device_count, const struct tact_log *log,
                                   struct tact_session **out, struct tact_error *err)
 {
@@ -85,10 +86,10 @@ int tact_session_create_unstarted(const struct tact_scene *scene,
     s->precedes_results_62 = log && tact_log_results_version(log) < 62;
     int rc = s->moments_scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_check_stop_during_creation(s, err);
-    if (!rc && (!log || accepts_start_overlaps(log))) {
+    if (!rc && (!log || did_log_accept_start_overlaps(log))) {
         tact_session_accept_start_overlaps(s);
     }
-    rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_device_count, err);
+    rc = rc ? rc : tact_session_open_devices(s, logged_devices, replayed_device_count, err);
     rc = rc ? rc : tact_session_connect_channels(s, log != NULL, err);
     rc = rc ? rc : tact_session_allocate_joint_values(s);
     rc = rc ? rc : tact_session_layout_fields(s, log, err);
@@ -110,7 +111,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     rc = rc ? rc : tact_session_open_source(*out, err);
     rc = rc ? rc : tact_session_open_field_source(*out, 0);
     if (!rc && tact_world_has_fields((*out)->world)) {
-        tact_world_set_clock((*out)->world, tact_clock_now);
+        tact_world_set_measurement_clock((*out)->world, tact_clock_now);
     }
     /* a session that never ran writes no log */
     rc = rc ? rc : tact_session_check_stop_during_creation(*out, err);

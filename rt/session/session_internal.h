@@ -423,7 +423,7 @@ void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME
 /* Number of a pair among the pairs of the same name, from 1. Real-time safe. */
 int tact_session_pair_number_of_same_name(struct tact_session *s, int pair);
 /* io_setup.c: opens the devices, and connects their channels with joints and outputs. */
-int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
+int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *logged_devices,
                               int replayed_device_count, struct tact_error *err);
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
                              struct tact_error *err);
@@ -555,7 +555,7 @@ void tact_session_report_tunnelled_pairs(struct tact_session *s);
 /* session.c. log: the one to be replayed, with its devices, or NULL. */
 int tact_session_create_unstarted(const struct tact_scene *scene,
                                   const struct tact_session_options *options,
-                                  const struct tact_device_info *replayed,
+                                  const struct tact_device_info *logged_devices,
                                   int replayed_device_count, const struct tact_log *log,
                                   struct tact_session **out, struct tact_error *err);
 

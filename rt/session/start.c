@@ -35,16 +35,16 @@ void tact_session_accept_start_overlaps(struct tact_session *s)
 
 /* Writes the names of a pair's owners, "h.a and floor", the moving one first, and the hands whose
  * joints move them. */
-static void name_pair_and_hands(struct tact_session *s, int pair, char *both_names, size_t size,
-                                char *hands, size_t room)
+static void name_pair_and_hands(struct tact_session *s, int pair, char *names_of_pair_owners,
+                                size_t size, char *hands, size_t room)
 {
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_owner a = tact_world_owner(s->world, c->a);
     const struct tact_owner b = tact_world_owner(s->world, c->b);
-    int should_swap_names = a.kind == TACT_OWNER_FIXED;
-    snprintf(both_names, size, "%.63s and %.63s",
-             s->shape_owner_names[should_swap_names ? c->b : c->a],
-             s->shape_owner_names[should_swap_names ? c->a : c->b]);
+    int must_name_second_owner_first = a.kind == TACT_OWNER_FIXED;
+    snprintf(names_of_pair_owners, size, "%.63s and %.63s",
+             s->shape_owner_names[must_name_second_owner_first ? c->b : c->a],
+             s->shape_owner_names[must_name_second_owner_first ? c->a : c->b]);
     const char *of_a = a.kind == TACT_OWNER_HAND ? s->scene->hands[a.index].name : NULL;
     const char *of_b = b.kind == TACT_OWNER_HAND ? s->scene->hands[b.index].name : NULL;
     if (of_a && of_b && strcmp(of_a, of_b)) {
@@ -64,8 +64,8 @@ static void report_start_overlap(struct tact_session *s, const char *event, cons
 
 void tact_session_report_start(struct tact_session *s)
 {
-    char both_names[160], hands[160], text[512];
-    int named_pair_count = 0;
+    char names_of_pair_owners[160], hands[160], text[512];
+    int reported_pair_count = 0;
     for (int i = 0; i < s->self_overlap_count; i++) {
         tact_session_describe_self_overlap(&s->self_overlaps[i], text, sizeof text);
         report_start_overlap(s, "overlap", text);
@@ -74,14 +74,15 @@ void tact_session_report_start(struct tact_session *s)
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
         if ((!(p->start.depth > 0.0) && !p->start.inside) ||
-            ++named_pair_count > SESSION_MAX_NAMED_PAIRS) {
+            ++reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
-        name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
+        name_pair_and_hands(s, p->number, names_of_pair_owners, sizeof names_of_pair_owners, hands,
+                            sizeof hands);
         if (p->start.inside) {
             const char *model = tact_world_model(s->world, p->number)->name;
             snprintf(
-                text, sizeof text, "%s start %s", both_names,
+                text, sizeof text, "%s start %s", names_of_pair_owners,
                 strcmp(model, "field")
                     ? "with one completely inside the other: no contact normal can separate them"
                     : "with a contact surface of too many polygons to compute: no contact force "
@@ -90,40 +91,41 @@ void tact_session_report_start(struct tact_session *s)
             continue;
         }
         int n = tact_number_print(text, sizeof text, "%s start with an overlap of %.3g mm",
-                                  both_names, 1e3 * p->start.depth);
+                                  names_of_pair_owners, 1e3 * p->start.depth);
         if (p->start.stuck) {
             snprintf(text + n, sizeof text - (size_t)n, ", and no joint of %s can separate them",
                      hands);
         }
         report_start_overlap(s, "overlap", text);
     }
-    if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
+    if (reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text,
                  "%d more pairs of shapes start with an overlap deeper than their target overlap",
-                 named_pair_count - SESSION_MAX_NAMED_PAIRS);
+                 reported_pair_count - SESSION_MAX_NAMED_PAIRS);
         report_start_overlap(s, "overlap", text);
     }
 }
 
 void tact_session_report_stuck_overlaps(struct tact_session *s)
 {
-    char both_names[160], hands[160];
-    int named_pair_count = 0;
+    char names_of_pair_owners[160], hands[160];
+    int reported_pair_count = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->stuck_tick_count || ++named_pair_count > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->stuck_tick_count || ++reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
-        name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
+        name_pair_and_hands(s, p->number, names_of_pair_owners, sizeof names_of_pair_owners, hands,
+                            sizeof hands);
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "%s overlapped and could not be pushed apart in %llu ticks", both_names,
-                     (unsigned long long)p->stuck_tick_count);
+                     "%s overlapped and could not be pushed apart in %llu ticks",
+                     names_of_pair_owners, (unsigned long long)p->stuck_tick_count);
     }
-    if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
+    if (reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%d more pairs of shapes overlapped and could not be pushed apart",
-                     named_pair_count - SESSION_MAX_NAMED_PAIRS);
+                     reported_pair_count - SESSION_MAX_NAMED_PAIRS);
     }
 }
 
@@ -132,39 +134,40 @@ static int is_pair_fast(const struct tact_session *s, int pair)
 {
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const int shape[2] = {c->a, c->b};
-    int is_fast = 0;
+    int has_pair_fast_body = 0;
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = tact_world_owner(s->world, shape[k]);
-        is_fast |= owner.kind == TACT_OWNER_BODY && s->bodies[owner.index].def->fast;
+        has_pair_fast_body |= owner.kind == TACT_OWNER_BODY && s->bodies[owner.index].def->fast;
     }
-    return is_fast;
+    return has_pair_fast_body;
 }
 
 void tact_session_report_tunnelled_pairs(struct tact_session *s)
 {
-    char both_names[160], hands[160], text[512];
-    int named_pair_count = 0;
+    char names_of_pair_owners[160], hands[160], text[512];
+    int reported_pair_count = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->tunnelled_tick_count || ++named_pair_count > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->tunnelled_tick_count || ++reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
-        name_pair_and_hands(s, p->number, both_names, sizeof both_names, hands, sizeof hands);
+        name_pair_and_hands(s, p->number, names_of_pair_owners, sizeof names_of_pair_owners, hands,
+                            sizeof hands);
         snprintf(text, sizeof text,
                  "%s moved by more than the thinner of them in %llu ticks, so that contacts may be "
                  "missing; %s",
-                 both_names, (unsigned long long)p->tunnelled_tick_count,
+                 names_of_pair_owners, (unsigned long long)p->tunnelled_tick_count,
                  is_pair_fast(s, p->number)
                      ? "`model: smooth` found no gap between them there, and measured their overlap"
                      : "a body with `fast: true` passes through nothing");
         report_start_overlap(s, "outrun", text);
     }
-    if (named_pair_count > SESSION_MAX_NAMED_PAIRS) {
+    if (reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text,
                  "%d more pairs of shapes moved in one tick by more than the thickness of the "
                  "thinner one",
-                 named_pair_count - SESSION_MAX_NAMED_PAIRS);
+                 reported_pair_count - SESSION_MAX_NAMED_PAIRS);
         report_start_overlap(s, "outrun", text);
     }
 }

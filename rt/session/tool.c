@@ -122,19 +122,19 @@ static int read_device_pose(const struct tact_session *s, const struct session_t
                             double position[3], double attitude[4])
 {
     const double *channel = s->devices[tool->device].input.channel;
-    double position_channels[3] = {0.0}, attitude_channels[4] = {0.0};
+    double position_channel_values[3] = {0.0}, attitude_channels[4] = {0.0};
     for (uint32_t i = 0; i < tool->def->position_count; i++) {
-        position_channels[i] = channel[tool->position[i]];
+        position_channel_values[i] = channel[tool->position[i]];
     }
     for (uint32_t i = 0; i < tool->def->attitude_count; i++) {
         attitude_channels[i] = channel[tool->attitude[i]];
     }
     for (int i = 0; i < 3; i++) {
-        if (!isfinite(position_channels[i]) || !isfinite(attitude_channels[i])) {
+        if (!isfinite(position_channel_values[i]) || !isfinite(attitude_channels[i])) {
             return 0;
         }
     }
-    tact_m3_mul_v3(position, tool->axes, position_channels);
+    tact_m3_mul_v3(position, tool->axes, position_channel_values);
     if (tool->is_rate_controlled) {
         tact_m3_mul_v3(attitude, tool->axes, attitude_channels);
         return 1;
@@ -160,36 +160,39 @@ static int read_device_pose(const struct tact_session *s, const struct session_t
 /* Rotation vector of the rotation from one attitude to another. */
 static void compute_rotation_between(double out[3], const double from[4], const double to[4])
 {
-    const double inverse_of_from[4] = {from[0], -from[1], -from[2], -from[3]};
+    const double inverse_of_first_rotation[4] = {from[0], -from[1], -from[2], -from[3]};
     double rotation[4];
-    tact_quat_mul(rotation, to, inverse_of_from);
+    tact_quat_mul(rotation, to, inverse_of_first_rotation);
     tact_quat_to_rotvec(out, rotation);
 }
 
 /* Returns 1 if the tool's device engages in this tick, and updates the fraction of its force. */
-static int engage_tool(const struct tact_session *s, struct session_tool *tool, double now,
-                       int is_input_usable)
+static int update_tool_engagement(const struct tact_session *s, struct session_tool *tool,
+                                  double now, int is_device_pose_usable)
 {
     struct session_tool_state *state = &tool->state;
     const int device = s->devices[tool->device].input.state;
-    const double ticks_since_input = now - state->ticks, fraction_step = s->safety.ramp_step;
-    const int is_input_recent = state->ticks > 0.0 && ticks_since_input <= tool->longest_gap;
-    if (!is_input_usable || device == TACT_DEVICE_LOST ||
-        (device != TACT_DEVICE_STALE && !is_input_recent)) {
+    const double ticks_since_device_input = now - state->ticks, fraction_step = s->safety.ramp_step;
+    const int is_device_input_recent =
+        state->ticks > 0.0 && ticks_since_device_input <= tool->longest_gap;
+    if (!is_device_pose_usable || device == TACT_DEVICE_LOST ||
+        (device != TACT_DEVICE_STALE && !is_device_input_recent)) {
         state->is_disengaged = 1.0;
         state->force_fraction = 0.0;
     }
-    const int is_engagement_blocked =
-        !is_input_usable || device == TACT_DEVICE_LOST || is_button_pressed(s, &tool->clutch) ||
-        (device == TACT_DEVICE_STALE && ticks_since_input > tool->longest_gap);
-    if (is_engagement_blocked) {
+    const int is_tool_engagement_prevented =
+        !is_device_pose_usable || device == TACT_DEVICE_LOST ||
+        is_button_pressed(s, &tool->clutch) ||
+        (device == TACT_DEVICE_STALE && ticks_since_device_input > tool->longest_gap);
+    if (is_tool_engagement_prevented) {
         state->is_disengaged = 1.0;
     }
-    const double previous_fraction = state->force_fraction;
+    const double previous_force_fraction = state->force_fraction;
     state->force_fraction = state->is_disengaged > 0.0
-                                ? fmax(0.0, previous_fraction - fraction_step)
-                                : fmin(1.0, previous_fraction + fraction_step);
-    if (!is_engagement_blocked && state->is_disengaged > 0.0 && state->force_fraction == 0.0) {
+                                ? fmax(0.0, previous_force_fraction - fraction_step)
+                                : fmin(1.0, previous_force_fraction + fraction_step);
+    if (!is_tool_engagement_prevented && state->is_disengaged > 0.0 &&
+        state->force_fraction == 0.0) {
         state->is_disengaged = 0.0;
         return 1;
     }
@@ -200,15 +203,17 @@ static int engage_tool(const struct tact_session *s, struct session_tool *tool, 
 static void apply_dead_zone(double v[3], double dead_zone)
 {
     const double length = tact_v3_norm(v);
-    const double scaled_length = fmin(1.0, fmax(0.0, (length - dead_zone) / (1.0 - dead_zone)));
-    tact_v3_scale(v, v, length > 0.0 ? scaled_length / length : 0.0);
+    const double length_beyond_dead_zone =
+        fmin(1.0, fmax(0.0, (length - dead_zone) / (1.0 - dead_zone)));
+    tact_v3_scale(v, v, length > 0.0 ? length_beyond_dead_zone / length : 0.0);
 }
 
 /* Computes the motion of a rate-controlled target within the tick, as displacement and rotation
  * vector, world axes, from rates along the axes of the tool. */
-static void integrate_channel_rates(const struct tact_session *s, const struct session_tool *tool,
-                                    const double target[6], double displacement[3],
-                                    double rotation_vector[3])
+static void add_displacement_of_rate_channels(const struct tact_session *s,
+                                              const struct session_tool *tool,
+                                              const double target[6], double displacement[3],
+                                              double rotation_vector[3])
 {
     const struct tact_scene_tool *def = tool->def;
     const struct tact_scene_hand *hand = &s->scene->hands[tool->hand];
@@ -252,7 +257,7 @@ static void limit_target_distance_from_base(const struct tact_session *s,
                                             double target[6])
 {
     const struct tact_scene_base *base = s->scene->hands[tool->hand].base;
-    double base_attitude[4], target_attitude[4], error[3], limited_rotation[4];
+    double tool_base_attitude[4], target_attitude[4], error[3], limited_rotation[4];
     if (tool->first_coupling[0] && base->limit > 0.0) {
         tact_v3_sub(error, target, q);
         const double max_distance = base->limit / coupling_stiffness_along(s, tool, 0, error),
@@ -263,21 +268,22 @@ static void limit_target_distance_from_base(const struct tact_session *s,
         }
     }
     if (tool->first_coupling[1] && base->turn_limit > 0.0) {
-        tact_quat_from_rotvec(base_attitude, q + 3);
+        tact_quat_from_rotvec(tool_base_attitude, q + 3);
         tact_quat_from_rotvec(target_attitude, target + 3);
-        compute_rotation_between(error, base_attitude, target_attitude);
+        compute_rotation_between(error, tool_base_attitude, target_attitude);
         const double max_distance = base->turn_limit / coupling_stiffness_along(s, tool, 1, error);
         const double length = tact_v3_norm(error);
         if (length > max_distance) {
             tact_v3_scale(error, error, max_distance / length);
             tact_quat_from_rotvec(limited_rotation, error);
-            tact_quat_mul(target_attitude, limited_rotation, base_attitude);
+            tact_quat_mul(target_attitude, limited_rotation, tool_base_attitude);
             tact_quat_to_rotvec(target + 3, target_attitude);
         }
     }
 }
 
-static double tool_motion_scale(const struct tact_session *s, const struct session_tool *tool)
+static double device_to_tool_motion_scale(const struct tact_session *s,
+                                          const struct session_tool *tool)
 {
     return tool->is_rate_controlled            ? 1.0
            : is_button_pressed(s, &tool->fine) ? tool->def->fine_scale
@@ -287,27 +293,30 @@ static double tool_motion_scale(const struct tact_session *s, const struct sessi
 /* Beyond the edge of the device's workspace the target also moves at a rate, away from the middle
  * of the workspace, unless the coupling is at its force limit: a target must not run away from a
  * blocked tool. */
-static void add_rate_beyond_edge(const struct tact_session *s, const struct session_tool *tool,
-                                 const double position[3], const double q[6],
-                                 const double target[6], double displacement[3])
+static void add_rate_beyond_workspace_edge(const struct tact_session *s,
+                                           const struct session_tool *tool,
+                                           const double position[3], const double q[6],
+                                           const double target[6], double displacement[3])
 {
     const struct tact_scene_tool *def = tool->def;
     const struct tact_scene_base *base = s->scene->hands[tool->hand].base;
-    double base_to_target[3], from_workspace_center[3];
+    double tool_base_to_target[3], from_workspace_center[3];
     if (!(def->edge > 0.0)) {
         return;
     }
     tact_m3_mul_v3(from_workspace_center, tool->axes, def->center);
     tact_v3_sub(from_workspace_center, position, from_workspace_center);
-    tact_v3_sub(base_to_target, target, q);
+    tact_v3_sub(tool_base_to_target, target, q);
     const double distance = tact_v3_norm(from_workspace_center);
     const int is_force_limit_reached =
-        base->limit > 0.0 && tact_v3_dot(base_to_target, from_workspace_center) > 0.0 &&
-        tact_v3_norm(base_to_target) * coupling_stiffness_along(s, tool, 0, base_to_target) >=
+        base->limit > 0.0 && tact_v3_dot(tool_base_to_target, from_workspace_center) > 0.0 &&
+        tact_v3_norm(tool_base_to_target) *
+                coupling_stiffness_along(s, tool, 0, tool_base_to_target) >=
             base->limit;
     if (distance > def->edge && !is_force_limit_reached) {
         const double speed = def->edge_speed * fmin(1.0, distance / def->edge - 1.0);
-        tact_v3_axpy(displacement, speed * s->period / (tool_motion_scale(s, tool) * distance),
+        tact_v3_axpy(displacement,
+                     speed * s->period / (device_to_tool_motion_scale(s, tool) * distance),
                      from_workspace_center);
     }
 }
@@ -319,7 +328,7 @@ static void move_tool_base_target(const struct tact_session *s, const struct ses
 {
     const struct tact_scene_tool *def = tool->def;
     double rotation[4], target_attitude[4], rotated_attitude[4];
-    tact_v3_axpy(target, tool_motion_scale(s, tool), displacement);
+    tact_v3_axpy(target, device_to_tool_motion_scale(s, tool), displacement);
     for (int i = 0; i < 3; i++) {
         target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
         target[i] = def->upper ? fmin(target[i], def->upper[i]) : target[i];
@@ -335,8 +344,8 @@ static void move_tool_base_target(const struct tact_session *s, const struct ses
 
 /* Stores targets and their rates in the couplings of a part. engaged: they start at the base. */
 static void set_coupling_targets(const struct tact_session *s, struct session_tool *tool, int part,
-                                 const double *target, const double *device_motion, double ticks,
-                                 int engaged)
+                                 const double *target, const double *device_displacement_in_tick,
+                                 double ticks, int engaged)
 {
     struct session_coupling *c = tool->first_coupling[part];
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
@@ -352,15 +361,16 @@ static void set_coupling_targets(const struct tact_session *s, struct session_to
         part && tact_v3_norm(tool_target_change) > ROTATION_VECTOR_FLIP_ANGLE;
     for (int i = 0; i < 3; i++) {
         struct session_coupling_state *state = &c[i].state;
-        const int is_device_leading = tool->state.is_disengaged == 0.0 && ticks > 0.0;
-        const double rate = is_device_leading && !engaged && !is_rotation_vector_sign_flip
+        const int is_device_moving_tool = tool->state.is_disengaged == 0.0 && ticks > 0.0;
+        const double rate = is_device_moving_tool && !engaged && !is_rotation_vector_sign_flip
                                 ? tool_target_change[i] / (ticks * s->period)
                                 : 0.0;
-        state->rate =
-            is_device_leading && !engaged ? state->rate + c[i].alpha * (rate - state->rate) : 0.0;
+        state->rate = is_device_moving_tool && !engaged
+                          ? state->rate + c[i].alpha * (rate - state->rate)
+                          : 0.0;
         state->target = state->input_sum = target[i];
-        state->ticks = is_device_leading ? tool->state.ticks : 0.0;
-        c[i].device_displacement = device_motion[i];
+        state->ticks = is_device_moving_tool ? tool->state.ticks : 0.0;
+        c[i].device_displacement = device_displacement_in_tick[i];
         hand.target[c[i].link] = target[i];
         hand.target_rate[c[i].link] = is_rotation_vector_sign_flip ? 0.0 : state->rate;
     }
@@ -387,41 +397,44 @@ static void set_tool_target_from_device(struct tact_session *s, struct session_t
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
     double position[3] = {0.0}, attitude[4] = {0.0}, target[6], displacement[3] = {0.0},
            rotation_vector[3] = {0.0};
-    const int is_pose_readable = read_device_pose(s, tool, position, attitude);
+    const int is_device_pose_valid = read_device_pose(s, tool, position, attitude);
     const int is_device_stale = s->devices[tool->device].input.state == TACT_DEVICE_STALE;
-    const int engaged = engage_tool(s, tool, now, are_inputs_valid && is_pose_readable);
-    const int has_new_pose = is_pose_readable && !is_device_stale &&
-                             s->devices[tool->device].input.state != TACT_DEVICE_LOST;
+    const int engaged =
+        update_tool_engagement(s, tool, now, are_inputs_valid && is_device_pose_valid);
+    const int is_device_pose_new = is_device_pose_valid && !is_device_stale &&
+                                   s->devices[tool->device].input.state != TACT_DEVICE_LOST;
     const double ticks = now - state->ticks;
     find_previous_target(s, tool, engaged, target);
     if (tool->is_rate_controlled) {
         tact_v3_copy(displacement, position);
         tact_v3_copy(rotation_vector, attitude);
-        integrate_channel_rates(s, tool, target, displacement, rotation_vector);
-    } else if (has_new_pose && state->ticks > 0.0) {
+        add_displacement_of_rate_channels(s, tool, target, displacement, rotation_vector);
+    } else if (is_device_pose_new && state->ticks > 0.0) {
         tact_v3_sub(displacement, position, state->position);
         compute_rotation_between(rotation_vector, state->quat_wxyz, attitude);
     }
-    if (state->is_disengaged == 0.0 && has_new_pose && !engaged) {
-        double led_displacement[3] = {displacement[0], displacement[1], displacement[2]};
-        add_rate_beyond_edge(s, tool, position, hand.q, target, led_displacement);
-        move_tool_base_target(s, tool, led_displacement, rotation_vector, target);
+    if (state->is_disengaged == 0.0 && is_device_pose_new && !engaged) {
+        double displacement_led_by_device[3] = {displacement[0], displacement[1], displacement[2]};
+        add_rate_beyond_workspace_edge(s, tool, position, hand.q, target,
+                                       displacement_led_by_device);
+        move_tool_base_target(s, tool, displacement_led_by_device, rotation_vector, target);
         if (tool->is_rate_controlled) {
             limit_target_distance_from_base(s, tool, hand.q, target);
         }
     }
-    if (has_new_pose) {
+    if (is_device_pose_new) {
         tact_v3_copy(state->position, position);
         memcpy(state->quat_wxyz, tool->is_rate_controlled ? identity_quaternion : attitude,
                sizeof state->quat_wxyz);
         state->ticks = now;
     }
-    const double no_motion[3] = {0.0};
-    set_coupling_targets(s, tool, 0, target, tool->is_rate_controlled ? no_motion : displacement,
-                         has_new_pose ? ticks : 0.0, engaged);
+    const double zero_device_motion[3] = {0.0};
+    set_coupling_targets(s, tool, 0, target,
+                         tool->is_rate_controlled ? zero_device_motion : displacement,
+                         is_device_pose_new ? ticks : 0.0, engaged);
     set_coupling_targets(s, tool, 1, target + 3,
-                         tool->is_rate_controlled ? no_motion : rotation_vector,
-                         has_new_pose ? ticks : 0.0, engaged);
+                         tool->is_rate_controlled ? zero_device_motion : rotation_vector,
+                         is_device_pose_new ? ticks : 0.0, engaged);
 }
 
 void tact_session_set_tool_targets(struct tact_session *s, uint64_t tick, int are_inputs_valid)

@@ -8,8 +8,8 @@
 #define STATUS_CHECK_PERIOD_MS 100
 
 /* Reports conditions that the user must know during a run, once each. */
-static void warn_of_status_changes(struct session_status_watcher *w,
-                                   const struct tact_session_status *now)
+static void warn_of_session_status_changes(struct session_status_watcher *w,
+                                           const struct tact_session_status *now)
 {
     struct tact_messages to = w->session->options.messages;
     if (now->fallbacks && !w->last.fallbacks) {
@@ -58,7 +58,7 @@ static void log_refused_realtime_settings(struct session_status_watcher *w,
     struct tact_session *s = w->session;
     const struct tact_realtime_report *r = &s->report.loop.realtime;
     char text[512] = "granted:";
-    size_t text_length = strlen(text);
+    size_t length_of_message = strlen(text);
     if (w->logged || !r->count || s->options.clock != TACT_LOOP_REAL) {
         return;
     }
@@ -75,29 +75,30 @@ static void log_refused_realtime_settings(struct session_status_watcher *w,
     }
     for (int refused = 0; refused < 2; refused++) {
         if (refused && r->refused) {
-            text_length +=
-                (size_t)snprintf(text + text_length, sizeof text - text_length, "; refused:");
+            length_of_message += (size_t)snprintf(text + length_of_message,
+                                                  sizeof text - length_of_message, "; refused:");
         }
-        for (int i = 0; i < r->count && text_length < sizeof text; i++) {
+        for (int i = 0; i < r->count && length_of_message < sizeof text; i++) {
             if (r->item[i].granted != refused) {
-                text_length += (size_t)snprintf(text + text_length, sizeof text - text_length,
-                                                " %s", r->item[i].name);
+                length_of_message +=
+                    (size_t)snprintf(text + length_of_message, sizeof text - length_of_message,
+                                     " %s", r->item[i].name);
             }
         }
     }
     tact_recorder_event(s->recorder, now->tick, w->start_time_ns, "realtime", text);
 }
 
-static void check_status_once(struct session_status_watcher *w)
+static void report_new_session_status(struct session_status_watcher *w)
 {
     const struct tact_session_options *o = &w->session->options;
-    int fresh;
-    const struct tact_session_status *now = tact_triple_read(w->session->status, &fresh);
-    if (!now || !fresh) {
+    int is_new_status;
+    const struct tact_session_status *now = tact_triple_read(w->session->status, &is_new_status);
+    if (!now || !is_new_status) {
         return;
     }
     log_refused_realtime_settings(w, now);
-    warn_of_status_changes(w, now);
+    warn_of_session_status_changes(w, now);
     if (o->watch) {
         o->watch(o->watch_user, now);
     }
@@ -106,10 +107,10 @@ static void check_status_once(struct session_status_watcher *w)
 static void *run_status_watcher(void *arg)
 {
     struct session_status_watcher *w = arg;
-    const struct timespec check_interval = {0, STATUS_CHECK_PERIOD_MS * 1000000L};
+    const struct timespec status_check_interval = {0, STATUS_CHECK_PERIOD_MS * 1000000L};
     while (!tact_stop_requested(&w->stop_request)) {
-        nanosleep(&check_interval, NULL);
-        check_status_once(w);
+        nanosleep(&status_check_interval, NULL);
+        report_new_session_status(w);
     }
     return NULL;
 }
@@ -130,7 +131,7 @@ void tact_session_watch_stop(struct tact_session *s)
     if (w->started) {
         tact_stop_request(&w->stop_request);
         pthread_join(w->thread, NULL);
-        check_status_once(w);
+        report_new_session_status(w);
     }
     w->started = 0;
 }

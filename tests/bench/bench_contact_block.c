@@ -76,10 +76,10 @@ static void make_contact_block_problem(const struct load *load, struct tact_loca
 
 /* Median time of one solve of a contact block; *floor: that of one solve with its factored matrix
  * [ns]. */
-static double time_of_contact_block_solve(const struct load *load, double *floor)
+static double time_of_contact_block_solve(const struct load *load, double *factored_solve_time)
 {
     static struct tact_local_problem p[PROBLEMS];
-    static double warm[PROBLEMS][6], took[BATCHES], least[BATCHES];
+    static double warm[PROBLEMS][6], solve_time[BATCHES], least[BATCHES];
     double sum = 0;
     for (int i = 0; i < PROBLEMS; i++) {
         make_contact_block_problem(load, &p[i]);
@@ -92,7 +92,7 @@ static double time_of_contact_block_solve(const struct load *load, double *floor
         }
     }
     for (int n = 0; n < BATCHES; n++) {
-        double began = now_seconds();
+        double batch_start_seconds = now_seconds();
         for (int i = 0; i < PROBLEMS; i++) {
             double r[6];
             memcpy(r, warm[i], sizeof r);
@@ -106,32 +106,34 @@ static double time_of_contact_block_solve(const struct load *load, double *floor
             tact_ldl_solve(p[i].factor, p[i].rows, r);
             sum += r[0];
         }
-        took[n] = (middle - began) / PROBLEMS;
+        solve_time[n] = (middle - batch_start_seconds) / PROBLEMS;
         least[n] = (now_seconds() - middle) / PROBLEMS;
     }
-    qsort(took, BATCHES, sizeof *took, compare_doubles);
+    qsort(solve_time, BATCHES, sizeof *solve_time, compare_doubles);
     qsort(least, BATCHES, sizeof *least, compare_doubles);
-    *floor = 1e9 * least[BATCHES / 2];
-    return isfinite(sum) ? 1e9 * took[BATCHES / 2] : INFINITY;
+    *factored_solve_time = 1e9 * least[BATCHES / 2];
+    return isfinite(sum) ? 1e9 * solve_time[BATCHES / 2] : INFINITY;
 }
 
 int main(void)
 {
-    static const struct load load_cases[] = {{"sticks, square", 0, 0, 0, 4},
-                                             {"sticks, elastic", 0, 0, 0, -1},
-                                             {"slides, square", 0.5, 0, 0, 4},
-                                             {"slides and spins, square", 0.5, 10, 0, 4},
-                                             {"slides, octagon", 0.5, 0, 0, 8},
-                                             {"slides and spins, octagon", 0.5, 10, 0, 8},
-                                             {"slides, elastic", 0.5, 0, 0, -1},
-                                             {"slides and spins, elastic", 0.5, 10, 0, -1},
-                                             {"slides, ellipse", 0.5, 0, 0, 0},
-                                             {"tips and slides, square", 0.5, 0, 3, 4},
-                                             {"tips and slides, ellipse", 0.5, 0, 3, 0}};
+    static const struct load contact_load_cases[] = {{"sticks, square", 0, 0, 0, 4},
+                                                     {"sticks, elastic", 0, 0, 0, -1},
+                                                     {"slides, square", 0.5, 0, 0, 4},
+                                                     {"slides and spins, square", 0.5, 10, 0, 4},
+                                                     {"slides, octagon", 0.5, 0, 0, 8},
+                                                     {"slides and spins, octagon", 0.5, 10, 0, 8},
+                                                     {"slides, elastic", 0.5, 0, 0, -1},
+                                                     {"slides and spins, elastic", 0.5, 10, 0, -1},
+                                                     {"slides, ellipse", 0.5, 0, 0, 0},
+                                                     {"tips and slides, square", 0.5, 0, 3, 4},
+                                                     {"tips and slides, ellipse", 0.5, 0, 3, 0}};
     printf("%-28s %10s %10s\n", "one block, warm", "ns", "floor ns");
-    for (size_t i = 0; i < sizeof load_cases / sizeof *load_cases; i++) {
-        double floor, took = time_of_contact_block_solve(&load_cases[i], &floor);
-        printf("%-28s %10.0f %10.0f\n", load_cases[i].name, took, floor);
+    for (size_t i = 0; i < sizeof contact_load_cases / sizeof *contact_load_cases; i++) {
+        double factored_solve_time,
+            solve_time = time_of_contact_block_solve(&contact_load_cases[i], &factored_solve_time);
+        printf("%-28s %10.0f %10.0f\n", contact_load_cases[i].name, solve_time,
+               factored_solve_time);
     }
     return 0;
 }

@@ -22,7 +22,7 @@ static double time_overlap_query(const struct tact_shape *a, const struct tact_s
                                  double depth, int repeats, struct tact_moments_scratch *scratch,
                                  long *pairs)
 {
-    static double took[MOST_REPEATS];
+    static double query_times[MOST_REPEATS];
     double normal[3] = {0.0}, apart = a->mesh->radius + b->mesh->radius - depth;
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     for (int i = 0; i < repeats; i++) {
@@ -32,7 +32,7 @@ static double time_overlap_query(const struct tact_shape *a, const struct tact_s
         if (tact_moments_pair(a, &pa, b, &pb, normal, scratch, &m) < 0) {
             exit(2);
         }
-        took[i] = thread_cpu_time_seconds() - start;
+        query_times[i] = thread_cpu_time_seconds() - start;
         tact_v3_scale(normal, m.gradient, -1.0);
     }
     struct tact_prism_frame frame;
@@ -40,14 +40,14 @@ static double time_overlap_query(const struct tact_shape *a, const struct tact_s
     *pairs = tact_prism_frame(a->mesh, &pa, b->mesh, &pb, normal, &frame)
                  ? tact_prism_pairs(a->mesh, &pa, b->mesh, &pb, &frame, scratch, &list)
                  : 0;
-    return median_of_durations(took, repeats);
+    return median_of_durations(query_times, repeats);
 }
 
 static void print_query_time_by_triangles(size_t most, struct tact_moments_scratch *scratch)
 {
-    static const size_t sizes[7] = {1000, 3000, 10000, 30000, 100000, 300000, 1000000};
-    for (int i = 0; i < 7 && sizes[i] <= most; i++) {
-        size_t n = sizes[i];
+    static const size_t triangle_counts[7] = {1000, 3000, 10000, 30000, 100000, 300000, 1000000};
+    for (int i = 0; i < 7 && triangle_counts[i] <= most; i++) {
+        size_t n = triangle_counts[i];
         struct tact_shape a = make_ball_mesh(n, 0.05), b = make_ball_mesh(n, 0.05);
         static const double overlap_depths[3] = {0.0001, 0.0005, 0.005};
         for (int k = 0; k < 3; k++) {
@@ -65,13 +65,14 @@ static void print_query_time_by_triangles(size_t most, struct tact_moments_scrat
 
 static void print_query_time_by_depth(struct tact_moments_scratch *scratch)
 {
-    static const size_t sizes[3] = {1000, 10000, 100000};
+    static const size_t triangle_counts[3] = {1000, 10000, 100000};
     for (int k = 0; k < 3; k++) {
-        struct tact_shape a = make_ball_mesh(sizes[k], 0.05), b = make_ball_mesh(sizes[k], 0.05);
+        struct tact_shape a = make_ball_mesh(triangle_counts[k], 0.05),
+                          b = make_ball_mesh(triangle_counts[k], 0.05);
         for (double depth = 1e-5; depth < 0.09; depth *= 2.0) {
             long pairs;
-            double t =
-                time_overlap_query(&a, &b, depth, sizes[k] > 50000 ? 5 : 21, scratch, &pairs);
+            double t = time_overlap_query(&a, &b, depth, triangle_counts[k] > 50000 ? 5 : 21,
+                                          scratch, &pairs);
             printf("depth,%zu,%g,%.9g,%ld\n", a.mesh->triangle_count, depth, t, pairs);
         }
         fflush(stdout);
@@ -85,20 +86,20 @@ static void print_query_time_by_pairs(struct tact_moments_scratch *scratch)
 {
     enum { MOST = 32 };
     static struct tact_shape a[MOST], b[MOST];
-    static const size_t sizes[2] = {1000, 5000};
+    static const size_t triangle_counts[2] = {1000, 5000};
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < MOST; i++) {
-            a[i] = make_ball_mesh(sizes[k], 0.008);
-            b[i] = make_ball_mesh(sizes[k], 0.04);
+            a[i] = make_ball_mesh(triangle_counts[k], 0.008);
+            b[i] = make_ball_mesh(triangle_counts[k], 0.04);
         }
         for (int n = 1; n <= MOST; n *= 2) {
-            double total = 0.0;
+            double total_query_time = 0.0;
             long pairs, all = 0;
             for (int i = 0; i < n; i++) {
-                total += time_overlap_query(&a[i], &b[i], 2e-4, 7, scratch, &pairs);
+                total_query_time += time_overlap_query(&a[i], &b[i], 2e-4, 7, scratch, &pairs);
                 all += pairs;
             }
-            printf("pairs,%zu,%d,%.9g,%ld\n", a[0].mesh->triangle_count, n, total, all);
+            printf("pairs,%zu,%d,%.9g,%ld\n", a[0].mesh->triangle_count, n, total_query_time, all);
         }
         fflush(stdout);
         for (int i = 0; i < MOST; i++) {

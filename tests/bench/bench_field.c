@@ -31,12 +31,12 @@ static int compare_doubles(const void *a, const void *b)
 static void quaternion_of_roll_pitch_yaw(double roll, double pitch, double yaw, double *quat)
 {
     const double x[3] = {roll, 0.0, 0.0}, y[3] = {0.0, pitch, 0.0}, z[3] = {0.0, 0.0, yaw};
-    double qx[4], qy[4], qz[4], both[4];
+    double qx[4], qy[4], qz[4], yaw_pitch_quat[4];
     tact_quat_from_rotvec(qx, x);
     tact_quat_from_rotvec(qy, y);
     tact_quat_from_rotvec(qz, z);
-    tact_quat_mul(both, qz, qy);
-    tact_quat_mul(quat, both, qx);
+    tact_quat_mul(yaw_pitch_quat, qz, qy);
+    tact_quat_mul(quat, yaw_pitch_quat, qx);
 }
 
 struct soft_ball_pair {
@@ -50,12 +50,12 @@ struct soft_ball_pair {
 static double time_field_query(struct soft_ball_pair *soft_ball_pair, int i, double turned)
 {
     const double circular_path_radius = 1e-3, angle = 0.1 * i; /* [m], [rad]: 0.1 mm a step */
-    const double rotation_angles[3] = {0.0, 0.0, turned};
+    const double yaw_rotation_vector[3] = {0.0, 0.0, turned};
     struct tact_pose at = tact_pose_identity(), place = soft_ball_pair->place;
     double turn[4];
     place.position[0] += circular_path_radius * cos(angle);
     place.position[1] += circular_path_radius * sin(angle);
-    tact_quat_from_rotvec(turn, rotation_angles);
+    tact_quat_from_rotvec(turn, yaw_rotation_vector);
     tact_quat_mul(place.quat_wxyz, soft_ball_pair->place.quat_wxyz, turn);
     double start = thread_cpu_seconds();
     int rc = tact_field_touch(soft_ball_pair->ball, &at, soft_ball_pair->ball, &place,
@@ -68,7 +68,7 @@ static double time_field_query(struct soft_ball_pair *soft_ball_pair, int i, dou
     return us;
 }
 
-static double median_of(double *of, int count)
+static double median_of_values(double *of, int count)
 {
     qsort(of, (size_t)count, sizeof *of, compare_doubles);
     return of[count / 2];
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
         cold[i] = time_field_query(&soft_ball_pair, i, 0.0);
     }
     printf("{\"us\": %.2f, \"cold_us\": %.2f, \"polygons\": %zu, \"tried\": %zu, \"cells\": %zu}\n",
-           median_of(us, queries), median_of(cold, COLD), last.polygons, last.tried,
+           median_of_values(us, queries), median_of_values(cold, COLD), last.polygons, last.tried,
            tact_field_cells(soft_ball_pair.ball));
     tact_field_free(soft_ball_pair.ball);
     tact_field_scratch_destroy(soft_ball_pair.scratch);

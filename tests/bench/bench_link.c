@@ -56,13 +56,13 @@ static void tick_with_link(void *user, uint64_t tick, int64_t planned_ns, int64_
     const int64_t start_ns = tact_clock_now();
     end->device.ops->read(end->device.self, end->tick, 1e-3 * (double)end->tick, woke_ns,
                           &end->input);
-    const int64_t read_ns = tact_clock_now();
-    end->device.ops->write(end->device.self, out, read_ns);
-    const int64_t written_ns = tact_clock_now();
+    const int64_t receive_end_ns = tact_clock_now();
+    end->device.ops->write(end->device.self, out, receive_end_ns);
+    const int64_t send_end_ns = tact_clock_now();
     end->tick++;
     if (end->input.state == TACT_DEVICE_OK) {
-        tact_histogram_add(&end->receive_durations, read_ns - start_ns);
-        tact_histogram_add(&end->send_durations, written_ns - read_ns);
+        tact_histogram_add(&end->receive_durations, receive_end_ns - start_ns);
+        tact_histogram_add(&end->send_durations, send_end_ns - receive_end_ns);
     }
 }
 

@@ -34,9 +34,9 @@ struct scene {
     int query_count;
     /* number of queries that are timed together, like the contacts of one tick */
     int queries_per_tick;
-    double max_median_us;          /* upper bound of the median time [us]; 0: no bound */
-    int do_bodies_move_each_frame; /* 1: the bodies move from frame to frame; 0: each query starts
-                                      cold */
+    double max_median_query_time_us; /* upper bound of the median time [us]; 0: no bound */
+    int do_bodies_move_each_frame;   /* 1: the bodies move from frame to frame; 0: each query starts
+                                        cold */
 };
 
 /** Pose of a at a tick: it moves back and forth within the same box. */
@@ -55,7 +55,7 @@ static void move_pose_of_tick(const struct scene *s, const struct tact_pose *sta
 
 static void print_query_time_of_scene(const struct scene *s, struct tact_moments_scratch *scratch)
 {
-    static double took[QUERIES];
+    static double query_times[QUERIES];
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     /* Round meshes touch at their equators, where triangles are regular; at the poles they form
      * fans. */
@@ -67,7 +67,7 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
     double warm_start_normals[5][3] = {{0}}, touching = 0.0;
     const struct tact_pose start_pose_a = pa;
     for (int i = 0; i < s->query_count; i++) {
-        took[i] = 0.0;
+        query_times[i] = 0.0;
         for (int contact = 0; contact < s->queries_per_tick; contact++) {
             struct tact_moments m;
             double *normal = warm_start_normals[contact];
@@ -80,20 +80,21 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
             }
             double start = now_seconds();
             int rc = tact_moments_pair(s->a, &pa, s->b, &pb, normal, scratch, &m);
-            took[i] += now_seconds() - start;
+            query_times[i] += now_seconds() - start;
             if (rc == 1) {
                 touching += 1.0 / s->queries_per_tick;
                 tact_v3_scale(normal, m.gradient, -1.0 / tact_v3_norm(m.gradient));
             }
         }
     }
-    qsort(took, (size_t)s->query_count, sizeof *took, compare_doubles);
-    double median_us = 1e6 * took[s->query_count / 2];
+    qsort(query_times, (size_t)s->query_count, sizeof *query_times, compare_doubles);
+    double median_query_time_us = 1e6 * query_times[s->query_count / 2];
     printf("%-34s least %9.2f us  median %9.2f us  p99.9 %9.2f us  (%.0f %% touching)", s->name,
-           1e6 * took[0], median_us, 1e6 * took[s->query_count * 999 / 1000],
-           100.0 * touching / s->query_count);
-    if (s->max_median_us > 0.0) {
-        printf("  bar %g us: %s", s->max_median_us, median_us <= s->max_median_us ? "ok" : "short");
+           1e6 * query_times[0], median_query_time_us,
+           1e6 * query_times[s->query_count * 999 / 1000], 100.0 * touching / s->query_count);
+    if (s->max_median_query_time_us > 0.0) {
+        printf("  bar %g us: %s", s->max_median_query_time_us,
+               median_query_time_us <= s->max_median_query_time_us ? "ok" : "short");
     }
     printf("\n");
 }

@@ -97,7 +97,7 @@ static void close_sliding_block(struct sliding_block *s)
 static int open_sliding_block(struct sliding_block *s, const char *method, const struct push *p)
 {
     static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
-    static const struct tact_material soft = {
+    static const struct tact_material soft_floor_material = {
         .field = {.modulus = FLOOR_MODULUS, .thickness = SOFT_LAYER_THICKNESS}};
     const struct tact_pose here = tact_pose_identity();
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0}, own = {TACT_OWNER_BODY, 0, 0};
@@ -126,7 +126,7 @@ static int open_sliding_block(struct sliding_block *s, const char *method, const
         }
     }
     if (tact_world_set_law(s->world, 0, 1, &law) ||
-        (is_field_method && tact_world_set_material(s->world, 0, &soft)) ||
+        (is_field_method && tact_world_set_material(s->world, 0, &soft_floor_material)) ||
         tact_world_finish(s->world)) {
         return -1;
     }

@@ -28,10 +28,11 @@ static void fill_record_with_numbers(struct tact_record *record, uint32_t size, 
     }
 }
 
-/* Fills records for one second at 1 kHz; with recorder NULL, in `plain_record`. Returns p50 and p99
- * of the filling [ns]. */
-static void time_record_filling(struct tact_recorder *recorder, struct tact_record *plain_record,
-                                uint32_t size, double *p50, double *p99)
+/* Fills records for one second at 1 kHz; with recorder NULL, in `record_without_recorder`. Returns
+ * p50 and p99 of the filling [ns]. */
+static void time_record_filling(struct tact_recorder *recorder,
+                                struct tact_record *record_without_recorder, uint32_t size,
+                                double *p50, double *p99)
 {
     static struct tact_histogram h;
     int64_t next = tact_clock_now();
@@ -39,13 +40,13 @@ static void time_record_filling(struct tact_recorder *recorder, struct tact_reco
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         next += PERIOD_NS;
         tact_clock_sleep_until(next);
-        const int64_t began = tact_clock_now();
+        const int64_t record_start_ns = tact_clock_now();
         struct tact_record *slot = recorder ? tact_recorder_begin(recorder) : NULL;
-        fill_record_with_numbers(slot ? slot : plain_record, size, tick, next);
+        fill_record_with_numbers(slot ? slot : record_without_recorder, size, tick, next);
         if (slot) {
             tact_recorder_commit(recorder);
         }
-        tact_histogram_add(&h, tact_clock_now() - began);
+        tact_histogram_add(&h, tact_clock_now() - record_start_ns);
     }
     *p50 = (double)tact_histogram_quantile(&h, 0.5);
     *p99 = (double)tact_histogram_quantile(&h, 0.99);
@@ -66,9 +67,10 @@ static int benchmark_record_size(uint32_t size, const char *path)
     struct tact_recorder_report report = {0};
     struct tact_error err;
     double difference[MEASUREMENT_ROUNDS], with = 0.0, without = 0.0, with99 = 0.0, without99 = 0.0;
-    struct tact_record *plain_record = malloc(sizeof *plain_record + size * sizeof(double));
+    struct tact_record *record_without_recorder =
+        malloc(sizeof *record_without_recorder + size * sizeof(double));
     tact_layout_add(&layout, TACT_FIELD_OUTPUT, "values", "", size);
-    for (int round = 0; plain_record && round < MEASUREMENT_ROUNDS; round++) {
+    for (int round = 0; record_without_recorder && round < MEASUREMENT_ROUNDS; round++) {
         struct tact_recorder *recorder;
         double p50[2], p99[2];
         if (tact_recorder_open(path, &options, &content, (struct tact_messages){0}, &recorder,
@@ -76,10 +78,10 @@ static int benchmark_record_size(uint32_t size, const char *path)
             fprintf(stderr, "bench_record: %s\n", err.text);
             return 1;
         }
-        time_record_filling(round % 2 ? recorder : NULL, plain_record, size, &p50[round % 2],
-                            &p99[round % 2]);
-        time_record_filling(round % 2 ? NULL : recorder, plain_record, size, &p50[!(round % 2)],
-                            &p99[!(round % 2)]);
+        time_record_filling(round % 2 ? recorder : NULL, record_without_recorder, size,
+                            &p50[round % 2], &p99[round % 2]);
+        time_record_filling(round % 2 ? NULL : recorder, record_without_recorder, size,
+                            &p50[!(round % 2)], &p99[!(round % 2)]);
         tact_recorder_close(recorder, &report);
         difference[round] = p50[1] - p50[0];
         with += p50[1] / MEASUREMENT_ROUNDS;
@@ -94,7 +96,7 @@ static int benchmark_record_size(uint32_t size, const char *path)
            size, without, with, difference[MEASUREMENT_ROUNDS / 2], without99, with99,
            (double)report.bytes / TICKS, (double)report.bytes * 3600 / 1e9 * 1e3 / TICKS,
            (unsigned long long)report.overruns);
-    free(plain_record);
+    free(record_without_recorder);
     tact_layout_free(&layout);
     return 0;
 }
@@ -102,12 +104,14 @@ static int benchmark_record_size(uint32_t size, const char *path)
 int main(int argc, char **argv)
 {
     char path[] = "/tmp/bench_record_XXXXXX";
-    const uint32_t sizes[] = {100, 300, 1000, 3000};
-    const size_t count = argc > 1 && !strcmp(argv[1], "--short") ? 1 : sizeof sizes / sizeof *sizes;
+    const uint32_t record_sizes_in_doubles[] = {100, 300, 1000, 3000};
+    const size_t count = argc > 1 && !strcmp(argv[1], "--short")
+                             ? 1
+                             : sizeof record_sizes_in_doubles / sizeof *record_sizes_in_doubles;
     int rc = 0;
     close(mkstemp(path));
     for (size_t i = 0; i < count && !rc; i++) {
-        rc = benchmark_record_size(sizes[i], path);
+        rc = benchmark_record_size(record_sizes_in_doubles[i], path);
     }
     unlink(path);
     return rc;

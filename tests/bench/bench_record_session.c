@@ -23,9 +23,9 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define TICKS_PER_TURN 20 /* ticks */
+#define TICKS_PER_SESSION_TURN 20 /* ticks */
 /* ticks at the start of a turn that are left out of the statistics */
-#define UNCOUNTED_TICKS_PER_TURN 4
+#define UNCOUNTED_TICKS_PER_SESSION_TURN 4
 #define MAX_SESSION_DURATION_SECONDS 3600
 
 enum { WITHOUT, WITH, SESSIONS };
@@ -34,20 +34,20 @@ struct bench {
     struct tact_session *session[SESSIONS];
     int64_t *compute[SESSIONS]; /* computing time of each tick [ns]; 0 where the tick was skipped */
     uint64_t ticks;             /* ticks of a session */
-    uint64_t missed[SESSIONS];
-    int first_session;
+    uint64_t missed_tick_counts[SESSIONS];
+    int session_of_first_turn;
 };
 
 static void step_session_of_turn(void *user, uint64_t number, int64_t planned, int64_t woke_ns)
 {
     struct bench *b = user;
-    const uint64_t turn = number / TICKS_PER_TURN;
-    const int which = turn % 2 == 0 ? b->first_session : !b->first_session;
-    const uint64_t own = turn / 2 * TICKS_PER_TURN + number % TICKS_PER_TURN;
+    const uint64_t turn = number / TICKS_PER_SESSION_TURN;
+    const int which = turn % 2 == 0 ? b->session_of_first_turn : !b->session_of_first_turn;
+    const uint64_t own = turn / 2 * TICKS_PER_SESSION_TURN + number % TICKS_PER_SESSION_TURN;
     tact_session_tick(b->session[which], own, planned, woke_ns);
     const int64_t end = tact_clock_now();
     b->compute[which][own] = end - woke_ns;
-    b->missed[which] += end - planned > b->session[which]->period_ns;
+    b->missed_tick_counts[which] += end - planned > b->session[which]->period_ns;
 }
 
 static int compare_tick_durations(const void *a, const void *b)
@@ -56,27 +56,27 @@ static int compare_tick_durations(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double quantile_us(const int64_t *sorted, size_t count, double q)
+static double duration_quantile_us(const int64_t *sorted_durations_ns, size_t count, double q)
 {
-    return count ? 1e-3 * (double)sorted[(size_t)(q * (double)(count - 1))] : 0.0;
+    return count ? 1e-3 * (double)sorted_durations_ns[(size_t)(q * (double)(count - 1))] : 0.0;
 }
 
 /* Moves the ticks that count to the front, sorted, and writes the time that recording added to
  * each to `more`. Returns their number. */
 static size_t collect_compute_times(struct bench *b, int64_t *more)
 {
-    int64_t *times_without_log = b->compute[WITHOUT], *with = b->compute[WITH];
+    int64_t *tick_times_without_log = b->compute[WITHOUT], *with = b->compute[WITH];
     const uint64_t first = (uint64_t)(1.0 / b->session[WITHOUT]->period);
     size_t n = 0;
     for (uint64_t k = first; k < b->ticks; k++) {
-        if (k % TICKS_PER_TURN >= UNCOUNTED_TICKS_PER_TURN && times_without_log[k] > 0 &&
-            with[k] > 0) {
-            more[n] = with[k] - times_without_log[k];
-            times_without_log[n] = times_without_log[k];
+        if (k % TICKS_PER_SESSION_TURN >= UNCOUNTED_TICKS_PER_SESSION_TURN &&
+            tick_times_without_log[k] > 0 && with[k] > 0) {
+            more[n] = with[k] - tick_times_without_log[k];
+            tick_times_without_log[n] = tick_times_without_log[k];
             with[n++] = with[k];
         }
     }
-    qsort(times_without_log, n, sizeof *times_without_log, compare_tick_durations);
+    qsort(tick_times_without_log, n, sizeof *tick_times_without_log, compare_tick_durations);
     qsort(with, n, sizeof *with, compare_tick_durations);
     qsort(more, n, sizeof *more, compare_tick_durations);
     return n;
@@ -86,19 +86,20 @@ static size_t collect_compute_times(struct bench *b, int64_t *more)
 static int do_session_states_differ(const struct bench *b)
 {
     struct tact_world *one = b->session[WITHOUT]->world, *other = b->session[WITH]->world;
-    int states_differ = 0;
+    int do_final_states_differ = 0;
     for (int i = 0; i < tact_world_body_count(one); i++) {
-        states_differ |= memcmp(&tact_world_body(one, i)->pose, &tact_world_body(other, i)->pose,
-                                sizeof(struct tact_pose));
+        do_final_states_differ |=
+            memcmp(&tact_world_body(one, i)->pose, &tact_world_body(other, i)->pose,
+                   sizeof(struct tact_pose));
     }
-    return states_differ;
+    return do_final_states_differ;
 }
 
 static void print_recording_cost(struct bench *b, const struct tact_loop_stats *stats,
                                  const struct tact_recorder_report *log, int64_t *more)
 {
     const struct tact_session *s = b->session[WITHOUT];
-    const int64_t *times_without_log = b->compute[WITHOUT], *with = b->compute[WITH];
+    const int64_t *tick_times_without_log = b->compute[WITHOUT], *with = b->compute[WITH];
     const size_t n = collect_compute_times(b, more);
     printf("{\"scene\": \"%s\", \"doubles\": %u, \"contacts\": %d, \"refused\": %d, "
            "\"ticks\": %zu, ",
@@ -107,14 +108,15 @@ static void print_recording_cost(struct bench *b, const struct tact_loop_stats *
            s->solve_stats.contacts, stats->realtime.refused, n);
     printf("\"p50_us\": {\"without\": %.3f, \"with\": %.3f, \"more\": %.3f}, "
            "\"p99_us\": {\"without\": %.3f, \"with\": %.3f}, ",
-           quantile_us(times_without_log, n, 0.5), quantile_us(with, n, 0.5),
-           quantile_us(more, n, 0.5), quantile_us(times_without_log, n, 0.99),
-           quantile_us(with, n, 0.99));
+           duration_quantile_us(tick_times_without_log, n, 0.5), duration_quantile_us(with, n, 0.5),
+           duration_quantile_us(more, n, 0.5),
+           duration_quantile_us(tick_times_without_log, n, 0.99),
+           duration_quantile_us(with, n, 0.99));
     printf("\"missed\": {\"without\": %llu, \"with\": %llu}, \"records\": %llu, "
            "\"bytes\": %llu, \"lost\": %llu}\n",
-           (unsigned long long)b->missed[WITHOUT], (unsigned long long)b->missed[WITH],
-           (unsigned long long)log->records, (unsigned long long)log->bytes,
-           (unsigned long long)log->overruns);
+           (unsigned long long)b->missed_tick_counts[WITHOUT],
+           (unsigned long long)b->missed_tick_counts[WITH], (unsigned long long)log->records,
+           (unsigned long long)log->bytes, (unsigned long long)log->overruns);
 }
 
 static int run_both_sessions(struct bench *b)
@@ -131,9 +133,9 @@ static int run_both_sessions(struct bench *b)
     loop.user = b;
     loop.tick = step_session_of_turn;
     int rc = more ? tact_loop_run(&loop, &stats) : -ENOMEM;
-    const int written = tact_recorder_close(b->session[WITH]->recorder, &log);
+    const int recorder_close_result = tact_recorder_close(b->session[WITH]->recorder, &log);
     b->session[WITH]->recorder = NULL;
-    rc = rc ? rc : written;
+    rc = rc ? rc : recorder_close_result;
     if (rc) {
         fprintf(stderr, "bench_record_session: %s\n", strerror(-rc));
     } else if (do_session_states_differ(b)) {
@@ -156,7 +158,7 @@ static int create_bench_session(struct bench *b, const struct tact_scene *scene,
     options.types = tact_devices_builtin(&options.type_count);
     options.ticks = b->ticks;
     for (int k = 0; !rc && k < SESSIONS; k++) {
-        const int which = k == 0 ? b->first_session : !b->first_session;
+        const int which = k == 0 ? b->session_of_first_turn : !b->session_of_first_turn;
         options.record = which == WITH ? log : NULL;
         options.replace = 1;
         b->compute[which] = calloc(b->ticks, sizeof *b->compute[which]);
@@ -167,14 +169,15 @@ static int create_bench_session(struct bench *b, const struct tact_scene *scene,
 }
 
 static int benchmark_recording_of_scene(const char *path, const char *log, double seconds,
-                                        int first_session)
+                                        int session_of_first_turn)
 {
-    struct bench b = {.first_session = first_session};
+    struct bench b = {.session_of_first_turn = session_of_first_turn};
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
     int rc = tact_scene_load(path, &scene, &err);
     if (!rc) {
-        b.ticks = (uint64_t)(seconds / scene->period) / TICKS_PER_TURN * TICKS_PER_TURN;
+        b.ticks =
+            (uint64_t)(seconds / scene->period) / TICKS_PER_SESSION_TURN * TICKS_PER_SESSION_TURN;
         rc = create_bench_session(&b, scene, log, &err);
     }
     if (rc) {
@@ -197,20 +200,20 @@ int main(int argc, char **argv)
                                           {"null", no_argument, NULL, 'n'},
                                           {0}};
     double seconds = 3.0;
-    int option, first_session = WITH, null = 0, wrong = 0;
+    int option, session_of_first_turn = WITH, null = 0, has_bad_option = 0;
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         seconds = option == 's' ? strtod(optarg, NULL) : seconds;
-        first_session = option == 'w' ? WITHOUT : first_session;
+        session_of_first_turn = option == 'w' ? WITHOUT : session_of_first_turn;
         null = null || option == 'n';
-        wrong = wrong || option == '?';
+        has_bad_option = has_bad_option || option == '?';
     }
-    if (wrong || argc - optind != 2 ||
+    if (has_bad_option || argc - optind != 2 ||
         !(seconds >= 1.5 && seconds <= MAX_SESSION_DURATION_SECONDS)) {
         fprintf(stderr, "usage: bench_record_session SCENE LOG [--seconds 3] [--swap] [--null]\n");
         return 2;
     }
     return benchmark_recording_of_scene(argv[optind], null ? NULL : argv[optind + 1], seconds,
-                                        first_session)
+                                        session_of_first_turn)
                ? 2
                : 0;
 }

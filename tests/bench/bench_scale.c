@@ -12,7 +12,7 @@
     } while (0)
 
 struct bench {
-    struct scaling_options options;
+    struct scaling_bench_options options;
     struct tact_world *world;
     struct tact_moments_scratch *scratch;
     struct tact_solve_stats stats;
@@ -20,11 +20,11 @@ struct bench {
 
 static void add_scale_scene_bodies(struct bench *b, const struct tact_shape *shape)
 {
-    const struct scaling_options *o = &b->options;
-    double mass =
-        scaling_scene_has_balls(o->which) ? SCALING_BENCH_BALL_MASS : SCALING_BENCH_CUBE_MASS;
+    const struct scaling_bench_options *o = &b->options;
+    double mass = is_scaling_bench_scene_of_balls(o->which) ? SCALING_BENCH_BALL_MASS
+                                                            : SCALING_BENCH_CUBE_MASS;
     double i =
-        scaling_scene_has_balls(o->which)
+        is_scaling_bench_scene_of_balls(o->which)
             ? 0.4 * SCALING_BENCH_BALL_MASS * SCALING_BENCH_BALL_RADIUS * SCALING_BENCH_BALL_RADIUS
             : SCALING_BENCH_CUBE_MASS * SCALING_BENCH_CUBE_EDGE * SCALING_BENCH_CUBE_EDGE / 6.0;
     const double inertia[6] = {i, i, i, 0.0, 0.0, 0.0};
@@ -32,8 +32,8 @@ static void add_scale_scene_bodies(struct bench *b, const struct tact_shape *sha
     for (int k = 0; k < o->bodies; k++) {
         struct tact_body body = {.pose = tact_pose_identity()};
         EXIT_ON_FAILURE(tact_body_set_mass(&body, mass, inertia));
-        scaling_body_position(o->which, k, o->bodies, body.pose.position);
-        body.pose.position[2] -= scaling_scene_has_balls(o->which) ? 0.0 : 2e-5;
+        scaling_bench_body_position(o->which, k, o->bodies, body.pose.position);
+        body.pose.position[2] -= is_scaling_bench_scene_of_balls(o->which) ? 0.0 : 2e-5;
         body.twist[0] = o->which == SCALING_BENCH_SEPARATE_BALLS ? SCALING_BENCH_DRIFT_SPEED : 0.0;
         int index = tact_world_add_body(b->world, &body);
         EXIT_ON_FAILURE(index);
@@ -68,7 +68,7 @@ static void make_scale_world(struct bench *b)
     const struct tact_contact_law law = {.friction = SCALING_BENCH_FRICTION, .overlap = 2e-5};
     options.gravity[2] =
         b->options.which == SCALING_BENCH_SEPARATE_BALLS ? 0.0 : -SCALING_BENCH_GRAVITY;
-    if (scaling_scene_has_balls(b->options.which)) {
+    if (is_scaling_bench_scene_of_balls(b->options.which)) {
         shape = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {SCALING_BENCH_BALL_RADIUS}};
     } else {
         EXIT_ON_FAILURE(tact_shape_tessellate(&shape));
@@ -86,18 +86,19 @@ static void step_world_and_time(struct bench *b, int tick)
 {
     for (int i = 0; i < b->options.bodies && b->options.which == SCALING_BENCH_PUSHED_CUBES; i++) {
         tact_world_body(b->world, i)->twist[0] +=
-            scaling_push_force(tick) * SCALING_BENCH_PERIOD / SCALING_BENCH_CUBE_MASS;
+            scaling_bench_push_force(tick) * SCALING_BENCH_PERIOD / SCALING_BENCH_CUBE_MASS;
     }
     EXIT_ON_FAILURE(tact_world_step(b->world, b->scratch, &b->stats));
 }
 
 /* Largest displacement of a cube from its initial position [m]; 0 for balls. */
-static double largest_displacement(const struct bench *b)
+static double largest_body_displacement(const struct bench *b)
 {
     double worst = 0.0;
-    for (int i = 0; i < b->options.bodies && !scaling_scene_has_balls(b->options.which); i++) {
+    for (int i = 0; i < b->options.bodies && !is_scaling_bench_scene_of_balls(b->options.which);
+         i++) {
         double at[3], d[3];
-        scaling_body_position(b->options.which, i, b->options.bodies, at);
+        scaling_bench_body_position(b->options.which, i, b->options.bodies, at);
         tact_v3_sub(d, tact_world_body(b->world, i)->pose.position, at);
         worst = fmax(worst, tact_v3_norm(d));
     }
@@ -107,27 +108,27 @@ static double largest_displacement(const struct bench *b)
 int main(int argc, char **argv)
 {
     struct bench b = {.options = read_scaling_arguments(argc, argv)};
-    const struct scaling_options *o = &b.options;
+    const struct scaling_bench_options *o = &b.options;
     double *tick_times = calloc((size_t)o->ticks, sizeof *tick_times), residual = 0.0,
            contacts = 0.0;
-    double began = scaling_clock_us();
+    double setup_start_us = scaling_bench_clock_us();
     if (!tick_times) {
         return 2;
     }
     make_scale_world(&b);
-    double setup_time = 1e-6 * (scaling_clock_us() - began);
+    double setup_seconds = 1e-6 * (scaling_bench_clock_us() - setup_start_us);
     for (int k = 0; k < o->skipped; k++) {
         step_world_and_time(&b, k);
     }
     for (int k = 0; k < o->ticks; k++) {
-        double start = scaling_clock_us();
+        double start = scaling_bench_clock_us();
         step_world_and_time(&b, o->skipped + k);
-        tick_times[k] = scaling_clock_us() - start;
+        tick_times[k] = scaling_bench_clock_us() - start;
         residual = fmax(residual, b.stats.residual);
         contacts += (double)b.stats.contacts / o->ticks;
     }
-    print_scaling_result("tact", o, tick_times, setup_time, scaling_resident_memory_mb(), residual,
-                         contacts, largest_displacement(&b));
+    print_scaling_result("tact", o, tick_times, setup_seconds, scaling_bench_resident_memory_mb(),
+                         residual, contacts, largest_body_displacement(&b));
     tact_world_destroy(b.world);
     tact_moments_scratch_destroy(b.scratch);
     free(tick_times);

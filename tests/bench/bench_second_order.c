@@ -51,21 +51,21 @@ void second_order_rates_of_smooth_if_enabled(const struct smooth_contact *c,
 void second_order_term_of_features(const struct tact_pair_query *q, const struct tact_core *a,
                                    const struct tact_core *b, const enum tact_feature feature[2],
                                    struct tact_patch *patch)
-    LINKER_REAL_SYMBOL(tact_features_second_order);
+    LINKER_REAL_SYMBOL(tact_features_set_second_order_term);
 void second_order_term_of_features_if_enabled(const struct tact_pair_query *q,
                                               const struct tact_core *a, const struct tact_core *b,
                                               const enum tact_feature feature[2],
                                               struct tact_patch *patch)
-    LINKER_WRAP_SYMBOL(tact_features_second_order);
+    LINKER_WRAP_SYMBOL(tact_features_set_second_order_term);
 void hand_bias_torque(struct tact_hand *hand, const double *rates, const double gravity[3],
                       double *bias) LINKER_REAL_SYMBOL(tact_hand_compute_bias_torques_at_rates);
 void hand_bias_torque_at_enabled_rates(struct tact_hand *hand, const double *rates,
                                        const double gravity[3], double *bias)
     LINKER_WRAP_SYMBOL(tact_hand_compute_bias_torques_at_rates);
 void edge_speed(const struct tact_world *world, struct block *block)
-    LINKER_REAL_SYMBOL(tact_impact_set_edge_speed);
+    LINKER_REAL_SYMBOL(tact_impact_set_rolling_edge_speed);
 void edge_speed_with_trial_term(const struct tact_world *world, struct block *block)
-    LINKER_WRAP_SYMBOL(tact_impact_set_edge_speed);
+    LINKER_WRAP_SYMBOL(tact_impact_set_rolling_edge_speed);
 
 void second_order_rates_of_smooth_if_enabled(const struct smooth_contact *c,
                                              const double twist[2][6], const double rate[2][6],
@@ -101,14 +101,15 @@ static struct {
 /* The patch of a model without a term: rows t1, t2 and about n keep the velocity by which the drift
  * changes them in half a tick, while the contact moves as it did since the last tick. */
 static void add_trial_second_order_term(const struct tact_world *world, struct tact_contact *c,
-                                        const double last_center[3], const double last_normal[3])
+                                        const double last_contact_center[3],
+                                        const double last_contact_normal[3])
 {
     const double h = world->options.period, *n = c->patch.frame;
     double place[3], turn[3], v[2][3], rate[2][3], w[3], alpha[3], gain[4], along = 0.0,
                                                                             square = 0.0;
     for (int k = 0; k < 3; k++) {
-        place[k] = (c->patch.center[k] - last_center[k]) / h;
-        turn[k] = (n[k] - last_normal[k]) / h;
+        place[k] = (c->patch.center[k] - last_contact_center[k]) / h;
+        turn[k] = (n[k] - last_contact_normal[k]) / h;
     }
     if (tact_v3_norm(turn) * h > MAX_ROTATION_PER_TICK) {
         return;
@@ -119,7 +120,7 @@ static void add_trial_second_order_term(const struct tact_world *world, struct t
         double arm[3];
         m[k] = tact_world_shape_twist_and_rate((struct tact_world *)(uintptr_t)world, shape);
         tact_v3_sub(arm, c->patch.center, world->poses[shape].position);
-        tact_pair_velocity(m[k]->twist, arm, v[k]);
+        tact_pair_velocity_at_arm(m[k]->twist, arm, v[k]);
         tact_pair_velocity_rate(m[k]->twist, m[k]->rate, arm, place, rate[k]);
     }
     tact_v3_sub(v[0], v[0], v[1]);

@@ -29,8 +29,8 @@ static int compare_ascending(const void *a, const void *b)
 }
 
 /* Runs once. Returns the report, to be freed, or NULL with *err filled. */
-static char *run_scene_once(const struct tact_scene *scene, long ticks, int is_first, double *least,
-                            struct tact_error *err)
+static char *run_scene_once(const struct tact_scene *scene, long ticks, int is_first_run,
+                            double *least, struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_status status;
@@ -44,10 +44,10 @@ static char *run_scene_once(const struct tact_scene *scene, long ticks, int is_f
     }
     rc = tact_session_begin(session);
     for (long i = 0; i < ticks && !rc; i++) {
-        double began = thread_cpu_time_us();
+        double step_start_us = thread_cpu_time_us();
         rc = tact_session_step(session, 0, &status);
-        double took = thread_cpu_time_us() - began;
-        least[i] = is_first || took < least[i] ? took : least[i];
+        double step_time_us = thread_cpu_time_us() - step_start_us;
+        least[i] = is_first_run || step_time_us < least[i] ? step_time_us : least[i];
     }
     rc = rc ? rc : tact_session_end(session, &report);
     char *json = rc ? NULL : tact_session_report_json(session, &report);

@@ -25,10 +25,11 @@ void *ccd_tact_core(const double *vertices, size_t count, const uint32_t *triang
 
 double ccd_tact_query(const void *a, const void *b, const double *pose, double *state)
 {
-    struct tact_pose here = tact_pose_identity(), there;
+    struct tact_pose here = tact_pose_identity(), pose_of_b;
     struct tact_separation out;
-    memcpy(there.position, pose, sizeof there.position);
-    memcpy(there.quat_wxyz, pose + 3, sizeof there.quat_wxyz);
-    return tact_nearest_points(a, &here, b, &there, state, &out) || !out.is_exact ? NAN
-                                                                                  : out.distance;
+    memcpy(pose_of_b.position, pose, sizeof pose_of_b.position);
+    memcpy(pose_of_b.quat_wxyz, pose + 3, sizeof pose_of_b.quat_wxyz);
+    return tact_nearest_points(a, &here, b, &pose_of_b, state, &out) || !out.is_exact
+               ? NAN
+               : out.distance;
 }

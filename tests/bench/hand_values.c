@@ -31,7 +31,7 @@ static void print_json_numbers(const double *numbers, int count)
 }
 
 /* Body of the scene that is the fixed base of its first hand, or NULL. */
-static const struct tact_scene_body *find_base(const struct tact_scene *scene)
+static const struct tact_scene_body *find_base_body(const struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         if (scene->bodies[i].hand == 1) {
@@ -44,7 +44,7 @@ static const struct tact_scene_body *find_base(const struct tact_scene *scene)
 static void print_joint_properties(const struct tact_scene *scene)
 {
     const struct tact_scene_hand *hand = &scene->hands[0];
-    const struct tact_scene_body *base = find_base(scene);
+    const struct tact_scene_body *base = find_base_body(scene);
     uint32_t shapes = base ? base->shapes_count : 0;
     double mass = hand->base ? hand->base->mass : 0.0;
     for (uint32_t i = 0; i < hand->links_count; i++) {
@@ -94,7 +94,7 @@ static void print_tied_joints(const struct tact_scene_hand *hand, double *matrix
 }
 
 /* Reads one pose. Returns 1, or 0 at the end of the input. */
-static int read_pose(struct tact_hand *hand, int count)
+static int read_joint_pose(struct tact_hand *hand, int count)
 {
     struct tact_hand_state state = tact_hand_state(hand);
     for (int k = 0; k < 2; k++) {
@@ -130,7 +130,7 @@ static const double directions[8][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1
 
 /* How far a shape reaches from the origin of its frame in a direction of that frame, times the
  * direction's length. */
-static double reach_of_shape(const struct tact_scene_shape *s, const double d[3])
+static double support_distance_of_shape(const struct tact_scene_shape *s, const double d[3])
 {
     const double half[3] = {0.5 * s->size[0] * d[0], 0.5 * s->size[1] * d[1],
                             0.5 * s->size[2] * d[2]};
@@ -170,7 +170,8 @@ static void print_scene_shapes(const struct tact_scene_shape *shapes, uint32_t c
         tact_quat_to_m3(turn, pose.quat_wxyz);
         for (int k = 0; k < 8; k++) {
             tact_m3_tmul_v3(local, turn, directions[k]);
-            numbers[3 + k] = tact_v3_dot(directions[k], pose.position) + reach_of_shape(s, local);
+            numbers[3 + k] =
+                tact_v3_dot(directions[k], pose.position) + support_distance_of_shape(s, local);
         }
         print_json_numbers(numbers, 3 + 8);
     }
@@ -179,7 +180,7 @@ static void print_scene_shapes(const struct tact_scene_shape *shapes, uint32_t c
 /* Prints all shapes of a hand, at its present pose. */
 static void print_shapes_of_hand(const struct tact_scene *scene, const struct tact_hand *hand)
 {
-    const struct tact_scene_body *base = find_base(scene);
+    const struct tact_scene_body *base = find_base_body(scene);
     for (int i = 0; i < tact_hand_count(hand); i++) {
         const struct tact_scene_link *link = &scene->hands[0].links[i];
         print_scene_shapes(link->shapes, link->shapes_count, i, tact_hand_link_pose(hand, i));
@@ -215,7 +216,7 @@ int main(int argc, char **argv)
     if (matrix) {
         print_tied_joints(&scene->hands[0], matrix);
     }
-    for (int n = 0; matrix && read_pose(hand, count); n++) {
+    for (int n = 0; matrix && read_joint_pose(hand, count); n++) {
         print_values_at_pose(hand, count, scene->gravity, matrix);
         if (n == 0) {
             print_shapes_of_hand(scene, hand);

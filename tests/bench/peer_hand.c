@@ -18,7 +18,7 @@
 
 struct counts {
     double contacts, self, residual, iterations;
-    int most, unsolved;
+    int most, unsolved_step_count;
 };
 
 static double now_us(void)
@@ -35,13 +35,13 @@ static int compare_ascending(const void *a, const void *b)
 }
 
 static void step_mujoco_hand(const mjModel *model, mjData *data, int ball,
-                             double closing_speed_of_fingers)
+                             double finger_closing_time)
 {
-    double s = fmin(1.0, data->time / closing_speed_of_fingers);
-    double grip = s * s * s * (10.0 + s * (6.0 * s - 15.0));
+    double s = fmin(1.0, data->time / finger_closing_time);
+    double closing_fraction = s * s * s * (10.0 + s * (6.0 * s - 15.0));
     for (int i = 0; i < model->nu; i++) {
         double open = model->key_ctrl[i], closed = model->key_ctrl[model->nu + i];
-        data->ctrl[i] = open + grip * (closed - open);
+        data->ctrl[i] = open + closing_fraction * (closed - open);
     }
     data->xfrc_applied[6 * ball + 2] = s < 1.0 ? 9.81 * model->body_mass[ball] : 0.0;
     mj_step(model, data);
@@ -53,10 +53,10 @@ static void count_hand_contacts(const mjModel *model, const mjData *data, int ba
     int touching = 0, last = data->solver_niter[0];
     for (int i = 0; i < data->ncon; i++) {
         const mjContact *contact = &data->contact[i];
-        int is_on_ball = model->geom_bodyid[contact->geom[0]] == ball ||
-                         model->geom_bodyid[contact->geom[1]] == ball;
+        int is_contact_with_ball = model->geom_bodyid[contact->geom[0]] == ball ||
+                                   model->geom_bodyid[contact->geom[1]] == ball;
         touching += contact->dist < 0.0;
-        c->self += contact->dist < 0.0 && !is_on_ball;
+        c->self += contact->dist < 0.0 && !is_contact_with_ball;
     }
     c->contacts += touching;
     c->most = touching > c->most ? touching : c->most;
@@ -64,7 +64,7 @@ static void count_hand_contacts(const mjModel *model, const mjData *data, int ba
     if (last > 0) {
         int index = (last < mjNSOLVER ? last : mjNSOLVER) - 1;
         c->residual = fmax(c->residual, data->solver[index].gradient);
-        c->unsolved += last >= model->opt.iterations;
+        c->unsolved_step_count += last >= model->opt.iterations;
     }
 }
 
@@ -78,7 +78,7 @@ static void print_peer_hand_result(int ticks, double *step_durations, const stru
            "\"unconverged\": %d, \"position\": [%.9g, %.9g, %.9g]}\n",
            mj_versionString(), ticks, step_durations[ticks / 2],
            step_durations[(long)ticks * 99 / 100], c->contacts / ticks, c->self / ticks, c->most,
-           c->iterations / ticks, c->residual, c->unsolved, at[0], at[1], at[2]);
+           c->iterations / ticks, c->residual, c->unsolved_step_count, at[0], at[1], at[2]);
 }
 
 int main(int argc, char **argv)
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: peer_hand MODEL TICKS CLOSING\n");
         return 2;
     }
-    double closing_speed_of_fingers = atof(argv[3]),
+    double finger_closing_time = atof(argv[3]),
            *step_durations = calloc((size_t)ticks, sizeof *step_durations);
     mjModel *model = mj_loadXML(argv[1], NULL, error, sizeof error);
     mjData *data = model ? mj_makeData(model) : NULL;
@@ -101,9 +101,9 @@ int main(int argc, char **argv)
     int ball = mj_name2id(model, mjOBJ_BODY, "ball");
     mj_resetDataKeyframe(model, data, 0);
     for (int k = 0; k < ticks; k++) {
-        double began = now_us();
-        step_mujoco_hand(model, data, ball, closing_speed_of_fingers);
-        step_durations[k] = now_us() - began;
+        double step_start_us = now_us();
+        step_mujoco_hand(model, data, ball, finger_closing_time);
+        step_durations[k] = now_us() - step_start_us;
         count_hand_contacts(model, data, ball, &counts);
     }
     print_peer_hand_result(ticks, step_durations, &counts, data->xpos + 3 * ball);

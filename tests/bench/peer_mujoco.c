@@ -18,8 +18,8 @@
 
 #include <mujoco/mujoco.h>
 
-#define SETTLE_STEPS 300
-#define HOLD_STEPS 5000
+#define GRIP_SETTLING_STEPS 300
+#define MEASURED_RULER_STEPS 5000
 #define MAX_TILT_DEGREES 0.5
 #define MAX_SLIP 1e-4 /* [m] */
 
@@ -47,7 +47,7 @@ static const char *const scene =
     "<body name='ruler' pos='%g 0 0'><freejoint/><geom type='box' size='0.15 %g 0.015' mass='%g'"
     " contype='1' conaffinity='2' friction='%g %g 0.0001'/></body></worldbody></mujoco>";
 
-static const char *const finger =
+static const char *const finger_xml_template =
     "<body pos='0 %g %g' gravcomp='1'><joint type='hinge' axis='1 0 0'/>"
     "<inertial pos='0 0 -0.025' mass='0.03' diaginertia='6.73e-6 6.73e-6 9.6e-7'/>"
     "<body pos='0 0 -%g' gravcomp='1'><joint type='hinge' axis='1 0 0'/>"
@@ -57,7 +57,7 @@ static const char *const finger =
 
 /** Joint angles [rad] and PD targets [rad] of a finger that touches the ruler from `side` (+1, -1)
  * and presses with `force`: a two-link chain in the plane x = 0, links down at angle 0. */
-static void finger_pose(int side, double angle[2], double target[2])
+static void find_finger_angles_and_targets(int side, double angle[2], double target[2])
 {
     double y = side * (tip_radius + ruler_half_width - base[0]);
     double z = -base[1];
@@ -77,8 +77,8 @@ static mjModel *make_model(void)
     mjVFS files;
 
     for (int f = 0; f < 2; f++)
-        snprintf(finger_xml[f], sizeof finger_xml[f], finger, f ? -base[0] : base[0], base[1],
-                 link_length, f, tip_radius, link_length, friction, torsion);
+        snprintf(finger_xml[f], sizeof finger_xml[f], finger_xml_template, f ? -base[0] : base[0],
+                 base[1], link_length, f, tip_radius, link_length, friction, torsion);
     int length = snprintf(xml, sizeof xml, scene, gravity, finger_xml[0], finger_xml[1],
                           ruler_offset, ruler_half_width, ruler_mass, friction, torsion);
     mj_defaultVFS(&files);
@@ -120,7 +120,8 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/** Runs the pinch; times[HOLD_STEPS] get the duration of each step after the release [us]. */
+/** Runs the pinch; times[MEASURED_RULER_STEPS] get the duration of each step after the release
+ * [us]. */
 static struct grip_result simulate_pinch(const mjModel *model, mjData *data, double *step_durations)
 {
     int weight = 6 * mj_name2id(model, mjOBJ_BODY, "ruler") + 2;
@@ -128,20 +129,20 @@ static struct grip_result simulate_pinch(const mjModel *model, mjData *data, dou
     struct grip_result start = {0};
 
     for (int f = 0; f < 2; f++)
-        finger_pose(f ? -1 : 1, data->qpos + 2 * f, target + 2 * f);
-    for (int k = 0; k < SETTLE_STEPS + HOLD_STEPS; k++) {
-        if (k == SETTLE_STEPS) {
+        find_finger_angles_and_targets(f ? -1 : 1, data->qpos + 2 * f, target + 2 * f);
+    for (int k = 0; k < GRIP_SETTLING_STEPS + MEASURED_RULER_STEPS; k++) {
+        if (k == GRIP_SETTLING_STEPS) {
             mj_kinematics(model, data);
             start = measure_ruler_grip(model, data);
         }
-        double begin = now_us();
+        double step_start_us = now_us();
         for (int j = 0; j < 4; j++)
             data->qfrc_applied[j] =
                 stiffness[j % 2] * (target[j] - data->qpos[j]) - damping[j % 2] * data->qvel[j];
-        data->xfrc_applied[weight] = k < SETTLE_STEPS ? ruler_mass * gravity : 0.0;
+        data->xfrc_applied[weight] = k < GRIP_SETTLING_STEPS ? ruler_mass * gravity : 0.0;
         mj_step(model, data);
-        if (k >= SETTLE_STEPS)
-            step_durations[k - SETTLE_STEPS] = now_us() - begin;
+        if (k >= GRIP_SETTLING_STEPS)
+            step_durations[k - GRIP_SETTLING_STEPS] = now_us() - step_start_us;
     }
     mj_kinematics(model, data);
     struct grip_result end = measure_ruler_grip(model, data);
@@ -156,7 +157,7 @@ static int compare_ascending(const void *a, const void *b)
 
 int main(void)
 {
-    static double step_durations[HOLD_STEPS];
+    static double step_durations[MEASURED_RULER_STEPS];
     mjModel *model = make_model();
     mjData *data = model ? mj_makeData(model) : NULL;
     if (!data)
@@ -165,12 +166,13 @@ int main(void)
     struct grip_result moved = simulate_pinch(model, data, step_durations);
     double slip = hypot(moved.x, moved.z);
     int held = fabs(moved.turn) < MAX_TILT_DEGREES && slip < MAX_SLIP;
-    qsort(step_durations, HOLD_STEPS, sizeof step_durations[0], compare_ascending);
+    qsort(step_durations, MEASURED_RULER_STEPS, sizeof step_durations[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, "
            "\"turn_deg\": %.5f, \"slip_mm\": %.5f, \"held\": %s}\n",
-           mj_versionString(), HOLD_STEPS, step_durations[HOLD_STEPS / 2],
-           step_durations[HOLD_STEPS * 99 / 100], moved.turn, slip * 1e3, held ? "true" : "false");
+           mj_versionString(), MEASURED_RULER_STEPS, step_durations[MEASURED_RULER_STEPS / 2],
+           step_durations[MEASURED_RULER_STEPS * 99 / 100], moved.turn, slip * 1e3,
+           held ? "true" : "false");
     mj_deleteData(data);
     mj_deleteModel(model);
     return held ? 0 : 1;

@@ -4,7 +4,7 @@
 
 #include <mujoco/mujoco.h>
 
-static size_t write_peer_ground(char *xml, size_t room, enum scaling_scene which)
+static size_t write_peer_ground(char *xml, size_t room, enum scaling_bench_scene which)
 {
     size_t used = 0;
     for (int k = 0; k < 4; k++) {
@@ -20,13 +20,13 @@ static size_t write_peer_ground(char *xml, size_t room, enum scaling_scene which
     return used;
 }
 
-static mjModel *make_model(const struct scaling_options *o)
+static mjModel *make_model(const struct scaling_bench_options *o)
 {
     size_t room = 4096 + 256 * (size_t)o->bodies, used;
     char *xml = malloc(room), error[512] = "";
-    const char *shape = scaling_scene_has_balls(o->which) ? "sphere" : "box";
-    double size =
-        scaling_scene_has_balls(o->which) ? SCALING_BENCH_BALL_RADIUS : SCALING_BENCH_CUBE_EDGE / 2;
+    const char *shape = is_scaling_bench_scene_of_balls(o->which) ? "sphere" : "box";
+    double size = is_scaling_bench_scene_of_balls(o->which) ? SCALING_BENCH_BALL_RADIUS
+                                                            : SCALING_BENCH_CUBE_EDGE / 2;
     if (!xml) {
         return NULL;
     }
@@ -42,13 +42,14 @@ static mjModel *make_model(const struct scaling_options *o)
     used += write_peer_ground(xml + used, room - used, o->which);
     for (int i = 0; i < o->bodies; i++) {
         double at[3];
-        scaling_body_position(o->which, i, o->bodies, at);
+        scaling_bench_body_position(o->which, i, o->bodies, at);
         used += (size_t)snprintf(
             xml + used, room - used,
             "<body pos='%.9g %.9g %.9g'><freejoint/><geom type='%s' size='%g %g %g' "
             "mass='%g'/></body>",
             at[0], at[1], at[2], shape, size, size, size,
-            scaling_scene_has_balls(o->which) ? SCALING_BENCH_BALL_MASS : SCALING_BENCH_CUBE_MASS);
+            is_scaling_bench_scene_of_balls(o->which) ? SCALING_BENCH_BALL_MASS
+                                                      : SCALING_BENCH_CUBE_MASS);
     }
     used += (size_t)snprintf(xml + used, room - used, "</worldbody></mujoco>");
     mjVFS files;
@@ -63,22 +64,22 @@ static mjModel *make_model(const struct scaling_options *o)
     return model;
 }
 
-static void step_mujoco_model(const struct scaling_options *o, const mjModel *model, mjData *data,
-                              int tick)
+static void step_mujoco_model(const struct scaling_bench_options *o, const mjModel *model,
+                              mjData *data, int tick)
 {
     for (int i = 0; i < o->bodies && o->which == SCALING_BENCH_PUSHED_CUBES; i++) {
-        data->xfrc_applied[6 * (i + 1)] = scaling_push_force(tick);
+        data->xfrc_applied[6 * (i + 1)] = scaling_bench_push_force(tick);
     }
     mj_step(model, data);
 }
 
-static double largest_displacement(const struct scaling_options *o, const mjModel *model,
-                                   const mjData *data)
+static double largest_body_displacement(const struct scaling_bench_options *o, const mjModel *model,
+                                        const mjData *data)
 {
     double worst = 0.0;
-    for (int i = 0; i < o->bodies && !scaling_scene_has_balls(o->which); i++) {
+    for (int i = 0; i < o->bodies && !is_scaling_bench_scene_of_balls(o->which); i++) {
         double at[3], sum = 0.0;
-        scaling_body_position(o->which, i, o->bodies, at);
+        scaling_bench_body_position(o->which, i, o->bodies, at);
         for (int k = 0; k < 3; k++) {
             double d = data->qpos[model->jnt_qposadr[i] + k] - at[k];
             sum += d * d;
@@ -90,16 +91,16 @@ static double largest_displacement(const struct scaling_options *o, const mjMode
 
 int main(int argc, char **argv)
 {
-    const struct scaling_options o = read_scaling_arguments(argc, argv);
+    const struct scaling_bench_options o = read_scaling_arguments(argc, argv);
     double *step_durations = calloc((size_t)o.ticks, sizeof *step_durations), contacts = 0.0,
            residual = 0.0;
-    double began = scaling_clock_us();
+    double setup_start_us = scaling_bench_clock_us();
     mjModel *model = make_model(&o);
     mjData *data = model ? mj_makeData(model) : NULL;
     if (!data || !step_durations) {
         return 2;
     }
-    double setup_seconds = 1e-6 * (scaling_clock_us() - began);
+    double setup_seconds = 1e-6 * (scaling_bench_clock_us() - setup_start_us);
     for (int i = 0; i < o.bodies && o.which == SCALING_BENCH_SEPARATE_BALLS; i++) {
         data->qvel[6 * i] = SCALING_BENCH_DRIFT_SPEED;
     }
@@ -107,15 +108,16 @@ int main(int argc, char **argv)
         step_mujoco_model(&o, model, data, k);
     }
     for (int k = 0; k < o.ticks; k++) {
-        double start = scaling_clock_us();
+        double start = scaling_bench_clock_us();
         step_mujoco_model(&o, model, data, o.skipped + k);
-        step_durations[k] = scaling_clock_us() - start;
+        step_durations[k] = scaling_bench_clock_us() - start;
         contacts += (double)data->ncon / o.ticks;
         int last = data->solver_niter[0] < mjNSOLVER ? data->solver_niter[0] : mjNSOLVER;
         residual = last > 0 ? fmax(residual, data->solver[last - 1].gradient) : residual;
     }
-    print_scaling_result("mujoco", &o, step_durations, setup_seconds, scaling_resident_memory_mb(),
-                         residual, contacts, largest_displacement(&o, model, data));
+    print_scaling_result("mujoco", &o, step_durations, setup_seconds,
+                         scaling_bench_resident_memory_mb(), residual, contacts,
+                         largest_body_displacement(&o, model, data));
     mj_deleteData(data);
     mj_deleteModel(model);
     free(step_durations);

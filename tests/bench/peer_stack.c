@@ -64,7 +64,7 @@ static int compare_ascending(const void *a, const void *b)
 }
 
 /** Largest distance of a cube from its ideal position, horizontal and vertical [m]. */
-static double largest_displacement(const mjModel *model, const mjData *data)
+static double largest_body_displacement(const mjModel *model, const mjData *data)
 {
     double worst = 0;
     for (int i = 0; i < CUBE_COUNT; i++) {
@@ -83,11 +83,11 @@ int main(void)
     if (!data)
         return 2;
     for (int k = 0; k < SIMULATED_STEPS; k++) {
-        double begin = now_us();
+        double step_start_us = now_us();
         mj_step(model, data);
-        step_durations[k] = now_us() - begin;
+        step_durations[k] = now_us() - step_start_us;
     }
-    double moved = largest_displacement(model, data);
+    double moved = largest_body_displacement(model, data);
     int held = moved < CUBE_COUNT * MAX_STACK_DRIFT;
     qsort(step_durations, SIMULATED_STEPS, sizeof step_durations[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "

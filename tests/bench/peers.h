@@ -17,7 +17,7 @@ static inline void seed_peers_random(uint64_t seed)
     peers_random_state = 88172645463325252u + 7919 * seed;
 }
 
-static inline double draw_peers_uniform(void)
+static inline double next_uniform_random_number(void)
 {
     peers_random_state ^= peers_random_state << 13;
     peers_random_state ^= peers_random_state >> 7;
@@ -25,10 +25,10 @@ static inline double draw_peers_uniform(void)
     return ((double)(peers_random_state >> 11) + 0.5) * 0x1p-53;
 }
 
-static inline double draw_peers_normal(void)
+static inline double next_normal_random_number(void)
 {
-    double r = sqrt(-2.0 * log(draw_peers_uniform()));
-    return r * cos(6.283185307179586 * draw_peers_uniform());
+    double r = sqrt(-2.0 * log(next_uniform_random_number()));
+    return r * cos(6.283185307179586 * next_uniform_random_number());
 }
 
 /* CPU time of this thread [s]; other programs do not count. */
@@ -45,10 +45,10 @@ static inline int compare_peers_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static inline double median_of_durations(double *took, int count)
+static inline double median_of_durations(double *durations, int count)
 {
-    qsort(took, (size_t)count, sizeof *took, compare_peers_doubles);
-    return took[count / 2];
+    qsort(durations, (size_t)count, sizeof *durations, compare_peers_doubles);
+    return durations[count / 2];
 }
 
 static inline void peers_write_obj(const char *folder, const char *name, const struct tact_mesh *m)

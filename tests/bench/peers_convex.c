@@ -39,7 +39,7 @@ static void make_convex_peer_body(struct body *b, int n, int second)
             r[1] = s * x + c * r[1];
         } else {
             for (int k = 0; k < 3; k++) {
-                r[k] = draw_peers_normal();
+                r[k] = next_normal_random_number();
             }
             tact_v3_normalize(r, r);
         }
@@ -109,15 +109,16 @@ static double time_of_qhull_intersection(const struct body *a, const struct body
     if (qh_new_qhull(qh, 3, (int)count, dual_points, False, first, NULL, NULL)) {
         exit(2);
     }
-    double *vertex_list = malloc(3 * (size_t)qh->num_facets * sizeof *vertex_list);
+    double *intersection_vertices =
+        malloc(3 * (size_t)qh->num_facets * sizeof *intersection_vertices);
     FORALLfacets
     {
-        tact_v3_scale(vertex_list + 3 * n++, facet->normal, -1.0 / facet->offset);
+        tact_v3_scale(intersection_vertices + 3 * n++, facet->normal, -1.0 / facet->offset);
     }
     qh_freeqhull(qh, !qh_ALL);
     qh_memfreeshort(qh, &kept, &blocks);
     qh_zero(qh, stderr);
-    if (qh_new_qhull(qh, 3, (int)n, vertex_list, False, second, NULL, NULL)) {
+    if (qh_new_qhull(qh, 3, (int)n, intersection_vertices, False, second, NULL, NULL)) {
         exit(2);
     }
     FORALLfacets
@@ -141,7 +142,7 @@ static double time_of_qhull_intersection(const struct body *a, const struct body
     qh_freeqhull(qh, !qh_ALL);
     qh_memfreeshort(qh, &kept, &blocks);
     free(dual_points);
-    free(vertex_list);
+    free(intersection_vertices);
     return m.v;
 }
 
@@ -232,7 +233,7 @@ static double time_of_peer_query(const char *peer, const struct overlap *o,
 
 int main(int argc, char **argv)
 {
-    static double took[MOST_REPEATS];
+    static double query_times[MOST_REPEATS];
     struct overlap o = {.at = {0.0, 0.05, 0.03}};
     double normal[3] = {0.0}, volume = 0.0;
     if (argc != 4) {
@@ -259,10 +260,10 @@ int main(int argc, char **argv)
         o.at[1] = 0.05 + 1e-6 * r;
         double start = thread_cpu_time_seconds();
         volume = time_of_peer_query(argv[3], &o, scratch, normal);
-        took[r] = thread_cpu_time_seconds() - start;
+        query_times[r] = thread_cpu_time_seconds() - start;
     }
     printf("{\"time\": %.9g, \"volume\": %.17g, \"repeats\": %d}\n",
-           median_of_durations(took, repeats), volume, repeats);
+           median_of_durations(query_times, repeats), volume, repeats);
     tact_moments_scratch_destroy(scratch);
     tact_shape_release(&o.a.shape);
     tact_shape_release(&o.b.shape);

@@ -41,19 +41,19 @@ static struct tact_shape make_dented_ball(size_t triangles, double radius)
     return s;
 }
 
-/** Median time of queries at poses a micrometre apart, as from tick to tick; is_cold: only the
+/** Median time of queries at poses a micrometre apart, as from tick to tick; cold_start: only the
  * normal is passed from one to the next. */
 static double time_overlap_queries(const struct tact_shape *a, const struct tact_shape *b,
-                                   double centre_distance, int repeats, int is_cold,
+                                   double centre_distance, int repeats, int cold_start,
                                    struct tact_moments *m)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 20);
-    static double took[20001];
+    static double query_times[20001];
     double normal[3] = {0.0};
     for (int i = 0; i < repeats; i++) {
         struct tact_pose pa = tact_pose_identity(), pb = pa;
         tact_v3_set(pb.position, centre_distance, 1e-6 * (i % 100), 0.0);
-        if (is_cold) {
+        if (cold_start) {
             tact_moments_scratch_destroy(scratch);
             scratch = tact_moments_scratch_create(1u << 20);
         }
@@ -61,11 +61,11 @@ static double time_overlap_queries(const struct tact_shape *a, const struct tact
         if (!scratch || tact_moments_pair(a, &pa, b, &pb, normal, scratch, m) != 1) {
             exit(2);
         }
-        took[i] = thread_cpu_time_seconds() - start;
+        query_times[i] = thread_cpu_time_seconds() - start;
         tact_v3_scale(normal, m->gradient, -1.0 / tact_v3_norm(m->gradient));
     }
     tact_moments_scratch_destroy(scratch);
-    return median_of_durations(took, repeats);
+    return median_of_durations(query_times, repeats);
 }
 
 #ifdef TACT_ODE
@@ -84,21 +84,21 @@ static dGeomID to_ode(const struct tact_mesh *m)
 static double time_of_ode_collision(dGeomID ga, dGeomID gb, double centre_distance, int *contacts)
 {
     static dContactGeom found[65000];
-    static double took[REPEATS];
+    static double query_times[REPEATS];
     for (int i = 0; i < REPEATS; i++) {
         dGeomSetPosition(gb, centre_distance, 1e-6 * i, 0.0);
         double start = thread_cpu_time_seconds();
         *contacts = dCollide(ga, gb, 65000, found, sizeof found[0]);
-        took[i] = thread_cpu_time_seconds() - start;
+        query_times[i] = thread_cpu_time_seconds() - start;
     }
-    return median_of_durations(took, REPEATS);
+    return median_of_durations(query_times, REPEATS);
 }
 #endif
 
 /* Times tact, cold and warm, and ODE in alternating rounds with a patch of 10 mm. */
 static void print_patch_query_times(const struct tact_shape *a, const struct tact_shape *b)
 {
-    double is_cold[ROUNDS], warm[ROUNDS];
+    double cold_start[ROUNDS], warm[ROUNDS];
     struct tact_moments m;
 #ifdef TACT_ODE
     double ode[ROUNDS];
@@ -108,7 +108,7 @@ static void print_patch_query_times(const struct tact_shape *a, const struct tac
     dGeomID ga = to_ode(a->mesh), gb = to_ode(b->mesh);
 #endif
     for (int i = 0; i < ROUNDS; i++) {
-        is_cold[i] = time_overlap_queries(a, b, BALL_DISTANCE, REPEATS, 1, &m);
+        cold_start[i] = time_overlap_queries(a, b, BALL_DISTANCE, REPEATS, 1, &m);
         warm[i] = time_overlap_queries(a, b, BALL_DISTANCE, REPEATS, 0, &m);
 #ifdef TACT_ODE
         ode[i] = time_of_ode_collision(ga, gb, BALL_DISTANCE, &contacts);
@@ -116,7 +116,7 @@ static void print_patch_query_times(const struct tact_shape *a, const struct tac
     }
     printf(
         "{\"case\": \"100k x 98k, 10 mm patch\", \"tact\": %.9g, \"cold\": %.9g, \"volume\": %.17g",
-        median_of_durations(warm, ROUNDS), median_of_durations(is_cold, ROUNDS), m.volume);
+        median_of_durations(warm, ROUNDS), median_of_durations(cold_start, ROUNDS), m.volume);
 #ifdef TACT_ODE
     printf(", \"ode\": %.9g, \"ode_contacts\": %d", median_of_durations(ode, ROUNDS), contacts);
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum scaling_scene {
+enum scaling_bench_scene {
     SCALING_BENCH_CUBES,          /* cubes at rest on a floor, side by side */
     SCALING_BENCH_PUSHED_CUBES,   /* cubes at rest on a floor, each under an alternating horizontal
                                      force of a tenth of its weight */
@@ -31,16 +31,17 @@ static const char *const scale_names[SCALING_BENCH_CASES] = {"cubes", "pushed", 
 #define SCALING_BENCH_PIT_SLOPE 0.3    /* slope of the four planes of the pit [rad] */
 #define SCALING_BENCH_DRIFT_SPEED 0.05 /* speed of the separate balls [m/s] */
 
-static inline int scaling_scene_has_balls(enum scaling_scene which)
+static inline int is_scaling_bench_scene_of_balls(enum scaling_bench_scene which)
 {
     return which == SCALING_BENCH_SEPARATE_BALLS || which == SCALING_BENCH_BALL_HEAP;
 }
 
 /* Centre of body i of n [m]. Balls of the heap are a little beside a grid, as nothing real is on
  * one. */
-static inline void scaling_body_position(enum scaling_scene which, int i, int n, double *at)
+static inline void scaling_bench_body_position(enum scaling_bench_scene which, int i, int n,
+                                               double *at)
 {
-    if (!scaling_scene_has_balls(which)) {
+    if (!is_scaling_bench_scene_of_balls(which)) {
         int side = (int)ceil(sqrt(n));
         at[0] = 2.0 * SCALING_BENCH_CUBE_EDGE * (i % side - 0.5 * side);
         at[1] = 2.0 * SCALING_BENCH_CUBE_EDGE * (i / side - 0.5 * side);
@@ -55,23 +56,23 @@ static inline void scaling_body_position(enum scaling_scene which, int i, int n,
 }
 
 /* Sideways force on each cube in a tick [N]: a tenth of its weight, the other way every 0.1 s. */
-static inline double scaling_push_force(int tick)
+static inline double scaling_bench_push_force(int tick)
 {
     return 0.1 * SCALING_BENCH_CUBE_MASS * SCALING_BENCH_GRAVITY * (tick / 100 % 2 ? -1.0 : 1.0);
 }
 
-struct scaling_options {
-    enum scaling_scene which;
+struct scaling_bench_options {
+    enum scaling_bench_scene which;
     /* number of measured ticks, and of ticks before them that are not measured */
     int bodies, ticks, skipped;
 };
 
 /* Reads the arguments CASE BODIES TICKS SKIPPED; exits with 2 where they are invalid. */
-static inline struct scaling_options read_scaling_arguments(int argc, char **argv)
+static inline struct scaling_bench_options read_scaling_arguments(int argc, char **argv)
 {
-    struct scaling_options o = {.which = SCALING_BENCH_CASES};
+    struct scaling_bench_options o = {.which = SCALING_BENCH_CASES};
     for (int i = 0; i < SCALING_BENCH_CASES && argc == 5; i++) {
-        o.which = strcmp(argv[1], scale_names[i]) ? o.which : (enum scaling_scene)i;
+        o.which = strcmp(argv[1], scale_names[i]) ? o.which : (enum scaling_bench_scene)i;
     }
     if (o.which != SCALING_BENCH_CASES) {
         o.bodies = atoi(argv[2]);
@@ -85,7 +86,7 @@ static inline struct scaling_options read_scaling_arguments(int argc, char **arg
     return o;
 }
 
-static inline double scaling_clock_us(void)
+static inline double scaling_bench_clock_us(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -99,7 +100,7 @@ static inline int compare_tick_times(const void *a, const void *b)
 }
 
 /* Resident memory of this program [MB]. */
-static inline double scaling_resident_memory_mb(void)
+static inline double scaling_bench_resident_memory_mb(void)
 {
     long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -114,9 +115,11 @@ static inline double scaling_resident_memory_mb(void)
 
 /* One JSON object: how long a tick took, how well it was solved, where the bodies are at the end.
  */
-static inline void print_scaling_result(const char *engine_name, const struct scaling_options *o,
-                                        double *step_durations, double setup_s, double memory_mb,
-                                        double residual, double contacts, double moved)
+static inline void print_scaling_result(const char *engine_name,
+                                        const struct scaling_bench_options *o,
+                                        double *step_durations, double setup_seconds,
+                                        double resident_memory_mb, double residual, double contacts,
+                                        double moved)
 {
     double sum = 0.0;
     for (int i = 0; i < o->ticks; i++) {
@@ -128,7 +131,8 @@ static inline void print_scaling_result(const char *engine_name, const struct sc
         "{\"mean\": %.3f, \"p50\": %.3f, \"p99\": %.3f}, \"setup_s\": %.4f, \"memory_MB\": %.1f, "
         "\"residual\": %.3e, \"contacts\": %.1f, \"moved_mm\": %.5f}\n",
         engine_name, scale_names[o->which], o->bodies, o->ticks, sum, step_durations[o->ticks / 2],
-        step_durations[o->ticks * 99 / 100], setup_s, memory_mb, residual, contacts, 1e3 * moved);
+        step_durations[o->ticks * 99 / 100], setup_seconds, resident_memory_mb, residual, contacts,
+        1e3 * moved);
 }
 
 #endif

@@ -68,8 +68,8 @@ static void make_patch_corners(struct bytes *b, struct tact_local_problem *p)
 
 /* Parts of a pressure about its centre, their number, places and shares from the bytes; returns
  * their torsion arm. */
-static double make_friction_parts(struct bytes *b, double length,
-                                  struct tact_friction_points *parts)
+static double make_friction_points_from_bytes(struct bytes *b, double length,
+                                              struct tact_friction_points *parts)
 {
     double load = 0.0, x = 0.0, y = 0.0, arm = 0.0;
     memset(parts, 0, sizeof *parts);
@@ -110,7 +110,7 @@ static void make_problem_from_bytes(struct bytes *b, struct tact_local_problem *
         }
     }
     /* b in the range of S, as that of a real contact is */
-    int is_free_velocity_in_range_of_s = next_fuzz_byte(b) % 2;
+    int is_free_velocity_that_of_an_impulse = next_fuzz_byte(b) % 2;
     double push[6], velocity[6] = {0.0};
     for (int i = 0; i < 6; i++) {
         push[i] = next_fuzz_number(b, range) * (i < 3 ? 1.0 : length);
@@ -119,7 +119,7 @@ static void make_problem_from_bytes(struct bytes *b, struct tact_local_problem *
     for (int i = 0; i < 36; i++) {
         velocity[i / 6] += p->s[i] * push[i % 6];
     }
-    if (is_free_velocity_in_range_of_s) {
+    if (is_free_velocity_that_of_an_impulse) {
         memcpy(p->b, velocity, sizeof velocity);
     }
     unsigned kind = next_fuzz_byte(b);
@@ -129,7 +129,7 @@ static void make_problem_from_bytes(struct bytes *b, struct tact_local_problem *
     if (p->surface == TACT_SURFACE_FITTED) {
         p->surface = TACT_SURFACE_POINTS;
         p->points = parts;
-        p->spin_arm = make_friction_parts(b, length, parts);
+        p->spin_arm = make_friction_points_from_bytes(b, length, parts);
     }
     p->rectangle[0] = p->rectangle[1] = kind % 2 ? length : 0.0;
     if (kind % 3) {

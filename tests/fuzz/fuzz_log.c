@@ -35,8 +35,8 @@ static void correct_chunk_checksum(uint8_t *content, size_t size)
 {
     if (size > 40 && read_little_endian(content + 28, 4) == 0 &&
         read_little_endian(content + 32, 8) == size - 40) {
-        uint64_t unpacked = size - 40;
-        memcpy(content + 16, &unpacked, sizeof unpacked);
+        uint64_t unpacked_size = size - 40;
+        memcpy(content + 16, &unpacked_size, sizeof unpacked_size);
         write_crc_of_range(content + 24, content + 40, size - 40);
     }
 }
@@ -111,7 +111,7 @@ static void make_single_chunk_log(const uint8_t *records, size_t size, struct ta
     tact_bytes_free(&content);
 }
 
-static volatile size_t sink; /* keeps the compiler from removing the reads */
+static volatile size_t sum_of_bytes_read; /* keeps the compiler from removing the reads */
 
 static void read_all_log_content(struct tact_log *log)
 {
@@ -139,7 +139,7 @@ static void read_all_log_content(struct tact_log *log)
             sum += ((const uint8_t *)a->data)[k];
     }
     free(record);
-    sink = sum;
+    sum_of_bytes_read = sum;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -30,19 +30,20 @@ static void abort_unless(int good, const char *what)
 
 static void make_network_sessions(void)
 {
-    static int initialised_sessions;
+    static int initialisation_count;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
-    if (initialised_sessions++) {
+    if (initialisation_count++) {
         return;
     }
     abort_unless(!tact_network_identity_of_loopback(0, &listener, NULL) &&
                      !tact_network_identity_of_loopback(1, &caller, NULL),
                  "no identities");
-    tact_network_hello(&caller, &sent_hello);
+    tact_network_make_hello(&caller, &sent_hello);
     abort_unless(
         !tact_network_check_hello(&listener, sent_hello.hello, sizeof sent_hello.hello) &&
-            !tact_network_answer(&listener, sent_hello.hello, &listener_session, answer) &&
-            !tact_network_finish(&caller, &sent_hello, answer, sizeof answer, &caller_session),
+            !tact_network_answer_hello(&listener, sent_hello.hello, &listener_session, answer) &&
+            !tact_network_finish_handshake(&caller, &sent_hello, answer, sizeof answer,
+                                           &caller_session),
         "no handshake");
 }
 
@@ -64,14 +65,15 @@ static void receive_from_unknown_sender(const uint8_t *data, size_t size)
                  "a stranger's packet");
     if (data[0] >=
         0xf0) { /* tests the answer for some inputs only, as one of the right size takes 0.2 ms */
-        abort_unless(tact_network_finish(&caller, &sent_hello, datagram, length, &session) < 0,
-                     "a stranger's answer");
+        abort_unless(
+            tact_network_finish_handshake(&caller, &sent_hello, datagram, length, &session) < 0,
+            "a stranger's answer");
     }
     abort_unless(!memcmp(&before, &listener_session, sizeof before),
                  "a refused packet had an effect");
 }
 
-static int is_bounded(const struct tact_network_sample *sample, int axes)
+static int are_sample_numbers_bounded(const struct tact_network_sample *sample, int axes)
 {
     int good = 1;
     for (int i = 0; i < axes; i++) {
@@ -103,7 +105,8 @@ static void send_changed_packet(struct tact_network_channel *sender,
     tact_network_channel_receive(receiver, opened, (size_t)length - cut, now_ns);
     for (int i = change[3] % 4; i > 0; i--) {
         tact_network_channel_play(receiver, &sample);
-        abort_unless(is_bounded(&sample, receiver->options.axes), "a number beyond its bounds");
+        abort_unless(are_sample_numbers_bounded(&sample, receiver->options.axes),
+                     "a number beyond its bounds");
         abort_unless(isfinite(tact_network_channel_energy(receiver)) &&
                          isfinite(tact_network_channel_round_trip(receiver)),
                      "an account that is not finite");

@@ -73,17 +73,17 @@ static void replace_log_by_first_chunk(struct seed *s)
     }
 }
 
-static void mutate_seed_log(uint8_t *data, size_t *size, uint64_t *random)
+static void mutate_seed_log(uint8_t *data, size_t *size, uint64_t *random_state)
 {
-    size_t byte_change_count = 1 + next_random_of_seed(random) % 8;
+    size_t byte_change_count = 1 + next_random_of_seed(random_state) % 8;
     for (size_t i = 0; i<byte_change_count && * size> 1; i++) {
-        size_t at = next_random_of_seed(random) % *size;
-        switch (next_random_of_seed(random) % 5) {
+        size_t at = next_random_of_seed(random_state) % *size;
+        switch (next_random_of_seed(random_state) % 5) {
         case 0:
-            data[at] ^= (uint8_t)(1U << next_random_of_seed(random) % 8);
+            data[at] ^= (uint8_t)(1U << next_random_of_seed(random_state) % 8);
             break;
         case 1:
-            data[at] = (uint8_t)next_random_of_seed(random);
+            data[at] = (uint8_t)next_random_of_seed(random_state);
             break;
         case 2: /* writes a number that is out of range */
             memset(data + at, 0xFF, *size - at < 8 ? *size - at : 8);
@@ -111,7 +111,7 @@ static int write_seed_log(const char *folder, int number, const struct seed *s)
 int main(int argc, char **argv)
 {
     struct seed seeds[SEED_LOG_COUNT];
-    uint64_t random = 1, runs = 0;
+    uint64_t random_state = 1, runs = 0;
     uint8_t *data = malloc(MAX_SEED_LOG_BYTES);
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 1.0;
     time_t end = time(NULL) + (time_t)seconds;
@@ -126,10 +126,10 @@ int main(int argc, char **argv)
             return 1;
     }
     while (argc <= 2 && time(NULL) < end) {
-        const struct seed *from = &seeds[next_random_of_seed(&random) % SEED_LOG_COUNT];
+        const struct seed *from = &seeds[next_random_of_seed(&random_state) % SEED_LOG_COUNT];
         size_t size = from->size;
         memcpy(data, from->data, size);
-        mutate_seed_log(data + 1, &size, &random);
+        mutate_seed_log(data + 1, &size, &random_state);
         LLVMFuzzerTestOneInput(data, size);
         runs++;
     }

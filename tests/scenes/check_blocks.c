@@ -31,10 +31,11 @@ void check_cubes_on_edge_scene(void)
         assert_true(fabs(b->position[0] - a->position[0]) < 1e-9 && body_tilt_deg(b) < 1e-6);
     }
     /* The cube beyond the edge falls freely beside the wall without rotating. */
-    const struct body_state *free_cube = simulation_body_at(&p, "clear", 0.15);
+    const struct body_state *falling_cube = simulation_body_at(&p, "clear", 0.15);
     double steps = 151, exact = 0.026 - 0.5 * 9.81 * 1e-6 * steps * (steps + 1);
-    print_message("    clear at 0.15 s: z %.9f m, exact %.9f\n", free_cube->position[2], exact);
-    assert_true(fabs(free_cube->position[2] - exact) < 1e-9 && body_tilt_deg(free_cube) < 1e-9);
+    print_message("    clear at 0.15 s: z %.9f m, exact %.9f\n", falling_cube->position[2], exact);
+    assert_true(fabs(falling_cube->position[2] - exact) < 1e-9 &&
+                body_tilt_deg(falling_cube) < 1e-9);
     assert_true(largest_final_speed(&p) < 1e-6);
     assert_simulated_energy_rises_by_work_only(&p);
     simulation_free(&p);

@@ -10,7 +10,7 @@
 #include "scenes.h"
 
 /* Angle between two orientations [deg]. */
-static double angle_between(const struct body_state *a, const struct body_state *b)
+static double angle_between_orientations(const struct body_state *a, const struct body_state *b)
 {
     double dot = 0;
     for (int i = 0; i < 4; i++) {
@@ -27,8 +27,9 @@ void check_ruler_scene(void)
         simulate_scene_with_yaml_appended("ruler", 10, i ? "contact: {model: features}" : "", &p);
         const struct body_state *state_at_release = simulation_body_at(&p, "ruler", 2);
         const struct body_state *end = simulation_body_at(&p, "ruler", -1);
-        double turn = angle_between(state_at_release, end), drift = largest_horizontal_drift(&p, 2);
-        double all = angle_between(simulation_body_at(&p, "ruler", 0), end);
+        double turn = angle_between_orientations(state_at_release, end),
+               drift = largest_horizontal_drift(&p, 2);
+        double all = angle_between_orientations(simulation_body_at(&p, "ruler", 0), end);
         print_message("    %s: turned by %.5f degrees in all, by %.1e degrees and moved by %.1e m "
                       "after 2 s\n",
                       models[i], all, turn, drift);
@@ -44,13 +45,15 @@ void check_five_fingers_scene(void)
     const struct body_state *start = simulation_body_at(&p, "ball", 0),
                             *held = simulation_body_at(&p, "ball", 4);
     const struct body_state *end = simulation_body_at(&p, "ball", -1);
-    double lift_height = end->position[2] - start->position[2], turn = angle_between(start, end);
+    double lift_height = end->position[2] - start->position[2],
+           turn = angle_between_orientations(start, end);
     print_message(
         "    lifted by %.5f m, turned by %.4f degrees; from 4 s to 6 s moved by %.1e m and "
         "%.1e degrees\n",
-        lift_height, turn, largest_horizontal_drift(&p, 4), angle_between(held, end));
+        lift_height, turn, largest_horizontal_drift(&p, 4), angle_between_orientations(held, end));
     assert_true(fabs(lift_height - 0.05) < 1e-3 && fabs(turn - 90) < 0.5);
-    assert_true(largest_horizontal_drift(&p, 4) < 1e-9 && angle_between(held, end) < 1e-4);
+    assert_true(largest_horizontal_drift(&p, 4) < 1e-9 &&
+                angle_between_orientations(held, end) < 1e-4);
     simulation_free(&p);
 }
 
@@ -67,7 +70,7 @@ struct initial_contact_points {
 struct grasp_slip {
     double from; /* time at which the two points coincide [s] */
     int count;
-    struct initial_contact_points touch[5];
+    struct initial_contact_points start_contacts[5];
 };
 
 static void point_relative_to_frame(double *out, const struct tact_pose *frame, const double *point)
@@ -83,16 +86,16 @@ static void measure_grasp_slip(void *user, struct tact_session *session,
 {
     struct grasp_slip *grasp_slip = user;
     struct tact_world *world = tact_session_world(session);
-    const double after = status->time - grasp_slip->from;
-    for (int i = 0; i < grasp_slip->count && after > -0.5e-3; i++) {
-        struct initial_contact_points *t = &grasp_slip->touch[i];
+    const double time_since_slip_start = status->time - grasp_slip->from;
+    for (int i = 0; i < grasp_slip->count && time_since_slip_start > -0.5e-3; i++) {
+        struct initial_contact_points *t = &grasp_slip->start_contacts[i];
         const struct tact_contact *c =
             tact_world_contact(world, tact_session_find_pair(session, t->pair));
         struct tact_owner held = tact_world_owner(world, c->a), by = tact_world_owner(world, c->b);
         const struct tact_pose *body = &tact_world_body(world, held.index)->pose;
         const struct tact_pose *link =
             tact_hand_link_pose(tact_world_hand(world, by.index), by.link);
-        if (after < 0.5e-3) {
+        if (time_since_slip_start < 0.5e-3) {
             assert_true(c->touching);
             point_relative_to_frame(t->point_on_body, body, c->patch.center);
             point_relative_to_frame(t->point_on_link, link, c->patch.center);
@@ -116,10 +119,11 @@ static void check_grasp_holds(const char *scene, struct grasp_slip *grasp_slip)
     const struct body_state *state_when_lifted = simulation_body_at(&p, scene, 7);
     double distance_lifted =
         state_when_lifted->position[2] - simulation_body_at(&p, scene, 4.5)->position[2];
-    double first = angle_between(state_when_lifted, simulation_body_at(&p, scene, 10));
-    double back = angle_between(state_when_lifted, simulation_body_at(&p, scene, 13));
-    double second = angle_between(state_when_lifted, simulation_body_at(&p, scene, 16.5));
-    double end = angle_between(state_when_lifted, simulation_body_at(&p, scene, -1));
+    double first = angle_between_orientations(state_when_lifted, simulation_body_at(&p, scene, 10));
+    double back = angle_between_orientations(state_when_lifted, simulation_body_at(&p, scene, 13));
+    double second =
+        angle_between_orientations(state_when_lifted, simulation_body_at(&p, scene, 16.5));
+    double end = angle_between_orientations(state_when_lifted, simulation_body_at(&p, scene, -1));
     print_message("    lifted by %.5f m, turned by %.4f degrees, back to %.4f, by %.4f, back to "
                   "%.4f; rests at %.1e\n",
                   distance_lifted, first, back, second, end, largest_final_speed(&p));
@@ -127,9 +131,10 @@ static void check_grasp_holds(const char *scene, struct grasp_slip *grasp_slip)
                 fabs(second - 90) < 2);
     assert_true(back < 0.5 && end < 0.5 && largest_final_speed(&p) < 1e-3);
     for (int i = 0; i < grasp_slip->count; i++) {
-        print_message("    %s: apart by %.4f mm at most\n", grasp_slip->touch[i].pair,
-                      grasp_slip->touch[i].apart * 1e3);
-        assert_true(grasp_slip->touch[i].apart > 0 && grasp_slip->touch[i].apart < 1e-3);
+        print_message("    %s: apart by %.4f mm at most\n", grasp_slip->start_contacts[i].pair,
+                      grasp_slip->start_contacts[i].apart * 1e3);
+        assert_true(grasp_slip->start_contacts[i].apart > 0 &&
+                    grasp_slip->start_contacts[i].apart < 1e-3);
     }
     assert_true(p.report.unconverged <= (uint64_t)p.ticks / 100);
     simulation_free(&p);
@@ -137,20 +142,21 @@ static void check_grasp_holds(const char *scene, struct grasp_slip *grasp_slip)
 
 void check_mug_scene(void)
 {
-    check_grasp_holds("mug", &(struct grasp_slip){.count = 2,
-                                                  .touch = {{.pair = "mug/hand.ff_proximal#2"},
-                                                            {.pair = "mug/hand.th_distal#2"}}});
+    check_grasp_holds("mug",
+                      &(struct grasp_slip){.count = 2,
+                                           .start_contacts = {{.pair = "mug/hand.ff_proximal#2"},
+                                                              {.pair = "mug/hand.th_distal#2"}}});
 }
 
 void check_tumbler_scene(void)
 {
     check_grasp_holds("tumbler",
                       &(struct grasp_slip){.count = 5,
-                                           .touch = {{.pair = "tumbler/hand.palm"},
-                                                     {.pair = "tumbler/hand.palm#2"},
-                                                     {.pair = "tumbler/hand.MF_distal"},
-                                                     {.pair = "tumbler/hand.RF_distal"},
-                                                     {.pair = "tumbler/hand.LF_distal"}}});
+                                           .start_contacts = {{.pair = "tumbler/hand.palm"},
+                                                              {.pair = "tumbler/hand.palm#2"},
+                                                              {.pair = "tumbler/hand.MF_distal"},
+                                                              {.pair = "tumbler/hand.RF_distal"},
+                                                              {.pair = "tumbler/hand.LF_distal"}}});
 }
 
 void check_bumpy_cube_scene(void)

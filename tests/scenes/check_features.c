@@ -61,13 +61,13 @@ static double impact_twist_error(const struct simulation *p, double mass, const 
     before = simulation_body_at(p, "smooth", (tick - 1) * p->period);
     memcpy(twist, before->twist, sizeof twist);
     twist[2] -= 2.0 * G * p->period;
-    const double approach_speed = fabs(twist[2]);
+    const double approach_speed_at_start = fabs(twist[2]);
     find_lowest_corner(before, size, arm);
     exact_twist_after_impact(before, mass, size, arm, twist);
     const double *got = simulation_body_at(p, "smooth", (tick + 1) * p->period)->twist;
     tact_v3_sub(apart, got + 3, twist + 3);
-    const double off =
-        tact_v3_norm(apart) / tact_v3_norm(twist + 3) + fabs(got[2] - twist[2]) / approach_speed;
+    const double off = tact_v3_norm(apart) / tact_v3_norm(twist + 3) +
+                       fabs(got[2] - twist[2]) / approach_speed_at_start;
     print_message(
         "    h %g ms: turns at %.3f %.3f %.3f rad/s after the impact, by one impulse %.3f "
         "%.3f %.3f; off by %.2f %%\n",
@@ -154,7 +154,7 @@ static double mean_period_of_angle(const double *angle, int ticks, double period
 void check_balances_scene(void)
 {
     static const char *const names[2] = {"along", "across"};
-    static const double inertia[2] = {8.0e-4, 2.0e-4}, mass = 0.5, below = 0.03;
+    static const double inertia[2] = {8.0e-4, 2.0e-4}, mass = 0.5, centre_below_pivot = 0.03;
     static double angle[4000];
     struct simulation p;
     simulate_scene("balances", 4.0, &p);
@@ -163,7 +163,7 @@ void check_balances_scene(void)
         double deepest = 0.0, moved = 0.0;
         for (int t = 0; t < p.ticks; t++) {
             const struct body_state *body = simulation_body_at(&p, names[i], t * p.period);
-            const double low[3] = {0.0, 0.0, below}, *q = body->quat_wxyz;
+            const double low[3] = {0.0, 0.0, centre_below_pivot}, *q = body->quat_wxyz;
             double pivot[3], a = angle[t] = 2.0 * asin(q[1 + i]);
             tact_quat_rotate(pivot, q, low);
             tact_v3_add(pivot, pivot, body->position);
@@ -172,7 +172,8 @@ void check_balances_scene(void)
             deepest = fmin(deepest, i ? pivot[2] : pivot[2] * cos(a) - pivot[1] * sin(a));
             moved = fmax(moved, hypot(pivot[0], pivot[1]));
         }
-        double exact = pendulum_period(inertia[i] + mass * below * below, mass * G * below, 0.1);
+        double exact = pendulum_period(inertia[i] + mass * centre_below_pivot * centre_below_pivot,
+                                       mass * G * centre_below_pivot, 0.1);
         double got = mean_period_of_angle(angle, p.ticks, p.period);
         print_message("    %-6s period %.6f s, exact %.6f; edges sink by %.1e m at most, the point "
                       "moves by %.1e m\n",

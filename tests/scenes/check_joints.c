@@ -33,8 +33,8 @@ static double exact_swing_period(double amplitude)
         CRANK_MASS * 0.25 * CRANK_LENGTH * CRANK_LENGTH;
     double inertia =
         2.0 * moment_of_inertia_of_crank + PLATFORM_AND_CUBE_MASS * CRANK_LENGTH * CRANK_LENGTH;
-    double weight_moment = (CRANK_MASS + PLATFORM_AND_CUBE_MASS) * 9.81 * CRANK_LENGTH;
-    return 4.0 * sqrt(inertia / weight_moment) * elliptic_integral(sin(0.5 * amplitude));
+    double weight_moment_of_crank = (CRANK_MASS + PLATFORM_AND_CUBE_MASS) * 9.81 * CRANK_LENGTH;
+    return 4.0 * sqrt(inertia / weight_moment_of_crank) * elliptic_integral(sin(0.5 * amplitude));
 }
 
 /* Distance of the cube from its initial position on the platform [m]. */
@@ -102,7 +102,7 @@ void check_groove_scene(void)
 }
 
 /* What a person feels at an admittance device, and the energy of its port. */
-struct felt_admittance {
+struct admittance_record {
     double force[4500], energy[4500]; /* [N], [J] */
     int count;
 };
@@ -110,12 +110,12 @@ struct felt_admittance {
 static void record_force_and_energy(void *user, struct tact_session *session,
                                     const struct tact_session_status *status)
 {
-    struct felt_admittance *felt_admittance = user;
+    struct admittance_record *admittance_record = user;
     const struct tact_session_port port = tact_session_port(session, 0);
     (void)status;
-    if (felt_admittance->count < 4500) {
-        felt_admittance->force[felt_admittance->count] = -port.force[0];
-        felt_admittance->energy[felt_admittance->count++] = port.energy;
+    if (admittance_record->count < 4500) {
+        admittance_record->force[admittance_record->count] = -port.force[0];
+        admittance_record->energy[admittance_record->count++] = port.energy;
     }
 }
 
@@ -123,22 +123,22 @@ static void record_force_and_energy(void *user, struct tact_session *session,
  * much work; on the way back, at 0.2 m/s, the damper alone. */
 void check_admittance_scene(void)
 {
-    static struct felt_admittance felt_admittance;
+    static struct admittance_record admittance_record;
     struct simulation p;
-    const double sliding_force = 0.4 * 0.5 * 9.81 + 2.0 * 0.1, back = -2.0 * 0.2;
-    felt_admittance.count = 0;
+    const double force_while_sliding = 0.4 * 0.5 * 9.81 + 2.0 * 0.1, back = -2.0 * 0.2;
+    admittance_record.count = 0;
     simulate_scene_observed(
-        "admittance", 4.5, &(struct simulation_observer){record_force_and_energy, &felt_admittance},
-        &p);
-    assert_int_equal(felt_admittance.count, 4500);
-    const double work = felt_admittance.energy[2399] - felt_admittance.energy[1899];
+        "admittance", 4.5,
+        &(struct simulation_observer){record_force_and_energy, &admittance_record}, &p);
+    assert_int_equal(admittance_record.count, 4500);
+    const double work = admittance_record.energy[2399] - admittance_record.energy[1899];
     print_message("    pushes with %.5f N, exact %.5f N; %.6f J over 50 mm, exact %.6f J; free air "
                   "%.6f N, exact %.6f N\n",
-                  felt_admittance.force[2399], sliding_force, work, 0.05 * sliding_force,
-                  felt_admittance.force[4199], back);
-    assert_true(fabs(felt_admittance.force[2399] / sliding_force - 1.0) < 1e-3);
-    assert_true(fabs(work / (0.05 * sliding_force) - 1.0) < 1e-3);
-    assert_true(fabs(felt_admittance.force[4199] / back - 1.0) < 1e-3);
-    assert_true(felt_admittance.energy[4499] > felt_admittance.energy[2399]);
+                  admittance_record.force[2399], force_while_sliding, work,
+                  0.05 * force_while_sliding, admittance_record.force[4199], back);
+    assert_true(fabs(admittance_record.force[2399] / force_while_sliding - 1.0) < 1e-3);
+    assert_true(fabs(work / (0.05 * force_while_sliding) - 1.0) < 1e-3);
+    assert_true(fabs(admittance_record.force[4199] / back - 1.0) < 1e-3);
+    assert_true(admittance_record.energy[4499] > admittance_record.energy[2399]);
     simulation_free(&p);
 }

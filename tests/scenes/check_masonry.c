@@ -24,21 +24,21 @@ struct row {
     int leaning_domino_count;
     /* angle of each domino from the vertical; [0] is the first one of the row */
     double angle[DOMINOES];
-    double share[DOMINOES]; /* angular velocity of each domino over that of the first one */
+    double rate_ratio[DOMINOES]; /* angular velocity of each domino over that of the first one */
 };
 
 /* Domino n's corner is on the face of domino n + 1: h sin(a - b) = (gap + thick) cos b - thick. */
-static void lean_dominoes(struct row *r, int leaning_domino_count, double angle)
+static void set_domino_angles(struct row *r, int leaning_domino_count, double angle)
 {
     double pitch = r->gap + r->thick;
     r->angle[0] = angle;
-    r->share[0] = 1.0;
+    r->rate_ratio[0] = 1.0;
     r->leaning_domino_count = leaning_domino_count;
     for (int i = 1; i < leaning_domino_count; i++) {
         double b = r->angle[i - 1];
         double apart = asin((pitch * cos(b) - r->thick) / r->height);
         r->angle[i] = b + apart;
-        r->share[i] = r->share[i - 1] * (1.0 - pitch * sin(b) / (r->height * cos(apart)));
+        r->rate_ratio[i] = r->rate_ratio[i - 1] * (1.0 - pitch * sin(b) / (r->height * cos(apart)));
     }
 }
 
@@ -52,11 +52,11 @@ static double potential_energy(const struct row *r)
     return sum;
 }
 
-static double sum_of_squared_shares(const struct row *r)
+static double sum_of_squared_rate_ratios(const struct row *r)
 {
     double sum = 0.0;
     for (int i = 0; i < r->leaning_domino_count; i++) {
-        sum += r->share[i] * r->share[i];
+        sum += r->rate_ratio[i] * r->rate_ratio[i];
     }
     return sum;
 }
@@ -70,30 +70,32 @@ static double sum_of_squared_shares(const struct row *r)
  * the tick before the impact, in the mean a tick, in which its foot still bears it.
  */
 static void compute_exact_impact_times(struct row *r, double spin, double period,
-                                       double *impact_times)
+                                       double *domino_impact_times)
 {
     enum { STEPS = 2000 };
     double hit = asin(r->gap / r->height), time = 0.0;
     /* reduction of the angular velocity by gravity in a tick, while the foot supports the domino
      * [rad/s] */
     double slowed = period * 0.5 * G * r->thick / r->inertia;
-    lean_dominoes(r, 1, 0.0);
+    set_domino_angles(r, 1, 0.0);
     spin -= 0.5 * slowed;
     double energy = potential_energy(r) + 0.5 * r->inertia * spin * spin;
     for (int n = 1; n < DOMINOES; n++) {
         for (int k = 0; k < STEPS; k++) {
-            lean_dominoes(r, n, hit * (k + 0.5) / STEPS);
+            set_domino_angles(r, n, hit * (k + 0.5) / STEPS);
             time += hit / STEPS /
                     sqrt(2.0 * (energy - potential_energy(r)) /
-                         (r->inertia * sum_of_squared_shares(r)));
+                         (r->inertia * sum_of_squared_rate_ratios(r)));
         }
-        impact_times[n - 1] = time;
-        lean_dominoes(r, n, hit);
-        double squares = sum_of_squared_shares(r);
-        double momentum = sqrt(2.0 * (energy - potential_energy(r)) * squares / r->inertia);
-        lean_dominoes(r, n + 1, 0.0);
-        double speed = (momentum - slowed) / sum_of_squared_shares(r);
-        energy = potential_energy(r) + 0.5 * r->inertia * sum_of_squared_shares(r) * speed * speed;
+        domino_impact_times[n - 1] = time;
+        set_domino_angles(r, n, hit);
+        double squared_rate_ratio_sum = sum_of_squared_rate_ratios(r);
+        double momentum =
+            sqrt(2.0 * (energy - potential_energy(r)) * squared_rate_ratio_sum / r->inertia);
+        set_domino_angles(r, n + 1, 0.0);
+        double speed = (momentum - slowed) / sum_of_squared_rate_ratios(r);
+        energy =
+            potential_energy(r) + 0.5 * r->inertia * sum_of_squared_rate_ratios(r) * speed * speed;
     }
 }
 
@@ -336,26 +338,26 @@ static double stone_thickness(const char *file)
 
 void check_arch_scene(void)
 {
-    enum { STONE_COUNT = 15 };
+    enum { ARCH_STONE_COUNT = 15 };
     struct simulation p;
-    double limit = limit_arch_thickness(STONE_COUNT), many = limit_arch_thickness(100), moved = 0.0,
-           fallen = 0.0;
+    double limit = limit_arch_thickness(ARCH_STONE_COUNT), many = limit_arch_thickness(100),
+           moved = 0.0, fallen = 0.0;
     print_message("    least thickness of %d stones %.6f of the radius, of 100 %.6f; "
                   "Milankovitch 0.1075\n",
-                  STONE_COUNT, limit, many);
+                  ARCH_STONE_COUNT, limit, many);
     assert_true(fabs(many - 0.1075) < 1e-4);
     assert_true(fabs(stone_thickness("voussoir_stands.obj") / limit - 1.02) < 1e-4);
     assert_true(fabs(stone_thickness("voussoir_falls.obj") / limit - 0.98) < 1e-4);
     simulate_scene("arch", 2.5, &p);
-    for (int i = 0; i < STONE_COUNT; i++) {
+    for (int i = 0; i < ARCH_STONE_COUNT; i++) {
         double apart[3];
         const struct body_state *a = simulation_body_at(&p, p.body_name[i], 0.0);
         tact_v3_sub(apart, simulation_body_at(&p, p.body_name[i], -1)->position, a->position);
         moved = fmax(moved, tact_v3_norm(apart));
-        a = simulation_body_at(&p, p.body_name[STONE_COUNT + i], 0.0);
-        fallen =
-            fmax(fallen, a->position[2] -
-                             simulation_body_at(&p, p.body_name[STONE_COUNT + i], -1)->position[2]);
+        a = simulation_body_at(&p, p.body_name[ARCH_STONE_COUNT + i], 0.0);
+        fallen = fmax(
+            fallen, a->position[2] -
+                        simulation_body_at(&p, p.body_name[ARCH_STONE_COUNT + i], -1)->position[2]);
     }
     print_message("    moved by %.1e m; the other fell by %.2f m\n", moved, fallen);
     assert_true(moved < 1e-6 && fallen > 0.4);

@@ -24,17 +24,18 @@ static double exact_final_rattleback_spin(const struct body_state *start, double
                              .gravity = 9.81};
     const double h = 2e-4, w[3] = {0.0, 0.0, start->twist[5] > 0.0 ? 4.0 : -4.0};
     const double q[4] = {0.999980961532, 0.004363267749, 0.004363267749, -0.000019038468};
-    double last = w[2], turns[3] = {0.0, 0.0, 0.0};
+    double last = w[2], world_angular_velocity[3] = {0.0, 0.0, 0.0};
     set_rolling_ellipsoid(&b, size, M_PI / 180);
     set_rolling_initial_state(&b, q, w);
     *time_of_reversal = 0.0;
     for (int i = 1; i <= 50000; i++) {
         integrate_rolling_step(&b, h);
-        tact_quat_rotate(turns, b.y, b.y + 4);
-        if (!(*time_of_reversal > 0.0) && turns[2] * last < 0.0) {
-            *time_of_reversal = h * (i - turns[2] / (turns[2] - last));
+        tact_quat_rotate(world_angular_velocity, b.y, b.y + 4);
+        if (!(*time_of_reversal > 0.0) && world_angular_velocity[2] * last < 0.0) {
+            *time_of_reversal =
+                h * (i - world_angular_velocity[2] / (world_angular_velocity[2] - last));
         }
-        last = turns[2];
+        last = world_angular_velocity[2];
     }
     return last;
 }
@@ -149,11 +150,11 @@ void check_bangle_scene(void)
 void check_eulers_disc_scene(void)
 {
     static const char *const names[3] = {"steep", "middle", "flat"};
-    static const char *const periods[3] = {"period: 0.002", "", "period: 0.0005"};
+    static const char *const period_entries[3] = {"period: 0.002", "", "period: 0.0005"};
     static const double initial_tilts_deg[3] = {60.0, 30.0, 10.0}, within[3] = {8e-3, 1e-3, 1e-4};
     for (int k = 0; k < 3; k++) {
         struct simulation p;
-        simulate_scene_with_yaml_appended("eulers_disc", 2.0, periods[k], &p);
+        simulate_scene_with_yaml_appended("eulers_disc", 2.0, period_entries[k], &p);
         for (int i = 0; i < 3; i++) {
             double moved, rate = mean_precession_rate(&p, names[i], &moved);
             double exact = steady_precession_rate(0.027, 0.003, 0.000225, 0.00045,
@@ -191,7 +192,7 @@ void check_tippe_top_scene(void)
 }
 
 /* Mean period of a body's coordinate, from its first to its last change to a negative sign [s]. */
-static double mean_period(const struct simulation *p, const char *body, int axis)
+static double mean_oscillation_period(const struct simulation *p, const char *body, int axis)
 {
     double last = simulation_body_at(p, body, 0.0)->position[axis], first = 0.0, end = 0.0;
     int crossings = 0;
@@ -227,7 +228,7 @@ void check_bowl_scene(void)
     simulate_scene("bowl", 4.0, &p);
     for (int i = 0; i < 2; i++) {
         double exact = pendulum_period(i ? 0.08 : 1.4 * 0.08, M_PI / 6.0);
-        double period = mean_period(&p, names[i], 0);
+        double period = mean_oscillation_period(&p, names[i], 0);
         print_message("    %s: %.5f s, exact %.5f\n", names[i], period, exact);
         assert_true(fabs(period / exact - 1.0) < 1e-3);
     }
@@ -274,7 +275,7 @@ void check_links_scene(void)
     double exact = pendulum_period((a - b) * (1.0 + inertia / (a * a)), 40.0 * M_PI / 180.0);
     struct simulation p;
     simulate_scene("links", 4.0, &p);
-    double period = mean_period(&p, "lower", 0);
+    double period = mean_oscillation_period(&p, "lower", 0);
     print_message("    swings in %.5f s, exact %.5f\n", period, exact);
     assert_true(fabs(period / exact - 1.0) < 1e-3);
     simulation_free(&p);
@@ -284,13 +285,13 @@ void check_links_scene(void)
  * which at 1 ms says the same within 1e-9 m: the differences are of the second order. */
 void check_torus_on_torus_scene(void)
 {
-    static const char *const periods[3] = {"period: 0.002", "", "period: 0.0005"};
+    static const char *const period_entries[3] = {"period: 0.002", "", "period: 0.0005"};
     const double at[3] = {0.002803174, 0.002278031, -0.019563770};
     double off[3];
     for (int i = 0; i < 3; i++) {
         struct simulation p;
         double apart[3];
-        simulate_scene_with_yaml_appended("torus_on_torus", 2.0, periods[i], &p);
+        simulate_scene_with_yaml_appended("torus_on_torus", 2.0, period_entries[i], &p);
         tact_v3_sub(apart, simulation_body_at(&p, "ring", -1)->position, at);
         off[i] = tact_v3_norm(apart);
         print_message("    %g ms: off by %.2e m after 2 s\n", 1e3 * p.period, off[i]);
@@ -313,7 +314,7 @@ void check_saucer_scene(void)
     double exact = 2.0 * M_PI / sqrt(mass * 9.81 * (reach - h) / (inertia + mass * h * h));
     tact_scene_free(scene);
     simulate_scene("saucer", 4.0, &p);
-    double period = mean_period(&p, "cup", 0);
+    double period = mean_oscillation_period(&p, "cup", 0);
     print_message("    rocks in %.5f s, exact for a small motion %.5f\n", period, exact);
     assert_true(fabs(period / exact - 1.0) < 1e-3);
     simulation_free(&p);
@@ -344,17 +345,18 @@ void check_pebbles_scene(void)
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
     struct simulation p;
-    double k[2], bowl[2];
+    double k[2], bowl_curvatures[2];
     assert_int_equal(tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/pebbles.yaml", &scene, &err),
                      0);
     const struct tact_scene_body *body = &scene->bodies[1];
     double h = body->center_of_mass[2] - largest_curvature_on_axis(&body->shapes[0].shape, -1.0, k);
-    largest_curvature_on_axis(&scene->bodies[0].shapes[0].shape, 1.0, bowl);
-    double reach = 1.0 / (k[0] + bowl[0]), inertia = body->inertia[1] + body->mass * h * h;
+    largest_curvature_on_axis(&scene->bodies[0].shapes[0].shape, 1.0, bowl_curvatures);
+    double reach = 1.0 / (k[0] + bowl_curvatures[0]),
+           inertia = body->inertia[1] + body->mass * h * h;
     double exact = 2.0 * M_PI * sqrt(inertia / (body->mass * 9.81 * (reach - h)));
     tact_scene_free(scene);
     simulate_scene("pebbles", 2.0, &p);
-    double period = mean_period(&p, "rocks", 0), farthest = 0.0;
+    double period = mean_oscillation_period(&p, "rocks", 0), farthest = 0.0;
     for (int i = 0; i < p.ticks; i++) {
         const double *at = simulation_body_at(&p, "tumbles", i * p.period)->position;
         farthest = fmax(farthest, hypot(at[0], at[1] - 0.16));
@@ -368,7 +370,7 @@ void check_pebbles_scene(void)
         "velocity: [0.0017835, 0, 0] # of the centre of mass: it rolls\n"
         "    angular_velocity: [0, 0.1, 0]",
         "velocity: [0.00017835, 0, 0]\n    angular_velocity: [0, 0.01, 0]", &p);
-    period = mean_period(&p, "rocks", 0);
+    period = mean_oscillation_period(&p, "rocks", 0);
     print_message("    at a tenth of that in %.5f s\n", period);
     assert_true(fabs(period / exact - 1.0) < 3e-4);
     simulation_free(&p);

@@ -208,29 +208,29 @@ static struct bounce_result integrate_bounce(const struct ball *ball, double mas
 
 void check_bounce_scene(void)
 {
-    static const struct ball balls[] = {
+    static const struct ball ball_cases[] = {
         {"foam", 4.8e5, 1.0, 0.0}, {"rubber", 1.35e5, 0.5, 0.0}, {"gel", 4.8e5, 1.0, 0.002}};
     struct simulation p;
     simulate_scene("bounce", 0.2, &p);
     for (int i = 0; i < 3; i++) {
         struct bounce_result is = {0.0, 0.0};
-        double height = simulation_body_at(&p, balls[i].name, 0.0)->position[2] - BALL_RADIUS;
+        double height = simulation_body_at(&p, ball_cases[i].name, 0.0)->position[2] - BALL_RADIUS;
         double impact_velocity = 0.0, up = 0.0;
         for (int t = 0; t < p.ticks; t++) {
-            const struct body_state *b = simulation_body_at(&p, balls[i].name, t * p.period);
+            const struct body_state *b = simulation_body_at(&p, ball_cases[i].name, t * p.period);
             is.deepest = fmax(is.deepest, BALL_RADIUS - b->position[2]);
             impact_velocity = fmax(impact_velocity, -b->twist[2]);
             up = fmax(up, b->twist[2]);
         }
         is.speed = up / impact_velocity;
         const struct bounce_result exact =
-            integrate_bounce(&balls[i], 0.033, height, balls[i].dissipation);
+            integrate_bounce(&ball_cases[i], 0.033, height, ball_cases[i].dissipation);
         const struct bounce_result tick =
-            integrate_bounce(&balls[i], 0.033, height, balls[i].dissipation + p.period);
+            integrate_bounce(&ball_cases[i], 0.033, height, ball_cases[i].dissipation + p.period);
         print_message("    %s: %.3f mm deep, parts at %.4f of its speed; exact %.3f mm, %.4f; with "
                       "a tick of dissipation more %.3f mm, %.4f\n",
-                      balls[i].name, 1e3 * is.deepest, is.speed, 1e3 * exact.deepest, exact.speed,
-                      1e3 * tick.deepest, tick.speed);
+                      ball_cases[i].name, 1e3 * is.deepest, is.speed, 1e3 * exact.deepest,
+                      exact.speed, 1e3 * tick.deepest, tick.speed);
         assert_true(fabs(is.speed - tick.speed) < 0.005 && is.speed < exact.speed);
         assert_true(fabs(is.deepest / tick.deepest - 1.0) < 0.03);
     }
@@ -251,15 +251,16 @@ static double soft_boxes_force(double k, double other, double width, double dept
 
 void check_soft_cubes_scene(void)
 {
-    const double rubber_slope = 1.2e5 / 0.02, foam_slope = 4e4 / 0.02;
+    const double rubber_pressure_slope = 1.2e5 / 0.02, foam_pressure_slope = 4e4 / 0.02;
     struct simulation p;
     simulate_scene("soft_cubes", 1.0, &p);
     const double *middle = simulation_body_at(&p, "middle", -1)->position;
     const double *top = simulation_body_at(&p, "top", -1)->position;
     const double below = 0.03 - middle[2], above = 0.05 - (top[2] - middle[2]);
     const double weight[2] = {0.7 * G, 0.2 * G};
-    const double force[2] = {soft_boxes_force(foam_slope, rubber_slope, 0.06, below),
-                             soft_boxes_force(rubber_slope, foam_slope, 0.04, above)};
+    const double force[2] = {
+        soft_boxes_force(foam_pressure_slope, rubber_pressure_slope, 0.06, below),
+        soft_boxes_force(rubber_pressure_slope, foam_pressure_slope, 0.04, above)};
     const double distance_slid = largest_horizontal_drift(&p, 0.25);
     print_message(
         "    %.4f mm deep, %.6f N of %.6f N; %.4f mm deep, %.6f N of %.6f N; slid %.0e m\n",
@@ -321,22 +322,23 @@ void check_socket_scene(void)
 /* Mean time [s] between the passages of a body's height, or tilt about y, through a value, and
  * back. */
 static double mean_crossing_period(const struct simulation *p, const char *name, int measures_tilt,
-                                   double crossed_value)
+                                   double crossing_level)
 {
     double last = 0.0, first = 0.0, latest = 0.0;
-    int crossing_count = 0;
+    int zero_crossing_count = 0;
     for (int t = 0; t < p->ticks; t++) {
         const struct body_state *b = simulation_body_at(p, name, t * p->period);
-        double now = (measures_tilt ? 2.0 * asin(b->quat_wxyz[2]) : b->position[2]) - crossed_value;
+        double now =
+            (measures_tilt ? 2.0 * asin(b->quat_wxyz[2]) : b->position[2]) - crossing_level;
         if (t && (now > 0.0) != (last > 0.0)) {
             latest = p->period * (t - now / (now - last));
-            first = crossing_count ? first : latest;
-            crossing_count++;
+            first = zero_crossing_count ? first : latest;
+            zero_crossing_count++;
         }
         last = now;
     }
-    assert_true(crossing_count > 4);
-    return 2.0 * (latest - first) / (crossing_count - 1);
+    assert_true(zero_crossing_count > 4);
+    return 2.0 * (latest - first) / (zero_crossing_count - 1);
 }
 
 void check_floating_boxes_scene(void)
@@ -350,7 +352,7 @@ void check_floating_boxes_scene(void)
     const struct {
         const char *name;
         int measures_tilt;
-        double crossed_value, exact;
+        double crossing_level, exact;
     } boxes[] = {
         {"heaves", 0, 0.015 - depth, 2.0 * M_PI * sqrt(depth / G)},
         {"rocks", 1, 0.0, 2.0 * M_PI * sqrt(inertia / stiffness)},
@@ -359,8 +361,8 @@ void check_floating_boxes_scene(void)
     struct simulation p;
     simulate_scene("floating_boxes", 0.4, &p);
     for (int i = 0; i < 3; i++) {
-        double period =
-            mean_crossing_period(&p, boxes[i].name, boxes[i].measures_tilt, boxes[i].crossed_value);
+        double period = mean_crossing_period(&p, boxes[i].name, boxes[i].measures_tilt,
+                                             boxes[i].crossing_level);
         print_message("    %s with a period of %.4f ms, exact %.4f ms\n", boxes[i].name,
                       1e3 * period, 1e3 * boxes[i].exact);
         assert_true(fabs(period / boxes[i].exact - 1.0) < 0.002);
@@ -380,7 +382,7 @@ static double exact_bolt_acceleration(double friction)
 {
     enum { RINGS = 2000 };
     const double inner = 0.0064, outer = 0.01, flank = 0.2586, thread_lead = BOLT_LEAD, slope = 2e7;
-    double axial_component = 0.0, along = 0.0, torque = 0.0, crest = 0.0, depth = 0.0,
+    double axial_force_sum = 0.0, along = 0.0, torque = 0.0, crest = 0.0, depth = 0.0,
            acceleration = 0.0;
     for (int i = 0; i < RINGS;
          /* force and torque for a depth of 1 along the axis, a pressure slope of 1 and a radian of
@@ -388,16 +390,16 @@ static double exact_bolt_acceleration(double friction)
          i++) {
         double step = (outer - inner) / RINGS, r = inner + step * (i + 0.5),
                slip = hypot(r, thread_lead);
-        axial_component +=
+        axial_force_sum +=
             step * r / sqrt(1.0 + flank * flank + thread_lead * thread_lead / (r * r));
         along += step * r * thread_lead / slip;
         torque += step * r * r * r / slip;
     }
     for (int i = 0; i < 30; i++) {
-        double drive = thread_lead * axial_component - friction * (torque + crest);
+        double drive = thread_lead * axial_force_sum - friction * (torque + crest);
         double load =
             BOLT_MASS * G /
-            (axial_component + friction * along + BOLT_MASS * thread_lead * drive / BOLT_INERTIA);
+            (axial_force_sum + friction * along + BOLT_MASS * thread_lead * drive / BOLT_INERTIA);
         depth = load / (4.0 * M_PI * slope);
         crest = 0.5 * depth * outer * outer / sqrt(1.0 + flank * flank);
         acceleration = fmax(thread_lead * load * drive / BOLT_INERTIA, 0.0);

@@ -292,21 +292,21 @@ double largest_final_speed(const struct simulation *simulation)
 
 void assert_simulated_energy_rises_by_work_only(const struct simulation *simulation)
 {
-    double scale = 0.0, work = 0.0, excess = -INFINITY, rise = 0.0;
+    double scale = 0.0, work = 0.0, excess = -INFINITY, largest_energy_rise = 0.0;
     int at = 0;
     for (int t = 1; t < simulation->ticks; t++) {
-        double grown = simulation->energy[t] - simulation->energy[t - 1];
+        double energy_increase = simulation->energy[t] - simulation->energy[t - 1];
         scale = fmax(scale, fabs(simulation->energy[t]));
         work += simulation->work[t];
-        rise = fmax(rise, grown);
-        if (grown - simulation->work[t] > excess) {
-            excess = grown - simulation->work[t];
+        largest_energy_rise = fmax(largest_energy_rise, energy_increase);
+        if (energy_increase - simulation->work[t] > excess) {
+            excess = energy_increase - simulation->work[t];
             at = t;
         }
     }
     print_message("    energy %.3e J to %.3e J; largest rise in a tick %.1e J, beyond the work of "
                   "pushing apart (%.1e J in all) %.1e J at tick %d\n",
-                  simulation->energy[0], simulation->energy[simulation->ticks - 1], rise, work,
-                  excess, at);
+                  simulation->energy[0], simulation->energy[simulation->ticks - 1],
+                  largest_energy_rise, work, excess, at);
     assert_true(excess < 1e-9 * scale);
 }

@@ -34,13 +34,13 @@ static real height_above(const real n[4], const real *p)
 
 /** Adds the polygon in which a plane cuts the polyhedron: the cut's corners, ordered by angle about
  * their mean. */
-static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3], int rim_count,
-                         real tolerance)
+static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3],
+                         int rim_point_count, real tolerance)
 {
     real middle[3] = {0}, u[3], w[3];
-    for (int i = 0; i < rim_count; i++) {
+    for (int i = 0; i < rim_point_count; i++) {
         for (int k = 0; k < 3; k++) {
-            middle[k] += rim[i][k] / rim_count;
+            middle[k] += rim[i][k] / rim_point_count;
         }
     }
     int least = 0;
@@ -55,7 +55,7 @@ static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3
     w[1] = plane[2] * u[0] - plane[0] * u[2];
     w[2] = plane[0] * u[1] - plane[1] * u[0];
     real angle[2 * FACES];
-    for (int i = 0; i < rim_count; i++) {
+    for (int i = 0; i < rim_point_count; i++) {
         real x = 0, y = 0;
         for (int k = 0; k < 3; k++) {
             x += (rim[i][k] - middle[k]) * u[k];
@@ -66,9 +66,9 @@ static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3
     struct face *cap = &h->face[h->n++];
     cap->n = 0;
     cap->of_a = 0;
-    for (int i = 0; i < rim_count && cap->n < CORNERS; i++) {
+    for (int i = 0; i < rim_point_count && cap->n < CORNERS; i++) {
         int best = -1;
-        for (int j = 0; j < rim_count; j++) {
+        for (int j = 0; j < rim_point_count; j++) {
             if (angle[j] < 10 && (best < 0 || angle[j] < angle[best])) {
                 best = j;
             }
@@ -88,7 +88,7 @@ static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3
 static void clip_by_plane(struct polyhedron *h, const real plane[4], real tolerance)
 {
     static real rim[2 * FACES][3];
-    int rim_count = 0, kept = 0, any_above = 0, coplanar = 0;
+    int rim_point_count = 0, kept = 0, any_above = 0, coplanar = 0;
     for (int f = 0; f < h->n; f++) {
         struct face *in = &h->face[f], out = {.n = 0, .of_a = in->of_a};
         int on = 0;
@@ -103,13 +103,13 @@ static void clip_by_plane(struct polyhedron *h, const real plane[4], real tolera
                 memcpy(out.p[out.n++], p, sizeof out.p[0]);
             }
             if (hp == 0) {
-                memcpy(rim[rim_count++], p, sizeof rim[0]);
+                memcpy(rim[rim_point_count++], p, sizeof rim[0]);
             }
             if ((hp < 0 && hq > 0) || (hp > 0 && hq < 0)) {
                 for (int k = 0; k < 3; k++) {
                     out.p[out.n][k] = p[k] + hp / (hp - hq) * (q[k] - p[k]);
                 }
-                memcpy(rim[rim_count++], out.p[out.n], sizeof rim[0]);
+                memcpy(rim[rim_point_count++], out.p[out.n], sizeof rim[0]);
                 out.n++;
             }
         }
@@ -119,8 +119,8 @@ static void clip_by_plane(struct polyhedron *h, const real plane[4], real tolera
         }
     }
     h->n = kept;
-    if (any_above && !coplanar && rim_count >= 3) {
-        add_cut_face(h, plane, rim, rim_count, tolerance);
+    if (any_above && !coplanar && rim_point_count >= 3) {
+        add_cut_face(h, plane, rim, rim_point_count, tolerance);
     }
 }
 
@@ -188,8 +188,8 @@ static void rotate_and_translate_to_world(const struct tact_pose *pose, const do
     out[2] = r[2] + w * tz + x * ty - y * tx + pose->position[2];
 }
 
-static void triangle_in_world(const struct tact_mesh *m, const struct tact_pose *pose, size_t t,
-                              real p[3][3], real plane[4])
+static void transform_triangle_to_world(const struct tact_mesh *m, const struct tact_pose *pose,
+                                        size_t t, real p[3][3], real plane[4])
 {
     for (size_t k = 0; k < 3; k++) {
         rotate_and_translate_to_world(pose, m->vertices + 3 * (size_t)m->triangles[3 * t + k],
@@ -218,12 +218,12 @@ static struct answer reference_overlap_by_clipping(const struct tact_mesh *a,
     h.n = 0;
     for (size_t t = 0; t < a->triangle_count; t++) {
         struct face *f = &h.face[h.n++];
-        triangle_in_world(a, pa, t, f->p, plane);
+        transform_triangle_to_world(a, pa, t, f->p, plane);
         f->n = 3;
         f->of_a = 1;
     }
     for (size_t t = 0; t < b->triangle_count; t++) {
-        triangle_in_world(b, pb, t, p, plane);
+        transform_triangle_to_world(b, pb, t, p, plane);
         clip_by_plane(&h, plane, tolerance);
     }
     return integrate_polyhedron(&h);

@@ -60,7 +60,7 @@ static inline struct tact_recorder_options recorder_options_with_small_ring(void
  * every 7th tick, an ordinary event ("note") with every 101st. */
 static inline void record_until_killed_by_parent(const char *path,
                                                  const struct tact_recorder_options *options,
-                                                 int slow)
+                                                 int is_recorder_slowed)
 {
     struct tact_recorder *recorder;
 
@@ -75,7 +75,7 @@ static inline void record_until_killed_by_parent(const char *path,
         if (tick % 101 == 0 &&
             tact_recorder_event(recorder, atomic_load(&shared->notes), 0, "note", "") == 0)
             atomic_fetch_add(&shared->notes, 1);
-        if (slow)
+        if (is_recorder_slowed)
             nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
 }
@@ -98,8 +98,8 @@ static inline void sleep_microseconds(uint64_t us)
 /* Records in a child process, which is killed `us` microseconds after at least `ticks` ticks:
  * leaves the log at `path` and its ring file. */
 static inline void record_then_kill_recorder(const char *path,
-                                             const struct tact_recorder_options *options, int slow,
-                                             uint64_t ticks, uint64_t us)
+                                             const struct tact_recorder_options *options,
+                                             int is_recorder_slowed, uint64_t ticks, uint64_t us)
 {
     atomic_store(&shared->ticks, 0);
     atomic_store(&shared->events, 0);
@@ -107,7 +107,7 @@ static inline void record_then_kill_recorder(const char *path,
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        record_until_killed_by_parent(path, options, slow);
+        record_until_killed_by_parent(path, options, is_recorder_slowed);
     while (atomic_load(&shared->ticks) < ticks && waitpid(child, NULL, WNOHANG) == 0)
         sleep_microseconds(100);
     sleep_microseconds(us);
@@ -179,7 +179,7 @@ struct bytes {
     size_t size;
 };
 
-static inline struct bytes read_file(const char *path)
+static inline struct bytes read_file_bytes(const char *path)
 {
     struct stat status;
     int fd = open(path, O_RDONLY);

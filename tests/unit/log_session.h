@@ -129,22 +129,22 @@ static inline uint64_t count_equal_records(struct tact_log *log, uint64_t tick)
 {
     struct tact_record *expected = new_session_record(), *found = new_session_record();
     size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
-    uint64_t equal_records = 0;
+    uint64_t equal_record_count = 0;
 
     memset(found, 0xA5, bytes);
-    for (; tact_log_next(log, found) == 1; equal_records++) {
-        fill_session_record(tick + equal_records, expected);
+    for (; tact_log_next(log, found) == 1; equal_record_count++) {
+        fill_session_record(tick + equal_record_count, expected);
         if (memcmp(expected, found, bytes) != 0)
             break;
     }
     free(expected);
     free(found);
-    return equal_records;
+    return equal_record_count;
 }
 
 /* The messages of a log recorder or reader: their number, and the text of the last one. */
 struct message_summary {
-    int warnings, errors;
+    int warning_count, errors;
     char text[512];
 };
 
@@ -152,7 +152,7 @@ static inline void count_message_and_keep_text(void *user, enum tact_message_lev
                                                const char *text)
 {
     struct message_summary *message_summary = user;
-    message_summary->warnings += level == TACT_MESSAGE_WARNING;
+    message_summary->warning_count += level == TACT_MESSAGE_WARNING;
     message_summary->errors += level == TACT_MESSAGE_ERROR;
     snprintf(message_summary->text, sizeof message_summary->text, "%s", text);
 }

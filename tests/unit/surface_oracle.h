@@ -55,7 +55,8 @@ static inline void oracle_cross(const real *a, const real *b, real *r)
 
 /** Rotates by r = q v q*; the quaternion is not normalised, as rounding of its norm only scales the
  * body. */
-static inline void oracle_to_world(const struct tact_pose *pose, const double *v, real *r)
+static inline void transform_oracle_point_to_world(const struct tact_pose *pose, const double *v,
+                                                   real *r)
 {
     const double *q = pose->quat_wxyz;
     real axis[3] = {q[1], q[2], q[3]}, local[3] = {v[0], v[1], v[2]}, t[3], u[3];
@@ -75,7 +76,8 @@ static inline struct oracle_mesh_body place_oracle_mesh_body(const struct tact_m
     for (size_t t = 0; t < m->triangle_count && body.corner && body.plane; t++) {
         real(*p)[3] = body.corner[t], u[3], w[3], *plane = body.plane[t], size = 0;
         for (size_t k = 0; k < 3; k++) {
-            oracle_to_world(pose, m->vertices + 3 * (size_t)m->triangles[3 * t + k], p[k]);
+            transform_oracle_point_to_world(pose, m->vertices + 3 * (size_t)m->triangles[3 * t + k],
+                                            p[k]);
         }
         for (int k = 0; k < 3; k++) {
             u[k] = p[1][k] - p[0][k];
@@ -190,8 +192,8 @@ static inline void add_oracle_surface_inside(const struct oracle_mesh_body *of,
     }
 }
 
-static inline void finish_oracle_answer(const struct oracle_surface_sums *s,
-                                        struct oracle_moments *out)
+static inline void finish_oracle_moments(const struct oracle_surface_sums *s,
+                                         struct oracle_moments *out)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     real c[3], shift[3];
@@ -229,7 +231,7 @@ static inline struct oracle_moments oracle_overlap(const struct tact_mesh *a,
         memcpy(sums.o, o, sizeof o);
         add_oracle_surface_inside(&body[0], &body[1], 1, near, &sums);
         add_oracle_surface_inside(&body[1], &body[0], 0, near, &sums);
-        finish_oracle_answer(&sums, &out);
+        finish_oracle_moments(&sums, &out);
         for (int k = 0; k < 3 && sums.count; k++) {
             o[k] = sums.corners[k] / sums.count;
         }

@@ -83,16 +83,16 @@ static void unphysical_mass_or_inertia_is_refused(void **state)
 {
     (void)state;
     struct tact_body body;
-    const double good[6] = {1, 1, 1, 0, 0, 0}, flat[6] = {1, 1, 2.1, 0, 0, 0};
+    const double valid_inertia[6] = {1, 1, 1, 0, 0, 0}, flat[6] = {1, 1, 2.1, 0, 0, 0};
     const double negative_inertia[6] = {1, 1, -1, 0, 0, 0},
                  indefinite_inertia[6] = {1, 1, 1, 1.5, 0, 0};
     const double inertia_with_nan[6] = {NAN, 1, 1, 0, 0, 0},
                  thin_body_inertia[6] = {1e-9, 1, 1, 0, 0, 0};
-    assert_int_equal(tact_body_set_mass(&body, 1, good), 0);
+    assert_int_equal(tact_body_set_mass(&body, 1, valid_inertia), 0);
     assert_int_equal(tact_body_set_mass(&body, 1, thin_body_inertia), 0);
-    assert_int_not_equal(tact_body_set_mass(&body, 0, good), 0);
-    assert_int_not_equal(tact_body_set_mass(&body, -1, good), 0);
-    assert_int_not_equal(tact_body_set_mass(&body, NAN, good), 0);
+    assert_int_not_equal(tact_body_set_mass(&body, 0, valid_inertia), 0);
+    assert_int_not_equal(tact_body_set_mass(&body, -1, valid_inertia), 0);
+    assert_int_not_equal(tact_body_set_mass(&body, NAN, valid_inertia), 0);
     assert_int_not_equal(tact_body_set_mass(&body, 1, flat), 0);
     assert_int_not_equal(tact_body_set_mass(&body, 1, negative_inertia), 0);
     assert_int_not_equal(tact_body_set_mass(&body, 1, indefinite_inertia), 0);

@@ -138,7 +138,7 @@ static void calibration_is_logged_and_replayed(void **state)
     static struct tact_session_report report;
     const struct tact_messages no_messages = {NULL, NULL};
     struct tact_session_options options = tact_session_options_default();
-    struct tact_replay_report replayed;
+    struct tact_replay_report replay_report;
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     struct tact_error err = {.line = 0};
@@ -159,13 +159,13 @@ static void calibration_is_logged_and_replayed(void **state)
     tact_session_destroy(session);
     tact_scene_free(scene);
     unlink(calibration_path);
-    int rc = tact_replay_run(log, no_messages, &replayed, &err);
+    int rc = tact_replay_run(log, no_messages, &replay_report, &err);
     unlink(log);
     if (rc) {
         fail_msg("%s: %s", err.key, err.text);
     }
-    assert_int_equal(replayed.ticks, 50);
-    assert_int_equal(replayed.differing, 0);
+    assert_int_equal(replay_report.ticks, 50);
+    assert_int_equal(replay_report.differing, 0);
 }
 
 static struct libevdev *make_stick_libevdev(void)
@@ -228,27 +228,27 @@ static void calibrated_axes_are_scaled(void **state)
     assert_string_equal(layout.channel[2].name, "abs_throttle");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int k = cases[i].channel;
-        assert_near(tact_evdev_value(&layout.channel[k], &source.range[k], cases[i].raw),
+        assert_near(tact_evdev_scaled_value(&layout.channel[k], &source.range[k], cases[i].raw),
                     cases[i].value);
     }
     const struct tact_device_setting raw[] = {SETTING("raw", "true")};
     device_config_init(&c, raw, 1);
     assert_int_equal(tact_evdev_choose_channels(&c.config, dev, &layout, &c.err), 0);
     assert_true(tact_evdev_match_ranges(&layout, &source));
-    assert_near(tact_evdev_value(&layout.channel[0], &source.range[0], -77), -77.0);
+    assert_near(tact_evdev_scaled_value(&layout.channel[0], &source.range[0], -77), -77.0);
     libevdev_free(dev);
 }
 
 static void wrong_axis_calibrations_are_refused(void **state)
 {
-    const double good[] = {-800, 40, 900, 10};
+    const double valid_axis_numbers[] = {-800, 40, 900, 10};
     const double turned[] = {900, 40, -800, 10};
     const double wide[] = {-800, 40, 900, 1800};
     const struct {
         struct tact_device_setting setting;
         const char *text;
-    } cases[] = {{NUMBERS("axis.abs_wheel", 1, 4, good), "no axis 'abs_wheel'"},
-                 {NUMBERS("axis.abs_x", 1, 3, good), "lowest, at rest"},
+    } cases[] = {{NUMBERS("axis.abs_wheel", 1, 4, valid_axis_numbers), "no axis 'abs_wheel'"},
+                 {NUMBERS("axis.abs_x", 1, 3, valid_axis_numbers), "lowest, at rest"},
                  {NUMBERS("axis.abs_x", 1, 4, turned), "lowest, at rest"},
                  {NUMBERS("axis.abs_x", 1, 4, wide), "lowest, at rest"},
                  {SETTING("axis.abs_x", "5"), "lowest, at rest"},
@@ -272,17 +272,17 @@ static void calibrated_bias_of_a_sensor_is_applied(void **state)
     static const struct tact_device_channel inputs[6] = {
         {.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}, {.name = "e"}, {.name = "f"}};
     const double rows[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
-    const double bias[] = {1, 2, 3, 4, 5, 6};
+    const double gauge_bias[] = {1, 2, 3, 4, 5, 6};
     const struct tact_device_setting s[] = {
         SETTING("wrenches[0].name", "wrist"), SETTING("wrenches[0].channels", "a b c d e f"),
-        NUMBERS("wrenches[0].matrix", 6, 6, rows), NUMBERS("bias.wrist", 1, 6, bias),
-        NUMBERS("wrenches[0].bias", 1, 6, bias)};
+        NUMBERS("wrenches[0].matrix", 6, 6, rows), NUMBERS("bias.wrist", 1, 6, gauge_bias),
+        NUMBERS("wrenches[0].bias", 1, 6, gauge_bias)};
     static struct device_config c;
     struct tact_wrench w[1];
     (void)state;
     device_config_init(&c, s, 4);
     assert_int_equal(tact_wrench_settings(&c.config, inputs, 6, w, 1, &c.err), 1);
-    assert_true(w[0].map.bias[5] == 6.0);
+    assert_true(w[0].map.gauge_bias[5] == 6.0);
     device_config_init(&c, s, 5);
     assert_int_equal(tact_wrench_settings(&c.config, inputs, 6, w, 1, &c.err), -EINVAL);
     assert_non_null(strstr(c.err.text, "given twice"));

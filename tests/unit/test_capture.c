@@ -94,7 +94,7 @@ static struct tact_device_input read_device_at_tick(struct tact_device *device, 
     return in;
 }
 
-static int channel_index(const struct tact_device *device, const char *name)
+static int device_channel_index(const struct tact_device *device, const char *name)
 {
     for (int i = 0; i < device->info.input_count; i++) {
         if (!strcmp(device->info.input[i].name, name)) {
@@ -111,8 +111,10 @@ static void recording_by_tact_is_played_as_recorded(void **state)
 {
     (void)state;
     struct tact_device device = open_recording(tact_format_recording, NULL, 0);
-    const int x = channel_index(&device, "abs_x"), y = channel_index(&device, "abs_y");
-    const int rx = channel_index(&device, "rel_rx"), south = channel_index(&device, "btn_south");
+    const int x = device_channel_index(&device, "abs_x"),
+              y = device_channel_index(&device, "abs_y");
+    const int rx = device_channel_index(&device, "rel_rx"),
+              south = device_channel_index(&device, "btn_south");
     assert_string_equal(device.info.type, "evdev");
     for (uint64_t tick = 0; tick < 80; tick++) {
         struct tact_device_input in = read_device_at_tick(&device, tick);
@@ -163,7 +165,8 @@ static void recording_is_played_with_other_settings(void **state)
         SETTING("relative", "increment"),    SETTING("channels", "abs_x abs_y rel_x rel_rx"),
         SETTING("forces", "force_x strong"), SETTING("deadzone", "0.25")};
     struct tact_device device = open_recording(tact_format_recording, more, 6);
-    const int y = channel_index(&device, "abs_y"), rel = channel_index(&device, "rel_x");
+    const int y = device_channel_index(&device, "abs_y"),
+              rel = device_channel_index(&device, "rel_x");
     assert_int_equal(device.info.output_count, 2);
     assert_string_equal(device.info.output[1].name, "strong");
     struct tact_device_input in = read_device_at_tick(&device, 25);
@@ -171,8 +174,8 @@ static void recording_is_played_with_other_settings(void **state)
     assert_true(fabs(in.channel[0] + 1.0 / 3.0) < 1e-15);
     assert_true(fabs(in.channel[y] - 2.0 / 3.0) < 1e-15);
     assert_true(in.channel[rel] == 5.0);
-    assert_true(in.channel[channel_index(&device, "rel_rx")] == 175.0);
-    assert_true(in.channel[channel_index(&device, "force_age")] == 0.0);
+    assert_true(in.channel[device_channel_index(&device, "rel_rx")] == 175.0);
+    assert_true(in.channel[device_channel_index(&device, "force_age")] == 0.0);
     device.ops->close(device.self);
 }
 
@@ -180,7 +183,8 @@ static void recording_by_evemu_is_played_as_recorded(void **state)
 {
     (void)state;
     struct tact_device device = open_recording(evemu_recording, NULL, 0);
-    const int x = channel_index(&device, "abs_x"), south = channel_index(&device, "btn_south");
+    const int x = device_channel_index(&device, "abs_x"),
+              south = device_channel_index(&device, "btn_south");
     for (uint64_t tick = 0; tick < 50; tick++) {
         struct tact_device_input in = read_device_at_tick(&device, tick);
         assert_true(in.channel[x] == (tick < 30 ? 1.0 : -0.5));
@@ -289,8 +293,10 @@ static void played_axes_begin_at_the_recorded_values(void **state)
         /* read before the first event of the recording */
         device.ops->read(device.self, 0, -1e-3, start_ns, &in);
         const double *v = in.channel;
-        const int x = channel_index(&device, "abs_x"), y = channel_index(&device, "abs_y");
-        const int z = channel_index(&device, "abs_z"), rz = channel_index(&device, "abs_rz");
+        const int x = device_channel_index(&device, "abs_x"),
+                  y = device_channel_index(&device, "abs_y");
+        const int z = device_channel_index(&device, "abs_z"),
+                  rz = device_channel_index(&device, "abs_rz");
         assert_true(v[x] == (raw ? -42.0 : -0.42));
         assert_true(v[y] == (raw ? 100.0 : 0.0));
         assert_true(v[z] == 0.0); /* the axis begins at the end of its range, not in the middle */
@@ -309,7 +315,8 @@ static void recording_with_byte_order_mark_and_long_comments_is_read(void **stat
     snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", RECORDING_FILE_HEAD, 70000, "long",
              EVEMU_DEVICE_LINES, 1021, "");
     struct tact_device device = open_recording(text, NULL, 0);
-    assert_true(read_device_at_tick(&device, 0).channel[channel_index(&device, "abs_x")] == 0.5);
+    assert_true(read_device_at_tick(&device, 0).channel[device_channel_index(&device, "abs_x")] ==
+                0.5);
     device.ops->close(device.self);
     free(text);
 }
@@ -326,7 +333,7 @@ static uint64_t next_random_bits(uint64_t *s)
 static void damaged_recordings_are_played_or_refused(void **state)
 {
     (void)state;
-    uint64_t random = 20261121;
+    uint64_t random_state = 20261121;
     int played_file_count = 0;
     for (int i = 0; i < 3000; i++) {
         char text[sizeof tact_format_recording + sizeof evemu_recording];
@@ -335,10 +342,10 @@ static void damaged_recordings_are_played_or_refused(void **state)
         const struct tact_device_setting s[] = {SETTING("recording", path)};
         const size_t size = i % 2 ? sizeof tact_format_recording - 1 : sizeof evemu_recording - 1;
         memcpy(text, i % 2 ? tact_format_recording : evemu_recording, size);
-        for (uint64_t k = next_random_bits(&random) % 4 + 1; k > 0; k--) {
+        for (uint64_t k = next_random_bits(&random_state) % 4 + 1; k > 0; k--) {
             static const char bytes[] = "0123456789-ABENPIS:# .tf\n\xff";
-            text[next_random_bits(&random) % size] =
-                bytes[next_random_bits(&random) % (sizeof bytes - 1)];
+            text[next_random_bits(&random_state) % size] =
+                bytes[next_random_bits(&random_state) % (sizeof bytes - 1)];
         }
         write_recording_file(text, size);
         device_config_init(&c, s, 1);
@@ -371,10 +378,11 @@ static int remove_capture_file(void **state)
 }
 
 static int start_capture_of_device(struct tact_capture *capture, const struct device_config *c,
-                                   const char *file_ending, struct tact_error *err)
+                                   const char *recording_file_ending, struct tact_error *err)
 {
     memset(capture, 0, sizeof *capture);
-    return tact_capture_open(capture, &c->config, file_ending, "events", 4, sizeof(int), err);
+    return tact_capture_open(capture, &c->config, recording_file_ending, "events", 4, sizeof(int),
+                             err);
 }
 
 /* A recording can be read by its owner alone, as it may contain typed keys, and no existing file is
@@ -382,7 +390,7 @@ static int start_capture_of_device(struct tact_capture *capture, const struct de
 static void recording_file_is_private_and_not_overwritten(void **state)
 {
     (void)state;
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     char folder[] = "/tmp/tact_capture_dir_XXXXXX", name[64], link[64], other[64];
     struct device_config c;
     struct tact_error err = {0};
@@ -392,13 +400,13 @@ static void recording_file_is_private_and_not_overwritten(void **state)
     device_config_init(&c, NULL, 0);
     c.config.record = folder;
     snprintf(name, sizeof name, "%s/device.evemu", folder);
-    mode_t mask = umask(0);
+    mode_t file_mode_mask = umask(0);
     assert_int_equal(start_capture_of_device(&capture, &c, "evemu", &err), 0);
-    umask(mask);
+    umask(file_mode_mask);
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     fputs("kept", capture.file);
-    tact_capture_close(&capture, "device", silent);
+    tact_capture_close(&capture, "device", no_messages);
     assert_int_equal(start_capture_of_device(&capture, &c, "evemu", &err), -EEXIST);
     assert_non_null(strstr(err.text, name));
     assert_int_equal(stat(name, &st), 0);
@@ -418,13 +426,13 @@ static void recording_file_is_private_and_not_overwritten(void **state)
     assert_int_equal(st.st_size, 0);
     assert_int_equal(start_capture_of_device(&second, &c, "evemu", &err), -EBUSY);
     assert_non_null(strstr(err.text, name));
-    tact_capture_close(&capture, "device", silent);
+    tact_capture_close(&capture, "device", no_messages);
     unlink(link);
     unlink(name);
     rmdir(folder);
 }
 
-static void write_number(FILE *file, const void *kept, void *user)
+static void write_captured_number(FILE *file, const void *kept, void *user)
 {
     (void)user;
     fprintf(file, "%d\n", *(const int *)kept);
@@ -459,11 +467,11 @@ static void dropped_events_of_a_recording_are_counted(void **state)
         }
     }
     assert_true(lost > 0);
-    tact_capture_drain(&capture, write_number, NULL, "device", messages);
+    tact_capture_write_queued_entries(&capture, write_captured_number, NULL, "device", messages);
     snprintf(line, sizeof line, "%d events", lost);
     assert_non_null(strstr(text, line));
     text[0] = 0;
-    tact_capture_drain(&capture, write_number, NULL, "device", messages);
+    tact_capture_write_queued_entries(&capture, write_captured_number, NULL, "device", messages);
     assert_string_equal(text, "");
     tact_capture_close(&capture, "device", messages);
     snprintf(name, sizeof name, "%s/device.evemu", folder);

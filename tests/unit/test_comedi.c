@@ -28,7 +28,7 @@ static void comedi_conversion_to_raw_and_back_is_exact(void **unused)
     struct tact_comedi_channel out = make_comedi_channel(true);
     struct tact_comedi_channel in = make_comedi_channel(false);
     for (lsampl_t raw = 0; raw <= 65535; raw++) {
-        assert_int_equal(tact_comedi_raw(&out, tact_comedi_value(&in, raw, 0)), raw);
+        assert_int_equal(tact_comedi_raw(&out, tact_comedi_scaled_value(&in, raw, 0)), raw);
     }
 }
 
@@ -51,7 +51,7 @@ static void comedi_calibration_polynomial_is_evaluated(void **unused)
     memcpy(in.map, map, sizeof map);
     double v = -10.0 + 20.0 * 50000.0 / 65535.0;
     double expected = 1.0 - 2.0 * v + 0.5 * v * v + 0.25 * v * v * v;
-    assert_true(fabs(tact_comedi_value(&in, 50000, 0) - expected) < 1e-12);
+    assert_true(fabs(tact_comedi_scaled_value(&in, 50000, 0) - expected) < 1e-12);
 }
 
 static void comedi_counters_continue_over_the_wrap(void **unused)
@@ -62,10 +62,10 @@ static void comedi_counters_continue_over_the_wrap(void **unused)
         int64_t span = (int64_t)most[k] + 1;
         int64_t count = 0;
         int64_t exact = 5;
-        uint32_t random = 1;
+        uint32_t random_state = 1;
         for (int i = 0; i < 100000; i++) {
-            random = random * 1664525U + 1013904223U;
-            int64_t step = (int64_t)(random >> 8) % (span - 1) - (span / 2 - 1);
+            random_state = random_state * 1664525U + 1013904223U;
+            int64_t step = (int64_t)(random_state >> 8) % (span - 1) - (span / 2 - 1);
             lsampl_t before = (lsampl_t)(((exact % span) + span) % span);
             exact += step;
             lsampl_t now = (lsampl_t)(((exact % span) + span) % span);
@@ -79,30 +79,36 @@ static void input_fault_needs_several_faulty_ticks(void **unused)
 {
     (void)unused;
     struct tact_comedi_channel in = make_comedi_channel(false);
-    struct tact_comedi_health health = {0};
-    bool usable;
+    struct tact_comedi_analog_input_health input_health = {0};
+    bool is_reading_usable;
     in.low = -4.0;
     in.high = 4.0;
     for (int i = 1; i <= 5; i++) {
-        int fault = tact_comedi_check_reading(&health, &in, 65535, 3.0, 3, 0, &usable);
+        int fault = tact_comedi_check_analog_reading(&input_health, &in, 65535, 3.0, 3, 0,
+                                                     &is_reading_usable);
         assert_int_equal(fault, i < 3 ? TACT_COMEDI_GOOD : TACT_COMEDI_SATURATED);
-        assert_int_equal(usable, i < 3);
+        assert_int_equal(is_reading_usable, i < 3);
     }
-    assert_int_equal(tact_comedi_check_reading(&health, &in, 9, NAN, 3, 0, &usable),
-                     TACT_COMEDI_GOOD);
-    assert_false(usable);
-    tact_comedi_check_reading(&health, &in, 8, 4.1, 3, 0, &usable);
-    assert_int_equal(tact_comedi_check_reading(&health, &in, 9, -4.1, 3, 0, &usable),
-                     TACT_COMEDI_IMPLAUSIBLE);
+    assert_int_equal(
+        tact_comedi_check_analog_reading(&input_health, &in, 9, NAN, 3, 0, &is_reading_usable),
+        TACT_COMEDI_GOOD);
+    assert_false(is_reading_usable);
+    tact_comedi_check_analog_reading(&input_health, &in, 8, 4.1, 3, 0, &is_reading_usable);
+    assert_int_equal(
+        tact_comedi_check_analog_reading(&input_health, &in, 9, -4.1, 3, 0, &is_reading_usable),
+        TACT_COMEDI_IMPLAUSIBLE);
     for (int i = 0; i < 9; i++) {
-        assert_int_equal(tact_comedi_check_reading(&health, &in, 9, 1.0, 3, 10, &usable),
-                         TACT_COMEDI_GOOD);
+        assert_int_equal(
+            tact_comedi_check_analog_reading(&input_health, &in, 9, 1.0, 3, 10, &is_reading_usable),
+            TACT_COMEDI_GOOD);
     }
-    assert_int_equal(tact_comedi_check_reading(&health, &in, 9, 1.0, 3, 10, &usable),
-                     TACT_COMEDI_STUCK);
-    assert_int_equal(tact_comedi_check_reading(&health, &in, 10, 1.0, 3, 10, &usable),
-                     TACT_COMEDI_GOOD);
-    assert_true(usable);
+    assert_int_equal(
+        tact_comedi_check_analog_reading(&input_health, &in, 9, 1.0, 3, 10, &is_reading_usable),
+        TACT_COMEDI_STUCK);
+    assert_int_equal(
+        tact_comedi_check_analog_reading(&input_health, &in, 10, 1.0, 3, 10, &is_reading_usable),
+        TACT_COMEDI_GOOD);
+    assert_true(is_reading_usable);
 }
 
 /* All digital channels of a block share one comedi instruction; each other channel has its own. */

@@ -105,15 +105,15 @@ static void recorded_card_readings_are_played(void **state)
     for (uint64_t tick = 0; tick < TICKS + 5; tick++) {
         struct tact_device_input in = read_card_at_tick(&device, tick, 1e-3);
         const int is_unplugged_at_tick = tick >= UNPLUG_TICK && tick < REPLUG_TICK;
-        const int ended = tick >= TICKS;
+        const int has_capture_ended = tick >= TICKS;
         const double last = (double)(is_unplugged_at_tick ? UNPLUG_TICK - 1
-                                     : ended              ? TICKS - 1
+                                     : has_capture_ended  ? TICKS - 1
                                                           : tick);
         /* three ticks of saturation make a fault; three ticks without it end a fault or a loss */
         const int is_card_stale = (tick >= SATURATED + 2 && tick < SATURATED + 7) ||
                                   (tick >= REPLUG_TICK && tick < REPLUG_TICK + 2);
         assert_int_equal(in.state, is_unplugged_at_tick ? TACT_DEVICE_LOST
-                                   : ended              ? TACT_DEVICE_ENDED
+                                   : has_capture_ended  ? TACT_DEVICE_ENDED
                                    : is_card_stale      ? TACT_DEVICE_STALE
                                                         : TACT_DEVICE_OK);
         assert_true(in.channel[0] == last / 256.0);
@@ -245,9 +245,9 @@ static void pipe_or_folder_is_refused_at_once(void **state)
     for (int i = 0; i < 2; i++) {
         const char *word = i ? "this path is a folder: expected a file" : "not a regular file";
         char *file = i ? folder : pipe;
-        const struct tact_device_setting recording[] = {SETTING("recording", file),
-                                                        SETTING("inputs", "angle=ai4")};
-        device_config_init(&config, recording, 2);
+        const struct tact_device_setting recording_settings[] = {SETTING("recording", file),
+                                                                 SETTING("inputs", "angle=ai4")};
+        device_config_init(&config, recording_settings, 2);
         config.config.period = 1e-3;
         assert_true(tact_comedi_type.open(&config.config, &device, &config.err) < 0);
         assert_string_equal(config.err.file, file);

@@ -152,17 +152,17 @@ static void bits_of_elementary_functions_have_the_stated_hash(void **unused)
 {
     (void)unused;
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
-        uint64_t hash = 14695981039346656037u, bits;
+        uint64_t result_bits_hash = 14695981039346656037u, bits;
         state = 1;
         for (int i = 0; i < 100000; i++) {
             double x = random_double(functions[f].x[0], functions[f].x[1]);
             double got =
                 functions[f].function(x, random_double(functions[f].y[0], functions[f].y[1]));
             memcpy(&bits, &got, sizeof bits);
-            hash = (hash ^ bits) * 1099511628211u; /* FNV-1a, of words */
+            result_bits_hash = (result_bits_hash ^ bits) * 1099511628211u; /* FNV-1a, of words */
         }
-        printf("%-6s %016llx\n", functions[f].name, (unsigned long long)hash);
-        assert_int_equal(hash, functions[f].bits);
+        printf("%-6s %016llx\n", functions[f].name, (unsigned long long)result_bits_hash);
+        assert_int_equal(result_bits_hash, functions[f].bits);
     }
 }
 
@@ -192,11 +192,11 @@ static void elementary_functions_of_special_values_match_libm(void **unused)
             ASSERT_SAME_BITS(tact_hypot(x, y), tact_hypot(y, x));
             if (x == 0.0 || isnan(x) || isinf(x) || y == 0.0 || isnan(y)) {
                 ASSERT_SAME_BITS(tact_pow(x, y), pow(x, y));
-                double tact_value = tact_atan2(x, y), library_value = atan2(x, y);
-                assert_true(isnan(library_value)
-                                ? isnan(tact_value)
-                                : fabs(tact_value - library_value) <= 1e-15 &&
-                                      !signbit(tact_value) == !signbit(library_value));
+                double tact_atan2_value = tact_atan2(x, y), library_atan2_value = atan2(x, y);
+                assert_true(isnan(library_atan2_value)
+                                ? isnan(tact_atan2_value)
+                                : fabs(tact_atan2_value - library_atan2_value) <= 1e-15 &&
+                                      !signbit(tact_atan2_value) == !signbit(library_atan2_value));
             }
         }
     }

@@ -106,9 +106,9 @@ static void sticks_and_triggers_are_scaled(void **state)
         send_single_event(EV_ABS, ABS_Z, raw);
         assert_true(fabs(read_channel_by_name(&device, "abs_z") - raw / 255.0) < 1e-15);
     }
-    static const int both[3][3] = {
+    static const int simultaneous_events[3][3] = {
         {EV_ABS, ABS_HAT0Y, -1}, {EV_KEY, BTN_SOUTH, 1}, {EV_KEY, BTN_THUMBR, 1}};
-    mock_pad_send(pad, both, 3);
+    mock_pad_send(pad, simultaneous_events, 3);
     assert_true(read_channel_by_name(&device, "abs_hat0y") == -1.0);
     assert_true(read_channel_by_name(&device, "btn_south") == 1.0);
     assert_true(read_channel_by_name(&device, "btn_thumbr") == 1.0);
@@ -129,9 +129,9 @@ static void stick_without_events_keeps_its_value(void **state)
     struct tact_device device = open_pad(&c, s, 2);
     int64_t before = monotonic_ns();
     send_single_event(EV_ABS, ABS_RY, 20000);
-    int64_t after = monotonic_ns();
+    int64_t time_after_event_ns = monotonic_ns();
     struct tact_device_input first = read_device_at_present(&device);
-    assert_true(first.stamp_ns >= before - 1000 && first.stamp_ns <= after);
+    assert_true(first.stamp_ns >= before - 1000 && first.stamp_ns <= time_after_event_ns);
     for (int i = 0; i < 50; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
         /* the value is unchanged, so that the kernel drops the event */
@@ -179,10 +179,10 @@ static void evdev_state_is_exact_after_lost_events(void **state)
     struct device_config c;
     (void)state;
     struct tact_device device = open_pad(&c, s, 1);
-    static const int seen[2][3] = {{EV_ABS, ABS_X, 32767}, {EV_KEY, BTN_TL, 1}};
+    static const int events_before_loss[2][3] = {{EV_ABS, ABS_X, 32767}, {EV_KEY, BTN_TL, 1}};
     static const int lost_events[3][3] = {
         {EV_ABS, ABS_X, -32768}, {EV_ABS, ABS_RZ, 255}, {EV_KEY, BTN_TL, 0}};
-    mock_pad_send(pad, seen, 2);
+    mock_pad_send(pad, events_before_loss, 2);
     assert_true(read_channel_by_name(&device, "btn_tl") == 1.0);
     mock_pad_drop_events(pad, lost_events, 3);
     assert_true(read_channel_by_name(&device, "btn_tl") == 0.0);
@@ -291,17 +291,17 @@ static void a_silent_puck_is_at_rest_after_the_timeout(void **state)
     struct tact_device_input in;
     (void)state;
     for (int has_long_timeout = 0; has_long_timeout < 2; has_long_timeout++) {
-        const int64_t timeout = has_long_timeout ? 100000000000 : 40000000; /* [ns] */
+        const int64_t stale_timeout_ns = has_long_timeout ? 100000000000 : 40000000; /* [ns] */
         struct tact_device device = open_pad(&c, s, 1 + has_long_timeout);
         assert_int_equal(device.info.input_count, 8);
         for (int i = 0; i < 5; i++) {
             send_single_event(EV_REL, REL_X, 175);
             device.ops->read(device.self, 0, 0.0, 0, &in);
             assert_true(in.channel[0] == 0.5);
-            device.ops->read(device.self, 0, 0.0, in.stamp_ns + timeout, &in);
+            device.ops->read(device.self, 0, 0.0, in.stamp_ns + stale_timeout_ns, &in);
             assert_true(in.channel[0] == 0.5);
         }
-        device.ops->read(device.self, 0, 0.0, in.stamp_ns + timeout + 1, &in);
+        device.ops->read(device.self, 0, 0.0, in.stamp_ns + stale_timeout_ns + 1, &in);
         assert_true(in.channel[0] == 0.0);
         assert_int_equal(in.state, TACT_DEVICE_OK);
         device.ops->close(device.self);

@@ -213,8 +213,8 @@ static const char *name_of_event_code(int code)
     return made;
 }
 
-static void check_description(const struct tact_device *device, const struct device_config *c,
-                              const char *name)
+static void check_device_description(const struct tact_device *device,
+                                     const struct device_config *c, const char *name)
 {
     char text[300];
     snprintf(text, sizeof text, "'%s' at %s: ", name, mock_pad_node(pad));
@@ -317,7 +317,7 @@ static void each_known_device_opens_and_maps_to_a_joint(void **state)
             fail_msg("%s: %s: %s", name, c.err.key, c.err.text);
         }
         print_message("%s", strchr(c.messages, '\''));
-        check_description(&device, &c, name);
+        check_device_description(&device, &c, name);
         check_channels_follow_events(&device);
         device.ops->close(device.self);
         check_mapping_to_joint(name);

@@ -44,7 +44,7 @@ static double channel_value_of_raw(const char *name, int raw)
 {
     for (int i = 0; i < layout.count; i++) {
         if (strcmp(layout.channel[i].name, name) == 0) {
-            return tact_evdev_value(&layout.channel[i], &source.range[i], raw);
+            return tact_evdev_scaled_value(&layout.channel[i], &source.range[i], raw);
         }
     }
     fail_msg("no channel %s", name);
@@ -170,7 +170,7 @@ static void evdev_channels_stay_in_their_span(void **state)
     for (int i = 0; i < layout.count; i++) {
         double before = -1.0;
         for (int64_t raw = INT32_MIN; raw <= INT32_MAX; raw += 9999991) {
-            double x = tact_evdev_value(&layout.channel[i], &source.range[i], (int)raw);
+            double x = tact_evdev_scaled_value(&layout.channel[i], &source.range[i], (int)raw);
             assert_true(x >= -1.0 && x <= 1.0);
             assert_true(x >= before || layout.channel[i].code == ABS_RX);
             before = x;

@@ -35,7 +35,7 @@ static void free_convex_solid(struct solid *s)
 }
 
 /* Support function of a shape in its own frame, by its closed form. */
-static double support_distance(const struct tact_shape *s, const double n[3])
+static double support_function_of_shape(const struct tact_shape *s, const double n[3])
 {
     const double *a = s->size;
     switch (s->kind) {
@@ -88,10 +88,10 @@ static double gap_of_solids_along(const struct solid *a, const struct solid *b, 
     double gap = tact_v3_dot(apart, n);
     tact_quat_to_m3(turn, a->pose.quat_wxyz);
     tact_m3_tmul_v3(in, turn, n);
-    gap -= support_distance(&a->shape, in);
+    gap -= support_function_of_shape(&a->shape, in);
     tact_quat_to_m3(turn, b->pose.quat_wxyz);
     tact_m3_tmul_v3(in, turn, n);
-    return gap - support_distance(&b->shape, in);
+    return gap - support_function_of_shape(&b->shape, in);
 }
 
 static double point_error_of_separation(const struct solid *s, const struct tact_separation *sep,
@@ -158,13 +158,14 @@ static struct solid random_solid(int kind, double size)
 static void place_solid_at_random(struct solid *s, double reach, int is_rotated_by_quarter_turns)
 {
     static const double half = 0.70710678118654752;
-    const double turns[4][4] = {{1.0, 0.0, 0.0, 0.0},
-                                {half, half, 0.0, 0.0},
-                                {half, 0.0, half, 0.0},
-                                {half, 0.0, 0.0, half}};
+    const double quarter_turn_quats[4][4] = {{1.0, 0.0, 0.0, 0.0},
+                                             {half, half, 0.0, 0.0},
+                                             {half, 0.0, half, 0.0},
+                                             {half, 0.0, 0.0, half}};
     s->pose = random_pose(reach);
     if (is_rotated_by_quarter_turns) {
-        memcpy(s->pose.quat_wxyz, turns[(int)uniform(0.0, 4.0)], sizeof s->pose.quat_wxyz);
+        memcpy(s->pose.quat_wxyz, quarter_turn_quats[(int)uniform(0.0, 4.0)],
+               sizeof s->pose.quat_wxyz);
     }
 }
 
@@ -196,8 +197,8 @@ static void check_separation_is_optimal(const struct solid *a, const struct soli
     }
 }
 
-static void find_separation(const struct solid *a, const struct solid *b, double *state,
-                            struct tact_separation *out)
+static void find_separation_of_pair(const struct solid *a, const struct solid *b, double *state,
+                                    struct tact_separation *out)
 {
     double none[TACT_NEAREST_STATE] = {0.0};
     assert_int_equal(
@@ -215,7 +216,7 @@ static void check_touching_solids(const struct solid *a, const struct solid *b,
         struct solid near = *a;
         struct tact_separation now;
         tact_v3_axpy(near.pose.position, gaps[i] * size - s->distance, s->normal);
-        find_separation(&near, b, NULL, &now);
+        find_separation_of_pair(&near, b, NULL, &now);
         check_separation_is_optimal(&near, b, &now, size, 0, &worst[i == 1 || i == 2]);
     }
 }
@@ -227,32 +228,34 @@ static void distances_of_random_curved_solids_are_exact(void **state)
     static const char *const names[] = {"cylinder", "ellipsoid", "box", "capsule", "sphere"};
     for (int i = 0; i < 10; i++) {
         int first = i % 2, second = i / 2, deep = 0, supports = 0;
-        int trials = campaign_trial_count(40, 1000);
-        struct separation_deviation worst = {0.0, 0.0, 0.0}, touch[2] = {{0.0, 0.0, 0.0}};
-        for (int k = 0; k < trials; k++) {
+        int trial_count = campaign_trial_count(40, 1000);
+        struct separation_deviation worst = {0.0, 0.0, 0.0},
+                                    touching_deviations[2] = {{0.0, 0.0, 0.0}};
+        for (int k = 0; k < trial_count; k++) {
             double size = scale[k % 3];
             struct solid a = random_solid(first, size), b = random_solid(second, size);
             struct tact_separation s;
             place_solid_at_random(&a, 0.0, k % 3 == 0);
             place_solid_at_random(&b, size * (k & 1 ? 0.8 : 1.6), k % 3 == 0);
-            find_separation(&a, &b, NULL, &s);
+            find_separation_of_pair(&a, &b, NULL, &s);
             deep += s.distance < 0.0;
             supports += s.supports;
             check_separation_is_optimal(&a, &b, &s, size, k % 20 == 1, &worst);
             if (s.distance > 0.1 * size) {
-                check_touching_solids(&a, &b, &s, size, touch);
+                check_touching_solids(&a, &b, &s, size, touching_deviations);
             }
             free_convex_solid(&a);
             free_convex_solid(&b);
         }
         printf("%s, %s: %d of %d overlap, width %.1e, points %.1e, less depth %.1e of size, about "
                "touch %.1e and %.1e; %.0f supports\n",
-               names[first], names[second], deep, trials, worst.width, worst.points, worst.depth,
-               fmax(touch[0].width, touch[1].width), touch[0].points, (double)supports / trials);
+               names[first], names[second], deep, trial_count, worst.width, worst.points,
+               worst.depth, fmax(touching_deviations[0].width, touching_deviations[1].width),
+               touching_deviations[0].points, (double)supports / trial_count);
         assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 1e-14);
-        assert_true(touch[0].width < 4e-15 && touch[1].width < 4e-15);
+        assert_true(touching_deviations[0].width < 4e-15 && touching_deviations[1].width < 4e-15);
         /* rarely the points of the rim of a cylinder and a box that touch are farther off */
-        assert_true(touch[0].points < 5e-9 && touch[1].points < 5e-9);
+        assert_true(touching_deviations[0].points < 5e-9 && touching_deviations[1].points < 5e-9);
     }
 }
 
@@ -272,8 +275,8 @@ static void warm_and_cold_started_distances_agree(void **state)
         const double turn[3] = {sin(s), 0.3 * cos(1.3 * s), 0.2 * s};
         tact_quat_from_rotvec(a.pose.quat_wxyz, turn);
         tact_v3_set(a.pose.position, way * cos(0.1 * s), way * sin(0.1 * s), 0.01);
-        find_separation(&a, &b[i % 3], kept[i % 3], &now);
-        find_separation(&a, &b[i % 3], NULL, &then);
+        find_separation_of_pair(&a, &b[i % 3], kept[i % 3], &now);
+        find_separation_of_pair(&a, &b[i % 3], NULL, &then);
         worst = fmax(worst, fabs(now.distance - then.distance));
         warm += now.supports;
         cold += then.supports;
@@ -290,8 +293,8 @@ static void warm_and_cold_started_distances_agree(void **state)
 static void find_contact_of_solids(const struct solid *a, const struct solid *b,
                                    struct tact_separation *s, struct tact_manifold *m)
 {
-    find_separation(a, b, NULL, s);
-    tact_manifold_find(a->core, &a->pose, b->core, &b->pose, s, m);
+    find_separation_of_pair(a, b, NULL, s);
+    tact_manifold_find_contact_points(a->core, &a->pose, b->core, &b->pose, s, m);
 }
 
 /* Contact polygons of a can of 30 mm by 100 mm that rests on its end, side or rim, on a half-space
@@ -315,7 +318,7 @@ static void resting_can_has_exact_contact_polygons(void **state)
         ASSERT_NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_FACE && m.corners == 64);
         ASSERT_NEAR(area_of_manifold(&m), 32.0 * r * r * sin(2.0 * quarter / 32.0), 1e-15);
-        ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[5]), g, 1e-16);
+        ASSERT_NEAR(gap_of_manifold_at_point(&m, m.corner[5]), g, 1e-16);
 
         /* of a tilted can the lowest point is on the rim */
         tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
@@ -323,7 +326,7 @@ static void resting_can_has_exact_contact_polygons(void **state)
         find_contact_of_solids(&can, &floor[i], &s, &m);
         ASSERT_NEAR(s.distance, g, 1e-16);
         for (int k = 0; k < m.corners; k++) {
-            lowest = fmin(lowest, gap_of_manifold_at(&m, m.corner[k]));
+            lowest = fmin(lowest, gap_of_manifold_at_point(&m, m.corner[k]));
         }
         ASSERT_NEAR(lowest, g, 2e-17);
         ASSERT_NEAR(s.point_a[0], r * cos(0.05) - l * sin(0.05), 1e-16);
@@ -345,7 +348,7 @@ static void resting_can_has_exact_contact_polygons(void **state)
         assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.corners == 2);
         ASSERT_NEAR(hypot(m.corner[1][0] - m.corner[0][0], m.corner[1][1] - m.corner[0][1]),
                     2.0 * l, 1e-15);
-        ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[0]), g, 1e-16);
+        ASSERT_NEAR(gap_of_manifold_at_point(&m, m.corner[0]), g, 1e-16);
     }
     struct solid other = can; /* two cans that lie side by side, then crossed */
     struct tact_separation s;
@@ -397,8 +400,8 @@ static void ball_at_an_edge_touches_at_one_level_point(void **state)
         for (int k = 0; k < 3; k++) {
             ASSERT_NEAR(found[k], middle[k], 1e-15);
         }
-        ASSERT_NEAR(gap_of_manifold_at(&m, (const double[2]){r, 0.0}), g, 1e-15);
-        ASSERT_NEAR(gap_of_manifold_at(&m, (const double[2]){0.0, r}), g, 1e-15);
+        ASSERT_NEAR(gap_of_manifold_at_point(&m, (const double[2]){r, 0.0}), g, 1e-15);
+        ASSERT_NEAR(gap_of_manifold_at_point(&m, (const double[2]){0.0, r}), g, 1e-15);
     }
     free_convex_solid(&ball);
     free_convex_solid(&box);
@@ -420,8 +423,8 @@ static void any_warm_start_state_gives_the_same_distance(void **state)
             random_state[k] = i % 50 ? uniform(i % 2 ? 0.0 : -size, size) : NAN;
         }
         random_state[0] = i % 3 ? floor(uniform(-4.0, 4.0)) : random_state[0];
-        find_separation(&a, &b, random_state, &one);
-        find_separation(&a, &b, NULL, &other);
+        find_separation_of_pair(&a, &b, random_state, &one);
+        find_separation_of_pair(&a, &b, NULL, &other);
         ASSERT_NEAR(one.distance, other.distance, 2e-16);
     }
     free_convex_solid(&a);

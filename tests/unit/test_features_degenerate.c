@@ -23,15 +23,15 @@ static void distance_of_nearly_parallel_boxes_is_exact(void **state)
     struct solid cube = make_box_solid(0.1, 0.1, 0.1), wide = make_box_solid(0.5, 0.5, 0.1),
                  equal = make_box_solid(0.1, 0.1, 0.1);
     double duality_gap = 0.0, off = 0.0;
-    const int trials = campaign_trial_count(20000, 1000000);
-    for (int i = 0; i < trials; i++) {
-        const struct solid *below = i & 1 ? &equal : &wide;
+    const int trial_count = campaign_trial_count(20000, 1000000);
+    for (int i = 0; i < trial_count; i++) {
+        const struct solid *lower_solid = i & 1 ? &equal : &wide;
         const double tilt = pow(10.0, uniform(-14.0, -6.0)), offset = offsets[i / 2 % 3];
         double turn[9], low;
         tact_v3_set(cube.pose.position, offset, i & 8 ? offset : 0.0, 0.1 + gaps[i % 5]);
         rotate_solid(&cube, tilt * uniform(-1.0, 1.0), tilt * uniform(-1.0, 1.0),
                      i & 16 ? uniform(-3.0, 3.0) : 0.0);
-        const struct tact_separation s = find_separation_of_solids(&cube, below, NULL);
+        const struct tact_separation s = find_separation_of_solids(&cube, lower_solid, NULL);
         const double size = 0.1 + tact_v3_norm(cube.pose.position);
         tact_quat_to_m3(turn, cube.pose.quat_wxyz);
         low = cube.pose.position[2] - 0.05 * (fabs(turn[6]) + fabs(turn[7]) + fabs(turn[8]) + 1.0);
@@ -84,8 +84,9 @@ static const char *const hull_names[HULL_KINDS] = {"needle",     "wedge", "slive
  * 1e-8 of each other, or many in one plane. Returns how many. */
 static int make_degenerate_points(enum hull_kind kind, double (*point)[3])
 {
-    static const double wedge[6][3] = {{-1.0, 0.0, -1.0}, {1.0, 0.0, -1.0}, {1.0, 0.0, 1.0},
-                                       {-1.0, 0.0, 1.0},  {-1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
+    static const double wedge_vertices[6][3] = {{-1.0, 0.0, -1.0}, {1.0, 0.0, -1.0},
+                                                {1.0, 0.0, 1.0},   {-1.0, 0.0, 1.0},
+                                                {-1.0, 1.0, 1.0},  {1.0, 1.0, 1.0}};
     static const int counts[HULL_KINDS] = {8, 6, 8, 48, 125, 48};
     const double relative_thickness = pow(10.0, uniform(-6.0, -2.0));
     for (int i = 0; i < counts[kind]; i++) {
@@ -97,7 +98,8 @@ static int make_degenerate_points(enum hull_kind kind, double (*point)[3])
                         (i & 4 ? 1.0 : -1.0) * relative_thickness);
             break;
         case WEDGE:
-            tact_v3_set(p, wedge[i][0], relative_thickness * wedge[i][1], wedge[i][2]);
+            tact_v3_set(p, wedge_vertices[i][0], relative_thickness * wedge_vertices[i][1],
+                        wedge_vertices[i][2]);
             break;
         case DUPLICATES:
             for (int k = 0; k < 3; k++) {
@@ -146,8 +148,8 @@ static void support_of_coincident_vertices_is_the_farthest(void **state)
 {
     (void)state;
     double worst = 0.0;
-    const int trials = campaign_trial_count(1000, 20000);
-    for (int i = 0; i < trials; i++) {
+    const int trial_count = campaign_trial_count(1000, 20000);
+    for (int i = 0; i < trial_count; i++) {
         struct solid s = make_degenerate_hull(DUPLICATES, 1.0);
         for (int k = 0; k < 200; k++) {
             double turn[9], found[3], most = -INFINITY;
@@ -155,7 +157,7 @@ static void support_of_coincident_vertices_is_the_farthest(void **state)
             random_unit_quaternion(s.pose.quat_wxyz);
             tact_quat_to_m3(turn, s.pose.quat_wxyz);
             const int64_t from = (int64_t)uniform(0.0, (double)s.core->vertices);
-            tact_core_vertex(s.core, tact_core_support(s.core, d, from), found);
+            tact_core_vertex(s.core, tact_core_support_vertex(s.core, d, from), found);
             for (size_t v = 0; v < s.mesh->vertex_count; v++) {
                 most = fmax(most, tact_v3_dot(d, s.mesh->vertices + 3 * v));
             }
@@ -184,7 +186,7 @@ static void check_degenerate_pair(const struct solid *a, const struct solid *b, 
     const double size = a->core->size + b->core->size;
     place_reference_hull(&own[0], &a->pose, a->pose.position, &placed[0]);
     place_reference_hull(&own[1], &b->pose, a->pose.position, &placed[1]);
-    const double width = gap_of_hulls_along(&placed[0], &placed[1], s.normal);
+    const double width = gap_of_hulls_along_normal(&placed[0], &placed[1], s.normal);
     worst->width = fmax(worst->width, fabs(width - s.distance) / size);
     if (s.distance < 0.0) {
         const double least = greatest_gap_of_hulls(&placed[0], &placed[1]);
@@ -224,7 +226,7 @@ static void place_degenerate_pair(const struct solid *a, struct solid *b, double
 static void bound_of_a_sliver_through_the_origin_is_the_gap_along_its_normal(void **state)
 {
     (void)state;
-    static const double sliver[8][3] = {
+    static const double sliver_vertices[8][3] = {
         {0x1.ed500a6990611p+1, 0x1.037574a3f337p+2, 0x1.75b719d7b9ef4p-5},
         {0x1.686d45668a557p+2, -0x1.0310bda62f07ep+2, 0x1.993282f99e2b5p-5},
         {0x1.fc8874511cc0ep+1, -0x1.f9160df9d11bp+0, -0x1.16bdb44f398f6p-5},
@@ -234,17 +236,18 @@ static void bound_of_a_sliver_through_the_origin_is_the_gap_along_its_normal(voi
         {-0x1.16652bfb5a2ap+0, 0x1.2ec531cb37156p+2, 0x1.039f5edaf8924p-5},
         {0x1.d124e9767fdcbp+2, -0x1.8d495959247cep+2, 0x1.ef309b432e429p-7}};
     static const double half = 0x1.0624dd2f1a9fcp-10, relative_thickness = 0x1.049b76fbfd3e6p-24;
-    const double wedge[6][3] = {{-half, 0.0, -half},
-                                {half, 0.0, -half},
-                                {half, 0.0, half},
-                                {-half, 0.0, half},
-                                {-half, relative_thickness, half},
-                                {half, relative_thickness, half}};
+    const double wedge_vertices[6][3] = {{-half, 0.0, -half},
+                                         {half, 0.0, -half},
+                                         {half, 0.0, half},
+                                         {-half, 0.0, half},
+                                         {-half, relative_thickness, half},
+                                         {half, relative_thickness, half}};
     const struct tact_pose pose = {
         .position = {0x1.ed50652aab806p+1, 0x1.03841782ed1ffp+2, 0x1.6cbc02a4e42ep-5},
         .quat_wxyz = {0x1.bf0b53a139c4bp-1, 0x1.399fdf76e4329p-2, 0x1.6a576e5a036f7p-2,
                       0x1.177fff32992c8p-3}};
-    struct solid a = make_hull_solid(sliver[0], 8), b = make_hull_solid(wedge[0], 6);
+    struct solid a = make_hull_solid(sliver_vertices[0], 8),
+                 b = make_hull_solid(wedge_vertices[0], 6);
     double kept[TACT_NEAREST_STATE] = {0.0};
     struct result_deviations worst = {0.0, 0.0, 0.0};
     b.pose = pose;
@@ -260,8 +263,8 @@ static void distances_of_degenerate_hulls_are_exact(void **state)
     (void)state;
     static const double scale[3] = {1e-3, 0.05, 10.0};
     struct result_deviations worst[HULL_KINDS] = {{0.0, 0.0, 0.0}};
-    const int trials = campaign_trial_count(240, 10000);
-    for (int i = 0; i < trials; i++) {
+    const int trial_count = campaign_trial_count(240, 10000);
+    for (int i = 0; i < trial_count; i++) {
         const enum hull_kind kind = (enum hull_kind)(i % HULL_KINDS);
         const double size = scale[i / HULL_KINDS % 3];
         const double size_of_hull_b = scale[(int)uniform(0.0, 3.0)];

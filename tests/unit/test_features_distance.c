@@ -18,7 +18,7 @@ static struct tact_manifold find_contact_polygon(const struct solid *a, const st
 {
     struct tact_separation sep = find_separation_of_solids(a, b, NULL);
     struct tact_manifold m;
-    tact_manifold_find(a->core, &a->pose, b->core, &b->pose, &sep, &m);
+    tact_manifold_find_contact_points(a->core, &a->pose, b->core, &b->pose, &sep, &m);
     return m;
 }
 
@@ -47,7 +47,8 @@ static struct reference_hull make_placed_hull(const struct solid *s, const doubl
 }
 
 /* Distance by which a point (world axes from `origin`) is outside of a hull [m]. */
-static double distance_outside(const struct solid *s, const double *origin, const double *point)
+static double distance_outside_solid(const struct solid *s, const double *origin,
+                                     const double *point)
 {
     const struct tact_mesh *m = s->shape.mesh;
     double turned[9], rel[3], in[3], most = -INFINITY;
@@ -80,14 +81,14 @@ static double check_separation(const struct solid *a, const struct solid *b,
     struct reference_hull of_a = make_placed_hull(a, a->pose.position),
                           of_b = make_placed_hull(b, a->pose.position);
     double size = a->core->size + b->core->size, apart[3];
-    double worst = fabs(gap_of_hulls_along(&of_a, &of_b, s->normal) - s->distance);
+    double worst = fabs(gap_of_hulls_along_normal(&of_a, &of_b, s->normal) - s->distance);
     worst = fmax(worst, fabs(tact_v3_norm(s->normal) - 1.0) * size);
     worst = fmax(worst, fabs(s->distance - s->bound));
     if (s->distance > 0.0) {
         tact_v3_sub(apart, s->point_a, s->point_b);
         assert_true(fabs(tact_v3_norm(apart) - s->distance) < 1e-13 * size);
-        assert_true(distance_outside(a, s->origin, s->point_a) < 1e-13 * size);
-        assert_true(distance_outside(b, s->origin, s->point_b) < 1e-13 * size);
+        assert_true(distance_outside_solid(a, s->origin, s->point_a) < 1e-13 * size);
+        assert_true(distance_outside_solid(b, s->origin, s->point_b) < 1e-13 * size);
     } else {
         worst = fmax(worst, fabs(greatest_gap_of_hulls(&of_a, &of_b) - s->distance));
     }
@@ -115,7 +116,7 @@ static void distance_of_cubes_face_to_face_is_exact(void **state)
         ASSERT_NEAR(area_of_manifold(&m), 0.7, 1e-12);
         assert_int_equal(m.corners, 4);
         for (int k = 0; k < 4; k++) {
-            ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[k]), s[i] - 1.0, 1e-12);
+            ASSERT_NEAR(gap_of_manifold_at_point(&m, m.corner[k]), s[i] - 1.0, 1e-12);
         }
     }
     tact_v3_set(a.pose.position, 0.0, 0.0, 1.2);
@@ -190,7 +191,7 @@ static void point_along_a_given_normal_is_on_a_face_or_absent(void **state)
         const struct solid *a = i % 2 ? &ball : &plate, *b = i % 2 ? &plate : &ball;
         tact_nearest_points_along_normal(a->core, &a->pose, b->core, &b->pose, i % 2 ? up : down,
                                          &sep);
-        tact_manifold_find(a->core, &a->pose, b->core, &b->pose, &sep, &m);
+        tact_manifold_find_contact_points(a->core, &a->pose, b->core, &b->pose, &sep, &m);
         tact_quat_to_m3(rotation, plate.pose.quat_wxyz);
         tact_m3_tmul_v3(centre, rotation, ball.pose.position);
         tact_m3_tmul_v3(n, rotation, up);
@@ -218,10 +219,10 @@ static void point_along_a_given_normal_is_on_a_face_or_absent(void **state)
 static void distance_of_cubes_edge_on_edge_is_exact(void **state)
 {
     (void)state;
-    const double quarter = atan(1.0);
+    const double angle_of_45_degrees = atan(1.0);
     struct solid a = make_box_solid(1, 1, 1), b = make_box_solid(1, 1, 1);
-    rotate_solid(&b, 0.0, quarter, 0.0);
-    rotate_solid(&a, quarter, 0.0, 0.0);
+    rotate_solid(&b, 0.0, angle_of_45_degrees, 0.0);
+    rotate_solid(&a, angle_of_45_degrees, 0.0, 0.0);
     for (int i = 0; i < 6; i++) {
         static const double gaps[6] = {0.5, 1e-3, 1e-9, -1e-9, -1e-3, -0.1};
         tact_v3_set(a.pose.position, 0.0, 0.0, sqrt(2.0) + gaps[i]);
@@ -233,7 +234,7 @@ static void distance_of_cubes_edge_on_edge_is_exact(void **state)
         assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.feature[1] == TACT_FEATURE_EDGE);
         ASSERT_NEAR(sep.point_a[0], 0.0, 1e-12);
         ASSERT_NEAR(sep.point_a[1], 0.0, 1e-12);
-        ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[0]), gaps[i], 1e-15);
+        ASSERT_NEAR(gap_of_manifold_at_point(&m, m.corner[0]), gaps[i], 1e-15);
         /* no face is within 40 degrees of the contact plane */
         for (int f = 0; f < a.core->faces; f++) {
             double n[3];
@@ -266,7 +267,7 @@ static void distances_of_planes_and_round_solids_are_exact(void **state)
     struct tact_manifold m = find_contact_polygon(&cube, &floor);
     assert_true(m.corners == 1 && m.feature[0] == TACT_FEATURE_VERTEX &&
                 m.feature[1] == TACT_FEATURE_FACE);
-    ASSERT_NEAR(gap_of_manifold_at(&m, m.corner[0]), sep.distance, 1e-15);
+    ASSERT_NEAR(gap_of_manifold_at_point(&m, m.corner[0]), sep.distance, 1e-15);
     ASSERT_NEAR(find_separation_of_solids(&floor, &cube, NULL).normal[2], -1.0, 1e-15);
 
     /* point nearest to a face, nearest to an edge, and inside the cube */
@@ -392,8 +393,8 @@ static void distances_of_random_polyhedra_are_exact(void **state)
     static const double scale[3] = {1e-3, 0.05, 10.0};
     double worst[2] = {0.0, 0.0}, far = 0.0;
     struct moved moved = {.turned = 0.0};
-    int trials = campaign_trial_count(60, 2000), deep = 0;
-    for (int i = 0; i < trials; i++) {
+    int trial_count = campaign_trial_count(60, 2000), deep = 0;
+    for (int i = 0; i < trial_count; i++) {
         double size = scale[i % 3];
         int count = i % 5 == 4 ? 60 : 8 + i % 13;
         struct solid a = make_random_hull(count, size, i & 1),
@@ -420,9 +421,9 @@ static void distances_of_random_polyhedra_are_exact(void **state)
     printf(
         "%d pairs, %d overlapping: deviation at most %.1e of size, 1e-9 about touch %.1e; turned "
         "%.1e, exchanged %.1e, normals %.1e; duality gap %.1e; 1 km away %.1e m\n",
-        10 * trials, deep, worst[0], worst[1], moved.turned, moved.exchanged, moved.normal,
+        10 * trial_count, deep, worst[0], worst[1], moved.turned, moved.exchanged, moved.normal,
         moved.duality, far);
-    assert_true(deep > trials && deep < 9 * trials);
+    assert_true(deep > trial_count && deep < 9 * trial_count);
     /* the depth's rounding error is 2e-15 of the size of the pair and of the distance of its
      * centres */
     assert_true(worst[0] < 2e-15 && worst[1] < 4e-15 && far < 1e-13);
@@ -441,11 +442,11 @@ static void distances_of_hulls_of_many_vertices_are_exact(void **state)
     static const int counts[4] = {8, 100, 1000, 5000};
     static const double gaps[4] = {5e-3, 1e-4, -5e-4, -1e-2};
     for (int i = 0; i < 4; i++) {
-        const int trials = campaign_trial_count(i == 3 ? 1 : 5, i == 3 ? 10 : 100);
+        const int trial_count = campaign_trial_count(i == 3 ? 1 : 5, i == 3 ? 10 : 100);
         struct solid a = make_random_hull(counts[i], 0.05, 1),
                      b = make_random_hull(counts[i], 0.05, 1);
         double worst = 0.0, far = 0.0;
-        for (int k = 0; k < 4 * trials; k++) {
+        for (int k = 0; k < 4 * trial_count; k++) {
             a.pose = random_pose(0.0);
             b.pose = random_pose(0.1);
             struct tact_separation s = find_separation_of_solids(&a, &b, NULL);
@@ -459,7 +460,7 @@ static void distances_of_hulls_of_many_vertices_are_exact(void **state)
             far = fmax(far, far_from_origin_deviation(&a, &b, s.distance));
         }
         printf("%d vertices, %d pairs: error at most %.1e m, 1 km away %.1e m\n", counts[i],
-               4 * trials, worst, far);
+               4 * trial_count, worst, far);
         assert_true(worst < 1e-14 * 0.05 && far < 1e-13);
         free_convex_solid(&a);
         free_convex_solid(&b);
@@ -516,9 +517,10 @@ static void distance_of_aligned_stacks_is_exact(void **state)
         for (int k = 1; k < STACK; k++) {
             struct solid upper_box = of, lower_box = of;
             double up = i % 5 ? 1e-17 * ((i + k) % 7) : i % 25 ? 0.0 : 1e-3;
-            double box_offset_aside = (i / 500 + k) % 2 ? 0.0 : 0.03;
+            double sideways_box_offset = (i / 500 + k) % 2 ? 0.0 : 0.03;
             tact_v3_set(lower_box.pose.position, 0.0, 0.0, 0.1 * (k - 1));
-            tact_v3_set(upper_box.pose.position, 0.0, box_offset_aside, 0.1 * (k - 1) + 0.1 + up);
+            tact_v3_set(upper_box.pose.position, 0.0, sideways_box_offset,
+                        0.1 * (k - 1) + 0.1 + up);
             double apart = upper_box.pose.position[2] - lower_box.pose.position[2] - 0.1;
             struct tact_separation s = find_separation_of_solids(&upper_box, &lower_box, kept[k]);
             assert_true(s.is_exact);

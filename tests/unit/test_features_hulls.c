@@ -99,7 +99,7 @@ static void free_hull_object(struct hull_object *o)
 
 /* Largest deviations of distance results, relative to the size of the pair. */
 struct hull_distance_deviations {
-    int apart, overlapping, fully_compared_pairs;
+    int apart, overlapping, fully_compared_pair_count;
     double distance; /* of a distance, beyond the bounds that the quadratic program gives */
     double bounds;   /* width between the two bounds of a distance */
     double width;    /* of the least translation, from the gap along its normal */
@@ -116,7 +116,7 @@ static void check_hull_pair(struct hull_object *a, struct hull_object *b, int co
     assert_true(s.is_exact);
     place_reference_hull(&a->own, &a->solid.pose, a->solid.pose.position, &a->placed);
     place_reference_hull(&b->own, &b->solid.pose, a->solid.pose.position, &b->placed);
-    const double width = gap_of_hulls_along(&a->placed, &b->placed, s.normal);
+    const double width = gap_of_hulls_along_normal(&a->placed, &b->placed, s.normal);
     if (s.distance > 0.0) {
         const struct distance_bounds d = bound_hull_distance(&a->placed, &b->placed, size);
         const double off = fmax(d.lower - s.distance, s.distance - d.upper);
@@ -125,7 +125,7 @@ static void check_hull_pair(struct hull_object *a, struct hull_object *b, int co
         worst->bounds = fmax(worst->bounds, (d.upper - d.lower) / size);
     } else {
         worst->overlapping++;
-        worst->fully_compared_pairs += compares_all_faces;
+        worst->fully_compared_pair_count += compares_all_faces;
         const double least =
             compares_all_faces ? greatest_gap_of_hulls(&a->placed, &b->placed) : s.distance;
         worst->depth = fmax(worst->depth, fabs(least - s.distance) / size);
@@ -152,23 +152,24 @@ static void place_hull_pair(struct hull_object *a, struct hull_object *b, int ne
     }
 }
 
-/* Checks pairs of object i with other objects, chosen at random. fully_compared_pairs: how many of
- * them have all faces searched where they overlap. */
+/* Checks pairs of object i with other objects, chosen at random. fully_compared_pair_count: how
+ * many of them have all faces searched where they overlap. */
 static struct hull_distance_deviations check_pairs_of_object(struct hull_object *hull_object, int i,
                                                              int count, int pairs,
-                                                             int fully_compared_pairs)
+                                                             int fully_compared_pair_count)
 {
     struct hull_distance_deviations worst = {0};
     for (int k = 0; k < pairs; k++) {
         const int other = (i + 1 + (int)uniform(0.0, count - 1)) % count;
         place_hull_pair(&hull_object[i], &hull_object[other], k & 1);
-        check_hull_pair(&hull_object[i], &hull_object[other], k < fully_compared_pairs, &worst);
+        check_hull_pair(&hull_object[i], &hull_object[other], k < fully_compared_pair_count,
+                        &worst);
     }
     printf(
         "%s (%d vertices): %d apart, beyond the bounds by %.0e, which differ by %.0e; %d overlap, "
         "off the least of %d by %.0e; off the width by %.0e (of size)\n",
         hull_object[i].name, hull_object[i].own.vertices, worst.apart, worst.distance, worst.bounds,
-        worst.overlapping, worst.fully_compared_pairs, worst.depth, worst.width);
+        worst.overlapping, worst.fully_compared_pair_count, worst.depth, worst.width);
     return worst;
 }
 
@@ -178,13 +179,13 @@ static void distances_of_hulls_of_real_objects_are_exact(void **state)
     static struct hull_object hull_object[NAMES];
     int count = 0, apart = 0, overlapping = 0;
     const int pairs = campaign_trial_count(36, 1000);
-    const int fully_compared_pairs = campaign_trial_count(3, 1000);
+    const int fully_compared_pair_count = campaign_trial_count(3, 1000);
     for (int i = 0; i < NAMES; i++) {
         count += load_hull_object(names[i], &hull_object[count]);
     }
     for (int i = 0; i < count; i++) {
         const struct hull_distance_deviations worst =
-            check_pairs_of_object(hull_object, i, count, pairs, fully_compared_pairs);
+            check_pairs_of_object(hull_object, i, count, pairs, fully_compared_pair_count);
         /* the lower bound of the program is as exact as the normal that it ends with: of a tip and
          * a ball 9e-6 of the size apart it is 3e-12 below the distance, after 20 rounds 1.6e-12;
          * the upper bound is the distance to 5e-18 */
@@ -210,7 +211,7 @@ static void coherent_distances_of_real_objects_are_those_of_cold_searches(void *
     const int ticks = campaign_trial_count(5000, 100000);
     double kept[TACT_NEAREST_STATE] = {0.0}, worst = 0.0;
     const double most = is_long_campaign() ? 2e-14 : 1e-15;
-    int same = 0, other_bits = 0, overlapping = 0, warm = 0, cold = 0;
+    int ticks_with_same_features = 0, other_bits = 0, overlapping = 0, warm = 0, cold = 0;
     struct hull_object a, b;
     if (!load_hull_object("ycb/011_banana.obj", &a) || !load_hull_object("spot.obj", &b)) {
         skip();
@@ -218,29 +219,32 @@ static void coherent_distances_of_real_objects_are_those_of_cold_searches(void *
     const double size = a.solid.mesh->radius + b.solid.mesh->radius;
     for (int i = 0; i < ticks; i++) {
         const double t = 1e-3 * i, way = size * (0.5 + 0.4 * sin(2.3 * t));
-        double fresh[TACT_NEAREST_STATE] = {0.0}, centre[3];
+        double cold_search_state[TACT_NEAREST_STATE] = {0.0}, centre[3];
         rotate_solid(&a.solid, sin(t), 0.3 * cos(1.3 * t), 0.2 * t);
         tact_quat_rotate(centre, a.solid.pose.quat_wxyz, a.solid.mesh->centroid);
         tact_v3_sub(a.solid.pose.position, b.solid.mesh->centroid, centre);
         a.solid.pose.position[0] += way * cos(0.1 * t);
         a.solid.pose.position[1] += way * sin(0.1 * t);
         const struct tact_separation now = find_separation_of_solids(&a.solid, &b.solid, kept);
-        const struct tact_separation then = find_separation_of_solids(&a.solid, &b.solid, fresh);
+        const struct tact_separation then =
+            find_separation_of_solids(&a.solid, &b.solid, cold_search_state);
         assert_true(now.is_exact && then.is_exact);
         worst = fmax(worst, fabs(now.distance - then.distance) / size);
         overlapping += now.distance < 0.0;
         warm += now.supports;
         cold += then.supports;
-        if (!memcmp(kept, fresh, sizeof fresh)) {
-            same++;
+        if (!memcmp(kept, cold_search_state, sizeof cold_search_state)) {
+            ticks_with_same_features++;
             other_bits += now.distance != then.distance ||
                           memcmp(now.normal, then.normal, sizeof now.normal) != 0;
         }
     }
     printf("%d ticks, %d overlapping: %d with the same features, bit for bit in all but %d, else "
            "within %.1e of size; %.1f supports a tick, cold %.1f\n",
-           ticks, overlapping, same, other_bits, worst, (double)warm / ticks, (double)cold / ticks);
-    assert_true(worst < most && warm < cold && 2 * same > ticks && 10000 * other_bits <= same);
+           ticks, overlapping, ticks_with_same_features, other_bits, worst, (double)warm / ticks,
+           (double)cold / ticks);
+    assert_true(worst < most && warm < cold && 2 * ticks_with_same_features > ticks &&
+                10000 * other_bits <= ticks_with_same_features);
     /* in the few ticks of a build with sanitizers they do not come together */
     assert_true(overlapping < ticks && (overlapping > 0 || ticks < 5000));
     free_hull_object(&a);

@@ -41,15 +41,15 @@ static void make_moving_solid(enum tact_shape_kind kind, struct moving_solid *s)
     }
 }
 
-static void free_moving_solid(struct moving_solid *s)
+static void destroy_moving_solid(struct moving_solid *s)
 {
     tact_core_free(s->core);
     tact_shape_release(&s->shape);
 }
 
 /* Nearest points [m] and normal of two solids after a time. */
-static void nearest_points_after(const struct moving_solid *const solid[2], double time,
-                                 double result[3][3], struct tact_separation *sep)
+static void nearest_points_at_time(const struct moving_solid *const solid[2], double time,
+                                   double result[3][3], struct tact_separation *sep)
 {
     struct tact_pose pose[2];
     double state[TACT_NEAREST_STATE] = {0.0};
@@ -76,16 +76,17 @@ static double surface_motion_error(const struct moving_solid *const solid[2],
     const double *const computed[3] = {motion->point[0], motion->point[1], motion->normal};
     double before[3][3], now[3][3], after[3][3], worst = 0.0;
     struct tact_separation sep;
-    nearest_points_after(solid, -time, before, &sep);
-    nearest_points_after(solid, 0.0, now, &sep);
-    nearest_points_after(solid, time, after, &sep);
+    nearest_points_at_time(solid, -time, before, &sep);
+    nearest_points_at_time(solid, 0.0, now, &sep);
+    nearest_points_at_time(solid, time, after, &sep);
     for (int i = 0; i < 9; i++) {
-        double rate_before = (now[i / 3][i % 3] - before[i / 3][i % 3]) / time;
-        double rate_after = (after[i / 3][i % 3] - now[i / 3][i % 3]) / time;
-        if (fabs(rate_after - rate_before) > 0.002) {
+        double coordinate_rate_before = (now[i / 3][i % 3] - before[i / 3][i % 3]) / time;
+        double coordinate_rate_after = (after[i / 3][i % 3] - now[i / 3][i % 3]) / time;
+        if (fabs(coordinate_rate_after - coordinate_rate_before) > 0.002) {
             return -1.0;
         }
-        worst = fmax(worst, fabs(0.5 * (rate_before + rate_after) - computed[i / 3][i % 3]));
+        worst = fmax(worst, fabs(0.5 * (coordinate_rate_before + coordinate_rate_after) -
+                                 computed[i / 3][i % 3]));
     }
     return worst;
 }
@@ -93,10 +94,10 @@ static double surface_motion_error(const struct moving_solid *const solid[2],
 static void contact_moves_over_both_surfaces_as_the_nearest_points_do(void **state)
 {
     (void)state;
-    int compared_pair_counts[KINDS][KINDS] = {{0}}, trials = campaign_trial_count(20000, 200000),
-        most = 0;
+    int compared_pair_counts[KINDS][KINDS] = {{0}},
+        trial_count = campaign_trial_count(20000, 200000), most = 0;
     double worst = 0.0;
-    for (int i = 0; i < trials; i++) {
+    for (int i = 0; i < trial_count; i++) {
         int kind[2] = {i % KINDS, i / KINDS % KINDS};
         struct moving_solid a, b;
         const struct moving_solid *const solid[2] = {&a, &b};
@@ -109,10 +110,10 @@ static void contact_moves_over_both_surfaces_as_the_nearest_points_do(void **sta
         }
         make_moving_solid(solid_kinds[kind[0]], &a);
         make_moving_solid(solid_kinds[kind[1]], &b);
-        nearest_points_after(solid, 0.0, points, &sep);
+        nearest_points_at_time(solid, 0.0, points, &sep);
         if (sep.distance > 0.01) {
             contact = (struct tact_surface_contact){
-                .core = {a.core, b.core}, .separation = &sep, .gap = sep.distance};
+                .core = {a.core, b.core}, .core_separation = &sep, .gap = sep.distance};
             for (int k = 0; k < 2; k++) {
                 tact_v3_sub(contact.arm[k], points[k], solid[k]->pose.position);
             }
@@ -124,8 +125,8 @@ static void contact_moves_over_both_surfaces_as_the_nearest_points_do(void **sta
             worst = fmax(worst, error);
             compared_pair_counts[kind[0]][kind[1]] += error >= 0.0;
         }
-        free_moving_solid(&a);
-        free_moving_solid(&b);
+        destroy_moving_solid(&a);
+        destroy_moving_solid(&b);
     }
     for (int i = 1; i < KINDS * KINDS; i++) {
         most += compared_pair_counts[i / KINDS][i % KINDS] > 0;
@@ -173,7 +174,7 @@ static double energy_after_rolling(const struct rolling_case *c, double period, 
         compute_phase_corrected_energy(&s) - mass * G * (c->ground_top_height + c->least);
     run_scene_for_seconds(&s, time);
     double end = compute_phase_corrected_energy(&s) - mass * G * (c->ground_top_height + c->least);
-    assert_true(s.unsolved == 0 && start > 0.0);
+    assert_true(s.unsolved_ticks == 0 && start > 0.0);
     close_scene(&s);
     return end / start;
 }

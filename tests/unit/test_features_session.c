@@ -100,7 +100,7 @@ static int count_models_that_touch(struct tact_session *session)
 {
     static const char *const names[] = {"field", "volume", "features", "points"};
     struct tact_world *world = tact_session_world(session);
-    int model_count = 0;
+    int touching_model_count = 0;
     for (int m = 0; m < 4; m++) {
         int found = 0;
         for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
@@ -108,9 +108,9 @@ static int count_models_that_touch(struct tact_session *session)
             found |= tact_world_contact(world, i)->touching && law->model &&
                      !strcmp(law->model->name, names[m]);
         }
-        model_count += found;
+        touching_model_count += found;
     }
-    return model_count;
+    return touching_model_count;
 }
 
 static void count_warnings(void *user, enum tact_message_level level, const char *text)
@@ -122,17 +122,17 @@ static void count_warnings(void *user, enum tact_message_level level, const char
  * contact points are not in the log. */
 static void check_replays_of_tower(const char *path)
 {
-    int warnings = 0;
+    int warning_count = 0;
     struct tact_replay_options how = tact_replay_options_default();
     struct tact_replay_report report;
     struct tact_error err = {.line = 0};
     how.messages.fn = count_warnings;
-    how.messages.user = &warnings;
+    how.messages.user = &warning_count;
     for (int from = 0; from <= 100; from += 100) {
         how.from = from;
         assert_int_equal(tact_replay_run_with(path, &how, &report, &err), 0);
         assert_true(from || report.differing == 0);
-        assert_true(report.ticks == (uint64_t)(600 - from) && warnings == (from > 0));
+        assert_true(report.ticks == (uint64_t)(600 - from) && warning_count == (from > 0));
     }
 }
 

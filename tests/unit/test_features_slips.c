@@ -223,7 +223,7 @@ static void printed_sums_of_the_appendix_are_wrong(void **state)
 {
     (void)state;
     enum { POINTS = 9 };
-    int wrong_printed_results = 0;
+    int wrong_printed_result_count = 0;
     for (int i = 0; i < 100; i++) {
         const double a = uniform(0.5, 2), b = uniform(-1, 1), kp = uniform(1, 2);
         const double kv = uniform(1, 2), rise = uniform(-1, 1), o[2] = {uniform(-1, 1), 0.0};
@@ -239,15 +239,16 @@ static void printed_sums_of_the_appendix_are_wrong(void **state)
         }
         const double n = POINTS, turned = kv * w * o[0];
         double force_by_printed_formula = (a * kp * y - kv * w * x + kp * b + rise - turned) / n;
-        double right = (a * kp * y + kv * w * x + n * (kp * b + kv * rise - turned)) / n;
-        assert_true(fabs(right - sum / n) < 1e-13);
-        wrong_printed_results += fabs(force_by_printed_formula - sum / n) > 1e-3;
+        double force_by_corrected_formula =
+            (a * kp * y + kv * w * x + n * (kp * b + kv * rise - turned)) / n;
+        assert_true(fabs(force_by_corrected_formula - sum / n) < 1e-13);
+        wrong_printed_result_count += fabs(force_by_printed_formula - sum / n) > 1e-3;
         double ends = 0.5 * (a * kp * (h[1] + t[1]) + kv * w * (h[0] + t[0]));
         assert_true(fabs(ends + kp * b + kv * rise - turned - sum / n) < 1e-13); /* (9) */
         double depth_by_printed_formula = a * h[1] + (t[1] - h[1]) * 1.0 + b, phi = a * t[1] + b;
         assert_true(fabs(a - 1.0) < 1e-2 || fabs(depth_by_printed_formula - phi) > 1e-3);
     }
-    assert_true(wrong_printed_results >=
+    assert_true(wrong_printed_result_count >=
                 90); /* a few results of the printed formula are right by chance */
 }
 

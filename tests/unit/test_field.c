@@ -17,9 +17,9 @@
 
 #define PI 3.14159265358979323846
 
-static void assert_close(double is, double expected, double relative)
+static void assert_close(double is, double expected, double relative_tolerance)
 {
-    if (!(fabs(is - expected) <= relative * fabs(expected))) {
+    if (!(fabs(is - expected) <= relative_tolerance * fabs(expected))) {
         fail_msg("%.15g in place of %.15g: off by %.2e of it", is, expected, is / expected - 1.0);
     }
 }
@@ -40,7 +40,7 @@ static void box_in_a_soft_halfspace_floats_as_in_water(void **state)
     struct tact_moments m;
     double w[6], zero[3] = {0.0};
     assert_int_equal(find_field_contact(box, &pose, plane, &floor, &c), 1);
-    field_wrench_about(&c, zero, w);
+    field_wrench_about_point(&c, zero, w);
     assert_close(w[2], 33.31348957497, 1e-12);
     assert_close(w[3], 0.52542853, 1e-7);
     assert_close(w[4], -0.35469073, 1e-7);
@@ -126,14 +126,14 @@ static void flat_field_contacts_agree_with_closed_forms(void **state)
     assert_true(c.wrench[2] > 0.9 * 0.06 * 0.06 * d * series_stiffness);
     pose_above_plane = pose_from_position_and_rotation(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
     assert_int_equal(find_field_contact(rigid_punch_field, &pose_above_plane, plane, &at, &c), 1);
-    const double bottom_centre[3] = {0.0, 0.0, -d};
+    const double box_bottom_centre[3] = {0.0, 0.0, -d};
     double w[6];
-    field_wrench_about(&c, bottom_centre, w);
+    field_wrench_about_point(&c, box_bottom_centre, w);
     assert_close(c.wrench[2], 0.8, 1e-13);
     assert_close(c.stiffness[14], 800.0, 1e-13);
     assert_close(c.peak, k2 * d, 1e-13);
     /* Rolling stiffness about the centre of the punch's bottom, its sides included. */
-    double z = c.centre[2] - bottom_centre[2];
+    double z = c.centre[2] - box_bottom_centre[2];
     assert_close(c.stiffness[21] - 2.0 * z * c.stiffness[19] + z * z * c.stiffness[7],
                  k2 * pow(s, 4) / 12.0 + w[2] * d / 2.0, 1e-12);
     assert_true(fabs(c.stiffness[35]) < 1e-16);
@@ -253,19 +253,19 @@ static void invalid_pressure_fields_are_refused(void **state)
         assert_non_null(strstr(err.text, bad[i].part));
     }
     struct tact_field_contact c;
-    struct tact_field_scratch *small_scratch = tact_field_scratch_create(4);
+    struct tact_field_scratch *small_field_scratch = tact_field_scratch_create(4);
     struct tact_pressure_field *a = make_ball_field(0.03, 1e5, 2),
                                *floor = make_halfspace_field(INFINITY);
     struct tact_pose at = tact_pose_identity(),
                      up = pose_from_position_and_rotation(0.0, 0.0, 0.02, 0.0, 0.0, 0.0);
-    assert_int_equal(tact_field_touch(a, &at, a, &up, small_scratch, &c), -ENOSPC);
+    assert_int_equal(tact_field_touch(a, &at, a, &up, small_field_scratch, &c), -ENOSPC);
     assert_int_equal(tact_field_touch(floor, &at, floor, &up, shared_field_scratch(), &c),
                      -ENOTSUP);
     assert_true(isnan(tact_field_energy(floor, &at, floor, &up)));
     assert_int_equal(tact_field_halfspace(-1.0, &field), -EINVAL);
     tact_field_free(a);
     tact_field_free(floor);
-    tact_field_scratch_destroy(small_scratch);
+    tact_field_scratch_destroy(small_field_scratch);
 }
 
 int main(void)

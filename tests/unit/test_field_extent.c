@@ -183,9 +183,9 @@ static void pressure_in_a_plate_is_exact(void **state)
             double d = (0.1 + 0.1 * n) * width[i], t = 0.5 * width[i];
             const double up[3] = {0.0, 0.0, t - d + 0.02};
             struct tact_field_contact c;
-            struct tact_pose above = at;
-            tact_pose_point(above.position, &at, up);
-            assert_int_equal(find_field_contact(hard, &above, plate, &identity, &c), 1);
+            struct tact_pose pose_above_plate = at;
+            tact_pose_point(pose_above_plate.position, &at, up);
+            assert_int_equal(find_field_contact(hard, &pose_above_plate, plate, &identity, &c), 1);
             double exact = 1e-4 * PRESSURE_SLOPE * thickness *
                            log(cosh(t / thickness) / cosh((t - d) / thickness));
             worst = tact_max(worst, fabs(tact_v3_norm(c.wrench) / exact - 1.0));

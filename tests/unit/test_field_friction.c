@@ -33,8 +33,8 @@ static void compare_limit_with_quadrature(const char *name, const struct tact_pa
         const double turned[2] = {t1[0] * v[0] + t1[1] * v[1], t2[0] * v[0] + t2[1] * v[1]};
         double exact[3], is[3];
         double reference_power = compute_quadrature_friction(q, v, w, exact);
-        double given = friction_of_parts(&patch->points, turned, w, is);
-        power = fmax(power, fabs(given / reference_power - 1.0));
+        double friction_power_of_points = friction_of_points(&patch->points, turned, w, is);
+        power = fmax(power, fabs(friction_power_of_points / reference_power - 1.0));
         force = fmax(force, hypot(t1[0] * is[0] + t2[0] * is[1] - exact[0],
                                   t1[1] * is[0] + t2[1] * is[1] - exact[1]));
         torque = fmax(torque, fabs(is[2] - exact[2]) / arm);
@@ -161,15 +161,16 @@ static void friction_limits_of_a_soft_ball_on_triangles_equal_quadrature(void **
     normalize_quadrature(q);
     up.position[2] = radius - depth;
     for (int i = 0; i < 5; i++) {
-        int patch_counts[TACT_SOLVE_COUNTS] = {0};
+        int patch_solve_counts[TACT_SOLVE_COUNTS] = {0};
         struct tact_shape plane = {.kind = TACT_SHAPE_MESH};
         struct tact_mesh *mesh = make_triangulated_plane(0.015, counts[i], 1e-8);
         struct tact_patch patch;
         char name[40];
         plane.mesh = mesh;
-        measure_field_patch_with_counts(&ball, &up, 1e6, &plane, &at, INFINITY, patch_counts,
+        measure_field_patch_with_counts(&ball, &up, 1e6, &plane, &at, INFINITY, patch_solve_counts,
                                         &patch);
-        snprintf(name, sizeof name, "ball on %d triangles", patch_counts[TACT_COUNT_POLYGONS]);
+        snprintf(name, sizeof name, "ball on %d triangles",
+                 patch_solve_counts[TACT_COUNT_POLYGONS]);
         compare_limit_with_quadrature(name, &patch, q, patch.frame + 3, patch.frame + 6);
         tact_mesh_free(mesh);
     }
@@ -182,7 +183,7 @@ static void friction_limit_of_hertz_patch_equals_quadrature(void **state)
     (void)state;
     static const int fine[] = {24, 36, 48};
     struct pressure_quadrature *q = malloc(sizeof *q);
-    struct field_points *points = calloc(1, sizeof *points);
+    struct patch_pressure_points *points = calloc(1, sizeof *points);
     const double t1[3] = {1.0, 0.0, 0.0}, t2[3] = {0.0, 1.0, 0.0};
     for (int i = 0; i < 3; i++) {
         struct tact_patch patch;
@@ -198,7 +199,7 @@ static void friction_limit_of_hertz_patch_equals_quadrature(void **state)
         for (int k = 0; k < q->count; k++) { /* of a square cell */
             points->own[k] = 0.004 * 0.004 / (6.0 * fine[i] * fine[i]);
         }
-        tact_field_friction_limit(points, 1.0, &patch);
+        tact_field_set_friction_limit(points, 1.0, &patch);
         q->count = 0;
         add_quadrature_pressure(q, HERTZ, QUADRATURE_FINE, 0.0, 0.0, 0.002, 0.002);
         normalize_quadrature(q);
@@ -222,8 +223,8 @@ static void ground_twist_at_point(const struct tact_body *body, const double *po
 
 /* Deviation of the contact's friction from that of its parts at the slip velocity after the solve,
  * over mu N; the work of the contact's impulse [J] is added to *work. */
-static double friction_deviation_from_parts(struct world_scene *s, const struct tact_body *start,
-                                            double mu, double *work)
+static double friction_deviation_from_points(struct world_scene *s, const struct tact_body *start,
+                                             double mu, double *work)
 {
     const struct tact_contact *c = tact_world_contact(s->world, 0);
     double before[6], after[6], at[6], f[3];
@@ -236,7 +237,7 @@ static double friction_deviation_from_parts(struct world_scene *s, const struct 
     tact_m3_mul_v3(at + 3, c->patch.frame, after + 3);
     double d[2] = {-c->impulse[5] / c->impulse[0], c->impulse[4] / c->impulse[0]};
     const double v[2] = {d[1] * at[3] - at[1], -at[2] - d[0] * at[3]};
-    friction_of_parts(&c->patch.points, v, -at[3], f);
+    friction_of_points(&c->patch.points, v, -at[3], f);
     double force = mu * c->impulse[0], speed = hypot(hypot(v[0], v[1]), at[3] * c->spin_arm);
     return speed < 1e-3 ? 0.0
                         : hypot(c->impulse[1] - force * f[0], c->impulse[2] - force * f[1]) / force;
@@ -250,7 +251,8 @@ static struct sliding_state slide_body_to_rest(struct world_scene *s,
                                                const double *v)
 {
     const double mass = 0.1, k = 1e9,
-                 kinetic = 0.5 * mass * (v[0] * v[0] + v[1] * v[1] + inertia * v[2] * v[2]);
+                 start_kinetic_energy =
+                     0.5 * mass * (v[0] * v[0] + v[1] * v[1] + inertia * v[2] * v[2]);
     const double of[6] = {inertia * mass, inertia * mass, inertia * mass, 0.0, 0.0, 0.0};
     struct tact_body body = {.pose = tact_pose_identity()};
     struct tact_pose local = tact_pose_identity();
@@ -276,7 +278,7 @@ static struct sliding_state slide_body_to_rest(struct world_scene *s,
         double spin = b->twist[5];
         const struct tact_body start = *b;
         solve_scene_velocities(s);
-        worst = fmax(worst, friction_deviation_from_parts(s, &start, mu, &work));
+        worst = fmax(worst, friction_deviation_from_points(s, &start, mu, &work));
         tact_world_integrate(s->world);
         end.x[2] += 0.5 * s->options.period * (spin + b->twist[5]);
     }
@@ -284,9 +286,9 @@ static struct sliding_state slide_body_to_rest(struct world_scene *s,
     end.x[1] = b->pose.position[1];
     double left = 0.5 * mass * tact_v3_dot(b->twist, b->twist);
     print_message("   friction within %.1e of its parts', work %.9f of the energy lost\n", worst,
-                  -work / (kinetic - left));
-    assert_true(worst < 1e-8 && fabs(-work / (kinetic - left) - 1.0) < 1e-6);
-    assert_true(s->unsolved == 0 && left < 1e-12 * kinetic);
+                  -work / (start_kinetic_energy - left));
+    assert_true(worst < 1e-8 && fabs(-work / (start_kinetic_energy - left) - 1.0) < 1e-6);
+    assert_true(s->unsolved_ticks == 0 && left < 1e-12 * start_kinetic_energy);
     return end;
 }
 
@@ -347,7 +349,8 @@ static void tiny_patches_slide_and_spin_to_rest(void **state)
         struct world_scene s;
         struct tact_world_options o = tact_world_options_default();
         struct tact_shape ball = make_sphere(r), block = box_of_sides(1.0, 1.0, 0.02);
-        struct tact_pose block_below_pose = tact_pose_identity(), ball_above = block_below_pose;
+        struct tact_pose pose_of_lower_block = tact_pose_identity(),
+                         ball_above = pose_of_lower_block;
         struct tact_body body = {.pose = tact_pose_identity()};
         const struct tact_contact_law law = make_friction_law(mu, 0.003, 0.0);
         double depth = sqrt(mass * G / (PI * elastic_moduli_pa[i / 2])),
@@ -355,8 +358,8 @@ static void tiny_patches_slide_and_spin_to_rest(void **state)
         double spin = i % 2 ? sqrt(2.0 * mu * mass * G * arm / inertia) : 0.0, turned = 0.0;
         open_empty_scene(&s, &o);
         set_pressure_field_material(&s, 1, elastic_moduli_pa[i / 2], r);
-        block_below_pose.position[2] = -0.01;
-        add_scene_shape(&s, -1, &block, &block_below_pose, 0);
+        pose_of_lower_block.position[2] = -0.01;
+        add_scene_shape(&s, -1, &block, &pose_of_lower_block, 0);
         assert_int_equal(tact_body_set_mass(&body, mass, of), 0);
         body.pose.position[2] = -depth; /* the body's centre of mass is in its contact face */
         assert_int_equal(tact_world_add_body(s.world, &body), 0);
@@ -376,7 +379,7 @@ static void tiny_patches_slide_and_spin_to_rest(void **state)
         double is = i % 2 ? turned : b->pose.position[0];
         print_message("disc of %.3f mm %s %.6g, exact %.6g\n", 1e3 * sqrt(2.0 * r * depth),
                       i % 2 ? "turns by" : "slides by", is, exact);
-        assert_true(fabs(is / exact - 1.0) < 0.01 && s.unsolved == 0);
+        assert_true(fabs(is / exact - 1.0) < 0.01 && s.unsolved_ticks == 0);
         close_scene(&s);
     }
 }

@@ -50,7 +50,8 @@ static void soft_box_rests_at_its_exact_depth(void **state)
         /* The rim of a soft box, where its sides are nearer than its face, carries less. */
         assert_true(fabs(depth / exact - 1.0) < (i % 3 == 1 ? 1e-9 : 2e-3));
         assert_true(fabs(c->impulse[0] / (o.period * 0.1 * G) - 1.0) < 1e-9);
-        assert_true(s.unsolved == 0 && c->patch.law == TACT_LAW_WRENCH && c->patch.corners == 4);
+        assert_true(s.unsolved_ticks == 0 && c->patch.law == TACT_LAW_WRENCH &&
+                    c->patch.corners == 4);
         close_scene(&s);
     }
 }
@@ -133,7 +134,7 @@ static void spinning_soft_box_stops_at_the_exact_angle(void **state)
         }
         double exact = 0.5 * inertia * spin * spin / (mu * mass * G * arm);
         printf("%s spins to %.4f of the exact angle\n", i ? "disc" : "square", turned / exact);
-        assert_true(fabs(turned / exact - 1.0) < 0.01 && s.unsolved == 0);
+        assert_true(fabs(turned / exact - 1.0) < 0.01 && s.unsolved_ticks == 0);
         close_scene(&s);
     }
 }
@@ -231,7 +232,7 @@ static void friction_on_opposite_walls_carries_a_soft_box(void **state)
         double exact = 0.5 * G * (0.06 * 0.06 - 0.03 * 0.03);
         printf("friction %g: %d parts, fell %.3e m of %.3e\n", law.friction, c->split,
                fallen_distance, exact);
-        assert_true(c->split == 2 && s.unsolved == 0);
+        assert_true(c->split == 2 && s.unsolved_ticks == 0);
         assert_true(i ? fabs(fallen_distance / exact - 1.0) < 0.02 : fabs(fallen_distance) < 1e-9);
         close_scene(&s);
     }
@@ -271,9 +272,9 @@ static void torques_beyond_the_size_of_the_patch_are_counted(void **state)
     }
 }
 
-static void assert_close(double is, double expected, double relative)
+static void assert_close(double is, double expected, double relative_tolerance)
 {
-    if (!(fabs(is - expected) <= relative * fabs(expected))) {
+    if (!(fabs(is - expected) <= relative_tolerance * fabs(expected))) {
         fail_msg("%.12g in place of %.12g: off by %.2e of it", is, expected, is / expected - 1.0);
     }
 }

@@ -75,15 +75,15 @@ static size_t sum_all_pairs_of_cells(const struct tact_pressure_field *a,
     struct field_pair pair;
     struct field_polygon polygon;
     size_t polygons = 0;
-    tact_field_place_pair(&pair, a, pa, b, pb);
+    tact_field_set_pair_poses(&pair, a, pa, b, pb);
     double(*box_a)[6] = make_cell_boxes(a, identity, zero),
     (*box_b)[6] = make_cell_boxes(b, pair.rotation, pair.shift);
     *area = 0.0;
     for (uint32_t i = 0; i < a->cell_count; i++) {
         for (uint32_t j = 0; j < b->cell_count; j++) {
             if (do_boxes_overlap(box_a[i], box_b[j]) &&
-                tact_field_cut_cells(&pair, i, j, &polygon) > 0) {
-                tact_field_integrate(&polygon);
+                tact_field_cut_contact_polygon(&pair, i, j, &polygon) > 0) {
+                tact_field_integrate_polygon(&polygon);
                 *area += polygon.area_moments.area;
                 polygons += polygon.area_moments.area > 1e-18;
             }
@@ -135,12 +135,13 @@ static void all_pieces_between_real_meshes_are_found(void **state)
         skip();
         return;
     }
-    struct tact_pressure_field *soft = make_extent_field(cow, 0.008, 1e6), *hard;
+    struct tact_pressure_field *soft_cow_field = make_extent_field(cow, 0.008, 1e6), *hard;
     assert_int_equal(tact_field_rigid(cow, &hard), 0);
-    compare_pieces_with_all_cell_pairs(soft, soft, "two cows", 0.05, campaign_trial_count(5, 300));
-    compare_pieces_with_all_cell_pairs(soft, hard, "a cow and a rigid one", 0.05,
+    compare_pieces_with_all_cell_pairs(soft_cow_field, soft_cow_field, "two cows", 0.05,
                                        campaign_trial_count(5, 300));
-    tact_field_free(soft);
+    compare_pieces_with_all_cell_pairs(soft_cow_field, hard, "a cow and a rigid one", 0.05,
+                                       campaign_trial_count(5, 300));
+    tact_field_free(soft_cow_field);
     tact_field_free(hard);
     tact_mesh_free(cow);
 }
@@ -164,7 +165,7 @@ static void stiffness_on_segment(const struct segment *s, double place, double s
     }
 }
 
-static double largest_difference(const double *a, const double *b)
+static double largest_stiffness_difference(const double *a, const double *b)
 {
     double most = 0.0;
     for (int k = 0; k < 36; k++) {
@@ -183,8 +184,8 @@ static double largest_stiffness_jump(const struct segment *s, double *most)
     for (int i = 1; i <= STEPS; i++) {
         const double zero[36] = {0.0};
         stiffness_on_segment(s, (double)i / STEPS, next);
-        double change = largest_difference(last, next);
-        *most = fmax(*most, largest_difference(next, zero));
+        double change = largest_stiffness_difference(last, next);
+        *most = fmax(*most, largest_stiffness_difference(next, zero));
         if (change > worst) {
             worst = change;
             from = (double)(i - 1) / STEPS;
@@ -197,11 +198,12 @@ static double largest_stiffness_jump(const struct segment *s, double *most)
     for (int i = 0; i < HALVINGS; i++) {
         double at = 0.5 * (from + to);
         stiffness_on_segment(s, at, middle);
-        int first = largest_difference(low, middle) > largest_difference(middle, high);
+        int first =
+            largest_stiffness_difference(low, middle) > largest_stiffness_difference(middle, high);
         *(first ? &to : &from) = at;
         memcpy(first ? high : low, middle, sizeof middle);
     }
-    return largest_difference(low, high);
+    return largest_stiffness_difference(low, high);
 }
 
 /* On random segments the stiffness has no jumps, over edges, faces and pieces that appear and
@@ -217,9 +219,10 @@ static void field_stiffness_has_no_jumps(void **state)
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
     const struct tact_pressure_field *a[KINDS] = {ball, box, small_ball_field, ball};
     const struct tact_pressure_field *b[KINDS] = {box, box, hard, hard};
-    int segments = campaign_trial_count(60, 10000), touching = 0, stiffness_jump_count = 0;
+    int segment_trial_count = campaign_trial_count(60, 10000), touching = 0,
+        stiffness_jump_count = 0;
     double worst = 0.0;
-    for (int i = 0; i < segments; i++) {
+    for (int i = 0; i < segment_trial_count; i++) {
         struct segment s = {.a = a[i % KINDS], .b = b[i % KINDS], .from = random_pose(0.03)};
         double most = 0.0;
         for (int k = 0; k < 3; k++) {
@@ -235,8 +238,8 @@ static void field_stiffness_has_no_jumps(void **state)
     print_message(
         "%d segments, %d touch: largest change of the stiffness in 1e-6 of a step %.1e of "
         "the largest, %d over 1e-4\n",
-        segments, touching, worst, stiffness_jump_count);
-    assert_true(touching > segments / 3);
+        segment_trial_count, touching, worst, stiffness_jump_count);
+    assert_true(touching > segment_trial_count / 3);
     assert_int_equal(stiffness_jump_count, 0);
     tact_field_free(ball);
     tact_field_free(box);

@@ -22,9 +22,9 @@
 static const double pressure_exponents[] = {0.5, 0.75, 1.5, 2.0, 5.0};
 enum { POWERS = sizeof pressure_exponents / sizeof *pressure_exponents };
 
-static void assert_relatively_close(double is, double expected, double relative)
+static void assert_relatively_close(double is, double expected, double relative_tolerance)
 {
-    if (!(fabs(is - expected) <= relative * fabs(expected))) {
+    if (!(fabs(is - expected) <= relative_tolerance * fabs(expected))) {
         fail_msg("%.12g in place of %.12g: off by %.2e of it", is, expected, is / expected - 1.0);
     }
 }
@@ -116,21 +116,22 @@ static void pressure_integrals_over_polygons_are_exact(void **state)
             q[k] += p.value_at_origin;
             at[k] = p.corner[k][0] - p.corner[0][0];
         }
-        tact_field_integrate(&p);
+        tact_field_integrate_polygon(&p);
         if (p.area_moments.area < 1e-3) {
             continue;
         }
-        struct field_polygon same = p;
-        tact_field_integrate_law(&same);
-        linear = fmax(linear, fabs(same.load / p.load - 1.0));
-        linear = fmax(linear, fabs(same.stiffness_moments.area / p.area_moments.area - 1.0));
+        struct field_polygon polygon_by_power_law = p;
+        tact_field_integrate_pressure_law(&polygon_by_power_law);
+        linear = fmax(linear, fabs(polygon_by_power_law.load / p.load - 1.0));
+        linear = fmax(
+            linear, fabs(polygon_by_power_law.stiffness_moments.area / p.area_moments.area - 1.0));
         for (int k = 0; k < 9; k++) {
-            linear =
-                fmax(linear, fabs(same.stiffness_moments.second[k] - p.area_moments.second[k]) /
-                                 p.area_moments.area);
+            linear = fmax(linear, fabs(polygon_by_power_law.stiffness_moments.second[k] -
+                                       p.area_moments.second[k]) /
+                                      p.area_moments.area);
         }
         p.power = pressure_exponents[n % POWERS];
-        tact_field_integrate(&p);
+        tact_field_integrate_polygon(&p);
         integrate_by_repeated_halving(p.power, q, at, 6, p.area_moments.area, &load, &lever);
         worst = fmax(worst, fabs(p.load / load - 1.0));
         assert_true(fabs(p.load / load - 1.0) < 2e-3);
@@ -311,14 +312,14 @@ static void force_of_balls_with_any_pressure_power_is_exact(void **state)
 {
     (void)state;
     const double r = 0.02, kappa = 1e6;
-    static const struct tact_material rigid;
+    static const struct tact_material rigid_material;
     struct tact_patch p;
     for (int i = 0; i < POWERS; i++) {
         double m = pressure_exponents[i];
         const struct tact_material soft = {.field = make_layer_material(kappa, m)};
         for (double d = 0.001; d < 0.02; d *= 3.0) {
             double arm = 0.0;
-            measure_patch_of_soft_ball(&rigid, r, d, &soft, &p);
+            measure_patch_of_soft_ball(&rigid_material, r, d, &soft, &p);
             double force = 2.0 * PI * kappa * pow(d, m + 1) * (d / (m + 2) + (r - d) / (m + 1));
             /* derivative of the force by d; the ball's centre moves with d */
             double slope = 2.0 * PI * kappa * pow(d, m) * (d + (r - d) - d / (m + 1));
@@ -336,7 +337,7 @@ static void force_of_balls_with_any_pressure_power_is_exact(void **state)
     }
     const double effective_modulus = 1e6, approach = 1e-5;
     const struct tact_material hertz_material = {.modulus = effective_modulus};
-    measure_patch_of_soft_ball(&hertz_material, r, 0.5 * approach, &rigid, &p);
+    measure_patch_of_soft_ball(&hertz_material, r, 0.5 * approach, &rigid_material, &p);
     double force = 4.0 / 3.0 * effective_modulus * sqrt(r) * pow(approach, 1.5),
            a = sqrt(r * approach);
     assert_relatively_close(p.wrench[0], force, approach / r);
@@ -380,7 +381,7 @@ static void resting_depth_of_a_ball_is_that_of_hertz(void **state)
 static void drops_with_any_pressure_power_gain_no_energy(void **state)
 {
     (void)state;
-    int runs_that_gained_energy = 0, runs = 0;
+    int energy_gaining_run_count = 0, runs = 0;
     for (int n = 0; n < campaign_trial_count(60, 2000); n++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law = make_rigid_law(n % 2 ? 0.5 : 0.0);
@@ -414,12 +415,12 @@ static void drops_with_any_pressure_power_gain_no_energy(void **state)
             printf("power %g, E %g, h %g: %.1e over the start\n", power, soft.field.modulus,
                    o.period, most);
         }
-        runs_that_gained_energy += most > 1e-6;
+        energy_gaining_run_count += most > 1e-6;
         runs++;
         close_scene(&s);
     }
-    printf("%d drops, %d rose\n", runs, runs_that_gained_energy);
-    assert_int_equal(runs_that_gained_energy, 0);
+    printf("%d drops, %d rose\n", runs, energy_gaining_run_count);
+    assert_int_equal(energy_gaining_run_count, 0);
 }
 
 /* Two soft fields of different power have no contact; materials out of range are refused. */

@@ -150,14 +150,14 @@ static void ball_inside_a_softer_block_keeps_its_force(void **state)
         "     material: foam}]}\n"
         "  - {name: ball, mass: %g, position: [0.003, 0.002, %g],\n"
         "     shapes: [{type: sphere, radius: 0.005, material: rubber}]}\n";
-    static const double ball_heights[3] = {0.0452, 0.0449, 0.044};
+    static const double ball_start_heights[3] = {0.0452, 0.0449, 0.044};
     char scene[1024];
     struct tact_session_report report;
     struct tact_pose pose;
     for (int i = 0; i < 3; i++) {
-        tact_number_print(scene, sizeof scene, text, 0.0, 0.001, ball_heights[i]);
+        tact_number_print(scene, sizeof scene, text, 0.0, 0.001, ball_start_heights[i]);
         run_scene_text_to_pose(scene, 0, &report, &pose);
-        printf("ball of 1 g from %.4f m: at %.4f m after 0.2 s\n", ball_heights[i],
+        printf("ball of 1 g from %.4f m: at %.4f m after 0.2 s\n", ball_start_heights[i],
                pose.position[2]);
         assert_true(pose.position[2] > 0.1);
     }

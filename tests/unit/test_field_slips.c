@@ -30,7 +30,7 @@ static struct pressed press_ball_on_block(void)
     return p;
 }
 
-static void free_pressed_ball(struct pressed *p)
+static void destroy_pressed_ball(struct pressed *p)
 {
     tact_field_free(p->block);
     tact_field_free(p->ball);
@@ -54,7 +54,8 @@ static void torque_is_not_that_of_one_point_per_polygon(void **state)
     (void)state;
     struct pressed p = press_ball_on_block();
     const struct field_surface of = contact_surface_at_pose(&p, &p.up);
-    double exact[3], printed[3] = {0.0}, summed[3] = {0.0}, size, off = 0.0, miss = 0.0;
+    double exact[3], printed[3] = {0.0}, summed[3] = {0.0}, size, off = 0.0,
+                     worst_printed_error = 0.0;
     for (size_t i = 0; i < of.count; i++) {
         const struct field_polygon *q = &of.polygon[i];
         double middle[3], centre[3], arm[3], torque[3];
@@ -84,12 +85,12 @@ static void torque_is_not_that_of_one_point_per_polygon(void **state)
     size = tact_v3_norm(exact);
     for (int k = 0; k < 3; k++) {
         off = fmax(off, fabs(summed[k] - exact[k]) / size);
-        miss = fmax(miss, fabs(printed[k] - exact[k]) / size);
+        worst_printed_error = fmax(worst_printed_error, fabs(printed[k] - exact[k]) / size);
     }
     printf("torque %.3e N m: integral within %.1e, one point a polygon off by %.1e of it\n", size,
-           off, miss);
-    assert_true(off < 1e-6 && miss > 1e-3);
-    free_pressed_ball(&p);
+           off, worst_printed_error);
+    assert_true(off < 1e-6 && worst_printed_error > 1e-3);
+    destroy_pressed_ball(&p);
 }
 
 /* The mean of the gradients of the tetrahedra about each vertex, at a point of cell i. */
@@ -154,12 +155,13 @@ static void stiffness_is_not_that_of_averaged_pressure_gradients(void **state)
         tact_m3_mul_v3(b, of.pair.rotation, inside);
         tact_v3_sub(differ, b, a);
         averaged -= q->area_moments.area * a[2] * b[2] / tact_v3_norm(differ);
-        own -= q->area_moments.area * q->gradient_a[2] * q->gradient_b[2] / q->gradient_difference;
+        own -= q->area_moments.area * q->gradient_a[2] * q->gradient_b[2] /
+               q->pressure_gradient_difference;
     }
     printf("stiffness %.1f N/m: own gradients within %.1e, averaged ones off by %.1e of it\n",
            exact, fabs(own / exact - 1.0), fabs(averaged / exact - 1.0));
     assert_true(fabs(own / exact - 1.0) < 1e-6 && fabs(averaged / exact - 1.0) > 1e-2);
-    free_pressed_ball(&p);
+    destroy_pressed_ball(&p);
 }
 
 /* Force on a box that moves over the edge of another, summed over all polygons, or, as in Drake,

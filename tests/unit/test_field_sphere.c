@@ -32,8 +32,8 @@ static struct soft_ball_on_box make_soft_ball_on_box(double power)
 {
     struct soft_ball_on_box o = {.sphere = {BALL_RADIUS_M, 1e6, power}};
     const struct tact_shape shape = make_sphere(BALL_RADIUS_M);
-    const struct tact_field_material soft = {.modulus = 1e6, .thickness = 1.0};
-    assert_int_equal(tact_field_of_shape(&shape, &soft, &o.ball, NULL), 0);
+    const struct tact_field_material soft_ball_material = {.modulus = 1e6, .thickness = 1.0};
+    assert_int_equal(tact_field_of_shape(&shape, &soft_ball_material, &o.ball, NULL), 0);
     o.box = make_rigid_box_field(box_half_sides_m[0], box_half_sides_m[1], box_half_sides_m[2],
                                  &o.mesh);
     return o;
@@ -49,13 +49,13 @@ static void free_soft_ball_on_box(struct soft_ball_on_box *o)
 /* Sums force on the box and stiffness about the ball's centre. Returns the number of contact
  * polygons. */
 static size_t sum_ball_contact_on_box(const struct soft_ball_on_box *o, const double *place,
-                                      struct field_part *out)
+                                      struct patch_pressure_part *out)
 {
     struct tact_pose at = tact_pose_identity(), origin = at;
     struct field_surface of;
     tact_v3_copy(at.position, place);
-    int rc = tact_field_find_sphere(&o->sphere, o->ball, &at, o->box, &origin,
-                                    shared_field_scratch(), &of);
+    int rc = tact_field_find_ball_surface(&o->sphere, o->ball, &at, o->box, &origin,
+                                          shared_field_scratch(), &of);
     assert_true(rc >= 0);
     memset(out, 0, sizeof *out);
     if (rc) {
@@ -110,7 +110,7 @@ static void ball_on_box_integrals_equal_quadrature(void **state)
         {0.015, 0.02, 0.021}, {0.031, 0.012, 0.0215}, {0.012, 0.024, -0.006}};
     for (int n = 0; n < 3; n++) {
         struct soft_ball_on_box o = make_soft_ball_on_box(pressure_exponents[n]);
-        struct field_part part;
+        struct patch_pressure_part part;
         double force[3] = {0.0}, moment[3] = {0.0}, stiffness[36] = {0.0}, back[3], most = 0.0;
         assert_true(sum_ball_contact_on_box(&o, places[n], &part) > 2);
         for (int k = 0; k < 3; k++) {
@@ -123,7 +123,7 @@ static void ball_on_box_integrals_equal_quadrature(void **state)
             assert_true(fabs(part.sums.origin[k] * load - moment[k]) < 2e-5 * load * BALL_RADIUS_M);
         }
         tact_v3_scale(back, part.sums.origin, -1.0);
-        tact_field_shift_stiffness(part.sums.stiffness, back);
+        tact_field_shift_stiffness_point(part.sums.stiffness, back);
         for (int k = 0; k < 36; k++) {
             double unit = (k / 6 < 3 ? 1.0 : BALL_RADIUS_M) * (k % 6 < 3 ? 1.0 : BALL_RADIUS_M);
             most = fmax(most, fabs(part.sums.stiffness[k] - stiffness[k]) * BALL_RADIUS_M /
@@ -146,7 +146,7 @@ static void soft_ball_force_has_its_closed_form(void **state)
     for (int i = 0; i < 4; i++) {
         struct soft_ball_on_box o = make_soft_ball_on_box(pressure_exponents[i]);
         const double place[3] = {0.003, -0.004, box_half_sides_m[2] + 0.9 * BALL_RADIUS_M};
-        struct field_part part;
+        struct patch_pressure_part part;
         assert_int_equal(sum_ball_contact_on_box(&o, place, &part), 2);
         /* s int_0^d 2 pi (R - u) q^m du over the depth u; for m = 1: pi/3 s d^2 (3 R - d) */
         double d = 0.1 * BALL_RADIUS_M, m = pressure_exponents[i], s = pow(1e6, m);
@@ -162,8 +162,9 @@ static void soft_ball_force_has_its_closed_form(void **state)
         if (m == 1.0) {
             assert_int_equal(sum_ball_contact_on_box(&o, box_half_sides_m, &part), 6);
             for (int k = 0; k < 3; k++) {
-                double quarter = PI * 1e6 * BALL_RADIUS_M * BALL_RADIUS_M * BALL_RADIUS_M / 12.0;
-                assert_true(fabs(part.sums.force[k] / -quarter - 1.0) < 1e-13);
+                double force_of_quarter_ball =
+                    PI * 1e6 * BALL_RADIUS_M * BALL_RADIUS_M * BALL_RADIUS_M / 12.0;
+                assert_true(fabs(part.sums.force[k] / -force_of_quarter_ball - 1.0) < 1e-13);
             }
         }
         free_soft_ball_on_box(&o);
@@ -196,7 +197,7 @@ static void soft_ball_force_is_independent_of_the_triangles_of_a_plane(void **st
                 2.0 * PI * s *
                 (BALL_RADIUS_M * pow(d, m + 1.0) / (m + 1.0) - pow(d, m + 2.0) / (m + 2.0));
             const double stiffness = 2.0 * PI * s * (BALL_RADIUS_M - d) * pow(d, m);
-            struct field_part part;
+            struct patch_pressure_part part;
             assert_true(sum_ball_contact_on_box(&o, place, &part) > 0);
             worst_force_error = fmax(worst_force_error, fabs(part.sums.load / force - 1.0));
             worst_stiffness_error =
@@ -216,10 +217,10 @@ static void contact_stiffness_is_the_derivative_of_the_force(void **state)
 {
     (void)state;
     struct soft_ball_on_box o = make_soft_ball_on_box(1.0);
-    double worst = 0.0, largest_jump = 0.0;
+    double worst = 0.0, largest_force_jump = 0.0;
     int force_jump_count = 0;
     for (int n = 0; n < 200; n++) {
-        struct field_part part, moved[2];
+        struct patch_pressure_part part, moved[2];
         double place[3], step = 1e-6;
         for (int k = 0; k < 3; k++) {
             place[k] = uniform(-1.0, 1.0) * (box_half_sides_m[k] + 0.9 * BALL_RADIUS_M);
@@ -242,14 +243,15 @@ static void contact_stiffness_is_the_derivative_of_the_force(void **state)
                     worst = fmax(worst, off / scale);
                 } else {
                     force_jump_count++;
-                    largest_jump = fmax(largest_jump, off * 2.0 * step / part.sums.load);
+                    largest_force_jump =
+                        fmax(largest_force_jump, off * 2.0 * step / part.sums.load);
                 }
             }
         }
     }
     print_message("stiffness against differences: %.1e, but for %d that span a jump of %.1e\n",
-                  worst, force_jump_count, largest_jump);
-    assert_true(force_jump_count <= 3 && largest_jump < 5e-8);
+                  worst, force_jump_count, largest_force_jump);
+    assert_true(force_jump_count <= 3 && largest_force_jump < 5e-8);
     free_soft_ball_on_box(&o);
 }
 
@@ -268,7 +270,7 @@ static void soft_ball_does_no_net_work_on_closed_paths(void **state)
             double t = 2.0 * PI * k / points, jump[3], way[3], mean[3];
             const double place[3] = {0.018 + 0.016 * cos(t), 0.028 + 0.017 * sin(t + 0.3),
                                      0.024 + 0.012 * sin(2.0 * t)};
-            struct field_part part;
+            struct patch_pressure_part part;
             sum_ball_contact_on_box(&o, place, &part);
             tact_v3_sub(jump, part.sums.force, last);
             tact_v3_sub(way, place, at);
@@ -360,12 +362,12 @@ static void soft_ball_patches_on_faces_and_edges_are_exact(void **state)
 static void patch_on_a_box_equals_that_on_its_mesh(void **state)
 {
     (void)state;
-    int patches_by_face = 0, patches_by_triangles = 0;
+    int face_patch_count = 0, triangle_patch_count = 0;
     for (int i = 0; i < (is_quick_sanitizer_run() ? 16 : 40); i++) {
         const double sides[3] = {0.06, 0.08, i % 2 ? 0.02 : 0.002}; /* half of the boxes are thin */
         const struct tact_shape ball = make_sphere(BALL_RADIUS_M);
         struct tact_shape box = box_of_sides(sides[0], sides[1], sides[2]), mesh;
-        struct tact_pose at = tact_pose_identity(), over = at;
+        struct tact_pose at = tact_pose_identity(), pose_over_edge = at;
         struct tact_patch is, exact;
         assert_int_equal(tact_shape_tessellate(&box), 0);
         mesh = box;
@@ -373,12 +375,12 @@ static void patch_on_a_box_equals_that_on_its_mesh(void **state)
         random_unit_quaternion(at.quat_wxyz);
         const double from[3] = {uniform(-0.5, 0.5) * sides[0], uniform(-0.5, 0.5) * sides[1],
                                 0.5 * sides[2] + uniform(0.7, 0.999) * BALL_RADIUS_M};
-        tact_pose_point(over.position, &at, from);
-        measure_field_patch(&ball, &over, 1e6, &box, &at, INFINITY, &is);
-        measure_field_patch(&ball, &over, 1e6, &mesh, &at, INFINITY, &exact);
+        tact_pose_point(pose_over_edge.position, &at, from);
+        measure_field_patch(&ball, &pose_over_edge, 1e6, &box, &at, INFINITY, &is);
+        measure_field_patch(&ball, &pose_over_edge, 1e6, &mesh, &at, INFINITY, &exact);
         assert_int_equal(is.surface, exact.surface);
-        patches_by_face += is.surface == TACT_SURFACE_FITTED;
-        patches_by_triangles += is.surface == TACT_SURFACE_POINTS;
+        face_patch_count += is.surface == TACT_SURFACE_FITTED;
+        triangle_patch_count += is.surface == TACT_SURFACE_POINTS;
         double size = exact.wrench[0], off = fabs(is.spin_arm / exact.spin_arm - 1.0);
         for (int k = 0; k < 3; k++) {
             off = fmax(off, fabs(is.center[k] - exact.center[k]) / BALL_RADIUS_M);
@@ -392,8 +394,8 @@ static void patch_on_a_box_equals_that_on_its_mesh(void **state)
         }
         tact_shape_release(&box);
     }
-    print_message("%d on a face, %d over edges\n", patches_by_face, patches_by_triangles);
-    assert_true(patches_by_face > 2 && patches_by_triangles > 2);
+    print_message("%d on a face, %d over edges\n", face_patch_count, triangle_patch_count);
+    assert_true(face_patch_count > 2 && triangle_patch_count > 2);
 }
 
 /* Area of the outline that is made for the part of a triangle in a ball; *part gets that part's
@@ -416,8 +418,8 @@ static double area_of_triangle_outline_in_disc(const double corner[3][2], double
     triangle.vertices = vertices;
     triangle.cells = &cell;
     triangle.nodes = &node;
-    int rc = tact_field_find_sphere(&sphere, &triangle, &origin, &triangle, &origin,
-                                    shared_field_scratch(), &of);
+    int rc = tact_field_find_ball_surface(&sphere, &triangle, &origin, &triangle, &origin,
+                                          shared_field_scratch(), &of);
     assert_true(rc == 0 || rc == 1);
     if (!rc) {
         return -1.0;
@@ -442,12 +444,12 @@ static void triangle_corners_on_the_disc_circle_make_no_arc(void **state)
     int cut = 0;
     for (int i = 0; i < 20000; i++) {
         double corner[3][2], part = 0.0, start = uniform(-PI, PI), whole = i % 2 ? 4.0 : 0.0;
-        const double corner_angles[3] = {start, start + uniform(0.1, 3.0),
-                                         start + uniform(3.2, 6.0)};
+        const double triangle_corner_angles[3] = {start, start + uniform(0.1, 3.0),
+                                                  start + uniform(3.2, 6.0)};
         for (int k = 0; k < 3; k++) {
             double radius = k && whole == 0.0 ? uniform(6.0, 10.0) : 4.0;
-            corner[k][0] = radius * tact_cos(corner_angles[k]);
-            corner[k][1] = radius * tact_sin(corner_angles[k]);
+            corner[k][0] = radius * tact_cos(triangle_corner_angles[k]);
+            corner[k][1] = radius * tact_sin(triangle_corner_angles[k]);
         }
         double turn = (corner[1][0] - corner[0][0]) * (corner[2][1] - corner[0][1]) -
                       (corner[1][1] - corner[0][1]) * (corner[2][0] - corner[0][0]);

@@ -76,10 +76,10 @@ static void record_field_scene(const char *text, const char *name, char *path, s
 static void check_log_replays_exactly(const char *path)
 {
     struct tact_replay_options how = tact_replay_options_default();
-    struct tact_replay_report replayed;
+    struct tact_replay_report replay_report;
     struct tact_error err = {.line = 0};
-    assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-    assert_true(replayed.differing == 0 && replayed.ticks == 40);
+    assert_int_equal(tact_replay_run_with(path, &how, &replay_report, &err), 0);
+    assert_true(replay_report.differing == 0 && replay_report.ticks == 40);
 }
 
 /* Number of files in the extent cache; *path gets the path of the last one. */
@@ -276,9 +276,9 @@ static int make_test_folder(void **state)
 static int remove_test_folder(void **state)
 {
     (void)state;
-    char command[256];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
+    char remove_command[256];
+    snprintf(remove_command, sizeof remove_command, "rm -r %s", folder);
+    return system(remove_command);
 }
 
 /* A store of a library whose headers are of another version is refused: its functions are not
@@ -287,17 +287,18 @@ static void store_of_another_abi_is_refused(void **state)
 {
     (void)state;
     struct tact_extent_store store = {.abi = TACT_ABI(struct tact_extent_store)};
-    const struct tact_field_material soft = {.modulus = 1e5, .thickness = 0.01, .store = &store};
+    const struct tact_field_material soft_material = {
+        .modulus = 1e5, .thickness = 0.01, .store = &store};
     const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pressure_field *field;
     struct tact_error err = {.line = 0};
-    assert_int_equal(tact_field_of_shape(&floor, &soft, &field, &err), 0);
+    assert_int_equal(tact_field_of_shape(&floor, &soft_material, &field, &err), 0);
     tact_field_free(field);
     for (int i = 0; i < 2; i++) {
         store.abi = (struct tact_abi)TACT_ABI(struct tact_extent_store);
         store.abi.size += (uint32_t)i;
         store.abi.version -= (uint32_t)!i;
-        assert_int_equal(tact_field_of_shape(&floor, &soft, &field, &err), -EINVAL);
+        assert_int_equal(tact_field_of_shape(&floor, &soft_material, &field, &err), -EINVAL);
         assert_null(field);
         assert_string_equal(
             err.text,

@@ -42,7 +42,7 @@ static void contact_wrench_equals_that_of_overlap_volumes(void **state)
     static const uint32_t sides[12] = {1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1};
     struct tact_mesh *mesh;
     struct tact_moments_scratch *room = tact_moments_scratch_create(1000);
-    struct tact_pressure_field *rigid = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
+    struct tact_pressure_field *rigid_box_field = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
     struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2);
     struct tact_shape box = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
     double worst = 0.0;
@@ -51,7 +51,7 @@ static void contact_wrench_equals_that_of_overlap_volumes(void **state)
         struct tact_pose pa = random_pose(0.02), pb = random_pose(0.02);
         struct tact_field_contact c;
         double force[3] = {0.0}, torque[3] = {0.0}, w[6], energy = 0.0;
-        int rc = find_field_contact(ball, &pa, rigid, &pb, &c);
+        int rc = find_field_contact(ball, &pa, rigid_box_field, &pb, &c);
         for (uint32_t i = 0; rc && i < ball->cell_count; i++) {
             const struct field_cell *cell = &ball->cells[i];
             struct tact_mesh *tet;
@@ -77,13 +77,13 @@ static void contact_wrench_equals_that_of_overlap_volumes(void **state)
         }
         if (rc) {
             const double zero[3] = {0.0};
-            field_wrench_about(&c, zero, w);
+            field_wrench_about_point(&c, zero, w);
             /* the wrench is minus dU / d(pose of a), U: elastic energy */
             for (int k = 0; k < 3; k++) {
                 worst = tact_max(worst, fabs(w[k] - force[k]) / c.load);
                 worst = tact_max(worst, fabs(w[3 + k] - torque[k]) / (0.03 * c.load));
             }
-            double own = tact_field_energy(ball, &pa, rigid, &pb);
+            double own = tact_field_energy(ball, &pa, rigid_box_field, &pb);
             worst = tact_max(worst, fabs(own - energy) / energy);
             touching++;
         }
@@ -92,7 +92,7 @@ static void contact_wrench_equals_that_of_overlap_volumes(void **state)
     assert_true(touching > 20 && worst < 5e-12);
     tact_moments_scratch_destroy(room);
     tact_field_free(ball);
-    tact_field_free(rigid);
+    tact_field_free(rigid_box_field);
     tact_mesh_free(mesh);
 }
 
@@ -124,7 +124,7 @@ static void check_wrench_derivatives(const struct tact_pressure_field *a,
                     pose_displaced_by_twist(&pa, c.centre, twist, s ? step : -step);
                 is_differentiable = find_field_contact(a, &p, b, &pb, &side[s]) &&
                                     side[s].polygons == c.polygons && is_differentiable;
-                field_wrench_about(&side[s], c.centre, w[s]);
+                field_wrench_about_point(&side[s], c.centre, w[s]);
                 p = pose_displaced_by_twist(&pa, c.centre, twist, s ? 50.0 * step : -50.0 * step);
                 u[s] = tact_field_energy(a, &p, b, &pb);
             }
@@ -184,13 +184,13 @@ static void sum_contact_over_all_cell_pairs(const struct tact_pressure_field *a,
 {
     struct field_pair pair;
     struct field_polygon polygon;
-    tact_field_place_pair(&pair, a, pa, b, pb);
+    tact_field_set_pair_poses(&pair, a, pa, b, pb);
     memset(sums, 0, sizeof *sums);
     *polygons = 0;
     for (uint32_t i = 0; i < a->cell_count; i++) {
         for (uint32_t j = 0; j < b->cell_count; j++) {
-            if (tact_field_cut_cells(&pair, i, j, &polygon) > 0) {
-                tact_field_integrate(&polygon);
+            if (tact_field_cut_contact_polygon(&pair, i, j, &polygon) > 0) {
+                tact_field_integrate_polygon(&polygon);
                 tact_field_add_polygon(sums, &polygon);
                 *polygons += polygon.area_moments.area > 1e-18;
             }
@@ -208,22 +208,22 @@ static void check_tree_search(const struct tact_pressure_field *a,
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
         struct field_surface c;
         struct field_sums all, found = {.area = 0.0};
-        size_t pairs_found_by_tree = 0, expected_pair_count;
+        size_t tree_pair_count = 0, expected_pair_count;
         assert_true(tact_field_find_contact_surface(a, &pa, b, &pb, shared_field_scratch(), &c) >=
                     0);
         for (size_t i = 0; i < c.count; i++) {
             tact_field_add_polygon(&found, &c.polygon[i]);
-            pairs_found_by_tree += c.polygon[i].area_moments.area > 1e-18;
+            tree_pair_count += c.polygon[i].area_moments.area > 1e-18;
         }
         sum_contact_over_all_cell_pairs(a, &pa, b, &pb, &all, &expected_pair_count);
-        if (pairs_found_by_tree != expected_pair_count ||
+        if (tree_pair_count != expected_pair_count ||
             fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {
             fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n,
-                     pairs_found_by_tree, expected_pair_count, found.area, all.area);
+                     tree_pair_count, expected_pair_count, found.area, all.area);
         }
-        most = pairs_found_by_tree > most ? pairs_found_by_tree : most;
+        most = tree_pair_count > most ? tree_pair_count : most;
         pieces = c.pieces > pieces ? c.pieces : pieces;
-        sum += pairs_found_by_tree;
+        sum += tree_pair_count;
     }
     printf("%s, %d poses: %.1f polygons in the mean, at most %zu; at most %zu pieces\n", name,
            poses, (double)sum / poses, most, pieces);
@@ -281,7 +281,8 @@ static int append_leaf_pair(void *user, uint32_t a, uint32_t b)
 static void check_pairs_of_list(const struct field_seed_list *list, const struct field_pair *pair)
 {
     static struct leaf_pair_list found;
-    const struct field_search search = {.pair = pair, .found = append_leaf_pair, .user = &found};
+    const struct field_cell_pair_search search = {
+        .pair = pair, .found = append_leaf_pair, .user = &found};
     size_t left = 0;
     found.count = 0;
     tact_field_search_cells(&search);
@@ -309,7 +310,7 @@ static void check_queries_in_sequence(const struct tact_pressure_field *a,
     assert_int_equal(tact_field_seeds_init(&seeds, 8192), 0);
     for (int n = 0; n < paths; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
-        const double step = a->rim_cell_radius * pow(10.0, uniform(-4.0, -0.4));
+        const double step = a->mean_radius_of_rim_cells * pow(10.0, uniform(-4.0, -0.4));
         for (int i = 0; i < QUERIES; i++) {
             double twist[6];
             struct field_pair pair;
@@ -319,7 +320,7 @@ static void check_queries_in_sequence(const struct tact_pressure_field *a,
                 twist[k] = uniform(-1.0, 1.0) / (k < 3 ? 1.0 : 0.02);
             }
             pa = pose_displaced_by_twist(&pa, pa.position, twist, step);
-            tact_field_place_pair(&pair, a, &pa, b, &pb);
+            tact_field_set_pair_poses(&pair, a, &pa, b, &pb);
             const struct field_seed_list *list = tact_field_find_seed_list(&seeds, &pair);
             if (list) {
                 check_pairs_of_list(list, &pair);
@@ -394,8 +395,8 @@ static void elastic_field_forces_are_conservative(void **state)
     struct tact_pressure_field *b = field_box(0.015, 0.015, 0.015, 1e5, 4);
     struct tact_pose at = tact_pose_identity();
     double net[3], gross[3];
-    const int last_refinement = is_quick_sanitizer_run() ? 1 : 2;
-    for (int i = 0; i <= last_refinement; i++) {
+    const int last_refinement_level = is_quick_sanitizer_run() ? 1 : 2;
+    for (int i = 0; i <= last_refinement_level; i++) {
         int points = 400 << 2 * i;
         double last[3] = {0.0}, force[3] = {0.0}, place[3] = {0.0};
         net[i] = gross[i] = 0.0;
@@ -421,10 +422,10 @@ static void elastic_field_forces_are_conservative(void **state)
         printf("closed path, %d points: net %.1e of the work moved\n", points,
                fabs(net[i] / gross[i]));
     }
-    if (last_refinement == 2) {
+    if (last_refinement_level == 2) {
         assert_true(fabs(net[2] / gross[2]) < 1e-6);
     }
-    assert_true(fabs(net[last_refinement]) < 0.2 * fabs(net[0]));
+    assert_true(fabs(net[last_refinement_level]) < 0.2 * fabs(net[0]));
     tact_field_free(a);
     tact_field_free(b);
 }

@@ -11,7 +11,7 @@
 
 static struct tact_force_rendering_plan plan;
 static struct ff_effect effect[TACT_FORCE_SLOTS];
-static bool silent[TACT_FORCE_SLOTS];
+static bool is_slot_silent[TACT_FORCE_SLOTS];
 
 #define BIT(channel) (1U << TACT_FORCE_##channel)
 
@@ -30,7 +30,7 @@ static int choose_force_effects(const int *types, uint32_t wanted)
 
 static void render_force_levels(const double *level)
 {
-    tact_force_render_effects(&plan, level, effect, silent);
+    tact_force_render_effects(&plan, level, effect, is_slot_silent);
 }
 
 static void pushing_force_is_a_constant_effect_with_direction(void **unused)
@@ -49,11 +49,11 @@ static void pushing_force_is_a_constant_effect_with_direction(void **unused)
         assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].type, FF_CONSTANT);
         assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].direction, cases[i].direction);
         assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].u.constant.level, lrint(size * 0x7fff));
-        assert_false(silent[TACT_FORCE_CONSTANT_SLOT]);
+        assert_false(is_slot_silent[TACT_FORCE_CONSTANT_SLOT]);
     }
     double none[TACT_FORCE_CHANNELS] = {0};
     render_force_levels(none);
-    assert_true(silent[TACT_FORCE_CONSTANT_SLOT]);
+    assert_true(is_slot_silent[TACT_FORCE_CONSTANT_SLOT]);
 }
 
 /* On a device with one axis the effect's direction is constant and the level has the force's sign.
@@ -85,7 +85,7 @@ static void nonfinite_force_levels_are_rendered_as_zero(void **unused)
         }
         render_force_levels(level);
         for (int k = 0; k < TACT_FORCE_SLOTS; k++) {
-            assert_true(silent[k]);
+            assert_true(is_slot_silent[k]);
         }
     }
     double levels_beyond_range[TACT_FORCE_CHANNELS] = {
@@ -96,7 +96,7 @@ static void nonfinite_force_levels_are_rendered_as_zero(void **unused)
     assert_int_equal(effect[TACT_FORCE_RUMBLE_SLOT].u.rumble.strong_magnitude, 0xffff);
     levels_beyond_range[TACT_FORCE_DAMPER] = -1;
     render_force_levels(levels_beyond_range);
-    assert_true(silent[TACT_FORCE_DAMPER_SLOT]);
+    assert_true(is_slot_silent[TACT_FORCE_DAMPER_SLOT]);
 }
 
 /* Missing effect types are replaced by the best one that the device has, and no two channels share

@@ -91,7 +91,7 @@ int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_
 
 static struct tact_guard_force_page pad_guard_page = {.period_ns = CONTROLLER_PERIOD_NS,
                                                       .path = {"pad"}};
-static struct tact_guard pad_guard = {.head = &pad_guard_page.head};
+static struct tact_guard pad_force_guard = {.head = &pad_guard_page.head};
 
 static void send_pad_force(double force)
 {
@@ -100,13 +100,13 @@ static void send_pad_force(double force)
                                                [TACT_FORCE_SPRING] = 0.5 * force,
                                                [TACT_FORCE_SPRING_CENTER] = 1.0,
                                                [TACT_FORCE_STRONG_MOTOR] = 3.0 * force};
-    tact_guard_send_force(&pad_guard, level, now_ns);
+    tact_guard_send_force(&pad_force_guard, level, now_ns);
 }
 
 static void guard_stalls_cause_no_force_step_on_a_pad(void **state)
 {
     (void)state;
-    start_controller_loop(&pad_guard, send_pad_force, 1.0);
+    start_controller_loop(&pad_force_guard, send_pad_force, 1.0);
     tact_guard_serve_force(&pad_guard_page, &requests);
     check_forces_of_device();
     print_message("the spring's force rises by %.3f at most\n", largest_spring_force_rise);
@@ -120,7 +120,7 @@ static struct tact_guard_page board_guard_page = {
     .name = "name",
     .output = {{.instruction = INSN_WRITE, .words = 1, .maxdata = 0xffff, .safe = {SAFE}},
                {.instruction = INSN_BITS, .words = 2, .subdevice = 1, .safe = {1, 0}}}};
-static struct tact_guard board_guard = {.head = &board_guard_page.head};
+static struct tact_guard board_output_guard = {.head = &board_guard_page.head};
 static int
     late_digital_write_count; /* writes whose digital output is not that of the newest force */
 
@@ -144,7 +144,7 @@ int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
 static void send_board_force(double force)
 {
     const uint32_t words[2][2] = {{SAFE + (uint32_t)lrint(force)}, {1, force > 0.0}};
-    tact_guard_send(&board_guard, words, now_ns);
+    tact_guard_send(&board_output_guard, words, now_ns);
 }
 
 long __wrap_syscall(long number, ...);
@@ -157,24 +157,25 @@ long __wrap_syscall(long number, ...)
     const _Atomic uint32_t *word = va_arg(rest, const _Atomic uint32_t *);
     const int futex_operation = va_arg(rest, int);
     const uint32_t value = va_arg(rest, uint32_t);
-    const struct timespec *timeout = va_arg(rest, const struct timespec *);
+    const struct timespec *futex_timeout = va_arg(rest, const struct timespec *);
     va_end(rest);
     if (number != SYS_futex || futex_operation != FUTEX_WAIT) {
         return 0;
     }
-    const int64_t until_ns = now_ns + (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec;
-    while (atomic_load(word) == value && now_ns < until_ns) {
-        const int64_t next = next_tick_ns();
-        advance_time((next < until_ns ? next : until_ns) - now_ns);
+    const int64_t wait_end_ns =
+        now_ns + (int64_t)futex_timeout->tv_sec * 1000000000 + futex_timeout->tv_nsec;
+    while (atomic_load(word) == value && now_ns < wait_end_ns) {
+        const int64_t next = next_tick_time_ns();
+        advance_simulated_time((next < wait_end_ns ? next : wait_end_ns) - now_ns);
     }
-    advance_time_with_stall(0);
+    advance_simulated_time_with_stall(0);
     return 0;
 }
 
 static void guard_stalls_cause_no_force_step_on_a_board(void **state)
 {
     (void)state;
-    start_controller_loop(&board_guard, send_board_force, FULL);
+    start_controller_loop(&board_output_guard, send_board_force, FULL);
     assert_int_equal(tact_guard_serve_board(&board_guard_page, &requests), 0);
     check_forces_of_device();
     assert_int_equal(late_digital_write_count, 0);

@@ -33,13 +33,13 @@ static void tilt_normals_of_friction_points(struct tact_friction_points *p)
 static double make_random_friction_points(struct tact_friction_points *p, double size)
 {
     double load = 0.0, x = 0.0, y = 0.0;
-    int part_kind = (int)uniform(0, 3);
+    int point_arrangement = (int)uniform(0, 3);
     memset(p, 0, sizeof *p);
     p->count = 3 + (int)uniform(0, TACT_FRICTION_POINTS - 2);
     for (int i = 0; i < p->count; i++) {
         double way = uniform(0, 2 * M_PI), far = size * sqrt(uniform(0, 1));
-        p->x[i] = far * cos(way) + (part_kind == 1 ? (i % 2 ? 3.0 : -3.0) * size : 0.0);
-        p->y[i] = far * sin(way) * (part_kind == 2 ? 0.01 : 1.0);
+        p->x[i] = far * cos(way) + (point_arrangement == 1 ? (i % 2 ? 3.0 : -3.0) * size : 0.0);
+        p->y[i] = far * sin(way) * (point_arrangement == 2 ? 0.01 : 1.0);
         p->share[i] = uniform(0.2, 1.0);
         p->arm[i] = size * uniform(0.5, 1.0) / sqrt(p->count);
         load += p->share[i];
@@ -56,7 +56,7 @@ static double make_random_friction_points(struct tact_friction_points *p, double
     }
     const double zero_slip[2] = {0.0, 0.0};
     double friction[3];
-    return friction_of_parts(p, zero_slip, 1.0, friction);
+    return friction_of_points(p, zero_slip, 1.0, friction);
 }
 
 /* The limit surface's gauge function, gradient and Hessian, against sums over the parts and finite
@@ -75,7 +75,7 @@ static void limit_surface_is_the_sum_over_friction_points(void **state)
             z[i] = scale * uniform(-1, 1) * (n % 4 == 3 && i < 2 ? 1e-6 : 1.0);
         }
         double gauge = sqrt(tact_friction_points_gauge_hessian(&p, z, normal, bend));
-        friction_of_parts(&parts, normal, normal[2] / p.spin_arm, friction);
+        friction_of_points(&parts, normal, normal[2] / p.spin_arm, friction);
         friction[2] /= p.spin_arm;
         for (int i = 0; i < 3; i++) {
             worst = fmax(worst, fabs(friction[i] - z[i] / gauge));
@@ -105,8 +105,8 @@ static void limit_surface_is_the_sum_over_friction_points(void **state)
 static void friction_within_a_limit_is_that_of_the_gauge(void **state)
 {
     (void)state;
-    int within = 0, trials = campaign_trial_count(20000, 1000000);
-    for (int n = 0; n < trials; n++) {
+    int trials_within_limit = 0, trial_count = campaign_trial_count(20000, 1000000);
+    for (int n = 0; n < trial_count; n++) {
         struct tact_friction_points parts;
         struct tact_local_problem p = {.surface = TACT_SURFACE_POINTS, .points = &parts};
         struct limit_surface_at_slip at;
@@ -121,10 +121,10 @@ static void friction_within_a_limit_is_that_of_the_gauge(void **state)
         if (is != (apart > 0.0)) {
             fail_msg("gauge %.17g, limit of %.3g more of it: %d", gauge, apart, is);
         }
-        within += is;
+        trials_within_limit += is;
     }
-    print_message("%d of %d within their limit\n", within, trials);
-    assert_int_equal(within, trials / 2);
+    print_message("%d of %d within their limit\n", trials_within_limit, trial_count);
+    assert_int_equal(trials_within_limit, trial_count / 2);
 }
 
 /* Deviation of the impulse r from the contact law: friction is that of the parts at the resulting
@@ -147,9 +147,9 @@ static double deviation_from_contact_law(const struct tact_local_problem *p, con
     double torsion = r[3] - (d[0] * r[2] - d[1] * r[1]);
     double slip = sqrt(v[0] * v[0] + v[1] * v[1] + k * k * u[3] * u[3]);
     worst = fmax(worst, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);
-    double power = friction_of_parts(p->points, v, -u[3], f);
-    double given = r[1] * v[0] + r[2] * v[1] - torsion * u[3];
-    worst = fmax(worst, fabs(given - force * power) / (force * speed));
+    double power = friction_of_points(p->points, v, -u[3], f);
+    double friction_power_of_solution = r[1] * v[0] + r[2] * v[1] - torsion * u[3];
+    worst = fmax(worst, fabs(friction_power_of_solution - force * power) / (force * speed));
     if (slip > 1e-7 * speed) {
         (*slips)++;
         worst = fmax(worst, slip / speed * hypot(r[1] - force * f[0], r[2] - force * f[1]) / force);
@@ -158,7 +158,7 @@ static double deviation_from_contact_law(const struct tact_local_problem *p, con
     /* sticking: r is within every tangent plane of the limit surface */
     for (int i = 0; i < 40; i++) {
         double way[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
-        double most = force * friction_of_parts(p->points, way, way[2] / k, f);
+        double most = force * friction_of_points(p->points, way, way[2] / k, f);
         double is = r[1] * way[0] + r[2] * way[1] + torsion * way[2] / k;
         worst = fmax(worst, is / most - 1.0);
     }
@@ -168,9 +168,9 @@ static double deviation_from_contact_law(const struct tact_local_problem *p, con
 static void cone_solver_solves_friction_points(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"points", "ellipses", "polygons"};
+    static const char *const kind_names[] = {"points", "ellipses", "polygons"};
     for (int kind = POINT; kind <= POLYGON; kind++) {
-        int unsolved_count = 0, slips = 0, count_per_kind[3] = {0};
+        int unsolved_problem_count = 0, slips = 0, count_per_kind[3] = {0};
         double worst = 0.0;
         for (int n = 0; n < 3000; n++) {
             struct tact_local_problem p;
@@ -182,27 +182,27 @@ static void cone_solver_solves_friction_points(void **state)
             p.spin_arm = make_random_friction_points(&parts, p.spin_arm);
             tact_local_prepare(&p);
             for (int pass = 0; pass < 50; pass++) {
-                int solver_stage;
-                tact_local_cone_by(&p, r, &solver_stage);
-                count_per_kind[solver_stage - TACT_COUNT_STICK]++;
+                int reached_solver_stage;
+                tact_local_cone_by(&p, r, &reached_solver_stage);
+                count_per_kind[reached_solver_stage - TACT_COUNT_STICK]++;
                 if (tact_local_residual(&p, r) < 1e-12) {
                     break;
                 }
             }
-            double miss = deviation_from_contact_law(&p, r, &slips);
-            assert_true(isfinite(miss));
-            if (miss > 1e-8) {
-                unsolved_count++;
+            double contact_law_deviation = deviation_from_contact_law(&p, r, &slips);
+            assert_true(isfinite(contact_law_deviation));
+            if (contact_law_deviation > 1e-8) {
+                unsolved_problem_count++;
                 assert_true(tact_local_residual(&p, r) > 1e-10);
             } else {
-                worst = fmax(worst, miss);
+                worst = fmax(worst, contact_law_deviation);
             }
         }
         print_message("%s: %d of 3000 unsolved, the others within %.1e, %d slip; stick %d, active "
                       "set %d, search %d\n",
-                      kinds[kind], unsolved_count, worst, slips, count_per_kind[0],
+                      kind_names[kind], unsolved_problem_count, worst, slips, count_per_kind[0],
                       count_per_kind[1], count_per_kind[2]);
-        assert_in_range(unsolved_count, 0, 2);
+        assert_in_range(unsolved_problem_count, 0, 2);
         assert_true(slips > 300);
     }
 }
@@ -241,28 +241,29 @@ static void solution_derivative_equals_differences(void **state)
             continue;
         }
         double worst = 0.0, size = 0.0;
-        int same = 1;
+        int is_each_side_solved_alike = 1;
         for (int k = 0; k < p.rows; k++) {
             struct tact_local_problem beside = p;
-            double solutions_beside[2][6], unit = fabs(p.b[k]) * 1e-6;
+            double solutions_at_both_steps[2][6], unit = fabs(p.b[k]) * 1e-6;
             int limits[2];
             for (int side = 0; side < 2; side++) {
-                memcpy(solutions_beside[side], next, sizeof solutions_beside[side]);
+                memcpy(solutions_at_both_steps[side], next, sizeof solutions_at_both_steps[side]);
                 beside.b[k] = p.b[k] + (side ? unit : -unit);
-                limits[side] = tact_local_cone(&beside, solutions_beside[side]);
-                same &= tact_local_residual(&beside, solutions_beside[side]) < 1e-12;
+                limits[side] = tact_local_cone(&beside, solutions_at_both_steps[side]);
+                is_each_side_solved_alike &=
+                    tact_local_residual(&beside, solutions_at_both_steps[side]) < 1e-12;
             }
-            same &= limits[0] == limits[1];
+            is_each_side_solved_alike &= limits[0] == limits[1];
             for (int i = 0; i < p.rows; i++) {
                 double derivative_by_difference =
-                    0.5 * (solutions_beside[1][i] - solutions_beside[0][i]);
+                    0.5 * (solutions_at_both_steps[1][i] - solutions_at_both_steps[0][i]);
                 worst =
                     fmax(worst, fabs(derivative_by_difference - slope[6 * i + k] * unit) / next[0]);
                 size = fmax(size, fabs(derivative_by_difference) / next[0]);
             }
         }
-        compared += same;
-        differ += same && worst > 1e-4 * size;
+        compared += is_each_side_solved_alike;
+        differ += is_each_side_solved_alike && worst > 1e-4 * size;
     }
     print_message("%d of %d near problems solved; %d derivatives, %d differ\n", found, tried,
                   compared, differ);

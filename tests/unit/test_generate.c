@@ -25,13 +25,13 @@ static struct tact_mesh *generate_mesh(const struct tact_generate *parameters)
 
 /* Generates a solid, and compares its volume with the exact one. */
 static void check_mesh_volume(const struct tact_generate *parameters, double volume,
-                              double relative)
+                              double relative_tolerance)
 {
     struct tact_mesh *mesh = generate_mesh(parameters);
     print_message("%-10s %6zu triangles, volume %.6e m^3, exact %.6e: off by %.4f %%\n",
                   tact_generate_names[parameters->kind], mesh->triangle_count, mesh->volume, volume,
                   100 * (mesh->volume / volume - 1));
-    assert_true(fabs(mesh->volume / volume - 1) < relative);
+    assert_true(fabs(mesh->volume / volume - 1) < relative_tolerance);
     if (parameters->kind != TACT_GENERATE_PRISM) {
         assert_true(fabs((double)mesh->triangle_count / parameters->triangles - 1) < 0.1);
     }
@@ -91,9 +91,9 @@ static void every_generated_bumpy_solid_is_closed(void **state)
                                   .triangles = 3000,
                                   .seed = seed};
         double low = seed & 1 ? 4.0 / 3 * M_PI * 1.25e-4 : 1e-3;
-        double grown = pow(seed & 1 ? 0.06 / 0.05 : 0.06 / 0.05, 3);
+        double volume_growth_ratio = pow(seed & 1 ? 0.06 / 0.05 : 0.06 / 0.05, 3);
         struct tact_mesh *one = generate_mesh(&g), *two = generate_mesh(&g);
-        assert_true(one->volume > 0.99 * low && one->volume < low * grown);
+        assert_true(one->volume > 0.99 * low && one->volume < low * volume_growth_ratio);
         assert_int_equal(one->vertex_count, two->vertex_count);
         assert_memory_equal(one->vertices, two->vertices,
                             3 * one->vertex_count * sizeof *one->vertices);
@@ -110,18 +110,18 @@ static void every_generated_bumpy_solid_is_closed(void **state)
 static void invalid_mesh_generation_parameters_are_refused(void **state)
 {
     (void)state;
-    const struct tact_generate good = {.kind = TACT_GENERATE_KNOT,
-                                       .edge = 1,
-                                       .radius = 1,
-                                       .height = 1,
-                                       .tube = 0.2,
-                                       .count = 12,
-                                       .triangles = 1000};
+    const struct tact_generate valid_knot = {.kind = TACT_GENERATE_KNOT,
+                                             .edge = 1,
+                                             .radius = 1,
+                                             .height = 1,
+                                             .tube = 0.2,
+                                             .count = 12,
+                                             .triangles = 1000};
     struct tact_generate bad[8];
     static const char *const names[8] = {"kind", "radius",    "radius",    "tube",
                                          "tube", "triangles", "triangles", "bump"};
     for (int i = 0; i < 8; i++) {
-        bad[i] = good;
+        bad[i] = valid_knot;
     }
     bad[0].kind = TACT_GENERATE_KINDS;
     bad[1].radius = -1;
@@ -134,9 +134,9 @@ static void invalid_mesh_generation_parameters_are_refused(void **state)
     bad[7].bump = 1.01;
     for (int i = 0; i < 8; i++) {
         struct tact_soup soup;
-        const char *wrong = "";
-        assert_int_equal(tact_soup_generate(&bad[i], &soup, &wrong), -EINVAL);
-        assert_string_equal(wrong, names[i]);
+        const char *bad_parameter_name = "";
+        assert_int_equal(tact_soup_generate(&bad[i], &soup, &bad_parameter_name), -EINVAL);
+        assert_string_equal(bad_parameter_name, names[i]);
     }
 }
 

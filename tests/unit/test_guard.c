@@ -178,11 +178,11 @@ static void board_outputs_are_zeroed_after_the_guard_timeout(void **state)
 {
     (void)state;
     struct tact_guard_page page = board_guard_page;
-    struct tact_guard guard = {.head = &page.head, .size = sizeof page, .process = -1};
+    struct tact_guard guard = {.head = &page.head, .size = sizeof page, .guard_pidfd = -1};
     pthread_t thread = start_board_guard(&page);
     int64_t measured_timeout_ns = measure_guard_timeout(&guard, send_board_heartbeat);
     assert_int_equal(atomic_load(&board.safe), 1);
-    atomic_store(&page.head.must_guard_quit, 1);
+    atomic_store(&page.head.must_guard_end, 1);
     pthread_join(thread, NULL);
     assert_true(measured_timeout_ns < MEASURED_TIMEOUTS_MAX * GUARD_TIMEOUT_MS * ms);
     assert_true(atomic_load(&board.lists) > 20);
@@ -194,7 +194,7 @@ static void zeroing_of_a_board_that_fails_is_repeated(void **state)
 {
     (void)state;
     struct tact_guard_page page = board_guard_page;
-    struct tact_guard guard = {.head = &page.head, .size = sizeof page, .process = -1};
+    struct tact_guard guard = {.head = &page.head, .size = sizeof page, .guard_pidfd = -1};
     pthread_t thread = start_board_guard(&page);
     tact_guard_arm(&guard);
     for (int i = 0; i < 500 && tact_guard_state(&guard, tact_clock_now()) != TACT_GUARD_PASSING;
@@ -216,7 +216,7 @@ static void zeroing_of_a_board_that_fails_is_repeated(void **state)
     }
     sleep_1_ms();
     assert_int_equal(atomic_load(&board.safe), 1);
-    atomic_store(&page.head.must_guard_quit, 1);
+    atomic_store(&page.head.must_guard_end, 1);
     pthread_join(thread, NULL);
     assert_int_equal(atomic_load(&page.head.state), TACT_GUARD_INHIBITED);
 }
@@ -289,31 +289,33 @@ static void a_guard_ends_with_its_controller(void **state)
     assert_int_equal(read(ends[0], &pid, sizeof pid), sizeof pid);
     assert_true(pid > 0);
     close(ends[1]);
-    int process = pidfd_open(pid, 0); /* -1: the guard process has ended already */
-    struct pollfd fd = {.fd = process, .events = POLLIN};
+    int guard_pidfd = pidfd_open(pid, 0); /* -1: the guard process has ended already */
+    struct pollfd fd = {.fd = guard_pidfd, .events = POLLIN};
     assert_int_equal(waitpid(controller, NULL, 0), controller);
-    assert_true(process < 0 || poll(&fd, 1, 5000) == 1);
+    assert_true(guard_pidfd < 0 || poll(&fd, 1, 5000) == 1);
     assert_int_equal(read(ends[0], &byte, 1), 0);
     close(ends[0]);
-    if (process >= 0) {
-        close(process);
+    if (guard_pidfd >= 0) {
+        close(guard_pidfd);
     }
 }
 
 /* The path of the guard program that a copy of this test program in another folder would start. */
-static void find_guard_path_of_copy(const char *copy, const char *given, char *answer, size_t size)
+static void find_guard_path_of_copy(const char *copied_program_path,
+                                    const char *guard_path_in_environment, char *answer,
+                                    size_t size)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
-        if (given) {
-            setenv("TACT_GUARD", given, 1);
+        if (guard_path_in_environment) {
+            setenv("TACT_GUARD", guard_path_in_environment, 1);
         } else {
             unsetenv("TACT_GUARD");
         }
-        execl(copy, "bin/tact", "which", NULL);
+        execl(copied_program_path, "bin/tact", "which", NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -342,29 +344,31 @@ static void make_fake_guard_program(const char *path)
 static void only_the_installed_guard_is_run(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/tact_guard_XXXXXX", copy[64], fake[64], text[256], command[600];
+    char folder[] = "/tmp/tact_guard_XXXXXX", copied_program_path[64], fake[64], text[256],
+         command[600];
     assert_non_null(mkdtemp(folder));
-    snprintf(copy, sizeof copy, "%s/tact", folder);
+    snprintf(copied_program_path, sizeof copied_program_path, "%s/tact", folder);
     snprintf(fake, sizeof fake, "%s/tact-guard", folder);
-    snprintf(command, sizeof command, "cp /proc/%d/exe %s", (int)getpid(), copy);
+    snprintf(command, sizeof command, "cp /proc/%d/exe %s", (int)getpid(), copied_program_path);
     assert_int_equal(system(command), 0);
     make_fake_guard_program(fake);
     find_guard_path_of_copy("/proc/self/exe", NULL, text, sizeof text);
     /* a program of the build tree starts the guard of the build tree */
     assert_non_null(strstr(text, TACT_BINARY_DIR));
-    find_guard_path_of_copy(copy, NULL, text, sizeof text);
+    find_guard_path_of_copy(copied_program_path, NULL, text, sizeof text);
     print_message("a copy elsewhere: %s\n", text);
     assert_null(strstr(text, folder));
     assert_null(strstr(text, TACT_BINARY_DIR));
     assert_non_null(strstr(text, "/libexec/tact/tact-guard"));
-    find_guard_path_of_copy(copy, fake, text, sizeof text);
+    find_guard_path_of_copy(copied_program_path, fake, text, sizeof text);
     assert_non_null(strstr(text, fake));
     /* A set-group-id program ignores $TACT_GUARD. */
     struct stat st;
-    int more = geteuid() == 0 && !chown(copy, 0, 65534) && !chmod(copy, 02755) &&
-               !stat(copy, &st) && (st.st_mode & S_ISGID);
+    int more = geteuid() == 0 && !chown(copied_program_path, 0, 65534) &&
+               !chmod(copied_program_path, 02755) && !stat(copied_program_path, &st) &&
+               (st.st_mode & S_ISGID);
     if (more) {
-        find_guard_path_of_copy(copy, fake, text, sizeof text);
+        find_guard_path_of_copy(copied_program_path, fake, text, sizeof text);
         print_message("set-group-id copy: %s\n", text);
         assert_true(strstr(text, "plain") || !strstr(text, folder));
     } else {

@@ -18,7 +18,7 @@
 #include "support/device_config.h"
 #include "unit/haptic/folder.h"
 
-enum { TICK_NS = 1000000 };
+enum { TICK_PERIOD_NS = 1000000 };
 
 static const struct tact_device_type *find_device_type(const char *name)
 {
@@ -50,13 +50,13 @@ static int64_t run_haptic_device_ticks(const struct tact_device *device, int tic
 {
     int64_t next = tact_clock_now(), longest = 0;
     for (int i = 0; i < ticks; i++) {
-        next += TICK_NS;
+        next += TICK_PERIOD_NS;
         tact_clock_sleep_until(next);
         const int64_t now = tact_clock_now();
         device->ops->read(device->self, (uint64_t)i, 1e-3 * i, now, in);
         device->ops->write(device->self, out, now);
-        const int64_t took = tact_clock_now() - now;
-        longest = took > longest ? took : longest;
+        const int64_t tick_duration_ns = tact_clock_now() - now;
+        longest = tick_duration_ns > longest ? tick_duration_ns : longest;
         *stale_tick_count += in->state == TACT_DEVICE_STALE;
     }
     return longest;
@@ -70,7 +70,7 @@ static void run_haptic_device_until_ok(const struct tact_device *device, const d
     const double none[6] = {0.0};
     int stale_tick_count = 0;
     run_haptic_device_ticks(device, 100, out, in, &stale_tick_count);
-    for (int tries = 0; in->state == TACT_DEVICE_STALE && tries < 20; tries++) {
+    for (int attempts = 0; in->state == TACT_DEVICE_STALE && attempts < 20; attempts++) {
         run_haptic_device_ticks(device, 100, none, in, &stale_tick_count);
         run_haptic_device_ticks(device, 100, out, in, &stale_tick_count);
     }
@@ -127,13 +127,14 @@ enum { BLOCKING_TICKS = 700, MAX_SLOW_TICKS = BLOCKING_TICKS / 20 };
 
 /* What BLOCKING_TICKS ticks measured of a device whose library calls block. */
 struct blocking_call_result {
-    int64_t longest_tick;             /* [ns] */
-    int slow_ticks;                   /* number of ticks that took 0.2 ms or more */
-    int stale_tick_count;             /* number of ticks */
-    double mean_delay, longest_delay; /* reported delay from sensor to force [ms] */
+    int64_t longest_tick_ns; /* [ns] */
+    int slow_tick_count;     /* number of ticks that took 0.2 ms or more */
+    int stale_tick_count;    /* number of ticks */
+    double mean_reported_delay_ms,
+        longest_reported_delay_ms; /* reported delay from sensor to force [ms] */
     int stamped_force_count; /* number of forces for which the stand-in has time stamps of pose and
                                 sending */
-    double mean_stamped_delay, longest_stamped_delay; /* [ms] */
+    double mean_stamped_delay_ms, longest_stamped_delay_ms; /* [ms] */
 };
 
 /* Delays by the stand-in's own stamps, from asking for a pose to the end of the call that sent the
@@ -151,13 +152,13 @@ static void measure_stamped_delays(const unsigned int *pose, struct blocking_cal
             const double delay =
                 1e-6 * (double)(atomic_load(&simulated_haptic->sent[i].ns) -
                                 atomic_load(&simulated_haptic->pose_request_ns[pose[tick]]));
-            b->mean_stamped_delay += delay;
-            b->longest_stamped_delay = fmax(b->longest_stamped_delay, delay);
+            b->mean_stamped_delay_ms += delay;
+            b->longest_stamped_delay_ms = fmax(b->longest_stamped_delay_ms, delay);
             b->stamped_force_count++;
             last = tick;
         }
     }
-    b->mean_stamped_delay /= fmax(1.0, b->stamped_force_count);
+    b->mean_stamped_delay_ms /= fmax(1.0, b->stamped_force_count);
 }
 
 static void read_reported_delays(const char *messages, struct blocking_call_result *b)
@@ -165,9 +166,9 @@ static void read_reported_delays(const char *messages, struct blocking_call_resu
     const char *text = strstr(messages, "from sensor to force ");
     assert_non_null(text);
     char *end;
-    b->mean_delay = tact_number_read(text + strlen("from sensor to force "), &end);
+    b->mean_reported_delay_ms = tact_number_read(text + strlen("from sensor to force "), &end);
     assert_memory_equal(end, " ms, ", strlen(" ms, "));
-    b->longest_delay = tact_number_read(end + strlen(" ms, "), &end);
+    b->longest_reported_delay_ms = tact_number_read(end + strlen(" ms, "), &end);
 }
 
 static struct blocking_call_result run_with_blocking_calls(void)
@@ -181,15 +182,16 @@ static struct blocking_call_result run_with_blocking_calls(void)
     int64_t next = tact_clock_now();
     for (int i = 0; i < BLOCKING_TICKS; i++) {
         const double out[6] = {1.0 - FORCE_DECREASE_PER_TICK * i};
-        next += TICK_NS;
+        next += TICK_PERIOD_NS;
         tact_clock_sleep_until(next);
         const int64_t now = tact_clock_now();
         device.ops->read(device.self, (uint64_t)i, 1e-3 * i, now, &in);
         device.ops->write(device.self, out, now);
-        const int64_t took = tact_clock_now() - now;
+        const int64_t tick_duration_ns = tact_clock_now() - now;
         pose[i] = (unsigned int)lround(in.channel[0] * 1e6);
-        b.longest_tick = took > b.longest_tick ? took : b.longest_tick;
-        b.slow_ticks += took >= TICK_NS / 5;
+        b.longest_tick_ns =
+            tick_duration_ns > b.longest_tick_ns ? tick_duration_ns : b.longest_tick_ns;
+        b.slow_tick_count += tick_duration_ns >= TICK_PERIOD_NS / 5;
         b.stale_tick_count += in.state == TACT_DEVICE_STALE;
     }
     device.ops->close(device.self);
@@ -199,9 +201,9 @@ static struct blocking_call_result run_with_blocking_calls(void)
         "a tick took %.3f ms at most, %d over 0.2 ms; %d of %d ticks stale; sensor to "
         "force %.2f ms, %.2f ms at most; by the stand-in's stamps %.2f and %.2f ms, in %d "
         "forces\n",
-        (double)b.longest_tick * 1e-6, b.slow_ticks, b.stale_tick_count, BLOCKING_TICKS,
-        b.mean_delay, b.longest_delay, b.mean_stamped_delay, b.longest_stamped_delay,
-        b.stamped_force_count);
+        (double)b.longest_tick_ns * 1e-6, b.slow_tick_count, b.stale_tick_count, BLOCKING_TICKS,
+        b.mean_reported_delay_ms, b.longest_reported_delay_ms, b.mean_stamped_delay_ms,
+        b.longest_stamped_delay_ms, b.stamped_force_count);
     return b;
 }
 
@@ -212,7 +214,7 @@ static void blocking_library_calls_delay_no_tick(void **state)
 {
     struct blocking_call_result b;
     (void)state;
-    int tries = 0, is_spoiled;
+    int attempts = 0, is_spoiled;
     do { /* repeats the run where the machine stopped a process, or a late tick tripped the guard
             for good */
         reset_simulated_haptic();
@@ -222,12 +224,12 @@ static void blocking_library_calls_delay_no_tick(void **state)
         atomic_store(&simulated_haptic->numbers_poses, 1);
         b = run_with_blocking_calls();
         is_spoiled = b.stale_tick_count > 600 || b.stamped_force_count < 150 ||
-                     b.slow_ticks > MAX_SLOW_TICKS || b.longest_tick >= 40 * TICK_NS;
-    } while (is_spoiled && ++tries < 10);
+                     b.slow_tick_count > MAX_SLOW_TICKS || b.longest_tick_ns >= 40 * TICK_PERIOD_NS;
+    } while (is_spoiled && ++attempts < 10);
     assert_true(!is_spoiled && b.stale_tick_count > 30);
-    assert_true(b.mean_delay > 0.6 && b.longest_delay > 50.0);
-    assert_true(fabs(b.mean_delay - b.mean_stamped_delay) < 0.1);
-    assert_true(fabs(b.longest_delay - b.longest_stamped_delay) < 1.0);
+    assert_true(b.mean_reported_delay_ms > 0.6 && b.longest_reported_delay_ms > 50.0);
+    assert_true(fabs(b.mean_reported_delay_ms - b.mean_stamped_delay_ms) < 0.1);
+    assert_true(fabs(b.longest_reported_delay_ms - b.longest_stamped_delay_ms) < 1.0);
 }
 
 /* While a library call takes 0.8 s the device is lost, which is reported. */

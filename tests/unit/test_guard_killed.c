@@ -28,7 +28,7 @@
 #define PRESSED_FORCE_N 2.0      /* force from which on the device counts as pressed [N] */
 #define MAX_FORCE_STEP_N                                                                           \
     (COUPLING_STIFFNESS * 1e-3) /* largest step of the force: stiffness times 1 mm [N] */
-#define MAX_TIME_TO_ZERO_MS 5.0
+#define MAX_TIME_TO_ZERO_FORCE_MS 5.0
 /* position of the pressed device: 8 mm into the wall [m] */
 static const double pressed_position_m = 0.028;
 /* coupling force at the pressed position, after the ramp of 0.2 s [N] */
@@ -96,9 +96,9 @@ static pid_t start_command(void)
     if (child == 0) {
         /* the command ends with the test, also if the test fails */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        const int null_fd = open("/dev/null", O_RDWR);
-        dup2(null_fd, STDIN_FILENO);
-        dup2(null_fd, STDOUT_FILENO);
+        const int null_device_fd = open("/dev/null", O_RDWR);
+        dup2(null_device_fd, STDIN_FILENO);
+        dup2(null_device_fd, STDOUT_FILENO);
         path_in_haptic_folder(messages, sizeof messages, "messages");
         dup2(open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
         execl(TACT_BINARY_DIR "/examples/tact", "tact", "run", path, "--quiet", (char *)NULL);
@@ -118,7 +118,7 @@ static double sent_force_x(unsigned int index)
 struct force_course_since_event {
     double step, most;
     int trips;
-    int64_t force_drop_ns[64]; /* time of each fall to 0 */
+    int64_t force_drop_times_ns[64]; /* time of each fall to 0 */
 };
 
 /* Prints the command's messages and fails the test. */
@@ -156,7 +156,8 @@ static struct force_course_since_event wait_until_pressed(unsigned int from)
         const int is_guard_trip = force == 0.0 && last != 0.0;
         if (is_guard_trip) {
             assert_true(force_course_since_event.trips < 64);
-            force_course_since_event.force_drop_ns[force_course_since_event.trips++] = sent_ns;
+            force_course_since_event.force_drop_times_ns[force_course_since_event.trips++] =
+                sent_ns;
         }
         force_course_since_event.step =
             fmax(force_course_since_event.step, is_guard_trip ? 0.0 : fabs(force - last));
@@ -177,15 +178,15 @@ static int set_measuring_priority(int raises_priority)
 
 /* Time from `since` to the first sent force of zero after which no other force is sent for 20 ms
  * [ms]. */
-static double wait_until_force_is_zero(unsigned int from, int64_t since)
+static double wait_until_force_is_zero(unsigned int from, int64_t force_event_time_ns)
 {
-    const int64_t until = since + 2000 * ms;
+    const int64_t until = force_event_time_ns + 2000 * ms;
     int64_t zero_force_sent_ns = 0;
     for (unsigned int i = from;; i++) {
         while (i == atomic_load(&simulated_haptic->count)) {
             const int64_t now = tact_clock_now();
             if (zero_force_sent_ns && now > zero_force_sent_ns + 20 * ms) {
-                return (double)(zero_force_sent_ns - since) * 1e-6;
+                return (double)(zero_force_sent_ns - force_event_time_ns) * 1e-6;
             }
             assert_true(now < until);
             sleep_for_us(500);
@@ -196,7 +197,7 @@ static double wait_until_force_is_zero(unsigned int from, int64_t since)
         } else if (!zero_force_sent_ns) {
             zero_force_sent_ns = sent_ns;
         } else if (sent_ns > zero_force_sent_ns + 20 * ms) {
-            return (double)(zero_force_sent_ns - since) * 1e-6;
+            return (double)(zero_force_sent_ns - force_event_time_ns) * 1e-6;
         }
     }
 }
@@ -214,7 +215,7 @@ static int64_t send_signal_to_command(pid_t command, int number)
 
 /* Largest values measured in repetitions of one kind of event. */
 struct event_measurements {
-    double time_to_zero_ms, step, most;
+    double time_to_zero_force_ms, step, most;
     int events_with_late_zero_force,
         trips; /* number of events whose force lasted over 5 ms; number of falls to 0 */
     int late_without_cpu_stall;  /* number of late events without the time in which processors were
@@ -223,24 +224,25 @@ struct event_measurements {
                                     before */
 };
 
-/* Adds the measurements of one event. killing_event_ns: time of the event; time_to_zero_ms: how
- * long the force lasted after it. */
+/* Adds the measurements of one event. killing_event_ns: time of the event; time_to_zero_force_ms:
+ * how long the force lasted after it. */
 static void add_times_and_force_steps(struct event_measurements *all, int64_t killing_event_ns,
-                                      double time_to_zero_ms,
+                                      double time_to_zero_force_ms,
                                       const struct force_course_since_event *back)
 {
-    const int64_t force_zero_ns = killing_event_ns + (int64_t)(time_to_zero_ms * 1e6);
+    const int64_t force_zero_ns = killing_event_ns + (int64_t)(time_to_zero_force_ms * 1e6);
     const double cpu_stalled_ms =
         (double)cpu_stall_ns_between(killing_event_ns, force_zero_ns) * 1e-6;
-    all->time_to_zero_ms = fmax(all->time_to_zero_ms, time_to_zero_ms);
-    all->events_with_late_zero_force += time_to_zero_ms > MAX_TIME_TO_ZERO_MS;
-    all->late_without_cpu_stall += time_to_zero_ms - cpu_stalled_ms > MAX_TIME_TO_ZERO_MS;
+    all->time_to_zero_force_ms = fmax(all->time_to_zero_force_ms, time_to_zero_force_ms);
+    all->events_with_late_zero_force += time_to_zero_force_ms > MAX_TIME_TO_ZERO_FORCE_MS;
+    all->late_without_cpu_stall +=
+        time_to_zero_force_ms - cpu_stalled_ms > MAX_TIME_TO_ZERO_FORCE_MS;
     all->step = fmax(all->step, back->step);
     all->most = fmax(all->most, back->most);
     all->trips += back->trips;
     for (int i = 0; i < back->trips; i++) {
-        all->trips_without_cpu_stall +=
-            cpu_stall_ns_between(back->force_drop_ns[i] - 10 * ms, back->force_drop_ns[i]) == 0;
+        all->trips_without_cpu_stall += cpu_stall_ns_between(back->force_drop_times_ns[i] - 10 * ms,
+                                                             back->force_drop_times_ns[i]) == 0;
     }
 }
 
@@ -256,12 +258,12 @@ static void check_times_and_force_steps(const char *what, const struct event_mea
     print_message("%s: %d times: gone in %.2f ms at most (%d over 5 ms, %d without the stalls of "
                   "processors), largest step on return %.3f N, largest force %.2f N, %d times late "
                   "again, %d without a stall%s\n",
-                  what, measured_event_count, all->time_to_zero_ms,
+                  what, measured_event_count, all->time_to_zero_force_ms,
                   all->events_with_late_zero_force, all->late_without_cpu_stall, all->step,
                   all->most, all->trips, all->trips_without_cpu_stall,
                   is_real_time ? "" : ", without real-time priority");
     if (IS_SANITIZER_BUILD) {
-        assert_true(all->time_to_zero_ms < 20 * MAX_TIME_TO_ZERO_MS);
+        assert_true(all->time_to_zero_force_ms < 20 * MAX_TIME_TO_ZERO_FORCE_MS);
     } else {
         assert_true(is_real_time ? all->late_without_cpu_stall == 0
                                  : 2 * all->events_with_late_zero_force <= measured_event_count);
@@ -295,9 +297,10 @@ static void force_is_zero_after_a_killed_command(void **state)
     struct event_measurements all = {.step = 0.0};
     (void)state;
     for (int i = 0; i < measured_event_count; i++) {
-        const unsigned int begin = atomic_load(&simulated_haptic->count);
+        const unsigned int haptic_sample_count_at_start = atomic_load(&simulated_haptic->count);
         const pid_t command = start_command();
-        const struct force_course_since_event back = wait_until_pressed(begin);
+        const struct force_course_since_event back =
+            wait_until_pressed(haptic_sample_count_at_start);
         sleep_for_us(1000 + 137 * i);
         const unsigned int from = atomic_load(&simulated_haptic->count);
         const int64_t now = send_signal_to_command(command, SIGKILL);
@@ -319,11 +322,11 @@ static void force_returns_softly_after_a_stopped_command(void **state)
         sleep_for_us(1000 + 137 * i);
         unsigned int from = atomic_load(&simulated_haptic->count);
         const int64_t now = send_signal_to_command(command, SIGSTOP);
-        const double time_to_zero_ms = wait_until_force_is_zero(from, now);
+        const double time_to_zero_force_ms = wait_until_force_is_zero(from, now);
         from = atomic_load(&simulated_haptic->count);
         assert_int_equal(kill(command, SIGCONT), 0);
         const struct force_course_since_event back = wait_until_pressed(from);
-        add_times_and_force_steps(&all, now, time_to_zero_ms, &back);
+        add_times_and_force_steps(&all, now, time_to_zero_force_ms, &back);
     }
     terminate_command(command);
     wait_until_device_closed();
@@ -345,14 +348,14 @@ static void force_returns_softly_to_a_replugged_device(void **state)
         const int64_t now = tact_clock_now();
         atomic_store(&simulated_haptic->present, 0);
         wait_until_device_closed();
-        const double time_to_zero_ms = (double)(tact_clock_now() - now) * 1e-6;
+        const double time_to_zero_force_ms = (double)(tact_clock_now() - now) * 1e-6;
         set_measuring_priority(0);
         const unsigned int from = atomic_load(&simulated_haptic->count);
         sleep_for_us(100000);
         assert_int_equal(atomic_load(&simulated_haptic->count), from);
         atomic_store(&simulated_haptic->present, 1);
         const struct force_course_since_event back = wait_until_pressed(from);
-        add_times_and_force_steps(&all, now, time_to_zero_ms, &back);
+        add_times_and_force_steps(&all, now, time_to_zero_force_ms, &back);
     }
     terminate_command(command);
     wait_until_device_closed();
@@ -380,9 +383,9 @@ static void resumed_guard_sends_no_force_of_a_killed_command(void **state)
     const int measured_event_count = campaign_trial_count(2, 10);
     (void)state;
     for (int i = 0; i < measured_event_count; i++) {
-        const unsigned int begin = atomic_load(&simulated_haptic->count);
+        const unsigned int haptic_sample_count_at_start = atomic_load(&simulated_haptic->count);
         const pid_t command = start_command();
-        wait_until_pressed(begin);
+        wait_until_pressed(haptic_sample_count_at_start);
         const pid_t guard = guard_of(command);
         if (guard <= 0) { /* the kernel has no lists of child processes in /proc */
             terminate_command(command);

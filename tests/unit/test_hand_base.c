@@ -17,15 +17,16 @@
 enum { BASE = TACT_HAND_BASE, LINKS = BASE + 3 };
 
 static const double none[3] = {0.0, 0.0, 0.0};
-static const struct tact_base_drive undriven_base = {0.0, 0.0, 0.0};
+static const struct tact_base_drive undriven_base_drive = {0.0, 0.0, 0.0};
 static const struct tact_pose start = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
 
-static const struct tact_link_def palm_definition = {
+static const struct tact_link_def palm_link_definition = {
     .mass = 0.2, .center = {0.01, -0.02, 0.03}, .inertia = {3e-4, 2e-4, 4e-4, 2e-5, -3e-5, 1e-5}};
 
 static void make_tree_links(struct tact_link_def link_definitions[LINKS])
 {
-    tact_hand_base_links(&palm_definition, &undriven_base, &undriven_base, link_definitions);
+    tact_hand_base_links(&palm_link_definition, &undriven_base_drive, &undriven_base_drive,
+                         link_definitions);
     for (int i = BASE; i < LINKS; i++) {
         link_definitions[i] =
             (struct tact_link_def){.parent = i - 1,
@@ -113,11 +114,12 @@ static void free_floating_hand_keeps_its_momentum(void **state)
             const double before = compute_momentum_and_energy(hand, link_definitions, count, p[0]);
             assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
             tact_hand_integrate(hand, h);
-            const double after = compute_momentum_and_energy(hand, link_definitions, count, p[1]);
+            const double momentum_or_energy_after =
+                compute_momentum_and_energy(hand, link_definitions, count, p[1]);
             for (int i = 0; i < 6; i++) {
                 change[k] = fmax(change[k], fabs(p[1][i] - p[0][i]));
             }
-            change[k] = fmax(change[k], fabs(after - before));
+            change[k] = fmax(change[k], fabs(momentum_or_energy_after - before));
         }
         assert_true(change[0] < 1e-6);
         assert_true(change[1] < 0.27 * change[0] + 1e-14);
@@ -127,7 +129,7 @@ static void free_floating_hand_keeps_its_momentum(void **state)
 
 /* The twist of a link's point is the Jacobian times the joint rates, and the derivative of its
  * position; the Jacobian's rate term is the derivative of the twist at constant joint rates. */
-static void jacobian_is_a_derivative(void **state)
+static void base_jacobian_is_a_derivative(void **state)
 {
     (void)state;
     struct tact_link_def link_definitions[LINKS];
@@ -170,9 +172,9 @@ static struct tact_hand *make_coupled_base(double mass, double inertia,
                                            struct tact_base_drive torque)
 {
     struct tact_link_def link_definitions[BASE];
-    const struct tact_link_def tool_definition = {.mass = mass,
-                                                  .inertia = {inertia, inertia, inertia, 0, 0, 0}};
-    tact_hand_base_links(&tool_definition, &force, &torque, link_definitions);
+    const struct tact_link_def tool_link_definition = {
+        .mass = mass, .inertia = {inertia, inertia, inertia, 0, 0, 0}};
+    tact_hand_base_links(&tool_link_definition, &force, &torque, link_definitions);
     return make_hand(link_definitions, BASE);
 }
 
@@ -221,7 +223,7 @@ static void base_torque_keeps_its_sense_near_half_a_turn(void **state)
     const double h = 1e-3, pi = 3.14159265358979323846, step = 1e-3;
     /* the base is so heavy that it stays where it is */
     struct tact_hand *hand =
-        make_coupled_base(1e9, 1e9, undriven_base, (struct tact_base_drive){1.0, 0.0, 0});
+        make_coupled_base(1e9, 1e9, undriven_base_drive, (struct tact_base_drive){1.0, 0.0, 0});
     struct tact_hand_state s = tact_hand_state(hand);
     double turned[2] = {0.0, 0.0};
     int target_wrap_count = 0;
@@ -249,7 +251,7 @@ static void base_coupling_follows_without_lag(void **state)
 {
     (void)state;
     const double h = 1e-3, v = 0.2, w = 1.5;
-    for (int relative = 0; relative < 2; relative++) {
+    for (int has_target_rates = 0; has_target_rates < 2; has_target_rates++) {
         struct tact_hand *hand =
             make_coupled_base(0.05, 1e-5, (struct tact_base_drive){2000, 20, 0},
                               (struct tact_base_drive){1, 0.005, 0});
@@ -257,16 +259,16 @@ static void base_coupling_follows_without_lag(void **state)
         for (int tick = 0; tick < 1000; tick++) {
             s.target[1] = v * h * tick;
             s.target[5] = w * h * tick;
-            s.target_rate[1] = relative ? v : 0.0;
-            s.target_rate[5] = relative ? w : 0.0;
+            s.target_rate[1] = has_target_rates ? v : 0.0;
+            s.target_rate[5] = has_target_rates ? w : 0.0;
             assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
             tact_hand_integrate(hand, h);
         }
         const double lag = s.target[1] - s.q[1], turned = s.target[5] - s.q[5];
-        print_message("%s: lag %.2e m, %.2e rad\n", relative ? "relative" : "grounded", lag,
+        print_message("%s: lag %.2e m, %.2e rad\n", has_target_rates ? "relative" : "grounded", lag,
                       turned);
-        assert_true(fabs(lag - (relative ? 0.0 : 20.0 * v / 2000.0)) < 1e-12);
-        assert_true(fabs(turned - (relative ? 0.0 : 0.005 * w / 1.0)) < 1e-12);
+        assert_true(fabs(lag - (has_target_rates ? 0.0 : 20.0 * v / 2000.0)) < 1e-12);
+        assert_true(fabs(turned - (has_target_rates ? 0.0 : 0.005 * w / 1.0)) < 1e-12);
         tact_hand_destroy(hand);
     }
 }
@@ -278,21 +280,21 @@ static void base_coupling_saturates_by_magnitude(void **state)
     struct tact_hand *hand = make_coupled_base(0.05, 1e-5, (struct tact_base_drive){1000, 5, 3.0},
                                                (struct tact_base_drive){1, 0.005, 0.1});
     struct tact_hand_state s = tact_hand_state(hand);
-    const double away[6] = {0.3, -0.4, 1.2, 0.2, 0.3, -0.6};
+    const double far_target[6] = {0.3, -0.4, 1.2, 0.2, 0.3, -0.6};
     int saturated;
-    memcpy(s.target, away, sizeof away);
+    memcpy(s.target, far_target, sizeof far_target);
     assert_int_equal(tact_hand_free_velocity(hand, 1e-3, none, NULL), 0);
     assert_true(tact_hand_drive_margin(hand, BASE - 1, 1e-3, &saturated) < 0.0 && saturated);
     tact_hand_integrate(hand, 1e-3);
     assert_true(fabs(tact_v3_norm(s.torque) - 3.0) < 1e-12);
     assert_true(fabs(tact_v3_norm(s.torque + 3) - 0.1) < 1e-12);
     for (int i = 0; i < 3; i++) {
-        assert_true(fabs(s.torque[i] - 3.0 * away[i] / 1.3) < 1e-12);
-        assert_true(fabs(s.torque[3 + i] - 0.1 * away[3 + i] / 0.7) < 1e-12);
+        assert_true(fabs(s.torque[i] - 3.0 * far_target[i] / 1.3) < 1e-12);
+        assert_true(fabs(s.torque[3 + i] - 0.1 * far_target[3 + i] / 0.7) < 1e-12);
         assert_true(fabs(s.v[i] - 1e-3 * s.torque[i] / 0.05) < 1e-15);
     }
-    memset(s.target, 0, sizeof away);
-    memset(s.q, 0, sizeof away);
+    memset(s.target, 0, sizeof far_target);
+    memset(s.q, 0, sizeof far_target);
     tact_hand_refresh(hand);
     assert_int_equal(tact_hand_free_velocity(hand, 1e-3, none, NULL), 0);
     assert_true(s.saturated[0] == 0.0);
@@ -338,14 +340,14 @@ static void base_drive_has_numbers_for_each_axis(void **state)
             tact_m3_tmul_v3(rate, a[part], s.v + 3 * part);
             tact_m3_tmul_v3(force, a[part], s.torque + 3 * part);
             const double m = part ? inertia : mass;
-            const int is_limited = part && trial % 2;
+            const int is_torque_limited = part && trial % 2;
             for (int i = 0; i < 3; i++) {
                 const double wanted = k[part][i] * (error[i] - h * rate[i]) - d[part][i] * rate[i];
                 const double scale = fabs(k[part][i] * error[i]) + 1e-9;
                 off = fmax(off, part ? 0.0 : fabs(force[i] - wanted) / scale);
                 off = fmax(off, fabs(m * rate[i] - h * force[i]) / (h * scale));
             }
-            if (is_limited) {
+            if (is_torque_limited) {
                 off = fmax(off, fabs(tact_v3_norm(force) / 0.3 - 1.0));
             }
         }
@@ -392,7 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_floating_hand_keeps_its_momentum),
-        cmocka_unit_test(jacobian_is_a_derivative),
+        cmocka_unit_test(base_jacobian_is_a_derivative),
         cmocka_unit_test(base_coupling_turns_to_any_attitude),
         cmocka_unit_test(base_torque_keeps_its_sense_near_half_a_turn),
         cmocka_unit_test(base_coupling_follows_without_lag),

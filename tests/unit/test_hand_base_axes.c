@@ -35,7 +35,8 @@ static void make_random_spring(struct spring *spring, double damping)
     }
 }
 
-static struct tact_hand *make_base(const struct spring *spring, double inertia, double limit)
+static struct tact_hand *make_base_with_spring(const struct spring *spring, double inertia,
+                                               double limit)
 {
     const struct tact_pose start = {{0.1, 0.2, 0.3}, {1.0, 0.0, 0.0, 0.0}};
     const struct tact_link_def def = {.mass = 0.05,
@@ -79,10 +80,11 @@ static void torques_are_gradients_of_the_energy(void **state)
     double worst = 0.0, worst_limited = 0.0;
     for (int trial = 0; trial < 100; trial++) {
         struct spring spring;
-        const int is_limited = trial % 2;
+        const int is_torque_limited = trial % 2;
         const double limit = 0.1;
         make_random_spring(&spring, 0.0);
-        struct tact_hand *hand = make_base(&spring, 1e-3, is_limited ? limit : 0.0);
+        struct tact_hand *hand =
+            make_base_with_spring(&spring, 1e-3, is_torque_limited ? limit : 0.0);
         struct tact_hand_state s = tact_hand_state(hand);
         double q[3], by_base[3], by_target[3], at_target[3];
         random_attitude(s.q + 3, 1.5);
@@ -92,10 +94,10 @@ static void torques_are_gradients_of_the_energy(void **state)
         tact_hand_refresh(hand);
         step_hand(hand, 1e-12);
         torque_at_target(hand, at_target);
-        turn_energy_gradient(by_base, by_target, spring.k, spring.axes, s.target + 3, q);
+        attitude_spring_gradients(by_base, by_target, spring.k, spring.axes, s.target + 3, q);
         const double most = tact_v3_norm(by_base),
-                     share = is_limited && most > limit ? limit / most : 1.0;
-        double *off = is_limited ? &worst_limited : &worst;
+                     share = is_torque_limited && most > limit ? limit / most : 1.0;
+        double *off = is_torque_limited ? &worst_limited : &worst;
         for (int i = 0; i < 3; i++) {
             *off = fmax(*off, fabs(s.torque[3 + i] + share * by_base[i]) / (share * 10.0));
             *off = fmax(*off, fabs(at_target[i] - share * by_target[i]) / (share * 10.0));
@@ -126,20 +128,20 @@ static void device_feels_the_stiffness_of_its_axis(void **state)
             spring.k[i] = uniform(1.0, 4.0);
         }
         for (int side = 0; side < 2; side++) {
-            struct tact_hand *hand = make_base(&spring, 1e-3, 0.0);
+            struct tact_hand *hand = make_base_with_spring(&spring, 1e-3, 0.0);
             double turn[3];
             for (int i = 0; i < 3; i++) {
                 turn[i] = (side ? by : -by) * spring.axes[3 * i + axis];
             }
-            turn_attitude(tact_hand_state(hand).target + 3, error, turn);
+            rotate_attitude(tact_hand_state(hand).target + 3, error, turn);
             step_hand(hand, 1e-12);
             torque_at_target(hand, torque[side]);
             tact_m3_tmul_v3(along[side], spring.axes, torque[side]);
             tact_hand_destroy(hand);
         }
-        const double felt = (along[1][axis] - along[0][axis]) / (2.0 * by);
+        const double felt_stiffness = (along[1][axis] - along[0][axis]) / (2.0 * by);
         most[is_attitude_error_large] =
-            fmax(most[is_attitude_error_large], felt / spring.k[axis] - 1.0);
+            fmax(most[is_attitude_error_large], felt_stiffness / spring.k[axis] - 1.0);
     }
     print_message("stiffer than the axis by %.1e, at 0.2 rad by %.1e\n", most[0], most[1]);
     assert_true(most[0] < 1e-5 && most[1] < 0.03);
@@ -150,7 +152,7 @@ struct loop {
     double reach[3], phase[3], inertia;
 };
 
-static void target_of_loop(const struct loop *loop, double t, double target[3])
+static void target_on_loop(const struct loop *loop, double t, double target[3])
 {
     for (int i = 0; i < 3; i++) {
         target[i] = loop->reach[i] * sin(pi * t) * sin(pi * t) * sin(4.0 * pi * t + loop->phase[i]);
@@ -162,24 +164,24 @@ static void target_of_loop(const struct loop *loop, double t, double target[3])
  */
 static double energy_gained_in_loop(const struct loop *loop, double h, double *most)
 {
-    struct tact_hand *hand = make_base(&loop->spring, loop->inertia, 0.0);
+    struct tact_hand *hand = make_base_with_spring(&loop->spring, loop->inertia, 0.0);
     struct tact_hand_state s = tact_hand_state(hand);
     double work = 0.0, energy = 0.0;
     *most = 0.0;
-    target_of_loop(loop, 0.0, s.target + 3);
+    target_on_loop(loop, 0.0, s.target + 3);
     const int ticks = (int)lround(1.0 / h);
     for (int tick = 0; tick < ticks; tick++) {
         double last[3], moved[3], torque[3];
         step_hand(hand, h);
         torque_at_target(hand, torque);
         tact_v3_copy(last, s.target + 3);
-        target_of_loop(loop, (tick + 1) * h, s.target + 3);
-        rotation_between(moved, last, s.target + 3);
+        target_on_loop(loop, (tick + 1) * h, s.target + 3);
+        rotation_between_attitudes(moved, last, s.target + 3);
         for (int i = 0; i < 3; i++) {
             s.target_rate[3 + i] = (s.target[3 + i] - last[i]) / h;
         }
         work += tact_v3_dot(torque, moved);
-        energy = turn_energy(loop->spring.k, loop->spring.axes, s.target + 3, s.q + 3) +
+        energy = attitude_spring_energy(loop->spring.k, loop->spring.axes, s.target + 3, s.q + 3) +
                  0.5 * loop->inertia * tact_v3_dot(s.v + 3, s.v + 3);
         *most = fmax(*most, energy);
     }
@@ -194,10 +196,10 @@ static void target_loop_has_its_exact_energy_balance(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 9; trial++) {
-        const int is_wall = trial % 3 == 2, is_damped = trial % 3 == 1;
-        struct loop loop = {.inertia = is_wall ? 1e9 : 3e-4};
+        const int is_base_immobile = trial % 3 == 2, is_spring_damped = trial % 3 == 1;
+        struct loop loop = {.inertia = is_base_immobile ? 1e9 : 3e-4};
         double gained_energy[3], most[3];
-        make_random_spring(&loop.spring, is_damped ? 2e-3 : 0.0);
+        make_random_spring(&loop.spring, is_spring_damped ? 2e-3 : 0.0);
         for (int i = 0; i < 3; i++) {
             loop.reach[i] = uniform(0.5, 1.0) * 0.8;
             loop.phase[i] = uniform(-pi, pi);
@@ -205,7 +207,7 @@ static void target_loop_has_its_exact_energy_balance(void **state)
         for (int i = 0; i < 3; i++) {
             gained_energy[i] = energy_gained_in_loop(&loop, 5e-4 / (1 << i), &most[i]);
         }
-        check_loop_balance(is_wall, is_damped, gained_energy, most[2]);
+        check_loop_balance(is_base_immobile, is_spring_damped, gained_energy, most[2]);
     }
 }
 
@@ -224,17 +226,17 @@ static void nearly_equal_axes_act_as_equal_ones(void **state)
         loop.reach[i] = uniform(0.5, 1.0) * 0.8;
         loop.phase[i] = uniform(-pi, pi);
     }
-    hand[0] = make_base(&loop.spring, 3e-2, 0.4);
+    hand[0] = make_base_with_spring(&loop.spring, 3e-2, 0.4);
     for (int i = 0; i < 3; i++) {
         loop.spring.k[i] *= 1.0 + 1e-10 * i;
     }
-    hand[1] = make_base(&loop.spring, 3e-2, 0.4);
+    hand[1] = make_base_with_spring(&loop.spring, 3e-2, 0.4);
     for (int tick = 0; tick < 1000; tick++) {
         double torque[2][3];
         for (int k = 0; k < 2; k++) {
             step_hand(hand[k], 1e-3);
             torque_at_target(hand[k], torque[k]);
-            target_of_loop(&loop, (tick + 1) * 1e-3, tact_hand_state(hand[k]).target + 3);
+            target_on_loop(&loop, (tick + 1) * 1e-3, tact_hand_state(hand[k]).target + 3);
         }
         for (int i = 0; i < 3; i++) {
             off = fmax(off, fabs(torque[1][i] - torque[0][i]));
@@ -260,13 +262,13 @@ static void base_comes_to_rest_at_a_far_target(void **state)
             spring.k[i] = pow(10.0, uniform(0.0, trial % 2 ? 3.0 : 6.0));
             spring.d[i] = 0.02 * spring.k[i];
         }
-        struct tact_hand *hand = make_base(&spring, 1e-5, trial % 2 ? 0.2 : 0.0);
+        struct tact_hand *hand = make_base_with_spring(&spring, 1e-5, trial % 2 ? 0.2 : 0.0);
         struct tact_hand_state s = tact_hand_state(hand);
         random_attitude(s.target + 3, 3.1);
         for (int tick = 0; tick < 6000; tick++) {
             step_hand(hand, 1e-3);
         }
-        rotation_between(left, s.q + 3, s.target + 3);
+        rotation_between_attitudes(left, s.q + 3, s.target + 3);
         if (!(tact_v3_norm(left) < 1e-9)) {
             fail_msg("trial %d: %g rad left", trial, tact_v3_norm(left));
         }

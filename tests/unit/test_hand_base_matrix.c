@@ -41,7 +41,8 @@ static struct tact_hand *make_heavy_base(double mass, double inertia, const doub
     return hand;
 }
 
-static struct tact_hand *make_base(const double center[3], double force_limit, double torque_limit)
+static struct tact_hand *make_base_with_limits(const double center[3], double force_limit,
+                                               double torque_limit)
 {
     return make_heavy_base(mass, inertia, center, force_limit, torque_limit);
 }
@@ -70,7 +71,7 @@ static double spring_energy(const double k[36], const double quat[4], const doub
 {
     double error[6], e[6];
     tact_v3_sub(error, target, q);
-    rotation_between(error + 3, q + 3, target + 3);
+    rotation_between_attitudes(error + 3, q + 3, target + 3);
     displacement_in_frame_axes(e, quat, target, error);
     const double angle = tact_v3_norm(e + 3), share = angle < 0.5 * pi ? 1.0 : pow(sin(angle), 2.0);
     double cross = 0.0;
@@ -81,7 +82,7 @@ static double spring_energy(const double k[36], const double quat[4], const doub
 }
 
 /* Adds a rotation and a displacement, world axes, to the coordinates of a base. */
-static void move_base(double out[6], const double q[6], int axis, double by)
+static void displace_base(double out[6], const double q[6], int axis, double by)
 {
     double way[3] = {0.0};
     memcpy(out, q, 6 * sizeof *out);
@@ -90,7 +91,7 @@ static void move_base(double out[6], const double q[6], int axis, double by)
         return;
     }
     way[axis - 3] = by;
-    turn_attitude(out + 3, q + 3, way);
+    rotate_attitude(out + 3, q + 3, way);
 }
 
 static void random_placement(double q[6], double reach, double angle)
@@ -107,7 +108,7 @@ static void wrench_is_the_gradient_of_the_energy(void **state)
     (void)state;
     double worst = 0.0;
     for (int trial = 0; trial < 50; trial++) {
-        struct tact_hand *hand = make_base(none, 0.0, 0.0);
+        struct tact_hand *hand = make_base_with_limits(none, 0.0, 0.0);
         struct tact_hand_state s = tact_hand_state(hand);
         double quat[4], k[36], arm[3], moment[3];
         random_unit_quaternion(quat);
@@ -125,13 +126,13 @@ static void wrench_is_the_gradient_of_the_energy(void **state)
         for (int i = 0; i < 6; i++) {
             const double by = 1e-5;
             double base_moved_back[6], base_moved_on[6];
-            move_base(base_moved_back, q, i, -by);
-            move_base(base_moved_on, q, i, by);
+            displace_base(base_moved_back, q, i, -by);
+            displace_base(base_moved_on, q, i, by);
             const double wanted = -(spring_energy(k, quat, target, base_moved_on) -
                                     spring_energy(k, quat, target, base_moved_back)) /
                                   (2.0 * by);
-            move_base(base_moved_back, target, i, -by);
-            move_base(base_moved_on, target, i, by);
+            displace_base(base_moved_back, target, i, -by);
+            displace_base(base_moved_on, target, i, by);
             const double reaction = (spring_energy(k, quat, base_moved_on, q) -
                                      spring_energy(k, quat, base_moved_back, q)) /
                                     (2.0 * by);
@@ -168,7 +169,7 @@ static void spring_at_a_point_deflects_there(void **state)
         tact_quat_to_m3(axes, quat);
         spring_matrix_at_point(k, spring, point);
         spring_matrix_at_point(d, damper, point);
-        struct tact_hand *hand = make_base(center, 0.0, 0.0);
+        struct tact_hand *hand = make_base_with_limits(center, 0.0, 0.0);
         struct tact_hand_state s = tact_hand_state(hand);
         assert_int_equal(tact_hand_set_base_matrices(hand, quat, k, d), 0);
         for (int tick = 0; tick < 3000; tick++) {
@@ -202,7 +203,7 @@ struct loop {
 };
 
 /* A closed path of a second of the target, from rest to rest. */
-static void target_of_loop(const struct loop *loop, double t, double target[6])
+static void target_on_loop(const struct loop *loop, double t, double target[6])
 {
     const double share = sin(pi * t) * sin(pi * t);
     for (int i = 0; i < 6; i++) {
@@ -219,7 +220,7 @@ static double energy_gained_in_loop(const struct loop *loop, double h, double *m
     double work = 0.0, energy = 0.0, last[6];
     assert_int_equal(tact_hand_set_base_matrices(hand, loop->quat, loop->k, loop->d), 0);
     *most = 0.0;
-    target_of_loop(loop, 0.0, s.target);
+    target_on_loop(loop, 0.0, s.target);
     const int ticks = (int)lround(1.0 / h);
     for (int tick = 0; tick < ticks; tick++) {
         double moved[6], arm[3], moment[3];
@@ -227,9 +228,9 @@ static double energy_gained_in_loop(const struct loop *loop, double h, double *m
         memcpy(last, s.target, sizeof last);
         tact_v3_sub(arm, last, s.q);
         tact_v3_cross(moment, arm, s.torque);
-        target_of_loop(loop, (tick + 1) * h, s.target);
+        target_on_loop(loop, (tick + 1) * h, s.target);
         tact_v3_sub(moved, s.target, last);
-        rotation_between(moved + 3, last + 3, s.target + 3);
+        rotation_between_attitudes(moved + 3, last + 3, s.target + 3);
         for (int i = 0; i < 6; i++) {
             s.target_rate[i] = (s.target[i] - last[i]) / h;
             work += (s.torque[i] - (i < 3 ? 0.0 : moment[i - 3])) * moved[i];
@@ -262,14 +263,15 @@ static void loop_against_a_matrix_coupling_generates_no_energy(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 6; trial++) {
-        const int is_wall = trial % 3 == 2, is_damped = trial % 3 == 1;
-        struct loop loop = {.mass = is_wall ? 1e9 : mass, .inertia = is_wall ? 1e9 : 3e-4};
+        const int is_base_immobile = trial % 3 == 2, is_spring_damped = trial % 3 == 1;
+        struct loop loop = {.mass = is_base_immobile ? 1e9 : mass,
+                            .inertia = is_base_immobile ? 1e9 : 3e-4};
         double gained_energy[3], most[3];
-        make_random_loop(&loop, is_damped ? 1.0 : 0.0);
+        make_random_loop(&loop, is_spring_damped ? 1.0 : 0.0);
         for (int i = 0; i < 3; i++) {
             gained_energy[i] = energy_gained_in_loop(&loop, 5e-4 / (1 << i), &most[i]);
         }
-        check_loop_balance(is_wall, is_damped, gained_energy, most[2]);
+        check_loop_balance(is_base_immobile, is_spring_damped, gained_energy, most[2]);
     }
 }
 
@@ -279,7 +281,7 @@ static void torque_beside_a_limited_force_is_that_of_the_least_energy(void **sta
 {
     (void)state;
     for (int trial = 0; trial < 40; trial++) {
-        struct tact_hand *hand = make_base(none, 5.0, 0.0);
+        struct tact_hand *hand = make_base_with_limits(none, 5.0, 0.0);
         struct tact_hand_state s = tact_hand_state(hand);
         const double quat[4] = {1.0, 0.0, 0.0, 0.0};
         double k[36], torque[3], deflection[6];
@@ -289,7 +291,7 @@ static void torque_beside_a_limited_force_is_that_of_the_least_energy(void **sta
         step_hand(hand, 1e-12, none); /* an error of the position alone */
         const double length = tact_v3_norm(s.torque);
         assert_true(length < 5.0 + 1e-12);
-        solve_for_position(k, s.torque, deflection);
+        displacement_under_force(k, s.torque, deflection);
         tact_v3_copy(torque, s.torque + 3);
         for (int i = 0; i < 3; i++) {
             double wanted = 0.0;
@@ -310,9 +312,9 @@ static void base_comes_to_rest_at_a_far_target(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 24; trial++) {
-        const int limited = trial % 2;
-        struct tact_hand *hand =
-            make_base(none, limited ? 5.0 : 0.0, trial % 3 && limited ? 0.2 : 0.0);
+        const int has_limits_of_servo = trial % 2;
+        struct tact_hand *hand = make_base_with_limits(
+            none, has_limits_of_servo ? 5.0 : 0.0, trial % 3 && has_limits_of_servo ? 0.2 : 0.0);
         struct tact_hand_state s = tact_hand_state(hand);
         double quat[4], k[36], d[36], left[3];
         random_unit_quaternion(quat);
@@ -324,9 +326,9 @@ static void base_comes_to_rest_at_a_far_target(void **state)
         random_placement(s.target, 0.1, 3.1);
         for (int tick = 0; tick < 6000; tick++) {
             step_hand(hand, 1e-3, none);
-            assert_true(!limited || tact_v3_norm(s.torque) < 5.0 + 1e-9);
+            assert_true(!has_limits_of_servo || tact_v3_norm(s.torque) < 5.0 + 1e-9);
         }
-        rotation_between(left, s.q + 3, s.target + 3);
+        rotation_between_attitudes(left, s.q + 3, s.target + 3);
         const double turned = tact_v3_norm(left);
         tact_v3_sub(left, s.target, s.q);
         if (!(turned < 1e-9 && tact_v3_norm(left) < 1e-10)) {
@@ -379,7 +381,7 @@ static void bad_base_coupling_matrices_are_refused(void **state)
 {
     (void)state;
     const double quat[4] = {1.0, 0.0, 0.0, 0.0};
-    struct tact_hand *hand = make_base(none, 0.0, 0.0);
+    struct tact_hand *hand = make_base_with_limits(none, 0.0, 0.0);
     double k[36], bad[36];
     random_spring_matrix(k, 1000.0, 0.05);
     assert_int_equal(tact_hand_set_base_matrices(hand, quat, zeros, zeros), 0);

@@ -58,9 +58,10 @@ static struct tact_hand *random_branching_hand(int n)
  * sides, then the solutions. */
 static void solve_by_dense_elimination(int n, double *x, int columns)
 {
-    double copy[JOINTS * JOINTS];
-    memcpy(copy, matrix, sizeof copy);
-    assert_int_equal(LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, columns, copy, n, x, columns), 0);
+    double matrix_copy[JOINTS * JOINTS];
+    memcpy(matrix_copy, matrix, sizeof matrix_copy);
+    assert_int_equal(LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, columns, matrix_copy, n, x, columns),
+                     0);
 }
 
 static double worst_relative_difference(const double *a, const double *b, int n)
@@ -143,7 +144,7 @@ static void joint_rates_convert_to_scaled_and_back(void **state)
         }
         tact_hand_copy_rates_by_slot(hand);
         tact_hand_multiply_rates_by_factor(hand, hand->w);
-        for (int i = 0; i < TACT_UNKNOWNS_PER_NODE * hand->chain_count; i++) {
+        for (int i = 0; i < TACT_UNKNOWNS_PER_NODE * hand->coordinate_chain_count; i++) {
             square += hand->w[i] * hand->w[i];
         }
         tact_hand_compute_joint_rates(hand);

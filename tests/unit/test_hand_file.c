@@ -329,24 +329,24 @@ static const struct {
 static void yaml_written_for_a_hand_file_is_as_expected(void **state)
 {
     (void)state;
-    int wrong = 0;
+    int failed_case_count = 0;
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         struct tact_hand_file out;
         struct tact_error err;
         int rc = load_hand_file(written[i].text, strlen(written[i].text), true, &out, &err);
         if (rc || !strstr(out.yaml, written[i].has) || strstr(out.yaml, written[i].has_not)) {
             print_error("%s\n  got %d %s\n%s", written[i].text, rc, err.text, rc ? "" : out.yaml);
-            wrong++;
+            failed_case_count++;
         }
         tact_hand_file_free(&out);
     }
-    assert_int_equal(wrong, 0);
+    assert_int_equal(failed_case_count, 0);
 }
 
 static void unsupported_hand_file_elements_are_refused(void **state)
 {
     (void)state;
-    int wrong = 0;
+    int failed_case_count = 0;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct tact_hand_file out;
         struct tact_error err;
@@ -357,11 +357,11 @@ static void unsupported_hand_file_elements_are_refused(void **state)
         if (rc >= 0 || !line || !strstr(err.text, bad[i].part) || strchr(message, '\n')) {
             print_error("%s\n  got %d: %s\n  expected line %d: %s\n", bad[i].text, rc, message,
                         bad[i].line, bad[i].part);
-            wrong++;
+            failed_case_count++;
         }
         tact_hand_file_free(&out);
     }
-    assert_int_equal(wrong, 0);
+    assert_int_equal(failed_case_count, 0);
 }
 
 static void assert_same_links(const struct tact_scene_hand *a, const struct tact_scene_hand *b)

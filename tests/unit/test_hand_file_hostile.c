@@ -100,17 +100,20 @@ static size_t find_quoted_value(const char *text, size_t size, size_t at, size_t
 /* Replaces one quoted value of the text by another one, or a digit of a number by another digit. */
 static size_t swap_two_values(char *text, size_t size, uint64_t *bits)
 {
-    size_t source_length, target_length;
+    size_t first_value_length, second_value_length;
     char value[64];
-    size_t from = find_quoted_value(text, size, next_mutation_random(bits) % size, &source_length);
-    size_t to = find_quoted_value(text, size, next_mutation_random(bits) % size, &target_length);
-    if (!from || !to || source_length >= sizeof value) {
+    size_t from =
+        find_quoted_value(text, size, next_mutation_random(bits) % size, &first_value_length);
+    size_t to =
+        find_quoted_value(text, size, next_mutation_random(bits) % size, &second_value_length);
+    if (!from || !to || first_value_length >= sizeof value) {
         return size;
     }
-    memcpy(value, text + from, source_length);
-    memmove(text + to + source_length, text + to + target_length, size - to - target_length);
-    memcpy(text + to, value, source_length);
-    return size + source_length - target_length;
+    memcpy(value, text + from, first_value_length);
+    memmove(text + to + first_value_length, text + to + second_value_length,
+            size - to - second_value_length);
+    memcpy(text + to, value, first_value_length);
+    return size + first_value_length - second_value_length;
 }
 
 /* Applies random mutations to a text, which has room for MUTATION_EXTRA_BYTES more: changes a byte,
@@ -209,13 +212,13 @@ static void mutated_hand_files_are_refused_or_read(void **state)
         char *data = NULL;
         uint64_t size = 0;
         assert_int_equal(read_file_in_hand_folder(NULL, models[i], &data, &size), 0);
-        char *changed = malloc(size + MUTATION_EXTRA_BYTES);
-        assert_non_null(changed);
+        char *mutated_text = malloc(size + MUTATION_EXTRA_BYTES);
+        assert_non_null(mutated_text);
         for (long n = 0; n < (count + HAND_FILE_COUNT - 1) / HAND_FILE_COUNT; n++) {
-            check_mutated_hand_file(changed, mutate_hand_file_text(data, size, &bits, changed),
-                                    counts);
+            check_mutated_hand_file(mutated_text,
+                                    mutate_hand_file_text(data, size, &bits, mutated_text), counts);
         }
-        free(changed);
+        free(mutated_text);
         free(data);
     }
     print_message("%d refused, %d read\n", counts[0], counts[1]);

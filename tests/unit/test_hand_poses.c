@@ -24,7 +24,7 @@ enum { POSES = 54, ALL_POSES = 6012, HANDS = 6, PERIODS = 3 };
 /* Target overlap of a contact, to which a deeper overlap returns [m]. */
 #define TARGET_DEPTH_M 2e-5
 /* Excess of the mean depth over the target up to which energies are compared [m]. */
-#define EXCESS_DEPTH_M 2e-7
+#define EXCESS_OVERLAP_DEPTH_M 2e-7
 /* Largest travel of a contact at an edge or corner while it returns by that excess depth [m]. */
 #define MAX_CONTACT_TRAVEL_M 2e-6
 
@@ -58,9 +58,9 @@ static void set_random_pose_and_targets(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
-        const int has_range = def->lower < def->upper;
-        hand->state.q[i] = uniform(has_range ? def->lower : def->start - 0.5,
-                                   has_range ? def->upper : def->start + 0.5);
+        const int has_joint_range = def->lower < def->upper;
+        hand->state.q[i] = uniform(has_joint_range ? def->lower : def->start - 0.5,
+                                   has_joint_range ? def->upper : def->start + 0.5);
         hand->state.v[i] = 0.0;
         hand->state.target[i] = hand->state.q[i] + uniform(-1.5, 1.5);
     }
@@ -86,7 +86,7 @@ static double potential_energy(const struct tact_hand *hand)
         const struct link *link = &hand->links[i];
         const double k = link->def.stiffness, limit = link->def.limit;
         const double bend =
-            fabs(hand->state.target[i] - tact_hand_drive_length_or_rate(hand, i, hand->state.q));
+            fabs(hand->state.target[i] - tact_hand_drive_value_or_rate(hand, i, hand->state.q));
         const double most = limit > 0.0 && k > 0.0 ? limit / k : DBL_MAX;
         sum += bend > most ? limit * (bend - 0.5 * most) : 0.5 * k * bend * bend;
         sum += 9.81 * link->def.mass * link->center[2];
@@ -130,8 +130,9 @@ static double total_normal_force(struct tact_world *world, double period, double
 }
 
 struct pose_outcome {
-    double rise;  /* largest rise of energy while no contact returns from an initial overlap [J] */
-    double range; /* largest violation of joint ranges and joint laws [rad, m] */
+    double energy_rise; /* largest rise of energy while no contact returns from an initial overlap
+                           [J] */
+    double range;       /* largest violation of joint ranges and joint laws [rad, m] */
     long ticks;
 };
 
@@ -147,16 +148,17 @@ static void simulate_random_pose(struct tact_session *session, const struct tact
     const int part = (int)(SEPARATION_SECONDS / scene->period);
     for (int tick = 0; tick < (int)(SIMULATED_SECONDS / scene->period); tick++) {
         assert_int_equal(tact_session_step(session, 0, NULL), 0);
-        const double kinetic = kinetic_energy(hand, mass),
-                     energy = kinetic + potential_energy(hand);
+        const double hand_kinetic_energy_j = kinetic_energy(hand, mass),
+                     energy = hand_kinetic_energy_j + potential_energy(hand);
         assert_true(isfinite(energy));
         out->range = fmax(out->range, joint_range_error(hand, &scene->hands[0]));
         const double force = total_normal_force(world, scene->period, &deepest);
-        if (tick < part || deepest > TARGET_DEPTH_M + EXCESS_DEPTH_M) {
+        if (tick < part || deepest > TARGET_DEPTH_M + EXCESS_OVERLAP_DEPTH_M) {
             least = DBL_MAX;
         } else {
             least = fmin(least, energy);
-            out->rise = fmax(out->rise, energy - least - force * MAX_CONTACT_TRAVEL_M);
+            out->energy_rise =
+                fmax(out->energy_rise, energy - least - force * MAX_CONTACT_TRAVEL_M);
         }
         out->ticks++;
     }
@@ -165,7 +167,7 @@ static void simulate_random_pose(struct tact_session *session, const struct tact
 static void hands_in_random_poses_keep_ranges_and_lose_energy(void **state)
 {
     (void)state;
-    long total_ticks = 0, total_unsolved_ticks = 0;
+    long total_tick_count = 0, total_unsolved_tick_count = 0;
     const int poses = campaign_trial_count(POSES, ALL_POSES) / (HANDS * PERIODS);
     for (int file = 0; file < HANDS; file++) {
         for (int k = 0; k < PERIODS; k++) {
@@ -183,17 +185,17 @@ static void hands_in_random_poses_keep_ranges_and_lose_energy(void **state)
             const unsigned long unsolved_ticks = (unsigned long)report.counts[TACT_COUNT_UNSOLVED];
             print_message("%s, %g s: energy rises by %.1e J, ranges are left by %.1e, up to %d "
                           "contacts, %lu of %ld ticks unsolved\n",
-                          files[file], tick_periods[k], out.rise, out.range, report.contacts_max,
-                          unsolved_ticks, out.ticks);
-            assert_true(out.rise <= 1e-9);
+                          files[file], tick_periods[k], out.energy_rise, out.range,
+                          report.contacts_max, unsolved_ticks, out.ticks);
+            assert_true(out.energy_rise <= 1e-9);
             assert_true(out.range <= 1e-9);
-            total_ticks += out.ticks;
-            total_unsolved_ticks += (long)unsolved_ticks;
+            total_tick_count += out.ticks;
+            total_unsolved_tick_count += (long)unsolved_ticks;
             tact_session_destroy(session);
             tact_scene_free(scene);
         }
     }
-    assert_true(100 * total_unsolved_ticks <= total_ticks);
+    assert_true(100 * total_unsolved_tick_count <= total_tick_count);
 }
 
 int main(void)

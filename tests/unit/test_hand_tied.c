@@ -68,7 +68,7 @@ static double tied_rods_acceleration(const struct tied_rods *r, double q, double
 
 /* Integrates the motion of the tied rods by Runge and Kutta's method of order 4, with steps of 0.1
  * ms. */
-static void swing_rods_exactly(const struct tied_rods *r, double seconds, double *q, double *v)
+static void integrate_tied_rods(const struct tied_rods *r, double seconds, double *q, double *v)
 {
     const double s = 1e-4;
     for (int k = 0; k < (int)lround(seconds / s); k++) {
@@ -81,8 +81,8 @@ static void swing_rods_exactly(const struct tied_rods *r, double seconds, double
     }
 }
 
-static struct tact_hand *open_hand(struct world_scene *s, double h, const double *gravity,
-                                   const struct tact_link_def *link_definitions, int count)
+static struct tact_hand *open_hand_scene(struct world_scene *s, double h, const double *gravity,
+                                         const struct tact_link_def *link_definitions, int count)
 {
     struct tact_world_options options = tact_world_options_default();
     const struct tact_pose base = tact_pose_identity();
@@ -111,7 +111,7 @@ static void tied_rods_swing_as_one_coordinate(void **state)
             const double h = 5e-4 * (1 << k), q0 = 0.8, v0 = 3.0;
             double q = q0, v = v0;
             struct world_scene s;
-            struct tact_hand *hand = open_hand(&s, h, weight, r.link_definitions, 2);
+            struct tact_hand *hand = open_hand_scene(&s, h, weight, r.link_definitions, 2);
             const struct tact_hand_state now = tact_hand_state(hand);
             const double before = v0 - 0.5 * h * tied_rods_acceleration(&r, q0, v0);
             now.q[0] = q0;
@@ -127,7 +127,7 @@ static void tied_rods_swing_as_one_coordinate(void **state)
                 step_scene(&s);
                 assert_true(fabs(now.q[1] - r.offset - r.multiplier * now.q[0]) < 1e-14);
             }
-            swing_rods_exactly(&r, 0.5, &q, &v);
+            integrate_tied_rods(&r, 0.5, &q, &v);
             error[k] = fabs(now.q[0] - q);
             close_scene(&s);
         }
@@ -147,32 +147,32 @@ static void tied_slides_move_as_one_coordinate(void **state)
     (void)state;
     for (int tie_variant = 0; tie_variant < 6; tie_variant++) {
         const double h = 1e-3, c = tie_variant % 3 - 1.5, offset = 0.01;
-        const int leading_slide = tie_variant / 3, follower = 1 - leading_slide;
+        const int leading_slide_index = tie_variant / 3, follower = 1 - leading_slide_index;
         struct tact_link_def link_definitions[2] = {make_child_link(-1, TACT_JOINT_SLIDE),
                                                     make_child_link(0, TACT_JOINT_SLIDE)};
         struct world_scene s;
-        link_definitions[leading_slide].stiffness = 300.0;
-        link_definitions[leading_slide].damping = 2.0;
+        link_definitions[leading_slide_index].stiffness = 300.0;
+        link_definitions[leading_slide_index].damping = 2.0;
         link_definitions[follower].stiffness = 80.0;
         link_definitions[follower].armature = 0.05;
-        link_definitions[follower].mimic = 1 + leading_slide;
+        link_definitions[follower].mimic = 1 + leading_slide_index;
         link_definitions[follower].multiplier = c;
         link_definitions[follower].offset = link_definitions[follower].start = offset;
-        struct tact_hand *hand = open_hand(&s, h, no_weight, link_definitions, 2);
+        struct tact_hand *hand = open_hand_scene(&s, h, no_weight, link_definitions, 2);
         const struct tact_hand_state q = tact_hand_state(hand);
         /* displacement of the first mass for a unit of the common coordinate */
-        const double first = leading_slide ? c : 1.0;
+        const double first = leading_slide_index ? c : 1.0;
         const double mass = 0.1 * first * first + 0.1 * (1.0 + c) * (1.0 + c) +
                             link_definitions[follower].armature * c * c;
         double x = 0.0, v = 0.0;
-        q.target[leading_slide] = 0.02;
+        q.target[leading_slide_index] = 0.02;
         q.target[follower] = 0.015;
         for (int k = 0; k < 400; k++) {
             const double force = 300.0 * (0.02 - x) + c * 80.0 * (0.015 - offset - c * x);
             v = (mass * v + h * force) / (mass + h * 2.0 + h * h * (300.0 + c * c * 80.0));
             x += h * v;
             step_scene(&s);
-            assert_true(fabs(q.q[leading_slide] - x) < 1e-12);
+            assert_true(fabs(q.q[leading_slide_index] - x) < 1e-12);
             assert_true(fabs(q.q[follower] - offset - c * x) < 1e-14);
         }
         assert_true(fabs(x) > 1e-3);
@@ -197,16 +197,16 @@ static void tendon_drive_exerts_one_force_along_the_tendon(void **state)
     link_definitions[0].start = 0.01;
     link_definitions[0].tendon = terms;
     link_definitions[0].tendon_count = 2;
-    struct tact_hand *hand = open_hand(&s, h, no_weight, link_definitions, 2);
+    struct tact_hand *hand = open_hand_scene(&s, h, no_weight, link_definitions, 2);
     const struct tact_hand_state q = tact_hand_state(hand);
     assert_true(q.target[0] == 2.0 * 0.01);
     q.target[0] = 0.08;
-    int ticks_of_drive_at_limit = 0;
+    int drive_limit_tick_count = 0;
     for (int k = 0; k < 300; k++) {
         const double spring = 40.0 * (0.08 - length);
         double force =
             (spring - (h * 40.0 + 0.5) * rate) / (1.0 + h * inverse_mass * (h * 40.0 + 0.5));
-        ticks_of_drive_at_limit += force > 1.0;
+        drive_limit_tick_count += force > 1.0;
         force = fmin(force, 1.0);
         rate += h * inverse_mass * force;
         length += h * rate;
@@ -221,7 +221,7 @@ static void tendon_drive_exerts_one_force_along_the_tendon(void **state)
         assert_true(held[0] == (fabs(force) == 1.0) && held[1] == held[0]);
         assert_true((left < 0.0) == held[0]);
     }
-    assert_true(ticks_of_drive_at_limit > 3 && ticks_of_drive_at_limit < 290);
+    assert_true(drive_limit_tick_count > 3 && drive_limit_tick_count < 290);
     close_scene(&s);
 }
 
@@ -238,7 +238,7 @@ static void following_finger_has_the_grip_margin_of_its_leader(void **state)
     link_definitions[0].limit = 1.0;
     link_definitions[1].mimic = 1;
     link_definitions[1].multiplier = -0.5;
-    struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, link_definitions, 3);
+    struct tact_hand *hand = open_hand_scene(&s, 1e-3, no_weight, link_definitions, 3);
     /* the drive must exert 3 N, beyond its limit of 1 N, then 0.3 N */
     for (int k = 0; k < 2; k++) {
         int held[3];
@@ -256,13 +256,13 @@ static void following_finger_has_the_grip_margin_of_its_leader(void **state)
 
 /* A tree in which about every third link starts a branch, some joints follow others anywhere in it,
  * and some drives act on tendons of up to three joints. */
-static struct tact_hand *random_tied_hand(int n, double transform[JOINTS][JOINTS],
+static struct tact_hand *random_tied_hand(int n, double full_from_reduced_matrix[JOINTS][JOINTS],
                                           struct tact_link_def *link_definitions,
                                           struct tact_tendon_term terms[JOINTS][3])
 {
     struct tact_pose base = random_pose(0.1);
     struct tact_hand *hand;
-    memset(transform, 0, sizeof(double[JOINTS][JOINTS]));
+    memset(full_from_reduced_matrix, 0, sizeof(double[JOINTS][JOINTS]));
     for (int i = 0; i < n; i++) {
         int starts_branch = uniform(0, 1) < 0.3;
         link_definitions[i] =
@@ -294,7 +294,7 @@ static struct tact_hand *random_tied_hand(int n, double transform[JOINTS][JOINTS
         }
     }
     for (int i = 0; i < n; i++) {
-        transform[i][link_definitions[i].mimic ? link_definitions[i].mimic - 1 : i] =
+        full_from_reduced_matrix[i][link_definitions[i].mimic ? link_definitions[i].mimic - 1 : i] =
             link_definitions[i].mimic ? link_definitions[i].multiplier : 1.0;
     }
     assert_int_equal(tact_hand_create(link_definitions, n, &base, &hand), 0);
@@ -330,27 +330,28 @@ static void joint_matrix_with_drives(struct tact_hand *hand,
 /* Solves for all joints by x = T (T^T F T)^-1 T^T x with LAPACK; T: from free coordinates to
  * joints, F: full matrix. */
 static void solve_reduced_densely(int n, double full[JOINTS][JOINTS],
-                                  double transform[JOINTS][JOINTS], double *x)
+                                  double full_from_reduced_matrix[JOINTS][JOINTS], double *x)
 {
     double reduced[JOINTS * JOINTS] = {0}, right[JOINTS] = {0};
     for (int a = 0; a < n; a++) {
         for (int b = 0; b < n; b++) {
             for (int i = 0; i < n; i++) {
                 for (int j = 0; j < n; j++) {
-                    reduced[a * n + b] += transform[i][a] * full[i][j] * transform[j][b];
+                    reduced[a * n + b] += full_from_reduced_matrix[i][a] * full[i][j] *
+                                          full_from_reduced_matrix[j][b];
                 }
             }
-            right[a] += transform[b][a] * x[b];
+            right[a] += full_from_reduced_matrix[b][a] * x[b];
         }
     }
     for (int a = 0; a < n; a++) { /* joints that follow others are no coordinates of their own */
-        reduced[a * n + a] += transform[a][a] == 0.0 ? 1.0 : 0.0;
+        reduced[a * n + a] += full_from_reduced_matrix[a][a] == 0.0 ? 1.0 : 0.0;
     }
     assert_int_equal(LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, 1, reduced, n, right, 1), 0);
     for (int i = 0; i < n; i++) {
         x[i] = 0.0;
         for (int a = 0; a < n; a++) {
-            x[i] += transform[i][a] * right[a];
+            x[i] += full_from_reduced_matrix[i][a] * right[a];
         }
     }
 }
@@ -362,10 +363,12 @@ static void tied_hand_solves_as_lapack_on_the_reduced_matrix(void **state)
     int tied_joint_count = 0, tendon_drive_count = 0;
     for (int tree_index = 0; tree_index < TREES; tree_index++) {
         const int n = 1 + tree_index % JOINTS;
-        double full[JOINTS][JOINTS], transform[JOINTS][JOINTS], x[JOINTS], y[JOINTS], size = 0.0;
+        double full[JOINTS][JOINTS], full_from_reduced_matrix[JOINTS][JOINTS], x[JOINTS], y[JOINTS],
+            size = 0.0;
         struct tact_link_def link_definitions[JOINTS];
         struct tact_tendon_term terms[JOINTS][3];
-        struct tact_hand *hand = random_tied_hand(n, transform, link_definitions, terms);
+        struct tact_hand *hand =
+            random_tied_hand(n, full_from_reduced_matrix, link_definitions, terms);
         assert_int_equal(tact_hand_free_velocity(hand, 1e-2, weight, NULL), 0);
         joint_matrix_with_drives(hand, link_definitions, 1e-2, full);
         for (int i = 0; i < n; i++) {
@@ -373,7 +376,7 @@ static void tied_hand_solves_as_lapack_on_the_reduced_matrix(void **state)
             tied_joint_count += link_definitions[i].mimic > 0;
             tendon_drive_count += link_definitions[i].tendon_count > 1;
         }
-        solve_reduced_densely(n, full, transform, y);
+        solve_reduced_densely(n, full, full_from_reduced_matrix, y);
         tact_hand_solve(hand, x, 1);
         for (int i = 0; i < n; i++) {
             size = fmax(size, fabs(y[i]));
@@ -393,7 +396,7 @@ static void tied_hand_solves_as_lapack_on_the_reduced_matrix(void **state)
 static void thrown_chains_keep_joint_ties_to_rounding(void **state)
 {
     (void)state;
-    int stops = 0;
+    int ticks_with_joint_at_stop = 0;
     for (int run = 0; run < 12; run++) {
         struct tact_link_def link_definitions[5];
         struct world_scene s;
@@ -408,7 +411,7 @@ static void thrown_chains_keep_joint_ties_to_rounding(void **state)
         link_definitions[2].multiplier = uniform(-2.0, 2.0);
         link_definitions[3].mimic = 1 + 4;
         link_definitions[3].multiplier = uniform(0.3, 1.5);
-        struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, link_definitions, 5);
+        struct tact_hand *hand = open_hand_scene(&s, 1e-3, no_weight, link_definitions, 5);
         const struct tact_hand_state q = tact_hand_state(hand);
         q.v[0] = uniform(-8.0, 8.0);
         q.v[1] = uniform(-8.0, 8.0);
@@ -422,12 +425,12 @@ static void thrown_chains_keep_joint_ties_to_rounding(void **state)
             for (int i = 1; i < 5; i++) {
                 assert_true(q.q[i] > -0.5 - 1e-12 && q.q[i] < 0.7 + 1e-12);
             }
-            stops += q.stop[1] != 0.0 || q.stop[3] != 0.0;
+            ticks_with_joint_at_stop += q.stop[1] != 0.0 || q.stop[3] != 0.0;
         }
-        assert_int_equal(s.unsolved, 0);
+        assert_int_equal(s.unsolved_ticks, 0);
         close_scene(&s);
     }
-    assert_true(stops > 0);
+    assert_true(ticks_with_joint_at_stop > 0);
 }
 
 static void invalid_joint_ties_are_refused(void **state)

@@ -18,15 +18,15 @@ struct guarded_mass {
     double sign, period, x, v, force;
     /* farthest position at which a force other than 0 was written */
     double farthest_forced_position;
-    int64_t written_ns;
-    int zeros, trips, is_tripped;
+    int64_t last_write_ns;
+    int zero_force_count, trips, is_tripped;
 };
 
 static const double mass = 0.1, damping = 1.0, travel = 0.03, limit = 8.0;
 
 /* Simulated clock: the time that was slept, without sleeping, and in one test plus the processor
  * time that a fit takes. */
-static int64_t slept_ns;
+static int64_t simulated_sleep_ns;
 static int clock_includes_processor_time;
 
 int64_t __wrap_tact_clock_now(void);
@@ -38,13 +38,13 @@ int64_t __wrap_tact_clock_now(void)
     if (clock_includes_processor_time) {
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     }
-    return slept_ns + (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return simulated_sleep_ns + (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 void __wrap_tact_clock_sleep_until(int64_t time_ns)
 {
     const int64_t now = tact_clock_now();
-    slept_ns += time_ns > now ? time_ns - now : 0;
+    simulated_sleep_ns += time_ns > now ? time_ns - now : 0;
 }
 
 static void read_guarded_mass(void *self, uint64_t tick, double t, int64_t now_ns,
@@ -53,55 +53,56 @@ static void read_guarded_mass(void *self, uint64_t tick, double t, int64_t now_n
     struct guarded_mass *m = self;
     (void)tick;
     (void)t;
-    const int guard_trips = !m->is_tripped && now_ns - m->written_ns > GUARD_NS;
-    m->trips += guard_trips;
-    m->zeros = guard_trips ? 0 : m->zeros;
-    m->is_tripped = (m->is_tripped || guard_trips) && m->zeros < GUARD_ZEROS;
+    const int does_guard_trip = !m->is_tripped && now_ns - m->last_write_ns > GUARD_NS;
+    m->trips += does_guard_trip;
+    m->zero_force_count = does_guard_trip ? 0 : m->zero_force_count;
+    m->is_tripped = (m->is_tripped || does_guard_trip) && m->zero_force_count < GUARD_ZEROS;
     const double force = m->is_tripped ? 0.0 : m->sign * m->force;
-    const double velocity_decay = exp(-damping * m->period / mass), final_speed = force / damping;
-    m->x +=
-        final_speed * m->period + (m->v - final_speed) * (1.0 - velocity_decay) * mass / damping;
-    m->v = final_speed + (m->v - final_speed) * velocity_decay;
+    const double velocity_decay_factor = exp(-damping * m->period / mass),
+                 final_speed = force / damping;
+    m->x += final_speed * m->period +
+            (m->v - final_speed) * (1.0 - velocity_decay_factor) * mass / damping;
+    m->v = final_speed + (m->v - final_speed) * velocity_decay_factor;
     in->state = m->is_tripped ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
     in->channel[0] = m->x;
 }
 
-static void write_mass(void *self, const double *out, int64_t now_ns)
+static void write_guarded_mass(void *self, const double *out, int64_t now_ns)
 {
     struct guarded_mass *m = self;
     m->force = out[0];
-    m->written_ns = now_ns;
-    m->zeros = out[0] == 0.0 ? m->zeros + 1 : 0;
+    m->last_write_ns = now_ns;
+    m->zero_force_count = out[0] == 0.0 ? m->zero_force_count + 1 : 0;
     if (out[0] != 0.0) {
         m->farthest_forced_position = fmax(m->farthest_forced_position, fabs(m->x));
     }
 }
 
-static const struct tact_device_ops ops = {.read = read_guarded_mass, .write = write_mass};
+static const struct tact_device_ops ops = {.read = read_guarded_mass, .write = write_guarded_mass};
 static struct guarded_mass m;
 static const struct tact_device device = {.ops = &ops, .self = &m};
 
 static struct haptic_axis open_haptic_axis(double sign, double x)
 {
     m = (struct guarded_mass){.sign = sign, .period = 1e-3, .x = x};
-    m.written_ns = tact_clock_now();
+    m.last_write_ns = tact_clock_now();
     return (struct haptic_axis){.device = &device,
                                 .limit = limit,
                                 .max_travel = travel,
                                 .period = 1e-3,
-                                .is_paced = 1,
+                                .is_paced_by_clock = 1,
                                 .start_ns = tact_clock_now()};
 }
 
 static void settling_stops_an_axis_that_its_force_drives_away(void **state)
 {
     (void)state;
-    for (int beyond = 0; beyond < 2; beyond++) {
-        const double first = beyond ? 2.0 * travel : 0.5 * travel;
+    for (int is_start_beyond_travel = 0; is_start_beyond_travel < 2; is_start_beyond_travel++) {
+        const double first = is_start_beyond_travel ? 2.0 * travel : 0.5 * travel;
         const double bound = 1.2 * fmax(first, travel);
         for (int sign = -1; sign <= 1; sign += 2) {
             struct haptic_axis axis = open_haptic_axis(sign, first);
-            const int code = settle_haptic_axis(&axis, 2.0 * limit / travel, 0.0);
+            const int code = return_haptic_axis_to_start(&axis, 2.0 * limit / travel, 0.0);
             assert_int_equal(code, sign > 0 ? EXIT_GOOD : EXIT_BAD);
             assert_true(m.farthest_forced_position <= bound);
             assert_true(m.force == 0.0);
@@ -128,7 +129,7 @@ static void guard_that_trips_while_the_loop_pauses_is_armed_again(void **state)
     double position;
     clock_includes_processor_time = 1;
     struct haptic_axis axis = open_haptic_axis(1.0, 0.0);
-    slept_ns += 1000000000;
+    simulated_sleep_ns += 1000000000;
     assert_int_equal(identify_haptic_axis(&axis, &found), EXIT_GOOD);
     assert_int_equal(m.trips, 2);
     assert_int_equal(step_haptic_axis(&axis, &position), EXIT_GOOD);
@@ -153,13 +154,13 @@ static void wall_tests_without_a_stability_limit_are_marked(void **state)
     found.damping = 100.0 * damping;
     assert_int_equal(measure_stable_wall_stiffness(&axis, &found, &width), EXIT_GOOD);
     assert_true(isnan(width.stiffness[0]));
-    assert_true(fabs(width.unstable_stiffness[0] - 0.25 * width.analytic_limit[0]) <
-                1e-9 * width.analytic_limit[0]);
+    assert_true(fabs(width.unstable_stiffness[0] - 0.25 * width.analytic_stiffness_limit[0]) <
+                1e-9 * width.analytic_stiffness_limit[0]);
     /* the last virtual wall has a fifth of the stiffness at the stability limit */
     found.damping = 0.01 * damping;
     assert_int_equal(measure_stable_wall_stiffness(&axis, &found, &width), EXIT_GOOD);
     assert_true(isnan(width.unstable_stiffness[0]) &&
-                width.stiffness[0] > 19.0 * width.analytic_limit[0]);
+                width.stiffness[0] > 19.0 * width.analytic_stiffness_limit[0]);
 }
 
 static void signal_ends_the_force_on_a_haptic_axis(

@@ -38,11 +38,11 @@ static int open_device(struct tact_haptic_device *self,
 
 static int read_simulated_haptic_device(struct tact_haptic_device *self)
 {
-    static bool is_opened;
+    static bool is_device_open;
     (void)self;
-    now_ns += is_opened ? 0 : 2000000000; /* the first call that opens the device takes 2 s */
-    is_opened = true;
-    advance_time_with_stall(DEVICE_CALL_NS);
+    now_ns += is_device_open ? 0 : 2000000000; /* the first call that opens the device takes 2 s */
+    is_device_open = true;
+    advance_simulated_time_with_stall(DEVICE_CALL_NS);
     return 0;
 }
 
@@ -65,7 +65,7 @@ static const struct tact_haptic_ops ops = {.open = open_device,
                                            .write = write_simulated_haptic_device,
                                            .close = close_device};
 
-int tact_haptic_load(struct tact_haptic_device *self, int maker, char *why, size_t size)
+int tact_haptic_load_library(struct tact_haptic_device *self, int maker, char *why, size_t size)
 {
     (void)maker;
     (void)why;
@@ -84,7 +84,7 @@ static void guard_stalls_cause_no_force_step_on_a_haptic_device(void **state)
     loop.send = send_haptic_force;
     /* [N] of a coupling of 400 N/m, 12 mm into a wall: a twelfth is that of 1 mm */
     loop.full = 4.8;
-    page.head.timeout_ns = page.device_choice.timeout_ns = GUARD_TIMEOUT_NS;
+    page.head.timeout_ns = page.haptic_device_choice.timeout_ns = GUARD_TIMEOUT_NS;
     atomic_store(&page.head.period_ns, CONTROLLER_PERIOD_NS);
     tact_guard_serve_haptic(&page, &requests);
     check_forces_of_device();
@@ -118,7 +118,7 @@ static void force_ramps_in_after_a_gap_in_the_guard(void **state)
     tact_guard_limit_rise_after_gap(&gap, other, now, GUARD_TIMEOUT_NS);
     assert_true(fabs(gap.sent[0] + 0.2) < 1e-9 && gap.sent[4] == 0.3);
     gap = half;
-    now = gap.last_choice_ns;
+    now = gap.last_value_time_ns;
     for (int i = 0; i < 8; i++) {
         tact_guard_limit_rise_after_gap(&gap, later, now += GUARD_TIMEOUT_NS, GUARD_TIMEOUT_NS);
     }
@@ -141,7 +141,7 @@ static void reversed_force_rises_from_zero_late_in_a_ramp(void **state)
     const double most = 2.0 / 40 + 1e-6;
     (void)state;
     for (int k = 0; k < 3; k++) {
-        struct tact_guard_rise_limit gap = {.parts = 2, .last_choice_ns = 1000};
+        struct tact_guard_rise_limit gap = {.parts = 2, .last_value_time_ns = 1000};
         int64_t now = 1000 + 20 * GUARD_TIMEOUT_NS;
         assert_true(tact_guard_limit_rise_after_gap(&gap, pressed, now, GUARD_TIMEOUT_NS));
         for (int i = 0; i < 37; i++) {
@@ -172,32 +172,32 @@ enum { GUARD_CYCLES_PER_TICK = 10, TICKS_OF_BURST = 50 };
 static void run_guard_cycle(struct tact_guard_rise_limit *gap, const double *force,
                             uint32_t *heartbeat_number, uint32_t more, int64_t *now)
 {
-    const int64_t tick_ns = GUARD_TIMEOUT_NS / 4;
-    tact_guard_detect_heartbeat_burst(gap, *heartbeat_number += more, tick_ns,
-                                      *now += tick_ns / GUARD_CYCLES_PER_TICK);
+    const int64_t tick_period_ns = GUARD_TIMEOUT_NS / 4;
+    tact_guard_detect_heartbeat_burst(gap, *heartbeat_number += more, tick_period_ns,
+                                      *now += tick_period_ns / GUARD_CYCLES_PER_TICK);
     tact_guard_limit_rise_after_gap(gap, force, *now, GUARD_TIMEOUT_NS);
 }
 
 /* Largest step of a force that rises by 2 N in a burst of 50 heartbeats, which the guard handles in
  * so many cycles, and arrives in the end [N]. Before it heartbeats are on time, and the force is 0,
  * or rises slowly and is sent as it is. */
-static double largest_step_in_burst(int gap_cycles, int rises_before_gap)
+static double largest_force_step_in_burst(int heartbeat_gap_cycles, int does_force_rise_before_gap)
 {
     struct tact_guard_rise_limit gap = {.parts = 2};
-    double force[6] = {rises_before_gap ? 0.2 : 0.0}, last, step = 0.0;
+    double force[6] = {does_force_rise_before_gap ? 0.2 : 0.0}, last, step = 0.0;
     uint32_t heartbeat_number = 0;
     int64_t now = 1000;
     for (int i = 0; i < 300; i++) {
-        force[0] += rises_before_gap ? 1e-3 : 0.0;
+        force[0] += does_force_rise_before_gap ? 1e-3 : 0.0;
         run_guard_cycle(&gap, force, &heartbeat_number, i % GUARD_CYCLES_PER_TICK == 0, &now);
         assert_true(gap.sent[0] == force[0]);
     }
     last = gap.sent[0];
     for (int i = 0; i < 1200; i++) {
-        const int is_heartbeat_burst = i < gap_cycles;
-        force[0] += is_heartbeat_burst ? 2.0 / gap_cycles : 0.0;
+        const int is_heartbeat_burst = i < heartbeat_gap_cycles;
+        force[0] += is_heartbeat_burst ? 2.0 / heartbeat_gap_cycles : 0.0;
         run_guard_cycle(&gap, force, &heartbeat_number,
-                        is_heartbeat_burst ? (uint32_t)(TICKS_OF_BURST / gap_cycles)
+                        is_heartbeat_burst ? (uint32_t)(TICKS_OF_BURST / heartbeat_gap_cycles)
                                            : i % GUARD_CYCLES_PER_TICK == 0,
                         &now);
         step = fmax(step, gap.sent[0] - last);
@@ -213,10 +213,13 @@ static double largest_step_in_burst(int gap_cycles, int rises_before_gap)
 static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
 {
     (void)state;
-    for (int gap_cycles = 1; gap_cycles <= 25; gap_cycles += 6) {
-        for (int rises_before_gap = 0; rises_before_gap < 2; rises_before_gap++) {
-            const double step = largest_step_in_burst(gap_cycles, rises_before_gap);
-            print_message("burst in %d cycles: largest step %.4f N of 2 N\n", gap_cycles, step);
+    for (int heartbeat_gap_cycles = 1; heartbeat_gap_cycles <= 25; heartbeat_gap_cycles += 6) {
+        for (int does_force_rise_before_gap = 0; does_force_rise_before_gap < 2;
+             does_force_rise_before_gap++) {
+            const double step =
+                largest_force_step_in_burst(heartbeat_gap_cycles, does_force_rise_before_gap);
+            print_message("burst in %d cycles: largest step %.4f N of 2 N\n", heartbeat_gap_cycles,
+                          step);
             assert_true(step < 2.0 * 5.0 /
                                    TICKS_OF_BURST); /* the force that five ticks of the burst add */
         }
@@ -226,7 +229,7 @@ static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
 /* A number of heartbeats that no loop can have sent, as in a damaged page, is a burst too. */
 static void impossible_heartbeat_counts_are_bursts(void **state)
 {
-    struct tact_guard_rise_limit gap = {.parts = 2, .last_choice_ns = 1000};
+    struct tact_guard_rise_limit gap = {.parts = 2, .last_value_time_ns = 1000};
     const double pressed[6] = {2.0};
     (void)state;
     for (uint32_t i = 1; i <= 8; i++) {

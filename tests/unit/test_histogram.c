@@ -29,11 +29,11 @@ static int compare_integers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void assert_close(int64_t got, int64_t expected, double relative)
+static void assert_close(int64_t got, int64_t expected, double relative_tolerance)
 {
-    if (fabs((double)(got - expected)) > relative * (double)llabs(expected)) {
+    if (fabs((double)(got - expected)) > relative_tolerance * (double)llabs(expected)) {
         fail_msg("got %lld, expected %lld within %g", (long long)got, (long long)expected,
-                 relative);
+                 relative_tolerance);
     }
 }
 

@@ -16,7 +16,7 @@
 #include "support/world_scene.h"
 #include "support/worst.h"
 
-static const double G = 9.81, MASS = 0.2, LENGTH = 0.1, INERTIA = 3e-4;
+static const double G = 9.81, ROTOR_MASS = 0.2, LENGTH = 0.1, INERTIA = 3e-4;
 static const double tick_periods[] = {5e-4, 1e-3, 2e-3};
 
 /* A rod that hangs from a hinge about y at joint value 0. */
@@ -26,15 +26,15 @@ static struct tact_link_def make_pendulum_link(void)
                                   .joint = TACT_JOINT_HINGE,
                                   .axis = {0, 1, 0},
                                   .origin = tact_pose_identity(),
-                                  .mass = MASS,
+                                  .mass = ROTOR_MASS,
                                   .center = {0, 0, -LENGTH},
                                   .inertia = {INERTIA, INERTIA, 1e-5, 0, 0, 0}};
 }
 
 /* Creates a world of one hand. */
-static struct tact_hand *open_hand(struct world_scene *s, double h,
-                                   const struct tact_link_def *link_definitions, int count,
-                                   int weightless)
+static struct tact_hand *open_hand_scene(struct world_scene *s, double h,
+                                         const struct tact_link_def *link_definitions, int count,
+                                         int weightless)
 {
     struct tact_world_options options = tact_world_options_default();
     const struct tact_pose base = tact_pose_identity();
@@ -67,14 +67,14 @@ static void pendulum_rests_on_its_joint_stop(void **state)
         def.lower = i % 2 ? stop : -2.0;
         def.upper = i % 2 ? 2.0 : stop;
         def.start = 1.5 * side;
-        struct tact_hand *hand = open_hand(&s, h, &def, 1, 0);
+        struct tact_hand *hand = open_hand_scene(&s, h, &def, 1, 0);
         const struct tact_hand_state q = tact_hand_state(hand);
         double peak_joint_rate = 0.0;
         while (q.stop[0] == 0.0) {
             peak_joint_rate = fmax(peak_joint_rate, fabs(q.v[0]));
             step_scene(&s);
         }
-        const double j = INERTIA + MASS * LENGTH * LENGTH, weight = MASS * G * LENGTH;
+        const double j = INERTIA + ROTOR_MASS * LENGTH * LENGTH, weight = ROTOR_MASS * G * LENGTH;
         /* speed from the height that the pendulum has lost; the integrator's error is of first
          * order */
         assert_near(peak_joint_rate, sqrt(2.0 * weight * (cos(stop) - cos(1.5)) / j), 40.0 * h);
@@ -86,7 +86,7 @@ static void pendulum_rests_on_its_joint_stop(void **state)
             assert_near(q.reaction[0], weight * sin(stop), 1e-12);
             assert_true(q.stop[0] == -side);
         }
-        assert_int_equal(s.unsolved, 0);
+        assert_int_equal(s.unsolved_ticks, 0);
         close_scene(&s);
     }
 }
@@ -98,13 +98,13 @@ static void dry_joint_friction_stops_and_holds_a_rotor(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         const double h = tick_periods[i], friction = 0.05, armature = 1e-3, rate = 4.0;
-        const double j = INERTIA + MASS * LENGTH * LENGTH + armature;
+        const double j = INERTIA + ROTOR_MASS * LENGTH * LENGTH + armature;
         struct tact_link_def def = make_pendulum_link();
         struct world_scene s;
         def.friction = friction;
         def.armature = armature;
         def.stiffness = 1e-3; /* the drive's gain is so small that its target acts as a torque */
-        struct tact_hand *hand = open_hand(&s, h, &def, 1, 1);
+        struct tact_hand *hand = open_hand_scene(&s, h, &def, 1, 1);
         const struct tact_hand_state q = tact_hand_state(hand);
         q.v[0] = rate;
         const int ticks = (int)ceil(rate * j / friction / h);
@@ -135,13 +135,13 @@ static void dry_joint_friction_stops_and_holds_a_rotor(void **state)
 static void viscous_joint_friction_slows_a_rotor(void **state)
 {
     (void)state;
-    const double h = 1e-3, viscous = 0.02, j = INERTIA + MASS * LENGTH * LENGTH;
+    const double h = 1e-3, viscous = 0.02, j = INERTIA + ROTOR_MASS * LENGTH * LENGTH;
     struct tact_link_def def = make_pendulum_link();
     struct world_scene s;
     def.viscous = viscous;
     def.limit = 1e-9;
     def.stiffness = 1.0;
-    struct tact_hand *hand = open_hand(&s, h, &def, 1, 1);
+    struct tact_hand *hand = open_hand_scene(&s, h, &def, 1, 1);
     const struct tact_hand_state q = tact_hand_state(hand);
     q.v[0] = 10.0;
     for (int k = 0; k < 300; k++) {
@@ -158,12 +158,13 @@ static void joint_armature_slows_a_swing(void **state)
 {
     (void)state;
     const double h = 1e-3, armature = 4e-3;
-    const double j = INERTIA + MASS * LENGTH * LENGTH + armature, weight = MASS * G * LENGTH;
+    const double j = INERTIA + ROTOR_MASS * LENGTH * LENGTH + armature,
+                 weight = ROTOR_MASS * G * LENGTH;
     struct tact_link_def def = make_pendulum_link();
     struct world_scene s;
     def.armature = armature;
     def.start = 1e-3;
-    struct tact_hand *hand = open_hand(&s, h, &def, 1, 0);
+    struct tact_hand *hand = open_hand_scene(&s, h, &def, 1, 0);
     const struct tact_hand_state q = tact_hand_state(hand);
     double first = 0.0, last = 0.0;
     int crossings = 0;
@@ -227,7 +228,7 @@ static void simulate_thrown_tree(const struct tact_link_def *link_definitions, d
                                  struct worst worst[3])
 {
     struct world_scene s;
-    struct tact_hand *hand = open_hand(&s, h, link_definitions, JOINTS, trial % 2);
+    struct tact_hand *hand = open_hand_scene(&s, h, link_definitions, JOINTS, trial % 2);
     const struct tact_hand_state q = tact_hand_state(hand);
     for (int i = 0; i < JOINTS; i++) {
         q.v[i] = uniform(-1, 1) * (link_definitions[i].joint == TACT_JOINT_SLIDE ? 0.3 : 10.0);
@@ -249,16 +250,16 @@ static void simulate_thrown_tree(const struct tact_link_def *link_definitions, d
                         (kinetic_energy_by_mass_matrix(hand, q.v) - most) / (most + 1e-20), trial);
         for (int i = 0; i < JOINTS; i++) {
             if (link_definitions[i].lower < link_definitions[i].upper) {
-                double beyond =
+                double distance_beyond_stop =
                     fmax(link_definitions[i].lower - q.q[i], q.q[i] - link_definitions[i].upper);
-                record_if_worst(&worst[1], beyond, trial);
+                record_if_worst(&worst[1], distance_beyond_stop, trial);
             } else {
                 record_if_worst(&worst[2], fabs(q.reaction[i]) - link_definitions[i].friction,
                                 trial);
             }
         }
     }
-    assert_int_equal(s.unsolved, 0);
+    assert_int_equal(s.unsolved_ticks, 0);
     close_scene(&s);
 }
 

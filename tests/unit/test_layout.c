@@ -65,7 +65,7 @@ static void names_that_occur_often_are_numbered_in_order(void **state)
     enum { MANY = 100000, LONG_NAMES = 500 };
     char name[TACT_FIELD_NAME + 8];
     struct tact_layout layout = {0};
-    clock_t began = clock();
+    clock_t layout_start_clock = clock();
 
     assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, "a_7", NULL, 1), 0);
     for (int i = 1; i <= MANY; i++) {
@@ -84,11 +84,11 @@ static void names_that_occur_often_are_numbered_in_order(void **state)
     for (int i = 0; i < MANY; i++) {
         snprintf(name + TACT_FIELD_NAME - 4, 4, "%03d", i % LONG_NAMES);
         assert_int_equal(tact_layout_add(&layout, TACT_FIELD_INPUT, name, NULL, 1), i + 3);
-        const struct tact_field *added = &layout.fields[i + 3];
-        assert_ptr_equal(tact_layout_find(&layout, added->name), added);
+        const struct tact_field *added_field = &layout.fields[i + 3];
+        assert_ptr_equal(tact_layout_find(&layout, added_field->name), added_field);
     }
     tact_layout_free(&layout);
-    double seconds = (double)(clock() - began) / CLOCKS_PER_SEC;
+    double seconds = (double)(clock() - layout_start_clock) / CLOCKS_PER_SEC;
     print_message("%d names in %.3f s\n", 2 * MANY, seconds);
     assert_true(seconds < 15.0); /* also on a slow machine, under a sanitizer */
 }

@@ -19,9 +19,10 @@
  * 400000. */
 enum { UNSOLVED = 3 };
 
-static void solve_random_cone_problems(enum kind kind, double *worst_residual, int *unsolved_count)
+static void solve_random_cone_problems(enum kind kind, double *worst_residual,
+                                       int *unsolved_problem_count)
 {
-    *unsolved_count = 0;
+    *unsolved_problem_count = 0;
     *worst_residual = 0;
     for (int n = 0; n < 10000; n++) {
         struct tact_local_problem p;
@@ -38,7 +39,7 @@ static void solve_random_cone_problems(enum kind kind, double *worst_residual, i
         double residual = largest_contact_law_violation(&p, r);
         assert_true(isfinite(residual));
         if (residual > 1e-8) {
-            (*unsolved_count)++;
+            (*unsolved_problem_count)++;
         } else {
             *worst_residual = fmax(*worst_residual, residual);
         }
@@ -49,11 +50,11 @@ static void cone_solver_solves_random_point_contacts(void **state)
 {
     (void)state;
     double worst;
-    int unsolved_count;
-    solve_random_cone_problems(POINT, &worst, &unsolved_count);
-    print_message("point patches: %d of 10000 unsolved, the others within %.1e\n", unsolved_count,
-                  worst);
-    assert_int_equal(unsolved_count, 0);
+    int unsolved_problem_count;
+    solve_random_cone_problems(POINT, &worst, &unsolved_problem_count);
+    print_message("point patches: %d of 10000 unsolved, the others within %.1e\n",
+                  unsolved_problem_count, worst);
+    assert_int_equal(unsolved_problem_count, 0);
 }
 
 /* Curve of friction over mu N and torsion over mu N k of a disc that slips and spins, by quadrature
@@ -107,14 +108,15 @@ static double distance_from_limit_curve(const struct tact_local_problem *p,
     double v1 = u[1] - d[1] * u[3], v2 = u[2] + d[0] * u[3], slip = hypot(v1, v2);
     double friction = hypot(r[1], r[2]) / force, speed = hypot(slip, k * u[3]);
     if (speed < 1e-7 * (fabs(p->b[1]) + fabs(p->b[2]) + k * fabs(p->b[3]))) {
-        double beyond = 0;
+        double excess_over_friction_limit = 0;
         for (int i = 0; i <= CURVE; i++) { /* the curve is convex: a point is outside it where it is
                                               outside one of its tangents */
             double a = 0.5 * M_PI * i / CURVE, n[2] = {cos(a), sin(a)};
             double reach = curve->f[i] * n[0] + curve->m[i] * n[1];
-            beyond = fmax(beyond, friction * n[0] + fabs(spin) * n[1] - reach);
+            excess_over_friction_limit =
+                fmax(excess_over_friction_limit, friction * n[0] + fabs(spin) * n[1] - reach);
         }
-        return beyond;
+        return excess_over_friction_limit;
     }
     double at = atan2(k * fabs(u[3]), slip) * 2 / M_PI * CURVE;
     int i = at >= CURVE ? CURVE - 1 : (int)at;
@@ -140,7 +142,7 @@ static void default_limit_surfaces_follow_their_pressure(void **state)
     static struct curve curve;
     for (int surface = TACT_SURFACE_UNIFORM; surface <= TACT_SURFACE_HERTZ; surface++) {
         double worst = 0, largest_slip_direction_error = 0, normal = 0, sum = 0;
-        int unsolved_count = 0, slips = 0;
+        int unsolved_problem_count = 0, slips = 0;
         compute_limit_curve((enum tact_surface)surface, &curve);
         for (int n = 0; n < 6000; n++) {
             struct tact_local_problem p;
@@ -153,7 +155,8 @@ static void default_limit_surfaces_follow_their_pressure(void **state)
                 tact_local_cone(&p, r);
             }
             velocity_after_impulse(&p, r, u);
-            double speed = 0, turned = 0, miss = distance_from_limit_curve(&p, &curve, r, &turned);
+            double speed = 0, turned = 0,
+                   limit_curve_distance = distance_from_limit_curve(&p, &curve, r, &turned);
             for (int i = 0; i < 3; i++) {
                 speed = fmax(speed, fabs(p.b[i]) + p.spin_arm * fabs(p.b[3 + i]));
             }
@@ -162,23 +165,23 @@ static void default_limit_surfaces_follow_their_pressure(void **state)
                 double d[2] = {-r[5] / r[0], r[4] / r[0]};
                 open = fmax(open, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);
             }
-            assert_true(isfinite(open) && isfinite(miss));
+            assert_true(isfinite(open) && isfinite(limit_curve_distance));
             if (tact_local_residual(&p, r) > 1e-8) {
-                unsolved_count++;
+                unsolved_problem_count++;
                 continue;
             }
             largest_slip_direction_error = fmax(largest_slip_direction_error, turned);
             normal = fmax(normal, open);
-            worst = fmax(worst, miss);
-            sum += miss;
-            slips += miss > 0;
+            worst = fmax(worst, limit_curve_distance);
+            sum += limit_curve_distance;
+            slips += limit_curve_distance > 0;
         }
         print_message("%s: %d of 6000 unsolved, the others within %.1e; friction and torsion "
                       "within %.2f %% of mu N of Coulomb's law, %.2f %% in the mean, direction "
                       "within %.1e\n",
-                      names[surface], unsolved_count, normal, 100 * worst, 100 * sum / 6000,
+                      names[surface], unsolved_problem_count, normal, 100 * worst, 100 * sum / 6000,
                       largest_slip_direction_error);
-        assert_in_range(unsolved_count, 0, UNSOLVED);
+        assert_in_range(unsolved_problem_count, 0, UNSOLVED);
         assert_true(slips > 1000);
         assert_true(largest_slip_direction_error <= 1e-9 && normal <= 1e-8);
         /* the bound is three times the error of the fitted limit surface */
@@ -190,22 +193,22 @@ static void cone_solver_solves_random_ellipse_patches(void **state)
 {
     (void)state;
     double worst;
-    int unsolved_count;
-    solve_random_cone_problems(ELLIPSE, &worst, &unsolved_count);
-    print_message("ellipses: %d of 10000 unsolved, the others within %.1e\n", unsolved_count,
-                  worst);
-    assert_in_range(unsolved_count, 0, UNSOLVED);
+    int unsolved_problem_count;
+    solve_random_cone_problems(ELLIPSE, &worst, &unsolved_problem_count);
+    print_message("ellipses: %d of 10000 unsolved, the others within %.1e\n",
+                  unsolved_problem_count, worst);
+    assert_in_range(unsolved_problem_count, 0, UNSOLVED);
 }
 
 static void cone_solver_solves_random_polygon_patches(void **state)
 {
     (void)state;
     double worst;
-    int unsolved_count;
-    solve_random_cone_problems(POLYGON, &worst, &unsolved_count);
-    print_message("polygons: %d of 10000 unsolved, the others within %.1e\n", unsolved_count,
-                  worst);
-    assert_in_range(unsolved_count, 0, UNSOLVED);
+    int unsolved_problem_count;
+    solve_random_cone_problems(POLYGON, &worst, &unsolved_problem_count);
+    print_message("polygons: %d of 10000 unsolved, the others within %.1e\n",
+                  unsolved_problem_count, worst);
+    assert_in_range(unsolved_problem_count, 0, UNSOLVED);
 }
 
 /* Patches that become ever narrower, as below an edge that lands on a floor: little torque is
@@ -215,7 +218,7 @@ static void cone_solver_solves_thin_patches(void **state)
     (void)state;
     int all = 0;
     for (double width = 1.0; width > 1e-8; width *= 0.1) {
-        int unsolved_count = 0, edges = 0;
+        int unsolved_problem_count = 0, edges = 0;
         for (int n = 0; n < 1000; n++) {
             struct tact_local_problem p;
             double r[6] = {0};
@@ -227,12 +230,12 @@ static void cone_solver_solves_thin_patches(void **state)
                  pass++) {
                 tact_local_cone(&p, r);
             }
-            unsolved_count += !(tact_local_residual(&p, r) <= 1e-8);
+            unsolved_problem_count += !(tact_local_residual(&p, r) <= 1e-8);
             edges += r[4] != 0 && fabs(r[4]) > 0.3 * p.semi[1] * r[0];
         }
         print_message("patches %.0e of their length wide: %d of 1000 unsolved, %d lean over\n",
-                      width, unsolved_count, edges);
-        all += unsolved_count;
+                      width, unsolved_problem_count, edges);
+        all += unsolved_problem_count;
         assert_true(edges > 50); /* expected: at least 106 solved problems, at each of 114 seeds */
     }
     assert_in_range(all, 0, UNSOLVED);
@@ -296,9 +299,9 @@ static void friction_impulse_without_friction_has_a_residual(void **state)
         struct tact_local_problem p;
         double r[6] = {0};
         make_random_local_problem(&p, (enum kind)(n % 3));
-        int is_frictionless = n % 3 != POINT || n % 2;
-        p.mu = is_frictionless ? 0 : p.mu;
-        p.spin_arm = is_frictionless ? p.spin_arm : 0;
+        int is_problem_frictionless = n % 3 != POINT || n % 2;
+        p.mu = is_problem_frictionless ? 0 : p.mu;
+        p.spin_arm = is_problem_frictionless ? p.spin_arm : 0;
         tact_local_prepare(&p);
         for (int pass = 0; pass < 200 && (!pass || tact_local_residual(&p, r) > 1e-12); pass++) {
             tact_local_cone(&p, r);
@@ -306,9 +309,9 @@ static void friction_impulse_without_friction_has_a_residual(void **state)
         if (!(r[0] > 0)) {
             continue;
         }
-        worst = fmax(worst, is_frictionless ? largest_contact_law_violation(&p, r)
-                                            : tact_local_residual(&p, r));
-        int row = is_frictionless ? 1 + (n / 2) % 3 : 3;
+        worst = fmax(worst, is_problem_frictionless ? largest_contact_law_violation(&p, r)
+                                                    : tact_local_residual(&p, r));
+        int row = is_problem_frictionless ? 1 + (n / 2) % 3 : 3;
         r[row] += 0.1 * r[0] * (row == 3 ? sqrt(p.s[0] / p.s[21]) : 1);
         least = fmin(least, tact_local_residual(&p, r));
     }
@@ -325,14 +328,15 @@ static double solution_derivative_error(const struct tact_local_problem *p, cons
     static const double step = 1e-6;
     double worst = 0, size = 0;
     for (int k = 0; k < p->rows; k++) {
-        struct tact_local_problem beside = *p;
-        double solutions_beside[2][6], unit = fabs(p->b[k]) * step;
+        struct tact_local_problem problem_with_shifted_b = *p;
+        double solutions_at_both_steps[2][6], unit = fabs(p->b[k]) * step;
         int limits[2];
         for (int side = 0; side < 2; side++) {
-            memcpy(solutions_beside[side], r, sizeof solutions_beside[side]);
-            beside.b[k] = p->b[k] + (side ? unit : -unit);
-            limits[side] = tact_local_cone(&beside, solutions_beside[side]);
-            if (tact_local_residual(&beside, solutions_beside[side]) > 1e-12) {
+            memcpy(solutions_at_both_steps[side], r, sizeof solutions_at_both_steps[side]);
+            problem_with_shifted_b.b[k] = p->b[k] + (side ? unit : -unit);
+            limits[side] = tact_local_cone(&problem_with_shifted_b, solutions_at_both_steps[side]);
+            if (tact_local_residual(&problem_with_shifted_b, solutions_at_both_steps[side]) >
+                1e-12) {
                 return -1;
             }
         }
@@ -340,7 +344,8 @@ static double solution_derivative_error(const struct tact_local_problem *p, cons
             return -1;
         }
         for (int i = 0; i < p->rows; i++) {
-            double derivative_by_difference = (solutions_beside[1][i] - solutions_beside[0][i]) / 2;
+            double derivative_by_difference =
+                (solutions_at_both_steps[1][i] - solutions_at_both_steps[0][i]) / 2;
             worst =
                 fmax(worst, fabs(derivative_by_difference - slope[6 * i + k] * unit) / fabs(r[0]));
             size = fmax(size, fabs(derivative_by_difference) / fabs(r[0]));

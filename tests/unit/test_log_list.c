@@ -9,14 +9,14 @@
 #include "log_session.h"
 #include "rt/log/recover.h"
 
-#define SHAPE_COUNT 6
-#define ELEMENT_DOUBLES 4 /* number of doubles in the fields of a list element */
+#define LOGGED_SHAPE_COUNT 6
+#define DOUBLES_PER_ELEMENT 4 /* number of doubles in the fields of a list element */
 #define TICKS 600
 #define MAX_LIST_ENTRIES 8
 
-static const char *const owners[SHAPE_COUNT] = {"floor", "finger tip",        "finger tip",
-                                                "a/b#9", "\xc3\xa9t\xc3\xa9", "9"};
-static const struct tact_messages silent = {NULL, NULL};
+static const char *const owners[LOGGED_SHAPE_COUNT] = {"floor", "finger tip",        "finger tip",
+                                                       "a/b#9", "\xc3\xa9t\xc3\xa9", "9"};
+static const struct tact_messages no_messages = {NULL, NULL};
 
 static void make_layout_with_list(struct tact_layout *layout)
 {
@@ -34,10 +34,11 @@ static uint32_t shape_pairs_of_tick(uint64_t tick, uint32_t pairs[MAX_LIST_ENTRI
 {
     uint64_t seed = tick;
     uint32_t count = 0;
-    for (uint32_t a = 0; a < SHAPE_COUNT; a++) {
-        for (uint32_t b = a + 1; b < SHAPE_COUNT; b++) {
-            int wanted = next_random_of_seed(&seed) % 3 == 0 && a + b < 2 * SHAPE_COUNT - 3;
-            if (wanted && count < MAX_LIST_ENTRIES && (a + b < 2 * SHAPE_COUNT - 4 || tick > 550)) {
+    for (uint32_t a = 0; a < LOGGED_SHAPE_COUNT; a++) {
+        for (uint32_t b = a + 1; b < LOGGED_SHAPE_COUNT; b++) {
+            int wanted = next_random_of_seed(&seed) % 3 == 0 && a + b < 2 * LOGGED_SHAPE_COUNT - 3;
+            if (wanted && count < MAX_LIST_ENTRIES &&
+                (a + b < 2 * LOGGED_SHAPE_COUNT - 4 || tick > 550)) {
                 pairs[count][0] = a;
                 pairs[count++][1] = b;
             }
@@ -47,16 +48,16 @@ static uint32_t shape_pairs_of_tick(uint64_t tick, uint32_t pairs[MAX_LIST_ENTRI
 }
 
 static void expected_values_of_pair(uint64_t tick, uint32_t a, uint32_t b,
-                                    double out[ELEMENT_DOUBLES])
+                                    double out[DOUBLES_PER_ELEMENT])
 {
     uint64_t seed = tick * 1000 + a * 10 + b;
-    for (int i = 0; i < ELEMENT_DOUBLES; i++) {
+    for (int i = 0; i < DOUBLES_PER_ELEMENT; i++) {
         uint64_t bits = next_random_of_seed(&seed);
         memcpy(&out[i], &bits, sizeof bits);
     }
 }
 
-static void fill_record(uint64_t tick, struct tact_record *record)
+static void fill_list_record(uint64_t tick, struct tact_record *record)
 {
     uint32_t pairs[MAX_LIST_ENTRIES][2], count = shape_pairs_of_tick(tick, pairs);
     double *element = record->values + 4;
@@ -66,7 +67,7 @@ static void fill_record(uint64_t tick, struct tact_record *record)
         record->values[i] = (double)tick + 0.1 * i;
     }
     record->values[3] = count;
-    for (uint32_t i = 0; i < count; i++, element += TACT_ELEMENT_HEAD + ELEMENT_DOUBLES) {
+    for (uint32_t i = 0; i < count; i++, element += TACT_ELEMENT_HEAD + DOUBLES_PER_ELEMENT) {
         element[0] = pairs[i][0];
         element[1] = pairs[i][1];
         element[2] = 1 + (pairs[i][0] == 0 && pairs[i][1] == 2);
@@ -82,18 +83,18 @@ static void record_log_with_lists(const char *path, uint64_t split_bytes)
     struct tact_error err = {0};
     make_layout_with_list(&layout);
     struct tact_recorder_content content = {
-        .layout = &layout, .owners = owners, .owner_count = SHAPE_COUNT};
+        .layout = &layout, .owners = owners, .owner_count = LOGGED_SHAPE_COUNT};
     options.split_bytes = split_bytes;
     if (split_bytes) { /* the split size is such that the next file begins before the last ticks */
         options.ring_ticks = 16;
         options.chunk_bytes = 4096;
     }
-    if (tact_recorder_open(path, &options, &content, silent, &recorder, &err)) {
+    if (tact_recorder_open(path, &options, &content, no_messages, &recorder, &err)) {
         fail_msg("%s", err.text);
     }
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         tact_recorder_wait_room(recorder);
-        fill_record(tick, tact_recorder_begin(recorder));
+        fill_list_record(tick, tact_recorder_begin(recorder));
         tact_recorder_commit(recorder);
     }
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
@@ -106,7 +107,7 @@ static void expect_record_of_tick(const struct tact_log *log, const struct tact_
     const struct tact_log_pair *p;
     assert_true(r->values[1] == (double)r->tick + 0.1);
     for (size_t i = 0; (p = tact_log_pair(log, i)); i++) {
-        double expected[ELEMENT_DOUBLES] = {0.0, 0.0, 0.0, 1.0};
+        double expected[DOUBLES_PER_ELEMENT] = {0.0, 0.0, 0.0, 1.0};
         if (at < count && p->a == pairs[at][0] && p->b == pairs[at][1]) {
             expected_values_of_pair(r->tick, p->a, p->b, expected);
             at++;
@@ -125,15 +126,16 @@ static void expect_log_as_recorded(const char *path, unsigned parts)
         fail_msg("%s", err.text);
     }
     assert_true(tact_log_parts(log) >= parts);
-    assert_int_equal(tact_log_element(log)->size, ELEMENT_DOUBLES);
+    assert_int_equal(tact_log_element(log)->size, DOUBLES_PER_ELEMENT);
     const struct tact_log_pair *first = tact_log_pair(log, 0), *second = tact_log_pair(log, 1);
     assert_string_equal(first->name, "floor/finger tip");
     assert_string_equal(second->name, "floor/finger tip#2");
     assert_int_equal(first->offset, 3);
     assert_int_equal(tact_log_field(log, "floor_finger_tip_limits", &count), 6);
     assert_int_equal(count, 1);
-    assert_int_equal(tact_log_field(log, "floor_finger_tip_2_wrench", NULL), 3 + ELEMENT_DOUBLES);
-    assert_int_equal(tact_log_field(log, "floor_a_b_9_wrench", NULL), 3 + 2 * ELEMENT_DOUBLES);
+    assert_int_equal(tact_log_field(log, "floor_finger_tip_2_wrench", NULL),
+                     3 + DOUBLES_PER_ELEMENT);
+    assert_int_equal(tact_log_field(log, "floor_a_b_9_wrench", NULL), 3 + 2 * DOUBLES_PER_ELEMENT);
     for (size_t i = 1; tact_log_pair(log, i); i++) {
         const struct tact_log_pair *a = tact_log_pair(log, i - 1), *b = tact_log_pair(log, i);
         assert_true(a->a < b->a || (a->a == b->a && a->b < b->b));
@@ -230,9 +232,9 @@ static void invalid_log_lists_are_refused(void **unused)
         struct tact_recorder_content content = {
             .layout = &layout, .owners = bad, .owner_count = i == 2 ? 2 : 1};
         err = (struct tact_error){0};
-        assert_int_equal(
-            tact_recorder_open("/tmp/tact_list_none", &options, &content, silent, &recorder, &err),
-            -EINVAL);
+        assert_int_equal(tact_recorder_open("/tmp/tact_list_none", &options, &content, no_messages,
+                                            &recorder, &err),
+                         -EINVAL);
         print_message("%s\n", err.text);
         assert_non_null(strstr(err.text, i == 2 ? "name of the body or link" : "needs a capacity"));
         tact_layout_free(&layout);
@@ -253,8 +255,9 @@ static void record_too_long_for_its_ring_leaves_the_old_log(void **unused)
     make_layout_with_list(&layout);
     layout.most = TACT_RECORD_BYTES_MAX / 56 + 1;
     struct tact_recorder_content content = {
-        .layout = &layout, .owners = owners, .owner_count = SHAPE_COUNT};
-    assert_int_equal(tact_recorder_open(path, &options, &content, silent, &recorder, &err), -E2BIG);
+        .layout = &layout, .owners = owners, .owner_count = LOGGED_SHAPE_COUNT};
+    assert_int_equal(tact_recorder_open(path, &options, &content, no_messages, &recorder, &err),
+                     -E2BIG);
     print_message("%s\n", err.text);
     assert_non_null(strstr(err.text, "a list of up to 299594 contacts"));
     assert_int_equal(pread(fd, old, 8, 0), 7);
@@ -285,7 +288,7 @@ static void many_pairs_of_one_name_are_read(void **unused)
     }
     struct tact_recorder_content content = {
         .layout = &layout, .owners = names, .owner_count = MANY};
-    assert_int_equal(tact_recorder_open(path, &options, &content, silent, &recorder, &err), 0);
+    assert_int_equal(tact_recorder_open(path, &options, &content, no_messages, &recorder, &err), 0);
     struct tact_record *record = tact_recorder_begin(recorder);
     double *element = record->values + 4;
     record->tick = 0;
@@ -301,11 +304,11 @@ static void many_pairs_of_one_name_are_read(void **unused)
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     tact_layout_free(&layout);
     assert_int_equal(tact_log_open(path, &log, &err), 0);
-    const struct tact_layout *read = tact_log_layout(log);
-    assert_int_equal(read->field_count, 1 + PAIRS);
-    assert_string_equal(read->fields[1].name, "x_x_x");
-    assert_string_equal(read->fields[PAIRS].name, "x_x_x_19900");
-    record = malloc(tact_layout_bytes(read));
+    const struct tact_layout *read_layout = tact_log_layout(log);
+    assert_int_equal(read_layout->field_count, 1 + PAIRS);
+    assert_string_equal(read_layout->fields[1].name, "x_x_x");
+    assert_string_equal(read_layout->fields[PAIRS].name, "x_x_x_19900");
+    record = malloc(tact_layout_bytes(read_layout));
     assert_int_equal(tact_log_next(log, record), 1);
     const struct tact_log_pair *pair;
     for (size_t i = 0; (pair = tact_log_pair(log, i)); i++) {

@@ -39,7 +39,7 @@ static int make_stone(void **state)
     return rc;
 }
 
-static int free_stone(void **state)
+static int release_stone_mesh(void **state)
 {
     (void)state;
     tact_mesh_free(mesh);
@@ -100,7 +100,7 @@ static void shapes_beyond_the_limit_of_a_log_are_left_out_and_reported(void **st
     snprintf(expected, sizeof expected, "lacks %u of 100 shapes, the first of \"stone%u\"",
              100 - logged_shape_count, logged_shape_count);
     print_message("%s\n", received_messages.text);
-    assert_int_equal(received_messages.warnings, 1);
+    assert_int_equal(received_messages.warning_count, 1);
     assert_non_null(strstr(received_messages.text, expected));
     record_session_ticks(recorder, 0, TICKS);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
@@ -150,17 +150,18 @@ static void chunk_beyond_the_limit_of_the_reader_is_not_written(void **state)
     struct tact_mcap_writer *writer;
     uint8_t *zeros = calloc(1, (size_t)TACT_MCAP_CHUNK_LIMIT);
     assert_non_null(zeros);
-    for (int excess_bytes = 0; excess_bytes < 2; excess_bytes++) {
+    for (int excess_chunk_bytes = 0; excess_chunk_bytes < 2; excess_chunk_bytes++) {
         int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
         assert_int_equal(tact_mcap_writer_open(fd, "", "", 1, &writer), 0);
         int schema = tact_mcap_writer_schema(writer, "a", "", 0);
         int channel = tact_mcap_writer_channel(writer, schema, "/a");
         struct tact_bytes *message = tact_mcap_writer_begin_message(writer, channel, 0);
         tact_bytes_append(message, zeros,
-                          (size_t)TACT_MCAP_CHUNK_LIMIT - message->size + (size_t)excess_bytes);
+                          (size_t)TACT_MCAP_CHUNK_LIMIT - message->size +
+                              (size_t)excess_chunk_bytes);
         tact_mcap_writer_end_message(writer);
-        assert_int_equal(tact_mcap_writer_flush(writer), excess_bytes ? -EMSGSIZE : 0);
-        assert_int_equal(tact_mcap_writer_close(writer, NULL), excess_bytes ? -EMSGSIZE : 0);
+        assert_int_equal(tact_mcap_writer_flush(writer), excess_chunk_bytes ? -EMSGSIZE : 0);
+        assert_int_equal(tact_mcap_writer_close(writer, NULL), excess_chunk_bytes ? -EMSGSIZE : 0);
     }
     free(zeros);
     unlink(path);
@@ -173,5 +174,5 @@ int main(void)
         cmocka_unit_test(log_that_begins_with_a_large_scene_is_recovered),
         cmocka_unit_test(chunk_beyond_the_limit_of_the_reader_is_not_written),
     };
-    return cmocka_run_group_tests(tests, make_stone, free_stone);
+    return cmocka_run_group_tests(tests, make_stone, release_stone_mesh);
 }

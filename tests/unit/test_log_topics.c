@@ -31,9 +31,9 @@ struct copies_of_ticks {
 
 static void *duplicate_bytes(const void *data, size_t size)
 {
-    void *copy = malloc(size);
-    assert_non_null(copy);
-    return memcpy(copy, data, size);
+    void *data_copy = malloc(size);
+    assert_non_null(data_copy);
+    return memcpy(data_copy, data, size);
 }
 
 static void copy_observed_tick(void *user, struct tact_session *session,
@@ -123,8 +123,8 @@ static void read_topic_schema(struct file *f, struct tact_span content)
     assert_true(s.id < 32);
     free(f->schema_name[s.id]);
     free(f->schema_text[s.id]);
-    f->schema_name[s.id] = tact_span_copy(s.name);
-    f->schema_text[s.id] = tact_span_copy(s.data);
+    f->schema_name[s.id] = tact_span_copy_to_text(s.name);
+    f->schema_text[s.id] = tact_span_copy_to_text(s.data);
 }
 
 static void read_topic_channel(struct file *f, struct tact_span content)
@@ -221,10 +221,11 @@ static void topics_in_memory_equal_those_of_the_log(void **state)
         struct tact_topic t = tact_topics_get(f.copies_of_ticks->topics, i);
         size_t all = !strcmp(t.name, "/tact/tick") ? TICKS : TICKS / EVERY;
         /* this topic has a message only while the pair touches */
-        int touch = !strncmp(t.name, "/contacts/", 10);
+        int is_contact_topic = !strncmp(t.name, "/contacts/", 10);
         all = !strcmp(t.name, "/scene") ? 1 : all;
         printf("%s: %zu messages\n", t.name, f.compared[i]);
-        assert_true(touch ? f.compared[i] > 0 && f.compared[i] <= all : f.compared[i] == all);
+        assert_true(is_contact_topic ? f.compared[i] > 0 && f.compared[i] <= all
+                                     : f.compared[i] == all);
     }
     for (size_t i = 0; i < 32; i++) {
         free(f.schema_name[i]);

@@ -30,7 +30,7 @@ static struct tick_recorder {
     pthread_t thread;
     int scheduling_policy;
     uint64_t stall_at_tick;
-    int64_t stall_ns;     /* time that the callback sleeps at tick stall_at_tick [ns] */
+    int64_t stall_duration_ns; /* time that the callback sleeps at tick stall_at_tick [ns] */
     int64_t busy_wait_ns; /* time that the callback busy-waits at tick stall_at_tick, or at every
                              tick where busy_waits_every_tick [ns] */
     int busy_waits_every_tick;
@@ -48,7 +48,7 @@ static void busy_wait(int64_t ns)
     }
 }
 
-static void on_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
+static void record_loop_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
 {
     struct tick_recorder *s = user;
     if (s->count < MOST) {
@@ -66,8 +66,8 @@ static void on_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_
     s->page_faults_at_last_tick = thread_usage.ru_minflt + thread_usage.ru_majflt;
     s->page_faults_at_first_tick =
         s->count == 1 ? s->page_faults_at_last_tick : s->page_faults_at_first_tick;
-    if (s->stall_ns && tick == s->stall_at_tick) {
-        tact_clock_sleep_until(tact_clock_now() + s->stall_ns);
+    if (s->stall_duration_ns && tick == s->stall_at_tick) {
+        tact_clock_sleep_until(tact_clock_now() + s->stall_duration_ns);
     }
     if (s->busy_wait_ns && (s->busy_waits_every_tick || tick == s->stall_at_tick)) {
         busy_wait(s->busy_wait_ns);
@@ -82,7 +82,7 @@ static struct tact_loop_options make_loop_options(uint64_t ticks)
     struct tact_loop_options o = tact_loop_default();
     tick_recorder = (struct tick_recorder){0};
     o.ticks = ticks;
-    o.tick = on_tick;
+    o.tick = record_loop_tick;
     o.user = &tick_recorder;
     o.stop = &tick_recorder.stop;
     return o;
@@ -181,7 +181,7 @@ static void short_stall_of_the_loop_is_caught_up(void **state)
     struct tact_loop_options o = make_loop_options(300);
     o.max_backlog_ns = 1000000000; /* holds however busy the machine is */
     tick_recorder.stall_at_tick = 100;
-    tick_recorder.stall_ns = 20000000;
+    tick_recorder.stall_duration_ns = 20000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 300);
     assert_int_equal(stats.executed, 300);
@@ -198,7 +198,7 @@ static void long_stall_of_the_loop_skips_ticks_on_the_grid(void **state)
     (void)state;
     struct tact_loop_options o = make_loop_options(600);
     tick_recorder.stall_at_tick = 100;
-    tick_recorder.stall_ns = 250000000;
+    tick_recorder.stall_duration_ns = 250000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 600);
     assert_true(stats.skipped >= 249);
@@ -217,7 +217,7 @@ static void stall_past_the_end_skips_the_remaining_ticks(void **state)
     (void)state;
     struct tact_loop_options o = make_loop_options(200);
     tick_recorder.stall_at_tick = 100;
-    tick_recorder.stall_ns = 400000000;
+    tick_recorder.stall_duration_ns = 400000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 200);
     assert_int_equal(stats.executed + stats.skipped, 200);
@@ -252,9 +252,9 @@ static void on_xcpu_signal(int number)
 static void runaway_tick_blows_the_cpu_time_fuse(void **state)
 {
     (void)state;
-    struct sigaction caller_action = {.sa_handler = on_xcpu_signal}, now;
+    struct sigaction caller_signal_action = {.sa_handler = on_xcpu_signal}, now;
     struct rlimit before, after;
-    sigaction(SIGXCPU, &caller_action, NULL);
+    sigaction(SIGXCPU, &caller_signal_action, NULL);
     getrlimit(RLIMIT_RTTIME, &before);
     struct tact_loop_options o = make_loop_options(1000);
     o.realtime.fuse_us = 100000;

@@ -25,13 +25,13 @@ static uint8_t *whole;
 static size_t intact_log_size;
 
 /* Path for damaged log files: many are written, so they go to memory (/dev/shm), not to a disk. */
-static int memory = -1;
+static int memory_file_fd = -1;
 static char path[64];
 
 static void write_file(const void *data, size_t size)
 {
-    assert_int_equal(ftruncate(memory, 0), 0);
-    assert_int_equal(pwrite(memory, data, size, 0), size);
+    assert_int_equal(ftruncate(memory_file_fd, 0), 0);
+    assert_int_equal(pwrite(memory_file_fd, data, size, 0), size);
 }
 
 static int record_log_in_memory(void **state)
@@ -43,9 +43,9 @@ static int record_log_in_memory(void **state)
     struct stat status;
 
     options.chunk_ns = 50000000;
-    memory = memfd_create("log", MFD_CLOEXEC);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
-    if (memory < 0 ||
+    memory_file_fd = memfd_create("log", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory_file_fd);
+    if (memory_file_fd < 0 ||
         open_session_recorder(file, &options, (struct tact_messages){0}, &recorder) != 0)
         return -1;
     for (uint64_t i = 0; i < EVENT_COUNT; i++) {
@@ -71,7 +71,7 @@ static int free_recorded_log(void **state)
 {
     (void)state;
     free(whole);
-    close(memory);
+    close(memory_file_fd);
     return 0;
 }
 
@@ -81,10 +81,10 @@ static uint64_t count_equal_ticks(struct tact_log *log)
 {
     struct tact_record *expected = new_session_record(), *found = new_session_record();
     size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
-    uint64_t equal_ticks = 0, next = 0;
+    uint64_t equal_tick_count = 0, next = 0;
 
     for (; tact_log_next(log, found) == 1 && found->tick >= next && found->tick < TICKS;
-         equal_ticks++) {
+         equal_tick_count++) {
         fill_session_record(found->tick, expected);
         if (memcmp(expected, found, bytes) != 0)
             break;
@@ -92,7 +92,7 @@ static uint64_t count_equal_ticks(struct tact_log *log)
     }
     free(expected);
     free(found);
-    return equal_ticks;
+    return equal_tick_count;
 }
 
 /* Checks that all ticks that can be read from a damaged log equal the recorded ones; returns
@@ -136,19 +136,19 @@ struct extent {
     uint64_t ticks;
 };
 
-static size_t find_chunks(struct extent *chunks, size_t most)
+static size_t find_log_chunks(struct extent *chunks, size_t most)
 {
     uint64_t ticks = 0, length;
     size_t count = 0, end = 0;
-    uint32_t entries;
+    uint32_t message_index_entry_bytes;
 
     for (size_t at = 8; whole[at] != TACT_MCAP_DATA_END; at += 9 + length) {
         memcpy(&length, whole + at + 1, 8);
         if (whole[at] == TACT_MCAP_CHUNK)
             end = at + 9 + length;
         if (whole[at] == TACT_MCAP_MESSAGE_INDEX && whole[at + 9] == 0) {
-            memcpy(&entries, whole + at + 11, 4);
-            ticks += entries / 16;
+            memcpy(&message_index_entry_bytes, whole + at + 11, 4);
+            ticks += message_index_entry_bytes / 16;
             assert_true(count < most);
             chunks[count++] = (struct extent){end, ticks};
         }
@@ -160,7 +160,7 @@ static void truncated_log_returns_its_whole_chunks(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
-    size_t count = find_chunks(chunks, TICKS);
+    size_t count = find_log_chunks(chunks, TICKS);
     uint64_t seed = 1 ^ campaign_seed_offset();
 
     assert_in_range(count, 5, 50);
@@ -206,19 +206,19 @@ static void changed_byte_of_a_log_is_detected(void **state)
         size_t at = i < 450   ? i
                     : i < 900 ? intact_log_size - 1 - (i - 450)
                               : next_random_of_seed(&seed);
-        uint8_t flipped_bits = (uint8_t)(i % 3 == 0 ? 1U << next_random_of_seed(&seed) % 8
-                                                    : 1 + next_random_of_seed(&seed) % 255);
+        uint8_t flipped_bit_mask = (uint8_t)(i % 3 == 0 ? 1U << next_random_of_seed(&seed) % 8
+                                                        : 1 + next_random_of_seed(&seed) % 255);
         struct tact_log *log;
         at %= intact_log_size;
-        whole[at] ^= flipped_bits;
+        whole[at] ^= flipped_bit_mask;
         write_file(whole, intact_log_size);
-        whole[at] ^= flipped_bits;
+        whole[at] ^= flipped_bit_mask;
         if (tact_log_open(path, &log, NULL) != 0) {
             refused++;
             continue;
         }
         if (tact_log_state(log)->complete)
-            fail_msg("byte %zu ^ %02x was not noticed", at, flipped_bits);
+            fail_msg("byte %zu ^ %02x was not noticed", at, flipped_bit_mask);
         if (!check_readable_ticks(log))
             short_of++;
         tact_log_close(log);
@@ -233,23 +233,23 @@ static void changed_byte_of_a_log_without_end_is_detected(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
-    size_t count = find_chunks(chunks, TICKS), size = chunks[count - 1].end;
+    size_t count = find_log_chunks(chunks, TICKS), size = chunks[count - 1].end;
     uint64_t seed = 3 ^ campaign_seed_offset();
 
     for (size_t i = 0; i < 1000; i++) {
         size_t at = i < 450 ? i : next_random_of_seed(&seed) % size;
-        uint8_t flipped_bits = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
+        uint8_t flipped_bit_mask = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
         struct tact_log *log;
-        whole[at] ^= flipped_bits;
+        whole[at] ^= flipped_bit_mask;
         write_file(whole, size);
-        whole[at] ^= flipped_bits;
+        whole[at] ^= flipped_bit_mask;
         if (tact_log_open(path, &log, NULL) != 0)
             continue;
         const struct tact_log_state *found = tact_log_state(log);
         bool is_damage_noticed = found->damage_at < size && found->bytes_lost > 0;
         assert_false(found->complete);
         if (!check_readable_ticks(log) && !is_damage_noticed)
-            fail_msg("byte %zu ^ %02x was not noticed", at, flipped_bits);
+            fail_msg("byte %zu ^ %02x was not noticed", at, flipped_bit_mask);
         tact_log_close(log);
     }
 }
@@ -313,7 +313,7 @@ static void append_forged_record(struct tact_bytes *out, uint8_t opcode, const v
 }
 
 /* Appends to a forged log a chunk of these bytes with a correct checksum. */
-static void append_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
+static void append_mcap_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
 {
     struct tact_bytes content = {0};
 
@@ -353,8 +353,8 @@ static void forged_log_chunks_are_detected(void **state)
                 continue;
             }
             assert_int_equal(tact_mcap_parse_chunk(record.content, &chunk), 0);
-            size_t change_count = next_random_of_seed(&seed) % 3;
-            for (size_t c = 0; c < change_count; c++) {
+            size_t byte_change_count = next_random_of_seed(&seed) % 3;
+            for (size_t c = 0; c < byte_change_count; c++) {
                 /* Most structure of a chunk is at its front, so most changes are made there. */
                 size_t span = next_random_of_seed(&seed) % 2 ? 2000 : chunk.size;
                 size_t at = next_random_of_seed(&seed) % (span < chunk.size ? span : chunk.size);
@@ -362,7 +362,7 @@ static void forged_log_chunks_are_detected(void **state)
             }
             if (next_random_of_seed(&seed) % 20 == 0)
                 chunk.size = next_random_of_seed(&seed) % chunk.size;
-            append_chunk(&forged_log, &chunk);
+            append_mcap_chunk(&forged_log, &chunk);
         }
         tact_mcap_reader_close(&reader);
         write_file(forged_log.data, forged_log.size);

@@ -293,12 +293,13 @@ static void binary_stl_file_is_read(void **unused)
 static void random_bytes_do_not_crash_mesh_readers(void **unused)
 {
     (void)unused;
-    const char *good = "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n"
-                       "vertex 0 1 0\nendloop\nendfacet\nendsolid\nv 1 2 3\nf 1 2 3\nf -1 -1 -1\n";
+    const char *valid_stl_text =
+        "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n"
+        "vertex 0 1 0\nendloop\nendfacet\nendsolid\nv 1 2 3\nf 1 2 3\nf -1 -1 -1\n";
     for (int i = 0; i < 20000; i++) {
         char text[256];
-        size_t n = strlen(good), from = i % 2 ? 120 : 0;
-        memcpy(text, good + from, n - from);
+        size_t n = strlen(valid_stl_text), from = i % 2 ? 120 : 0;
+        memcpy(text, valid_stl_text + from, n - from);
         n -= from;
         for (int edits = 0; edits < 3; edits++) {
             text[(size_t)uniform(0.0, (double)n)] = (char)uniform(-128.0, 128.0);
@@ -340,7 +341,7 @@ static void check_hull_contains_points(const struct tact_mesh *mesh, const doubl
 }
 
 /* How far a list of points reaches along a direction. */
-static double reach_along(const double *points, size_t n, const double to[3])
+static double support_distance_along(const double *points, size_t n, const double to[3])
 {
     double most = -INFINITY;
     for (size_t i = 0; i < n; i++) {
@@ -370,8 +371,8 @@ static void points_that_coincide_have_a_hull(void **unused)
         for (int k = 0; k < 50; k++) {
             double to[4];
             random_unit_quaternion(to);
-            const double most = reach_along(p[0], POINTS, to),
-                         hull = reach_along(mesh->vertices, mesh->vertex_count, to);
+            const double most = support_distance_along(p[0], POINTS, to),
+                         hull = support_distance_along(mesh->vertices, mesh->vertex_count, to);
             assert_true(fabs(most - hull) < 1e-12);
         }
         tact_mesh_free(mesh);

@@ -151,7 +151,8 @@ static void nested_mesh_components_must_alternate_in_orientation(void **unused)
 static void mesh_with_a_corner_pulled_through_it_is_refused(void **unused)
 {
     (void)unused;
-    for (int pulls_corner_through = 0; pulls_corner_through < 2; pulls_corner_through++) {
+    for (int is_corner_pulled_through = 0; is_corner_pulled_through < 2;
+         is_corner_pulled_through++) {
         struct tact_mesh *m = make_ball_mesh(1.0, 2000);
         size_t top = 0;
         for (size_t i = 0; i < m->vertex_count; i++) {
@@ -159,15 +160,15 @@ static void mesh_with_a_corner_pulled_through_it_is_refused(void **unused)
         }
         m->vertices[3 * top] = 0.03;
         m->vertices[3 * top + 1] = 0.02;
-        m->vertices[3 * top + 2] = pulls_corner_through ? -1.5 : -0.5;
+        m->vertices[3 * top + 2] = is_corner_pulled_through ? -1.5 : -0.5;
         add_mesh_component(m, 0, 0, 0, 0);
         struct tact_mesh_defects d;
         assert_int_equal(tact_mesh_inspect(build.vertices, build.vertex_count, build.triangles,
                                            build.triangle_count, &d),
                          0);
-        print_message("pulled %s: %zu crossings\n", pulls_corner_through ? "through" : "in",
+        print_message("pulled %s: %zu crossings\n", is_corner_pulled_through ? "through" : "in",
                       d.crossings);
-        assert_int_equal(d.crossings > 0, pulls_corner_through);
+        assert_int_equal(d.crossings > 0, is_corner_pulled_through);
         assert_int_equal(d.components, 1);
         build.vertex_count = build.triangle_count = 0;
     }

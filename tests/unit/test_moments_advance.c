@@ -42,12 +42,12 @@ extrapolation_errors(const struct tact_shape *a, struct tact_pose pa, const stru
     struct tact_pose qb = pose_after_twist(&pb, tb, now.centroid, 1e-3);
     assert_int_equal(tact_moments_pair(a, &qa, b, &qb, NULL, scratch, &later), 1);
     tact_moments_advance(&now, ta, tb, 1e-3, exponent, &guess);
-    double trace = later.second[0] + later.second[1] + later.second[2], d[3];
+    double second_moment_trace = later.second[0] + later.second[1] + later.second[2], d[3];
     struct extrapolated_moments_errors e = {.v = fabs(guess.volume / later.volume - 1.0)};
     tact_v3_sub(d, guess.centroid, later.centroid);
-    e.c = tact_v3_norm(d) / sqrt(trace / later.volume);
+    e.c = tact_v3_norm(d) / sqrt(second_moment_trace / later.volume);
     for (int k = 0; k < 6; k++) {
-        e.s = fmax(e.s, fabs(guess.second[k] - later.second[k]) / trace);
+        e.s = fmax(e.s, fabs(guess.second[k] - later.second[k]) / second_moment_trace);
     }
     tact_v3_sub(d, guess.gradient, later.gradient);
     e.g = tact_v3_norm(d) / tact_v3_norm(later.gradient);
@@ -74,10 +74,10 @@ static void moments_of_a_ball_pressed_into_a_plane_are_extrapolated(void **unuse
                       e.v, e.c, e.s, e.g);
         assert_true(e.v < 5e-3 && e.c < 0.06 && e.s < 5e-3 && e.g < 1e-2);
     }
-    const double away[6] = {0.0, 0.0, 0.3};
+    const double separating_twist[6] = {0.0, 0.0, 0.3};
     struct tact_moments m;
     assert_int_equal(tact_moments_pair(&a, &pa, &b, &pb, NULL, NULL, &m), 1);
-    tact_moments_advance(&m, away, ZERO_TWIST, 1e-3, 1.0, &m);
+    tact_moments_advance(&m, separating_twist, ZERO_TWIST, 1e-3, 1.0, &m);
     assert_true(m.volume == 0.0 && m.gradient[2] == 0.0);
 }
 
@@ -97,8 +97,8 @@ static void moments_of_a_block_pressed_into_a_plate_are_extrapolated(void **unus
         extrapolation_errors(&a, pa, &b, pb, pressing_twist, ZERO_TWIST, 1.0);
     print_message("block pressed: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-10 && e.s < 1e-4 && e.g < 1e-10);
-    const double swing[6] = {0.1, -0.2, 0.3, 5.0, 3.0, -4.0};
-    e = extrapolation_errors(&a, pa, &b, pb, swing, swing, 1.0);
+    const double swing_twist[6] = {0.1, -0.2, 0.3, 5.0, 3.0, -4.0};
+    e = extrapolation_errors(&a, pa, &b, pb, swing_twist, swing_twist, 1.0);
     print_message("both swung: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-9 && e.c < 1e-9 && e.s < 1e-9 && e.g < 1e-9);
     /* A rotation about a point beside the normal through the centroid tests the torque part of the
@@ -118,24 +118,27 @@ static void volume_growth_exponent_matches_closed_forms(void **unused)
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.01}};
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_shape block = {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.02, 0.01}};
-    struct tact_pose here = tact_pose_identity(), above = here, beside = here;
+    struct tact_pose here = tact_pose_identity(), body_pose_above_plane = here, beside = here;
     struct tact_moments m;
     assert_int_equal(tact_shape_tessellate(&block), 0);
-    above.position[2] = 0.01 - 1e-5;
-    assert_int_equal(tact_moments_pair(&ball, &above, &plane, &here, NULL, NULL, &m), 1);
+    body_pose_above_plane.position[2] = 0.01 - 1e-5;
+    assert_int_equal(
+        tact_moments_pair(&ball, &body_pose_above_plane, &plane, &here, NULL, NULL, &m), 1);
     double cap = tact_moments_exponent(&m);
     beside.position[0] = 0.02 - 1e-5;
     assert_int_equal(tact_moments_pair(&ball, &beside, &ball, &here, NULL, NULL, &m), 1);
     double lens_growth_exponent = tact_moments_exponent(&m);
-    above.position[2] = 0.005 - 1e-4;
-    assert_int_equal(tact_moments_pair(&block, &above, &plane, &here, NULL, NULL, &m), 1);
-    double layer = tact_moments_exponent(&m);
-    print_message("exponent: cap %.4f, lens %.4f, layer %.9f\n", cap, lens_growth_exponent, layer);
+    body_pose_above_plane.position[2] = 0.005 - 1e-4;
+    assert_int_equal(
+        tact_moments_pair(&block, &body_pose_above_plane, &plane, &here, NULL, NULL, &m), 1);
+    double exponent_of_layer = tact_moments_exponent(&m);
+    print_message("exponent: cap %.4f, lens %.4f, layer %.9f\n", cap, lens_growth_exponent,
+                  exponent_of_layer);
     assert_true(fabs(cap - (1.0 + (sqrt(2.0) / 3.0 - sqrt(1.0 / 12.0)) /
                                       (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
     assert_true(fabs(lens_growth_exponent - (1.0 + (sqrt(1.0 / 6.0) - sqrt(1.0 / 12.0)) /
                                                        (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
-    assert_true(cap < 2.3 && lens_growth_exponent > 1.7 && fabs(layer - 1.0) < 1e-9);
+    assert_true(cap < 2.3 && lens_growth_exponent > 1.7 && fabs(exponent_of_layer - 1.0) < 1e-9);
     memset(&m, 0, sizeof m);
     assert_true(tact_moments_exponent(&m) == 1.0);
     tact_shape_release(&block);

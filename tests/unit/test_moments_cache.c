@@ -45,7 +45,7 @@ static int count_ready_cached_lists(const struct tact_moments_scratch *scratch)
 
 /* Empties a cache of lists, so that it is as after its creation: to allocate a new one for every
  * query would take most of the time under a sanitizer. */
-static void empty_cache(struct tact_cache *cache)
+static void clear_list_cache(struct tact_pair_list_cache *cache)
 {
     cache->lru_clock = 0;
     memset(cache->keys, 0, sizeof cache->keys);
@@ -74,7 +74,7 @@ static void move_contact(struct moving_contact *w, double shift, double turn)
 }
 
 /* scratch whose cached lists are freed before every query */
-static struct tact_moments_scratch *fresh;
+static struct tact_moments_scratch *scratch_without_cache;
 
 /** Measures a pair with and without cached lists and compares the bits; returns whether the bodies
  * overlap. */
@@ -82,17 +82,19 @@ static int are_cached_moments_identical(const struct tact_shape *a, struct movin
                                         const struct tact_shape *b, const struct tact_pose *pb,
                                         struct tact_moments_scratch *kept)
 {
-    struct tact_moments moments_with_list, moments_without_list;
-    empty_cache(
-        fresh->cache); /* the normal is the only state that the test keeps between two queries */
-    int rc = tact_moments_pair(a, &w->pose, b, pb, w->normal, kept, &moments_with_list);
-    assert_int_equal(
-        rc, tact_moments_pair(a, &w->pose, b, pb, w->normal, fresh, &moments_without_list));
-    assert_int_equal(count_ready_cached_lists(fresh), 0);
-    assert_memory_equal(&moments_with_list, &moments_without_list, sizeof moments_with_list);
+    struct tact_moments moments_with_cached_list, moments_without_cached_list;
+    clear_list_cache(
+        scratch_without_cache
+            ->cache); /* the normal is the only state that the test keeps between two queries */
+    int rc = tact_moments_pair(a, &w->pose, b, pb, w->normal, kept, &moments_with_cached_list);
+    assert_int_equal(rc, tact_moments_pair(a, &w->pose, b, pb, w->normal, scratch_without_cache,
+                                           &moments_without_cached_list));
+    assert_int_equal(count_ready_cached_lists(scratch_without_cache), 0);
+    assert_memory_equal(&moments_with_cached_list, &moments_without_cached_list,
+                        sizeof moments_with_cached_list);
     if (rc == 1) {
-        tact_v3_scale(w->normal, moments_with_list.gradient,
-                      -1.0 / tact_v3_norm(moments_with_list.gradient));
+        tact_v3_scale(w->normal, moments_with_cached_list.gradient,
+                      -1.0 / tact_v3_norm(moments_with_cached_list.gradient));
     }
     return rc;
 }
@@ -205,31 +207,34 @@ static void cached_lists_of_long_triangles_change_no_bit(void **unused)
                                    {.kind = TACT_SHAPE_TORUS, .size = {0.03, 0.008}}};
     const struct tact_pose origin_pose = tact_pose_identity();
     /* two cones, of which the list has a pair of triangles that the search excludes by heights */
-    const struct tact_pose pose_of_cones = {
+    const struct tact_pose pose_with_excluded_pair = {
         .position = {-0.013665318744886575, 0.033741193123224072, 0.0064565807565968095},
         .quat_wxyz = {0.66053348496005526, -0.61937018574719538, -0.31458495042892681,
                       0.2848023827457189}};
-    int overlapping_pairs = 0, listed = 0;
+    int overlapping_pair_count = 0, listed = 0;
     for (int i = 0; i < 4; i++) {
         assert_int_equal(tact_shape_tessellate(&shapes[i]), 0);
     }
     for (int i = 0; i < 1200; i++) {
         const struct tact_shape *a = &shapes[i % 4], *b = &shapes[i / 4 % 4];
-        const struct tact_pose pose = i ? random_pose(0.045) : pose_of_cones;
+        const struct tact_pose pose = i ? random_pose(0.045) : pose_with_excluded_pair;
         struct tact_moments first, again;
-        empty_cache(fresh->cache);
+        clear_list_cache(scratch_without_cache->cache);
         memset(&first, 0, sizeof first);
-        const int rc = tact_moments_pair(a, &origin_pose, b, &pose, NULL, fresh, &first);
+        const int rc =
+            tact_moments_pair(a, &origin_pose, b, &pose, NULL, scratch_without_cache, &first);
         for (int k = 0; k < 3 && rc == 1; k++) {
             memset(&again, 0, sizeof again);
-            assert_int_equal(tact_moments_pair(a, &origin_pose, b, &pose, NULL, fresh, &again), 1);
+            assert_int_equal(
+                tact_moments_pair(a, &origin_pose, b, &pose, NULL, scratch_without_cache, &again),
+                1);
             assert_memory_equal(&again, &first, sizeof first);
         }
-        overlapping_pairs += rc == 1;
-        listed += count_ready_cached_lists(fresh) > 0;
+        overlapping_pair_count += rc == 1;
+        listed += count_ready_cached_lists(scratch_without_cache) > 0;
     }
-    print_message("%d overlaps, %d with a list\n", overlapping_pairs, listed);
-    assert_true(overlapping_pairs > 150 && listed > 15);
+    print_message("%d overlaps, %d with a list\n", overlapping_pair_count, listed);
+    assert_true(overlapping_pair_count > 150 && listed > 15);
     for (int i = 0; i < 4; i++) {
         tact_shape_release(&shapes[i]);
     }
@@ -242,8 +247,8 @@ int main(void)
         cmocka_unit_test(cached_lists_of_large_overlaps_change_no_bit),
         cmocka_unit_test(more_pairs_than_cached_lists_change_no_bit),
         cmocka_unit_test(cached_lists_of_long_triangles_change_no_bit)};
-    fresh = tact_moments_scratch_create(1u << 18);
+    scratch_without_cache = tact_moments_scratch_create(1u << 18);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
-    tact_moments_scratch_destroy(fresh);
+    tact_moments_scratch_destroy(scratch_without_cache);
     return rc;
 }

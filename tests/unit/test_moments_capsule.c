@@ -51,8 +51,8 @@ static void add_moments_about_point(double sum[16], const struct tact_moments *m
 }
 
 /** Adds the exact moments of a whole capsule about its centre. */
-static void add_whole_capsule(const struct tact_shape *capsule, const struct tact_pose *pose,
-                              double sum[16])
+static void add_whole_capsule_moments(const struct tact_shape *capsule,
+                                      const struct tact_pose *pose, double sum[16])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     struct tact_shape_mass mass;
@@ -97,7 +97,7 @@ static double octant_sum_error(struct tact_shape *capsule, const struct tact_pos
         assert_true(tact_moments_pair(capsule, at, &octant_box_shape, &pose, NULL, NULL, &m) >= 0);
         add_moments_about_point(sum, &m, at->position);
     }
-    add_whole_capsule(capsule, at, exact);
+    add_whole_capsule_moments(capsule, at, exact);
     for (int k = 0; k < 16; k++) {
         worst = fmax(worst, fabs(sum[k] - exact[k]) /
                                 pow(size + capsule->size[1], length_exponent_of_moment(k)));
@@ -115,14 +115,14 @@ static void overlaps_with_eight_octant_boxes_add_up_to_the_capsule(void **unused
         double half = i % 4 == 0 ? 0.0 : i % 4 == 1 ? uniform(0.0, 10.0) : uniform(0.1, 2.0);
         struct tact_shape capsule = capsule_without_mesh(scale, scale * half);
         struct tact_pose at = random_pose(0.3 * scale);
-        int is_axis_aligned = i % 5 == 1, end = i % 10 == 6;
+        int is_capsule_axis_aligned = i % 5 == 1, end = i % 10 == 6;
         for (int k = 0; k < 3; k++) {
             corner[k] = scale * (i % 7 == 2 ? uniform(-1e-3, 1e-3) : uniform(-1.0, 1.0));
         }
         corner[2] = end ? scale * half : corner[2] * (1.0 + half);
-        double off = octant_sum_error(&capsule, &at, is_axis_aligned ? 0.0 : 1.0, corner);
+        double off = octant_sum_error(&capsule, &at, is_capsule_axis_aligned ? 0.0 : 1.0, corner);
         /* A short capsule, both ends of whose axis may lie in faces of aligned boxes. */
-        int kind = is_axis_aligned && end ? 2 : is_axis_aligned;
+        int kind = is_capsule_axis_aligned && end ? 2 : is_capsule_axis_aligned;
         worst[kind] = fmax(worst[kind], off);
         if (!(off < (kind == 2 ? 1e-5 : 1e-11))) {
             fail_msg("capsule %g %g cut at %g %g %g: %.1e", scale, scale * half, corner[0],
@@ -140,7 +140,8 @@ struct lying_capsule_case {
     long double v, x, xx, yy, zz, area;
 };
 
-static struct lying_capsule_case add_lying_slices(long double r, long double l, long double depth)
+static struct lying_capsule_case integrate_lying_capsule_slices(long double r, long double l,
+                                                                long double depth)
 {
     const long double pi = 3.14159265358979323846264L;
     struct lying_capsule_case b = {0};
@@ -187,7 +188,7 @@ static void moments_of_a_capsule_lying_on_a_plane_are_exact(void **unused)
     struct tact_shape box = make_solid_shape(TACT_SHAPE_BOX, 0.1, 0.2, 0.05);
     for (size_t i = 0; i < 2 * sizeof depths_over_radius / sizeof *depths_over_radius; i++) {
         double depth = r * depths_over_radius[i / 2], ratio = r / depth;
-        struct lying_capsule_case e = add_lying_slices(r, l, depth);
+        struct lying_capsule_case e = integrate_lying_capsule_slices(r, l, depth);
         struct tact_pose at = tact_pose_identity(), ground = at;
         /* Pose in which the plane's normal is z and the capsule's axis is along the plane's x. */
         at.quat_wxyz[0] = at.quat_wxyz[2] = sqrt(0.5);
@@ -296,10 +297,10 @@ static void short_capsules_equal_balls(void **unused)
 static void triangulations_converge_to_capsule(void **unused)
 {
     (void)unused;
-    struct tact_mesh *spot_mesh = load_test_data_mesh("spot.obj", 1.0), *fine[3];
-    struct tact_shape other = spot_mesh
-                                  ? (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = spot_mesh}
-                                  : make_hull(40, 0.7);
+    struct tact_mesh *spot_cow_mesh = load_test_data_mesh("spot.obj", 1.0), *fine[3];
+    struct tact_shape other =
+        spot_cow_mesh ? (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = spot_cow_mesh}
+                      : make_hull(40, 0.7);
     struct tact_shape capsule = capsule_without_mesh(0.12, 0.2);
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(4000000);
     double worst[3] = {0.0};
@@ -322,14 +323,14 @@ static void triangulations_converge_to_capsule(void **unused)
         }
     }
     print_message("capsules of 1500, 6000, 24000 triangles with %s, %d touching: %.1e %.1e %.1e\n",
-                  spot_mesh ? "Spot" : "a hull", touching, worst[0], worst[1], worst[2]);
+                  spot_cow_mesh ? "Spot" : "a hull", touching, worst[0], worst[1], worst[2]);
     assert_true(touching > 3 && worst[1] < 0.6 * worst[0] && worst[2] < 0.6 * worst[1]);
     assert_true(worst[2] < 1e-3);
     for (int k = 0; k < 3; k++) {
         tact_mesh_free(fine[k]);
     }
     tact_shape_release(&other);
-    tact_mesh_free(spot_mesh);
+    tact_mesh_free(spot_cow_mesh);
     tact_moments_scratch_destroy(scratch);
 }
 
@@ -432,7 +433,7 @@ static void moments_of_a_capsule_inside_or_beside_a_mesh_are_exact(void **unused
     assert_int_equal(tact_mesh_capsule(1.0, 0.0, 5000, &big.owned), 0);
     big.mesh = big.owned;
     struct tact_shape capsule = capsule_without_mesh(0.1, 0.2);
-    int seen[3] = {0};
+    int trial_counts_by_overlap[3] = {0};
     for (int i = 0; i < campaign_trial_count(1000, 10000); i++) {
         struct tact_pose pa = random_pose(1.2), pb = tact_pose_identity();
         double up[3] = {0.0, 0.0, 0.2}, end[2][3], exact[16];
@@ -449,22 +450,23 @@ static void moments_of_a_capsule_inside_or_beside_a_mesh_are_exact(void **unused
         nearest = tact_v3_norm(up);
         int rc = tact_moments_pair(&capsule, &pa, &big, &pb, NULL, NULL, &m);
         if (most < 0.89) {
-            add_whole_capsule(&capsule, &pa, exact);
+            add_whole_capsule_moments(&capsule, &pa, exact);
             assert_int_equal(rc, 1);
             assert_near(m.volume, exact[0], 1e-14 * exact[0], "whole volume");
             assert_near(m.second[3], exact[7], 1e-14 * exact[0], "whole second moment");
             assert_true(tact_v3_norm(m.gradient) == 0.0);
-            seen[0]++;
+            trial_counts_by_overlap[0]++;
         } else if (nearest > 1.11) {
             assert_int_equal(rc, 0);
             assert_true(m.volume == 0.0);
-            seen[1]++;
+            trial_counts_by_overlap[1]++;
         } else if (nearest < 1.09) {
             assert_int_equal(rc, 1);
-            seen[2]++;
+            trial_counts_by_overlap[2]++;
         }
     }
-    assert_true(seen[0] > 5 && seen[1] > 5 && seen[2] > 5);
+    assert_true(trial_counts_by_overlap[0] > 5 && trial_counts_by_overlap[1] > 5 &&
+                trial_counts_by_overlap[2] > 5);
     tact_shape_release(&big);
 }
 
@@ -473,7 +475,7 @@ static void moments_of_a_capsule_inside_or_beside_a_mesh_are_exact(void **unused
 static void capsule_pairs_differ_from_closed_form_by_triangulation_only(void **unused)
 {
     (void)unused;
-    struct tact_shape round = make_solid_shape(TACT_SHAPE_CAPSULE, 0.01, 0.0, 0.0);
+    struct tact_shape capsule_without_length = make_solid_shape(TACT_SHAPE_CAPSULE, 0.01, 0.0, 0.0);
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.01}};
     double worst = 0.0;
     for (int i = 0; i < 200; i++) {
@@ -484,13 +486,15 @@ static void capsule_pairs_differ_from_closed_form_by_triangulation_only(void **u
         tact_v3_scale(pb.position, apart, 0.02 - depth);
         random_unit_quaternion(pb.quat_wxyz);
         struct tact_moments m, n;
-        assert_int_equal(tact_moments_pair(&round, &pa, &round, &pb, NULL, NULL, &m), 1);
+        assert_int_equal(tact_moments_pair(&capsule_without_length, &pa, &capsule_without_length,
+                                           &pb, NULL, NULL, &m),
+                         1);
         assert_int_equal(tact_moments_pair(&ball, &pa, &ball, &pb, NULL, NULL, &n), 1);
         worst = fmax(worst, fabs(m.volume - n.volume) / n.volume);
     }
     print_message("two capsules without length and the lens of two balls: V within %.1e\n", worst);
     assert_true(worst < 0.03);
-    tact_shape_release(&round);
+    tact_shape_release(&capsule_without_length);
     /* Two capsules overlap exactly where the distance of their axes is less than the sum of the
      * radii. */
     struct tact_shape a = make_solid_shape(TACT_SHAPE_CAPSULE, 0.2, 0.5, 0.0);

@@ -25,7 +25,7 @@ static const double INNER_RADIUS = 0.9, OUTER_RADIUS = 1.0, HALF_HEIGHT = 1.2;
 
 /* Index of the ring's vertex on its inner (0) or outer (1) wall, at the angle of a segment and the
  * height of a row. */
-static void ring_point(int side, int segment, int row, double out[3])
+static void ring_vertex_position(int side, int segment, int row, double out[3])
 {
     const double angle = 6.283185307179586 * (segment % SEGMENTS) / SEGMENTS;
     const double radius = side ? OUTER_RADIUS : INNER_RADIUS;
@@ -55,7 +55,7 @@ static struct tact_mesh *make_ring_mesh(void)
     struct tact_mesh *mesh;
     for (int i = 0; i < 2 * SEGMENTS * (ROWS + 1); i++) {
         const int row = i % (ROWS + 1), wall = i / (ROWS + 1);
-        ring_point(wall / SEGMENTS, wall % SEGMENTS, row, vertices[i]);
+        ring_vertex_position(wall / SEGMENTS, wall % SEGMENTS, row, vertices[i]);
     }
     for (int i = 0; i < SEGMENTS; i++) {
         for (int row = 0; row < ROWS; row++) {
@@ -87,7 +87,7 @@ static struct tact_mesh *make_ring_segment_mesh(int segment)
     double p[8][3];
     struct tact_mesh *mesh;
     for (int i = 0; i < 8; i++) {
-        ring_point(i & 1, segment + (i >> 1 & 1), i & 4 ? ROWS : 0, p[i]);
+        ring_vertex_position(i & 1, segment + (i >> 1 & 1), i & 4 ? ROWS : 0, p[i]);
     }
     assert_int_equal(tact_mesh_hull(p[0], 8, &mesh, NULL), 0);
     return mesh;
@@ -126,8 +126,8 @@ struct sums {
 
 static const int tensor_row[6] = {0, 1, 2, 0, 0, 1}, tensor_column[6] = {0, 1, 2, 1, 2, 2};
 
-static void add_segment_overlap(const struct oracle_moments *part, const double moment_point[3],
-                                struct sums *sums)
+static void add_segment_overlap_moments(const struct oracle_moments *part,
+                                        const double moment_point[3], struct sums *sums)
 {
     /* the error is that of rounding alone, about a point that may be far away */
     const real volume = part->volume > 16 * LDBL_EPSILON ? part->volume : 0;
@@ -159,27 +159,28 @@ static void record_error_over_bound(double error, double bound)
 /* Compares the library's moments with the sums over the segments, both about the library's
  * centroid. */
 static void compare_with_segment_sums(const struct tact_moments *m,
-                                      const struct sums *expected_sums)
+                                      const struct sums *expected_moment_sums)
 {
-    const double area = 0.5 * (double)expected_sums->surface, v = (double)expected_sums->v;
+    const double area = 0.5 * (double)expected_moment_sums->surface,
+                 v = (double)expected_moment_sums->v;
     const double slack =
         1e-10 * v + 768.0 * DBL_EPSILON * area * OUTER_RADIUS + 16.0 * (double)LDBL_EPSILON;
-    const double size = v > 0.0
-                            ? sqrt((double)(expected_sums->second[0] + expected_sums->second[1] +
-                                            expected_sums->second[2]) /
-                                   v)
-                            : 0.0;
+    const double size =
+        v > 0.0 ? sqrt((double)(expected_moment_sums->second[0] + expected_moment_sums->second[1] +
+                                expected_moment_sums->second[2]) /
+                       v)
+                : 0.0;
     record_error_over_bound(m->volume - v, slack);
     for (int k = 0; k < 3 && v > 1e3 * slack; k++) {
-        record_error_over_bound((double)expected_sums->first[k],
+        record_error_over_bound((double)expected_moment_sums->first[k],
                                 slack * size + 768.0 * DBL_EPSILON * v);
-        record_error_over_bound(m->gradient[k] - (double)expected_sums->gradient[k],
+        record_error_over_bound(m->gradient[k] - (double)expected_moment_sums->gradient[k],
                                 1e-10 * area + 1536.0 * DBL_EPSILON * size);
-        record_error_over_bound(m->gradient[3 + k] - (double)expected_sums->torque[k],
+        record_error_over_bound(m->gradient[3 + k] - (double)expected_moment_sums->torque[k],
                                 (1e-10 * area + 1536.0 * DBL_EPSILON * size) * size);
     }
     for (int k = 0; k < 6 && v > 1e3 * slack; k++) {
-        record_error_over_bound(m->second[k] - (double)expected_sums->second[k],
+        record_error_over_bound(m->second[k] - (double)expected_moment_sums->second[k],
                                 slack * size * size);
     }
 }
@@ -203,7 +204,7 @@ static void make_ring(struct ring *ring)
     worst_error_over_bound = 0.0;
 }
 
-static void free_ring(struct ring *ring)
+static void destroy_ring(struct ring *ring)
 {
     for (int i = 0; i < SEGMENTS; i++) {
         tact_mesh_free(ring->segment[i]);
@@ -226,7 +227,7 @@ static struct trial compare_random_solid(const struct ring *ring, int i)
     const double angle = uniform(0.0, 6.283185307179586), radius = uniform(0.7, 1.2);
     struct tact_pose pa = random_pose(0.2), at = random_pose(0.0), pb;
     struct tact_moments m;
-    struct sums expected_sums = {.v = 0};
+    struct sums expected_moment_sums = {.v = 0};
     if (!solid->facets) { /* points that are so near a plane that the hull is not convex */
         tact_mesh_free(solid);
         return (struct trial){.is_not_convex = 1};
@@ -244,14 +245,14 @@ static struct trial compare_random_solid(const struct ring *ring, int i)
     for (int k = 0; k < SEGMENTS; k++) {
         const struct oracle_moments part =
             oracle_overlap(ring->segment[k], &pa, solid, &pb, 20.0 * DBL_EPSILON * OUTER_RADIUS);
-        add_segment_overlap(&part, m.centroid, &expected_sums);
+        add_segment_overlap_moments(&part, m.centroid, &expected_moment_sums);
     }
     assert_true(rc == 0 || rc == 1);
     const struct trial trial = {.touches = rc,
-                                .is_expected_to_touch = expected_sums.v > 0,
+                                .is_expected_to_touch = expected_moment_sums.v > 0,
                                 .is_cut = counts[TACT_COUNT_CONVEX] > cut};
     if (trial.is_cut) {
-        compare_with_segment_sums(&m, &expected_sums);
+        compare_with_segment_sums(&m, &expected_moment_sums);
     }
     tact_mesh_free(solid);
     return trial;
@@ -280,7 +281,7 @@ static void ring_overlap_equals_the_sum_over_its_segments(void **state)
     assert_true(not_convex <= solid_count / 2000 && touching > solid_count / 3);
     assert_true(counts[TACT_COUNT_CONVEX] > (uint64_t)solid_count / 2);
     assert_true(worst_error_over_bound <= 1.0);
-    free_ring(&ring);
+    destroy_ring(&ring);
 }
 
 /* Solids that cut the ring's wall in several places in one plane, of which a later plane leaves one
@@ -311,7 +312,7 @@ static void one_of_several_openings_in_a_plane_is_closed_by_itself(void **state)
     print_message("worst error %.2g of its bound\n", worst_error_over_bound);
     assert_true(worst_error_over_bound <= 1.0);
     random_state = stream;
-    free_ring(&ring);
+    destroy_ring(&ring);
 }
 
 int main(void)

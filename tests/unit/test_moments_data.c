@@ -37,11 +37,11 @@ static int count; /* number of data meshes that were found */
 /** Reads a mesh and scales it to a radius of 1, so that any two of them overlap well. */
 static struct tact_mesh *read_mesh_of_unit_radius(const char *name)
 {
-    struct tact_mesh *mesh_of_file_size = load_test_data_mesh(name, 1.0), *scaled = NULL;
-    if (mesh_of_file_size) {
-        scaled = load_test_data_mesh(name, 1.0 / mesh_of_file_size->radius);
+    struct tact_mesh *unscaled_mesh = load_test_data_mesh(name, 1.0), *scaled = NULL;
+    if (unscaled_mesh) {
+        scaled = load_test_data_mesh(name, 1.0 / unscaled_mesh->radius);
     }
-    tact_mesh_free(mesh_of_file_size);
+    tact_mesh_free(unscaled_mesh);
     return scaled;
 }
 
@@ -61,7 +61,7 @@ static struct tact_pose random_overlapping_pose(const struct tact_mesh *mesh)
     return p;
 }
 
-static double largest_difference(const double *a, const double *b, int n)
+static double largest_component_difference(const double *a, const double *b, int n)
 {
     double d = 0.0;
     for (int k = 0; k < n; k++) {
@@ -82,9 +82,9 @@ static double trace_of_second_moment(const struct tact_moments *m)
     return m->second[0] + m->second[1] + m->second[2];
 }
 
-static void compute_moments_in_order(int i, const struct tact_pose *pi, int j,
-                                     const struct tact_pose *pj, const double *direction,
-                                     struct tact_moments *out)
+static void compute_moments_in_body_order(int i, const struct tact_pose *pi, int j,
+                                          const struct tact_pose *pj, const double *direction,
+                                          struct tact_moments *out)
 {
     struct tact_shape a = {.kind = TACT_SHAPE_MESH, .mesh = meshes[i]};
     struct tact_shape b = {.kind = TACT_SHAPE_MESH, .mesh = meshes[j]};
@@ -96,29 +96,32 @@ static void moments_do_not_depend_on_the_order_of_bodies(void **unused)
     (void)unused;
     double worst_volume_error = 0.0, worst_centroid_error = 0.0, worst_second_moment_error = 0.0,
            worst_gradient_error = 0.0, worst_swap = 0.0;
-    int overlapping_pairs = 0;
+    int overlapping_pair_count = 0;
     for (int pair = 0; pair < count * count; pair += PAIR_STRIDE) {
         int i = pair % count, j = pair / count;
         struct tact_pose pi = random_overlapping_pose(meshes[i]),
                          pj = random_overlapping_pose(meshes[j]);
         struct tact_moments m[3], swapped;
         for (int k = 0; k < 3; k++) {
-            compute_moments_in_order(i, &pi, j, &pj, (double[]){k == 0, k == 1, k == 2}, &m[k]);
+            compute_moments_in_body_order(i, &pi, j, &pj, (double[]){k == 0, k == 1, k == 2},
+                                          &m[k]);
         }
         if (!(m[0].volume > 1e-3)) {
             continue;
         }
-        overlapping_pairs++;
-        compute_moments_in_order(j, &pj, i, &pi, NULL, &swapped);
+        overlapping_pair_count++;
+        compute_moments_in_body_order(j, &pj, i, &pi, NULL, &swapped);
         worst_swap = fmax(worst_swap, fabs(swapped.volume / m[0].volume - 1.0));
         for (int k = 1; k < 3; k++) {
             worst_volume_error = fmax(worst_volume_error, fabs(m[k].volume / m[0].volume - 1.0));
             worst_second_moment_error =
-                fmax(worst_second_moment_error, largest_difference(m[k].second, m[0].second, 6) /
-                                                    trace_of_second_moment(&m[0]));
+                fmax(worst_second_moment_error,
+                     largest_component_difference(m[k].second, m[0].second, 6) /
+                         trace_of_second_moment(&m[0]));
             worst_gradient_error =
                 fmax(worst_gradient_error,
-                     largest_difference(m[k].gradient, m[0].gradient, 3) / area_of_manifold(&m[0]));
+                     largest_component_difference(m[k].gradient, m[0].gradient, 3) /
+                         area_of_manifold(&m[0]));
             for (int x = 0; x < 3; x++) {
                 worst_centroid_error =
                     fmax(worst_centroid_error, fabs(m[k].centroid[x] - m[0].centroid[x]));
@@ -126,9 +129,9 @@ static void moments_do_not_depend_on_the_order_of_bodies(void **unused)
         }
     }
     print_message("%d overlaps, three directions: V %.1e c %.1e C %.1e g %.1e; swapped %.1e\n",
-                  overlapping_pairs, worst_volume_error, worst_centroid_error,
+                  overlapping_pair_count, worst_volume_error, worst_centroid_error,
                   worst_second_moment_error, worst_gradient_error, worst_swap);
-    assert_true(overlapping_pairs > count * count / 2 / PAIR_STRIDE);
+    assert_true(overlapping_pair_count > count * count / 2 / PAIR_STRIDE);
     assert_true(worst_volume_error < 1e-12 && worst_centroid_error < 1e-12 &&
                 worst_second_moment_error < 1e-12 && worst_gradient_error < 1e-12);
     assert_true(worst_swap < 1e-12);
@@ -139,30 +142,32 @@ static void overlap_gradient_is_the_derivative_of_volume(void **unused)
     (void)unused;
     const double e = 1e-5;
     double worst = 0.0;
-    int overlapping_pairs = 0;
+    int overlapping_pair_count = 0;
     for (int pair = 0; pair < count * count; pair += 2 * PAIR_STRIDE) {
         int i = pair % count, j = pair / count;
         struct tact_pose pi = random_overlapping_pose(meshes[i]),
                          pj = random_overlapping_pose(meshes[j]);
         struct tact_moments m, ahead, behind;
-        compute_moments_in_order(i, &pi, j, &pj, NULL, &m);
+        compute_moments_in_body_order(i, &pi, j, &pj, NULL, &m);
         if (!(m.volume > 1e-3)) {
             continue;
         }
-        overlapping_pairs++;
+        overlapping_pair_count++;
         double slope[6];
         for (int k = 0; k < 6; k++) {
             struct tact_pose before = pose_displaced_along_coordinate(&pi, m.centroid, k, -e);
-            struct tact_pose after = pose_displaced_along_coordinate(&pi, m.centroid, k, e);
-            compute_moments_in_order(i, &before, j, &pj, m.gradient, &behind);
-            compute_moments_in_order(i, &after, j, &pj, m.gradient, &ahead);
+            struct tact_pose displaced_pose =
+                pose_displaced_along_coordinate(&pi, m.centroid, k, e);
+            compute_moments_in_body_order(i, &before, j, &pj, m.gradient, &behind);
+            compute_moments_in_body_order(i, &displaced_pose, j, &pj, m.gradient, &ahead);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
         }
-        worst = fmax(worst, largest_difference(slope, m.gradient, 6) / area_of_manifold(&m));
+        worst =
+            fmax(worst, largest_component_difference(slope, m.gradient, 6) / area_of_manifold(&m));
     }
     print_message("%d overlaps, central differences of V against the gradient: %.1e\n",
-                  overlapping_pairs, worst);
-    assert_true(overlapping_pairs > count / PAIR_STRIDE);
+                  overlapping_pair_count, worst);
+    assert_true(overlapping_pair_count > count / PAIR_STRIDE);
     assert_true(worst < 1e-5);
 }
 

@@ -40,7 +40,7 @@ static struct tact_shape make_box_shape(double x, double y, double z)
 }
 
 struct moment_errors {
-    int overlapping_pairs;
+    int overlapping_pair_count;
     double v, c, s, g;
 };
 
@@ -55,7 +55,7 @@ static void record_moment_errors(struct moment_errors *e, const struct tact_mome
         ds += pow(m->second[k] - (double)expected->second[k], 2);
         ds += 2.0 * pow(m->second[3 + k] - (double)expected->second[3 + k], 2);
     }
-    e->overlapping_pairs++;
+    e->overlapping_pair_count++;
     e->v = fmax(e->v, fabs(m->volume / v - 1.0));
     e->c = fmax(e->c, sqrt(dc / size));
     e->s = fmax(e->s, sqrt(ds) / (v * size));
@@ -65,9 +65,9 @@ static void record_moment_errors(struct moment_errors *e, const struct tact_mome
 static void check_moment_errors(const char *what, const struct moment_errors *e, int least,
                                 double bound)
 {
-    print_message("%s: %d overlaps, V %.1e c %.1e C %.1e g %.1e\n", what, e->overlapping_pairs,
+    print_message("%s: %d overlaps, V %.1e c %.1e C %.1e g %.1e\n", what, e->overlapping_pair_count,
                   e->v, e->c, e->s, e->g);
-    assert_true(e->overlapping_pairs >= least);
+    assert_true(e->overlapping_pair_count >= least);
     assert_true(e->v < bound && e->c < bound && e->s < bound && e->g < bound);
 }
 
@@ -93,15 +93,15 @@ static void compare_with_oracle(struct moment_errors *e, struct tact_shape *a,
 static void moments_of_random_pairs_by_duals_are_exact(void **unused)
 {
     (void)unused;
-    struct moment_errors round = {0}, sheets = {0};
+    struct moment_errors errors_of_thick_hulls = {0}, sheets = {0};
     for (int i = 0; i < 300; i++) {
         double flat = i % 2 ? 1.0 : 0.02;
         struct tact_shape a = random_hull_shape(5 + i % 60, flat),
                           b = random_hull_shape(6 + i % 40, 1.0);
         struct tact_pose pa = random_pose(0.5), pb = random_pose(0.5);
-        compare_with_oracle(i % 2 ? &round : &sheets, &a, &pa, &b, &pb);
+        compare_with_oracle(i % 2 ? &errors_of_thick_hulls : &sheets, &a, &pa, &b, &pb);
     }
-    check_moment_errors("random", &round, 100, 1e-13);
+    check_moment_errors("random", &errors_of_thick_hulls, 100, 1e-13);
     check_moment_errors("with a sheet", &sheets, 100, 2e-12);
 }
 
@@ -110,13 +110,13 @@ static void duals_measure_pairs_with_common_faces(void **unused)
 {
     (void)unused;
     struct moment_errors e = {0};
-    static const double sizes[3] = {0.5, 1.0, 1.5};
+    static const double box_half_edges_to_choose[3] = {0.5, 1.0, 1.5};
     for (int i = 0; i < 300; i++) {
         double a[3], b[3];
         struct tact_pose pb = random_pose(0.5), at = tact_pose_identity(), pa;
         for (int k = 0; k < 3; k++) {
-            a[k] = sizes[(int)uniform(0.0, 3.0)];
-            b[k] = sizes[(int)uniform(0.0, 3.0)];
+            a[k] = box_half_edges_to_choose[(int)uniform(0.0, 3.0)];
+            b[k] = box_half_edges_to_choose[(int)uniform(0.0, 3.0)];
             at.position[k] = (i >> k) & 1 ? b[k] - a[k] : uniform(-0.9, 0.9) * (a[k] + b[k]);
         }
         struct tact_shape sa = make_box_shape(a[0], a[1], a[2]),

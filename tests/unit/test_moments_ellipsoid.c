@@ -50,7 +50,7 @@ static void ellipsoid_of_equal_half_axes_is_a_ball(void **state)
     (void)state;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.7, 0, 0}};
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape round = make_sized_shape(TACT_SHAPE_ELLIPSOID, 0.7, 0.7, 0.7);
+    struct tact_shape ball_as_ellipsoid = make_sized_shape(TACT_SHAPE_ELLIPSOID, 0.7, 0.7, 0.7);
     struct tact_shape box = make_sized_shape(TACT_SHAPE_BOX, 0.5, 0.3, 0.8);
     int touching = 0;
     double worst = 0.0;
@@ -59,13 +59,14 @@ static void ellipsoid_of_equal_half_axes_is_a_ball(void **state)
         struct tact_pose pa = random_pose(0.8), pb = random_pose(0.4);
         struct tact_moments a, b;
         const int ra = tact_moments_pair(&ball, &pa, other, &pb, NULL, NULL, &a);
-        assert_int_equal(tact_moments_pair(&round, &pa, other, &pb, NULL, NULL, &b), ra);
+        assert_int_equal(tact_moments_pair(&ball_as_ellipsoid, &pa, other, &pb, NULL, NULL, &b),
+                         ra);
         worst = fmax(worst, largest_moments_difference(&a, &b));
         touching += ra;
     }
     print_message("as a ball: %d touch, largest difference %.1e\n", touching, worst);
     assert_true(touching > 100 && worst < 1e-12);
-    tact_shape_release(&round);
+    tact_shape_release(&ball_as_ellipsoid);
     tact_shape_release(&box);
 }
 
@@ -129,9 +130,9 @@ static void overlaps_with_eight_boxes_add_up_to_the_ellipsoid(void **state)
 
 /* Central difference of V for a translation along axis k of the world (0 to 2), or a rotation about
  * axis k - 3 through the centroid. */
-static double volume_derivative(const struct tact_shape *egg, const struct tact_pose *pa,
-                                const struct tact_shape *other, const struct tact_pose *pb,
-                                const struct tact_moments *m, int k, double e)
+static double overlap_volume_derivative(const struct tact_shape *egg, const struct tact_pose *pa,
+                                        const struct tact_shape *other, const struct tact_pose *pb,
+                                        const struct tact_moments *m, int k, double e)
 {
     struct tact_moments side[2];
     for (int i = 0; i < 2; i++) {
@@ -161,7 +162,8 @@ static void ellipsoid_volume_gradient_is_the_derivative(void **state)
             for (int j = 0; j < 2; j++) { /* the smaller error of two steps: where the motion
                                              reaches an edge, the larger step is less accurate */
                 const double e = j ? 1e-5 : 1e-6;
-                off[j] = fabs(volume_derivative(&egg, &pa, other, &pb, &m, k, e) - m.gradient[k]);
+                off[j] = fabs(overlap_volume_derivative(&egg, &pa, other, &pb, &m, k, e) -
+                              m.gradient[k]);
             }
             worst = fmax(worst, fmin(off[0], off[1]));
             assert_true(m.gradient[k] == -swapped.gradient[k]);
@@ -187,15 +189,15 @@ static void triangulated_ellipsoid_converges_to_the_exact_moments(void **state)
     double worst = 0.0, worst_plane = 0.0;
     assert_non_null(scratch);
     for (int i = 0; i < 60; i++) {
-        struct tact_pose pa = random_pose(0.6), pb = random_pose(0.3), below = tact_pose_identity(),
-                         slab_pose;
+        struct tact_pose pa = random_pose(0.6), pb = random_pose(0.3),
+                         pose_below_plane = tact_pose_identity(), slab_pose;
         struct tact_moments a, b;
         tact_moments_pair(&egg, &pa, &box, &pb, NULL, scratch, &a);
         tact_moments_pair(&mesh, &pa, &box, &pb, NULL, scratch, &b);
         worst = fmax(worst, largest_moments_difference(&a, &b));
         tact_moments_pair(&egg, &pa, &plane, &pb, NULL, scratch, &a);
-        below.position[2] = -8.0;
-        tact_pose_mul(&slab_pose, &pb, &below);
+        pose_below_plane.position[2] = -8.0;
+        tact_pose_mul(&slab_pose, &pb, &pose_below_plane);
         tact_moments_pair(&egg, &pa, &slab_box, &slab_pose, NULL, scratch, &b);
         worst_plane = fmax(worst_plane, largest_moments_difference(&a, &b));
     }

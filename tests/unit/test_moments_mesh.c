@@ -23,11 +23,12 @@ struct moment_errors {
     double v, c, s, g, q;
 };
 
-static void record_errors(struct moment_errors *worst, const struct tact_moments *m,
-                          const struct answer *a)
+static void record_moment_errors(struct moment_errors *worst, const struct tact_moments *m,
+                                 const struct answer *a)
 {
     static const double weight[6] = {1, 1, 1, 2, 2, 2};
-    double trace = (double)(a->s[0] + a->s[1] + a->s[2]), size = sqrt(trace / (double)a->v);
+    double second_moment_trace = (double)(a->s[0] + a->s[1] + a->s[2]),
+           size = sqrt(second_moment_trace / (double)a->v);
     double dc = 0, ds = 0, ss = 0, dg = 0, gg = 0, dq = 0;
     for (int k = 0; k < 3; k++) {
         int y = (k + 1) % 3, z = (k + 2) % 3;
@@ -74,7 +75,7 @@ static void moments_of_random_convex_pairs_are_exact(void **unused)
 {
     (void)unused;
     struct moment_errors worst[2] = {{0}};
-    int overlapping_pairs = 0;
+    int overlapping_pair_count = 0;
     for (int i = 0; i < 600; i++) {
         struct tact_mesh *ma, *mb;
         double flat = i % 3 == 0 ? 0.02 : 1.0;
@@ -87,17 +88,18 @@ static void moments_of_random_convex_pairs_are_exact(void **unused)
         struct answer exact = reference_overlap_by_clipping(ma, &pa, mb, &pb);
         if (exact.v > 1e-7L) {
             assert_int_equal(rc, 1);
-            record_errors(&worst[i % 2], &m, &exact);
-            overlapping_pairs++;
+            record_moment_errors(&worst[i % 2], &m, &exact);
+            overlapping_pair_count++;
         } else if (exact.v <= 0) {
             assert_true(m.volume < 1e-14);
         }
         tact_mesh_free(ma);
         tact_mesh_free(mb);
     }
-    print_moment_errors("random convex pairs, no direction given", overlapping_pairs, &worst[0]);
-    print_moment_errors("random convex pairs, random direction", overlapping_pairs, &worst[1]);
-    assert_true(overlapping_pairs > 200);
+    print_moment_errors("random convex pairs, no direction given", overlapping_pair_count,
+                        &worst[0]);
+    print_moment_errors("random convex pairs, random direction", overlapping_pair_count, &worst[1]);
+    assert_true(overlapping_pair_count > 200);
     assert_true(worst[0].v < 1e-9 && worst[0].c < 1e-9 && worst[0].s < 1e-9);
     assert_true(worst[0].g < 1e-9 && worst[0].q < 1e-9);
     /* Bounds are wider for some projection directions: across a small overlap large terms cancel.
@@ -131,7 +133,7 @@ static void moments_of_boxes_with_common_faces_are_exact(void **unused)
         {"edge shared", {0.5, 0.5, 0.5}, {1, 1, 1}, {0.5, 0.5, 1.4}, 0},
     };
     struct moment_errors worst = {0};
-    int overlapping_pairs = 0;
+    int overlapping_pair_count = 0;
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {0}}, b = a;
         memcpy(a.size, list[i].a, sizeof a.size);
@@ -179,15 +181,15 @@ static void moments_of_boxes_with_common_faces_are_exact(void **unused)
                     } else {
                         memcpy(m.gradient, (double[6]){0}, sizeof m.gradient);
                     }
-                    record_errors(&worst, &m, &exact);
+                    record_moment_errors(&worst, &m, &exact);
                 }
-                overlapping_pairs++;
+                overlapping_pair_count++;
             }
         }
         tact_shape_release(&a);
         tact_shape_release(&b);
     }
-    print_moment_errors("aligned boxes", overlapping_pairs, &worst);
+    print_moment_errors("aligned boxes", overlapping_pair_count, &worst);
     assert_true(worst.c < 1e-9 && worst.s < 1e-8);
     assert_true(worst.g < 1e-9 && worst.q < 1e-9);
 }
@@ -219,7 +221,8 @@ static void separate_meshes_have_zero_moments(void **unused)
 static void mesh_volume_gradient_is_the_derivative(void **unused)
 {
     (void)unused;
-    double worst_force_gradient = 0.0, worst_torque_gradient = 0.0, worst_swap = 0.0;
+    double worst_linear_gradient_error = 0.0, worst_angular_gradient_error = 0.0,
+           worst_swap_error = 0.0;
     for (int i = 0; i < 60; i++) {
         struct tact_mesh *ma, *mb;
         struct tact_shape a = random_convex_shape(&ma, 12, (double[]){1, 1, 1});
@@ -232,7 +235,7 @@ static void mesh_volume_gradient_is_the_derivative(void **unused)
             continue;
         }
         tact_moments_pair(&b, &pb, &a, &pa, NULL, scratch, &swapped);
-        worst_swap = fmax(worst_swap, fabs(m.volume - swapped.volume) / m.volume);
+        worst_swap_error = fmax(worst_swap_error, fabs(m.volume - swapped.volume) / m.volume);
         for (int k = 0; k < 6; k++) {
             const double e = 1e-6;
             double v[2];
@@ -255,17 +258,19 @@ static void mesh_volume_gradient_is_the_derivative(void **unused)
                 v[side] = moved.volume;
             }
             double error = fabs((v[1] - v[0]) / (2.0 * e) - m.gradient[k]);
-            worst_force_gradient = k < 3 ? fmax(worst_force_gradient, error) : worst_force_gradient;
-            worst_torque_gradient =
-                k < 3 ? worst_torque_gradient : fmax(worst_torque_gradient, error);
-            worst_swap = fmax(worst_swap, fabs(m.gradient[k] + swapped.gradient[k]));
+            worst_linear_gradient_error =
+                k < 3 ? fmax(worst_linear_gradient_error, error) : worst_linear_gradient_error;
+            worst_angular_gradient_error =
+                k < 3 ? worst_angular_gradient_error : fmax(worst_angular_gradient_error, error);
+            worst_swap_error = fmax(worst_swap_error, fabs(m.gradient[k] + swapped.gradient[k]));
         }
         tact_mesh_free(ma);
         tact_mesh_free(mb);
     }
     print_message("finite differences: linear %.1e angular %.1e; swapped arguments %.1e\n",
-                  worst_force_gradient, worst_torque_gradient, worst_swap);
-    assert_true(worst_force_gradient < 1e-6 && worst_torque_gradient < 1e-6 && worst_swap < 1e-11);
+                  worst_linear_gradient_error, worst_angular_gradient_error, worst_swap_error);
+    assert_true(worst_linear_gradient_error < 1e-6 && worst_angular_gradient_error < 1e-6 &&
+                worst_swap_error < 1e-11);
 }
 
 /** Any direction of projection gives the same moments: a check that needs neither convexity nor a
@@ -278,7 +283,7 @@ static void compare_directions_of_projection(const char *name, double scale)
     }
     struct tact_shape a = {.kind = TACT_SHAPE_MESH, .mesh = mesh}, b = a;
     double worst_volume_error = 0.0, worst_g = 0.0, worst_s = 0.0;
-    int overlapping_pairs = 0;
+    int overlapping_pair_count = 0;
     for (int i = 0; i < 6; i++) {
         struct tact_pose pa = random_pose(0.05), pb = random_pose(0.05);
         struct tact_moments m[3];
@@ -289,7 +294,7 @@ static void compare_directions_of_projection(const char *name, double scale)
         if (!(m[0].volume > 1e-8)) {
             continue;
         }
-        overlapping_pairs++;
+        overlapping_pair_count++;
         for (int k = 1; k < 3; k++) {
             double g = tact_v3_norm(m[0].gradient);
             worst_volume_error = fmax(worst_volume_error, fabs(m[k].volume / m[0].volume - 1.0));
@@ -300,8 +305,8 @@ static void compare_directions_of_projection(const char *name, double scale)
         }
     }
     print_message("%d overlaps of %s with itself, three directions: V %.1e g %.1e C %.1e\n",
-                  overlapping_pairs, name, worst_volume_error, worst_g, worst_s);
-    assert_true(overlapping_pairs > 0);
+                  overlapping_pair_count, name, worst_volume_error, worst_g, worst_s);
+    assert_true(overlapping_pair_count > 0);
     assert_true(worst_volume_error < 1e-10 && worst_g < 1e-9 && worst_s < 1e-9);
     tact_mesh_free(mesh);
 }
@@ -324,33 +329,34 @@ static void half_space_overlap_equals_that_of_a_large_box(void **unused)
 {
     (void)unused;
     struct moment_errors worst = {0};
-    int overlapping_pairs = 0;
+    int overlapping_pair_count = 0;
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_shape large_box_shape = {.kind = TACT_SHAPE_BOX, .size = {20, 20, 20}};
     assert_int_equal(tact_shape_tessellate(&large_box_shape), 0);
     for (int i = 0; i < 300; i++) {
         struct tact_mesh *mesh;
         struct tact_shape a = random_convex_shape(&mesh, 6 + i % 20, (double[]){1.0, 0.8, 0.5});
-        struct tact_pose pa = random_pose(0.7), pb = random_pose(0.2), below = pb, down;
+        struct tact_pose pa = random_pose(0.7), pb = random_pose(0.2), box_pose_below_plane = pb,
+                         down;
         down = tact_pose_identity();
         down.position[2] = -20.0;
-        tact_pose_mul(&below, &pb, &down);
+        tact_pose_mul(&box_pose_below_plane, &pb, &down);
         struct tact_moments m, swapped;
         int rc = tact_moments_pair(&a, &pa, &plane, &pb, NULL, scratch, &m);
         int rs = tact_moments_pair(&plane, &pb, &a, &pa, NULL, scratch, &swapped);
         struct answer exact =
-            reference_overlap_by_clipping(mesh, &pa, large_box_shape.mesh, &below);
+            reference_overlap_by_clipping(mesh, &pa, large_box_shape.mesh, &box_pose_below_plane);
         assert_int_equal(rc, rs);
         assert_true(rc == (exact.v > 1e-14L) || fmax(m.volume, (double)exact.v) < 1e-12);
         if (exact.v > 1e-7L) {
-            record_errors(&worst, &m, &exact);
+            record_moment_errors(&worst, &m, &exact);
             assert_true(m.gradient[1] == -swapped.gradient[1] && m.volume == swapped.volume);
-            overlapping_pairs++;
+            overlapping_pair_count++;
         }
         tact_mesh_free(mesh);
     }
-    print_moment_errors("mesh and half-space", overlapping_pairs, &worst);
-    assert_true(overlapping_pairs > 100);
+    print_moment_errors("mesh and half-space", overlapping_pair_count, &worst);
+    assert_true(overlapping_pair_count > 100);
     assert_true(worst.v < 3e-11 && worst.c < 3e-11 && worst.s < 1e-10);
     assert_true(worst.g < 1e-10 && worst.q < 2e-10);
     tact_shape_release(&large_box_shape);

@@ -25,7 +25,7 @@ static struct tact_moments_scratch *scratch;
 /** Largest errors of a family of pairs, in units of their bounds; the gradient's direction in
  * degrees. */
 struct tally {
-    int overlapping_pairs, coplanar_pairs, refused;
+    int overlapping_pair_count, coplanar_pairs, refused;
     double v, c, s, g, gradient_angle_degrees;
 };
 
@@ -42,7 +42,7 @@ static struct tact_mesh *make_hull_solid(int points, const double half[3])
     return mesh;
 }
 
-static struct tact_mesh *box_of(double x, double y, double z)
+static struct tact_mesh *box_mesh_of_sides(double x, double y, double z)
 {
     struct tact_mesh *mesh;
     assert_int_equal(tact_mesh_box((double[]){x, y, z}, &mesh), 0);
@@ -87,9 +87,10 @@ static void make_ordinary_pair(struct pair *p, int i)
 static void make_thin_sheet_pair(struct pair *p, int i)
 {
     double relative_thickness = pow(10.0, uniform(-5.0, -1.0));
-    p->a = i % 2 ? box_of(1.0, 0.7, relative_thickness)
+    p->a = i % 2 ? box_mesh_of_sides(1.0, 0.7, relative_thickness)
                  : make_hull_solid(12, (double[]){1.0, 0.7, relative_thickness});
-    p->b = i % 3 ? box_of(0.5, 0.6, 0.4) : box_of(0.5, relative_thickness, 0.8);
+    p->b =
+        i % 3 ? box_mesh_of_sides(0.5, 0.6, 0.4) : box_mesh_of_sides(0.5, relative_thickness, 0.8);
     p->pa = random_pose(0.3);
     p->pb = random_pose(0.3);
 }
@@ -100,8 +101,8 @@ static void make_shallow_pair(struct pair *p, int i)
     double depth = pow(10.0, uniform(-6.0, -2.0)), lean = i % 3 ? uniform(0.05, 0.8) : 0.0;
     double turn[3] = {i % 3 ? lean : 0.0, i % 3 == 2 ? 0.7 * lean : 0.0, 0.0}, low = 0.0, r[9];
     struct tact_pose at = tact_pose_identity();
-    p->a = box_of(0.4, 0.3, 0.2);
-    p->b = box_of(1.0, 1.0, 0.5);
+    p->a = box_mesh_of_sides(0.4, 0.3, 0.2);
+    p->b = box_mesh_of_sides(1.0, 1.0, 0.5);
     tact_quat_from_rotvec(at.quat_wxyz, turn);
     tact_quat_to_m3(r, at.quat_wxyz);
     low = fabs(r[6]) * 0.4 + fabs(r[7]) * 0.3 + fabs(r[8]) * 0.2;
@@ -113,11 +114,11 @@ static void make_shallow_pair(struct pair *p, int i)
 /** Pairs of boxes and prisms whose faces, edges and corners coincide. */
 static void make_coincident_pair(struct pair *p, int i)
 {
-    const double sizes[4] = {0.25, 0.5, 1.0, 1.5};
+    const double box_half_edges_to_choose[4] = {0.25, 0.5, 1.0, 1.5};
     double a[3], b[3], at[3];
     for (int k = 0; k < 3; k++) {
-        a[k] = sizes[(int)uniform(0.0, 4.0)];
-        b[k] = sizes[(int)uniform(0.0, 4.0)];
+        a[k] = box_half_edges_to_choose[(int)uniform(0.0, 4.0)];
+        b[k] = box_half_edges_to_choose[(int)uniform(0.0, 4.0)];
         double side = uniform(0.0, 1.0) < 0.5 ? -1.0 : 1.0;
         switch ((int)uniform(0.0, 3.0)) {
         case 0:
@@ -132,8 +133,8 @@ static void make_coincident_pair(struct pair *p, int i)
         }
     }
     if (i % 4) {
-        p->a = box_of(a[0], a[1], a[2]);
-        p->b = box_of(b[0], b[1], b[2]);
+        p->a = box_mesh_of_sides(a[0], a[1], a[2]);
+        p->b = box_mesh_of_sides(b[0], b[1], b[2]);
     } else {
         int corners = 3 + i / 4 % 10;
         p->a = make_regular_prism(corners, a[0], a[2]);
@@ -150,15 +151,15 @@ static void make_equal_boxes(struct pair *p, int i)
     for (int k = 0; k < 3; k++) {
         at[k] = (i >> k) & 1 ? uniform(-2.0, 2.0) * h[k] : 0.0;
     }
-    p->a = box_of(h[0], h[1], h[2]);
-    p->b = box_of(h[0], h[1], h[2]);
+    p->a = box_mesh_of_sides(h[0], h[1], h[2]);
+    p->b = box_mesh_of_sides(h[0], h[1], h[2]);
     place_pair_and_turn_both(p, at);
 }
 
 static void make_contained_pair(struct pair *p, int i)
 {
     struct tact_mesh *smaller_hull_solid = make_hull_solid(8 + i % 12, (double[]){0.2, 0.15, 0.1});
-    struct tact_mesh *mesh_of_containing_box = box_of(1.0, 1.2, 0.9);
+    struct tact_mesh *mesh_of_containing_box = box_mesh_of_sides(1.0, 1.2, 0.9);
     p->a = i % 2 ? smaller_hull_solid : mesh_of_containing_box;
     p->b = i % 2 ? mesh_of_containing_box : smaller_hull_solid;
     p->pa = random_pose(0.3);
@@ -169,7 +170,7 @@ static void make_separate_pair(struct pair *p, int i)
 {
     double u[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
     p->a = make_hull_solid(8 + i % 12, (double[]){1.0, 0.8, 0.6});
-    p->b = box_of(0.7, 0.5, 0.6);
+    p->b = box_mesh_of_sides(0.7, 0.5, 0.6);
     p->pa = random_pose(0.2);
     p->pb = random_pose(0.2);
     tact_v3_normalize(u, u);
@@ -177,7 +178,7 @@ static void make_separate_pair(struct pair *p, int i)
 }
 
 /** Largest coordinate of either body in the world. */
-static double largest_coordinate(const struct pair *p)
+static double largest_world_coordinate(const struct pair *p)
 {
     double size = 0.0;
     for (int side = 0; side < 2; side++) {
@@ -221,14 +222,14 @@ static void check_moments_of_pair(const char *name, int i, const struct pair *p,
                                   double far, struct tally *tally)
 {
     const struct oracle_moments expected = *exact;
-    double l = largest_coordinate(p), dc = 0.0, ds = 0.0, dg = 0.0, dq = 0.0, g = 0.0;
+    double l = largest_world_coordinate(p), dc = 0.0, ds = 0.0, dg = 0.0, dq = 0.0, g = 0.0;
     double area = 0.5 * (double)expected.surface, v = (double)expected.volume;
     /* The bound is about three times the worst error of many seeds, that of thin sheets, plus the
      * oracle's own rounding error, which is all where only corners touch. */
     double rounding_error_bound = 768.0 * DBL_EPSILON * l,
            slack = 1e-9 * v + rounding_error_bound * area;
     slack += (double)LDBL_EPSILON * l * l * l;
-    tally->overlapping_pairs += v > slack;
+    tally->overlapping_pair_count += v > slack;
     tally->coplanar_pairs += expected.coplanar_triangle_count > 0;
     check_error_within_bound(name, i, fabs(m->volume - v), slack, &tally->v);
     if (!(v > 1e3 * slack)) {
@@ -279,7 +280,7 @@ static int compute_moments_by_rim(const struct pair *p, struct tact_moments *m)
     struct tact_prism_frame frame;
     memset(m, 0, sizeof *m);
     return !tact_prism_frame(p->a, &p->pa, p->b, &p->pb, NULL, &frame) ||
-           tact_moments_rim(p->a, &p->pa, p->b, &p->pb, &frame, scratch, m) >= 0;
+           tact_moments_by_overlap_surface(p->a, &p->pa, p->b, &p->pb, &frame, scratch, m) >= 0;
 }
 
 static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(struct pair *, int))
@@ -293,8 +294,8 @@ static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(stru
         struct pair p;
         struct tact_moments m;
         make(&p, i);
-        struct oracle_moments expected =
-            oracle_overlap(p.a, &p.pa, p.b, &p.pb, 20.0 * DBL_EPSILON * largest_coordinate(&p));
+        struct oracle_moments expected = oracle_overlap(
+            p.a, &p.pa, p.b, &p.pb, 20.0 * DBL_EPSILON * largest_world_coordinate(&p));
         struct tact_shape a = {.kind = TACT_SHAPE_CONVEX, .mesh = p.a};
         struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = p.b};
         int rc = tact_moments_pair(&a, &p.pa, &b, &p.pb, NULL, scratch, &m);
@@ -311,7 +312,7 @@ static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(stru
         tact_mesh_free(p.b);
     }
     print_message("%s: %d pairs, %d overlap, %d with faces in one plane; errors/bounds:\n", name,
-                  pairs, tally[0].overlapping_pairs, tally[0].coplanar_pairs);
+                  pairs, tally[0].overlapping_pair_count, tally[0].coplanar_pairs);
     for (int k = 0; k < 3; k++) {
         static const char *const methods[3] = {"pair", "prisms", "rim"};
         const struct tally *t = &tally[k];

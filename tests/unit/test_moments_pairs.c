@@ -17,7 +17,7 @@ static struct tact_moments_scratch *scratch;
 
 /** Makes the mesh of a bent and dented ball, closed but not convex, scaled and displaced from its
  * origin. */
-static struct tact_mesh *dented_ball(size_t triangles, double size, double offset)
+static struct tact_mesh *make_dented_ball_mesh(size_t triangles, double size, double offset)
 {
     struct tact_mesh *ball, *mesh;
     assert_int_equal(tact_mesh_capsule(1.0, 0.4, triangles, &ball), 0);
@@ -57,7 +57,8 @@ static double worst;
  * as (L^3 / V)^(5/3). The bounds of overlaps below 1e-5 of the smaller body are widened
  * accordingly. */
 static void record_errors_of_moments(const struct tact_moments *got,
-                                     const struct tact_moments *expected, double smaller_volume)
+                                     const struct tact_moments *expected,
+                                     double smaller_body_volume)
 {
     double size = cbrt(expected->volume),
            trace = expected->second[0] + expected->second[1] + expected->second[2];
@@ -70,8 +71,8 @@ static void record_errors_of_moments(const struct tact_moments *got,
     for (int k = 0; k < 6; k++) {
         off = fmax(off, fabs(got->second[k] - expected->second[k]) / trace);
     }
-    worst =
-        fmax(worst, off * fmin(1.0, pow(expected->volume / (1e-5 * smaller_volume), 5.0 / 3.0)));
+    worst = fmax(worst,
+                 off * fmin(1.0, pow(expected->volume / (1e-5 * smaller_body_volume), 5.0 / 3.0)));
 }
 
 /** Measures a pair with the broad phase and with all pairs of triangles; returns whether the bodies
@@ -85,44 +86,45 @@ static int compare_broad_phase_with_all_pairs(const struct tact_mesh *a, const s
         return 0;
     }
     size_t all = a->triangle_count * b->triangle_count;
-    struct tact_prism_pair *every = malloc(all * sizeof *every);
+    struct tact_prism_pair *all_triangle_pairs = malloc(all * sizeof *all_triangle_pairs);
     const struct tact_prism_pair *listed;
-    assert_non_null(every);
+    assert_non_null(all_triangle_pairs);
     for (size_t i = 0; i < all; i++) {
-        every[i].a = (uint32_t)(i / b->triangle_count);
-        every[i].b = (uint32_t)(i % b->triangle_count);
+        all_triangle_pairs[i].a = (uint32_t)(i / b->triangle_count);
+        all_triangle_pairs[i].b = (uint32_t)(i % b->triangle_count);
     }
     struct tact_moments expected, got;
     long count = tact_prism_pairs(a, pa, b, pb, &frame, scratch, &listed);
     assert_true(count >= 0 && (size_t)count <= all);
-    int rc = tact_prism_sum(a, pa, b, pb, &frame, every, all, &expected);
+    int rc = tact_prism_sum(a, pa, b, pb, &frame, all_triangle_pairs, all, &expected);
     assert_int_equal(tact_prism_sum(a, pa, b, pb, &frame, listed, (size_t)count, &got), rc);
-    free(every);
+    free(all_triangle_pairs);
     if (rc) {
         record_errors_of_moments(&got, &expected, fmin(a->volume, b->volume));
     }
     return rc;
 }
 
-static void measure_random_pairs(const char *what, size_t triangles_a, size_t triangles_b,
+static void measure_random_pairs(const char *what, size_t triangle_count_a, size_t triangle_count_b,
                                  double ratio, double offset, int most)
 {
     const int query_count = campaign_trial_count(most, most);
-    int overlapping_pairs = 0;
+    int overlapping_pair_count = 0;
     worst = 0.0;
     for (int i = 0; i < query_count; i++) {
-        struct tact_mesh *a = dented_ball(triangles_a, 1.0, offset);
-        struct tact_mesh *b = dented_ball(triangles_b, ratio, -offset);
+        struct tact_mesh *a = make_dented_ball_mesh(triangle_count_a, 1.0, offset);
+        struct tact_mesh *b = make_dented_ball_mesh(triangle_count_b, ratio, -offset);
         struct tact_pose pa = random_pose_near_mesh(a, 0.5 + ratio),
                          pb = random_pose_near_mesh(b, 0.1);
         double d[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
-        overlapping_pairs += compare_broad_phase_with_all_pairs(a, &pa, b, &pb, i % 2 ? d : NULL);
+        overlapping_pair_count +=
+            compare_broad_phase_with_all_pairs(a, &pa, b, &pb, i % 2 ? d : NULL);
         tact_mesh_free(a);
         tact_mesh_free(b);
     }
-    print_message("%s: %d of %d overlap, listed against all pairs %.1e\n", what, overlapping_pairs,
-                  query_count, worst);
-    assert_true(overlapping_pairs > query_count / 8);
+    print_message("%s: %d of %d overlap, listed against all pairs %.1e\n", what,
+                  overlapping_pair_count, query_count, worst);
+    assert_true(overlapping_pair_count > query_count / 8);
     assert_true(worst < 1e-9);
 }
 
@@ -153,7 +155,8 @@ static void broad_phase_with_too_many_near_leaves_is_exact(void **unused)
 {
     (void)unused;
     worst = 0.0;
-    struct tact_mesh *a = dented_ball(3000, 1.0, 0.0), *b = dented_ball(2600, 1.05, 0.0);
+    struct tact_mesh *a = make_dented_ball_mesh(3000, 1.0, 0.0),
+                     *b = make_dented_ball_mesh(2600, 1.05, 0.0);
     for (int i = 0; i < 3; i++) {
         struct tact_pose pa = random_pose_near_mesh(a, 0.1), pb = random_pose_near_mesh(b, 0.1);
         assert_int_equal(compare_broad_phase_with_all_pairs(a, &pa, b, &pb, NULL), 1);
@@ -193,7 +196,7 @@ static void meshes_of_sizes_beyond_float_precision_are_measured(void **unused)
 static void broad_phase_is_exact_for_meshes_cut_by_planes(void **unused)
 {
     (void)unused;
-    int overlapping_pairs = 0, without = 0;
+    int overlapping_pair_count = 0, hulls_without_facets = 0;
     worst = 0.0;
     for (int i = 0; i < 200; i++) {
         double points[3 * 12];
@@ -201,7 +204,8 @@ static void broad_phase_is_exact_for_meshes_cut_by_planes(void **unused)
         for (size_t k = 0; k < 3 * count; k++) {
             points[k] = uniform(-1.0, 1.0);
         }
-        struct tact_mesh *hull, *a = dented_ball(400, i % 2 ? 1.0 : 0.2, i % 3 ? 0.0 : 2.0);
+        struct tact_mesh *hull,
+            *a = make_dented_ball_mesh(400, i % 2 ? 1.0 : 0.2, i % 3 ? 0.0 : 2.0);
         assert_int_equal(tact_mesh_hull(points, count, &hull, NULL), 0);
         struct tact_pose pa = random_pose_near_mesh(a, 1.0), pb = random_pose_near_mesh(hull, 0.1);
         struct tact_shape sa = {.kind = TACT_SHAPE_MESH, .mesh = a};
@@ -215,13 +219,13 @@ static void broad_phase_is_exact_for_meshes_cut_by_planes(void **unused)
             assert_true(got.volume == swapped.volume && got.gradient[4] == -swapped.gradient[4]);
         } else {
             assert_true(fabs(got.volume - swapped.volume) < 1e-14);
-            without++;
+            hulls_without_facets++;
         }
         if (tact_prism_frame(a, &pa, hull, &pb, NULL, &frame)) {
             long n = tact_prism_pairs(a, &pa, hull, &pb, &frame, scratch, &pairs);
             int other = tact_prism_sum(a, &pa, hull, &pb, &frame, pairs, (size_t)n, &expected);
             assert_true(other == rc || got.volume + expected.volume < 1e-13);
-            overlapping_pairs += rc && other;
+            overlapping_pair_count += rc && other;
             if (rc && other) {
                 record_errors_of_moments(&got, &expected, fmin(a->volume, hull->volume));
             }
@@ -230,8 +234,8 @@ static void broad_phase_is_exact_for_meshes_cut_by_planes(void **unused)
         tact_mesh_free(hull);
     }
     print_message("cut by planes: %d overlaps, against prism pairs %.1e; %d hulls without facets\n",
-                  overlapping_pairs, worst, without);
-    assert_true(overlapping_pairs > 50 && without <= 4);
+                  overlapping_pair_count, worst, hulls_without_facets);
+    assert_true(overlapping_pair_count > 50 && hulls_without_facets <= 4);
     assert_true(worst < 1e-8);
 }
 

@@ -39,7 +39,7 @@ static struct moment_errors relative_moment_errors(const struct tact_moments *m,
     return e;
 }
 
-static struct tact_shape box_of(double x, double y, double z)
+static struct tact_shape tessellated_box_of_sides(double x, double y, double z)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_BOX, .size = {x, y, z}};
     assert_int_equal(tact_shape_tessellate(&s), 0);
@@ -59,7 +59,8 @@ static void ray_method_errors_decrease_with_resolution(void **unused)
     (void)unused;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
     struct tact_shape finger = {.kind = TACT_SHAPE_CAPSULE, .size = {0.008, 0.01}};
-    struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE}, ruler = box_of(0.15, 0.001, 0.015);
+    struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE},
+                      ruler = tessellated_box_of_sides(0.15, 0.001, 0.015);
     assert_int_equal(tact_shape_tessellate(&finger), 0);
     const struct tact_shape *const pairs[4][2] = {
         {&ball, &ruler}, {&finger, &ruler}, {&ball, &ground}, {&ruler, &ground}};
@@ -98,7 +99,7 @@ static void ray_method_errors_decrease_with_resolution(void **unused)
 static void ray_method_measures_pairs_with_common_faces(void **unused)
 {
     (void)unused;
-    struct tact_shape a = box_of(0.5, 0.5, 0.5);
+    struct tact_shape a = tessellated_box_of_sides(0.5, 0.5, 0.5);
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments m;
     pa.position[0] = 0.5;
@@ -114,7 +115,8 @@ static void ray_method_measures_pairs_with_common_faces(void **unused)
 static void ray_method_measures_and_reports_defective_meshes(void **unused)
 {
     (void)unused;
-    struct tact_shape box = box_of(0.5, 0.5, 0.5), other = box_of(0.5, 0.5, 0.5);
+    struct tact_shape box = tessellated_box_of_sides(0.5, 0.5, 0.5),
+                      other = tessellated_box_of_sides(0.5, 0.5, 0.5);
     struct tact_pose pa = random_rotation_at_origin(), pb = random_rotation_at_origin();
     struct tact_moments exact, m;
     struct tact_rays_report report;

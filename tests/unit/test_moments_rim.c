@@ -46,7 +46,7 @@ static struct tact_mesh *generate_mesh(const struct tact_generate *what)
 
 /** Adds a blob to a soup, turned inside out where it is a cavity. */
 static void add_bumpy_ball_mesh(struct tact_soup *to, double radius, const double at[3],
-                                int is_cavity)
+                                int is_mesh_a_cavity)
 {
     const struct tact_generate what = {.kind = TACT_GENERATE_BLOB,
                                        .radius = radius,
@@ -65,7 +65,7 @@ static void add_bumpy_ball_mesh(struct tact_soup *to, double radius, const doubl
         tact_v3_add(to->vertices + 3 * (to->vertex_count + i), soup.vertices + 3 * i, at);
     }
     for (size_t i = 0; i < 3 * soup.triangle_count; i++) {
-        size_t from = is_cavity ? 3 * (i / 3) + 2 - i % 3 : i;
+        size_t from = is_mesh_a_cavity ? 3 * (i / 3) + 2 - i % 3 : i;
         to->triangles[3 * to->triangle_count + i] =
             soup.triangles[from] + (uint32_t)to->vertex_count;
     }
@@ -119,7 +119,7 @@ static int moments_of_pair_by_rim(const struct pair *p, struct tact_moments *m)
     struct tact_prism_frame frame;
     memset(m, 0, sizeof *m);
     return tact_prism_frame(p->a, &p->pa, p->b, &p->pb, p->direction, &frame)
-               ? tact_moments_rim(p->a, &p->pa, p->b, &p->pb, &frame, scratch, m)
+               ? tact_moments_by_overlap_surface(p->a, &p->pa, p->b, &p->pb, &frame, scratch, m)
                : 0;
 }
 
@@ -136,7 +136,7 @@ static int moments_of_pair_by_prisms(const struct pair *p, struct tact_moments *
     return tact_prism_sum(p->a, &p->pa, p->b, &p->pb, &frame, pairs, (size_t)n, m);
 }
 
-static double largest_difference(const double *a, const double *b, int n)
+static double largest_component_difference(const double *a, const double *b, int n)
 {
     double d = 0.0;
     for (int k = 0; k < n; k++) {
@@ -153,12 +153,15 @@ static double greatest_relative_error(const struct tact_moments *got,
            size = sqrt((expected->second[0] + expected->second[1] + expected->second[2]) / v);
     double area = tact_max(tact_v3_norm(expected->gradient), size * size);
     double worst = fabs(got->volume / v - 1.0);
-    worst = tact_max(worst, largest_difference(got->centroid, expected->centroid, 3) / size);
     worst =
-        tact_max(worst, largest_difference(got->second, expected->second, 6) / (v * size * size));
-    worst = tact_max(worst, largest_difference(got->gradient, expected->gradient, 3) / area);
-    return tact_max(worst, largest_difference(got->gradient + 3, expected->gradient + 3, 3) /
-                               (area * size));
+        tact_max(worst, largest_component_difference(got->centroid, expected->centroid, 3) / size);
+    worst = tact_max(worst, largest_component_difference(got->second, expected->second, 6) /
+                                (v * size * size));
+    worst =
+        tact_max(worst, largest_component_difference(got->gradient, expected->gradient, 3) / area);
+    return tact_max(worst,
+                    largest_component_difference(got->gradient + 3, expected->gradient + 3, 3) /
+                        (area * size));
 }
 
 static void rim_moments_agree_with_the_prism_method(void **unused)
@@ -166,7 +169,7 @@ static void rim_moments_agree_with_the_prism_method(void **unused)
     (void)unused;
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double worst = 0.0;
-    int overlapping_pairs = 0, refused = 0;
+    int overlapping_pair_count = 0, refused = 0;
     for (int i = 0; i < 6 * MESHES * MESHES; i++) {
         struct pair p = {meshes[i % MESHES], meshes[i / MESHES % MESHES], random_pose(0.6),
                          random_pose(0.6), axes[0]};
@@ -180,13 +183,13 @@ static void rim_moments_agree_with_the_prism_method(void **unused)
                 assert_true(fabs(got.volume - expected.volume) < 1e-15);
             } else if (rc >= 0) {
                 worst = tact_max(worst, greatest_relative_error(&got, &expected) * expected.volume);
-                overlapping_pairs++;
+                overlapping_pair_count++;
             }
         }
     }
     print_message("%d overlaps, rim against prisms: %.1e over the volume; %d refused\n",
-                  overlapping_pairs, worst, refused);
-    assert_true(overlapping_pairs > 12 * MESHES * MESHES && refused == 0);
+                  overlapping_pair_count, worst, refused);
+    assert_true(overlapping_pair_count > 12 * MESHES * MESHES && refused == 0);
     /* rounding errors at coordinates of about 1: 4e-14 over nine seeds */
     assert_true(worst < 1.2e-13);
 }
@@ -196,7 +199,7 @@ static void rim_volume_gradient_is_the_derivative(void **unused)
     (void)unused;
     const double e = 1e-5;
     double worst = 0.0;
-    int overlapping_pairs = 0;
+    int overlapping_pair_count = 0;
     for (int i = 0; i < MESHES * MESHES; i++) {
         struct pair p = {meshes[i % MESHES], meshes[i / MESHES], random_pose(0.6), random_pose(0.6),
                          NULL};
@@ -213,13 +216,13 @@ static void rim_volume_gradient_is_the_derivative(void **unused)
                         moments_of_pair_by_rim(&after, &ahead) == 1);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
         }
-        worst =
-            tact_max(worst, largest_difference(slope, m.gradient, 6) / tact_v3_norm(m.gradient));
-        overlapping_pairs++;
+        worst = tact_max(worst, largest_component_difference(slope, m.gradient, 6) /
+                                    tact_v3_norm(m.gradient));
+        overlapping_pair_count++;
     }
     print_message("%d overlaps, central differences of V against the gradient: %.1e\n",
-                  overlapping_pairs, worst);
-    assert_true(overlapping_pairs > MESHES);
+                  overlapping_pair_count, worst);
+    assert_true(overlapping_pair_count > MESHES);
     assert_true(worst < 1e-5);
 }
 
@@ -258,7 +261,7 @@ static double least_normal_along_projection(const struct pair *p)
     struct tact_prism_frame frame;
     double rot[9], shift[3], least = 1.0;
     assert_int_equal(tact_prism_frame(p->a, &p->pa, p->b, &p->pb, p->direction, &frame), 1);
-    tact_prism_place(&frame, &p->pa, rot, shift);
+    tact_prism_transform_to_frame(&frame, &p->pa, rot, shift);
     for (size_t t = 0; t < p->a->triangle_count; t++) {
         const uint32_t *corner = p->a->triangles + 3 * t;
         const double *v[3];
@@ -355,7 +358,8 @@ static void common_faces_parallel_to_projection(void **unused)
         assert_true(n > 0);
         assert_int_equal(tact_prism_sum(cube, &p.pa, cube, &p.pb, &frame, pairs, (size_t)n, &got),
                          1);
-        worst = tact_max(worst, largest_difference(got.gradient, expected.gradient, 3) * nz);
+        worst =
+            tact_max(worst, largest_component_difference(got.gradient, expected.gradient, 3) * nz);
         assert_true(fabs(got.volume / expected.volume - 1.0) < 1e-14);
     }
     print_message("common faces seen edge-on, gradient: %.1e over z of the normal\n", worst);
@@ -395,11 +399,11 @@ static void touching_bodies_have_no_overlap(void **unused)
 static void rim_moments_of_cubes_with_gridded_faces_are_exact(void **unused)
 {
     (void)unused;
-    static const int face_grid_sizes[] = {13, 29};
+    static const int cells_per_cube_edge[] = {13, 29};
     static const double cube_shifts[] = {0.0,  1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11,
                                          1e-9, 1e-7,  1e-6,  1e-5,  1e-4,  1e-3};
     for (int g = 0; g < 2; g++) {
-        struct tact_mesh *cube = make_grid_cube_mesh(face_grid_sizes[g]);
+        struct tact_mesh *cube = make_grid_cube_mesh(cells_per_cube_edge[g]);
         assert_non_null(cube);
         double worst = 0.0, worst_ratio = 0.0;
         for (int i = 0; i < 6 * (int)(sizeof cube_shifts / sizeof *cube_shifts); i++) {
@@ -415,14 +419,16 @@ static void rim_moments_of_cubes_with_gridded_faces_are_exact(void **unused)
              * one-sided values. */
             const double tie = 1e-11 + 4.0 * depth * (shift > 0.0 && shift < 2e-13);
             worst = tact_max(worst, fabs(got.volume / expected.volume - 1.0));
-            worst = tact_max(worst, largest_difference(got.centroid, expected.centroid, 3));
-            worst = tact_max(worst,
-                             largest_difference(got.second, expected.second, 6) / expected.volume);
+            worst =
+                tact_max(worst, largest_component_difference(got.centroid, expected.centroid, 3));
+            worst = tact_max(worst, largest_component_difference(got.second, expected.second, 6) /
+                                        expected.volume);
             worst_ratio =
-                tact_max(worst_ratio, largest_difference(got.gradient, expected.gradient, 3) / tie);
+                tact_max(worst_ratio,
+                         largest_component_difference(got.gradient, expected.gradient, 3) / tie);
         }
-        print_message("grids of %d: V, c, C %.1e, gradient %.1e of its bound\n", face_grid_sizes[g],
-                      worst, worst_ratio);
+        print_message("grids of %d: V, c, C %.1e, gradient %.1e of its bound\n",
+                      cells_per_cube_edge[g], worst, worst_ratio);
         assert_true(worst < 3e-12);
         assert_true(worst_ratio < 1.0);
         tact_mesh_free(cube);
@@ -448,8 +454,8 @@ static void rim_method_works_with_outdated_normals(void **unused)
         exact_cube_overlap(apart, &expected);
         assert_int_equal(tact_moments_pair(&s, &pa, &s, &pb, directions[i / 2], scratch, &got), 1);
         assert_true(fabs(got.volume / expected.volume - 1.0) < 3e-12);
-        assert_true(largest_difference(got.centroid, expected.centroid, 3) < 3e-12);
-        assert_true(largest_difference(got.gradient, expected.gradient, 3) < 1e-11);
+        assert_true(largest_component_difference(got.centroid, expected.centroid, 3) < 3e-12);
+        assert_true(largest_component_difference(got.gradient, expected.gradient, 3) < 1e-11);
     }
     tact_mesh_free(cube);
 }
@@ -486,16 +492,16 @@ static void rim_results_do_not_depend_on_earlier_queries(void **unused)
                          random_pose(0.5), NULL};
         struct pair other = {meshes[i / 2 % MESHES], meshes[i % MESHES], random_pose(0.5),
                              random_pose(0.5), NULL};
-        struct tact_moments m, between, again, fresh;
+        struct tact_moments m, between, repeated_moments, fresh;
         struct tact_moments_scratch *old = scratch;
         int rc = moments_of_pair_by_rim(&p, &m);
         moments_of_pair_by_rim(&other, &between);
-        assert_int_equal(moments_of_pair_by_rim(&p, &again), rc);
+        assert_int_equal(moments_of_pair_by_rim(&p, &repeated_moments), rc);
         scratch = tact_moments_scratch_create(16);
         assert_int_equal(moments_of_pair_by_rim(&p, &fresh), rc);
         tact_moments_scratch_destroy(scratch);
         scratch = old;
-        assert_memory_equal(&m, &again, sizeof m);
+        assert_memory_equal(&m, &repeated_moments, sizeof m);
         assert_memory_equal(&m, &fresh, sizeof m);
     }
 }

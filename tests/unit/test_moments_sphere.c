@@ -56,9 +56,10 @@ static void integrate_volume_by_slices(struct moments_by_slices *s, long double 
     }
 }
 
-static void assert_close(double value, long double exact, double relative, const char *what)
+static void assert_close(double value, long double exact, double relative_tolerance,
+                         const char *what)
 {
-    if (!(fabsl(value - exact) <= relative * fabsl(exact))) {
+    if (!(fabsl(value - exact) <= relative_tolerance * fabsl(exact))) {
         fail_msg("%s: %.17g, not %.17Lg", what, value, exact);
     }
 }
@@ -103,10 +104,11 @@ static void plane_and_box_cut_the_same_cap_of_a_ball(void **unused)
         assert_int_equal(tact_moments_pair(&ball, &at, &plane, &turned, NULL, NULL, &m), 1);
         check_moments_against_slices(&m, &exact, disc, 2e-12 + 1e-15 / depth,
                                      1e-11 + 1e-14 / depth);
-        for (int where = 0; where < 2; where++) {
-            struct tact_pose below = tact_pose_identity();
-            tact_v3_set(below.position, -10.0, 0.0, where ? 4.0 : 0.0);
-            assert_int_equal(tact_moments_pair(&ball, &at, &slab_shape, &below, NULL, NULL, &m), 1);
+        for (int is_slab_shifted = 0; is_slab_shifted < 2; is_slab_shifted++) {
+            struct tact_pose slab_pose = tact_pose_identity();
+            tact_v3_set(slab_pose.position, -10.0, 0.0, is_slab_shifted ? 4.0 : 0.0);
+            assert_int_equal(tact_moments_pair(&ball, &at, &slab_shape, &slab_pose, NULL, NULL, &m),
+                             1);
             /* A centre on an edge, be it a face's diagonal, is moved by 2e-8 of the radius. */
             double moved = depth == 1.0 ? 1e-7 : 0.0;
             check_moments_against_slices(&m, &exact, disc, moved + 2e-12 + 1e-13 / depth,
@@ -401,9 +403,9 @@ static void ball_moments_are_smooth_over_mesh_edges(void **unused)
         tact_v3_set(pa.position, 0.02, 0.001 + 0.008 - 5e-5, (double)i * step);
         int rc = tact_moments_pair(&ball, &pa, &plate, &pb, NULL, NULL, &m);
         if (i && rc == 1) {
-            double volume_by_gradient = 0.5 * (m.gradient[2] + last.gradient[2]) * step;
+            double volume_change_by_gradient = 0.5 * (m.gradient[2] + last.gradient[2]) * step;
             worst_volume_error =
-                fmax(worst_volume_error, fabs(m.volume - last.volume - volume_by_gradient));
+                fmax(worst_volume_error, fabs(m.volume - last.volume - volume_change_by_gradient));
             worst_s = fmax(worst_s, fabs(m.second[0] - last.second[0]));
         }
         last = m;

@@ -34,9 +34,10 @@ static void build_balls_of_many_sizes(struct world_scene *s, double size_range_d
         int body = add_scene_solid(s, &shape, 1, at, 0);
         if (i % 7 == 0) {
             const struct tact_owner owner = {TACT_OWNER_BODY, body, 0};
-            const struct tact_pose beside = random_pose(0.3);
+            const struct tact_pose shape_pose_in_body = random_pose(0.3);
             shape = make_sphere(0.05);
-            assert_true(tact_world_add_shape(s->world, owner, &shape, &beside, i % 2) >= 0);
+            assert_true(tact_world_add_shape(s->world, owner, &shape, &shape_pose_in_body, i % 2) >=
+                        0);
         }
     }
     set_scene_contact_law(s, 0, 1, &law);

@@ -18,18 +18,18 @@
 #include "support/random.h"
 
 static struct tact_network_channel sender, receiver;
-static struct tact_network_link *simulated_link;
+static struct tact_simulated_link *simulated_link;
 
-static const struct tact_network_channel_options plain = {
+static const struct tact_network_channel_options plain_channel_options = {
     .axes = 2, .repeats = 4, .jitter = 5, .period = 1e-3};
 
 static void restart_channels(const struct tact_network_channel_options *channel,
-                             const struct tact_network_link_options *link)
+                             const struct tact_simulated_link_options *link)
 {
     assert_int_equal(tact_network_channel_init(&sender, channel), 0);
     assert_int_equal(tact_network_channel_init(&receiver, channel), 0);
-    assert_int_equal(simulated_link ? tact_network_link_restart(simulated_link, link)
-                                    : tact_network_link_create(link, &simulated_link),
+    assert_int_equal(simulated_link ? tact_simulated_link_restart(simulated_link, link)
+                                    : tact_simulated_link_create(link, &simulated_link),
                      0);
 }
 
@@ -43,7 +43,7 @@ static void send_two_axis_wave(double first, double second, int64_t now)
     const struct tact_network_sample sample = {.wave = {first, second}, .flags = 5};
     const ssize_t size = tact_network_channel_send(&sender, &sample, now, payload);
     assert_true(size > 0);
-    tact_network_link_send(simulated_link, now, payload, (size_t)size);
+    tact_simulated_link_send(simulated_link, now, payload, (size_t)size);
     square_of_sent_waves += first * first + second * second;
 }
 
@@ -52,7 +52,7 @@ static struct tact_network_sample play_out_channel_at(int64_t now)
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     struct tact_network_sample out;
     ssize_t size;
-    while ((size = tact_network_link_receive(simulated_link, now, payload)) >= 0) {
+    while ((size = tact_simulated_link_receive(simulated_link, now, payload)) >= 0) {
         tact_network_channel_receive(&receiver, payload, (size_t)size, now);
     }
     tact_network_channel_play(&receiver, &out);
@@ -69,7 +69,7 @@ static void wave_channel_generates_no_energy(void **state)
     for (int i = 0; i < links; i++) {
         square_of_sent_waves = square_of_used_waves = 0.0;
         const double start = uniform(0.0, 0.6);
-        const struct tact_network_link_options link = {
+        const struct tact_simulated_link_options link = {
             .seed = random_bits(),
             .delay = uniform(0.0, 0.2),
             .jitter = uniform(0.0, 0.03),
@@ -77,7 +77,7 @@ static void wave_channel_generates_no_energy(void **state)
             .mean_burst_duration = i % 3 ? uniform(1e-3, 0.03) : 0.0,
             .duplicated_fraction = uniform(0.0, 0.3),
             .reordered_fraction = uniform(0.0, 0.3),
-            .blackout_interval = {start, start + (i % 4 ? 0.0 : uniform(0.0, 1.0))}};
+            .link_blackout_interval = {start, start + (i % 4 ? 0.0 : uniform(0.0, 1.0))}};
         const struct tact_network_channel_options channel = {
             .axes = 2, .repeats = i % 21, .jitter = i % 31, .period = 1e-3};
         restart_channels(&channel, &link);
@@ -111,14 +111,14 @@ static void wave_channel_uses_each_wave_once_at_a_constant_delay(void **state)
 {
     (void)state;
     /* Without bursts, 4 repeats replace all but about 1e-7 of the losses. */
-    const struct tact_network_link_options link = {.seed = 7,
-                                                   .delay = 0.02,
-                                                   .jitter = 0.005,
-                                                   .loss_fraction = 0.02,
-                                                   .duplicated_fraction = 0.1};
+    const struct tact_simulated_link_options link = {.seed = 7,
+                                                     .delay = 0.02,
+                                                     .jitter = 0.005,
+                                                     .loss_fraction = 0.02,
+                                                     .duplicated_fraction = 0.1};
     double last = 0.0;
     int delay = -1;
-    restart_channels(&plain, &link);
+    restart_channels(&plain_channel_options, &link);
     for (int k = 0; k < 20000; k++) {
         send_two_axis_wave(k + 1, 0.0, 1000000 * (int64_t)k);
         const struct tact_network_sample in = play_out_channel_at(1000000 * (int64_t)k);
@@ -130,7 +130,7 @@ static void wave_channel_uses_each_wave_once_at_a_constant_delay(void **state)
         }
     }
     const struct tact_network_channel_counts *c = &receiver.counts;
-    const struct tact_network_link_counts l = tact_network_link_counts(simulated_link);
+    const struct tact_simulated_link_counts l = tact_simulated_link_counts(simulated_link);
     print_message("delay %d ticks; %llu of %llu lost, %llu repeated, %llu duplicate\n", delay,
                   (unsigned long long)c->lost_packet_count, (unsigned long long)l.lost,
                   (unsigned long long)c->recovered_wave_count,
@@ -147,12 +147,12 @@ static void wave_channel_uses_each_wave_once_at_a_constant_delay(void **state)
 static void wave_channel_drops_or_inserts_waves_as_clocks_drift(void **state)
 {
     (void)state;
-    const struct tact_network_link_options link = {.delay = 0.01};
+    const struct tact_simulated_link_options link = {.delay = 0.01};
     const int ticks = campaign_trial_count(20000, 3600000);
     for (int fast = 0; fast < 2; fast++) {
         const int64_t step = fast ? 999000 : 1001000;
         int64_t send_time_ns = 0;
-        restart_channels(&plain, &link);
+        restart_channels(&plain_channel_options, &link);
         for (int k = 0; k < ticks; k++) {
             for (; send_time_ns <= 1000000 * (int64_t)k; send_time_ns += step) {
                 send_two_axis_wave(1.0, 0.5, send_time_ns);
@@ -181,8 +181,8 @@ static void increased_link_delay_is_measured_again(void **state)
     enum { STEP = 2000, LATER = 180, TICKS = 3000 };
     static unsigned char sent[TICKS][TACT_NETWORK_PAYLOAD];
     size_t size[TICKS];
-    assert_int_equal(tact_network_channel_init(&sender, &plain), 0);
-    assert_int_equal(tact_network_channel_init(&receiver, &plain), 0);
+    assert_int_equal(tact_network_channel_init(&sender, &plain_channel_options), 0);
+    assert_int_equal(tact_network_channel_init(&receiver, &plain_channel_options), 0);
     int stale_sample_count = 0;
     double last = 0.0;
     for (int k = 0; k < TICKS; k++) {
@@ -216,8 +216,8 @@ static void late_loop_does_not_change_the_measured_link_delay(void **state)
 {
     (void)state;
     enum { LATE = 1100, BY = 40 };
-    const struct tact_network_link_options link = {.delay = 0.02};
-    restart_channels(&plain, &link);
+    const struct tact_simulated_link_options link = {.delay = 0.02};
+    restart_channels(&plain_channel_options, &link);
     for (int k = 0; k < 2000; k++) {
         send_two_axis_wave(1.0, 1.0, 1000000 * (int64_t)k);
         for (int i = k == LATE + BY ? BY : 0; i >= 0 && (k < LATE || k >= LATE + BY); i--) {
@@ -233,13 +233,13 @@ static void late_loop_does_not_change_the_measured_link_delay(void **state)
 static void decreased_link_delay_is_measured_again(void **state)
 {
     (void)state;
-    struct tact_network_link_options link = {.delay = 0.2};
+    struct tact_simulated_link_options link = {.delay = 0.2};
     double last = 0.0;
-    restart_channels(&plain, &link);
+    restart_channels(&plain_channel_options, &link);
     for (int k = 0; k < 3000; k++) {
         if (k == 1000) {
             link.delay = 0.02;
-            assert_int_equal(tact_network_link_restart(simulated_link, &link), 0);
+            assert_int_equal(tact_simulated_link_restart(simulated_link, &link), 0);
         }
         send_two_axis_wave(k + 1.0, 0.0, 1000000 * (int64_t)k);
         const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
@@ -255,18 +255,19 @@ static void decreased_link_delay_is_measured_again(void **state)
 static void steady_wave_returns_after_a_gap_in_the_link(void **state)
 {
     (void)state;
-    const struct tact_network_link_options link = {.delay = 0.02, .blackout_interval = {0.5, 0.58}};
-    int zeros = 0;
-    restart_channels(&plain, &link);
+    const struct tact_simulated_link_options link = {.delay = 0.02,
+                                                     .link_blackout_interval = {0.5, 0.58}};
+    int zero_wave_count = 0;
+    restart_channels(&plain_channel_options, &link);
     for (int k = 0; k < 1000; k++) {
         send_two_axis_wave(1.0, 1.0, 1000000 * (int64_t)k);
         const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
-        zeros += k > 400 && out.wave[0] == 0.0;
+        zero_wave_count += k > 400 && out.wave[0] == 0.0;
         assert_true(k < 400 || out.wave[0] == 0.0 || fabs(out.wave[0] - 1.0) < 1e-12);
     }
-    print_message("%d zeros, %llu missing, least energy %g J\n", zeros,
+    print_message("%d zeros, %llu missing, least energy %g J\n", zero_wave_count,
                   (unsigned long long)receiver.counts.missing_wave_count, receiver.least_energy);
-    assert_true(zeros > 0 && zeros < 80 && receiver.least_energy > -1e-12);
+    assert_true(zero_wave_count > 0 && zero_wave_count < 80 && receiver.least_energy > -1e-12);
 }
 
 /* A cut of 1 s, after which packets arrive first that were sent before it, as those do that waited
@@ -281,7 +282,8 @@ static void old_packets_after_a_cut_delay_no_wave(void **state)
     for (int old_packet_count = 0; old_packet_count <= OLD_PACKETS;
          old_packet_count += OLD_PACKETS) {
         int back = 0;
-        restart_channels(&plain, &(struct tact_network_link_options){.delay = 0.0});
+        restart_channels(&plain_channel_options,
+                         &(struct tact_simulated_link_options){.delay = 0.0});
         for (int k = 0; k < END; k++) {
             const int64_t now = 1000000 * (int64_t)k;
             struct tact_network_sample out;
@@ -314,15 +316,16 @@ static void old_packets_after_a_cut_delay_no_wave(void **state)
 static void gap_of_the_sender_is_filled_by_the_energy_of_lost_waves(void **state)
 {
     (void)state;
-    static const double waves[] = {TACT_WAVE_MISSING, TACT_WAVE_STOPPED, TACT_WAVE_AT_REST};
+    static const double gap_wave_values[] = {TACT_WAVE_MISSING, TACT_WAVE_STOPPED,
+                                             TACT_WAVE_AT_REST};
     for (int i = 0; i < 6; i++) {
         const int are_waves_lost_before_gap = i < 3;
-        const double wave_sent_in_gap = waves[i % 3];
-        const struct tact_network_link_options cut = {.delay = 0.02,
-                                                      .blackout_interval = {0.4, 0.43}},
-                                               whole = {.delay = 0.02};
+        const double wave_sent_in_gap = gap_wave_values[i % 3];
+        const struct tact_simulated_link_options cut = {.delay = 0.02,
+                                                        .link_blackout_interval = {0.4, 0.43}},
+                                                 whole = {.delay = 0.02};
         int filled_wave_count = 0, passed_on_wave_count = 0;
-        restart_channels(&plain, are_waves_lost_before_gap ? &cut : &whole);
+        restart_channels(&plain_channel_options, are_waves_lost_before_gap ? &cut : &whole);
         for (int k = 0; k < 800; k++) {
             /* no wave while the channel still fills at the start */
             const double wave = k >= 500 && k < 510 ? wave_sent_in_gap : k > 300;
@@ -353,12 +356,12 @@ static void gap_of_the_sender_is_filled_by_the_energy_of_lost_waves(void **state
 static void waits_of_the_sender_are_not_filled_with_waves(void **state)
 {
     (void)state;
-    static const double wait_waves[] = {TACT_WAVE_WAIT, TACT_WAVE_WAITING};
-    const struct tact_network_link_options link = {.delay = 0.02,
-                                                   .blackout_interval = {0.502, 0.51}};
+    static const double wait_waves[] = {TACT_WAVE_REQUEST_TO_WAIT, TACT_WAVE_WAITING};
+    const struct tact_simulated_link_options link = {.delay = 0.02,
+                                                     .link_blackout_interval = {0.502, 0.51}};
     for (int i = 0; i < 2; i++) {
         int passed_wait_wave_count = 0;
-        restart_channels(&plain, &link);
+        restart_channels(&plain_channel_options, &link);
         for (int k = 0; k < 800; k++) {
             const double wave = k >= 500 && k < 516 ? wait_waves[i] : k > 300;
             send_two_axis_wave(wave, wave, 1000000 * (int64_t)k);
@@ -374,9 +377,9 @@ static void waits_of_the_sender_are_not_filled_with_waves(void **state)
 static void bad_packets_do_not_change_the_channel(void **state)
 {
     (void)state;
-    const struct tact_network_link_options link = {.delay = 0.0};
+    const struct tact_simulated_link_options link = {.delay = 0.0};
     unsigned char payload[TACT_NETWORK_PAYLOAD];
-    restart_channels(&plain, &link);
+    restart_channels(&plain_channel_options, &link);
     for (int k = 0; k < 300; k++) {
         send_two_axis_wave(1.0, 1.0, 1000000 * (int64_t)k);
         play_out_channel_at(1000000 * (int64_t)k);
@@ -417,19 +420,19 @@ static void bad_packets_do_not_change_the_channel(void **state)
 static void wave_channel_options_are_checked(void **state)
 {
     (void)state;
-    static const struct tact_network_link_options invalid_link_options[] = {
+    static const struct tact_simulated_link_options invalid_link_options[] = {
         {.delay = -1.0},
         {.jitter = NAN},
         {.loss_fraction = 0.95},
-        {.blackout_interval = {2.0, 1.0}}};
+        {.link_blackout_interval = {2.0, 1.0}}};
     for (size_t i = 0; i < sizeof invalid_link_options / sizeof *invalid_link_options; i++) {
-        struct tact_network_link *link = NULL;
-        assert_int_equal(tact_network_link_create(&invalid_link_options[i], &link), -EINVAL);
+        struct tact_simulated_link *link = NULL;
+        assert_int_equal(tact_simulated_link_create(&invalid_link_options[i], &link), -EINVAL);
     }
-    struct tact_network_channel_options o = plain;
+    struct tact_network_channel_options o = plain_channel_options;
     o.hold = 11;
     assert_int_equal(tact_network_channel_init(&sender, &o), -EINVAL);
-    o = plain;
+    o = plain_channel_options;
     o.axes = 7;
     assert_int_equal(tact_network_channel_init(&sender, &o), -EINVAL);
 }
@@ -441,7 +444,7 @@ struct stalled_end {
     struct tact_network_channel channel;
     int64_t tick, stall_phase_ms; /* next tick of the end; time of the end's first stall */
     struct {
-        int64_t arrival_ns;
+        int64_t arrival_time_ns;
         ssize_t size;
         unsigned char payload[TACT_NETWORK_PAYLOAD];
     } packet[PACKETS_UNDER_WAY]; /* to this end */
@@ -463,9 +466,10 @@ static int64_t next_tick_start_time(const struct stalled_end *end)
 static void run_tick_of_stalled_end(struct stalled_end *end, struct stalled_end *other)
 {
     const struct tact_network_sample sample = {.wave = {0.0}};
-    const int64_t began = next_tick_start_time(end);
+    const int64_t tick_start_ns = next_tick_start_time(end);
     struct tact_network_sample played_sample;
-    for (; end->taken < end->put && end->packet[end->taken % PACKETS_UNDER_WAY].arrival_ns <= began;
+    for (; end->taken < end->put &&
+           end->packet[end->taken % PACKETS_UNDER_WAY].arrival_time_ns <= tick_start_ns;
          end->taken++) {
         tact_network_channel_receive(&end->channel,
                                      end->packet[end->taken % PACKETS_UNDER_WAY].payload,
@@ -474,9 +478,9 @@ static void run_tick_of_stalled_end(struct stalled_end *end, struct stalled_end 
     }
     tact_network_channel_play(&end->channel, &played_sample);
     const unsigned slot = other->put++ % PACKETS_UNDER_WAY;
-    other->packet[slot].size =
-        tact_network_channel_send(&end->channel, &sample, began, other->packet[slot].payload);
-    other->packet[slot].arrival_ns = began + LINK_DELAY_MS * 1000000;
+    other->packet[slot].size = tact_network_channel_send(&end->channel, &sample, tick_start_ns,
+                                                         other->packet[slot].payload);
+    other->packet[slot].arrival_time_ns = tick_start_ns + LINK_DELAY_MS * 1000000;
     assert_true(other->packet[slot].size > 0);
     end->tick++;
 }
@@ -491,7 +495,7 @@ static void clock_offset_is_not_biased_by_late_ticks(void **state)
     int64_t worst = 0, shortest = INT64_MAX;
     memset(ends, 0, sizeof ends);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(tact_network_channel_init(&ends[i].channel, &plain), 0);
+        assert_int_equal(tact_network_channel_init(&ends[i].channel, &plain_channel_options), 0);
         ends[i].stall_phase_ms = 300 + 250 * i;
     }
     for (int k = 0; k < 10000; k++) {
@@ -510,10 +514,10 @@ static void clock_offset_is_not_biased_by_late_ticks(void **state)
     assert_true(worst <= 1 && shortest >= 2 * LINK_DELAY_MS * 1000000);
 }
 
-static int free_link(void **state)
+static int destroy_simulated_link(void **state)
 {
     (void)state;
-    tact_network_link_free(simulated_link);
+    tact_simulated_link_free(simulated_link);
     return 0;
 }
 
@@ -534,5 +538,5 @@ int main(void)
         cmocka_unit_test(bad_packets_do_not_change_the_channel),
         cmocka_unit_test(wave_channel_options_are_checked),
     };
-    return cmocka_run_group_tests(tests, NULL, free_link);
+    return cmocka_run_group_tests(tests, NULL, destroy_simulated_link);
 }

@@ -40,7 +40,7 @@ static int64_t processor_time(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static void open_ends(void)
+static void open_link_ends(void)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
@@ -87,7 +87,7 @@ static uint64_t connect_link_ends(void)
     return tick;
 }
 
-static int compare_times(const void *a, const void *b)
+static int compare_durations(const void *a, const void *b)
 {
     const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
     return (one > other) - (one < other);
@@ -120,7 +120,7 @@ static void measure_cost_round(uint64_t first, int plain)
         assert_int_equal(inputs[0].state, TACT_DEVICE_OK);
     }
     for (int i = 0; i < KINDS; i++) {
-        qsort(tick_durations[i], TICKS, sizeof **tick_durations, compare_times);
+        qsort(tick_durations[i], TICKS, sizeof **tick_durations, compare_durations);
     }
 }
 
@@ -145,7 +145,7 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
     if (IS_SANITIZER_BUILD) {
         skip();
     }
-    open_ends();
+    open_link_ends();
     const uint64_t first = connect_link_ends();
     const int plain = open_plain_socket();
     const struct tact_network_device *end = devices[0].self;

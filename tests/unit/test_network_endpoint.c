@@ -19,13 +19,13 @@
 static const int64_t ms = 1000000;
 static int64_t now_ns = 1000000000000;
 
-static void open_endpoint(struct tact_network_endpoint *end, int initiator, int port,
+static void open_endpoint(struct tact_network_endpoint *end, int starts_connection, int port,
                           const struct tact_network_identity *identity)
 {
     char address[32];
     snprintf(address, sizeof address, "127.0.0.1:%d", port);
     const struct tact_network_endpoint_options options = {
-        .address = address, .is_initiator = initiator, .identity = identity};
+        .address = address, .is_initiator = starts_connection, .identity = identity};
     assert_int_equal(tact_network_endpoint_open(&options, end, NULL), 0);
 }
 
@@ -101,9 +101,9 @@ static void restarted_network_peer_is_accepted(void **state)
         tick_endpoint(&caller, NULL);
     }
     open_endpoint(&listener, 0, port, NULL);
-    const int took = wait_until_connected(&caller, &listener, 3000);
-    print_message("a listener that began anew is found after %d ms\n", took);
-    assert_true(took > 0 && took <= 1100);
+    const int connection_time_ms = wait_until_connected(&caller, &listener, 3000);
+    print_message("a listener that began anew is found after %d ms\n", connection_time_ms);
+    assert_true(connection_time_ms > 0 && connection_time_ms <= 1100);
     assert_data_passes_both_ways(&caller, &listener);
     tact_network_endpoint_close(&caller);
     tact_network_endpoint_close(&listener);
@@ -170,7 +170,7 @@ static void relay_record_and_send(struct relay *relay, int is_from_caller,
     }
 }
 
-static void relay_forward_queued(struct relay *relay, double loss_probability)
+static void relay_forward_queued(struct relay *relay, double packet_loss_probability)
 {
     for (int way = 0; way < 2; way++) {
         unsigned char datagram[TACT_NETWORK_DATAGRAM];
@@ -187,7 +187,7 @@ static void relay_forward_queued(struct relay *relay, double loss_probability)
                 relay->size[relay->count] = (size_t)n;
                 relay->is_from_caller[relay->count++] = !way;
             }
-            if (uniform(0.0, 1.0) >= loss_probability) {
+            if (uniform(0.0, 1.0) >= packet_loss_probability) {
                 relay_record_and_send(relay, !way, datagram, (size_t)n);
             }
         }
@@ -201,9 +201,10 @@ static void network_handshakes_survive_packet_loss(void **state)
     for (int trial = 0; trial < 20; trial++) {
         static struct relay relay;
         struct tact_network_endpoint caller, listener;
-        int took = 0;
+        int connection_time_ms = 0;
         open_relayed_ends(&relay, &caller, &listener);
-        for (; !(caller.has_session && listener.has_session) && took < 20000; took++) {
+        for (; !(caller.has_session && listener.has_session) && connection_time_ms < 20000;
+             connection_time_ms++) {
             tick_endpoint(&caller, NULL);
             if (caller.has_session) {
                 tact_network_send(&caller, "data", 5);
@@ -213,7 +214,7 @@ static void network_handshakes_survive_packet_loss(void **state)
             relay_forward_queued(&relay, 0.5);
             now_ns += ms;
         }
-        worst = took > worst ? took : worst;
+        worst = connection_time_ms > worst ? connection_time_ms : worst;
         assert_int_equal(caller.counts.forged_packet_count + listener.counts.forged_packet_count,
                          0);
         close_relayed_ends(&relay, &caller, &listener);
@@ -241,7 +242,7 @@ static void late_answer_is_not_counted_as_forged(void **state)
         relay.kept[1][relay.size[1] - 1 - TACT_NETWORK_TAG_BYTES] ^= (unsigned char)i;
         relay_record_and_send(&relay, 0, relay.kept[1], relay.size[1]);
         tick_endpoint(&caller, NULL);
-        assert_int_equal(caller.counts.foreign_packet_count, 1);
+        assert_int_equal(caller.counts.other_session_packet_count, 1);
         assert_int_equal(caller.counts.forged_packet_count, i);
     }
     for (int i = 0; i < 4; i++) {
@@ -269,7 +270,7 @@ static void replayed_datagrams_have_no_effect(void **state)
     tick_endpoint(&caller, NULL);
     assert_true(caller.has_session && listener.has_session && relay.count > 90);
     const struct tact_network_session before = listener.session;
-    const struct tact_network_counts counts[2] = {caller.counts, listener.counts};
+    const struct tact_network_endpoint_counts counts[2] = {caller.counts, listener.counts};
     const int recorded_datagram_count = relay.count;
     for (int round = 0; round < 40; round++, now_ns += ms) {
         for (int i = 0; i < recorded_datagram_count; i++) {
@@ -287,7 +288,8 @@ static void replayed_datagrams_have_no_effect(void **state)
     assert_int_equal(listener.counts.accepted_packet_count, counts[1].accepted_packet_count);
     assert_int_equal(caller.counts.accepted_packet_count, counts[0].accepted_packet_count);
     assert_true(listener.counts.replayed_packet_count > 40 * 40);
-    assert_true(caller.counts.replayed_packet_count + caller.counts.foreign_packet_count > 40 * 40);
+    assert_true(caller.counts.replayed_packet_count + caller.counts.other_session_packet_count >
+                40 * 40);
     /* The caller's hello was among the replayed datagrams, and the session continues. */
     assert_true(relay.kept[0][5] == TACT_NETWORK_HELLO);
     char text[TACT_NETWORK_PAYLOAD];
@@ -356,7 +358,7 @@ static void flood_of_recorded_hellos_delays_a_handshake_once(void **state)
     open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
     to.sin_port = htons((uint16_t)tact_network_endpoint_port(&listener));
     for (int i = 0; i < RECORDED; i++) {
-        tact_network_hello(&caller.identity, &recorded_hellos[i]);
+        tact_network_make_hello(&caller.identity, &recorded_hellos[i]);
     }
     for (int i = 0; i < 5000 && connection_tick < 0; i++, now_ns += ms) {
         for (int k = 0; k < RECORDED; k++) {
@@ -424,7 +426,7 @@ static void full_socket_loses_packets_without_waiting(void **state)
     open_endpoint(&listener, 0, 0, NULL);
     open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
     assert_int_equal(wait_until_connected(&caller, &listener, 10), 0);
-    const struct tact_network_counts before = caller.counts;
+    const struct tact_network_endpoint_counts before = caller.counts;
     const int own = dup(caller.socket);
     assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), 0);
     assert_true(own >= 0 && dup2(pair[0], caller.socket) == caller.socket);
@@ -464,8 +466,9 @@ static void random_datagrams_are_refused(void **state)
         relay_forward_queued(&relay, 0.0);
     }
     const struct tact_network_session before = listener.session;
-    const int recorded_datagram_count = relay.count, trials = campaign_trial_count(20000, 20000000);
-    for (int i = 0; i < trials; i++) {
+    const int recorded_datagram_count = relay.count,
+              trial_count = campaign_trial_count(20000, 20000000);
+    for (int i = 0; i < trial_count; i++) {
         unsigned char datagram[1400];
         const int k = (int)(random_bits() % (unsigned)recorded_datagram_count);
         size_t size = random_bits() % sizeof datagram;
@@ -484,16 +487,17 @@ static void random_datagrams_are_refused(void **state)
             assert_int_equal(tick_endpoint(&listener, NULL), 0);
         }
     }
-    const struct tact_network_counts *c = &listener.counts;
+    const struct tact_network_endpoint_counts *c = &listener.counts;
     print_message("of %llu datagrams %llu malformed, %llu forged, %llu repeated, %llu foreign\n",
-                  (unsigned long long)c->received, (unsigned long long)c->malformed_packet_count,
+                  (unsigned long long)c->received_datagram_count,
+                  (unsigned long long)c->malformed_packet_count,
                   (unsigned long long)c->forged_packet_count,
                   (unsigned long long)c->replayed_packet_count,
-                  (unsigned long long)c->foreign_packet_count);
+                  (unsigned long long)c->other_session_packet_count);
     assert_memory_equal(&before, &listener.session, sizeof before);
     assert_int_equal(c->completed_handshake_count, 1);
-    assert_true(c->malformed_packet_count > (uint64_t)trials / 10 &&
-                c->forged_packet_count > (uint64_t)trials / 20);
+    assert_true(c->malformed_packet_count > (uint64_t)trial_count / 10 &&
+                c->forged_packet_count > (uint64_t)trial_count / 20);
     close_relayed_ends(&relay, &caller, &listener);
 }
 

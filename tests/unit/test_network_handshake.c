@@ -39,20 +39,21 @@ struct handshake_state {
 static void run_handshake(const struct tact_network_identity *caller,
                           const struct tact_network_identity *listener, struct handshake_state *x)
 {
-    tact_network_hello(caller, &x->sent_hello);
+    tact_network_make_hello(caller, &x->sent_hello);
     assert_int_equal(
         tact_network_check_hello(listener, x->sent_hello.hello, sizeof x->sent_hello.hello), 0);
-    assert_int_equal(tact_network_answer(listener, x->sent_hello.hello, &x->listener, x->answer),
-                     0);
     assert_int_equal(
-        tact_network_finish(caller, &x->sent_hello, x->answer, sizeof x->answer, &x->caller), 0);
+        tact_network_answer_hello(listener, x->sent_hello.hello, &x->listener, x->answer), 0);
+    assert_int_equal(tact_network_finish_handshake(caller, &x->sent_hello, x->answer,
+                                                   sizeof x->answer, &x->caller),
+                     0);
 }
 
 static void both_ends_of_a_handshake_derive_the_same_keys(void **state)
 {
     (void)state;
     struct tact_network_identity caller, listener;
-    struct handshake_state x, again;
+    struct handshake_state x, second_handshake;
     unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
     unsigned char sent[TACT_NETWORK_PAYLOAD];
     make_peer_identities(&caller, &listener);
@@ -74,15 +75,18 @@ static void both_ends_of_a_handshake_derive_the_same_keys(void **state)
     assert_int_equal(
         tact_network_encrypt_packet(&x.caller, sent, TACT_NETWORK_PAYLOAD + 1, datagram),
         -EMSGSIZE);
-    run_handshake(&caller, &listener, &again); /* a second handshake derives other keys */
-    assert_memory_not_equal(x.caller.send_key, again.caller.send_key, 32);
-    assert_memory_not_equal(x.caller.receive_key, again.caller.receive_key, 32);
+    run_handshake(&caller, &listener,
+                  &second_handshake); /* a second handshake derives other keys */
+    assert_memory_not_equal(x.caller.send_key, second_handshake.caller.send_key, 32);
+    assert_memory_not_equal(x.caller.receive_key, second_handshake.caller.receive_key, 32);
     ssize_t n = tact_network_encrypt_packet(&x.caller, sent, 10, datagram);
-    assert_int_equal(tact_network_decrypt_packet(&again.listener, datagram, (size_t)n, payload),
-                     -ENOENT);
-    memcpy(datagram + TACT_NETWORK_START_BYTES, again.listener.name, 8);
-    assert_int_equal(tact_network_decrypt_packet(&again.listener, datagram, (size_t)n, payload),
-                     -EBADMSG);
+    assert_int_equal(
+        tact_network_decrypt_packet(&second_handshake.listener, datagram, (size_t)n, payload),
+        -ENOENT);
+    memcpy(datagram + TACT_NETWORK_START_BYTES, second_handshake.listener.name, 8);
+    assert_int_equal(
+        tact_network_decrypt_packet(&second_handshake.listener, datagram, (size_t)n, payload),
+        -EBADMSG);
 }
 
 /* The layout of hello and answer, and the keys of the session, computed here from the description
@@ -93,7 +97,7 @@ static void handshake_has_the_stated_format(void **state)
     enum { RANDOM_AT = 40, HASH_AT = 72, TAG_AT = 88, SIZE = 104 };
     struct tact_network_identity caller, listener;
     struct handshake_state x;
-    unsigned char secrets[3][32], keys[64], hash[16];
+    unsigned char shared_secrets[3][32], keys[64], hash[16];
     crypto_generichash_state blake;
     make_peer_identities(&caller, &listener);
     run_handshake(&caller, &listener, &x);
@@ -113,12 +117,12 @@ static void handshake_has_the_stated_format(void **state)
     crypto_generichash_final(&blake, hash, sizeof hash);
     assert_memory_equal(hash, answer + HASH_AT, sizeof hash);
 
-    const unsigned char *ephemeral = x.sent_hello.ephemeral_secret;
-    assert_int_equal(crypto_scalarmult(secrets[0], ephemeral, key_of_answer), 0);
-    assert_int_equal(crypto_scalarmult(secrets[1], ephemeral, listener.public_key), 0);
-    assert_int_equal(crypto_scalarmult(secrets[2], caller.secret_key, key_of_answer), 0);
+    const unsigned char *ephemeral_key = x.sent_hello.ephemeral_secret_key;
+    assert_int_equal(crypto_scalarmult(shared_secrets[0], ephemeral_key, key_of_answer), 0);
+    assert_int_equal(crypto_scalarmult(shared_secrets[1], ephemeral_key, listener.public_key), 0);
+    assert_int_equal(crypto_scalarmult(shared_secrets[2], caller.secret_key, key_of_answer), 0);
     crypto_generichash_init(&blake, NULL, 0, sizeof keys);
-    crypto_generichash_update(&blake, secrets[0], sizeof secrets);
+    crypto_generichash_update(&blake, shared_secrets[0], sizeof shared_secrets);
     crypto_generichash_update(&blake, caller.public_key, 32);
     crypto_generichash_update(&blake, listener.public_key, 32);
     crypto_generichash_update(&blake, hello, SIZE);
@@ -135,10 +139,10 @@ static void each_handshake_has_its_own_key(void **state)
     (void)state;
     enum { MOST = 4000 };
     static unsigned char keys[2 * MOST][TACT_NETWORK_KEY_BYTES];
-    const int start_count = campaign_trial_count(60, MOST);
+    const int handshake_count = campaign_trial_count(60, MOST);
     struct tact_network_identity caller, listener;
     make_peer_identities(&caller, &listener);
-    for (int i = 0; i < start_count; i++) {
+    for (int i = 0; i < handshake_count; i++) {
         struct handshake_state x;
         run_handshake(&caller, &listener, &x);
         memcpy(keys[2 * i], x.caller.send_key, sizeof *keys);
@@ -167,16 +171,18 @@ static void handshake_refuses_every_flipped_bit(void **state)
         answer[bit / 8] ^= (unsigned char)(1U << (bit % 8));
         /* The curve ignores the topmost bit of a public key, but not the hash of the answer. */
         assert_int_equal(
-            tact_network_finish(&caller, &x.sent_hello, answer, sizeof answer, &session), -EBADMSG);
+            tact_network_finish_handshake(&caller, &x.sent_hello, answer, sizeof answer, &session),
+            -EBADMSG);
     }
-    unsigned char datagram[TACT_NETWORK_DATAGRAM], changed[TACT_NETWORK_DATAGRAM],
+    unsigned char datagram[TACT_NETWORK_DATAGRAM], changed_datagram[TACT_NETWORK_DATAGRAM],
         payload[TACT_NETWORK_PAYLOAD];
     const ssize_t n = tact_network_encrypt_packet(&x.listener, "pose and waves", 14, datagram);
     for (int bit = 0; bit < 8 * n; bit++) {
         const struct tact_network_session before = x.caller;
-        memcpy(changed, datagram, (size_t)n);
-        changed[bit / 8] ^= (unsigned char)(1U << (bit % 8));
-        assert_true(tact_network_decrypt_packet(&x.caller, changed, (size_t)n, payload) < 0);
+        memcpy(changed_datagram, datagram, (size_t)n);
+        changed_datagram[bit / 8] ^= (unsigned char)(1U << (bit % 8));
+        assert_true(tact_network_decrypt_packet(&x.caller, changed_datagram, (size_t)n, payload) <
+                    0);
         assert_memory_equal(&x.caller, &before, sizeof before);
     }
     for (ssize_t size = 0; size < n; size++) { /* cut anywhere */
@@ -194,7 +200,7 @@ static void replay_window_accepts_each_packet_once(void **state)
     struct handshake_state x;
     static unsigned char sealed_datagrams[PACKETS][48], accepted[PACKETS];
     unsigned char payload[TACT_NETWORK_PAYLOAD];
-    int counts[2] = {0, 0}, highest = -1;
+    int counts[2] = {0, 0}, highest_accepted_number = -1;
     make_peer_identities(&caller, &listener);
     run_handshake(&caller, &listener, &x);
     for (int i = 0; i < PACKETS; i++) {
@@ -208,13 +214,15 @@ static void replay_window_accepts_each_packet_once(void **state)
         if (i < 0 || i >= PACKETS) {
             continue;
         }
-        const int fresh = !accepted[i] && i > highest - TACT_NETWORK_REPLAY_WINDOW;
+        const int is_packet_new =
+            !accepted[i] && i > highest_accepted_number - TACT_NETWORK_REPLAY_WINDOW;
         const ssize_t n =
             tact_network_decrypt_packet(&x.listener, sealed_datagrams[i], 48, payload);
-        assert_int_equal(n, fresh ? 8 : -EALREADY);
-        accepted[i] |= (unsigned char)fresh;
-        highest = fresh && i > highest ? i : highest;
-        counts[fresh]++;
+        assert_int_equal(n, is_packet_new ? 8 : -EALREADY);
+        accepted[i] |= (unsigned char)is_packet_new;
+        highest_accepted_number =
+            is_packet_new && i > highest_accepted_number ? i : highest_accepted_number;
+        counts[is_packet_new]++;
     }
     print_message("%d packets accepted, %d refused\n", counts[1], counts[0]);
     assert_true(counts[0] > 1000 && counts[1] > 1000);
@@ -241,7 +249,7 @@ static void handshake_refuses_unknown_peers(void **state)
     make_peer_identities(&stranger, &other);
     run_handshake(&caller, &listener, &x);
     /* a hello with a key that the listener does not know */
-    tact_network_hello(&stranger, &sent_hello);
+    tact_network_make_hello(&stranger, &sent_hello);
     assert_int_equal(tact_network_check_hello(&listener, sent_hello.hello, sizeof sent_hello.hello),
                      -EBADMSG);
     /* The caller's own hello, reflected, is refused. */
@@ -250,23 +258,26 @@ static void handshake_refuses_unknown_peers(void **state)
     /* A machine with another key answers, which knows all public keys. */
     assert_int_equal(tact_network_identity_make(other.secret_key, caller.public_key, &other, NULL),
                      0);
-    tact_network_hello(&caller, &sent_hello);
-    assert_int_equal(tact_network_answer(&other, sent_hello.hello, &session, answer), 0);
-    assert_int_equal(tact_network_finish(&caller, &sent_hello, answer, sizeof answer, &session),
-                     -EBADMSG);
+    tact_network_make_hello(&caller, &sent_hello);
+    assert_int_equal(tact_network_answer_hello(&other, sent_hello.hello, &session, answer), 0);
+    assert_int_equal(
+        tact_network_finish_handshake(&caller, &sent_hello, answer, sizeof answer, &session),
+        -EBADMSG);
     /* The answer to an earlier hello is refused. */
-    assert_int_equal(tact_network_finish(&caller, &sent_hello, x.answer, sizeof x.answer, &session),
-                     -EBADMSG);
+    assert_int_equal(
+        tact_network_finish_handshake(&caller, &sent_hello, x.answer, sizeof x.answer, &session),
+        -EBADMSG);
     /* A hello of an earlier session is answered with new keys, so that the packets of that session
      * do not open. */
     unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
     ssize_t n = tact_network_encrypt_packet(&x.caller, "", 0, datagram);
-    assert_int_equal(tact_network_answer(&listener, x.sent_hello.hello, &session, answer), 0);
+    assert_int_equal(tact_network_answer_hello(&listener, x.sent_hello.hello, &session, answer), 0);
     memcpy(datagram + TACT_NETWORK_START_BYTES, session.name, sizeof session.name);
     assert_int_equal(tact_network_decrypt_packet(&session, datagram, (size_t)n, payload), -EBADMSG);
     /* Public keys that are points of small order, with which every shared secret would be zero. */
-    static const unsigned char zero[TACT_NETWORK_KEY_BYTES] = {0};
-    assert_int_equal(tact_network_identity_make(caller.secret_key, zero, &other, NULL), -EINVAL);
+    static const unsigned char zero_public_key[TACT_NETWORK_KEY_BYTES] = {0};
+    assert_int_equal(tact_network_identity_make(caller.secret_key, zero_public_key, &other, NULL),
+                     -EINVAL);
     assert_int_equal(tact_network_identity_make(caller.secret_key, caller.public_key, &other, NULL),
                      -EINVAL);
 }
@@ -323,10 +334,10 @@ static void network_key_files_are_checked(void **state)
     /* replaces a character by one that base64 does not have, or a word by another */
     for (size_t i = 0; i < 18; i++) {
         write_file(path, text, 0600);
-        char changed[TACT_NETWORK_KEY_TEXT];
-        memcpy(changed, text, sizeof changed);
-        changed[i < 9 ? i : 10 + i] = '*';
-        write_file(path, changed, 0600);
+        char changed_datagram[TACT_NETWORK_KEY_TEXT];
+        memcpy(changed_datagram, text, sizeof changed_datagram);
+        changed_datagram[i < 9 ? i : 10 + i] = '*';
+        write_file(path, changed_datagram, 0600);
         assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), -EINVAL);
     }
     unlink(path);

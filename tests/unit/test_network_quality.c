@@ -22,7 +22,7 @@ static void clock_offset_is_that_of_the_fastest_echo(void **state)
     (void)state;
     static const int64_t clock_offsets_ns[] = {0, 7777777, -1234567890123, INT64_MAX / 2};
     for (size_t k = 0; k < sizeof clock_offsets_ns / sizeof *clock_offsets_ns; k++) {
-        struct tact_network_clock clock = {.second_start_ns = 0};
+        struct tact_network_clock clock = {.start_of_present_second_ns = 0};
         const int64_t min_outward_delay = 20000 * us, back_least = 21000 * us;
         int64_t least = INT64_MAX;
         for (int i = 0; i < 5000; i++) {
@@ -45,7 +45,7 @@ static void clock_offset_is_that_of_the_fastest_echo(void **state)
         assert_true(best.is_valid && best.round_trip_ns - least < 400 * us);
         assert_true(llabs(error + 500 * us) < 200 * us);
     }
-    struct tact_network_clock clock = {.second_start_ns = 0};
+    struct tact_network_clock clock = {.start_of_present_second_ns = 0};
     const struct tact_network_round_trip_stamps impossible_stamps = {
         .sent_ns = 10, .other_received_ns = 5, .other_sent_ns = 100, .received_ns = 20};
     assert_int_equal(tact_network_clock_add_stamps(&clock, &impossible_stamps), -1);
@@ -95,13 +95,14 @@ static void measured_losses_and_delays_are_those_of_the_link(void **state)
     print_message("%llu lost, %llu in a row, p99.9 %.2f ms: playout of %d ticks\n",
                   (unsigned long long)q.lost, (unsigned long long)q.longest_loss_gap,
                   (double)q.delay_p999 * 1e-6, channel.playout_delay_ticks);
-    assert_true(channel.repeated == 20 && !channel.is_longest_gap_covered && longest > 20);
+    assert_true(channel.repeated_wave_count == 20 && !channel.is_longest_gap_covered &&
+                longest > 20);
     assert_true(channel.playout_delay_ticks == (int)ceil((double)q.delay_p999 * 1e-6) + 20);
     assert_true(channel.drift_correction_gain == 2.0);
     q.delay_p999 = 200000 * us;
-    const struct link_channel_settings slow = link_channel_settings(&q, 1e-3);
-    assert_true(slow.playout_delay_ticks == 220 &&
-                slow.drift_correction_gain == 0.5 / (2.0 * slow.delay));
+    const struct link_channel_settings slow_link_settings = link_channel_settings(&q, 1e-3);
+    assert_true(slow_link_settings.playout_delay_ticks == 220 &&
+                slow_link_settings.drift_correction_gain == 0.5 / (2.0 * slow_link_settings.delay));
 
     struct link_arrival few[4] = {{.tick = 5, .sent_ns = INT64_MIN, .received_ns = INT64_MAX},
                                   {.tick = 3, .sent_ns = INT64_MAX, .received_ns = INT64_MIN},

@@ -32,20 +32,20 @@ static const double wall_position = 0.05, wall_stiffness = 5e3, motion = 0.07, s
 struct run_options {
     enum mode mode;
     const struct hand *hand;
-    struct tact_network_link_options link;
-    double press_time; /* time of the press after the motion [s] */
-    double tank;       /* [J] */
+    struct tact_simulated_link_options link;
+    double press_duration; /* time of the press after the motion [s] */
+    double tank;           /* [J] */
     int free, repeats, jitter, hold;
 };
 
 struct run_result {
-    int grew_beyond_bounds; /* 1: the motion grew beyond all bounds, and the run was ended */
+    int did_motion_diverge; /* 1: the motion grew beyond all bounds, and the run was ended */
     double press_force, drag, peak, late_speed, least_energy;
     struct tact_network_channel_counts counts;
 };
 
 struct site {
-    struct tact_network_link *link; /* the link that this site sends to */
+    struct tact_simulated_link *link; /* the link that this site sends to */
     struct tact_network_channel channel;
     struct tact_network_sample in;
 };
@@ -68,19 +68,19 @@ static void open_teleop_sites(const struct run_options *o)
 {
     const struct tact_network_channel_options options = {
         .axes = 1, .repeats = o->repeats, .jitter = o->jitter, .hold = o->hold, .period = period};
-    struct tact_network_link_options back = o->link;
+    struct tact_simulated_link_options back = o->link;
     back.seed ^= 0x5555;
-    assert_int_equal(tact_network_link_create(&o->link, &person_site.link), 0);
-    assert_int_equal(tact_network_link_create(&back, &robot_site.link), 0);
+    assert_int_equal(tact_simulated_link_create(&o->link, &person_site.link), 0);
+    assert_int_equal(tact_simulated_link_create(&back, &robot_site.link), 0);
     assert_int_equal(tact_network_channel_init(&person_site.channel, &options), 0);
     assert_int_equal(tact_network_channel_init(&robot_site.channel, &options), 0);
 }
 
-static void receive_at_site(struct site *site, struct tact_network_link *from, int64_t now)
+static void receive_at_site(struct site *site, struct tact_simulated_link *from, int64_t now)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     ssize_t size;
-    while ((size = tact_network_link_receive(from, now, payload)) >= 0) {
+    while ((size = tact_simulated_link_receive(from, now, payload)) >= 0) {
         const int rc = tact_network_channel_receive(&site->channel, payload, (size_t)size, now + 1);
         assert_true(rc == 0 || rc == -EALREADY);
     }
@@ -95,7 +95,7 @@ static void send_from_site(struct site *site, double wave, double position, doub
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     const ssize_t size = tact_network_channel_send(&site->channel, &sample, now + 1, payload);
     assert_true(size > 0);
-    tact_network_link_send(site->link, now, payload, (size_t)size);
+    tact_simulated_link_send(site->link, now, payload, (size_t)size);
 }
 
 struct device_and_robot {
@@ -103,13 +103,13 @@ struct device_and_robot {
 };
 
 static void move_device_and_robot(struct device_and_robot *p, const struct run_options *o,
-                                  double time, double felt, double drive)
+                                  double time, double felt_force, double drive)
 {
     const struct hand *hand = o->hand;
     for (int s = 0; s < 20; s++) {
         const double h = period / 20.0, t = time + s * h;
         p->v += h *
-                (felt - p->v + hand->damping * (hand_velocity(t) - p->v) +
+                (felt_force - p->v + hand->damping * (hand_velocity(t) - p->v) +
                  hand->stiffness * (hand_position(t) - p->x)) /
                 (0.1 + hand->mass);
         p->x += h * p->v;
@@ -141,17 +141,18 @@ static double coupling_force(struct robot_line_end *end, const struct tact_wave_
 {
     const double implicit_damping = tie->period * tie->stiffness + tie->damping;
     const double error = other - end->position;
-    const double return_rate = tact_wave_line_end_return_rate(tie, round_trip, error, end->force);
-    const double correction =
-        tact_wave_position_correction(tie, end->tank, return_rate, fabs(return_rate), end->force);
+    const double position_return_rate =
+        tact_wave_line_end_return_rate(tie, round_trip, error, end->force);
+    const double stretch_correction_rate = tact_wave_position_correction(
+        tie, end->tank, position_return_rate, fabs(position_return_rate), end->force);
     wave = tact_wave_attenuate_incoming(tie, round_trip, error, wave, end->force);
-    end->force =
-        tact_wave_drive_gain_fraction(tie) *
-        (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
-         implicit_damping * (correction + tact_wave_line_end_rate(tie->impedance, wave, 0.0)));
+    end->force = tact_wave_drive_gain_fraction(tie) *
+                 (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
+                  implicit_damping * (stretch_correction_rate +
+                                      tact_wave_line_end_rate(tie->impedance, wave, 0.0)));
     const double rate = tact_wave_line_end_rate(tie->impedance, wave, end->force);
-    tact_wave_advance_line_end(tie, rate, correction, end->force, p->robot_v, &end->position,
-                               &end->tank);
+    tact_wave_advance_line_end(tie, rate, stretch_correction_rate, end->force, p->robot_v,
+                               &end->position, &end->tank);
     return tact_wave_outgoing(tie->impedance, rate, end->force);
 }
 
@@ -161,8 +162,8 @@ static struct run_result run_press(const struct run_options *o)
     struct device_and_robot p = {.x = 0.0};
     const struct tact_wave_tie tie = {impedance, drive_stiffness, drive_damping, period, o->tank};
     struct robot_line_end end = {.tank = o->tank};
-    const int ticks = (int)((starts_at + 1.0 + o->press_time) / period);
-    double speed = 0.0, last_person = 0.0, last_robot = 0.0, felt = 0.0, drive = 0.0;
+    const int ticks = (int)((starts_at + 1.0 + o->press_duration) / period);
+    double speed = 0.0, last_person = 0.0, last_robot = 0.0, felt_force = 0.0, drive = 0.0;
     open_teleop_sites(o);
     for (int k = 0; k < ticks; k++) {
         const int64_t now = (int64_t)k * 1000000;
@@ -170,8 +171,8 @@ static struct run_result run_press(const struct run_options *o)
         receive_at_site(&person_site, robot_site.link, now);
         receive_at_site(&robot_site, person_site.link, now);
         if (o->mode == WAVES || o->mode == WAVES_WITHOUT_POSITION) {
-            felt = sqrt(2.0 * impedance) * person_site.in.wave[0] - impedance * p.v;
-            out = tact_wave_outgoing(impedance, p.v, felt);
+            felt_force = sqrt(2.0 * impedance) * person_site.in.wave[0] - impedance * p.v;
+            out = tact_wave_outgoing(impedance, p.v, felt_force);
             back = coupling_force(&end, &tie, robot_site.in.wave[0],
                                   o->mode == WAVES &&
                                           robot_site.channel.state == TACT_NETWORK_CHANNEL_OK
@@ -180,37 +181,38 @@ static struct run_result run_press(const struct run_options *o)
                                   robot_site.in.position[0], &p);
             drive = end.force;
         } else {
-            felt = o->mode != POSITION_POSITION
-                       ? -person_site.in.force[0]
-                       : drive_force_toward(person_site.in.position[0], &last_person, p.x, p.v);
+            felt_force =
+                o->mode != POSITION_POSITION
+                    ? -person_site.in.force[0]
+                    : drive_force_toward(person_site.in.position[0], &last_person, p.x, p.v);
             drive =
                 drive_force_toward(robot_site.in.position[0], &last_robot, p.robot_x, p.robot_v);
         }
-        send_from_site(&person_site, out, p.x, felt, now);
+        send_from_site(&person_site, out, p.x, felt_force, now);
         send_from_site(&robot_site, back, p.robot_x,
                        o->mode == POSITION_WALL_FORCE ? p.wall : drive, now);
-        move_device_and_robot(&p, o, k * period, felt, drive);
+        move_device_and_robot(&p, o, k * period, felt_force, drive);
         if (!(fabs(p.x) < 1.0 && fabs(p.robot_x) < 1.0)) {
-            r.grew_beyond_bounds = 1;
+            r.did_motion_diverge = 1;
             break;
         }
         const double t = k * period - starts_at;
-        r.drag = t >= 0.0 && t <= 1.5 ? fmax(r.drag, -felt) : r.drag;
+        r.drag = t >= 0.0 && t <= 1.5 ? fmax(r.drag, -felt_force) : r.drag;
         r.peak = fmax(r.peak, p.wall);
         speed += k >= ticks - 500 ? p.v * p.v + p.robot_v * p.robot_v : 0.0;
-        r.press_force -= k >= ticks - 500 ? felt / 500.0 : 0.0;
+        r.press_force -= k >= ticks - 500 ? felt_force / 500.0 : 0.0;
     }
     r.late_speed = sqrt(speed / 500.0);
     r.least_energy = fmin(person_site.channel.least_energy, robot_site.channel.least_energy);
     r.counts = robot_site.channel.counts;
-    tact_network_link_free(person_site.link);
-    tact_network_link_free(robot_site.link);
+    tact_simulated_link_free(person_site.link);
+    tact_simulated_link_free(robot_site.link);
     return r;
 }
 
-static int does_settle(struct run_result r)
+static int did_motion_settle(struct run_result r)
 {
-    return !r.grew_beyond_bounds && r.late_speed < 2e-3;
+    return !r.did_motion_diverge && r.late_speed < 2e-3;
 }
 
 static double ideal_press_force(const struct hand *hand)
@@ -220,28 +222,28 @@ static double ideal_press_force(const struct hand *hand)
 }
 
 enum { DELAYS = 6 };
-static const double delays_ms[DELAYS] = {0.0, 5.0, 20.0, 50.0, 100.0, 200.0}; /* [ms] */
+static const double link_delays_ms[DELAYS] = {0.0, 5.0, 20.0, 50.0, 100.0, 200.0}; /* [ms] */
 
 /* largest force of the robot on the wall with the average hand [N] */
 static const double max_wall_impact_force = 1.5 * 5.8;
 
-static struct run_options options_of_plain_link(enum mode mode, int hand, double delay_ms)
+static struct run_options options_of_plain_link(enum mode mode, int hand, double link_delay_ms)
 {
     return (struct run_options){.mode = mode,
                                 .hand = &hands[hand],
-                                .link = {.delay = 1e-3 * delay_ms},
-                                .press_time = 10.0,
+                                .link = {.delay = 1e-3 * link_delay_ms},
+                                .press_duration = 10.0,
                                 .tank = 1.0};
 }
 
 /* Used in the next tick at the earliest. */
-static struct wave_line_options wave_line_of_hand(const struct hand *hand, double delay_ms)
+static struct wave_line_options wave_line_of_hand(const struct hand *hand, double link_delay_ms)
 {
     return (struct wave_line_options){.hand_mass = hand->mass,
                                       .hand_damping = hand->damping,
                                       .hand_stiffness = hand->stiffness,
                                       .impedance = impedance,
-                                      .delay = 1e-3 * fmax(1.0, delay_ms)};
+                                      .delay = 1e-3 * fmax(1.0, link_delay_ms)};
 }
 
 /* The page has drags of the average hand, probably without the correction of positions. Its 1.15 N
@@ -250,15 +252,15 @@ static struct wave_line_options wave_line_of_hand(const struct hand *hand, doubl
 static void line_equations_have_the_published_drag(void **state)
 {
     (void)state;
-    static const double published_drag[] = {0.40, 0.44, 0.55, 0.74, 1.02}; /* [N] */
+    static const double published_drag_force[] = {0.40, 0.44, 0.55, 0.74, 1.02}; /* [N] */
     static const double impedances[] = {3.0, 10.0, 30.0}, published_at_120_ms[] = {0.5, 1.1, 2.5};
     for (int i = 0; i < 5; i++) {
-        struct wave_line_options o = wave_line_of_hand(&hands[1], delays_ms[i]);
+        struct wave_line_options o = wave_line_of_hand(&hands[1], link_delays_ms[i]);
         o.without_position = 1;
         const double drag = wave_line_drag(&o, 1500);
-        print_message("%3.0f ms: drag %.3f N, published %.2f\n", delays_ms[i], drag,
-                      published_drag[i]);
-        assert_true(fabs(drag / published_drag[i] - 1.0) < 0.03);
+        print_message("%3.0f ms: drag %.3f N, published %.2f\n", link_delays_ms[i], drag,
+                      published_drag_force[i]);
+        assert_true(fabs(drag / published_drag_force[i] - 1.0) < 0.03);
     }
     for (int i = 0; i < 3; i++) {
         struct wave_line_options o = wave_line_of_hand(&hands[1], 120.0);
@@ -278,17 +280,17 @@ static void wave_press_equals_that_without_delay(void **state)
     (void)state;
     for (int i = 0; i < DELAYS; i++) {
         for (int h = 0; h < 3; h++) {
-            struct run_options o = options_of_plain_link(WAVES, h, delays_ms[i]);
+            struct run_options o = options_of_plain_link(WAVES, h, link_delays_ms[i]);
             const struct run_result r = run_press(&o);
             o.free = 1;
             const struct run_result f = run_press(&o);
             print_message("%3.0f ms %-7s press %.2f of %.2f N, drag %.2f N, peak %.2f N, "
                           "%.0e m/s at the end\n",
-                          delays_ms[i], hands[h].name, r.press_force, ideal_press_force(&hands[h]),
-                          f.drag, r.peak, r.late_speed);
-            assert_true(does_settle(r));
+                          link_delays_ms[i], hands[h].name, r.press_force,
+                          ideal_press_force(&hands[h]), f.drag, r.peak, r.late_speed);
+            assert_true(did_motion_settle(r));
             assert_true(r.least_energy > -1e-12 && r.counts.missing_wave_count == 0);
-            const struct wave_line_options line = wave_line_of_hand(&hands[h], delays_ms[i]);
+            const struct wave_line_options line = wave_line_of_hand(&hands[h], link_delays_ms[i]);
             assert_true(fabs(f.drag / wave_line_drag(&line, 1500) - 1.0) < 0.01);
             if (h == 1) {
                 o.free = 0;
@@ -311,12 +313,14 @@ static void waves_without_position_act_as_a_spring(void **state)
     (void)state;
     static const double expected[DELAYS] = {769.0, 588.0, 312.0, 161.0, 89.0, 47.0}; /* [N/m] */
     for (int i = 0; i < DELAYS; i++) {
-        const struct run_options o = options_of_plain_link(WAVES_WITHOUT_POSITION, 1, delays_ms[i]);
+        const struct run_options o =
+            options_of_plain_link(WAVES_WITHOUT_POSITION, 1, link_delays_ms[i]);
         const struct run_result r = run_press(&o);
-        const double felt =
+        const double felt_force =
             1.0 / ((motion - wall_position) / r.press_force - 1.0 / hands[1].stiffness);
-        print_message("%3.0f ms: %.1f N/m felt, expected %.0f\n", delays_ms[i], felt, expected[i]);
-        assert_true(!r.grew_beyond_bounds && fabs(felt / expected[i] - 1.0) < 0.02);
+        print_message("%3.0f ms: %.1f N/m felt, expected %.0f\n", link_delays_ms[i], felt_force,
+                      expected[i]);
+        assert_true(!r.did_motion_diverge && fabs(felt_force / expected[i] - 1.0) < 0.02);
     }
 }
 
@@ -325,28 +329,33 @@ static void waves_without_position_act_as_a_spring(void **state)
 static void position_modes_of_teleoperation_need_a_fast_link(void **state)
 {
     (void)state;
-    static const double published_bounce[DELAYS] = {0.0, 33.0, 81.0, 112.0, 42.0, 46.0}; /* [N] */
-    static const double published_drag[DELAYS] = {0.4, 1.4, 3.6, 5.3, 6.1, 6.5};         /* [N] */
+    static const double published_bounce_force[DELAYS] = {0.0,   33.0, 81.0,
+                                                          112.0, 42.0, 46.0};          /* [N] */
+    static const double published_drag_force[DELAYS] = {0.4, 1.4, 3.6, 5.3, 6.1, 6.5}; /* [N] */
     for (int i = 0; i < DELAYS; i++) {
-        const int is_fast = delays_ms[i] < 20.0;
-        struct run_options o = options_of_plain_link(POSITION_FORCE, 1, delays_ms[i]);
-        assert_int_equal(does_settle(run_press(&o)), is_fast);
-        o = options_of_plain_link(POSITION_WALL_FORCE, 1, delays_ms[i]);
+        const int is_delay_below_20_ms = link_delays_ms[i] < 20.0;
+        struct run_options o = options_of_plain_link(POSITION_FORCE, 1, link_delays_ms[i]);
+        assert_int_equal(did_motion_settle(run_press(&o)), is_delay_below_20_ms);
+        o = options_of_plain_link(POSITION_WALL_FORCE, 1, link_delays_ms[i]);
         const struct run_result position_wall_force_run = run_press(&o);
-        o = options_of_plain_link(POSITION_POSITION, 0, delays_ms[i]);
+        o = options_of_plain_link(POSITION_POSITION, 0, link_delays_ms[i]);
         o.free = 1;
         const struct run_result drag = run_press(&o);
         print_message("%3.0f ms: wall's force sent back %.1f N at most (%.0f), positions drag "
                       "%.2f N (%.1f)%s\n",
-                      delays_ms[i], position_wall_force_run.peak, published_bounce[i], drag.drag,
-                      published_drag[i], does_settle(drag) ? "" : " and rattle");
-        assert_false(does_settle(position_wall_force_run));
-        assert_int_equal(does_settle(drag), delays_ms[i] < 50.0);
+                      link_delays_ms[i], position_wall_force_run.peak, published_bounce_force[i],
+                      drag.drag, published_drag_force[i],
+                      did_motion_settle(drag) ? "" : " and rattle");
+        assert_false(did_motion_settle(position_wall_force_run));
+        assert_int_equal(did_motion_settle(drag), link_delays_ms[i] < 50.0);
         /* The published run has no tick of delay in each direction, which matters at 0 and 5 ms;
          * at 0 its forces settle. Here they are 26 and 45 N. */
-        assert_true(is_fast ? position_wall_force_run.peak < (i == 0 ? 30.0 : 50.0)
-                            : fabs(position_wall_force_run.peak / published_bounce[i] - 1.0) < 0.2);
-        assert_true(fabs(drag.drag / published_drag[i] - 1.0) < (is_fast ? 0.8 : 0.12));
+        assert_true(is_delay_below_20_ms
+                        ? position_wall_force_run.peak < (i == 0 ? 30.0 : 50.0)
+                        : fabs(position_wall_force_run.peak / published_bounce_force[i] - 1.0) <
+                              0.2);
+        assert_true(fabs(drag.drag / published_drag_force[i] - 1.0) <
+                    (is_delay_below_20_ms ? 0.8 : 0.12));
     }
 }
 

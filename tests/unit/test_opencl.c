@@ -28,7 +28,7 @@ enum { SHAPES = BOXES + CAPSULES + MESHES + BALLS + PLANES, PAIRS = 100, FRAMES 
 static uint64_t state = 20240607;
 
 /* Uniform in (-1, 1): xorshift64*. */
-static double random_signed(void)
+static double random_signed_unit(void)
 {
     state ^= state >> 12;
     state ^= state << 25;
@@ -49,33 +49,33 @@ struct world {
 /* A capsule with dents: closed, not convex. */
 static struct tact_mesh *make_dented_capsule(void)
 {
-    struct tact_mesh *smooth_mesh = NULL, *out = NULL;
+    struct tact_mesh *capsule_mesh = NULL, *out = NULL;
     struct tact_error err = {0};
-    assert_int_equal(tact_mesh_capsule(0.008, 0.004, 120, &smooth_mesh), 0);
-    double *v = malloc(3 * smooth_mesh->vertex_count * sizeof *v);
-    for (size_t i = 0; i < smooth_mesh->vertex_count; i++) {
-        tact_v3_scale(v + 3 * i, smooth_mesh->vertices + 3 * i, 1.0 + 0.25 * random_signed());
+    assert_int_equal(tact_mesh_capsule(0.008, 0.004, 120, &capsule_mesh), 0);
+    double *v = malloc(3 * capsule_mesh->vertex_count * sizeof *v);
+    for (size_t i = 0; i < capsule_mesh->vertex_count; i++) {
+        tact_v3_scale(v + 3 * i, capsule_mesh->vertices + 3 * i, 1.0 + 0.25 * random_signed_unit());
     }
-    int r = tact_mesh_create(v, smooth_mesh->vertex_count, smooth_mesh->triangles,
-                             smooth_mesh->triangle_count, &out, &err);
+    int r = tact_mesh_create(v, capsule_mesh->vertex_count, capsule_mesh->triangles,
+                             capsule_mesh->triangle_count, &out, &err);
     if (r < 0) {
         fail_msg("%s", err.text);
     }
     free(v);
-    tact_mesh_free(smooth_mesh);
+    tact_mesh_free(capsule_mesh);
     return out;
 }
 
-static void make_world(struct world *w)
+static void make_world_of_random_shapes(struct world *w)
 {
     memset(w, 0, sizeof *w);
     for (int i = 0; i < SHAPES; i++) {
         struct tact_shape *s = &w->shapes[i];
-        double r = 0.008 + 0.004 * random_signed();
+        double r = 0.008 + 0.004 * random_signed_unit();
         if (i < BOXES) {
-            *s = (struct tact_shape){
-                .kind = TACT_SHAPE_BOX,
-                .size = {r, 0.008 + 0.006 * random_signed(), 0.004 + 0.003 * random_signed()}};
+            *s = (struct tact_shape){.kind = TACT_SHAPE_BOX,
+                                     .size = {r, 0.008 + 0.006 * random_signed_unit(),
+                                              0.004 + 0.003 * random_signed_unit()}};
         } else if (i < BOXES + CAPSULES) {
             *s = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.5 * r, r}};
         } else if (i < BOXES + CAPSULES + MESHES) {
@@ -97,8 +97,8 @@ static void make_world(struct world *w)
     for (int i = 0; i < PAIRS; i++) {
         uint32_t a = 0, b = 0;
         while (a == b || (a >= SHAPES - PLANES && b >= SHAPES - PLANES)) {
-            a = (uint32_t)((random_signed() + 1.0) * 0.5 * SHAPES);
-            b = (uint32_t)((random_signed() + 1.0) * 0.5 * SHAPES);
+            a = (uint32_t)((random_signed_unit() + 1.0) * 0.5 * SHAPES);
+            b = (uint32_t)((random_signed_unit() + 1.0) * 0.5 * SHAPES);
         }
         w->pairs[i] = (struct tact_source_pair){a, b};
         w->active[i] = 1;
@@ -106,7 +106,7 @@ static void make_world(struct world *w)
     w->scene = (struct tact_source_scene){w->shapes, SHAPES, w->pairs, PAIRS};
 }
 
-static void free_random_shapes(struct world *w)
+static void release_random_shapes(struct world *w)
 {
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&w->shapes[i]);
@@ -119,17 +119,18 @@ static void free_random_shapes(struct world *w)
 static void randomize_poses_and_directions(struct world *w)
 {
     for (int i = 0; i < SHAPES; i++) {
-        double turn[3] = {3.0 * random_signed(), 3.0 * random_signed(), 3.0 * random_signed()};
+        double turn[3] = {3.0 * random_signed_unit(), 3.0 * random_signed_unit(),
+                          3.0 * random_signed_unit()};
         tact_quat_from_rotvec(w->poses[i].quat_wxyz, turn);
-        tact_v3_set(w->poses[i].position, 0.3 + 0.006 * random_signed(), 0.006 * random_signed(),
-                    -0.5 + 0.006 * random_signed());
+        tact_v3_set(w->poses[i].position, 0.3 + 0.006 * random_signed_unit(),
+                    0.006 * random_signed_unit(), -0.5 + 0.006 * random_signed_unit());
     }
     for (int i = 0; i < 3 * PAIRS; i++) {
-        w->directions[i] = i / 3 % 2 ? random_signed() : 0.0;
+        w->directions[i] = i / 3 % 2 ? random_signed_unit() : 0.0;
     }
 }
 
-static double largest_difference(const double *a, const double *b, int n)
+static double largest_component_difference(const double *a, const double *b, int n)
 {
     double d = 0.0;
     for (int i = 0; i < n; i++) {
@@ -141,7 +142,7 @@ static double largest_difference(const double *a, const double *b, int n)
 struct moment_errors {
     double smallest_volume; /* overlaps with less volume are left out [m^3] */
     double volume, centroid, second, gradient, torque;
-    int overlapping_pairs, misses;
+    int overlapping_pair_count, misses;
 };
 
 /* Relative errors of the overlap, reduced by the digits that summation over columns loses where
@@ -164,18 +165,21 @@ static void merge_relative_errors(const struct tact_source_moments *got, int sta
         double scale = fmin(1.0, size / RANDOM_BODY_SIZE), of_area = scale * scale,
                of_volume = of_area * scale;
         double volume = fabs(m->volume - expected_moments->volume) / expected_moments->volume;
-        double centroid = largest_difference(m->centroid, expected_moments->centroid, 3) / size;
-        double second =
-            largest_difference(m->second, expected_moments->second, 6) / second_moment_trace;
-        double gradient = largest_difference(m->gradient, expected_moments->gradient, 3) / area;
+        double centroid =
+            largest_component_difference(m->centroid, expected_moments->centroid, 3) / size;
+        double second = largest_component_difference(m->second, expected_moments->second, 6) /
+                        second_moment_trace;
+        double gradient =
+            largest_component_difference(m->gradient, expected_moments->gradient, 3) / area;
         double torque =
-            largest_difference(m->gradient + 3, expected_moments->gradient + 3, 3) / (area * size);
+            largest_component_difference(m->gradient + 3, expected_moments->gradient + 3, 3) /
+            (area * size);
         e->volume = fmax(e->volume, of_volume * volume);
         e->centroid = fmax(e->centroid, of_volume * scale * centroid);
         e->second = fmax(e->second, of_volume * of_area * second);
         e->gradient = fmax(e->gradient, of_area * gradient);
         e->torque = fmax(e->torque, of_volume * torque);
-        e->overlapping_pairs++;
+        e->overlapping_pair_count++;
     }
 }
 
@@ -191,7 +195,7 @@ static struct moment_errors compare_device_with_host(enum tact_opencl_precision 
     struct moment_errors e = {.smallest_volume = smallest_volume};
     options.precision = precision;
     options.capacity = 1 << 19;
-    make_world(w);
+    make_world_of_random_shapes(w);
     int r = tact_opencl_source_create(&w->scene, &options, &source, &err);
     if (r < 0) {
         fail_msg("%s", err.text);
@@ -214,11 +218,11 @@ static struct moment_errors compare_device_with_host(enum tact_opencl_precision 
     }
     source.ops->close(source.self);
     tact_moments_scratch_destroy(scratch);
-    free_random_shapes(w);
+    release_random_shapes(w);
     free(w);
     print_message("%d overlaps, %d only seen by one; relative errors: volume %.1e centroid %.1e "
                   "second %.1e gradient %.1e torque %.1e\n",
-                  e.overlapping_pairs, e.misses, e.volume, e.centroid, e.second, e.gradient,
+                  e.overlapping_pair_count, e.misses, e.volume, e.centroid, e.second, e.gradient,
                   e.torque);
     return e;
 }
@@ -227,7 +231,7 @@ static void device_moments_agree_with_host_in_double_precision(void **unused)
 {
     (void)unused;
     struct moment_errors e = compare_device_with_host(TACT_OPENCL_AUTO, 0.0);
-    assert_true(e.overlapping_pairs >= 1000);
+    assert_true(e.overlapping_pair_count >= 1000);
     assert_int_equal(e.misses, 0);
     /* Largest errors of volume, centroid, second moment, gradient and torque at 31 seeds: 7e-13,
      * 1e-13, 6e-13, 1e-12, 4e-13. */
@@ -242,7 +246,7 @@ static void device_moments_agree_with_host_in_single_precision(void **unused)
 {
     (void)unused;
     struct moment_errors e = compare_device_with_host(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
-    assert_true(e.overlapping_pairs >= 1000);
+    assert_true(e.overlapping_pair_count >= 1000);
     assert_int_equal(e.misses, 0);
     /* Largest errors of volume, centroid, second moment, gradient and torque at 31 seeds: 5e-6,
      * 6e-6, 2e-5, 3e-6, 6e-6. */
@@ -318,16 +322,19 @@ static void check_common_faces_count_by_half(enum tact_opencl_precision precisio
     assert_int_equal(tact_opencl_source_create(&scene, &options, &source, &err), 0);
     for (uint64_t tick = 0; tick < 40; tick++) {
         struct tact_pose poses[3], turn = tact_pose_identity();
-        double spin[3] = {2.0 * random_signed(), 2.0 * random_signed(), 2.0 * random_signed()};
+        double spin[3] = {2.0 * random_signed_unit(), 2.0 * random_signed_unit(),
+                          2.0 * random_signed_unit()};
         tact_quat_from_rotvec(turn.quat_wxyz, spin);
-        tact_v3_set(turn.position, 0.3 * random_signed(), 0.3 * random_signed(),
-                    0.3 * random_signed());
+        tact_v3_set(turn.position, 0.3 * random_signed_unit(), 0.3 * random_signed_unit(),
+                    0.3 * random_signed_unit());
         /* B has two or three faces in common with A; the plane contains A's top face */
-        struct tact_pose beside = tact_pose_identity(), top = beside;
-        tact_v3_set(beside.position, 0.004 * random_signed(), 0.0, tick % 2 ? 0.005 : 0.002);
+        struct tact_pose pose_of_adjacent_shape = tact_pose_identity(),
+                         top = pose_of_adjacent_shape;
+        tact_v3_set(pose_of_adjacent_shape.position, 0.004 * random_signed_unit(), 0.0,
+                    tick % 2 ? 0.005 : 0.002);
         tact_v3_set(top.position, 0.0, 0.0, 0.005);
         poses[0] = turn;
-        tact_pose_mul(&poses[1], &turn, &beside);
+        tact_pose_mul(&poses[1], &turn, &pose_of_adjacent_shape);
         tact_pose_mul(&poses[2], &turn, &top);
         source.ops->submit(source.self, tick, poses, active, directions);
         assert_int_equal(source.ops->wait(source.self, tick, 600 * SECOND_NS), 0);
@@ -344,8 +351,8 @@ static void check_common_faces_count_by_half(enum tact_opencl_precision precisio
     tact_shape_release(&shapes[0]);
     tact_shape_release(&shapes[1]);
     print_message("%d overlaps with faces in common: volume %.1e, gradient %.1e, torque %.1e\n",
-                  e.overlapping_pairs, e.volume, e.gradient, e.torque);
-    assert_int_equal(e.overlapping_pairs, 80);
+                  e.overlapping_pair_count, e.volume, e.gradient, e.torque);
+    assert_int_equal(e.overlapping_pair_count, 80);
     assert_true(e.volume < tolerance && e.gradient < tolerance && e.torque < tolerance);
 }
 

@@ -31,9 +31,9 @@ struct answer {
 };
 
 /* The devices and the cache folder of a child process that has these variables ("NAME=VALUE" ...,
- * NULL) and no others that name folders. builds_kernels: 1 where it also builds the kernels, which
- * takes seconds in an empty cache; it has chosen the folder before that. */
-static struct answer run_with_environment(const char *const *variables, int builds_kernels)
+ * NULL) and no others that name folders. are_kernels_built: 1 where it also builds the kernels,
+ * which takes seconds in an empty cache; it has chosen the folder before that. */
+static struct answer run_with_environment(const char *const *variables, int are_kernels_built)
 {
     int ends[2];
     struct answer a = {.devices = -1};
@@ -50,7 +50,7 @@ static struct answer run_with_environment(const char *const *variables, int buil
             putenv((char *)*variables);
         }
         dup2(ends[1], STDOUT_FILENO);
-        execl("/proc/self/exe", "test_opencl_cache", builds_kernels ? "compile" : "find", NULL);
+        execl("/proc/self/exe", "test_opencl_cache", are_kernels_built ? "compile" : "find", NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -71,15 +71,15 @@ static struct answer run_with_environment(const char *const *variables, int buil
     return a;
 }
 
-static int print_devices_and_cache_folder(int builds_kernels)
+static int print_devices_and_cache_folder(int are_kernels_built)
 {
     struct tact_opencl_device device;
     struct tact_error err = {0};
     struct stat st;
     size_t count = 0;
-    int rc = tact_opencl_list(&device, 1, &count, builds_kernels, &err);
+    int rc = tact_opencl_list(&device, 1, &count, are_kernels_built, &err);
     const char *cache = getenv("POCL_CACHE_DIR");
-    if (rc || (builds_kernels && device.status)) {
+    if (rc || (are_kernels_built && device.status)) {
         fprintf(stderr, "%s\n", rc ? err.text : device.verdict);
         count = 0;
     }
@@ -91,9 +91,9 @@ static int print_devices_and_cache_folder(int builds_kernels)
 }
 
 /* Expects the same devices, and a private folder below TMPDIR that was removed at the end. */
-static void expect_private_cache_folder(const char *const *variables, int builds_kernels)
+static void expect_private_cache_folder(const char *const *variables, int are_kernels_built)
 {
-    struct answer a = run_with_environment(variables, builds_kernels);
+    struct answer a = run_with_environment(variables, are_kernels_built);
     assert_int_equal(a.devices, devices);
     if (strncmp(a.cache, path_in_test_folder("tmp/tact-opencl-"),
                 strlen(path_in_test_folder("tmp/tact-opencl-")))) {
@@ -104,9 +104,10 @@ static void expect_private_cache_folder(const char *const *variables, int builds
     assert_int_equal(access(a.cache, F_OK), -1);
 }
 
-static void expect_cache_folder(const char *const *variables, const char *path, int builds_kernels)
+static void expect_cache_folder(const char *const *variables, const char *path,
+                                int are_kernels_built)
 {
-    struct answer a = run_with_environment(variables, builds_kernels);
+    struct answer a = run_with_environment(variables, are_kernels_built);
     assert_int_equal(a.devices, devices);
     assert_string_equal(a.cache, path);
     assert_int_equal(access(path, F_OK), 0);
@@ -190,10 +191,10 @@ static int make_test_folder(void **state)
 
 static int remove_test_folder(void **state)
 {
-    char command[64];
+    char remove_command[64];
     (void)state;
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
+    snprintf(remove_command, sizeof remove_command, "rm -r %s", folder);
+    return system(remove_command);
 }
 
 int main(int argc, char **argv)

@@ -31,16 +31,19 @@ static void query_that_exits(void)
 }
 
 /* The probe's answer in a child process, as it runs once per process; called twice. */
-static int probe_twice_in_child(void (*query)(void), const char *expected_words)
+static int probe_twice_in_child(void (*query)(void), const char *expected_error_words)
 {
     pid_t child = fork();
     if (child == 0) {
-        struct tact_error err = {0}, again = {0};
+        struct tact_error err = {0}, second_error = {0};
         int rc = tact_cl_probe_driver(query, &err);
-        int same = tact_cl_probe_driver(query, &again) == rc && !strcmp(err.text, again.text);
-        int error_names_the_reason = strstr(err.text, expected_words) != NULL;
+        int is_second_answer_equal = tact_cl_probe_driver(query, &second_error) == rc &&
+                                     !strcmp(err.text, second_error.text);
+        int error_names_the_reason = strstr(err.text, expected_error_words) != NULL;
         fprintf(stderr, "%d: %s\n", rc, err.text);
-        _exit(!same || !error_names_the_reason ? 1 : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));
+        _exit(!is_second_answer_equal || !error_names_the_reason
+                  ? 1
+                  : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -15,7 +15,7 @@ static const double script[] = {
     4.0, 1.0, 0.8, 0.05, /* turns and lifts */
     5.0, 0.0, 0.8, 0.05, /* releases */
 };
-static const struct tact_device_setting good[] = {NUMBERS("script", 5, 4, script)};
+static const struct tact_device_setting valid_script_settings[] = {NUMBERS("script", 5, 4, script)};
 
 static struct tact_device open_simulated_operator(const struct tact_device_setting *settings,
                                                   int count)
@@ -41,7 +41,7 @@ static struct tact_device_input logged_press_value(struct tact_device *device, d
 static void operator_script_is_interpolated(void **state)
 {
     (void)state;
-    struct tact_device device = open_simulated_operator(good, 1);
+    struct tact_device device = open_simulated_operator(valid_script_settings, 1);
     assert_int_equal(device.info.input_count, 4);
     assert_string_equal(device.info.input[0].name, "grip");
     assert_string_equal(device.info.input[3].name, "deadman");
@@ -66,7 +66,7 @@ static void operator_script_is_interpolated(void **state)
 static void scripted_operator_motions_have_minimum_jerk(void **state)
 {
     (void)state;
-    struct tact_device device = open_simulated_operator(good, 1);
+    struct tact_device device = open_simulated_operator(valid_script_settings, 1);
     const double h = 1e-4;
     double peak_rate = 0.0;
     double largest_acceleration = 0.0;
@@ -95,7 +95,7 @@ static void operator_holds_the_deadman_in_its_interval(void **state)
     assert_true(logged_press_value(&device, 4.499).channel[3] == 1.0);
     assert_true(logged_press_value(&device, 4.5).channel[3] == 0.0);
     device.ops->close(device.self);
-    device = open_simulated_operator(good, 1);
+    device = open_simulated_operator(valid_script_settings, 1);
     assert_true(logged_press_value(&device, 0.0).channel[3] == 1.0);
     assert_true(logged_press_value(&device, 1e6).channel[3] == 1.0);
     device.ops->close(device.self);
@@ -104,7 +104,7 @@ static void operator_holds_the_deadman_in_its_interval(void **state)
 static void force_felt_by_the_operator_is_recorded(void **state)
 {
     (void)state;
-    struct tact_device device = open_simulated_operator(good, 1);
+    struct tact_device device = open_simulated_operator(valid_script_settings, 1);
     const double out[8] = {1.0, -2.0, 3.0, 4.0, 5.0, 6.0, 7.0, -8.0};
     assert_int_equal(device.info.output_count, 8);
     assert_string_equal(device.info.output[7].name, "felt_7");
@@ -138,27 +138,29 @@ static void bad_operator_settings_are_refused(void **state)
     static const double script_with_time_backwards[] = {0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0};
     static const double wide[] = {0, 1.5, 0, 0};
     const double script_with_nan[] = {0, 0, 0, 0, 1, 0, (double)NAN, 0};
-    const struct tact_device_setting settings_with_unknown_key[] = {good[0],
+    const struct tact_device_setting settings_with_unknown_key[] = {valid_script_settings[0],
                                                                     SETTING("scirpt", "1")};
-    const struct tact_device_setting twice[] = {good[0], good[0]};
+    const struct tact_device_setting twice[] = {valid_script_settings[0], valid_script_settings[0]};
     const struct tact_device_setting text[] = {SETTING("script", "close")};
     const struct tact_device_setting script_with_wrong_width[] = {NUMBERS("script", 4, 5, script)};
     const struct tact_device_setting late_script[] = {
         NUMBERS("script", 3, 4, script_with_time_backwards)};
-    const struct tact_device_setting grip[] = {NUMBERS("script", 1, 4, wide)};
+    const struct tact_device_setting invalid_grip_settings[] = {NUMBERS("script", 1, 4, wide)};
     const struct tact_device_setting settings_with_nan[] = {
         NUMBERS("script", 2, 4, script_with_nan)};
-    const struct tact_device_setting word[] = {good[0], SETTING("deadman_from", "soon")};
-    const struct tact_device_setting inf[] = {good[0], SETTING("deadman_from", "inf")};
-    const struct tact_device_setting order[] = {good[0], SETTING("deadman_from", "2"),
-                                                SETTING("deadman_until", "1")};
+    const struct tact_device_setting word[] = {valid_script_settings[0],
+                                               SETTING("deadman_from", "soon")};
+    const struct tact_device_setting inf[] = {valid_script_settings[0],
+                                              SETTING("deadman_from", "inf")};
+    const struct tact_device_setting order[] = {
+        valid_script_settings[0], SETTING("deadman_from", "2"), SETTING("deadman_until", "1")};
     expect_operator_refused(settings_with_unknown_key, 2, 11, "scirpt", "unknown key");
     expect_operator_refused(twice, 2, 11, "script", "twice");
     expect_operator_refused(NULL, 0, 0, "device", "script");
     expect_operator_refused(text, 1, 10, "script", "rows of 4");
     expect_operator_refused(script_with_wrong_width, 1, 10, "script", "rows of 4");
     expect_operator_refused(late_script, 1, 10, "script", "row 3: time 1 s");
-    expect_operator_refused(grip, 1, 10, "script", "row 1: grip 1.5");
+    expect_operator_refused(invalid_grip_settings, 1, 10, "script", "row 1: grip 1.5");
     expect_operator_refused(settings_with_nan, 1, 10, "script", "row 2: number 3");
     expect_operator_refused(word, 2, 11, "deadman_from", "a number, not 'soon'");
     expect_operator_refused(inf, 2, 11, "deadman_from", "finite");

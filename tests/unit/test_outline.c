@@ -163,7 +163,7 @@ static double missing_area_fraction(const double (*corner)[2], int count, const 
 }
 
 /* A convex prism with a regular outline, or a stretched one. */
-static struct tact_shape make_prism(int n, double (*wanted)[2])
+static struct tact_shape make_polygonal_prism(int n, double (*wanted)[2])
 {
     double points[256][3];
     struct tact_mesh *mesh;
@@ -191,10 +191,10 @@ static void outlines_of_prisms_of_3_to_128_sides_are_nearly_whole(void **state)
     pb.position[2] = -0.01;
     for (int n = 3; n <= 128; n++) {
         double wanted[128][2], corner[TACT_PATCH_CORNERS][2];
-        struct tact_shape s = make_prism(n, wanted);
-        for (int is_on_box = 0; is_on_box < 1 + (n <= 62); is_on_box++) {
-            int count = tact_outline(&s, &ps, is_on_box ? &b : &ground, is_on_box ? &pb : &pg,
-                                     origin, up, corner);
+        struct tact_shape s = make_polygonal_prism(n, wanted);
+        for (int is_prism_on_box = 0; is_prism_on_box < 1 + (n <= 62); is_prism_on_box++) {
+            int count = tact_outline(&s, &ps, is_prism_on_box ? &b : &ground,
+                                     is_prism_on_box ? &pb : &pg, origin, up, corner);
             if (n <= TACT_PATCH_CORNERS) {
                 expect_polygon_corners(corner, count, wanted, n);
             }
@@ -298,20 +298,21 @@ static void outline_of_measured_corners_equals_that_of_another_cut(void **state)
     (void)state;
     int known[2] = {0, 0}, crowded = 0;
     for (int i = 0; i < 3000; i++) {
-        double wanted[16][2], again[TACT_PATCH_CORNERS][2], corner[TACT_PATCH_CORNERS][2], frame[9];
-        struct tact_shape a = make_prism(3 + i % 12, wanted),
-                          b = make_prism(3 + i / 12 % 12, wanted);
+        double wanted[16][2], repeated_corners[TACT_PATCH_CORNERS][2],
+            corner[TACT_PATCH_CORNERS][2], frame[9];
+        struct tact_shape a = make_polygonal_prism(3 + i % 12, wanted),
+                          b = make_polygonal_prism(3 + i / 12 % 12, wanted);
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.1), turned = random_pose(1);
         struct tact_overlap_corners found;
         struct tact_moments m;
         tact_quat_to_m3(frame, turned.quat_wxyz);
         if (tact_moments_measure(&a, &pa, &b, &pb, NULL, NULL, &m, NULL, &found) == 1) {
             const struct tact_pose *cut = found.was_b_cut ? &pb : &pa;
-            int count = tact_outline(&a, &pa, &b, &pb, m.centroid, frame, again);
+            int count = tact_outline(&a, &pa, &b, &pb, m.centroid, frame, repeated_corners);
             if (found.count) {
                 assert_int_equal(tact_outline_from_corners(&found, cut, m.centroid, frame, corner),
                                  count);
-                assert_memory_equal(corner, again, (size_t)count * sizeof corner[0]);
+                assert_memory_equal(corner, repeated_corners, (size_t)count * sizeof corner[0]);
             }
             known[found.was_b_cut] += found.count > 0;
             crowded += found.count == 0;

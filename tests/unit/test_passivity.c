@@ -34,11 +34,11 @@ static double dot(const double *a, const double *b, int n)
 static void port_with_passivity_bound_generates_no_energy(void **state)
 {
     (void)state;
-    static const int sizes[] = {1, 3, 6};
+    static const int axis_counts[] = {1, 3, 6};
     for (int s = 0; s < 3; s++) {
-        const int n = sizes[s];
+        const int n = axis_counts[s];
         double last[6] = {0.0}, margin = 0.0, least = 0.0;
-        int limited = 0;
+        int limited_tick_count = 0;
         for (int k = 0; k < TICKS; k++) {
             const double b = 1.0, delay = (k / 1000 % 3) * period, c = b / (0.5 * period + delay);
             double moved[6], force[6], before = margin;
@@ -52,7 +52,7 @@ static void port_with_passivity_bound_generates_no_energy(void **state)
             const double taken = -dot(last, moved, n) + b / period * dot(moved, moved, n);
             const double storable_energy = dot(last, last, n) / (2.0 * c);
             const double factor = tact_passivity_bound(force, last, moved, n, c);
-            limited += factor < 1.0;
+            limited_tick_count += factor < 1.0;
             assert_true(factor >= 0.0 && factor <= 1.0);
             margin = taken + storable_energy - dot(force, force, n) / (2.0 * c);
             least = fmin(least, margin);
@@ -60,8 +60,8 @@ static void port_with_passivity_bound_generates_no_energy(void **state)
             memcpy(last, force, sizeof force);
         }
         print_message("%d components: least margin %.1e J, limited in %d of %d ticks\n", n, least,
-                      limited, TICKS);
-        assert_true(least > -1e-15 && limited > TICKS / 4);
+                      limited_tick_count, TICKS);
+        assert_true(least > -1e-15 && limited_tick_count > TICKS / 4);
     }
 }
 
@@ -72,7 +72,7 @@ static void passivity_bounds_of_axes_generate_no_energy(void **state)
     (void)state;
     const double b[3] = {0.5, 1.0, 4.0}, delay[3] = {period, 0.0, 2.0 * period};
     double c[3], last[3] = {0.0}, least = 0.0;
-    int limited = 0;
+    int limited_tick_count = 0;
     for (int i = 0; i < 3; i++) {
         c[i] = b[i] / (0.5 * period + delay[i]);
     }
@@ -82,7 +82,7 @@ static void passivity_bounds_of_axes_generate_no_energy(void **state)
             moved[i] = 1e-4 * uniform(-1.0, 1.0);
             force[i] = k % 3 ? 10.0 * uniform(-1.0, 1.0) : 1e5 * moved[i];
         }
-        limited += tact_passivity_bound_axes(force, last, moved, 3, c) < 1.0;
+        limited_tick_count += tact_passivity_bound_axes(force, last, moved, 3, c) < 1.0;
         for (int i = 0; i < 3; i++) {
             margin += -last[i] * moved[i] + b[i] / period * moved[i] * moved[i] +
                       (last[i] * last[i] - force[i] * force[i]) / (2.0 * c[i]);
@@ -90,8 +90,9 @@ static void passivity_bounds_of_axes_generate_no_energy(void **state)
         least = fmin(least, margin);
         memcpy(last, force, sizeof force);
     }
-    print_message("axes of their own: least margin %.1e J, limited in %d ticks\n", least, limited);
-    assert_true(least > -1e-15 && limited > 30000);
+    print_message("axes of their own: least margin %.1e J, limited in %d ticks\n", least,
+                  limited_tick_count);
+    assert_true(least > -1e-15 && limited_tick_count > 30000);
     /* A wall along the third axis alone is as stiff as that axis allows. */
     double wall[3] = {0.0, 0.0, -1.0};
     const double none[3] = {0.0}, pressed[3] = {0.0, 0.0, 1e-3};
@@ -108,10 +109,10 @@ static void passivity_bound_cuts_only_excess_force(void **state)
                  pressed[3] = {-1e-3, 0.0, 0.0};
     assert_true(tact_passivity_bound(force, last, zero_device_rates, 3, 1000.0) == 1.0);
     assert_memory_equal(force, last, sizeof last);
-    double larger[3] = {2.0, -4.0, 1.0};
-    assert_true(fabs(tact_passivity_bound(larger, last, zero_device_rates, 3, 1000.0) - 0.5) <
+    double larger_force[3] = {2.0, -4.0, 1.0};
+    assert_true(fabs(tact_passivity_bound(larger_force, last, zero_device_rates, 3, 1000.0) - 0.5) <
                 1e-15);
-    assert_memory_equal(larger, last, sizeof last);
+    assert_memory_equal(larger_force, last, sizeof last);
     double force_vector_before_bound[3] = {2.0, -2.0, 0.5};
     assert_true(tact_passivity_bound(force_vector_before_bound, last, pressed, 3, 1000.0) == 1.0);
 }
@@ -126,8 +127,8 @@ static void passivity_damper_dissipates_the_energy_debt(void **state)
     assert_true(force[0] == 1.0 && force[1] == 1.0);
     const double energy_debt = 1e-6,
                  damping = tact_passivity_damp(force, rate, 2, -energy_debt, period, most);
-    const double added[2] = {force[0] - 1.0, force[1] - 1.0};
-    assert_true(fabs(-dot(added, rate, 2) * period - energy_debt) < 1e-18);
+    const double added_damping_force[2] = {force[0] - 1.0, force[1] - 1.0};
+    assert_true(fabs(-dot(added_damping_force, rate, 2) * period - energy_debt) < 1e-18);
     assert_true(damping < most);
     assert_true(tact_passivity_damp(force, rate, 2, -1.0, period, most) == most);
     const double zero_device_rates[2] = {0.0, 0.0};
@@ -211,15 +212,17 @@ static void stiffest_passive_wall_is_that_of_colgate(void **state)
 static int free_axis_comes_to_rest(double m, double b, double stiffness, double damping, int delay,
                                    double alpha)
 {
-    const double velocity_decay = exp(-b * period / m), gain = (1.0 - velocity_decay) / b;
-    double x = 1e-3, before = x, v = 0.0, rate = 0.0, forces[3] = {0.0}, early = 0.0, late = 0.0;
+    const double velocity_decay_factor = exp(-b * period / m),
+                 gain = (1.0 - velocity_decay_factor) / b;
+    double x = 1e-3, before = x, v = 0.0, rate = 0.0, force_history[3] = {0.0}, early = 0.0,
+           late = 0.0;
     for (int k = 0; k < 20000; k++) {
         rate += alpha * ((x - before) / period - rate);
-        forces[k % 3] = -stiffness * x - damping * rate;
-        const double force = k < delay ? 0.0 : forces[(k - delay) % 3];
+        force_history[k % 3] = -stiffness * x - damping * rate;
+        const double force = k < delay ? 0.0 : force_history[(k - delay) % 3];
         before = x;
         x += m * gain * v + (period - m * gain) / b * force;
-        v = velocity_decay * v + gain * force;
+        v = velocity_decay_factor * v + gain * force;
         early = k >= 2000 && k < 8000 ? fmax(early, fabs(x - before)) : early;
         late = k >= 14000 ? fmax(late, fabs(x - before)) : late;
     }

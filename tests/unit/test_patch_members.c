@@ -130,9 +130,10 @@ static int measure_pair_of_shapes(const struct tact_contact_model *model,
                                   const struct tact_shape *a, const struct tact_shape *b,
                                   struct tact_moments_scratch *scratch)
 {
-    const int is_field = !strcmp(model->name, "field");
-    const struct tact_material material = {
-        .field = {.modulus = is_field ? 1e5 : 0.0, .thickness = 0.02, .cell = is_field ? 8e-3 : 0}};
+    const int is_field_model = !strcmp(model->name, "field");
+    const struct tact_material material = {.field = {.modulus = is_field_model ? 1e5 : 0.0,
+                                                     .thickness = 0.02,
+                                                     .cell = is_field_model ? 8e-3 : 0}};
     const struct tact_pose origin_pose = tact_pose_identity();
     struct tact_world_options options = tact_world_options_default();
     void *data_a = NULL, *data_b = NULL;
@@ -142,9 +143,9 @@ static int measure_pair_of_shapes(const struct tact_contact_model *model,
     if (most <= 0 || (model->prepare && model->prepare(model, a, &material, &data_a, NULL))) {
         return 0;
     }
-    const int is_b_prepared =
+    const int is_shape_b_prepared =
         !model->prepare || !model->prepare(model, b, &material, &data_b, NULL);
-    for (int i = 0; is_b_prepared && i < LAWS * POSES; i++) {
+    for (int i = 0; is_shape_b_prepared && i < LAWS * POSES; i++) {
         const struct tact_contact_law law = {.friction = 0.5,
                                              .overlap = 2e-5,
                                              .dissipation = 5e-3,
@@ -175,7 +176,7 @@ static int measure_pair_of_shapes(const struct tact_contact_model *model,
     }
     if (model->release) {
         model->release(data_a);
-        if (is_b_prepared) {
+        if (is_shape_b_prepared) {
             model->release(data_b);
         }
     }
@@ -203,13 +204,13 @@ static void models_set_all_members_of_their_patches(void **state)
     }
     for (size_t m = 0; m < sizeof names / sizeof *names; m++) {
         const struct tact_contact_model *model = tact_contact_model_find(names[m]);
-        const int is_field = !strcmp(names[m], "field");
+        const int is_field_model = !strcmp(names[m], "field");
         int measured = 0;
         assert_true(model->state <= MAX_STATE);
         for (int a = 0; a < SHAPES; a++) {
             for (int b = a; b < SHAPES; b++) {
                 /* fields of tori and cones take seconds to prepare */
-                if (!is_field || (a < 5 && (b < 5 || b == HALFSPACE))) {
+                if (!is_field_model || (a < 5 && (b < 5 || b == HALFSPACE))) {
                     measured += measure_pair_of_shapes(model, &shapes[a], &shapes[b], scratch);
                 }
             }

@@ -20,7 +20,7 @@ static void friction_by_quadrature(enum shape shape, double v, double w, double 
                                    double *m)
 {
     enum { RINGS = 240, RAYS = 240 };
-    double vx = v * cos(turn), vy = v * sin(turn), total = 0;
+    double vx = v * cos(turn), vy = v * sin(turn), weight_sum = 0;
     double force[2] = {0, 0};
     *m = 0;
     for (int i = 0; i < RINGS; i++) {
@@ -37,7 +37,7 @@ static void friction_by_quadrature(enum shape shape, double v, double w, double 
                 weight = 1;
             }
             double ux = vx - w * y, uy = vy + w * x, u = hypot(ux, uy);
-            total += weight;
+            weight_sum += weight;
             if (u > 0) {
                 force[0] += weight * ux / u;
                 force[1] += weight * uy / u;
@@ -45,8 +45,8 @@ static void friction_by_quadrature(enum shape shape, double v, double w, double 
             }
         }
     }
-    *f = (force[0] * cos(turn) + force[1] * sin(turn)) / total;
-    *m /= total;
+    *f = (force[0] * cos(turn) + force[1] * sin(turn)) / weight_sum;
+    *m /= weight_sum;
 }
 
 /* A patch of unbounded inertia: unit normal force, slip v at angle `turn` and spin w. */
@@ -79,16 +79,16 @@ static const char *const names[4] = {"uniform disc", "Hertz disc", "square", "ob
 /* Largest relative errors of friction and torsion over the ratio of slip to spin, and the largest
  * error of either as a share of its own limit. */
 static void largest_friction_errors(enum shape shape, enum tact_surface surface, double arm,
-                                    double *relative, double *share)
+                                    double *relative_error, double *share)
 {
-    *relative = *share = 0;
+    *relative_error = *share = 0;
     for (int i = -12; i <= 12; i++) {
         double ratio = pow(10, i / 6.0), turn = 0.3 + 0.1 * i, f, m, r[6];
         struct tact_local_problem p;
         friction_by_quadrature(shape, ratio, 1, turn, &f, &m);
         make_moving_patch(surface, arm, ratio, 1, turn, &p, r);
         double got = -(r[1] * cos(turn) + r[2] * sin(turn));
-        *relative = fmax(*relative, fmax(fabs(got / f - 1), fabs(-r[3] / m - 1)));
+        *relative_error = fmax(*relative_error, fmax(fabs(got / f - 1), fabs(-r[3] / m - 1)));
         *share = fmax(*share, fmax(fabs(got - f), fabs(-r[3] - m) / arm));
     }
 }
@@ -97,15 +97,16 @@ static void friction_of_a_disc_agrees_with_its_integral(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        double relative, share, old_relative, old_share, arm = i ? 3 * M_PI / 16 : 2.0 / 3;
+        double relative_error, share, old_relative, old_share, arm = i ? 3 * M_PI / 16 : 2.0 / 3;
         enum tact_surface surface = i ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
-        largest_friction_errors((enum shape)i, surface, arm, &relative, &share);
+        largest_friction_errors((enum shape)i, surface, arm, &relative_error, &share);
         largest_friction_errors((enum shape)i, TACT_SURFACE_ELLIPSOID, arm, &old_relative,
                                 &old_share);
         print_message("%s: off by %.2f %% of its value, %.2f %% of its limit; ellipsoid %.0f %% "
                       "and %.1f %%\n",
-                      names[i], 100 * relative, 100 * share, 100 * old_relative, 100 * old_share);
-        assert_true(relative < 0.02 && share < 0.01);
+                      names[i], 100 * relative_error, 100 * share, 100 * old_relative,
+                      100 * old_share);
+        assert_true(relative_error < 0.02 && share < 0.01);
     }
 }
 
@@ -209,7 +210,7 @@ static void sliding_spinning_disc_comes_to_rest_as_by_quadrature(void **state)
         print_message("0.5 m/s and %.0f rad/s: after %.3f s speed and spin off by %.2f %% at "
                       "worst; %d sweeps at most\n",
                       spins[i], t, 100 * worst, s.max_tick_iterations);
-        assert_true(worst < 0.009 && s.unsolved == 0);
+        assert_true(worst < 0.009 && s.unsolved_ticks == 0);
         close_scene(&s);
     }
 }

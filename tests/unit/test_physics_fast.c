@@ -48,8 +48,8 @@ static struct tact_shape shape_of_body_kind(enum body_kind kind, const struct ta
 }
 
 /* Height of the lowest point of a body. offset: of its shape's frame [m]. */
-static double lowest_point_of_shape(const struct tact_pose *pose, const struct tact_shape *shape,
-                                    const double offset[3])
+static double lowest_height_of_shape(const struct tact_pose *pose, const struct tact_shape *shape,
+                                     const double offset[3])
 {
     const double *s = shape->size;
     double turn[9], at[3], low = INFINITY;
@@ -86,9 +86,9 @@ struct throw_outcome {
     double deepest, least; /* greatest depth of its lowest point, least height of its centre over
                               the surface [m] */
     double energy;         /* greatest rise over the energy at the start, relative to that [1] */
-    double rise, lowest;   /* greatest rise over the least energy before, relative to the energy at
-                              the start [1]; that least energy of this throw [J] */
-    long ticks, unsolved, overshot, outrun;
+    double energy_rise, lowest; /* greatest rise over the least energy before, relative to the
+                            energy at the start [1]; that least energy of this throw [J] */
+    long ticks, unsolved_ticks, overshot, outrun;
 };
 
 static void record_tick(struct world_scene *s, const struct tact_shape *shape,
@@ -99,11 +99,11 @@ static void record_tick(struct world_scene *s, const struct tact_shape *shape,
     const int *near = tact_world_near(s->world, &count);
     out->ticks++;
     out->outrun += count && tact_world_contact(s->world, near[0])->outrun;
-    out->deepest = fmax(out->deepest, -lowest_point_of_shape(&body->pose, shape, offset));
+    out->deepest = fmax(out->deepest, -lowest_height_of_shape(&body->pose, shape, offset));
     out->least = fmin(out->least, body->pose.position[2]);
     double energy = compute_phase_corrected_energy(s);
     out->energy = fmax(out->energy, energy / before - 1.0);
-    out->rise = fmax(out->rise, (energy - out->lowest) / before);
+    out->energy_rise = fmax(out->energy_rise, (energy - out->lowest) / before);
     out->lowest = fmin(out->lowest, energy);
 }
 
@@ -178,7 +178,7 @@ static void simulate_throw(struct throw_scene *scene, const struct throw_case *t
     for (int k = 0; k < 40 + (int)(0.1 / (v * t->period)); k++) {
         solve_scene_velocities(s);
         out->overshot += tact_world_integrate(s->world);
-        out->unsolved += s->stats.residual > 1e-8;
+        out->unsolved_ticks += s->stats.residual > 1e-8;
         if (fabs(body->pose.position[0]) > 0.18 || fabs(body->pose.position[1]) > 0.18) {
             break;
         }
@@ -216,8 +216,8 @@ static void fast_bodies_do_not_pass_through(void **state)
         struct throw_outcome out = {.least = INFINITY};
         struct throw_scene scenes[6] = {
             {.is_scene_open = 0}}; /* one scene for each target and period */
-        int trials = campaign_trial_count(60, 3000);
-        for (int i = 0; i < trials; i++) {
+        int trial_count = campaign_trial_count(60, 3000);
+        for (int i = 0; i < trial_count; i++) {
             struct throw_case t = {.kind = kind, .fast = 1, .plane = i & 1};
             t.speed = throw_speeds[i % 5];
             t.spin = throw_spins[i / 5 % 4];
@@ -228,10 +228,10 @@ static void fast_bodies_do_not_pass_through(void **state)
         printf("%s: %d throws, %.1e m under the surface at most, its middle %.1f mm over it at "
                "least; energy %.1e over the start, %.1e over the least before; %ld of %ld ticks "
                "overshot, %ld unsolved\n",
-               kind_names[kind], trials, out.deepest, 1e3 * out.least, out.energy, out.rise,
-               out.overshot, out.ticks, out.unsolved);
+               kind_names[kind], trial_count, out.deepest, 1e3 * out.least, out.energy,
+               out.energy_rise, out.overshot, out.ticks, out.unsolved_ticks);
         assert_true(out.deepest < 1e-12 && out.least > 0.0 && out.energy < 1e-9);
-        assert_true(out.rise < max_energy_rise(kind));
+        assert_true(out.energy_rise < max_energy_rise(kind));
     }
     tact_mesh_free(mesh);
 }
@@ -243,24 +243,24 @@ static void bodies_that_pass_through_are_counted(void **state)
     (void)state;
     static const double throw_speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
     static const double throw_spins[] = {0.0, 0.0, 300.0, 1000.0};
-    static const enum body_kind kinds[] = {BALL, BOX, PLATE, ROD};
+    static const enum body_kind body_kinds[] = {BALL, BOX, PLATE, ROD};
     struct throw_scene scenes[4] = {{.is_scene_open = 0}}; /* one for each kind */
-    int trials = campaign_trial_count(80, 2000), passed = 0;
-    long ticks_counted_as_passed_through = 0, missed = 0;
-    for (int i = 0; i < trials; i++) {
+    int trial_count = campaign_trial_count(80, 2000), passed = 0;
+    long pass_through_tick_count = 0, missed = 0;
+    for (int i = 0; i < trial_count; i++) {
         struct throw_outcome out = {.least = INFINITY};
-        const struct throw_case t = {.kind = kinds[i % 4],
+        const struct throw_case t = {.kind = body_kinds[i % 4],
                                      .speed = throw_speeds[i % 5],
                                      .spin = throw_spins[i / 20 % 4],
                                      .period = 1e-3};
         simulate_throw(&scenes[i % 4], &t, NULL, &out);
         passed += out.least < -0.02;
-        ticks_counted_as_passed_through += out.outrun;
+        pass_through_tick_count += out.outrun;
         missed += out.least < -0.02 && !out.outrun;
     }
     close_throw_scenes(scenes, 4);
-    printf("of %d others %d passed, %ld ticks counted\n", trials, passed,
-           ticks_counted_as_passed_through);
+    printf("of %d others %d passed, %ld ticks counted\n", trial_count, passed,
+           pass_through_tick_count);
     assert_true(passed > 0 && missed == 0);
 }
 
@@ -277,35 +277,35 @@ static int count_outrun_pairs(const struct world_scene *s)
 
 /* Rotates a body about the origin, without gravity, toward a fixed sheet of 1 mm that is 60 to
  * 140 mm away: a rod of 300 mm, or one of 80 mm with a head at 80 to 120 mm. Returns whether it is
- * on the other side at the end; *ticks_counted_as_outrun: the number of ticks in which it was
+ * on the other side at the end; *outrun_tick_count: the number of ticks in which it was
  * counted as passing. */
 static int rotate_body_at_sheet(int has_rod_head, double thickness, double speed, double angle,
-                                int *ticks_counted_as_outrun)
+                                int *outrun_tick_count)
 {
-    const struct tact_shape sheet = box_of_sides(0.08, 1e-3, 0.1),
+    const struct tact_shape thin_sheet = box_of_sides(0.08, 1e-3, 0.1),
                             head = box_of_sides(0.04, thickness, 0.01),
                             rod = box_of_sides(has_rod_head ? 0.08 : 0.3, thickness, 0.01);
     const double origin[3] = {0.0, 0.0, 0.0};
-    struct tact_pose beside = tact_pose_identity();
+    struct tact_pose sheet_pose = tact_pose_identity();
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(0.3);
     struct world_scene s;
     const int ticks = (int)((angle + 0.4) / (speed * o.period)) + 1;
-    beside.position[0] = 0.1;
+    sheet_pose.position[0] = 0.1;
     tact_v3_set(o.gravity, 0.0, 0.0, 0.0);
     open_empty_scene(&s, &o);
-    add_scene_shape(&s, -1, &sheet, &beside, 0);
+    add_scene_shape(&s, -1, &thin_sheet, &sheet_pose, 0);
     const int body = add_scene_solid(&s, &rod, 0.1, origin, -angle);
     if (has_rod_head) {
-        add_scene_shape(&s, body, &head, &beside, 1);
+        add_scene_shape(&s, body, &head, &sheet_pose, 1);
     }
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     tact_world_body(s.world, body)->twist[5] = speed;
-    *ticks_counted_as_outrun = 0;
+    *outrun_tick_count = 0;
     for (int k = 0; k < ticks; k++) {
         step_scene(&s);
-        *ticks_counted_as_outrun += count_outrun_pairs(&s);
+        *outrun_tick_count += count_outrun_pairs(&s);
         angle -= o.period * tact_world_body(s.world, body)->twist[5];
     }
     close_scene(&s);
@@ -317,19 +317,19 @@ static void bodies_that_rotate_through_are_counted(void **state)
 {
     (void)state;
     static const double rotation_edge_speeds[] = {10.0, 60.0, 150.0, 400.0, 1000.0, 2000.0};
-    int trials = campaign_trial_count(60, 2000), passed[2] = {0, 0}, missed = 0,
-        ticks_counted_as_outrun;
-    for (int i = 0; i < trials; i++) {
+    int trial_count = campaign_trial_count(60, 2000), passed[2] = {0, 0}, missed = 0,
+        outrun_tick_count;
+    for (int i = 0; i < trial_count; i++) {
         const int has_rod_head = i & 1;
         const double thickness = i % 3 ? 2e-3 : 10e-3, speed = rotation_edge_speeds[i % 6];
         if (rotate_body_at_sheet(has_rod_head, thickness, speed, uniform(0.2, 1.4),
-                                 &ticks_counted_as_outrun)) {
+                                 &outrun_tick_count)) {
             passed[has_rod_head]++;
-            missed += !ticks_counted_as_outrun;
+            missed += !outrun_tick_count;
         }
     }
-    printf("of %d rods %d passed, with a head %d; %d not counted\n", trials, passed[0], passed[1],
-           missed);
+    printf("of %d rods %d passed, with a head %d; %d not counted\n", trial_count, passed[0],
+           passed[1], missed);
     assert_true(passed[0] > 0 && passed[1] > 0 && missed == 0);
 }
 
@@ -338,7 +338,7 @@ struct spinning_case {
     const char *name;
     struct tact_shape shape;
     double height, speed, spin[3]; /* of its centre [m]; along x [m/s]; [rad/s] */
-    int has_pin;                   /* 1: under a ball of 5 mm that is 12 mm over its centre */
+    int has_pin_under_ball;        /* 1: under a ball of 5 mm that is 12 mm over its centre */
 };
 
 /* Number of pairs and ticks that are counted in 20 ticks. */
@@ -346,13 +346,13 @@ static int count_passes_of_spinning_body(const struct spinning_case *t)
 {
     const struct tact_shape table = box_of_sides(2.0, 2.0, 0.02), pin = make_sphere(5e-3);
     const double place[3] = {0.0, 0.0, t->height};
-    struct tact_pose fixed_pose = tact_pose_identity();
+    struct tact_pose fixed_shape_pose = tact_pose_identity();
     struct tact_contact_law law = make_rigid_law(0.3);
     struct world_scene s;
-    int ticks_counted_as_outrun = 0;
+    int outrun_tick_count = 0;
     open_empty_scene(&s, NULL);
-    fixed_pose.position[2] = t->has_pin ? 0.012 : -0.01;
-    add_scene_shape(&s, -1, t->has_pin ? &pin : &table, &fixed_pose, 0);
+    fixed_shape_pose.position[2] = t->has_pin_under_ball ? 0.012 : -0.01;
+    add_scene_shape(&s, -1, t->has_pin_under_ball ? &pin : &table, &fixed_shape_pose, 0);
     const int body = add_scene_solid(&s, &t->shape, 0.1, place, 0.0);
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
@@ -360,10 +360,10 @@ static int count_passes_of_spinning_body(const struct spinning_case *t)
     tact_v3_copy(tact_world_body(s.world, body)->twist + 3, t->spin);
     for (int k = 0; k < 20; k++) {
         step_scene(&s);
-        ticks_counted_as_outrun += count_outrun_pairs(&s);
+        outrun_tick_count += count_outrun_pairs(&s);
     }
     close_scene(&s);
-    return ticks_counted_as_outrun;
+    return outrun_tick_count;
 }
 
 /* No tick is counted of bodies whose surfaces do not move through anything, by however much their
@@ -391,9 +391,9 @@ static void bodies_that_spin_in_place_are_not_counted(void **state)
         {"lever under a pin", box_of_sides(0.3, 0.01, 0.01), 0.0, 0.0, {0, 0, 300.0}, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const int ticks_counted_as_outrun = count_passes_of_spinning_body(&cases[i]);
-        if (ticks_counted_as_outrun) {
-            fail_msg("%s: %d counted", cases[i].name, ticks_counted_as_outrun);
+        const int outrun_tick_count = count_passes_of_spinning_body(&cases[i]);
+        if (outrun_tick_count) {
+            fail_msg("%s: %d counted", cases[i].name, outrun_tick_count);
         }
     }
 }
@@ -416,10 +416,10 @@ static void open_scene_of_two_fast_boxes(struct world_scene *s)
 }
 
 /* Simulates two boxes that fly at each other, each at this speed. Returns whether they touched. */
-static int simulate_box_collision(struct world_scene *s, double v, int is_spinning, double *deepest,
-                                  double *energy)
+static int simulate_box_collision(struct world_scene *s, double v, int are_boxes_spinning,
+                                  double *deepest, double *energy)
 {
-    const double spin = is_spinning ? 1000.0 * uniform(0.0, 1.0) : 0.0;
+    const double spin = are_boxes_spinning ? 1000.0 * uniform(0.0, 1.0) : 0.0;
     double far[2];
     int touched = 0;
     for (int k = 0; k < 2; k++) {
@@ -455,17 +455,17 @@ static void fast_bodies_do_not_overlap(void **state)
 {
     (void)state;
     static const double throw_speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
-    int trials = campaign_trial_count(60, 3000), met = 0;
+    int trial_count = campaign_trial_count(60, 3000), met = 0;
     double deepest = 0.0, energy = 0.0;
     struct world_scene s;
     open_scene_of_two_fast_boxes(&s);
-    for (int i = 0; i < trials; i++) {
+    for (int i = 0; i < trial_count; i++) {
         met += simulate_box_collision(&s, throw_speeds[i % 5], i % 3, &deepest, &energy);
     }
     close_scene(&s);
-    printf("%d pairs, %d met; %.1e m deep at most, energy %.1e over the start\n", trials, met,
+    printf("%d pairs, %d met; %.1e m deep at most, energy %.1e over the start\n", trial_count, met,
            deepest, energy);
-    assert_true(deepest < 1e-7 && energy < 1e-12 && 3 * met > trials);
+    assert_true(deepest < 1e-7 && energy < 1e-12 && 3 * met > trial_count);
 }
 
 int main(void)

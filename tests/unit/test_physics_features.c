@@ -38,7 +38,7 @@ static double stopping_distance_of_block(double period, int is_on_plate, double 
     }
     double turned =
         hypot(hypot(body->pose.quat_wxyz[1], body->pose.quat_wxyz[2]), body->pose.quat_wxyz[3]);
-    assert_true(off < 1e-14 && turned < 1e-13 && s.unsolved == 0);
+    assert_true(off < 1e-14 && turned < 1e-13 && s.unsolved_ticks == 0);
     assert_true(fabs(body->pose.position[2] - 0.02) < 1e-12 && tact_v3_norm(body->twist) < 1e-12);
     double way = hypot(body->pose.position[0], body->pose.position[1]);
     close_scene(&s);
@@ -99,7 +99,7 @@ static void pivot_edge_of_a_tipping_box_stays_in_place(void **state)
         low[i] = pivot_position[2];
         printf("h %g ms: the foot moves by %.1e m, rises by %.1e m, at a tilt of %.2f\n",
                1e3 * o.period, moved[i], low[i], body_tilt_from_vertical(&s, 0));
-        assert_true(body_tilt_from_vertical(&s, 0) > 0.4 && s.unsolved == 0);
+        assert_true(body_tilt_from_vertical(&s, 0) > 0.4 && s.unsolved_ticks == 0);
         close_scene(&s);
     }
     assert_true(moved[0] < 5e-7 && low[0] < 1e-6);
@@ -123,7 +123,7 @@ static void solids_keep_their_place_on_a_turntable(void **state)
         const double low[3] = {0.0, 0.0, -0.05}, place[3] = {radius, 0.0, up[i]};
         const double turn[3] = {0.25 * M_PI, 0.0, 0.0}, lie[3] = {0.0, 0.5 * M_PI, 0.0};
         double most = 0.0;
-        const double none[3] = {0.0, 0.0, 0.0}, press[3] = {0.0, 0.0, -9.81e-3};
+        const double none[3] = {0.0, 0.0, 0.0}, press_velocity_change[3] = {0.0, 0.0, -9.81e-3};
         struct world_scene s;
         tact_v3_copy(o.gravity, none);
         open_empty_scene(&s, &o);
@@ -138,7 +138,7 @@ static void solids_keep_their_place_on_a_turntable(void **state)
         base->twist[5] = body->twist[5] = w;
         body->twist[1] = w * radius;
         for (int k = 0; k < 3142; k++) {
-            tact_v3_add(body->twist, body->twist, press);
+            tact_v3_add(body->twist, body->twist, press_velocity_change);
             step_scene(&s);
             double apart[3];
             tact_v3_sub(apart, body->pose.position, base->pose.position);
@@ -146,7 +146,7 @@ static void solids_keep_their_place_on_a_turntable(void **state)
             most = fmax(most, fabs(r - radius));
         }
         printf("within a turn: moves outward by at most %.1e m\n", most);
-        assert_true(most < 1e-6 && s.unsolved == 0);
+        assert_true(most < 1e-6 && s.unsolved_ticks == 0);
         close_scene(&s);
     }
 }
@@ -175,10 +175,10 @@ static struct tact_body *start_resting_box(struct world_scene *s, struct tact_wo
 static void block_slides_equally_by_features_and_by_moments(void **state)
 {
     (void)state;
-    static const double side[3] = {0.1, 0.06, 0.04}, overlaps[2] = {2e-5, 1e-9};
+    static const double side[3] = {0.1, 0.06, 0.04}, start_overlaps[2] = {2e-5, 1e-9};
     for (int i = 0; i < 4; i++) {
         struct tact_world_options o = options_with_contact_model("features", 1e-3 / (1 << i % 2));
-        const double overlap = overlaps[i / 2];
+        const double overlap = start_overlaps[i / 2];
         struct world_scene s, other;
         double off = 0.0, turned = 0.0;
         struct tact_body *b = start_resting_box(&s, &o, "features", overlap, side, 0.3);
@@ -255,7 +255,7 @@ static double rocking_frequency(struct world_scene *s, const double *turn, doubl
 static void box_rocks_on_an_elastic_layer_at_the_exact_frequency(void **state)
 {
     (void)state;
-    static const double periods[2] = {1e-5, 1e-3}, stiffnesses[2] = {1e8, 1e5};
+    static const double tick_periods[2] = {1e-5, 1e-3}, stiffnesses[2] = {1e8, 1e5};
     static const double load_accelerations[2] = {G, 1e-3 * G};
     const double a = 0.05, b = 0.03, c = 0.02, mass = 0.3, area = 4.0 * a * b;
     const double inertia = mass * ((2.0 * a * 2.0 * a + 2.0 * c * 2.0 * c) / 12.0 + c * c);
@@ -263,7 +263,7 @@ static void box_rocks_on_an_elastic_layer_at_the_exact_frequency(void **state)
     for (int i = 0; i < 2; i++) {
         const double k = stiffnesses[i], depth = mass * load_accelerations[i] / (k * area);
         const double exact = sqrt(k * 4.0 / 3.0 * a * a * a * b / inertia);
-        struct tact_world_options o = options_with_contact_model("features", periods[i]);
+        struct tact_world_options o = options_with_contact_model("features", tick_periods[i]);
         /* with friction of 5 the box turns about the axis of its base */
         struct tact_contact_law law = make_friction_law(5.0);
         const double place[3] = {0.0, 0.0, c - depth}, turn[3] = {0.0, 0.1 * depth / a, 0.0};
@@ -276,10 +276,10 @@ static void box_rocks_on_an_elastic_layer_at_the_exact_frequency(void **state)
         add_scene_solid(&s, &box, mass, place, 0.0);
         set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
-        double frequency = rocking_frequency(&s, turn, o.period, 3000);
-        printf("h %g ms: rocks at %.5f of %.3f Hz\n", 1e3 * o.period, frequency / exact,
+        double rocking_frequency_hz = rocking_frequency(&s, turn, o.period, 3000);
+        printf("h %g ms: rocks at %.5f of %.3f Hz\n", 1e3 * o.period, rocking_frequency_hz / exact,
                exact / (2.0 * M_PI));
-        assert_true(fabs(frequency / exact - 1.0) < 1e-3 && s.unsolved == 0);
+        assert_true(fabs(rocking_frequency_hz / exact - 1.0) < 1e-3 && s.unsolved_ticks == 0);
         close_scene(&s);
     }
 }
@@ -309,7 +309,7 @@ static double relative_tilt_on_layer(double off, double compliance)
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     run_scene_for_seconds(&s, 3.0);
-    assert_true(s.unsolved == 0);
+    assert_true(s.unsolved_ticks == 0);
     const double tilt = body_tilt_from_vertical(&s, 0), length = 3.0 * (a - off);
     close_scene(&s);
     return tilt / (length < 2.0 * a ? 4.0 * load * compliance * a / (length * length)
@@ -339,9 +339,9 @@ static void box_tilts_on_an_elastic_layer_and_lifts_its_edge(void **state)
 static void egg_rocks_at_its_exact_frequency(void **state)
 {
     (void)state;
-    const double a = 0.05, b = 0.03, mass = 0.2, rise = a * a / b;
+    const double a = 0.05, b = 0.03, mass = 0.2, curvature_radius = a * a / b;
     const double inertia = mass * (a * a + b * b) / 5.0 + mass * b * b;
-    const double exact = sqrt(mass * G * (rise - b) / inertia);
+    const double exact = sqrt(mass * G * (curvature_radius - b) / inertia);
     struct tact_world_options o = options_with_contact_model("features", 2.5e-4);
     const struct tact_shape egg = {.kind = TACT_SHAPE_ELLIPSOID, .size = {a, b, b}};
     const struct tact_shape plate = box_of_sides(1, 1, 0.01);
@@ -353,9 +353,9 @@ static void egg_rocks_at_its_exact_frequency(void **state)
     add_scene_shape(&s, -1, &plate, &ground_pose, 0);
     add_scene_solid(&s, &egg, mass, place, 0.0);
     start_box_on_ground(&s, 1.0);
-    double frequency = rocking_frequency(&s, turn, o.period, 10000);
-    printf("rocks at %.5f of exact\n", frequency / exact);
-    assert_true(fabs(frequency / exact - 1.0) < 2e-3);
+    double rocking_frequency_hz = rocking_frequency(&s, turn, o.period, 10000);
+    printf("rocks at %.5f of exact\n", rocking_frequency_hz / exact);
+    assert_true(fabs(rocking_frequency_hz / exact - 1.0) < 2e-3);
     close_scene(&s);
 }
 
@@ -368,7 +368,7 @@ static void contact_point_of_a_fingertip_on_a_face_is_at_its_centre(void **state
     struct tact_shape cube = box_of_sides(0.05, 0.05, 0.05);
     struct tact_contact_law law = make_friction_law(0.5);
     struct world_scene s;
-    double farthest = 0.0;
+    double farthest_contact_point = 0.0;
     law.tip_radius = 0.01;
     open_empty_scene(&s, &o);
     add_scene_ground(&s);
@@ -380,12 +380,13 @@ static void contact_point_of_a_fingertip_on_a_face_is_at_its_centre(void **state
         step_scene(&s);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         for (int i = 0; i < 2 && c && c->touching; i++) {
-            farthest = fmax(farthest, fabs(c->patch.center[i] - place[i]));
+            farthest_contact_point =
+                fmax(farthest_contact_point, fabs(c->patch.center[i] - place[i]));
         }
     }
     printf("fingertip: contact point at most %.1e m from the centre, tilt %.1e, height %.9f m\n",
-           farthest, body_tilt_from_vertical(&s, 0), place[2]);
-    assert_true(s.stats.contacts == 1 && farthest < 1e-6);
+           farthest_contact_point, body_tilt_from_vertical(&s, 0), place[2]);
+    assert_true(s.stats.contacts == 1 && farthest_contact_point < 1e-6);
     assert_true(body_tilt_from_vertical(&s, 0) < 1e-6 && fabs(place[2] - 0.025) < 1e-6);
     close_scene(&s);
 }
@@ -411,7 +412,7 @@ static void cube_rests_on_springs_in_both_directions(void **state)
     printf("cube on springs: %.9f m deep, exact %.9f; tilt %.1e\n", depth, G * compliance,
            body_tilt_from_vertical(&s, 0));
     assert_true(fabs(depth - G * compliance) < 1e-9);
-    assert_true(body_tilt_from_vertical(&s, 0) < 1e-4 && s.unsolved == 0);
+    assert_true(body_tilt_from_vertical(&s, 0) < 1e-4 && s.unsolved_ticks == 0);
     close_scene(&s);
 }
 

@@ -15,7 +15,7 @@
 #define G 9.81
 
 /* Height of the lowest corner of a body that is a box of these sides. */
-static double lowest_corner(struct world_scene *s, int body, const double side[3])
+static double lowest_corner_height(struct world_scene *s, int body, const double side[3])
 {
     const struct tact_pose *pose = &tact_world_body(s->world, body)->pose;
     double turn[9], low = pose->position[2];
@@ -27,11 +27,11 @@ static double lowest_corner(struct world_scene *s, int body, const double side[3
 }
 
 /* What a box that is dropped by 5 mm, turned by a rotation vector, does in 0.2 s. */
-struct drop_motion {
-    double deepest; /* height of the lowest corner ever, at most 0 [m] */
-    double
-        rise; /* rise of the energy above its least value so far, relative to that at the start */
-    double flat;                    /* time after which it is flat [s] */
+struct dropped_box_motion {
+    double deepest;     /* height of the lowest corner ever, at most 0 [m] */
+    double energy_rise; /* rise of the energy above its least value so far, relative to that at the
+                           start */
+    double flat;        /* time after which it is flat [s] */
     double unexplained_energy_rise; /* greatest rise of the energy in a tick beyond the work of the
                            contact's impulse as the lowest corner rises, relative to that at the
                            start */
@@ -44,14 +44,14 @@ static double normal_impulse(struct world_scene *s)
     return c ? c->impulse[0] : 0.0;
 }
 
-static struct drop_motion drop_box(double period, int is_on_plate, const double turn[3])
+static struct dropped_box_motion drop_box(double period, int is_on_plate, const double turn[3])
 {
     static const double side[3] = {0.1, 0.06, 0.04};
     struct tact_world_options o = options_with_contact_model("features", period);
     const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04), plate = box_of_sides(1, 1, 1e-3);
     const double place[3] = {0.0, 0.0, 0.025};
     struct world_scene s;
-    struct drop_motion out = {.flat = 0.0};
+    struct dropped_box_motion out = {.flat = 0.0};
     open_empty_scene(&s, &o);
     add_ground_or_plate(&s, is_on_plate ? &plate : NULL);
     add_scene_solid(&s, &box, 0.3, place, 0.0);
@@ -59,23 +59,24 @@ static struct drop_motion drop_box(double period, int is_on_plate, const double 
     tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
     tact_world_refresh(s.world);
     const double before = compute_phase_corrected_energy(&s);
-    double least = before, last = before, low[3] = {INFINITY, INFINITY, lowest_corner(&s, 0, side)};
+    double least = before, last = before,
+           low[3] = {INFINITY, INFINITY, lowest_corner_height(&s, 0, side)};
     for (int k = 0; k * o.period < 0.2; k++) {
         step_scene(&s);
         const double energy = compute_phase_corrected_energy(&s);
         memmove(low, low + 1, 2 * sizeof *low);
-        low[2] = lowest_corner(&s, 0, side);
+        low[2] = lowest_corner_height(&s, 0, side);
         out.deepest = fmin(out.deepest, low[2]);
         const double work = normal_impulse(&s) * fmax(0.0, low[2] - low[0]) / (2.0 * o.period);
         out.unexplained_energy_rise =
             fmax(out.unexplained_energy_rise, (energy - last - work) / before);
         last = energy;
-        out.rise = fmax(out.rise, (energy - least) / before);
+        out.energy_rise = fmax(out.energy_rise, (energy - least) / before);
         out.flat = body_tilt_from_vertical(&s, 0) > 1e-6 ? (k + 1) * o.period : out.flat;
         least = fmin(least, energy);
     }
-    assert_true(out.deepest > -1e-10 && out.flat < 0.05 && s.unsolved == 0);
-    assert_true(fabs(lowest_corner(&s, 0, side)) < 1e-12);
+    assert_true(out.deepest > -1e-10 && out.flat < 0.05 && s.unsolved_ticks == 0);
+    assert_true(fabs(lowest_corner_height(&s, 0, side)) < 1e-12);
     close_scene(&s);
     return out;
 }
@@ -91,12 +92,12 @@ static void tilted_box_lands_without_overlap(void **state)
     const double turn[3] = {0.006, 0.010, 0.0};
     for (int i = 0; i < 10; i++) {
         const double period = 0.25e-3 * (1 << i % 5);
-        const struct drop_motion d = drop_box(period, i >= 5, turn);
+        const struct dropped_box_motion d = drop_box(period, i >= 5, turn);
         printf("%s, h %g ms: lowest corner %.1e m, energy %.1e over its least, %.1e beyond the "
                "work at the corner, flat after %.0f ms\n",
-               i < 5 ? "half-space" : "plate of 1 mm", 1e3 * period, d.deepest, d.rise,
+               i < 5 ? "half-space" : "plate of 1 mm", 1e3 * period, d.deepest, d.energy_rise,
                d.unexplained_energy_rise, 1e3 * d.flat);
-        assert_true(d.deepest > -1e-12 && d.rise < (i % 5 < 2 ? 5e-7 : 1e-15));
+        assert_true(d.deepest > -1e-12 && d.energy_rise < (i % 5 < 2 ? 5e-7 : 1e-15));
         assert_true(d.unexplained_energy_rise < 1e-14);
     }
 }
@@ -112,8 +113,8 @@ static void randomly_tilted_boxes_gain_little_energy(void **state)
     const int drop_count = campaign_trial_count(100, 2000);
     for (int i = 0; i < drop_count; i++) {
         const double turn[3] = {uniform(-0.03, 0.03), uniform(-0.03, 0.03), uniform(-3.0, 3.0)};
-        const struct drop_motion d = drop_box(0.25e-3 * (1 << i % 5), i / 5 % 2, turn);
-        most[i % 5] = fmax(most[i % 5], d.rise);
+        const struct dropped_box_motion d = drop_box(0.25e-3 * (1 << i % 5), i / 5 % 2, turn);
+        most[i % 5] = fmax(most[i % 5], d.energy_rise);
         unexplained_energy_rise = fmax(unexplained_energy_rise, d.unexplained_energy_rise);
         deepest = fmin(deepest, d.deepest);
     }
@@ -147,12 +148,12 @@ static void box_in_touch_starts_without_overlap(void **state)
         start_box_on_ground(&s, 1.0);
         tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
         tact_world_refresh(s.world);
-        double first = lowest_corner(&s, 0, side);
-        int starts_deep = tact_world_start(s.world, s.scratch);
+        double first = lowest_corner_height(&s, 0, side);
+        int deep_start_pair_count = tact_world_start(s.world, s.scratch);
         run_scene_for_seconds(&s, 1.0);
-        double last = lowest_corner(&s, 0, side);
+        double last = lowest_corner_height(&s, 0, side);
         printf("starts at %.0e m: lowest corner %.1e m at the end\n", first, last);
-        assert_true(starts_deep == 0 && fabs(last) < 1e-12 &&
+        assert_true(deep_start_pair_count == 0 && fabs(last) < 1e-12 &&
                     body_tilt_from_vertical(&s, 0) < 1e-12);
         close_scene(&s);
     }
@@ -182,7 +183,7 @@ static void pressed_block_does_not_pass_through_a_thin_plate(void **state)
         start_box_on_ground(&s, 0.5);
         for (int k = 0; k < 500; k++) {
             step_scene(&s);
-            low[i] = fmin(low[i], lowest_corner(&s, 0, side));
+            low[i] = fmin(low[i], lowest_corner_height(&s, 0, side));
         }
         close_scene(&s);
     }
@@ -198,7 +199,7 @@ static double creep_of_stack(double shift, double turn, int seconds)
     struct tact_world_options o = options_with_contact_model("features", 1e-3);
     const struct tact_shape box = box_of_sides(0.05, 0.05, 0.05);
     struct world_scene s;
-    double at[30], moved = 0.0, highest = -1.0, rise = 0.0;
+    double at[30], moved = 0.0, largest_energy_excess = -1.0, energy_rise = 0.0;
     open_empty_scene(&s, &o);
     add_scene_ground(&s);
     for (int i = 0; i < 10; i++) {
@@ -216,8 +217,8 @@ static double creep_of_stack(double shift, double turn, int seconds)
     for (int k = 0; k < 1000 * seconds; k++) {
         step_scene(&s);
         double energy = compute_phase_corrected_energy(&s);
-        highest = fmax(highest, energy / before - 1.0);
-        rise = fmax(rise, (energy - last) / before);
+        largest_energy_excess = fmax(largest_energy_excess, energy / before - 1.0);
+        energy_rise = fmax(energy_rise, (energy - last) / before);
         last = energy;
     }
     for (int i = 0; i < 10; i++) {
@@ -227,8 +228,8 @@ static double creep_of_stack(double shift, double turn, int seconds)
     }
     printf("stack: moved %.1e m in %d s, energy %.1e over the start and %.1e over the tick before, "
            "at most %d sweeps\n",
-           moved, seconds, highest, rise, s.max_tick_iterations);
-    assert_true(highest < 1e-14 && rise < 1e-15 && s.unsolved == 0);
+           moved, seconds, largest_energy_excess, energy_rise, s.max_tick_iterations);
+    assert_true(largest_energy_excess < 1e-14 && energy_rise < 1e-15 && s.unsolved_ticks == 0);
     close_scene(&s);
     return moved;
 }
@@ -254,15 +255,15 @@ static void an_aligned_stack_of_ten_does_not_creep(void **state)
 static const double ridge_vertices[6][3] = {{0.0, -0.1, 0.0},    {0.0, 0.1, 0.0},
                                             {-0.1, -0.1, -0.01}, {-0.1, 0.1, -0.01},
                                             {0.1, -0.1, -0.01},  {0.1, 0.1, -0.01}};
-static const double top_vertices[5][3] = {{0.0, 0.0, 0.0},
-                                          {0.01, 0.01, 0.02},
-                                          {-0.01, 0.01, 0.02},
-                                          {-0.01, -0.01, 0.02},
-                                          {0.01, -0.01, 0.02}};
+static const double upper_hull_vertices[5][3] = {{0.0, 0.0, 0.0},
+                                                 {0.01, 0.01, 0.02},
+                                                 {-0.01, 0.01, 0.02},
+                                                 {-0.01, -0.01, 0.02},
+                                                 {0.01, -0.01, 0.02}};
 #define TOP_CENTROID_HEIGHT 0.015
 
 /* A tick of a body at rest on the ridge. */
-struct balanced_tick {
+struct balanced_tick_result {
     double residual; /* before the only sweep */
     double force[3]; /* on the body, world axes [N] */
     double normal[3];
@@ -270,11 +271,11 @@ struct balanced_tick {
 };
 
 /* Places the body at rest with its apex `beside` the edge of the ridge, and does one tick. */
-static void balance_for_a_tick(struct world_scene *s, double beside, double height,
-                               struct balanced_tick *out)
+static void balance_for_one_tick(struct world_scene *s, double apex_offset_from_edge, double height,
+                                 struct balanced_tick_result *out)
 {
     struct tact_body *body = tact_world_body(s->world, 0);
-    tact_v3_set(body->pose.position, beside, 0.0, height + TOP_CENTROID_HEIGHT);
+    tact_v3_set(body->pose.position, apex_offset_from_edge, 0.0, height + TOP_CENTROID_HEIGHT);
     memset(body->twist, 0, sizeof body->twist);
     tact_world_refresh(s->world);
     step_scene(s);
@@ -290,18 +291,18 @@ static void balance_for_a_tick(struct world_scene *s, double beside, double heig
 
 /* Balances a body by its apex on one flank of the ridge for two ticks, on the other for a third,
  * and there without the impulses of the third. */
-static void balance_on_both_flanks(double beside, double compliance, double mass,
-                                   struct balanced_tick out[4])
+static void balance_on_both_flanks(double apex_offset_from_edge, double compliance, double mass,
+                                   struct balanced_tick_result out[4])
 {
     const struct tact_pose origin_pose = tact_pose_identity();
-    const double height = -0.1 * beside - mass * G * compliance;
+    const double height = -0.1 * apex_offset_from_edge - mass * G * compliance;
     struct tact_shape ridge = {.kind = TACT_SHAPE_CONVEX}, top = {.kind = TACT_SHAPE_CONVEX};
     struct tact_mesh *ridge_mesh, *top_mesh;
     struct tact_world_options o = options_with_contact_model("features", 1e-3);
     struct tact_contact_law law = make_friction_law(0.5);
     struct world_scene s;
     assert_int_equal(tact_mesh_hull(ridge_vertices[0], 6, &ridge_mesh, NULL), 0);
-    assert_int_equal(tact_mesh_hull(top_vertices[0], 5, &top_mesh, NULL), 0);
+    assert_int_equal(tact_mesh_hull(upper_hull_vertices[0], 5, &top_mesh, NULL), 0);
     ridge.mesh = ridge_mesh;
     top.mesh = top_mesh;
     o.iterations = 1;
@@ -317,7 +318,8 @@ static void balance_on_both_flanks(double beside, double compliance, double mass
             tact_world_refresh(s.world);
             step_scene(&s);
         }
-        balance_for_a_tick(&s, i < 2 ? -beside : beside, height, &out[i]);
+        balance_for_one_tick(&s, i < 2 ? -apex_offset_from_edge : apex_offset_from_edge, height,
+                             &out[i]);
     }
     close_scene(&s);
     tact_mesh_free(ridge_mesh);
@@ -336,7 +338,7 @@ static void wrench_is_carried_over_a_jump_of_the_normal(void **state)
 {
     (void)state;
     const double mass = 0.1, angle = 2.0 * atan(0.1);
-    struct balanced_tick tick[4];
+    struct balanced_tick_result tick[4];
     balance_on_both_flanks(1e-8, 1e-5, mass, tick);
     const double normal_jump_angle = acos(tact_v3_dot(tick[1].normal, tick[2].normal));
     printf("n jumps by %.9f rad, exact %.9f; residual %.1e, without impulses %.1e\n",

@@ -124,8 +124,8 @@ static void wedge_in_a_groove_stops_by_its_increased_friction(void **state)
     tact_world_body(s.world, body)->twist[1] = speed;
     run_scene_for_seconds(&s, 1.0);
     double distance_slid = tact_world_body(s.world, body)->pose.position[1] - start;
-    double slow = mu * g / sin(a),
-           exact = speed * speed / (2.0 * slow) - 0.5 * speed * s.options.period;
+    double deceleration = mu * g / sin(a),
+           exact = speed * speed / (2.0 * deceleration) - 0.5 * speed * s.options.period;
     printf("slid %.6f m along the groove, exact %.6f m\n", distance_slid, exact);
     assert_true(fabs(distance_slid / exact - 1.0) < 5e-3);
     assert_true(tact_v3_norm(tact_world_body(s.world, body)->twist) < 1e-9);

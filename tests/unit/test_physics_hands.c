@@ -49,11 +49,11 @@ static void random_direction_unit(double *out)
 static void random_joint_axis(double *axis)
 {
     static const double offsets_from_axis[] = {0, 1e-12, 1e-9, 1e-6, 1e-3, 1};
-    double beside[3], offset_from_axis = offsets_from_axis[random_index(6)];
-    random_direction_unit(beside);
+    double offset_direction[3], offset_from_axis = offsets_from_axis[random_index(6)];
+    random_direction_unit(offset_direction);
     tact_v3_set(axis, 0, 0, 0);
     axis[random_index(3)] = 1;
-    tact_v3_axpy(axis, offset_from_axis, beside);
+    tact_v3_axpy(axis, offset_from_axis, offset_direction);
     tact_v3_normalize(axis, axis);
 }
 
@@ -65,9 +65,9 @@ static struct tact_link_def make_random_link(int parent, double radius, double l
     random_joint_axis(def.axis);
     def.mass = exp(uniform(log(5e-3), log(0.2)));
     def.center[0] = 0.5 * length;
-    double round = 0.4 * def.mass * radius * radius, rod = def.mass * length * length / 12;
-    def.inertia[0] = round;
-    def.inertia[1] = def.inertia[2] = round + rod;
+    double ball_inertia = 0.4 * def.mass * radius * radius, rod = def.mass * length * length / 12;
+    def.inertia[0] = ball_inertia;
+    def.inertia[1] = def.inertia[2] = ball_inertia + rod;
     if (random_index(5)) {
         def.stiffness =
             is_slide_joint ? exp(uniform(log(50), log(5000))) : exp(uniform(log(0.05), log(20)));
@@ -240,7 +240,7 @@ static double compute_hands_energy(struct hands_scene *s)
 }
 
 struct world_tally {
-    long ticks, unsolved, contacts, deep, stuck;
+    long ticks, unsolved_ticks, contacts, deep, stuck;
     struct worst force;  /* contact force divided by its bound from weights, drives and momenta */
     struct worst energy; /* rise of the energy divided by the allowed rise */
     struct worst work;   /* work of the contacts alone, divided by the allowed rise of the energy */
@@ -344,7 +344,8 @@ static double add_contact_work(struct hands_scene *s, int seed,
 }
 
 /* Records how far joints are beyond their stops. */
-static void check_joint_stops(struct hands_scene *s, int seed, int is_solved, struct world_tally *t)
+static void check_joint_stops(struct hands_scene *s, int seed, int is_tick_solved,
+                              struct world_tally *t)
 {
     for (int i = 0; i < tact_world_hand_count(s->world.world); i++) {
         struct tact_hand *hand = tact_world_hand(s->world.world, i);
@@ -352,7 +353,7 @@ static void check_joint_stops(struct hands_scene *s, int seed, int is_solved, st
             const struct tact_link_def *def = &s->links[i][k];
             double q = tact_hand_state(hand).q[k];
             double beyond = def->lower < def->upper ? fmax(def->lower - q, q - def->upper) : 0;
-            record_if_worst(is_solved ? &t->beyond : &t->beyond_unsolved, beyond, seed);
+            record_if_worst(is_tick_solved ? &t->beyond : &t->beyond_unsolved, beyond, seed);
         }
     }
 }
@@ -368,7 +369,7 @@ static double check_drive_targets(struct hands_scene *s, struct world_tally *t)
     return most;
 }
 
-static void merge_worst_with_bound(struct worst *all, const struct worst *one, double bound)
+static void merge_worst_below_bound(struct worst *all, const struct worst *one, double bound)
 {
     record_if_worst(all, one->value, one->seed);
     all->exceed += !(one->value <= bound);
@@ -377,22 +378,22 @@ static void merge_worst_with_bound(struct worst *all, const struct worst *one, d
 static void add_world_tally(struct world_tally *all, const struct world_tally *one)
 {
     all->ticks += one->ticks;
-    all->unsolved += one->unsolved;
+    all->unsolved_ticks += one->unsolved_ticks;
     all->contacts += one->contacts;
     all->deep += one->deep;
     all->stuck += one->stuck;
-    merge_worst_with_bound(&all->force, &one->force, 1e3);
-    merge_worst_with_bound(&all->energy, &one->energy, 1);
-    merge_worst_with_bound(&all->work, &one->work, 1);
-    merge_worst_with_bound(&all->drive, &one->drive, 1.001);
-    merge_worst_with_bound(&all->beyond, &one->beyond, 1e-9);
-    merge_worst_with_bound(&all->beyond_unsolved, &one->beyond_unsolved, 1e-9);
+    merge_worst_below_bound(&all->force, &one->force, 1e3);
+    merge_worst_below_bound(&all->energy, &one->energy, 1);
+    merge_worst_below_bound(&all->work, &one->work, 1);
+    merge_worst_below_bound(&all->drive, &one->drive, 1.001);
+    merge_worst_below_bound(&all->beyond, &one->beyond, 1e-9);
+    merge_worst_below_bound(&all->beyond_unsolved, &one->beyond_unsolved, 1e-9);
 }
 
 /* One world. Its energy may rise by the work of its drives, by the energy of its contacts' springs
  * at the start, by 1e-6 of the whole, and by the work that lifts every body out of its target
  * overlap. */
-static void run_random_hands_world(int seed, double h, int ticks, struct world_tally *total)
+static void run_random_hands_world(int seed, double h, int ticks, struct world_tally *total_tally)
 {
     static struct hands_scene s;
     struct world_tally one = {0}, *t = &one;
@@ -402,25 +403,25 @@ static void run_random_hands_world(int seed, double h, int ticks, struct world_t
     for (int i = 0; i < ticks; i++) {
         struct velocities_before_tick b;
         store_velocities_before_tick(&s, &b);
-        const long unsolved = s.world.unsolved;
+        const long unsolved_ticks = s.world.unsolved_ticks;
         solve_scene_velocities(&s.world);
         double held = add_contact_work(&s, seed, &b, &work, t);
         springs = i ? springs : held;
         work_of_drives += add_drive_work(&s, seed, &all, t);
         tact_world_integrate(s.world.world);
-        check_joint_stops(&s, seed, s.world.unsolved == unsolved, t);
+        check_joint_stops(&s, seed, s.world.unsolved_ticks == unsolved_ticks, t);
         double energy = compute_hands_energy(&s);
         if (!isfinite(energy)) {
             fail_msg("world %d, h %g, tick %d: not finite", seed, h, i);
         }
-        double allowed = 1e-6 * all + lift + springs;
-        record_if_worst(&t->energy, (energy - first - work_of_drives) / allowed, seed);
-        record_if_worst(&t->work, work / allowed, seed);
+        double allowed_energy_rise = 1e-6 * all + lift + springs;
+        record_if_worst(&t->energy, (energy - first - work_of_drives) / allowed_energy_rise, seed);
+        record_if_worst(&t->work, work / allowed_energy_rise, seed);
     }
     one.ticks = ticks;
-    one.unsolved = s.world.unsolved;
+    one.unsolved_ticks = s.world.unsolved_ticks;
     close_scene(&s.world);
-    add_world_tally(total, &one);
+    add_world_tally(total_tally, &one);
 }
 
 static void print_worst_ratio(const char *what, const struct worst *w)
@@ -442,7 +443,7 @@ static void forces_and_energy_of_random_hands_stay_bounded(void **state)
     const char *one = getenv("TACT_WORLD"); /* index of a single world to run */
     int first = one ? atoi(one) : 0,
         last = one ? first + 1 : campaign_trial_count(WORLDS, ALL_WORLDS);
-    long ticks = 0, unsolved = 0;
+    long ticks = 0, unsolved_ticks = 0;
     for (int k = 0; k < PERIODS; k++) {
         struct world_tally t = {0};
         double h = 1e-3 / (1 << k);
@@ -455,7 +456,7 @@ static void forces_and_energy_of_random_hands_stay_bounded(void **state)
         print_message("h %g: %ld ticks, %.2f contacts each, %ld stuck, %ld pairs start deep; "
                       "unsolved %.2f %%\n",
                       h, t.ticks, (double)t.contacts / (double)t.ticks, t.stuck, t.deep,
-                      100.0 * (double)t.unsolved / (double)t.ticks);
+                      100.0 * (double)t.unsolved_ticks / (double)t.ticks);
         print_worst_ratio("force over the load, bar 1000", &t.force);
         print_worst_ratio("energy over what is allowed, bar 1", &t.energy);
         print_worst_ratio("work of contacts over the same, bar 1", &t.work);
@@ -469,9 +470,10 @@ static void forces_and_energy_of_random_hands_stay_bounded(void **state)
         assert_true(t.energy.exceed <= 2 + (last - first) / 100);
         assert_true(t.work.exceed <= 4 + (last - first) * 8 / 100);
         ticks += t.ticks;
-        unsolved += t.unsolved;
+        unsolved_ticks += t.unsolved_ticks;
     }
-    assert_true(unsolved * 8 <= ticks); /* 0.1 to 4.4 % of the ticks are unsolved for eight seeds */
+    assert_true(unsolved_ticks * 8 <=
+                ticks); /* 0.1 to 4.4 % of the ticks are unsolved for eight seeds */
 }
 
 int main(void)

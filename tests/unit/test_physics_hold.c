@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "support/world_scene.h"
 
-static const double MU = 0.5, PRESS = 20, MASS = 0.2;
+static const double MU = 0.5, PRESS = 20, BLOCK_MASS = 0.2;
 
 /* A block of 0.06 x 0.1 x 0.04 between a fixed wall below and a pad above that a constant force
  * presses down with PRESS; the load pulls it along y. Gravity is off, so the two contacts hold
@@ -36,7 +36,7 @@ static int open_pad_pinch_scene(struct world_scene *s, const struct tact_shape *
     law.modulus = modulus;
     open_empty_scene(s, &o);
     add_scene_ground(s);
-    int b = add_scene_solid(s, &block, MASS, at, 0);
+    int b = add_scene_solid(s, &block, BLOCK_MASS, at, 0);
     base.position[2] = top + reach;
     assert_int_equal(tact_hand_create(&link, 1, &base, &hand), 0);
     tact_hand_state(hand).q[0] = 0;
@@ -56,7 +56,7 @@ static int open_pad_pinch_scene(struct world_scene *s, const struct tact_shape *
 /* Simulates one tick with the load along y, applied as an impulse before the solve. */
 static void step_with_load(struct world_scene *s, int b, double load)
 {
-    tact_world_body(s->world, b)->twist[1] += load / MASS * s->options.period;
+    tact_world_body(s->world, b)->twist[1] += load / BLOCK_MASS * s->options.period;
     step_scene(s);
 }
 
@@ -76,9 +76,9 @@ static double measure_block_creep(const char *name, const struct tact_shape *pad
         double cyclic_load_factor = load_cycle_kind == 1   ? phase
                                     : load_cycle_kind == 2 ? 0.5 + 0.5 * phase
                                                            : 1;
-        double grip = i < 200 ? 0 : 1; /* the load is zero until the pad has closed */
-        step_with_load(&s, b,
-                       grip * load_over_friction_limit * 2 * MU * PRESS * cyclic_load_factor);
+        double is_pad_closed = i < 200 ? 0 : 1; /* the load is zero until the pad has closed */
+        step_with_load(
+            &s, b, is_pad_closed * load_over_friction_limit * 2 * MU * PRESS * cyclic_load_factor);
         if (i == ticks / 2) {
             tact_v3_copy(from, body->pose.position);
             memcpy(q, body->pose.quat_wxyz, sizeof q);
@@ -99,7 +99,7 @@ static double measure_block_creep(const char *name, const struct tact_shape *pad
                                        : "",
                   distance, *turn, seconds / 2, tact_world_contact(s.world, 0)->impulse[0] * 1e3,
                   tact_world_contact(s.world, 1)->impulse[0] * 1e3, s.max_tick_iterations,
-                  s.worst_residual, s.unsolved);
+                  s.worst_residual, s.unsolved_ticks);
     close_scene(&s);
     return distance;
 }
@@ -115,7 +115,7 @@ static void measure_creep_of_pad(const char *name, const struct tact_shape *pad,
     /* beyond the limit the block slides for 0.1 s at the excess force over the mass, plus v h /
      * 2 */
     double sliding_distance = measure_block_creep(name, pad, modulus, 1.03, 0, 0.3, &turn);
-    double exact = 0.5 * (0.03 * 2 * MU * PRESS / MASS) * 0.1 * 0.1;
+    double exact = 0.5 * (0.03 * 2 * MU * PRESS / BLOCK_MASS) * 0.1 * 0.1;
     assert_true(fabs(sliding_distance - (exact + 0.5e-3 * 0.3)) < 1e-6 * exact);
 }
 

@@ -147,7 +147,7 @@ static void pendulum_period(void **state)
         assert_true(fabs(period / exact - 1.0) < 2e-5);
         assert_true(w.most_j - w.least_j < 4e-5 * mass * g * l);
         assert_true(w.error_m < 1e-14 && w.error_rad < 1e-14);
-        assert_true(s.unsolved == 0);
+        assert_true(s.unsolved_ticks == 0);
         close_scene(&s);
     }
 }
@@ -184,7 +184,7 @@ static void double_pendulum_keeps_energy(void **state)
     /* The energy error has one sign in the fast part of a swing, and vanishes in the slow part. */
     assert_true(w.most_j - w.least_j < 2e-3 * scale && fabs(late) < 1e-4);
     assert_true(w.error_m < 1e-13 && w.error_rad < 1e-13);
-    assert_true(s.unsolved == 0);
+    assert_true(s.unsolved_ticks == 0);
     close_scene(&s);
 }
 
@@ -217,7 +217,7 @@ static void four_bar_swings_exactly(void **state)
            period, exact, period / exact - 1.0, w.error_m, w.error_rad, s.max_tick_iterations);
     assert_true(fabs(period / exact - 1.0) < 2e-5);
     assert_true(w.error_m < 1e-12 && w.error_rad < 1e-12);
-    assert_true(s.unsolved == 0);
+    assert_true(s.unsolved_ticks == 0);
     close_scene(&s);
 }
 
@@ -523,7 +523,7 @@ static void random_joints_stay_satisfied(void **state)
 {
     (void)state;
     const int world_count = campaign_trial_count(40, 40), ticks = 500;
-    long unsolved = 0;
+    long unsolved_ticks = 0;
     double worst[2] = {0.0, 0.0}; /* worst errors in solved ticks and in unsolved ones */
     for (int n = 0; n < world_count; n++) {
         struct world_scene s;
@@ -531,9 +531,9 @@ static void random_joints_stay_satisfied(void **state)
         seed = (77 + (uint64_t)n) ^ campaign_seed_offset();
         throw_mechanism(&s, &start);
         for (int i = 0; i < ticks; i++) {
-            long before = s.unsolved;
+            long before = s.unsolved_ticks;
             step_scene(&s);
-            double energy = compute_scene_energy(&s), *off = &worst[s.unsolved > before];
+            double energy = compute_scene_energy(&s), *off = &worst[s.unsolved_ticks > before];
             assert_true(isfinite(energy));
             most = tact_max(most, energy);
             for (int k = 0; k < tact_world_constraint_count(s.world); k++) {
@@ -542,14 +542,14 @@ static void random_joints_stay_satisfied(void **state)
             }
         }
         assert_true(most < 1.5 * start);
-        unsolved += s.unsolved;
+        unsolved_ticks += s.unsolved_ticks;
         close_scene(&s);
     }
     printf(
         "%d random mechanisms: %.1f %% of ticks unsolved; joints off by %.1e m at most, %.1e where "
         "unsolved\n",
-        world_count, 100.0 * (double)unsolved / (world_count * ticks), worst[0], worst[1]);
-    assert_true(unsolved < world_count * ticks / 20);
+        world_count, 100.0 * (double)unsolved_ticks / (world_count * ticks), worst[0], worst[1]);
+    assert_true(unsolved_ticks < world_count * ticks / 20);
     assert_true(worst[0] < 3e-4 && worst[1] < 5e-4);
 }
 

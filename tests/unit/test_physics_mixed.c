@@ -75,7 +75,7 @@ static struct tact_contact_law random_contact_law(const struct world_scene *s, i
 static int make_random_pile(struct world_scene *s, double period, int points)
 {
     struct tact_world_options options = tact_world_options_default();
-    const struct tact_material soft = {.field = {.modulus = 1e6, .thickness = 0.1}};
+    const struct tact_material soft_material = {.field = {.modulus = 1e6, .thickness = 0.1}};
     double size = exp(uniform(-4.0, 0.0)), height = 0.0;
     int seen = 0, bodies = 2 + random_index(BODIES - 1);
     options.period = period;
@@ -97,7 +97,7 @@ static int make_random_pile(struct world_scene *s, double period, int points)
             random_unit_quaternion(body->pose.quat_wxyz);
         }
     }
-    assert_int_equal(tact_world_set_material(s->world, SOFT, &soft), 0);
+    assert_int_equal(tact_world_set_material(s->world, SOFT, &soft_material), 0);
     for (int a = 0; a < 1 + bodies; a++) {
         for (int b = a + 1; b < 1 + bodies; b++) {
             struct tact_contact_law law =
@@ -119,11 +119,11 @@ static void islands_of_mixed_models_obey_the_contact_laws(void **state)
     static struct world_scene s;
     /* tallies of the worlds without contact points, and of those with points */
     struct tally world_tallies[2] = {{.ticks = 0}};
-    int world_count = campaign_trial_count(90, 3000), models = 0, with_four = 0;
-    for (int seed = 0; seed < world_count; seed++) {
+    int random_world_count = campaign_trial_count(90, 3000), models = 0, with_four = 0;
+    for (int seed = 0; seed < random_world_count; seed++) {
         int seen = make_random_pile(&s, 1e-3 / (1 << seed % 3), seed & 1);
         struct tally *t = &world_tallies[seed & 1];
-        long before = t->unsolved;
+        long before = t->unsolved_ticks;
         int most = 0;
         models += __builtin_popcount((unsigned)seen);
         for (int i = 0; i < TICKS << seed % 3; i++) {
@@ -134,22 +134,22 @@ static void islands_of_mixed_models_obey_the_contact_laws(void **state)
             most = now > most ? now : most;
         }
         with_four += most == MODELS_OF_SOLIDS;
-        t->worlds_with_violations += t->unsolved > before;
+        t->violating_world_count += t->unsolved_ticks > before;
         close_scene(&s);
     }
     print_message(
         "%d worlds of %.1f models; volume, features, field and points touch in one island "
         "in %d\n",
-        world_count, (double)models / world_count, with_four);
+        random_world_count, (double)models / random_world_count, with_four);
     check_tally_within_bounds(&world_tallies[0], "without points");
     check_tally_within_bounds(&world_tallies[1], "with points");
-    assert_true(models > 2 * world_count);
+    assert_true(models > 2 * random_world_count);
     /* In a pile all four rarely touch at once, in 3 of 540 worlds; in the towers of
      * test_physics_towers.c in nine of ten ticks. */
-    assert_true(with_four > 0 || world_count < 3000);
+    assert_true(with_four > 0 || random_world_count < 3000);
     /* Worlds with many contact points: up to 6 % of the ticks exhaust their sweeps. */
-    assert_true(world_tallies[0].unsolved * 200 <= world_tallies[0].ticks);
-    assert_true(world_tallies[1].unsolved * 12 <= world_tallies[1].ticks);
+    assert_true(world_tallies[0].unsolved_ticks * 200 <= world_tallies[0].ticks);
+    assert_true(world_tallies[1].unsolved_ticks * 12 <= world_tallies[1].ticks);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 
 static const double tick_periods[3] = {1e-3, 5e-4, 2.5e-4};
 
-static struct tact_world_options options_of_period(double h)
+static struct tact_world_options world_options_of_period(double h)
 {
     struct tact_world_options options = tact_world_options_default();
     options.period = h;
@@ -87,9 +87,10 @@ static double run_and_find_largest_force(struct world_scene *s, double seconds)
 }
 
 /* A ball of 10 mm and 100 g on a slide along [1, 0, slope], `depth` inside the ground. */
-static struct tact_hand *open_slide(struct world_scene *s, double h, double slope, double depth)
+static struct tact_hand *open_slide_scene(struct world_scene *s, double h, double slope,
+                                          double depth)
 {
-    const struct tact_world_options options = options_of_period(h);
+    const struct tact_world_options options = world_options_of_period(h);
     struct tact_link_def def = make_link_def(-1, TACT_JOINT_SLIDE, 0.1);
     tact_v3_set(def.axis, 1, 0, slope);
     def.origin.position[2] = 0.01 - depth;
@@ -111,14 +112,15 @@ static void slide_joint_that_starts_in_overlap_is_not_pushed_out(void **state)
         for (int k = 0; k < 6; k++) {
             struct world_scene s;
             double along = start_slopes[i] / hypot(1, start_slopes[i]);
-            struct tact_hand *hand = open_slide(&s, tick_periods[k % 3], start_slopes[i], 1e-4);
+            struct tact_hand *hand =
+                open_slide_scene(&s, tick_periods[k % 3], start_slopes[i], 1e-4);
             finish_world_with_friction(&s, k < 3 ? 0.5 : 0);
             double most = run_and_find_largest_force(&s, 0.5), moved = tact_hand_state(hand).q[0];
             print_message("slope %g, h %g, mu %g: %.2e N, moved %.2e m\n", start_slopes[i],
                           tick_periods[k % 3], k < 3 ? 0.5 : 0, most, moved);
             assert_true(most <= 10 * 0.1 * G);
             assert_true(moved <= 1e-9 && moved >= -0.5 * G * along * 0.5 * 0.51);
-            assert_int_equal(s.unsolved, 0);
+            assert_int_equal(s.unsolved_ticks, 0);
             close_scene(&s);
         }
     }
@@ -132,7 +134,7 @@ static void slide_joint_put_in_overlap_is_opened_or_reported(void **state)
     for (size_t i = 0; i < sizeof start_slopes / sizeof *start_slopes; i++) {
         for (int k = 0; k < 3; k++) {
             struct world_scene s;
-            struct tact_hand *hand = open_slide(&s, tick_periods[k], start_slopes[i], 1e-4);
+            struct tact_hand *hand = open_slide_scene(&s, tick_periods[k], start_slopes[i], 1e-4);
             const struct tact_contact_law law = make_rigid_law(0);
             set_scene_contact_law(&s, 0, 1, &law);
             assert_int_equal(tact_world_finish(s.world), 0);
@@ -157,7 +159,7 @@ static void finger_that_starts_inside_its_palm_feels_bounded_force(void **state)
         /* axis of the joint: along the palm, out of the palm, along the finger */
         for (int k = 0; k < 3; k++) {
             struct world_scene s;
-            const struct tact_world_options options = options_of_period(tick_periods[i]);
+            const struct tact_world_options options = world_options_of_period(tick_periods[i]);
             const double axes[3][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
             struct tact_link_def links[3];
             for (int j = 0; j < 3; j++) {
@@ -194,7 +196,7 @@ static void hand_with_overlapping_links_at_the_start_stays_bounded(void **state)
     static const double mass[3] = {0.03, 0.018, 0.012}, stiffness[3] = {3, 1.5, 0.8};
     for (int i = 0; i < campaign_trial_count(3, 3); i++) {
         struct world_scene s;
-        const struct tact_world_options options = options_of_period(tick_periods[i]);
+        const struct tact_world_options options = world_options_of_period(tick_periods[i]);
         const struct tact_pose inside = {{-0.045, 0, 0}, {1}};
         const struct tact_shape palm_shape = box_of_sides(0.09, 0.085, 0.024);
         struct tact_link_def links[12];
@@ -252,7 +254,7 @@ static void box_jammed_between_walls_is_in_balance(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_world_options options = options_of_period(tick_periods[i]);
+        struct tact_world_options options = world_options_of_period(tick_periods[i]);
         tact_v3_set(options.gravity, G, 0, 0); /* gravity along x */
         int b = put_box_between_walls(&s, &options, 0.5);
         double most = run_and_find_largest_force(&s, 0.5);
@@ -272,7 +274,7 @@ static void box_jammed_between_walls_is_carried_by_friction(void **state)
     (void)state;
     for (int i = 0; i < 6; i++) {
         struct world_scene s;
-        const struct tact_world_options options = options_of_period(tick_periods[i % 3]);
+        const struct tact_world_options options = world_options_of_period(tick_periods[i % 3]);
         const double friction = i < 3 ? 0.5 : 0;
         int b = put_box_between_walls(&s, &options, friction);
         double t = 0.05, most = run_and_find_largest_force(&s, t);
@@ -300,7 +302,7 @@ static void overlapping_box_that_can_move_is_not_reported_as_stuck(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        const struct tact_world_options options = options_of_period(tick_periods[i]);
+        const struct tact_world_options options = world_options_of_period(tick_periods[i]);
         const struct tact_shape box = box_of_sides(0.05, 0.05, 0.05);
         const struct tact_contact_law law = make_rigid_law(0.5);
         open_empty_scene(&s, &options);
@@ -325,7 +327,7 @@ static void ball_wholly_inside_a_box_feels_no_force(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_world_options options = options_of_period(tick_periods[i]);
+        struct tact_world_options options = world_options_of_period(tick_periods[i]);
         tact_v3_set(options.gravity, 0, 0, 0);
         const struct tact_shape box = box_of_sides(0.1, 0.1, 0.1);
         const struct tact_pose here = tact_pose_identity();
@@ -364,23 +366,23 @@ static void initial_overlap_is_kept_and_only_shrinks(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        const struct tact_world_options options = options_of_period(tick_periods[i]);
+        const struct tact_world_options options = world_options_of_period(tick_periods[i]);
         const struct tact_shape box = box_of_sides(0.05, 0.05, 0.05);
-        const double start_heights[4] = {0.020, 0.020, 0.022, 0.026};
-        const double resting_heights[4] = {0.020, 0.020, 0.022, 0.025 - 2e-5};
+        const double box_start_heights[4] = {0.020, 0.020, 0.022, 0.026};
+        const double box_resting_heights[4] = {0.020, 0.020, 0.022, 0.025 - 2e-5};
         open_empty_scene(&s, &options);
         add_scene_ground(&s);
-        int b = add_scene_solid(&s, &box, 0.2, (double[3]){0, 0, start_heights[0]}, 0);
+        int b = add_scene_solid(&s, &box, 0.2, (double[3]){0, 0, box_start_heights[0]}, 0);
         finish_world_with_friction(&s, 0.5);
         assert_true(fabs(tact_world_contact(s.world, 0)->preload - (0.005 - 2e-5)) < 1e-12);
         for (int k = 0; k < 4; k++) {
             struct tact_body *body = tact_world_body(s.world, b);
-            body->pose.position[2] = start_heights[k];
+            body->pose.position[2] = box_start_heights[k];
             tact_world_refresh(s.world);
             double most = run_and_find_largest_force(&s, 0.5);
             print_message("h %g, put at %.3f: %.4f N, rests at %.9f\n", tick_periods[i],
-                          start_heights[k], most, body->pose.position[2]);
-            assert_true(fabs(body->pose.position[2] - resting_heights[k]) < 3e-7);
+                          box_start_heights[k], most, body->pose.position[2]);
+            assert_true(fabs(body->pose.position[2] - box_resting_heights[k]) < 3e-7);
             assert_true(k == 3 || (most > 0.999 * 0.2 * G && most < 1.5 * 0.2 * G));
         }
         close_scene(&s);

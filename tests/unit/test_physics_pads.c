@@ -24,23 +24,24 @@ enum { FINGERS = 5, TICKS = 3000, CLOSED = 700 };
 #define INITIAL_PAD_GAP 0.001        /* distance of the pads from the plate at the start [m] */
 #define FINGER_DRIVE_STIFFNESS 500.0 /* of a finger's drive [N/m] */
 
-static const double finger_x_positions[FINGERS] = {0.0, -0.06, -0.02, 0.02, 0.06};
+static const double finger_positions_along_plate[FINGERS] = {0.0, -0.06, -0.02, 0.02, 0.06};
 
 /* Appends a finger: a slide along y with four pads in front of it. */
 static size_t append_finger_yaml(char *text, size_t room, int i, const char *pad)
 {
     const double side = i ? 1.0 : -1.0;
-    int n = tact_number_print(
-        text, room,
-        "      - name: finger_%d\n"
-        "        parent: lift\n"
-        "        joint: {type: slide, axis: [0, %g, 0], position: [%g, %g, 0], "
-        "stiffness: %g, damping: 10, limit: %g}\n"
-        "        mass: 0.03\n"
-        "        inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
-        "        shapes:\n",
-        i, -side, finger_x_positions[i], side * (PLATE_HALF_THICKNESS + PAD + INITIAL_PAD_GAP),
-        FINGER_DRIVE_STIFFNESS, i ? FINGER_FORCE : (FINGERS - 1) * FINGER_FORCE);
+    int n =
+        tact_number_print(text, room,
+                          "      - name: finger_%d\n"
+                          "        parent: lift\n"
+                          "        joint: {type: slide, axis: [0, %g, 0], position: [%g, %g, 0], "
+                          "stiffness: %g, damping: 10, limit: %g}\n"
+                          "        mass: 0.03\n"
+                          "        inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
+                          "        shapes:\n",
+                          i, -side, finger_positions_along_plate[i],
+                          side * (PLATE_HALF_THICKNESS + PAD + INITIAL_PAD_GAP),
+                          FINGER_DRIVE_STIFFNESS, i ? FINGER_FORCE : (FINGERS - 1) * FINGER_FORCE);
     for (int k = 0; k < 4; k++) {
         n += tact_number_print(text + n, room - (size_t)n,
                                "          - {%s, position: [%g, 0, %g], material: pad}\n", pad,
@@ -50,7 +51,7 @@ static size_t append_finger_yaml(char *text, size_t room, int i, const char *pad
     return (size_t)n;
 }
 
-static struct tact_session *open_hand(const char *pad, struct tact_scene **scene)
+static struct tact_session *open_hand_session(const char *pad, struct tact_scene **scene)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session;
@@ -85,11 +86,15 @@ static struct tact_session *open_hand(const char *pad, struct tact_scene **scene
 }
 
 /* Targets of the fingers: close, lift by 20 mm, then go up and down by 5 mm 1.4 times a second. */
-static void set_targets(const struct tact_hand_state *s, int tick)
+static void set_pad_drive_targets(const struct tact_hand_state *s, int tick)
 {
-    const double after = tick > CLOSED ? 1e-3 * (tick - CLOSED) : 0.0;
-    const double up = after < 0.5 ? 0.5 - 0.5 * cos(6.283185307179586 * after) : 1.0;
-    s->target[0] = 0.02 * up + 5e-3 * (after > 0.5 ? sin(8.8 * (after - 0.5)) : 0.0);
+    const double time_since_pads_closed = tick > CLOSED ? 1e-3 * (tick - CLOSED) : 0.0;
+    const double up = time_since_pads_closed < 0.5
+                          ? 0.5 - 0.5 * cos(6.283185307179586 * time_since_pads_closed)
+                          : 1.0;
+    s->target[0] =
+        0.02 * up +
+        5e-3 * (time_since_pads_closed > 0.5 ? sin(8.8 * (time_since_pads_closed - 0.5)) : 0.0);
     for (int i = 1; i <= FINGERS; i++) {
         s->target[i] =
             fmin(1.0, tick / 500.0) *
@@ -101,16 +106,16 @@ static void grip_plate_with_pads(const char *pad)
 {
     struct tact_scene *scene;
     struct tact_session_report report;
-    struct tact_session *session = open_hand(pad, &scene);
+    struct tact_session *session = open_hand_session(pad, &scene);
     struct tact_world *world = tact_session_world(session);
     const struct tact_hand_state s = tact_hand_state(tact_world_hand(world, 0));
     double slip = 0.0, held = 0.0;
     for (int tick = 0; tick < TICKS; tick++) {
-        set_targets(&s, tick);
+        set_pad_drive_targets(&s, tick);
         assert_int_equal(tact_session_step(session, 0, NULL), 0);
-        const double above = tact_world_body(world, 0)->pose.position[2] - s.q[0];
-        held = tick <= CLOSED ? above : held;
-        slip = fmax(slip, fabs(above - held));
+        const double plate_height_in_hand = tact_world_body(world, 0)->pose.position[2] - s.q[0];
+        held = tick <= CLOSED ? plate_height_in_hand : held;
+        slip = fmax(slip, fabs(plate_height_in_hand - held));
     }
     assert_int_equal(tact_session_end(session, &report), 0);
     const unsigned long unsolved_ticks = (unsigned long)report.counts[TACT_COUNT_UNSOLVED];

@@ -29,16 +29,17 @@ struct pinch_setup {
     struct world_scene scene;
     struct tact_source source;
     struct tact_source_pair pairs[8];
-    int device;      /* 0: moments of the host */
-    int delay_ticks; /* age of the device's moments, which are extrapolated [ticks], less than POSES
-                      */
+    int device;              /* 0: moments of the host */
+    int moments_delay_ticks; /* age of the device's moments, which are extrapolated [ticks], less
+                              * than POSES
+                              */
     struct tact_pose poses[POSES][SHAPES];
     int body;
     double arm;                 /* arm of the centre of mass from the line between the tips [m] */
-    double release_time;        /* time before which only the fingers load the grip [s] */
+    double object_release_time; /* time before which only the fingers load the grip [s] */
     double force;               /* load on the body along -z [N] */
-    double in_plane_compliance; /* compliance of the tips' patches along themselves [m/N] */
-    const char *model;          /* NULL: volume */
+    double tangential_patch_compliance; /* compliance of the tips' patches along themselves [m/N] */
+    const char *model;                  /* NULL: volume */
 };
 
 /* A fingertip that slides along y and presses towards -sign y. */
@@ -55,7 +56,7 @@ static struct tact_link_def make_finger_link(double sign)
     return link;
 }
 
-static void add_fingers(struct world_scene *s, double half, enum tip tip)
+static void add_pinch_fingers(struct world_scene *s, double half, enum tip tip)
 {
     struct tact_link_def links[2] = {make_finger_link(1), make_finger_link(-1)};
     struct tact_pose base = tact_pose_identity(), along_y = tact_pose_identity();
@@ -123,8 +124,8 @@ static int add_velocity_by_load(void *user, enum tact_solve_phase phase,
     return 0;
 }
 
-static void open_pinch(struct pinch_setup *p, enum pinched_object pinched_object, enum tip tip,
-                       double margin)
+static void open_pinch_scene(struct pinch_setup *p, enum pinched_object pinched_object,
+                             enum tip tip, double margin)
 {
     static const double half[3] = {0.02, 0.025, 0.001};
     struct world_scene *s = &p->scene;
@@ -143,10 +144,10 @@ static void open_pinch(struct pinch_setup *p, enum pinched_object pinched_object
         memcpy(tact_world_body(s->world, p->body)->pose.quat_wxyz, q, sizeof q);
     }
     law.modulus = MODULUS;
-    law.tangential_compliance = p->in_plane_compliance;
+    law.tangential_compliance = p->tangential_patch_compliance;
     law.model = p->model ? tact_contact_model_find(p->model) : NULL;
     assert_true(law.model || !p->model);
-    add_fingers(s, half[pinched_object], tip);
+    add_pinch_fingers(s, half[pinched_object], tip);
     set_scene_contact_law(s, 1, 2, &law);
     tact_world_refresh(s->world);
     finish_scene_building(s);
@@ -166,7 +167,7 @@ static void close_pinch_setup(struct pinch_setup *p)
 }
 
 /* Hands the present poses to the source. */
-static void submit_poses(struct pinch_setup *p, uint64_t tick)
+static void submit_poses_to_device(struct pinch_setup *p, uint64_t tick)
 {
     struct tact_world *world = p->scene.world;
     uint8_t active[8];
@@ -179,19 +180,21 @@ static void submit_poses(struct pinch_setup *p, uint64_t tick)
     p->source.ops->submit(p->source.self, tick, tact_world_shape_poses(world), active, directions);
 }
 
-/* Moments as in a session: of the poses at the end of the last tick, or of `delay_ticks` before,
- * extrapolated. */
+/* Moments as in a session: of the poses at the end of the last tick, or of `moments_delay_ticks`
+ * before, extrapolated. */
 static void measure_moments_by_device(struct pinch_setup *p)
 {
     struct tact_world *world = p->scene.world;
     uint64_t tick = (uint64_t)p->scene.ticks,
-             wanted = tick - (tick < (uint64_t)p->delay_ticks ? 0 : (uint64_t)p->delay_ticks);
+             wanted =
+                 tick -
+                 (tick < (uint64_t)p->moments_delay_ticks ? 0 : (uint64_t)p->moments_delay_ticks);
     struct tact_source_result result;
     assert_true(tact_world_shape_count(world) <= SHAPES);
     memcpy(p->poses[tick % POSES], tact_world_shape_poses(world),
            (size_t)tact_world_shape_count(world) * sizeof(struct tact_pose));
-    if (tick == 0 || !p->delay_ticks) {
-        submit_poses(p, tick);
+    if (tick == 0 || !p->moments_delay_ticks) {
+        submit_poses_to_device(p, tick);
     }
     assert_int_equal(p->source.ops->wait(p->source.self, wanted, 20000000000), 0);
     assert_int_equal(p->source.ops->latest(p->source.self, &result), 0);
@@ -207,8 +210,8 @@ static void measure_moments_by_device(struct pinch_setup *p)
         }
         tact_world_set_moments(world, i, of->status > 0 ? &m : NULL);
     }
-    if (tick > 0 && p->delay_ticks) {
-        submit_poses(p, tick);
+    if (tick > 0 && p->moments_delay_ticks) {
+        submit_poses_to_device(p, tick);
     }
 }
 
@@ -257,10 +260,10 @@ static double compute_pinch_energy(struct pinch_setup *p)
 
 /* Energy of a pinched body in a run, apart from the work of the load. */
 struct pinch_energy {
-    double work;  /* work of the load so far [J] */
-    double least; /* least value so far of the energy less the work of the load [J] */
-    double rise;  /* largest excess of that difference over its least value before [J] */
-    double grip;  /* normal force of a tip at the end [N] */
+    double work;        /* work of the load so far [J] */
+    double least;       /* least value so far of the energy less the work of the load [J] */
+    double energy_rise; /* largest excess of that difference over its least value before [J] */
+    double grip;        /* normal force of a tip at the end [N] */
 };
 
 /* A step under a force along -z, whose work is counted where the body moves. */
@@ -272,28 +275,29 @@ static void step_pinch_counting_energy(struct pinch_setup *p, double force, stru
     e->work -= force * body->twist[2] * h;
     /* the velocity is that of half a tick before */
     const double energy = compute_pinch_energy(p) - e->work - 0.5 * h * force * body->twist[2];
-    e->rise = fmax(e->rise, energy - e->least);
+    e->energy_rise = fmax(e->energy_rise, energy - e->least);
     e->least = fmin(e->least, energy);
 }
 
 /* Largest displacement [m] of either point in the second half of `seconds`; where the tips have a
  * tangential compliance, from one period of the load to the next. */
-static double measure_creep(struct pinch_setup *p, enum load load, double share, double seconds,
-                            struct pinch_energy *energy)
+static double measure_object_creep(struct pinch_setup *p, enum load load, double share,
+                                   double seconds, struct pinch_energy *energy)
 {
     double weight = tact_world_body(p->scene.world, p->body)->mass * G * share, from[6], now[6];
     double h = p->scene.options.period, worst = 0;
     long ticks = lround(seconds / h);
     for (long i = 0; i < ticks; i++) {
-        double t = (double)i * h, wave = sin(2 * M_PI * 2 * (t - p->release_time));
+        double t = (double)i * h, wave = sin(2 * M_PI * 2 * (t - p->object_release_time));
         wave = load == CYCLIC ? wave : load == PULSING ? 0.5 + 0.5 * wave : 1;
-        if (p->in_plane_compliance > 0) { /* a sudden load would overshoot the limit */
-            wave *= tact_min(1, t - p->release_time);
+        if (p->tangential_patch_compliance > 0) { /* a sudden load would overshoot the limit */
+            wave *= tact_min(1, t - p->object_release_time);
         }
-        step_pinch_counting_energy(p, t < p->release_time ? 0 : weight * wave, energy);
+        step_pinch_counting_energy(p, t < p->object_release_time ? 0 : weight * wave, energy);
         if (i == ticks / 2) {
             measure_object_positions(p, from);
-        } else if (i > ticks / 2 && (!(p->in_plane_compliance > 0) || (i - ticks / 2) % 500 == 0)) {
+        } else if (i > ticks / 2 &&
+                   (!(p->tangential_patch_compliance > 0) || (i - ticks / 2) % 500 == 0)) {
             double moved[3];
             measure_object_positions(p, now);
             for (int k = 0; k < 6; k += 3) {
@@ -311,19 +315,19 @@ static double run_pinch_counting_energy(struct pinch_setup *p, enum pinched_obje
 {
     static const char *const objects[] = {"capsule", "box", "ruler"};
     static const char *const loads[] = {"steady", "cyclic", "pulsing"};
-    open_pinch(p, pinched_object, tip, margin);
+    open_pinch_scene(p, pinched_object, tip, margin);
     *energy = (struct pinch_energy){.least = compute_pinch_energy(p)};
-    double moved = measure_creep(p, load, 1, seconds, energy);
+    double moved = measure_object_creep(p, load, 1, seconds, energy);
     const struct tact_contact *c = tact_world_contact(p->scene.world, 0);
     energy->grip = c->wrench[1] != 0 ? fabs(c->impulse[0]) / p->scene.options.period : 0.0;
     print_message("%-7s %s tips, by %s, %-7s load at %5.2f times margin: moved %.1e m in the "
                   "last %g s; N %.4f, residual %.0e; energy %.0e J over its least\n",
                   objects[pinched_object], tip == BALL_TIP ? "ball" : "capsule",
                   p->model    ? p->model
-                  : p->device ? (p->delay_ticks ? "late float moments" : "float moments")
+                  : p->device ? (p->moments_delay_ticks ? "late float moments" : "float moments")
                               : "moments",
                   loads[load], margin, moved, seconds / 2, energy->grip, p->scene.stats.residual,
-                  energy->rise);
+                  energy->energy_rise);
     close_pinch_setup(p);
     return moved;
 }
@@ -360,7 +364,7 @@ static double run_duration(double default_duration)
 static void pinched_object_does_not_creep_with_host_moments(void **state)
 {
     (void)state;
-    struct pinch_setup p = {.release_time = 0.5};
+    struct pinch_setup p = {.object_release_time = 0.5};
     check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-9);
 }
 
@@ -373,16 +377,16 @@ static void pinched_object_does_not_creep_by_features(void **state)
     (void)state;
     static const double margins[5] = {1.05, 2, 95, 1 / 0.95, 1 / 0.95};
     static const enum load loads[5] = {STEADY, STEADY, STEADY, CYCLIC, PULSING};
-    const double seconds = run_duration(6), creep = 1e-13 * fmax(1, pow(seconds / 6, 3));
-    struct pinch_setup p = {.release_time = 0.5, .model = "features"};
+    const double seconds = run_duration(6), allowed_creep = 1e-13 * fmax(1, pow(seconds / 6, 3));
+    struct pinch_setup p = {.object_release_time = 0.5, .model = "features"};
     for (enum pinched_object pinched_object = CAPSULE; pinched_object <= RULER; pinched_object++) {
         for (int i = 0; i < 5; i++) {
-            const int is_steady = loads[i] == STEADY;
+            const int is_load_steady = loads[i] == STEADY;
             struct pinch_energy energy;
             const double moved = run_pinch_counting_energy(&p, pinched_object, BALL_TIP, loads[i],
                                                            margins[i], seconds, &energy);
-            assert_true(moved < creep + (is_steady ? 0 : 2e-11));
-            assert_true(energy.rise < (is_steady ? 1e-13 : 1e-10));
+            assert_true(moved < allowed_creep + (is_load_steady ? 0 : 2e-11));
+            assert_true(energy.energy_rise < (is_load_steady ? 1e-13 : 1e-10));
             assert_true(fabs(energy.grip / GRIP - 1) < 1e-6);
         }
     }
@@ -393,14 +397,14 @@ static void pinched_object_does_not_creep_by_features(void **state)
 static void object_between_soft_tips_does_not_creep(void **state)
 {
     (void)state;
-    struct pinch_setup p = {.release_time = 0.5, .in_plane_compliance = 5e-6};
+    struct pinch_setup p = {.object_release_time = 0.5, .tangential_patch_compliance = 5e-6};
     check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-8);
 }
 
 static void object_between_mesh_tips_does_not_creep(void **state)
 {
     (void)state;
-    struct pinch_setup p = {.release_time = 0.5};
+    struct pinch_setup p = {.object_release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-9);
 }
 
@@ -419,7 +423,7 @@ static void object_does_not_creep_with_single_precision_moments(void **state)
 {
     (void)state;
     skip_without_opencl_device();
-    struct pinch_setup p = {.device = 1, .release_time = 0.5};
+    struct pinch_setup p = {.device = 1, .object_release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
@@ -427,7 +431,7 @@ static void object_does_not_creep_with_late_single_precision_moments(void **stat
 {
     (void)state;
     skip_without_opencl_device();
-    struct pinch_setup p = {.device = 1, .delay_ticks = 1, .release_time = 0.5};
+    struct pinch_setup p = {.device = 1, .moments_delay_ticks = 1, .object_release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
@@ -436,16 +440,18 @@ static void object_does_not_creep_with_late_single_precision_moments(void **stat
 static void pinched_object_slides_beyond_the_friction_limit(void **state)
 {
     (void)state;
-    struct pinch_setup p = {.release_time = 0.1};
-    double h = 1e-3, t = p.release_time;
-    double expected_fall =
+    struct pinch_setup p = {.object_release_time = 0.1};
+    double h = 1e-3, t = p.object_release_time;
+    double expected_object_fall =
         0.5 * G * (1 - 1 / 1.03) * t * (t + h); /* including the integrator's v h / 2 */
-    print_message("the excess alone moves a body by %.3e m\n", expected_fall);
-    assert_true(run_pinch_setup(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > expected_fall);
-    assert_true(fabs(run_pinch_setup(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / expected_fall -
-                     1) < 0.05);
+    print_message("the excess alone moves a body by %.3e m\n", expected_object_fall);
+    assert_true(run_pinch_setup(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) >
+                expected_object_fall);
+    assert_true(
+        fabs(run_pinch_setup(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / expected_object_fall -
+             1) < 0.05);
     assert_true(run_pinch_setup(&p, RULER, BALL_TIP, STEADY, 1 / 1.03, 2 * t) >
-                0.1 * expected_fall);
+                0.1 * expected_object_fall);
 }
 
 int main(void)

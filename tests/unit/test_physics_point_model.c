@@ -65,7 +65,7 @@ static double step_scene_pair(struct scene_pair *scene_pair, double length)
 /* Compares the contact-point and patch solutions over some ticks. */
 static void compare_point_and_patch_model(const char *name, build_fn build,
                                           struct tact_world_options options, int ticks,
-                                          double length, double allowed)
+                                          double length, double allowed_distance)
 {
     struct scene_pair scene_pair;
     double worst = 0;
@@ -78,7 +78,7 @@ static void compare_point_and_patch_model(const char *name, build_fn build,
                   name, scene_pair.points.stats.points, worst, ticks,
                   scene_pair.patch.max_tick_iterations, scene_pair.points.max_tick_iterations,
                   scene_pair.patch.worst_residual, scene_pair.points.worst_residual);
-    assert_true(worst <= allowed);
+    assert_true(worst <= allowed_distance);
     assert_int_equal(scene_pair.points.stats.left_out, 0);
     close_scene_pair(&scene_pair);
 }
@@ -240,7 +240,7 @@ static void a_contact_without_any_point_is_an_error(void **state)
 
 /* Points of two boxes as meshes, or of one and the ground. */
 static void make_contact_points_of_boxes(const struct tact_pose *pa, const struct tact_pose *pb,
-                                         int ground, struct point_store *store)
+                                         int ground, struct contact_point_store *store)
 {
     const double half[3] = {0.05, 0.05, 0.05};
     struct tact_mesh *mesh = NULL;
@@ -251,13 +251,13 @@ static void make_contact_points_of_boxes(const struct tact_pose *pa, const struc
                            .mesh = ground ? NULL : mesh};
     assert_int_equal(tact_points_create(store, 512, 1, mesh->vertex_count), 0);
     tact_points_begin_tick(store);
-    tact_points_make_for_patch(store, 0, &a, pa, &b, pb, &patch);
+    tact_points_list_pair_points(store, 0, &a, pa, &b, pb, &patch);
     tact_mesh_free(mesh);
 }
 
 /* Checks that the bounding box of the points, in world axes about the patch's centre, is the given
  * one. */
-static void expect_points_bounding_box(const struct point_store *store, const double *lower,
+static void expect_points_bounding_box(const struct contact_point_store *store, const double *lower,
                                        const double *upper)
 {
     double low[3] = {1, 1, 1}, high[3] = {-1, -1, -1};
@@ -273,7 +273,8 @@ static void expect_points_bounding_box(const struct point_store *store, const do
     }
 }
 
-static int count_corners(const struct point_store *store, const double *lower, const double *upper)
+static int count_points_at_box_corners(const struct contact_point_store *store, const double *lower,
+                                       const double *upper)
 {
     int found = 0;
     for (int corner = 0; corner < 8; corner++) {
@@ -296,22 +297,22 @@ static void overlap_of_boxes_gives_its_vertices_as_contact_points(void **state)
 {
     (void)state;
     struct tact_pose a = tact_pose_identity(), b = tact_pose_identity();
-    struct point_store store;
+    struct contact_point_store store;
     const double lower[3] = {-0.03, -0.04, 0.049}, upper[3] = {0.05, 0.05, 0.05};
     tact_v3_set(b.position, 0.02, 0.01, 0.099);
     make_contact_points_of_boxes(&a, &b, 0, &store);
     expect_points_bounding_box(&store, lower, upper);
     print_message("two boxes: %d points\n", store.now.count);
-    assert_int_equal(count_corners(&store, lower, upper), 8);
+    assert_int_equal(count_points_at_box_corners(&store, lower, upper), 8);
     tact_points_destroy(&store);
 
-    const double floor[3] = {-0.05, -0.05, -0.001}, top[3] = {0.05, 0.05, 0};
+    const double lower_corner[3] = {-0.05, -0.05, -0.001}, top[3] = {0.05, 0.05, 0};
     tact_v3_set(a.position, 0, 0, 0.049);
     b = tact_pose_identity();
     make_contact_points_of_boxes(&a, &b, 1, &store);
-    expect_points_bounding_box(&store, floor, top);
+    expect_points_bounding_box(&store, lower_corner, top);
     print_message("box in the ground: %d points\n", store.now.count);
-    assert_int_equal(count_corners(&store, floor, top), 8);
+    assert_int_equal(count_points_at_box_corners(&store, lower_corner, top), 8);
     tact_points_destroy(&store);
 
     tact_v3_set(a.position, 0, 0, 1); /* the bodies do not touch: only the centre matters */
@@ -328,7 +329,7 @@ static void solve_coulomb_problem_by_sweeps(const struct coulomb_problem *p, int
     struct tact_pose here = tact_pose_identity();
     struct tact_patch patch = {.frame = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     struct tact_local_problem local[MAX_COULOMB_CONTACTS];
-    struct point_store store;
+    struct contact_point_store store;
     double r[3 * MAX_COULOMB_CONTACTS] = {0};
     int n = 3 * p->contacts;
     assert_int_equal(tact_points_create(&store, p->contacts, p->contacts, 0), 0);
@@ -341,15 +342,15 @@ static void solve_coulomb_problem_by_sweeps(const struct coulomb_problem *p, int
             local[c].s[6 * (i / 3) + i % 3] =
                 0.5 * (p->w[row * n + column] + p->w[column * n + row]);
         }
-        tact_points_make_for_patch(&store, c, &ball, &here, &ball, &here, &patch);
-        tact_points_prepare(&store, c, &local[c]);
+        tact_points_list_pair_points(&store, c, &ball, &here, &ball, &here, &patch);
+        tact_points_prepare_pair(&store, c, &local[c]);
     }
     *six = *ten = 0;
     *residual = INFINITY;
     for (int sweep_number = 1; sweep_number <= 500 && !(*residual <= 1e-13); sweep_number++) {
         for (int c = 0; c < p->contacts; c++) {
             double impulse_with_no_torque[6] = {r[3 * c], r[3 * c + 1], r[3 * c + 2], 0, 0, 0};
-            struct point_solver_pass pass;
+            struct contact_point_solver_pass pass;
             for (int i = 0; i < 3; i++) {
                 local[c].b[i] = p->q[3 * c + i];
                 for (int k = 0; k < n; k++) {
@@ -359,7 +360,7 @@ static void solve_coulomb_problem_by_sweeps(const struct coulomb_problem *p, int
                     local[c].b[i] -= local[c].s[6 * i + k] * r[3 * c + k];
                 }
             }
-            tact_points_solve(&store, c, &local[c], impulse_with_no_torque, &pass);
+            tact_points_solve_pair(&store, c, &local[c], impulse_with_no_torque, &pass);
             tact_v3_copy(r + 3 * c, impulse_with_no_torque);
         }
         *residual = compute_coulomb_residual(p, r);

@@ -15,8 +15,8 @@
  * own direction: the spins cannot all be stopped. */
 static void make_ball_in_ring_of_pressing_balls(struct world_scene *s, int count, double turn)
 {
-    struct tact_contact_law soft = make_rigid_law(0.8), hard = make_rigid_law(0.4);
-    soft.modulus = 3e5;
+    struct tact_contact_law soft_contact_law = make_rigid_law(0.8), hard = make_rigid_law(0.4);
+    soft_contact_law.modulus = 3e5;
     open_empty_scene(s, NULL);
     add_scene_ground(s);
     struct tact_shape middle = make_sphere(0.03), tip = make_sphere(0.02);
@@ -33,7 +33,7 @@ static void make_ball_in_ring_of_pressing_balls(struct world_scene *s, int count
         }
     }
     set_scene_contact_law(s, 0, 1, &hard);
-    set_scene_contact_law(s, 1, 1, &soft);
+    set_scene_contact_law(s, 1, 1, &soft_contact_law);
     tact_world_refresh(s->world);
     finish_scene_building(s);
 }
@@ -41,17 +41,17 @@ static void make_ball_in_ring_of_pressing_balls(struct world_scene *s, int count
 static void ball_pressed_from_all_sides_is_solved(void **state)
 {
     (void)state;
-    static const double turns[] = {0, 1e-9, 1e-6, 1e-3, 1};
+    static const double angular_speeds[] = {0, 1e-9, 1e-6, 1e-3, 1};
     struct world_scene s;
-    for (size_t t = 0; t < sizeof turns / sizeof *turns; t++) {
+    for (size_t t = 0; t < sizeof angular_speeds / sizeof *angular_speeds; t++) {
         for (int count = 3; count <= 6; count++) {
-            make_ball_in_ring_of_pressing_balls(&s, count, turns[t]);
+            make_ball_in_ring_of_pressing_balls(&s, count, angular_speeds[t]);
             for (int i = 0; i < 20; i++) {
                 step_scene(&s);
             }
             printf("%d balls turning at %g rad/s: at most %d sweeps, residual %.1e\n", count,
-                   turns[t], s.max_tick_iterations, s.worst_residual);
-            assert_int_equal(s.unsolved, 0);
+                   angular_speeds[t], s.max_tick_iterations, s.worst_residual);
+            assert_int_equal(s.unsolved_ticks, 0);
             assert_in_range(s.max_tick_iterations, 1, 12);
             close_scene(&s);
         }
@@ -84,17 +84,17 @@ static void stack_under_a_changing_load_needs_two_sweeps(void **state)
     }
     printf("ten cubes, load changing by 1 %%: at most %d sweeps\n", s.max_tick_iterations);
     assert_in_range(s.max_tick_iterations, 1, 5);
-    assert_int_equal(s.unsolved, 0);
+    assert_int_equal(s.unsolved_ticks, 0);
     close_scene(&s);
 }
 
 /* A plate on twenty soft feet, thrown onto the floor so that it slides and turns until it rests. */
 static void run_thrown_plate(struct world_scene *s)
 {
-    struct tact_contact_law soft = make_rigid_law(0.5);
+    struct tact_contact_law soft_contact_law = make_rigid_law(0.5);
     struct tact_shape foot_shape = make_sphere(0.008),
                       plate_shape = box_of_sides(0.44, 0.34, 0.004);
-    soft.modulus = 3e5;
+    soft_contact_law.modulus = 3e5;
     open_empty_scene(s, NULL);
     add_scene_ground(s);
     int b = add_scene_solid(s, &plate_shape, uniform(0.5, 4), (double[3]){0, 0, 0.0179}, 0);
@@ -106,7 +106,7 @@ static void run_thrown_plate(struct world_scene *s)
     body->twist[0] = uniform(-0.3, 0.3);
     body->twist[1] = uniform(-0.3, 0.3);
     body->twist[5] = uniform(-2, 2);
-    set_scene_contact_law(s, 0, 1, &soft);
+    set_scene_contact_law(s, 0, 1, &soft_contact_law);
     finish_scene_building(s);
 }
 
@@ -117,7 +117,7 @@ static void a_plate_on_many_feet_comes_to_rest(void **state)
     (void)state;
     enum { THROWN_PLATE_COUNT = 20, FEW = 5 };
     struct world_scene s;
-    long unsolved = 0;
+    long unsolved_ticks = 0;
     int more = 0;
     double worst = 0, residual = 0;
     for (int i = 0; i < THROWN_PLATE_COUNT; i++) {
@@ -127,14 +127,14 @@ static void a_plate_on_many_feet_comes_to_rest(void **state)
         worst = fmax(worst, tact_v3_norm(twist) + 0.1 * tact_v3_norm(twist + 3));
         residual = fmax(residual, s.stats.residual);
         assert_int_equal(s.stats.contacts, 20);
-        more += s.unsolved > FEW;
-        unsolved += s.unsolved;
+        more += s.unsolved_ticks > FEW;
+        unsolved_ticks += s.unsolved_ticks;
         close_scene(&s);
     }
     printf(
         "%d plates on 20 feet: %ld ticks unsolved, more than %d in %d; they rest within %.1e m/s, "
         "residual %.1e\n",
-        THROWN_PLATE_COUNT, unsolved, FEW, more, worst, residual);
+        THROWN_PLATE_COUNT, unsolved_ticks, FEW, more, worst, residual);
     assert_in_range(more, 0, 9); /* at most 3 plates at 38 seeds; 18 with rigid normals */
     assert_true(residual < 1e-6);
     assert_true(worst < 1e-8);

@@ -18,7 +18,8 @@ struct energy_balance {
     double friction;             /* work of friction and spin [J]: never positive */
     double worst_friction_work;  /* largest positive work of friction of a contact in a solved tick
                                     [J] */
-    double rest_time; /* first time after which nothing moved faster than 1e-3 m/s or rad/s */
+    double coming_to_rest_time;  /* first time after which nothing moved faster than 1e-3 m/s or
+                                    rad/s */
 };
 
 static void run_with_energy_balance(struct world_scene *s, double seconds,
@@ -46,13 +47,13 @@ static void run_with_energy_balance(struct world_scene *s, double seconds,
             }
         }
         tact_world_integrate(s->world);
-        double now = compute_scene_energy(s), rise = now - out->end - work;
-        out->worst_energy_rise = fmax(out->worst_energy_rise, rise);
+        double now = compute_scene_energy(s), energy_rise = now - out->end - work;
+        out->worst_energy_rise = fmax(out->worst_energy_rise, energy_rise);
         out->end = now;
         for (int i = 0; i < tact_world_body_count(s->world); i++) {
             const struct tact_body *b = tact_world_body(s->world, i);
             if (tact_v3_norm(b->twist) > 1e-3 || tact_v3_norm(b->twist + 3) > 1e-2) {
-                out->rest_time = (double)s->ticks * h;
+                out->coming_to_rest_time = (double)s->ticks * h;
             }
         }
     }
@@ -61,8 +62,9 @@ static void run_with_energy_balance(struct world_scene *s, double seconds,
         "%.1e, friction %.1e (worst %.1e); at rest from %.3f s; %d sweeps, residual %.1e, "
         "unsolved %ld of %ld\n",
         out->start, out->end, out->worst_energy_rise, out->positive_normal_work,
-        out->negative_normal_work, out->friction, out->worst_friction_work, out->rest_time,
-        s->max_tick_iterations, s->worst_residual, s->unsolved, s->ticks);
+        out->negative_normal_work, out->friction, out->worst_friction_work,
+        out->coming_to_rest_time, s->max_tick_iterations, s->worst_residual, s->unsolved_ticks,
+        s->ticks);
 }
 
 /* Checks the energy balance of a run: bodies gain no more energy than the work of the normal
@@ -109,7 +111,7 @@ static void a_dropped_cylinder_comes_to_rest(void **state)
         print_message("cylinder %d: tilt %.3f deg\n", i,
                       body_tilt_from_vertical(&s, b) * 180 / M_PI);
         check_energy_balance(&e);
-        assert_true(e.rest_time < 2);
+        assert_true(e.coming_to_rest_time < 2);
         close_scene(&s);
     }
 }
@@ -134,7 +136,7 @@ static void spinning_coin_comes_to_rest(void **state)
                       body_tilt_from_vertical(&s, b) * 180 / M_PI, tact_v3_norm(body->twist),
                       tact_v3_norm(body->twist + 3));
         check_energy_balance(&e);
-        assert_true(e.rest_time < 5);
+        assert_true(e.coming_to_rest_time < 5);
         close_scene(&s);
     }
 }

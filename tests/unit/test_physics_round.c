@@ -70,7 +70,7 @@ static void cylinders_roll_downhill_at_two_thirds_g(void **state)
         printf("radius %g m, patch %.3f mm: %.4f m/s^2, exact %.4f; slip %.1e m/s\n", r,
                1e3 * width, rate, fmax(0.0, exact), slip);
         assert_true(fabs(rate - fmax(0.0, exact)) < 0.02 * G * sin(slope));
-        assert_true(fabs(slip) < 1e-3 && s.unsolved == 0);
+        assert_true(fabs(slip) < 1e-3 && s.unsolved_ticks == 0);
         close_scene(&s);
     }
 }
@@ -93,7 +93,7 @@ static void upright_cylinders_tip_at_the_exact_slope(void **state)
                is_beyond_tipping_slope ? 1.01 : 0.99, tilt, body->pose.position[0]);
         assert_true(is_beyond_tipping_slope ? tilt > 0.5
                                             : tilt < 1e-3 && fabs(body->pose.position[0]) < 1e-4);
-        assert_true(s.unsolved == 0);
+        assert_true(s.unsolved_ticks == 0);
         close_scene(&s);
     }
 }
@@ -114,9 +114,9 @@ static void ellipsoids_rest_on_their_flattest_side(void **state)
     at.position[2] = size[2] * (1.0 - deep);
     assert_int_equal(tact_moments_pair(&shape, &at, &plane, &here, NULL, NULL, &m), 1);
     double cap = size[0] * size[1] * size[2] * PI * deep * deep * (3.0 - deep) / 3.0;
-    struct tact_shape given = {.kind = TACT_SHAPE_CONVEX, .mesh = shape.mesh};
+    struct tact_shape convex_shape_of_mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = shape.mesh};
     tact_shape_mass(&shape, &mass);
-    tact_shape_mass(&given, &by_mesh);
+    tact_shape_mass(&convex_shape_of_mesh, &by_mesh);
     printf("cap: %.4f of its volume; of the triangles' mass %.6f, inertia %.5f\n", m.volume / cap,
            by_mesh.volume / mass.volume, by_mesh.inertia[0] / mass.inertia[0]);
     assert_true(fabs(m.volume / cap - 1.0) < 0.015);
@@ -131,7 +131,7 @@ static void ellipsoids_rest_on_their_flattest_side(void **state)
     printf("at rest: %.1e rad from upright, %.1e m/s\n", body_tilt_from_vertical(&s, 0),
            tact_v3_norm(body->twist));
     assert_true(body_tilt_from_vertical(&s, 0) < 1e-3 && tact_v3_norm(body->twist) < 1e-9 &&
-                s.unsolved == 0);
+                s.unsolved_ticks == 0);
     close_scene(&s);
 }
 

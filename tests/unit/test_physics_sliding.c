@@ -14,13 +14,13 @@
 static const double G = 9.81;
 
 /* A block of 0.1 x 0.08 x 0.04 m, 0.5 kg, thrown at 1 m/s at an angle to its sides. */
-static void slide_block(double direction_degrees, double mu, double *distance, double *aside,
-                        double *turned)
+static void slide_block(double throw_direction_degrees, double mu, double *distance,
+                        double *lateral_distance, double *turned)
 {
     struct world_scene s;
     const double start[3] = {0, 0, 0.02 - 2e-5};
-    const double dir[2] = {cos(direction_degrees * M_PI / 180),
-                           sin(direction_degrees * M_PI / 180)};
+    const double dir[2] = {cos(throw_direction_degrees * M_PI / 180),
+                           sin(throw_direction_degrees * M_PI / 180)};
     open_empty_scene(&s, NULL);
     add_scene_ground(&s);
     struct tact_shape box = box_of_sides(0.1, 0.08, 0.04);
@@ -33,12 +33,12 @@ static void slide_block(double direction_degrees, double mu, double *distance, d
     body->twist[1] = dir[1];
     run_scene_for_seconds(&s, 1.0);
     *distance = dir[0] * body->pose.position[0] + dir[1] * body->pose.position[1];
-    *aside = dir[0] * body->pose.position[1] - dir[1] * body->pose.position[0];
+    *lateral_distance = dir[0] * body->pose.position[1] - dir[1] * body->pose.position[0];
     *turned = 2 * asin(body->pose.quat_wxyz[3]) * 180 / M_PI;
     print_message("%4.1f deg, mu %.2f: %.6f m, aside %.1e m, turned %.1e deg, %d sweeps, residual "
                   "%.1e\n",
-                  direction_degrees, mu, *distance, *aside, *turned, s.max_tick_iterations,
-                  s.worst_residual);
+                  throw_direction_degrees, mu, *distance, *lateral_distance, *turned,
+                  s.max_tick_iterations, s.worst_residual);
     close_scene(&s);
 }
 
@@ -49,12 +49,12 @@ static void sliding_block_stops_in_the_exact_time(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++) {
-            double mu = k ? 0.7 : 0.3, distance, aside, turned, exact = 1 / (2 * mu * G);
-            slide_block(22.5 * i, mu, &distance, &aside, &turned);
+            double mu = k ? 0.7 : 0.3, distance, lateral_distance, turned, exact = 1 / (2 * mu * G);
+            slide_block(22.5 * i, mu, &distance, &lateral_distance, &turned);
             print_message("    exact %.6f m, less v h / 2: off by %.4f %%\n", exact,
                           100 * (distance / (exact - 0.5e-3) - 1));
             assert_true(fabs(distance - (exact - 0.5e-3)) < 4e-5 * exact);
-            assert_true(fabs(aside) < 1e-14);
+            assert_true(fabs(lateral_distance) < 1e-14);
         }
     }
 }
@@ -62,9 +62,9 @@ static void sliding_block_stops_in_the_exact_time(void **state)
 static void frictionless_block_keeps_its_speed(void **state)
 {
     (void)state;
-    double distance, aside, turned;
-    slide_block(22.5, 0, &distance, &aside, &turned);
-    assert_true(fabs(distance - 1) < 1e-9 && fabs(aside) < 1e-9);
+    double distance, lateral_distance, turned;
+    slide_block(22.5, 0, &distance, &lateral_distance, &turned);
+    assert_true(fabs(distance - 1) < 1e-9 && fabs(lateral_distance) < 1e-9);
 }
 
 /* S = J M^-1 J^T and b = J t of a free body in contact with a fixed one at a random arm. */
@@ -124,8 +124,8 @@ static void friction_impulse_opposes_slip(void **state)
 {
     (void)state;
     double worst = 0, sum = 0;
-    int sliding_count = 0, tried = 0, unsolved = 0;
-    while (sliding_count < 1000 && tried < 20000) {
+    int sliding_problem_count = 0, tried = 0, unsolved_problem_count = 0;
+    while (sliding_problem_count < 1000 && tried < 20000) {
         struct tact_local_problem p;
         double r[6] = {0}, speed;
         int limits = 0;
@@ -144,9 +144,9 @@ static void friction_impulse_opposes_slip(void **state)
         if (speed < 1e-6) {
             continue; /* pure spin: the slip has no direction */
         }
-        sliding_count++;
+        sliding_problem_count++;
         if (tact_local_residual(&p, r) > 1e-8) {
-            unsolved++;
+            unsolved_problem_count++;
             continue;
         }
         worst = fmax(worst, angle);
@@ -154,9 +154,10 @@ static void friction_impulse_opposes_slip(void **state)
     }
     print_message("%d sliding contacts of %d: friction off by %.1e deg at worst, %.1e in the mean, "
                   "%d unsolved\n",
-                  sliding_count, tried, worst, sum / sliding_count, unsolved);
-    assert_int_equal(sliding_count, 1000);
-    assert_int_equal(unsolved, 0);
+                  sliding_problem_count, tried, worst, sum / sliding_problem_count,
+                  unsolved_problem_count);
+    assert_int_equal(sliding_problem_count, 1000);
+    assert_int_equal(unsolved_problem_count, 0);
     assert_true(worst < 0.1);
 }
 

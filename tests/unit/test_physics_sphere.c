@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "support/world_scene.h"
 
-static const double G = 9.81, RADIUS = 0.05;
+static const double G = 9.81, BALL_RADIUS = 0.05;
 
 struct rolling_result {
     double speed;          /* speed downhill after the given time [m/s] */
@@ -27,9 +27,9 @@ static struct rolling_result run_sphere_on_slope(double slope, double mu, double
     struct world_scene s;
     struct tact_world_options options = options_with_tilted_gravity(slope);
     struct tact_contact_law law = make_rigid_law(mu);
-    struct tact_shape ball = make_sphere(RADIUS);
-    double deepest = 0.5 * a * a * RADIUS;
-    const double at[3] = {0, 0, RADIUS - deepest};
+    struct tact_shape ball = make_sphere(BALL_RADIUS);
+    double deepest = 0.5 * a * a * BALL_RADIUS;
+    const double at[3] = {0, 0, BALL_RADIUS - deepest};
     struct rolling_result out = {0};
     law.overlap = 0.5 * deepest;
     open_empty_scene(&s, &options);
@@ -50,7 +50,7 @@ static struct rolling_result run_sphere_on_slope(double slope, double mu, double
     out.rise_of_centre = body->pose.position[2] - at[2];
     print_message("slope %.2f, a/R %.3f: in contact %d of %d ticks, lifted %.1e m, patch %.5f R, "
                   "residual %.1e, %d sweeps\n",
-                  slope, a, out.touching, out.ticks, out.rise_of_centre, out.patch / RADIUS,
+                  slope, a, out.touching, out.ticks, out.rise_of_centre, out.patch / BALL_RADIUS,
                   s.worst_residual, s.max_tick_iterations);
     close_scene(&s);
     return out;
@@ -66,7 +66,7 @@ static void rolling_is_resisted_by_the_patch_radius(void **state)
         struct rolling_result r = run_sphere_on_slope(slope, 1.0, radii[i], 1.0);
         double exact = 5.0 / 7.0 * G * (sin(slope) - cos(slope) * radii[i]);
         print_message("    acceleration %.5f m/s^2, exact %.5f: off by %.3f %%; spin R / v %.5f\n",
-                      r.speed, exact, 100 * (r.speed / exact - 1), r.spin * RADIUS / r.speed);
+                      r.speed, exact, 100 * (r.speed / exact - 1), r.spin * BALL_RADIUS / r.speed);
         assert_true(fabs(r.speed / exact - 1) < 0.003);
     }
 }

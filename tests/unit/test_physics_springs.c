@@ -9,7 +9,7 @@
 #include "support/random.h"
 #include "support/world_scene.h"
 
-static const double G = 9.81, MU = 0.6, MASS = 0.5;
+static const double G = 9.81, MU = 0.6, PLATE_MASS = 0.5;
 
 struct plate_scene {
     struct world_scene scene;
@@ -20,18 +20,18 @@ struct plate_scene {
 
 /* A box that rests on the ground. */
 static void open_plate_on_springs(struct plate_scene *s, double compliance,
-                                  double in_plane_compliance, double overlap)
+                                  double tangential_patch_compliance, double overlap)
 {
     struct tact_shape box = box_of_sides(s->side[0], s->side[1], s->side[2]);
-    double overlap_at_rest = overlap + compliance * MASS * G;
+    double overlap_at_rest = overlap + compliance * PLATE_MASS * G;
     const double at[3] = {0, 0, 0.5 * s->side[2] - overlap_at_rest};
     s->law = make_rigid_law(MU);
     s->law.compliance = compliance;
-    s->law.tangential_compliance = in_plane_compliance;
+    s->law.tangential_compliance = tangential_patch_compliance;
     s->law.overlap = overlap;
     open_empty_scene(&s->scene, NULL);
     add_scene_ground(&s->scene);
-    s->box = add_scene_solid(&s->scene, &box, MASS, at, 0);
+    s->box = add_scene_solid(&s->scene, &box, PLATE_MASS, at, 0);
     set_scene_contact_law(&s->scene, 0, 1, &s->law);
     finish_scene_building(&s->scene);
 }
@@ -47,17 +47,17 @@ static void run_under_wrench(struct plate_scene *s, const double wrench[6], doub
         for (int k = 0; k < 3; k++) {
             double square = side[(k + 1) % 3] * side[(k + 1) % 3];
             square += side[(k + 2) % 3] * side[(k + 2) % 3];
-            body->twist[k] += h * wrench[k] / MASS;
-            body->twist[3 + k] += h * wrench[3 + k] / (MASS * square / 12);
+            body->twist[k] += h * wrench[k] / PLATE_MASS;
+            body->twist[3 + k] += h * wrench[3 + k] / (PLATE_MASS * square / 12);
         }
         step_scene(&s->scene);
     }
 }
 
 /* Position of the box's point at the patch's centre, half of the overlap above its bottom. */
-static void lowest_point_of_foot(struct plate_scene *s, double foot_position[3])
+static void find_lowest_foot_point(struct plate_scene *s, double foot_position[3])
 {
-    double overlap_at_rest = s->law.overlap + s->law.compliance * MASS * G;
+    double overlap_at_rest = s->law.overlap + s->law.compliance * PLATE_MASS * G;
     const double foot_in_body_frame[3] = {0, 0, 0.5 * (overlap_at_rest - s->side[2])};
     tact_pose_point(foot_position, &tact_world_body(s->scene.world, s->box)->pose,
                     foot_in_body_frame);
@@ -75,22 +75,23 @@ static void contact_spring_deflection_is_compliance_times_force(void **state)
 {
     (void)state;
     struct plate_scene s = {.side = {0.08, 0.06, 0.02}};
-    const double pull_force = 0.3 * MU * MASS * G, t = 2e-4;
-    const double on[6] = {pull_force}, off[6] = {0};
+    const double tangential_pull_force = 0.3 * MU * PLATE_MASS * G, t = 2e-4;
+    const double on[6] = {tangential_pull_force}, off[6] = {0};
     double foot_position[3], later[3], back[3];
     open_plate_on_springs(&s, 1e-4, t, 2e-5);
     run_under_wrench(&s, on, 2);
-    lowest_point_of_foot(&s, foot_position);
+    find_lowest_foot_point(&s, foot_position);
     run_under_wrench(&s, on, 60);
-    lowest_point_of_foot(&s, later);
+    find_lowest_foot_point(&s, later);
     run_under_wrench(&s, off, 2);
-    lowest_point_of_foot(&s, back);
+    find_lowest_foot_point(&s, back);
     print_message("is displaced by %.6f mm under %.3f N, exact %.6f; a minute later %.1e m more; "
                   "without it %.1e m\n",
-                  1e3 * foot_position[0], pull_force, 1e3 * t * pull_force,
+                  1e3 * foot_position[0], tangential_pull_force, 1e3 * t * tangential_pull_force,
                   later[0] - foot_position[0], back[0]);
-    assert_true(fabs(foot_position[0] / (t * pull_force) - 1) < 7e-5);
-    assert_true(fabs(later[0] - foot_position[0]) < 1e-12 && fabs(back[0]) < 1e-4 * t * pull_force);
+    assert_true(fabs(foot_position[0] / (t * tangential_pull_force) - 1) < 7e-5);
+    assert_true(fabs(later[0] - foot_position[0]) < 1e-12 &&
+                fabs(back[0]) < 1e-4 * t * tangential_pull_force);
     close_scene(&s.scene);
 }
 
@@ -111,7 +112,7 @@ static void rotation_on_contact_springs_follows_their_stiffness(void **state)
         close_scene(&s.scene);
         open_plate_on_springs(&s, c, t, overlap[i]);
         run_under_wrench(&s, tilt, 2);
-        double tipping_stiffness_of_weight = MASS * G * 0.5 * s.side[2];
+        double tipping_stiffness_of_weight = PLATE_MASS * G * 0.5 * s.side[2];
         double pitch = rotation_about_axis(&s, 1),
                exact_pitch = torque / (x2 / c - tipping_stiffness_of_weight);
         print_message("overlap %.0e: turns by %.3e of %.3e rad, tilts by %.4e of %.4e rad\n",
@@ -132,14 +133,14 @@ static void plate_on_contact_springs_swings_at_its_frequency(void **state)
     open_plate_on_springs(&s, 1e-6, t, 2e-5);
     s.law.dissipation = 0;
     set_scene_contact_law(&s.scene, 0, 1, &s.law);
-    double h = s.scene.options.period, w = 1 / sqrt(MASS * t), foot_position[3], first[2] = {0},
-           last = 0;
+    double h = s.scene.options.period, w = 1 / sqrt(PLATE_MASS * t), foot_position[3],
+           first[2] = {0}, last = 0;
     run_under_wrench(&s, none, 0.2);
     tact_world_body(s.scene.world, s.box)->twist[0] = 0.005;
     int rotation_on_contact_springs_follows_their_stiffness = 0;
     for (int i = 0; i < 4000 && rotation_on_contact_springs_follows_their_stiffness < 11; i++) {
         run_under_wrench(&s, none, h);
-        lowest_point_of_foot(&s, foot_position);
+        find_lowest_foot_point(&s, foot_position);
         if (last < 0 && foot_position[0] >= 0) {
             first[rotation_on_contact_springs_follows_their_stiffness ? 1 : 0] =
                 i + last / (last - foot_position[0]);
@@ -162,26 +163,26 @@ static void plate_on_contact_springs_slides_at_the_friction_limit(void **state)
 {
     (void)state;
     struct plate_scene s = {.side = {0.08, 0.06, 0.004}};
-    const double most = MU * MASS * G;
+    const double most = MU * PLATE_MASS * G;
     double a[3], b[3];
     open_plate_on_springs(&s, 1e-5, 1e-4, 2e-5);
     for (int i = 0; i < 200; i++) {
         const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
         run_under_wrench(&s, load, 0.002);
     }
-    lowest_point_of_foot(&s, a);
+    find_lowest_foot_point(&s, a);
     for (int i = 0; i < 20000; i++) {
         const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
         run_under_wrench(&s, load, 0.002);
     }
-    lowest_point_of_foot(&s, b);
-    const double over[6] = {1.03 * most}, none[6] = {0};
+    find_lowest_foot_point(&s, b);
+    const double wrench_over_limit[6] = {1.03 * most}, none[6] = {0};
     print_message("after 100 more cycles of 0.95: %.1e m\n", b[0] - a[0]);
     assert_true(fabs(b[0] - a[0]) < 1e-9);
     run_under_wrench(&s, none, 0.5);
-    run_under_wrench(&s, over, 0.5);
+    run_under_wrench(&s, wrench_over_limit, 0.5);
     double before = tact_world_body(s.scene.world, s.box)->twist[0];
-    run_under_wrench(&s, over, 0.5);
+    run_under_wrench(&s, wrench_over_limit, 0.5);
     double rate = (tact_world_body(s.scene.world, s.box)->twist[0] - before) / 0.5;
     print_message("at 1.03: %.5f m/s^2, exact %.5f\n", rate, 0.03 * MU * G);
     assert_true(fabs(rate / (0.03 * MU * G) - 1) < 1e-5);
@@ -206,7 +207,8 @@ static void contact_springs_turn_with_the_bodies(void **state)
     law.compliance = 1e-5;
     law.tangential_compliance = t;
     open_empty_scene(&s, &o);
-    int a = add_scene_solid(&s, &table, 1e6, low, 0), b = add_scene_solid(&s, &box, MASS, high, 0);
+    int a = add_scene_solid(&s, &table, 1e6, low, 0),
+        b = add_scene_solid(&s, &box, PLATE_MASS, high, 0);
     set_scene_contact_law(&s, 1, 1, &law);
     finish_scene_building(&s);
     struct tact_body *base = tact_world_body(s.world, a), *body = tact_world_body(s.world, b);
@@ -215,15 +217,16 @@ static void contact_springs_turn_with_the_bodies(void **state)
     for (int i = 0; i < 10000; i++) {
         double at = spin * h * (i + 0.5);
         const double force[3] = {pull * cos(at), pull * sin(at), -press_force};
-        tact_v3_axpy(body->twist, h / MASS, force);
+        tact_v3_axpy(body->twist, h / PLATE_MASS, force);
         step_scene(&s);
         double p[3];
         tact_pose_point(p, &body->pose, foot_in_body_frame);
         tact_v3_sub(p, p, base->pose.position);
         at = spin * h * (i + 1);
-        double along = p[0] * cos(at) + p[1] * sin(at), aside = p[1] * cos(at) - p[0] * sin(at);
+        double along = p[0] * cos(at) + p[1] * sin(at),
+               lateral_offset = p[1] * cos(at) - p[0] * sin(at);
         first = i == 1000 ? along : first;
-        furthest = i > 1000 ? fmax(furthest, hypot(along - first, aside)) : 0;
+        furthest = i > 1000 ? fmax(furthest, hypot(along - first, lateral_offset)) : 0;
     }
     print_message("on a turntable, 3 turns: %.5f mm along, exact %.5f; it moves by %.1e mm\n",
                   1e3 * first, 1e3 * t * pull, 1e3 * furthest);
@@ -232,18 +235,18 @@ static void contact_springs_turn_with_the_bodies(void **state)
 }
 
 /* Energy in the springs of the contact with the ground [J]. */
-static double strain_energy(struct world_scene *s, const struct tact_contact_law *law)
+static double contact_spring_energy(struct world_scene *s, const struct tact_contact_law *law)
 {
     const struct tact_contact *c = tact_world_contact(s->world, 0);
     double h = s->options.period, force[3];
     if (!c->touching) {
         return 0;
     }
-    double excess_depth = fmax(c->patch.depth - law->overlap, 0);
+    double excess_overlap_depth = fmax(c->patch.depth - law->overlap, 0);
     tact_v3_scale(force, c->springs.impulse, 1 / h);
     return 0.5 * law->tangential_compliance * tact_v3_dot(force, force) +
            0.5 * tact_v3_dot(c->springs.impulse + 3, c->springs.angle) / h +
-           0.5 * excess_depth * excess_depth / law->compliance;
+           0.5 * excess_overlap_depth * excess_overlap_depth / law->compliance;
 }
 
 /* Boxes thrown at soft ground, turning: their energy never exceeds that at the start. Together
@@ -252,7 +255,7 @@ static double strain_energy(struct world_scene *s, const struct tact_contact_law
 static void contact_springs_do_not_add_energy(void **state)
 {
     (void)state;
-    double highest = -1, rebound = -1;
+    double largest_energy_excess = -1, rebound = -1;
     for (int run = 0; run < 60; run++) {
         struct world_scene s;
         double root = uniform(0, 1), box[THROWN_BOX_DRAW_COUNT];
@@ -262,19 +265,20 @@ static void contact_springs_do_not_add_energy(void **state)
         struct tact_contact_law law = make_rigid_law(3 * root * root);
         law.compliance = pow(10, uniform(-6, -4));
         law.tangential_compliance = law.compliance * pow(10, uniform(-1, 1));
-        start_thrown_box_scene(&s, NULL, box, MASS, &law);
+        start_thrown_box_scene(&s, NULL, box, PLATE_MASS, &law);
         double start = compute_scene_energy(&s);
         for (int i = 0; i < 1500; i++) {
             step_scene(&s);
-            double moves = compute_scene_energy(&s), now = moves + strain_energy(&s, &law);
-            highest = fmax(highest, (now - start) / start);
-            rebound = fmax(rebound, (moves - start) / start);
+            double mechanical_energy = compute_scene_energy(&s),
+                   now = mechanical_energy + contact_spring_energy(&s, &law);
+            largest_energy_excess = fmax(largest_energy_excess, (now - start) / start);
+            rebound = fmax(rebound, (mechanical_energy - start) / start);
         }
         close_scene(&s);
     }
     print_message("highest energy over the start: %.1e of it, with the springs' %.1e\n", rebound,
-                  highest);
-    assert_true(rebound < 1e-6 && highest < 1);
+                  largest_energy_excess);
+    assert_true(rebound < 1e-6 && largest_energy_excess < 1);
 }
 
 int main(void)

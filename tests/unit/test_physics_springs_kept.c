@@ -9,14 +9,14 @@
 #include <cmocka.h>
 #include "support/world_scene.h"
 
-static const double MU = 0.6, MASS = 0.5, G = 9.81;
+static const double MU = 0.6, BOX_MASS = 0.5, G = 9.81;
 
 static struct tact_contact_law make_contact_spring_law(double compliance,
-                                                       double in_plane_compliance)
+                                                       double tangential_patch_compliance)
 {
     struct tact_contact_law law = make_rigid_law(MU);
     law.compliance = compliance;
-    law.tangential_compliance = in_plane_compliance;
+    law.tangential_compliance = tangential_patch_compliance;
     return law;
 }
 
@@ -97,19 +97,19 @@ static void contact_springs_survive_changes_of_contact_pieces(void **state)
     struct world_scene s;
     struct tact_contact_law law = make_contact_spring_law(1e-5, 1e-4);
     const double boxes[12] = {0, 0, -0.05, 0.6, 0.6, 0.1, -0.2, 0, 0.05, 0.1, 0.6, 0.1};
-    const double at[3] = {-0.11 + 2e-5, 0, 0.01 - 2e-5 - law.compliance * MASS * G};
+    const double at[3] = {-0.11 + 2e-5, 0, 0.01 - 2e-5 - law.compliance * BOX_MASS * G};
     struct tact_pose here = tact_pose_identity();
     open_empty_scene(&s, NULL);
     struct tact_shape l = make_shape_of_boxes(&s, boxes, 2), box = box_of_sides(0.08, 0.06, 0.02);
     add_scene_shape(&s, -1, &l, &here, 0);
-    int k = add_scene_solid(&s, &box, MASS, at, 0), changes = 0, last = 0;
+    int k = add_scene_solid(&s, &box, BOX_MASS, at, 0), changes = 0, last = 0;
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, k);
-    double h = s.options.period, most = MU * MASS * G, y = 0;
+    double h = s.options.period, most = MU * BOX_MASS * G, y = 0;
     for (int i = 0; i < 8000; i++) {
-        body->twist[0] += h * 0.3 * most * sin(2 * M_PI * 2 * i * h) / MASS;
-        body->twist[1] += h * 0.5 * most / MASS;
+        body->twist[0] += h * 0.3 * most * sin(2 * M_PI * 2 * i * h) / BOX_MASS;
+        body->twist[1] += h * 0.5 * most / BOX_MASS;
         step_scene(&s);
         int split = tact_world_contact(s.world, 0)->split;
         changes += i > 2000 && split != last;
@@ -173,7 +173,7 @@ static void impact_does_not_load_the_contact_springs(void **state)
         law.restitution = 0.8;
         open_empty_scene(&s, NULL);
         add_scene_ground(&s);
-        int k = add_scene_solid(&s, &box, MASS, at, 0), touched = 0;
+        int k = add_scene_solid(&s, &box, BOX_MASS, at, 0), touched = 0;
         struct tact_body *body = tact_world_body(s.world, k);
         tact_v3_set(body->twist, 2.5, 0, -1);
         tact_world_refresh(s.world);

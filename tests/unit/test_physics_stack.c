@@ -29,14 +29,14 @@ static void build_stack(struct world_scene *s, int count, double size, double si
 }
 
 /* Largest horizontal distance of any cube from its position in `from` (3 numbers a cube). */
-static double horizontal_drift(struct world_scene *s, const double *from, double *sink)
+static double horizontal_drift(struct world_scene *s, const double *from, double *sunk_distance)
 {
     double worst = 0;
-    *sink = 0;
+    *sunk_distance = 0;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const double *p = tact_world_body(s->world, i)->pose.position;
         worst = fmax(worst, hypot(p[0] - from[3 * i], p[1] - from[3 * i + 1]));
-        *sink = fmax(*sink, fabs(p[2] - from[3 * i + 2]));
+        *sunk_distance = fmax(*sunk_distance, fabs(p[2] - from[3 * i + 2]));
     }
     return worst;
 }
@@ -52,20 +52,20 @@ static void check_stack_of_cubes(const char *name, int count, double size,
                                  double size_ratio_per_cube)
 {
     struct world_scene s;
-    double at[30], sink;
+    double at[30], sunk_distance;
     build_stack(&s, count, size, size_ratio_per_cube);
     step_scene(&s);
-    int cold_sweeps = s.stats.iterations;
+    int cold_start_sweeps = s.stats.iterations;
     run_scene_for_seconds(&s, 0.999);
     int sweeps_while_settling = s.max_tick_iterations;
     store_cube_positions(&s, at);
     s.max_tick_iterations = 0;
     run_scene_for_seconds(&s, 10);
-    double moved = horizontal_drift(&s, at, &sink);
+    double moved = horizontal_drift(&s, at, &sunk_distance);
     print_message("%s: %.1e m sideways and %.1e m up or down in 10 s; sweeps %d cold, at most %d "
                   "settling, %d after; worst residual %.1e, unsolved %ld of %ld\n",
-                  name, moved, sink, cold_sweeps, sweeps_while_settling, s.max_tick_iterations,
-                  s.worst_residual, s.unsolved, s.ticks);
+                  name, moved, sunk_distance, cold_start_sweeps, sweeps_while_settling,
+                  s.max_tick_iterations, s.worst_residual, s.unsolved_ticks, s.ticks);
     assert_true(moved < 1e-9);
     close_scene(&s);
 }
@@ -90,7 +90,7 @@ static void a_stack_with_a_large_top_stands(void **state)
 
 /* Counts sweeps while an octagonal plate slides at 1 m/s and spins, until it is at rest: the first
  * tick has no warm start, `most` is of the ticks after it. */
-static void count_octagon_sweeps(double spin, double tolerance, int *cold_sweeps, int *most,
+static void count_octagon_sweeps(double spin, double tolerance, int *cold_start_sweeps, int *most,
                                  double *mean)
 {
     struct world_scene s;
@@ -108,10 +108,10 @@ static void count_octagon_sweeps(double spin, double tolerance, int *cold_sweeps
     body->twist[0] = 1;
     body->twist[5] = spin;
     step_scene(&s);
-    *cold_sweeps = s.stats.iterations;
+    *cold_start_sweeps = s.stats.iterations;
     *most = 0;
     int ticks = 1;
-    double sweeps = *cold_sweeps;
+    double sweeps = *cold_start_sweeps;
     while (ticks < 1000 && tact_v3_norm(body->twist) > 1e-12) {
         step_scene(&s);
         ticks++;
@@ -122,7 +122,7 @@ static void count_octagon_sweeps(double spin, double tolerance, int *cold_sweeps
     print_message(
         "octagon at %.0f rad/s to %.0e: %d sweeps cold, %d at most after, %.2f in the mean "
         "of %d ticks\n",
-        spin, tolerance, *cold_sweeps, *most, *mean, ticks);
+        spin, tolerance, *cold_start_sweeps, *most, *mean, ticks);
     assert_true(tact_v3_norm(body->twist) < 1e-12 && tact_v3_norm(body->twist + 3) < 1e-10);
     close_scene(&s);
 }
@@ -131,14 +131,14 @@ static void count_octagon_sweeps(double spin, double tolerance, int *cold_sweeps
 static void sliding_octagon_needs_few_sweeps(void **state)
 {
     (void)state;
-    int cold_sweeps, most;
+    int cold_start_sweeps, most;
     double mean;
-    count_octagon_sweeps(0, 1e-10, &cold_sweeps, &most, &mean);
-    count_octagon_sweeps(0, 1e-15, &cold_sweeps, &most, &mean);
-    assert_true(cold_sweeps <= 3 && most <= 3);
+    count_octagon_sweeps(0, 1e-10, &cold_start_sweeps, &most, &mean);
+    count_octagon_sweeps(0, 1e-15, &cold_start_sweeps, &most, &mean);
+    assert_true(cold_start_sweeps <= 3 && most <= 3);
     /* the centre of pressure rotates with the octagonal plate */
-    count_octagon_sweeps(10, 1e-10, &cold_sweeps, &most, &mean);
-    assert_true(cold_sweeps <= 3 && most <= 3);
+    count_octagon_sweeps(10, 1e-10, &cold_start_sweeps, &most, &mean);
+    assert_true(cold_start_sweeps <= 3 && most <= 3);
 }
 
 int main(void)

@@ -55,21 +55,21 @@ static void write_file_in_folder(const char *name, const char *text)
 
 /* Makes the folder of the meshes: a torus of patches, and a frustum with a base of sides 2 and a
  * height of 1. */
-static int make_folder(void **state)
+static int make_tower_folder(void **state)
 {
     (void)state;
-    char *torus = torus_patch_file_text(4, 0);
+    char *torus_text = torus_patch_file_text(4, 0);
     assert_non_null(mkdtemp(folder));
-    write_file_in_folder("torus.obj", torus);
+    write_file_in_folder("torus.obj", torus_text);
     write_file_in_folder("frustum.obj", "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\n"
                                         "v -.7 -.7 1\nv .7 -.7 1\nv .7 .7 1\nv -.7 .7 1\n"
                                         "f 1 3 2\nf 1 4 3\nf 5 6 7\nf 5 7 8\nf 1 2 6\nf 1 6 5\n"
                                         "f 2 3 7\nf 2 7 6\nf 3 4 8\nf 3 8 7\nf 4 1 5\nf 4 5 8\n");
-    free(torus);
+    free(torus_text);
     return 0;
 }
 
-static int remove_folder(void **state)
+static int remove_tower_folder(void **state)
 {
     static const char *const files[] = {"torus.obj", "frustum.obj"};
     (void)state;
@@ -303,8 +303,8 @@ static int simulate_random_tower(const char *text, int number, int uses_contact_
     struct world_scene s = {.options = tact_world_options_default()};
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
-    const long before = t->unsolved;
-    int ticks_with_all_models = 0;
+    const long before = t->unsolved_ticks;
+    int tick_count_with_all_models = 0;
     open_session_of_scene_text(text, &options, &scene, &session);
     s.world = tact_session_world(session);
     s.options.period = scene->period;
@@ -314,16 +314,16 @@ static int simulate_random_tower(const char *text, int number, int uses_contact_
         if (!step_random_world(&s, number, t)) {
             fail_msg("tower %d, tick %d: not finite", number, i);
         }
-        ticks_with_all_models +=
+        tick_count_with_all_models +=
             !s.stats.counts[TACT_COUNT_EDGES] &&
             most_models_in_an_island(s.world, models_of_tower[uses_contact_points], MODELS) ==
                 MODELS;
     }
-    t->worlds_with_violations += t->unsolved > before;
+    t->violating_world_count += t->unsolved_ticks > before;
     tact_moments_scratch_destroy(s.scratch);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    return ticks_with_all_models;
+    return tick_count_with_all_models;
 }
 
 /* Contact points are solved by sweeps alone, of which 200 are too few in 39 to 96 % of the ticks of
@@ -336,19 +336,20 @@ static void check_laws_of_towers(int uses_contact_points)
     struct tally t = {.ticks = 0};
     const int tower_count =
         uses_contact_points ? campaign_trial_count(3, 300) : campaign_trial_count(6, 600);
-    long ticks_with_all_models = 0;
+    long tick_count_with_all_models = 0;
     int towers_with_all_models = 0;
     for (int i = 0; i < tower_count; i++) {
         write_random_tower(i, uses_contact_points, text);
         const int ticks = simulate_random_tower(text, i, uses_contact_points, &t);
-        ticks_with_all_models += ticks;
+        tick_count_with_all_models += ticks;
         towers_with_all_models += ticks > 0;
     }
     print_message("four models touch in one island in %ld of %ld ticks, in %d of %d towers\n",
-                  ticks_with_all_models, t.ticks, towers_with_all_models, tower_count);
+                  tick_count_with_all_models, t.ticks, towers_with_all_models, tower_count);
     check_tally_within_bounds(&t, uses_contact_points ? "towers with points" : "towers");
-    assert_true(5 * ticks_with_all_models > t.ticks && 2 * towers_with_all_models >= tower_count);
-    assert_true(uses_contact_points ? t.residual.value < 0.5 : 10 * t.unsolved <= t.ticks);
+    assert_true(5 * tick_count_with_all_models > t.ticks &&
+                2 * towers_with_all_models >= tower_count);
+    assert_true(uses_contact_points ? t.residual.value < 0.5 : 10 * t.unsolved_ticks <= t.ticks);
 }
 
 static void towers_of_four_models_obey_the_contact_laws(void **state)
@@ -382,12 +383,13 @@ static void towers_with_points_replay_from_the_start(void **state)
         struct tact_session_options options = {.clock = TACT_LOOP_FREE, .record = path};
         struct tact_replay_options how = tact_replay_options_default();
         struct tact_session_report report;
-        struct tact_replay_report replayed;
+        struct tact_replay_report replay_report;
         struct tact_error err = {.line = 0};
         write_random_tower(i, 1, text);
         run_session_of_scene_text(text, &options, &report);
-        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(TICKS << i % 3));
+        assert_int_equal(tact_replay_run_with(path, &how, &replay_report, &err), 0);
+        assert_true(replay_report.differing == 0 &&
+                    replay_report.ticks == (uint64_t)(TICKS << i % 3));
         assert_int_equal(remove(path), 0);
     }
 }
@@ -399,5 +401,5 @@ int main(void)
         cmocka_unit_test(towers_of_four_models_replay_from_random_ticks),
         cmocka_unit_test(towers_with_points_replay_from_the_start),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_tower_folder, remove_tower_folder);
 }

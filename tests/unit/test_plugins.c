@@ -80,7 +80,7 @@ static struct tact_scene *load_scene_of_device_type(const char *type, struct tac
 
 /* Opens the plug-ins of a scene with that type: expects one message of one line, with the place in
  * the scene that names the type. */
-static void expect_plugin_refused(const char *type, const char *where, const char *why)
+static void expect_plugin_refused(const char *type, const char *plugin_folder, const char *why)
 {
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins = NULL;
@@ -88,7 +88,7 @@ static void expect_plugin_refused(const char *type, const char *where, const cha
     if (!scene) {
         fail_msg("%s: %s", type, err.text);
     }
-    const int rc = tact_plugins_open(scene, where, &plugins, &err);
+    const int rc = tact_plugins_open(scene, plugin_folder, &plugins, &err);
     if (rc >= 0 || plugins || !strstr(err.text, why) || strchr(err.text, '\n')) {
         fail_msg("%d, \"%s\": expected \"%s\"", rc, err.text, why);
     }
@@ -180,12 +180,12 @@ static void device_types_of_several_handles_are_loaded(void **state)
     (void)state;
     static const char *const names[] = {"good", "second", "third"};
     make_folder_of_valid_plugins(names, 3);
-    struct tact_plugins *good = open_plugin_types(names, 1);
+    struct tact_plugins *plugins_of_valid_type = open_plugin_types(names, 1);
     struct tact_plugins *second = open_plugin_types(names + 1, 1);
-    struct tact_plugins *same = open_plugin_types(names, 1);
-    tact_plugins_close(good);
+    struct tact_plugins *plugins_opened_again = open_plugin_types(names, 1);
+    tact_plugins_close(plugins_of_valid_type);
     struct tact_plugins *reopened_plugins = open_plugin_types(names + 2, 1);
-    tact_plugins_close(same);
+    tact_plugins_close(plugins_opened_again);
     tact_plugins_close(second);
     tact_plugins_close(open_plugin_types(names + 1, 1));
     tact_plugins_close(reopened_plugins);
@@ -344,11 +344,12 @@ static void plugins_with_bad_function_tables_are_refused(void **state)
 static void scenes_cannot_name_a_plugin_file(void **state)
 {
     (void)state;
-    char absolute[160];
+    char absolute_plugin_folder[160];
     make_plugin_folder();
-    snprintf(absolute, sizeof absolute, "%s/good", folder);
-    const char *const names[] = {"../p/good", "./good",       "good.so", "p/good", "$TACT_PLUGINS",
-                                 "~/good",    "good\xc3\xa9", "_good",   "7good",  absolute};
+    snprintf(absolute_plugin_folder, sizeof absolute_plugin_folder, "%s/good", folder);
+    const char *const names[] = {
+        "../p/good", "./good",       "good.so", "p/good", "$TACT_PLUGINS",
+        "~/good",    "good\xc3\xa9", "_good",   "7good",  absolute_plugin_folder};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         expect_plugin_refused(names[i], folder, "letters, digits and _");
     }
@@ -453,11 +454,11 @@ static void plugin_folders_are_searched_in_order(void **state)
     tact_plugins_close(plugins);
     assert_int_equal(chmod(installed_folder, 0777), 0);
     expect_plugin_refused("good", folder, "can be written by others");
-    struct tact_scene *plain = load_scene_of_device_type("operator", &err);
+    struct tact_scene *operator_scene = load_scene_of_device_type("operator", &err);
     /* no plug-in folder is opened for built-in types */
-    assert_int_equal(tact_plugins_open(plain, NULL, &plugins, &err), 0);
+    assert_int_equal(tact_plugins_open(operator_scene, NULL, &plugins, &err), 0);
     tact_plugins_close(plugins);
-    tact_scene_free(plain);
+    tact_scene_free(operator_scene);
     assert_int_equal(unlink(PLUGIN_BUILD_FOLDER "installed/good.so"), 0);
     assert_int_equal(rmdir(installed_folder), 0);
     expect_plugin_refused("good", NULL, "no good.so in " PLUGIN_BUILD_FOLDER "installed");
@@ -524,7 +525,7 @@ static void replay_needs_no_device_plugin(void **state)
     (void)state;
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
-    struct tact_replay_report replayed;
+    struct tact_replay_report replay_report;
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins;
     struct tact_session *session;
@@ -545,9 +546,9 @@ static void replay_needs_no_device_plugin(void **state)
     make_plugin_folder();
     assert_int_equal(unlink(file), 0);
     setenv("TACT_PLUGINS", "/nowhere/at/all", 1);
-    assert_int_equal(tact_replay_run(log, (struct tact_messages){0}, &replayed, &err), 0);
-    assert_int_equal(replayed.ticks, 50);
-    assert_int_equal(replayed.differing, 0);
+    assert_int_equal(tact_replay_run(log, (struct tact_messages){0}, &replay_report, &err), 0);
+    assert_int_equal(replay_report.ticks, 50);
+    assert_int_equal(replay_report.differing, 0);
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 

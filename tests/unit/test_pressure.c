@@ -19,10 +19,10 @@
 static struct tact_pressure map;
 
 /* The ground has material 0, all bodies material 1; the flags say which of the two is soft. */
-static void open_soft_pair_scene(struct world_scene *s, int ground_is_soft, int body_is_soft)
+static void open_soft_pair_scene(struct world_scene *s, int is_ground_soft, int is_body_soft)
 {
     struct tact_world_options o = tact_world_options_default();
-    const int is_soft[2] = {ground_is_soft, body_is_soft};
+    const int is_soft[2] = {is_ground_soft, is_body_soft};
     open_empty_scene(s, &o);
     for (int i = 0; i < 2; i++) {
         const struct tact_material of = {
@@ -105,11 +105,11 @@ static void check_pressure_patch(struct world_scene *s, int index, double curved
 static void pressure_map_of_a_resting_box_is_exact(void **state)
 {
     (void)state;
-    for (int body_is_soft = 1; body_is_soft < 4; body_is_soft++) {
+    for (int is_body_soft = 1; is_body_soft < 4; is_body_soft++) {
         struct world_scene s;
         struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
         const double place[3] = {0.0, 0.0, 0.01}, area = 0.04 * 0.03;
-        open_soft_pair_scene(&s, body_is_soft & 1, body_is_soft & 2);
+        open_soft_pair_scene(&s, is_body_soft & 1, is_body_soft & 2);
         add_scene_solid(&s, &box, 0.1, place, uniform(-3.0, 3.0));
         start_body_on_ground(&s);
         run_scene_for_seconds(&s, 0.5);
@@ -120,7 +120,7 @@ static void pressure_map_of_a_resting_box_is_exact(void **state)
         check_pressure_patch(&s, 0, 0.0);
         /* Relative tolerance for the sides of the box, a depth over a side: in soft ground they are
          * pressed too, and the pressure of a soft box falls there. */
-        double near = body_is_soft & 1 ? 2e-3 : 1e-6;
+        double near = is_body_soft & 1 ? 2e-3 : 1e-6;
         assert_true(fabs(map.patch[0].area - area) < near * area);
         assert_true(fabs(map.patch[0].load - 0.1 * G) < near * 0.1 * G);
         assert_true(fabs((double)map.patch[0].peak * area - 0.1 * G) < 2e-3 * 0.1 * G);

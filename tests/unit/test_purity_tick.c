@@ -40,9 +40,9 @@
 /* Shared with the parent: the filter kills the child when it leaves the loop. */
 static struct {
     uint64_t ticks;
-    uint64_t allocations, frees, locks;
-    uint64_t packets_received;  /* packets that one end of the link has received */
-    uint64_t pushed_puck_ticks; /* ticks in which the puck is pushed */
+    uint64_t allocation_count, free_count, lock_count;
+    uint64_t packets_received;       /* packets that one end of the link has received */
+    uint64_t pushed_puck_tick_count; /* ticks in which the puck is pushed */
 } * seen;
 
 static __thread int is_thread_watched;
@@ -55,7 +55,7 @@ void __libc_free(void *);
 void *malloc(size_t size)
 {
     if (is_thread_watched) {
-        seen->allocations++;
+        seen->allocation_count++;
     }
     return __libc_malloc(size);
 }
@@ -63,7 +63,7 @@ void *malloc(size_t size)
 void *calloc(size_t n, size_t size)
 {
     if (is_thread_watched) {
-        seen->allocations++;
+        seen->allocation_count++;
     }
     return __libc_calloc(n, size);
 }
@@ -71,7 +71,7 @@ void *calloc(size_t n, size_t size)
 void *realloc(void *p, size_t size)
 {
     if (is_thread_watched) {
-        seen->allocations++;
+        seen->allocation_count++;
     }
     return __libc_realloc(p, size);
 }
@@ -79,7 +79,7 @@ void *realloc(void *p, size_t size)
 void free(void *p)
 {
     if (is_thread_watched) {
-        seen->frees++;
+        seen->free_count++;
     }
     __libc_free(p);
 }
@@ -89,7 +89,7 @@ static int (*real_lock)(pthread_mutex_t *);
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (is_thread_watched) {
-        seen->locks++;
+        seen->lock_count++;
     }
     if (!real_lock) {
         *(void **)&real_lock = dlsym(RTLD_NEXT, "pthread_mutex_lock");
@@ -167,7 +167,7 @@ static void count_pushes_and_read(void *self, uint64_t tick, double t, int64_t n
                                   struct tact_device_input *in)
 {
     wrapped_puck.ops->read(self, tick, t, now, in);
-    seen->pushed_puck_ticks += in->channel[0] != 0.0;
+    seen->pushed_puck_tick_count += in->channel[0] != 0.0;
 }
 
 static int open_puck(const struct tact_device_config *config, struct tact_device *out,
@@ -191,17 +191,17 @@ static pid_t start_daemon(const char *path)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     unlink(path);
-    const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(listener, 1), 0);
+    const int listening_socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listening_socket, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listening_socket, 1), 0);
     const pid_t child = fork();
     if (child != 0) {
-        close(listener);
+        close(listening_socket);
         return child;
     }
     int32_t version, packet[8] = {0, 100, 0, 0, 0, 0, 0, 1};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int client_socket = accept(listener, NULL, NULL);
+    const int client_socket = accept(listening_socket, NULL, NULL);
     if (recv(client_socket, &version, sizeof version, MSG_WAITALL) == sizeof version) {
         send(client_socket, &version, sizeof version, MSG_NOSIGNAL);
     }
@@ -283,16 +283,16 @@ static void ten_thousand_ticks_make_no_forbidden_call(void **state)
     print_message("%lu ticks, %lu packets, %lu with a pushed puck; allocations %lu, frees %lu, "
                   "locks %lu; ended by %s %d\n",
                   (unsigned long)seen->ticks + 1, (unsigned long)seen->packets_received,
-                  (unsigned long)seen->pushed_puck_ticks, (unsigned long)seen->allocations,
-                  (unsigned long)seen->frees, (unsigned long)seen->locks,
-                  WIFSIGNALED(status) ? "signal" : "exit",
+                  (unsigned long)seen->pushed_puck_tick_count,
+                  (unsigned long)seen->allocation_count, (unsigned long)seen->free_count,
+                  (unsigned long)seen->lock_count, WIFSIGNALED(status) ? "signal" : "exit",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     assert_int_equal(seen->ticks, TICKS - 1);
     assert_true(seen->packets_received > TICKS / 2);
-    assert_true(seen->pushed_puck_ticks > TICKS / 2);
-    assert_int_equal(seen->allocations, 0);
-    assert_int_equal(seen->frees, 0);
-    assert_int_equal(seen->locks, 0);
+    assert_true(seen->pushed_puck_tick_count > TICKS / 2);
+    assert_int_equal(seen->allocation_count, 0);
+    assert_int_equal(seen->free_count, 0);
+    assert_int_equal(seen->lock_count, 0);
     /* The filter kills the child at its first forbidden call: the one that leaves real time, after
      * the last tick. */
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
@@ -319,7 +319,7 @@ static void each_call_forbidden_in_a_tick_is_detected(void **state)
         _exit(0);
     }
     waitpid(child, &status, 0);
-    assert_true(seen->allocations >= 1 && seen->frees >= 1 && seen->locks >= 1);
+    assert_true(seen->allocation_count >= 1 && seen->free_count >= 1 && seen->lock_count >= 1);
     assert_int_equal(seen->ticks, 1);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 }

@@ -66,7 +66,7 @@ static int open_file_count(void)
 /* Settings of a thread and its process that entering real time may change. */
 struct thread_setting {
     int scheduling_policy, slack, files;
-    long locked;
+    long locked_memory_kb;
     cpu_set_t affinity;
     struct rlimit cpu_time_limit;
     void (*handler)(int);
@@ -80,7 +80,7 @@ static struct thread_setting thread_settings(void)
     s.scheduling_policy = sched_getscheduler(0);
     s.slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
     s.files = open_file_count();
-    s.locked = read_status_line_kb("VmLck");
+    s.locked_memory_kb = read_status_line_kb("VmLck");
     sched_getaffinity(0, sizeof s.affinity, &s.affinity);
     getrlimit(RLIMIT_RTTIME, &s.cpu_time_limit);
     sigaction(SIGXCPU, NULL, &action);
@@ -91,7 +91,7 @@ static struct thread_setting thread_settings(void)
 static int are_settings_equal(const struct thread_setting *a, const struct thread_setting *b)
 {
     return a->scheduling_policy == b->scheduling_policy && a->slack == b->slack &&
-           a->files == b->files && a->locked == b->locked &&
+           a->files == b->files && a->locked_memory_kb == b->locked_memory_kb &&
            CPU_EQUAL(&a->affinity, &b->affinity) &&
            a->cpu_time_limit.rlim_cur == b->cpu_time_limit.rlim_cur && a->handler == b->handler;
 }
@@ -100,7 +100,7 @@ struct run_realtime_visit {
     struct tact_realtime_options options;
     struct tact_realtime_report report;
     int rc, rc_second;
-    struct thread_setting before, inside, after;
+    struct thread_setting before, inside, settings_after_real_time;
 };
 
 static void *enter_and_leave_realtime(void *arg)
@@ -113,7 +113,7 @@ static void *enter_and_leave_realtime(void *arg)
     if (v->rc == 0) {
         tact_realtime_leave();
     }
-    v->after = thread_settings();
+    v->settings_after_real_time = thread_settings();
     return NULL;
 }
 
@@ -151,7 +151,7 @@ static void leaving_real_time_restores_the_thread_settings(void **state)
     assert_int_equal(v.rc_second, -EBUSY);
     assert_int_equal(v.report.count, 7);
     check_realtime_items(&v.report);
-    assert_true(are_settings_equal(&v.before, &v.after));
+    assert_true(are_settings_equal(&v.before, &v.settings_after_real_time));
     if (find_realtime_item(&v.report, "scheduler")->granted) {
         assert_int_equal(v.inside.scheduling_policy, SCHED_FIFO);
     }
@@ -176,7 +176,7 @@ struct pair {
     int is_first_to_leave;
     long locked_kb_after_first_left; /* memory locked by the process once the first thread has left
                                         [kB] */
-    struct rlimit limit_after_first_left;
+    struct rlimit cpu_time_limit_after_first_left;
 };
 
 static void *run_thread_of_pair(void *arg)
@@ -194,11 +194,11 @@ static void *run_thread_of_pair(void *arg)
     pthread_barrier_wait(p->barrier);
     if (!p->is_first_to_leave) {
         p->locked_kb_after_first_left = read_status_line_kb("VmLck");
-        getrlimit(RLIMIT_RTTIME, &p->limit_after_first_left);
+        getrlimit(RLIMIT_RTTIME, &p->cpu_time_limit_after_first_left);
         tact_realtime_leave();
     }
     pthread_barrier_wait(p->barrier);
-    v->after = thread_settings();
+    v->settings_after_real_time = thread_settings();
     return NULL;
 }
 
@@ -232,8 +232,8 @@ static void two_real_time_threads_leave_one_after_the_other(void **state)
             assert_int_equal(v->report.item[k].granted,
                              pair[0].run_realtime_visit.report.item[k].granted);
         }
-        assert_true(v->after.scheduling_policy == SCHED_OTHER &&
-                    CPU_EQUAL(&v->after.affinity, &all));
+        assert_true(v->settings_after_real_time.scheduling_policy == SCHED_OTHER &&
+                    CPU_EQUAL(&v->settings_after_real_time.affinity, &all));
     }
     /* Two processors are used where there are two; otherwise the report says that the threads
      * share one. */
@@ -248,14 +248,14 @@ static void two_real_time_threads_leave_one_after_the_other(void **state)
     }
     /* The first thread that leaves real time changes nothing for the other; the last one restores
      * everything. */
-    if (pair[0].run_realtime_visit.inside.locked > 0) { /* not under a sanitizer */
+    if (pair[0].run_realtime_visit.inside.locked_memory_kb > 0) { /* not under a sanitizer */
         assert_true(pair[0].locked_kb_after_first_left > 0);
     }
     if (find_realtime_item(&pair[0].run_realtime_visit.report, "fuse")->granted) {
-        assert_int_equal(pair[0].limit_after_first_left.rlim_cur, 200000);
+        assert_int_equal(pair[0].cpu_time_limit_after_first_left.rlim_cur, 200000);
     }
-    assert_int_equal(thread_settings().locked, 0);
-    assert_true(pair[0].run_realtime_visit.after.handler == SIG_DFL);
+    assert_int_equal(thread_settings().locked_memory_kb, 0);
+    assert_true(pair[0].run_realtime_visit.settings_after_real_time.handler == SIG_DFL);
     assert_true(thread_settings().cpu_time_limit.rlim_cur != 200000);
 }
 
@@ -301,7 +301,7 @@ static void refused_required_realtime_setting_is_an_error(void **state)
     assert_int_equal(run_realtime_visit(&v), 0);
     assert_true(v.rc < 0);
     assert_true(v.report.refused > 0);
-    assert_true(are_settings_equal(&v.before, &v.after));
+    assert_true(are_settings_equal(&v.before, &v.settings_after_real_time));
 }
 
 static void *thread_that_returns_at_once(void *arg)
@@ -326,14 +326,15 @@ static int run_realtime_unprivileged(rlim_t lockable_bytes)
     }
     v.options = tact_realtime_default();
     /* The runtimes of the sanitizers replace mlockall() by nothing. */
-    const int is_sanitizer = mlockall(MCL_CURRENT) == 0 && read_status_line_kb("VmLck") == 0;
+    const int does_sanitizer_disable_locking =
+        mlockall(MCL_CURRENT) == 0 && read_status_line_kb("VmLck") == 0;
     munlockall();
     const struct thread_setting before = thread_settings();
     if (run_realtime_visit(&v) || v.rc) {
         return 1;
     }
     const char *required_settings[] = {"scheduler", "memory"};
-    for (int i = 0; i < (is_sanitizer ? 1 : 2); i++) {
+    for (int i = 0; i < (does_sanitizer_disable_locking ? 1 : 2); i++) {
         const struct tact_realtime_item *item = find_realtime_item(&v.report, required_settings[i]);
         if (!item || item->granted || !item->why[0] || !strstr(item->fix, "limits.d")) {
             return 2;
@@ -344,8 +345,8 @@ static int run_realtime_unprivileged(rlim_t lockable_bytes)
     if (!affinity_item || !affinity_item->granted || v.inside.scheduling_policy != SCHED_OTHER) {
         return 3;
     }
-    const struct thread_setting after = thread_settings();
-    if (!are_settings_equal(&before, &after)) {
+    const struct thread_setting settings_after_real_time = thread_settings();
+    if (!are_settings_equal(&before, &settings_after_real_time)) {
         return 4;
     }
     pthread_t thread;

@@ -223,7 +223,7 @@ static void recorder_ring_overruns_are_counted(void **state)
     assert_int_equal(report.records, ticks - lost);
     assert_int_equal(report.occupancy_max, 16);
     assert_in_range(lost, 1, ticks - 16);
-    assert_int_equal(message_summary.warnings, 1);
+    assert_int_equal(message_summary.warning_count, 1);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_int_equal(tact_log_state(log)->ticks, ticks - lost);
     assert_int_equal(tact_log_state(log)->last_tick, last);
@@ -404,8 +404,8 @@ static void misuse_of_the_recorder_is_refused(void **state)
     const char *path = test_log_path("refused");
     struct tact_layout layout = {0};
     add_session_fields(&layout);
-    const struct tact_recorder_content good = make_test_log_content(&layout);
-    const struct tact_recorder_options right = session_recorder_options();
+    const struct tact_recorder_content valid_log_content = make_test_log_content(&layout);
+    const struct tact_recorder_options valid_recorder_options = session_recorder_options();
     struct tact_recorder *recorder = NULL;
     struct tact_error err = {0};
     struct tact_recorder_options options[6];
@@ -417,8 +417,8 @@ static void misuse_of_the_recorder_is_refused(void **state)
     struct tact_recorder_body body = {"b", SESSION_DOUBLE_COUNT - 6};
 
     for (int i = 0; i < 6; i++) {
-        options[i] = right;
-        invalid_contents[i] = good;
+        options[i] = valid_recorder_options;
+        invalid_contents[i] = valid_log_content;
     }
     options[0].ring_ticks = 0;
     options[1].chunk_bytes = 0;
@@ -439,16 +439,17 @@ static void misuse_of_the_recorder_is_refused(void **state)
     invalid_contents[5].layout = NULL;
     for (int i = 0; i < 12; i++) {
         err.text[0] = '\0';
-        int rc = tact_recorder_open(path, i < 6 ? &options[i] : &right,
-                                    i < 6 ? &good : &invalid_contents[i - 6],
+        int rc = tact_recorder_open(path, i < 6 ? &options[i] : &valid_recorder_options,
+                                    i < 6 ? &valid_log_content : &invalid_contents[i - 6],
                                     (struct tact_messages){0}, &recorder, &err);
         assert_int_equal(rc, -EINVAL);
         assert_string_not_equal(err.text, "");
         assert_string_equal(err.file, path);
         assert_int_equal(access(path, F_OK), -1);
     }
-    assert_int_equal(tact_recorder_open("/nonexistent/x.mcap", &right, &good,
-                                        (struct tact_messages){0}, &recorder, &err),
+    assert_int_equal(tact_recorder_open("/nonexistent/x.mcap", &valid_recorder_options,
+                                        &valid_log_content, (struct tact_messages){0}, &recorder,
+                                        &err),
                      -ENOENT);
     assert_null(recorder);
     tact_layout_free(&layout);

@@ -20,7 +20,7 @@ static void every_committed_tick_of_a_killed_session_is_recovered(void **state)
     (void)state;
     const char *path = test_log_path("recovered");
     struct tact_recover_report report;
-    uint64_t seed = 1 ^ campaign_seed_offset(), ticks = 0, added = 0, cut = 0;
+    uint64_t seed = 1 ^ campaign_seed_offset(), ticks = 0, added_tick_count = 0, cut = 0;
 
     for (int run = 0; run < KILLED_SESSION_COUNT; run++) {
         struct tact_recorder_options options = recorder_options_with_small_ring();
@@ -45,14 +45,14 @@ static void every_committed_tick_of_a_killed_session_is_recovered(void **state)
         assert_true(report.rings && !report.counters_damaged);
         assert_int_equal(report.ticks_lost + report.events_lost, 0);
         ticks += check_recovered_log(path);
-        added += report.ticks_added;
+        added_tick_count += report.ticks_added;
         cut += report.bytes_cut > 0;
         assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
         assert_true(report.was_complete);
     }
     print_message("%d kills: %lu ticks committed, %lu of them only in memory, %lu records cut, "
                   "count lost: 0\n",
-                  KILLED_SESSION_COUNT, (unsigned long)ticks, (unsigned long)added,
+                  KILLED_SESSION_COUNT, (unsigned long)ticks, (unsigned long)added_tick_count,
                   (unsigned long)cut);
     unlink(path);
 }
@@ -64,7 +64,7 @@ static void log_recovery_can_be_killed_and_repeated(void **state)
     const char *path = test_log_path("twice");
     struct tact_recover_report report;
     uint64_t seed = 2 ^ campaign_seed_offset();
-    int incomplete_count = 0;
+    int incomplete_log_count = 0;
 
     for (int run = 0; run < KILLED_SESSION_COUNT / 4; run++) {
         struct tact_recorder_options options = recorder_options_with_small_ring();
@@ -76,12 +76,12 @@ static void log_recovery_can_be_killed_and_repeated(void **state)
         for (int k = 0; k < 5; k++)
             kill_recovery_after_delay(path, next_random_of_seed(&seed) % 15000);
         assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
-        incomplete_count += !report.was_complete;
+        incomplete_log_count += !report.was_complete;
         assert_int_equal(report.ticks_lost + report.events_lost, 0);
         check_recovered_log(path);
     }
     print_message("%d recoveries, %d of them left to the last attempt\n", KILLED_SESSION_COUNT / 4,
-                  incomplete_count);
+                  incomplete_log_count);
     unlink(path);
 }
 
@@ -96,7 +96,7 @@ static void record_with_ticks_in_rings(const char *path,
         record_then_kill_recorder(path, options, 1, 400, 7000);
         char rings[400];
         strcpy(rings, find_ring_file_path());
-        struct bytes log = read_file(path), ring = read_file(rings);
+        struct bytes log = read_file_bytes(path), ring = read_file_bytes(rings);
         assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
         write_file(path, log.data, log.size);
         write_file(rings, ring.data, ring.size);
@@ -113,46 +113,46 @@ static void damaged_recorder_rings_are_refused_or_reported(void **state)
     const char *path = test_log_path("fuzz");
     struct tact_recorder_options options = recorder_options_with_small_ring();
     uint64_t seed = 3 ^ campaign_seed_offset();
-    int refused = 0, stated = 0, harmless = 0;
+    int refused = 0, reported_loss_count = 0, harmless = 0;
 
     options.ring_ticks = 64;
     options.ring_events = 8;
     record_with_ticks_in_rings(path, &options);
     char rings[400];
     strcpy(rings, find_ring_file_path());
-    struct bytes log = read_file(path), ring = read_file(rings);
+    struct bytes log = read_file_bytes(path), ring = read_file_bytes(rings);
     for (int run = 0; run < DAMAGED_COPY_COUNT; run++) {
         uint64_t at = next_random_of_seed(&seed) % (run % 3 == 0 ? 1500 : ring.size);
-        uint8_t flipped_bits = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
+        uint8_t flipped_bit_mask = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
         size_t size = run % 10 == 9 ? at : ring.size;
         struct tact_recover_report report;
 
-        ring.data[at] ^= flipped_bits;
+        ring.data[at] ^= flipped_bit_mask;
         write_file(path, log.data, log.size);
         write_file(rings, ring.data, size);
         int rc = tact_log_recover(path, folder, &report, NULL);
-        ring.data[at] ^= flipped_bits;
+        ring.data[at] ^= flipped_bit_mask;
         if (rc != 0) {
-            struct bytes left = read_file(path);
+            struct bytes left = read_file_bytes(path);
             assert_int_equal(left.size, log.size);
             assert_memory_equal(left.data, log.data, log.size);
             assert_int_equal(access(rings, F_OK), 0);
             free(left.data);
             refused++;
         } else if (report.ticks_lost + report.events_lost > 0 || report.counters_damaged) {
-            struct tact_log *read;
-            assert_int_equal(tact_log_open(path, &read, NULL), 0);
-            assert_true(tact_log_state(read)->complete);
-            tact_log_close(read);
-            stated++;
+            struct tact_log *read_log;
+            assert_int_equal(tact_log_open(path, &read_log, NULL), 0);
+            assert_true(tact_log_state(read_log)->complete);
+            tact_log_close(read_log);
+            reported_loss_count++;
         } else {
             check_recovered_log(path);
             harmless++;
         }
     }
     print_message("%d damaged rings: %d refused, %d with the loss stated, %d without a loss\n",
-                  DAMAGED_COPY_COUNT, refused, stated, harmless);
-    assert_true(refused > 0 && stated > 0 && harmless > 0);
+                  DAMAGED_COPY_COUNT, refused, reported_loss_count, harmless);
+    assert_true(refused > 0 && reported_loss_count > 0 && harmless > 0);
     unlink(rings);
     free(log.data);
     free(ring.data);
@@ -190,7 +190,7 @@ static void log_without_recorder_rings_is_completed(void **state)
                              (struct tact_messages){count_message_and_keep_text, &message_summary},
                              &recorder),
                          0);
-        assert_int_equal(message_summary.warnings, 1);
+        assert_int_equal(message_summary.warning_count, 1);
         assert_non_null(strstr(message_summary.text, "if this process is killed"));
         record_session_ticks(recorder, 0, 100);
         assert_int_equal(tact_recorder_close(recorder, NULL), 0);
@@ -227,7 +227,7 @@ static void log_in_use_is_not_recovered(void **state)
                               (struct tact_messages){count_message_and_keep_text, &message_summary},
                               &recorder),
         0);
-    assert_int_equal(message_summary.warnings, 1);
+    assert_int_equal(message_summary.warning_count, 1);
     assert_non_null(strstr(message_summary.text, "not recovered"));
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     unlink(path);

@@ -28,20 +28,20 @@ struct place {
 
 static uint64_t count_ticks(const struct tact_mcap_record *chunk)
 {
-    struct tact_bytes unpacked = {0};
+    struct tact_bytes unpacked_chunk = {0};
     struct tact_mcap_record record;
     struct tact_mcap_message message;
     uint64_t ticks = 0;
 
-    assert_int_equal(tact_mcap_parse_chunk(chunk->content, &unpacked), 0);
-    struct tact_cursor cursor = {unpacked.data, unpacked.size, false};
-    while (tact_mcap_chunk_next(&cursor, &record) == 0) {
+    assert_int_equal(tact_mcap_parse_chunk(chunk->content, &unpacked_chunk), 0);
+    struct tact_cursor chunk_cursor = {unpacked_chunk.data, unpacked_chunk.size, false};
+    while (tact_mcap_chunk_next(&chunk_cursor, &record) == 0) {
         if (record.opcode == TACT_MCAP_MESSAGE &&
             tact_mcap_parse_message(record.content, &message) == 0)
             ticks += message.channel ==
                      0; /* counts messages of the topic /tact/tick, the first channel */
     }
-    tact_bytes_free(&unpacked);
+    tact_bytes_free(&unpacked_chunk);
     return ticks;
 }
 
@@ -96,17 +96,17 @@ static uint64_t check_loss_is_reported(const char *path, uint64_t committed_tick
 static void check_second_recovery(const char *path, const struct tact_recover_report *first)
 {
     struct tact_recover_report report;
-    struct bytes before = read_file(path);
+    struct bytes before = read_file_bytes(path);
 
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
-    struct bytes after = read_file(path);
+    struct bytes log_bytes_after_repair = read_file_bytes(path);
     assert_true(report.was_complete);
     assert_int_equal(report.ticks_damaged, first->ticks_damaged);
     assert_int_equal(report.damage[0] == 0, first->damage[0] == 0);
-    assert_int_equal(before.size, after.size);
-    assert_memory_equal(before.data, after.data, before.size);
+    assert_int_equal(before.size, log_bytes_after_repair.size);
+    assert_memory_equal(before.data, log_bytes_after_repair.data, before.size);
     free(before.data);
-    free(after.data);
+    free(log_bytes_after_repair.data);
 }
 
 /* One damaged byte of a killed log loses the chunk that contains it, and nothing where its content
@@ -126,26 +126,26 @@ static void damaged_byte_of_a_killed_log_loses_only_its_chunk(void **state)
     record_then_kill_recorder(path, &options, 1, 400, 3000);
     char rings[400];
     strcpy(rings, find_ring_file_path());
-    struct bytes log = read_file(path), ring = read_file(rings);
+    struct bytes log = read_file_bytes(path), ring = read_file_bytes(rings);
     for (int run = 0; run < DAMAGE_TRIAL_COUNT; run++) {
         uint64_t at = next_random_of_seed(&seed) % (run % 10 == 0  ? 8
                                                     : run % 3 == 0 ? 1500
                                                                    : log.size);
-        uint8_t flipped_bits = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
+        uint8_t flipped_bit_mask = (uint8_t)(1 + next_random_of_seed(&seed) % 255);
         write_file(path, log.data, log.size);
         struct place place = find_record_at_offset(path, at);
-        log.data[at] ^= flipped_bits;
+        log.data[at] ^= flipped_bit_mask;
         write_file(path, log.data, log.size);
-        log.data[at] ^= flipped_bits;
+        log.data[at] ^= flipped_bit_mask;
         write_file(rings, ring.data, ring.size);
         if (run % 2 == 0)
             kill_recovery_after_delay(path, next_random_of_seed(&seed) % 5000);
         if (tact_log_recover(path, folder, &report, &err) != 0)
-            fail_msg("byte %lu ^ %02x: %s", (unsigned long)at, flipped_bits, err.text);
+            fail_msg("byte %lu ^ %02x: %s", (unsigned long)at, flipped_bit_mask, err.text);
         uint64_t missing = check_loss_is_reported(path, atomic_load(&shared->ticks));
         if (missing > place.ticks)
             fail_msg("byte %lu ^ %02x: %lu ticks are lost, the record of kind %d has %lu",
-                     (unsigned long)at, flipped_bits, (unsigned long)missing, place.opcode,
+                     (unsigned long)at, flipped_bit_mask, (unsigned long)missing, place.opcode,
                      (unsigned long)place.ticks);
         assert_int_equal(report.ticks_damaged, missing);
         assert_int_equal(report.ticks_lost, 0);
@@ -180,7 +180,7 @@ static void log_damage_without_recorder_rings_is_reported(void **state)
     options.chunk_bytes = 30000;
     record_then_kill_recorder(path, &options, 1, 400, 3000);
     unlink(find_ring_file_path());
-    struct bytes log = read_file(path);
+    struct bytes log = read_file_bytes(path);
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     uint64_t ticks = report.ticks;
     /* The log does not say how many ticks its last chunk contained. */
@@ -212,27 +212,27 @@ static void truncated_killed_logs_are_completed_or_refused(void **state)
     struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recover_report report;
     uint64_t seed = 5 ^ campaign_seed_offset();
-    int refused = 0, completed = 0, stated = 0;
+    int refused = 0, completed = 0, reported_loss_count = 0;
 
     options.ring_ticks = 128;
     options.chunk_bytes = 30000;
     record_then_kill_recorder(path, &options, 1, 400, 3000);
     char rings[400];
     strcpy(rings, find_ring_file_path());
-    struct bytes log = read_file(path), ring = read_file(rings);
+    struct bytes log = read_file_bytes(path), ring = read_file_bytes(rings);
     for (int run = 0; run < DAMAGE_TRIAL_COUNT / 2; run++) {
         write_file(path, log.data, next_random_of_seed(&seed) % log.size);
         write_file(rings, ring.data, ring.size);
         if (tact_log_recover(path, folder, &report, NULL) != 0)
             refused++;
         else if (check_loss_is_reported(path, atomic_load(&shared->ticks)) > 0)
-            stated++;
+            reported_loss_count++;
         else
             completed++;
     }
     print_message("%d cut logs: %d refused, %d completed, %d with the loss stated\n",
-                  DAMAGE_TRIAL_COUNT / 2, refused, completed, stated);
-    assert_true(stated > 0);
+                  DAMAGE_TRIAL_COUNT / 2, refused, completed, reported_loss_count);
+    assert_true(reported_loss_count > 0);
     unlink(rings);
     /* The log of another session at the same path, with the ring file of this one. */
     write_file(path, log.data, log.size);
@@ -241,7 +241,7 @@ static void truncated_killed_logs_are_completed_or_refused(void **state)
     snprintf(other, sizeof other, "%s.other", path);
     options.wall_anchor_ns++;
     record_then_kill_recorder(other, &options, 1, 400, 3000);
-    struct bytes log_of_other_session = read_file(other);
+    struct bytes log_of_other_session = read_file_bytes(other);
     assert_int_equal(tact_log_recover(other, folder, &report, NULL), 0);
     write_file(path, log_of_other_session.data, log_of_other_session.size);
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), -EBADMSG);

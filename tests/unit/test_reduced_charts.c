@@ -32,19 +32,19 @@ static void torus_of_patches_moves_as_the_exact_torus(void **state)
     (void)state;
     const struct tact_shape solid = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.012, 0.01, 0.009}};
     for (int i = 0; i < 3; i++) {
-        const int rolls = i == 1, moves = i == 2; /* moves: the torus moves on the ellipsoid, not
-                                                     the ellipsoid on the torus */
+        const int rolls = i == 1, does_torus_move = i == 2; /* moves: the torus moves on the
+                                                     ellipsoid, not the ellipsoid on the torus */
         struct start s = ball_on_ground(0.012, 0.1);
         struct tact_reduced_options o = options_with_friction(rolls ? 0.8 : 0.05);
         struct tact_pose pose[TORUS_KINDS];
         double twist[6];
-        long chart_crossings[TORUS_KINDS];
+        long chart_crossing_counts[TORUS_KINDS];
         tact_v3_set(s.inertia, 2e-6, 2.4e-6, 3e-6);
         tact_v3_set(s.twist, -0.15, 0.45, 0.0);
         tact_v3_set(s.twist + 3, 3.0, 6.0, 2.0);
         tact_v3_set(s.pose.position, TORUS_RING_RADIUS_M * cos(0.3), TORUS_RING_RADIUS_M * sin(0.3),
                     TORUS_TUBE_RADIUS_M + 0.009);
-        if (moves) { /* the torus turns about the contact, and slips along x */
+        if (does_torus_move) { /* the torus turns about the contact, and slips along x */
             double *arm = s.pose.position;
             tact_v3_set(o.gravity, 0.0, 0.0, -50.0); /* holds it down */
             tact_v3_scale(s.inertia, s.inertia, 20.0);
@@ -60,44 +60,45 @@ static void torus_of_patches_moves_as_the_exact_torus(void **state)
         for (int k = 0; k < TORUS_KINDS; k++) {
             struct tact_charts *charts = make_torus_charts(k);
             struct tact_reduced *r;
-            struct tact_shape *torus = moves ? &s.shape : &s.fixed;
-            *(moves ? &s.fixed : &s.shape) = solid;
+            struct tact_shape *torus = does_torus_move ? &s.shape : &s.fixed;
+            *(does_torus_move ? &s.fixed : &s.shape) = solid;
             *torus = k ? (struct tact_shape){.kind = TACT_SHAPE_PATCHES, .charts = charts}
                        : (struct tact_shape){.kind = TACT_SHAPE_TORUS,
                                              .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
-            r = open_reduced(&s, &o);
+            r = open_reduced_motion(&s, &o);
             assert_int_not_equal(tact_reduced_report(r)->mode, TACT_REDUCED_FLIGHT);
             assert_int_equal(tact_reduced_advance(r, 0.05), 0);
             assert_int_equal(tact_reduced_report(r)->separations, 0);
             tact_reduced_get(r, &pose[k], twist);
-            chart_crossings[k] = tact_reduced_report(r)->crossings;
+            chart_crossing_counts[k] = tact_reduced_report(r)->crossings;
             tact_reduced_destroy(r);
             tact_charts_free(charts);
         }
-        printf("%s, the %s moves:", rolls ? "rolling" : "sliding", moves ? "torus" : "ellipsoid");
+        printf("%s, the %s moves:", rolls ? "rolling" : "sliding",
+               does_torus_move ? "torus" : "ellipsoid");
         for (int k = 1; k < TORUS_KINDS; k++) {
             double d[3];
             tact_v3_sub(d, pose[k].position, pose[0].position);
-            printf(" %ld crossings, %.1e m apart;", chart_crossings[k] - chart_crossings[0],
-                   tact_v3_norm(d));
-            assert_true(chart_crossings[k] - chart_crossings[0] >= (k == 2 ? 3 : 1) &&
+            printf(" %ld crossings, %.1e m apart;",
+                   chart_crossing_counts[k] - chart_crossing_counts[0], tact_v3_norm(d));
+            assert_true(chart_crossing_counts[k] - chart_crossing_counts[0] >= (k == 2 ? 3 : 1) &&
                         tact_v3_norm(d) < 5e-12);
         }
-        printf(" without those edges %ld\n", chart_crossings[0]);
-        assert_true(chart_crossings[2] >= 4);
+        printf(" without those edges %ld\n", chart_crossing_counts[0]);
+        assert_true(chart_crossing_counts[2] >= 4);
     }
 }
 
 /* Pose of body 1 (a rotation and a position) and its twist in the world, at these coordinates. */
-static void pose_and_twist(const struct tact_reduced *r, double out[18])
+static void store_pose_and_twist(const struct tact_reduced *r, double out[18])
 {
     struct reduced_kinematics k;
     double twist[SPATIAL] = {0.0};
     tact_reduced_kinematics(r->surface, &r->state, &k);
     tact_reduced_moving_body_pose(&k, out, out + 9);
     for (int i = 0; i < SPATIAL * COORDINATES; i++) {
-        twist[i / COORDINATES] +=
-            k.jacobian_in_body[i / COORDINATES][i % COORDINATES] * r->state.rate[i % COORDINATES];
+        twist[i / COORDINATES] += k.body_frame_jacobian[i / COORDINATES][i % COORDINATES] *
+                                  r->state.rate[i % COORDINATES];
     }
     tact_m3_mul_v3(out + 12, out, twist);
     tact_m3_mul_v3(out + 15, out, twist + 3);
@@ -136,16 +137,16 @@ static void change_of_chart_keeps_pose_and_velocity(void **state)
         double before[18], after[18], psi;
         const int b = n % 2, edge = start_at_random_edge(&r, &shape, b);
         psi = r.state.q[4];
-        pose_and_twist(&r, before);
+        store_pose_and_twist(&r, before);
         assert_int_equal(tact_reduced_change_chart(&r, b, edge), 0);
-        pose_and_twist(&r, after);
+        store_pose_and_twist(&r, after);
         for (int i = 0; i < 18; i++) {
             worst = fmax(worst, fabs(after[i] - before[i]));
         }
         const double turn = r.state.q[4] - psi;
         for (int k = 0; k < 2; k++) {
             r.state.q[4] = psi + (k ? -turn : fabs(turn));
-            pose_and_twist(&r, after);
+            store_pose_and_twist(&r, after);
             double off = 0.0;
             for (int i = 0; i < 9; i++) {
                 off = fmax(off, fabs(after[i] - before[i]));
@@ -168,11 +169,11 @@ static void chart_edges_keep_the_report_and_the_direction_of_slip(void **state)
     struct start s = ball_on_ground(0.01, 0.1);
     struct tact_reduced_options o = options_with_friction(0.8);
     double off = 0.0, turned = 0.0;
-    int chart_crossings = 0;
+    int chart_crossing_counts = 0;
     tact_v3_set(s.twist, 0.1, 0.3, 0.0);
     tact_v3_set(s.twist + 3, -30.0, 10.0, 5.0);
     s.shape = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {0.01, 0.01, 0.01}};
-    struct tact_reduced *r = open_reduced(&s, &o);
+    struct tact_reduced *r = open_reduced_motion(&s, &o);
     while (r->report.time < 0.2) {
         struct reduced_kinematics k;
         double axes[9], before[3], after[3], d[3];
@@ -193,11 +194,11 @@ static void chart_edges_keep_the_report_and_the_direction_of_slip(void **state)
         turned = fmax(turned, tact_v3_norm(d));
         tact_v3_sub(d, r->report.contact, k.frame[1].at);
         off = fmax(off, tact_v3_norm(d));
-        chart_crossings++;
+        chart_crossing_counts++;
     }
-    printf("%d crossings: report off by %.1e m, direction of slip by %.1e\n", chart_crossings, off,
-           turned);
-    assert_true(chart_crossings >= 2 && off < 1e-15 && turned < 1e-3);
+    printf("%d crossings: report off by %.1e m, direction of slip by %.1e\n", chart_crossing_counts,
+           off, turned);
+    assert_true(chart_crossing_counts >= 2 && off < 1e-15 && turned < 1e-3);
     tact_reduced_destroy(r);
 }
 
@@ -222,7 +223,7 @@ static void turn_chart_corner_to(const double direction[3], double turn, double 
 static void ball_rolls_over_the_corner_of_its_charts_as_over_one_chart(void **state)
 {
     (void)state;
-    static const double beside[4] = {0.0, 1e-12, -1e-7, 1e-3}; /* [rad] */
+    static const double angles_from_chart_corner[4] = {0.0, 1e-12, -1e-7, 1e-3}; /* [rad] */
     const double slope = 0.3, seconds = 0.3, reached = 0.4; /* reached: angle at the corner [rad] */
     const double expected = 0.5 * 5.0 / 7.0 * 9.81 * sin(slope) * seconds * seconds;
     double worst = 0.0;
@@ -231,14 +232,14 @@ static void ball_rolls_over_the_corner_of_its_charts_as_over_one_chart(void **st
         struct start s = ball_on_ground(0.01, 0.1);
         struct tact_reduced_options o = options_with_friction(0.8);
         struct tact_pose pose;
-        double twist[6],
-            corner[3] = {sin(reached), beside[i % 4], -cos(reached)}; /* comes to the ground */
+        double twist[6], corner[3] = {sin(reached), angles_from_chart_corner[i % 4],
+                                      -cos(reached)}; /* comes to the ground */
         tact_v3_normalize(corner, corner);
         s.shape = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {0.01, 0.01, 0.01}};
         turn_chart_corner_to(corner, 2.0 * 3.14159265358979323846 / 12.0 * (i / 4),
                              s.local.quat_wxyz);
         tact_v3_set(o.gravity, 9.81 * sin(slope), 0.0, -9.81 * cos(slope));
-        struct tact_reduced *r = open_reduced(&s, &o);
+        struct tact_reduced *r = open_reduced_motion(&s, &o);
         assert_int_equal(tact_reduced_advance(r, seconds), 0);
         tact_reduced_get(r, &pose, twist);
         worst = fmax(worst, fabs(pose.position[0] / expected - 1.0));

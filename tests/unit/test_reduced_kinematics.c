@@ -33,7 +33,7 @@ static struct tact_pose random_pose_in_metre_cube(void)
 
 /* An ellipsoid on a torus with random coordinates, and rates none of which is small: what the
  * printed forms are off by is proportional to them. */
-static void random_contact(struct reduced_surface surface[2], struct reduced_state *s)
+static void make_random_contact(struct reduced_surface surface[2], struct reduced_state *s)
 {
     const struct tact_pose place[2] = {random_pose_in_metre_cube(), random_pose_in_metre_cube()};
     tact_reduced_surface_set_pose(&surface[0], &ellipsoid_shape, &place[0]);
@@ -46,8 +46,8 @@ static void random_contact(struct reduced_surface surface[2], struct reduced_sta
     }
 }
 
-static struct reduced_kinematics kinematics_after(const struct reduced_surface surface[2],
-                                                  const struct reduced_state *s, double h)
+static struct reduced_kinematics kinematics_after_time(const struct reduced_surface surface[2],
+                                                       const struct reduced_state *s, double h)
 {
     struct reduced_state at = *s;
     struct reduced_kinematics k;
@@ -59,8 +59,8 @@ static struct reduced_kinematics kinematics_after(const struct reduced_surface s
 }
 
 /* Largest entry of a - sign b, of 6 x 5, angular rows and then lengths in units of 20 mm. */
-static double largest_difference(const double a[SPATIAL][COORDINATES],
-                                 const double b[SPATIAL][COORDINATES], double sign)
+static double largest_entry_difference(const double a[SPATIAL][COORDINATES],
+                                       const double b[SPATIAL][COORDINATES], double sign)
 {
     double worst = 0.0;
     for (int i = 0; i < SPATIAL * COORDINATES; i++) {
@@ -80,11 +80,11 @@ static void coordinate_rates_give_the_relative_velocity(void **state)
     for (int n = 0; n < 200; n++) {
         struct reduced_surface surface[2];
         struct reduced_state s;
-        random_contact(surface, &s);
-        const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+        make_random_contact(surface, &s);
+        const struct reduced_kinematics k = kinematics_after_time(surface, &s, 0.0);
         double turn[3][9], at[3][3], moved[9], off = 0.0, other = 0.0;
         for (int i = 0; i < 3; i++) {
-            const struct reduced_kinematics side = kinematics_after(surface, &s, h * (i - 1));
+            const struct reduced_kinematics side = kinematics_after_time(surface, &s, h * (i - 1));
             tact_reduced_moving_body_pose(&side, turn[i], at[i]);
         }
         for (int i = 0; i < 9; i++) {
@@ -102,7 +102,7 @@ static void coordinate_rates_give_the_relative_velocity(void **state)
         for (int i = 0; i < SPATIAL; i++) {
             double sum = 0.0;
             for (int j = 0; j < COORDINATES; j++) {
-                sum += k.jacobian_in_body[i][j] * s.rate[j];
+                sum += k.body_frame_jacobian[i][j] * s.rate[j];
             }
             off = fmax(off, fabs(sum - is[i]) * (i < 3 ? 1.0 : 50.0));
             other = fmax(other, fabs(-sum - is[i]) * (i < 3 ? 1.0 : 50.0));
@@ -124,8 +124,8 @@ static void chart_alignment_matrix_is_an_involution(void **state)
     (void)state;
     struct reduced_surface surface[2];
     struct reduced_state s;
-    random_contact(surface, &s);
-    const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+    make_random_contact(surface, &s);
+    const struct reduced_kinematics k = kinematics_after_time(surface, &s, 0.0);
     double square[9], off = 0.0, idempotent = 0.0;
     tact_m3_mul(square, k.contact_angle_rotation, k.contact_angle_rotation);
     for (int i = 0; i < 9; i++) {
@@ -168,20 +168,21 @@ static void rate_of_the_velocity_relation_matches_differences(void **state)
         struct reduced_surface surface[2];
         struct reduced_state s;
         double by[2][SPATIAL][COORDINATES], other[SPATIAL][COORDINATES];
-        random_contact(surface, &s);
-        const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
-        const struct reduced_kinematics low = kinematics_after(surface, &s, -h),
-                                        high = kinematics_after(surface, &s, h);
+        make_random_contact(surface, &s);
+        const struct reduced_kinematics k = kinematics_after_time(surface, &s, 0.0);
+        const struct reduced_kinematics low = kinematics_after_time(surface, &s, -h),
+                                        high = kinematics_after_time(surface, &s, h);
         for (int i = 0; i < SPATIAL * COORDINATES; i++) {
             const int r = i / COORDINATES, c = i % COORDINATES;
             by[0][r][c] = (high.h[r][c] - low.h[r][c]) / (2.0 * h);
-            by[1][r][c] = (high.jacobian_in_body[r][c] - low.jacobian_in_body[r][c]) / (2.0 * h);
+            by[1][r][c] =
+                (high.body_frame_jacobian[r][c] - low.body_frame_jacobian[r][c]) / (2.0 * h);
         }
-        worst = fmax(worst, largest_difference(k.jacobian_rate, by[0], 1.0));
-        worst = fmax(worst, largest_difference(k.jacobian_rate_in_body, by[1], 1.0));
-        columns_to_body_frame(&k.frame[0], k.jacobian_rate, other);
-        simple = fmin(simple, largest_difference(other, by[1], 1.0));
-        memcpy(other, k.jacobian_rate, sizeof other);
+        worst = fmax(worst, largest_entry_difference(k.contact_jacobian_rate, by[0], 1.0));
+        worst = fmax(worst, largest_entry_difference(k.body_frame_jacobian_rate, by[1], 1.0));
+        columns_to_body_frame(&k.frame[0], k.contact_jacobian_rate, other);
+        simple = fmin(simple, largest_entry_difference(other, by[1], 1.0));
+        memcpy(other, k.contact_jacobian_rate, sizeof other);
         for (int i = 0; i < SPATIAL * 2; i++) { /* second term of the paper's (57), as printed */
             double own[2] = {0.0, 0.0};
             const int half = i / 2 / 3 * 3, c = i % 2;
@@ -193,7 +194,7 @@ static void rate_of_the_velocity_relation_matches_differences(void **state)
             }
             other[i / 2][2 + c] += own[1] - own[0];
         }
-        printed = fmin(printed, largest_difference(other, by[0], 1.0));
+        printed = fmin(printed, largest_entry_difference(other, by[0], 1.0));
     }
     printf("H' to %.1e; Ad H' off by at least %.2f, (57) by %.1e\n", worst, simple, printed);
     assert_true(worst < 1e-5 && simple > 0.05 && printed > 1e-3);
@@ -209,10 +210,10 @@ static void rate_of_the_no_slip_matrix_matches_differences(void **state)
     for (int n = 0; n < 200; n++) {
         struct reduced_surface surface[2];
         struct reduced_state s;
-        random_contact(surface, &s);
-        const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
-        const struct reduced_kinematics low = kinematics_after(surface, &s, -h),
-                                        high = kinematics_after(surface, &s, h);
+        make_random_contact(surface, &s);
+        const struct reduced_kinematics k = kinematics_after_time(surface, &s, 0.0);
+        const struct reduced_kinematics low = kinematics_after_time(surface, &s, -h),
+                                        high = kinematics_after_time(surface, &s, h);
         double largest = 0.0, size = 1.0, off = 0.0;
         for (int i = 0; i < 4; i++) {
             const double by = (high.d[i / 2][i % 2] - low.d[i / 2][i % 2]) / (2.0 * h);
@@ -264,17 +265,18 @@ static void first_row_of_equation_19_gives_the_contact_wrench(void **state)
         struct reduced_motion motion_with_forces;
         double phi[SPATIAL] = {0.0}, rate[SPATIAL] = {0.0}, first[SPATIAL], mass_times[SPATIAL];
         double wrench[SPATIAL], momentum[3], change[3], turn[9], at[3], weight[3];
-        random_contact(r.surface, &s);
-        const struct reduced_kinematics k = kinematics_after(r.surface, &s, 0.0);
+        make_random_contact(r.surface, &s);
+        const struct reduced_kinematics k = kinematics_after_time(r.surface, &s, 0.0);
         assert_int_equal(tact_reduced_solve_motion_equations(&r, &s, &k, TACT_REDUCED_SLIDING,
                                                              &motion_with_forces),
                          0);
         wrench_to_body_frame(&k.frame[0], motion_with_forces.wrench, wrench);
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
-                phi[i] += k.jacobian_in_body[i][j] * s.rate[j];
-                rate[i] += k.jacobian_in_body[i][j] * motion_with_forces.accelerations[j] +
-                           k.jacobian_rate_in_body[i][j] * s.rate[j];
+                phi[i] += k.body_frame_jacobian[i][j] * s.rate[j];
+                rate[i] +=
+                    k.body_frame_jacobian[i][j] * motion_with_forces.independent_accelerations[j] +
+                    k.body_frame_jacobian_rate[i][j] * s.rate[j];
             }
         }
         tact_m3_mul_v3(mass_times, r.body.inertia, rate);
@@ -311,9 +313,9 @@ static void singular_chart_gives_no_coordinate_rates(void **state)
     const struct tact_pose here = tact_pose_identity();
     struct reduced_surface surface[2];
     struct reduced_state s;
-    random_contact(surface, &s);
+    make_random_contact(surface, &s);
     tact_reduced_surface_set_pose(&surface[0], &point, &here);
-    const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+    const struct reduced_kinematics k = kinematics_after_time(surface, &s, 0.0);
     for (int i = 0; i < 4; i++) {
         assert_true(isnan(k.d[i / 2][i % 2]) && isnan(k.d_rate[i / 2][i % 2]));
     }
@@ -326,8 +328,8 @@ static void angle_between_charts_keeps_its_digits(void **state)
     (void)state;
     struct reduced_surface surface[2];
     struct reduced_state s;
-    random_contact(surface, &s);
-    const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+    make_random_contact(surface, &s);
+    const struct reduced_kinematics k = kinematics_after_time(surface, &s, 0.0);
     struct contact_frame turned = k.frame[0];
     const double angle = -3e-9;
     for (int i = 0; i < 3; i++) {

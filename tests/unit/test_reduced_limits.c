@@ -14,7 +14,7 @@
 #include "support/campaign.h"
 #include "support/random.h"
 
-#define RADIUS 0.02 /* [m] */
+#define BALL_RADIUS 0.02 /* [m] */
 
 static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
 
@@ -27,12 +27,13 @@ struct loaded_ball {
 
 static struct loaded_ball make_loaded_ball(double mass_factor)
 {
-    struct loaded_ball b = {.radius = RADIUS, .mass = uniform(0.05, 0.2) * mass_factor};
-    const double scale = b.mass * RADIUS * RADIUS;
+    struct loaded_ball b = {.radius = BALL_RADIUS, .mass = uniform(0.05, 0.2) * mass_factor};
+    const double scale = b.mass * BALL_RADIUS * BALL_RADIUS;
     for (int i = 0; i < 3; i++) {
         b.inertia[i] = scale * uniform(0.4, 0.5);
     }
-    tact_v3_set(b.center, uniform(2e-3, 6e-3), uniform(-4e-3, 4e-3), RADIUS + uniform(-5e-3, 5e-3));
+    tact_v3_set(b.center, uniform(2e-3, 6e-3), uniform(-4e-3, 4e-3),
+                BALL_RADIUS + uniform(-5e-3, 5e-3));
     tact_v3_set(b.gravity, uniform(-1.0, 1.0), uniform(0.5, 2.0), -9.81);
     return b;
 }
@@ -104,9 +105,9 @@ static double least_spin_static_without_spin(const struct loaded_ball *b, double
 static void spin_sticks_up_to_the_exact_torque(void **state)
 {
     (void)state;
-    const int trials = campaign_trial_count(8, 400);
+    const int trial_count = campaign_trial_count(8, 400);
     double worst = 0.0, force[2] = {INFINITY, 0.0}, arm[2] = {INFINITY, 0.0};
-    for (int i = 0; i < trials; i++) {
+    for (int i = 0; i < trial_count; i++) {
         const struct loaded_ball b = make_loaded_ball(i % 2 ? 20.0 : 1.0);
         double normal_force;
         const double exact = spin_torque_over_normal_force(&b, &normal_force);
@@ -118,7 +119,7 @@ static void spin_sticks_up_to_the_exact_torque(void **state)
     }
     printf("%d balls, forces of %.2g to %.2g N: spin from torques of %.2g to %.2g m times the "
            "force on, within %.1e m\n",
-           trials, force[0], force[1], arm[0], arm[1], worst);
+           trial_count, force[0], force[1], arm[0], arm[1], worst);
     assert_true(worst < 1e-12 && force[1] > 2.0 * force[0]);
 }
 
@@ -158,14 +159,14 @@ static void contact_that_begins_with_an_overlap_moves_on(void **state)
         const double overlap = i ? pow(10.0, -4.0 - 3.0 * i) : 0.0; /* none, 0.1 um, 0.1 nm */
         struct tact_reduced_options o = tact_reduced_options_default();
         const struct tact_shape solid = {.kind = TACT_SHAPE_ELLIPSOID,
-                                         .size = {0.03, 0.025, RADIUS}};
+                                         .size = {0.03, 0.025, BALL_RADIUS}};
         const double inertia[6] = {4.1e-5, 5.2e-5, 6.1e-5}, twist[6] = {0.0};
         const struct tact_pose here = tact_pose_identity();
         struct tact_pose pose = here;
         struct tact_reduced *r;
         double moved[6];
         tact_v3_set(o.gravity, 1.0, 0.0, -9.75);
-        pose.position[2] = RADIUS - 5.0 * overlap;
+        pose.position[2] = BALL_RADIUS - 5.0 * overlap;
         assert_int_equal(
             tact_reduced_create(&solid, &here, 0.1, inertia, &ground, &here, &o, &r, NULL), 0);
         assert_int_equal(tact_reduced_start(r, &pose, twist, 1e-6), 0);

@@ -34,7 +34,7 @@ struct motion {
     double seconds;
 };
 
-static void initial_twist(const struct motion *m, double twist[6])
+static void find_initial_twist(const struct motion *m, double twist[6])
 {
     double arm[3];
     tact_v3_sub(arm, m->pose.position, m->contact);
@@ -55,7 +55,7 @@ static struct tact_reduced *create_reduced_motion(const struct motion *m)
                             &err)) {
         fail_msg("%s", err.text);
     }
-    initial_twist(m, twist);
+    find_initial_twist(m, twist);
     assert_int_equal(tact_reduced_start(r, &m->pose, twist, 1e-9), 0);
     assert_int_equal(tact_reduced_report(r)->mode,
                      m->friction > 0.0 && !m->slips ? TACT_REDUCED_ROLLING : TACT_REDUCED_SLIDING);
@@ -68,17 +68,17 @@ static void set_momentum_half_a_tick_before(const struct motion *m, double h,
                                             struct tact_body *body)
 {
     const double dt = 1e-6;
-    struct tact_body advanced_body = *body;
+    struct tact_body reduced_motion_body = *body;
     struct tact_reduced *r = create_reduced_motion(m);
     double l[2][3];
     assert_int_equal(tact_reduced_advance(r, dt), 0);
-    tact_reduced_get(r, &advanced_body.pose, advanced_body.twist);
+    tact_reduced_get(r, &reduced_motion_body.pose, reduced_motion_body.twist);
     tact_reduced_destroy(r);
     tact_body_refresh(body);
     tact_body_momentum(body, l[0]);
-    tact_body_momentum(&advanced_body, l[1]);
+    tact_body_momentum(&reduced_motion_body, l[1]);
     for (int i = 0; i < 3; i++) {
-        body->twist[i] -= 0.5 * h * (advanced_body.twist[i] - body->twist[i]) / dt;
+        body->twist[i] -= 0.5 * h * (reduced_motion_body.twist[i] - body->twist[i]) / dt;
         l[0][i] -= 0.5 * h * (l[1][i] - l[0][i]) / dt;
     }
     tact_m3_mul_v3(body->twist + 3, body->inverse_world, l[0]);
@@ -93,7 +93,7 @@ static struct tact_pose pose_after_world_steps(const struct motion *m, double h)
     struct tact_pose pose;
     struct world_scene s;
     assert_int_equal(tact_body_set_mass(&body, m->mass, m->inertia), 0);
-    initial_twist(m, body.twist);
+    find_initial_twist(m, body.twist);
     set_momentum_half_a_tick_before(m, h, &body);
     o.period = h;
     law.model = &tact_model_smooth;
@@ -105,7 +105,7 @@ static struct tact_pose pose_after_world_steps(const struct motion *m, double h)
     finish_scene_building(&s);
     run_scene_for_seconds(&s, m->seconds);
     pose = tact_world_body(s.world, 0)->pose;
-    assert_true(s.unsolved == 0);
+    assert_true(s.unsolved_ticks == 0);
     close_scene(&s);
     return pose;
 }
@@ -205,7 +205,7 @@ static void reduced_ball_in_a_bowl_agrees_with_the_world(void **state)
     (void)state;
     double profile[TACT_PROFILE_POINTS][2];
     struct tact_charts *charts;
-    const int count = bowl_profile(profile);
+    const int count = make_bowl_profile(profile);
     const double ball = 0.02, far = BOWL_RADIUS - ball, sine = 0.5, cosine = sqrt(0.75);
     const double i = 0.4 * 0.1 * ball * ball;
     assert_int_equal(tact_charts_revolution((const double(*)[2])profile, count, &charts, NULL), 0);

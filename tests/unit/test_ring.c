@@ -63,11 +63,11 @@ static void ring_capacity_is_a_power_of_two(void **state)
 {
     (void)state;
     const uint32_t requested_capacities[] = {1, 2, 3, 5, 64, 65};
-    const uint32_t given[] = {1, 2, 4, 8, 64, 128};
+    const uint32_t expected_capacities[] = {1, 2, 4, 8, 64, 128};
     for (int i = 0; i < 6; i++) {
         struct tact_ring *ring;
         assert_int_equal(tact_ring_create(&ring, requested_capacities[i], 3, 0), 0);
-        assert_int_equal(tact_ring_capacity(ring), given[i]);
+        assert_int_equal(tact_ring_capacity(ring), expected_capacities[i]);
         tact_ring_free(ring);
     }
 }
@@ -77,18 +77,18 @@ static void ring_keeps_order_and_counts_across_the_index_wrap(void **state)
     (void)state;
     struct tact_ring *ring;
     assert_int_equal(tact_ring_create(&ring, 8, sizeof(struct element), START_INDEX_NEAR_WRAP), 0);
-    uint64_t written = 0, read = 0;
+    uint64_t written_element_count = 0, read = 0;
     for (int round = 0; round < 300; round++) {
         for (int i = 0; i < 1 + round % 8; i++) {
             struct element *e = tact_ring_reserve(ring);
             assert_non_null(e);
             assert_int_equal((uintptr_t)e % _Alignof(max_align_t), 0);
             assert_ptr_equal(e, tact_ring_reserve(ring));
-            fill_ring_element(e, written++);
+            fill_ring_element(e, written_element_count++);
             tact_ring_commit(ring);
-            assert_int_equal(tact_ring_occupancy(ring), written - read);
+            assert_int_equal(tact_ring_occupancy(ring), written_element_count - read);
         }
-        while (read < written) {
+        while (read < written_element_count) {
             const struct element *e = tact_ring_peek(ring);
             assert_non_null(e);
             assert_int_equal(e->number, read);
@@ -98,7 +98,7 @@ static void ring_keeps_order_and_counts_across_the_index_wrap(void **state)
         }
         assert_null(tact_ring_peek(ring));
     }
-    assert_true(written > 200);
+    assert_true(written_element_count > 200);
     assert_int_equal(tact_ring_overruns(ring), 0);
     assert_int_equal(tact_ring_high_water(ring), 8);
     tact_ring_free(ring);
@@ -131,18 +131,18 @@ static void full_ring_drops_the_newest_element(void **state)
     tact_ring_free(ring);
 }
 
-struct stress_with_two_threads {
+struct two_thread_stress {
     struct tact_ring *ring;
     uint64_t count;
-    int drops_elements; /* the producer drops elements for which there is no room */
+    int does_producer_drop_elements; /* the producer drops elements for which there is no room */
 };
 
 static void *produce_ring_elements(void *arg)
 {
-    struct stress_with_two_threads *s = arg;
+    struct two_thread_stress *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
         struct element *e = tact_ring_reserve(s->ring);
-        while (!e && !s->drops_elements) {
+        while (!e && !s->does_producer_drop_elements) {
             sched_yield();
             e = tact_ring_reserve(s->ring);
         }
@@ -162,7 +162,7 @@ static void *produce_ring_elements(void *arg)
 }
 
 /* Returns the number of elements that arrived; fails on a torn, repeated or reordered one. */
-static uint64_t consume_ring_elements(struct stress_with_two_threads *s)
+static uint64_t consume_ring_elements(struct two_thread_stress *s)
 {
     uint64_t received_count = 0, next = 0;
     for (;;) {
@@ -174,7 +174,7 @@ static uint64_t consume_ring_elements(struct stress_with_two_threads *s)
         const uint64_t number = e->number;
         assert_true(is_ring_element_intact(e));
         assert_true(number >= next);
-        assert_true(s->drops_elements || number == next);
+        assert_true(s->does_producer_drop_elements || number == next);
         tact_ring_release(s->ring);
         received_count++;
         next = number + 1;
@@ -184,9 +184,10 @@ static uint64_t consume_ring_elements(struct stress_with_two_threads *s)
     }
 }
 
-static void stress_with_two_threads(uint32_t capacity, uint64_t count, int drops_elements)
+static void two_thread_stress(uint32_t capacity, uint64_t count, int does_producer_drop_elements)
 {
-    struct stress_with_two_threads s = {.count = count, .drops_elements = drops_elements};
+    struct two_thread_stress s = {.count = count,
+                                  .does_producer_drop_elements = does_producer_drop_elements};
     assert_int_equal(
         tact_ring_create(&s.ring, capacity, sizeof(struct element), START_INDEX_NEAR_WRAP), 0);
     pthread_t producer;
@@ -195,7 +196,7 @@ static void stress_with_two_threads(uint32_t capacity, uint64_t count, int drops
     assert_int_equal(pthread_join(producer, NULL), 0);
     assert_true(tact_ring_high_water(s.ring) <= tact_ring_capacity(s.ring));
     assert_int_equal(tact_ring_occupancy(s.ring), 0);
-    if (drops_elements) {
+    if (does_producer_drop_elements) {
         /* Retries of the last element count as overruns too. */
         assert_true(received_count + tact_ring_overruns(s.ring) >= count + 1);
     } else {
@@ -207,14 +208,14 @@ static void stress_with_two_threads(uint32_t capacity, uint64_t count, int drops
 static void two_threads_pass_all_elements_through_a_ring(void **state)
 {
     (void)state;
-    stress_with_two_threads(64, 1000000, 0);
-    stress_with_two_threads(1, 10000, 0);
+    two_thread_stress(64, 1000000, 0);
+    two_thread_stress(1, 10000, 0);
 }
 
 static void two_threads_pass_intact_elements_through_a_full_ring(void **state)
 {
     (void)state;
-    stress_with_two_threads(16, 1000000, 1);
+    two_thread_stress(16, 1000000, 1);
 }
 
 /* Prints the time to write a record of 256 bytes; no bound is checked. */

@@ -28,19 +28,20 @@ static void bad_safety_settings_are_refused(void **state)
 {
     (void)state;
     struct tact_safety s;
-    const struct tact_safety_options good = tact_safety_default();
+    const struct tact_safety_options valid_safety_options = tact_safety_default();
     const struct tact_safety_channel bad[] = {
         {-1.0, 1.0, 0.0, 0}, {NAN, 1.0, 0.0, 0},      {INFINITY, 1.0, 0.0, 0},
         {1.0, 0.0, 0.0, 0},  {1.0, -1.0, 0.0, 0},     {1.0, NAN, 0.0, 0},
         {1.0, 1.0, -1.0, 0}, {1.0, 1.0, INFINITY, 0}, {1.0, 1.0, NAN, 0},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(tact_safety_init(&s, &bad[i], 1, &good), -EINVAL);
+        assert_int_equal(tact_safety_init(&s, &bad[i], 1, &valid_safety_options), -EINVAL);
     }
     const struct tact_safety_channel c = {1.0, INFINITY, 0.0, 0};
-    assert_int_equal(tact_safety_init(&s, &c, 1, &good), 0);
-    assert_int_equal(tact_safety_init(&s, &c, -1, &good), -EINVAL);
-    assert_int_equal(tact_safety_init(&s, &c, TACT_SAFETY_CHANNELS + 1, &good), -EINVAL);
+    assert_int_equal(tact_safety_init(&s, &c, 1, &valid_safety_options), 0);
+    assert_int_equal(tact_safety_init(&s, &c, -1, &valid_safety_options), -EINVAL);
+    assert_int_equal(tact_safety_init(&s, &c, TACT_SAFETY_CHANNELS + 1, &valid_safety_options),
+                     -EINVAL);
     const struct tact_safety_options odd[] = {{0.0, 0.2}, {NAN, 0.2}, {0.001, -1.0}, {0.001, NAN}};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         assert_int_equal(tact_safety_init(&s, &c, 1, &odd[i]), -EINVAL);
@@ -258,32 +259,33 @@ static double vector_norm(const double *v, int n)
 
 /* Checks limit and rate of one channel, or of a vector of n channels. */
 static void check_limits_of_vector(const struct tact_safety_channel *c, const double *sent,
-                                   const double *last, int n, int is_armed, int was_armed)
+                                   const double *last, int n, int is_chain_armed,
+                                   int was_output_armed)
 {
     double change[3];
     for (int i = 0; i < n; i++) {
-        change[i] = sent[i] - (was_armed ? last[i] : 0.0);
+        change[i] = sent[i] - (was_output_armed ? last[i] : 0.0);
         assert_true(isfinite(sent[i]));
-        assert_true(is_armed || sent[i] == 0.0);
+        assert_true(is_chain_armed || sent[i] == 0.0);
     }
     /* The limit is exceeded by rounding of the norm at most. */
     assert_true(vector_norm(sent, n) <= c->limit * (1.0 + (n > 1) * DBL_EPSILON));
-    assert_true(!is_armed ||
+    assert_true(!is_chain_armed ||
                 vector_norm(change, n) <= c->rate * 0.001 + 4 * DBL_EPSILON * c->limit);
 }
 
 static void check_safety_step(const struct tact_safety *s, const struct tact_safety_channel *c,
-                              const double *sent, const double *last, int was_armed)
+                              const double *sent, const double *last, int was_output_armed)
 {
-    const int is_armed = s->state == TACT_SAFETY_ARMED;
+    const int is_chain_armed = s->state == TACT_SAFETY_ARMED;
     for (int i = 0; i < N; i++) {
         if (c[i].group == 0) {
-            check_limits_of_vector(&c[i], &sent[i], &last[i], 1, is_armed, was_armed);
+            check_limits_of_vector(&c[i], &sent[i], &last[i], 1, is_chain_armed, was_output_armed);
         }
     }
     if (c[0].group > 0) {
         const double now[3] = {sent[0], sent[2], sent[4]}, before[3] = {last[0], last[2], last[4]};
-        check_limits_of_vector(&c[0], now, before, 3, is_armed, was_armed);
+        check_limits_of_vector(&c[0], now, before, 3, is_chain_armed, was_output_armed);
     }
 }
 
@@ -367,8 +369,8 @@ static void channels_of_a_vector_have_common_limits(void **state)
     for (int i = 0; i < 3; i++) {
         struct tact_safety_channel one = c[3];
         (i == 0 ? &one.limit : i == 1 ? &one.rate : &one.cutoff)[0] = 5.0;
-        const struct tact_safety_channel changed[4] = {c[0], c[1], c[2], one};
-        assert_int_equal(tact_safety_init(&s, changed, 4, &o), -EINVAL);
+        const struct tact_safety_channel changed_channels[4] = {c[0], c[1], c[2], one};
+        assert_int_equal(tact_safety_init(&s, changed_channels, 4, &o), -EINVAL);
     }
     c[3].group = -1;
     assert_int_equal(tact_safety_init(&s, c, 4, &o), -EINVAL);
@@ -377,7 +379,7 @@ static void channels_of_a_vector_have_common_limits(void **state)
 static void outputs_stay_within_limits_for_any_input(void **state)
 {
     (void)state;
-    uint64_t armed_ticks = 0, faults = 0;
+    uint64_t armed_tick_count = 0, faults = 0;
     for (int trial = 0; trial < 3000; trial++) {
         struct tact_safety s;
         struct tact_safety_channel c[N];
@@ -394,19 +396,19 @@ static void outputs_stay_within_limits_for_any_input(void **state)
             if (random_bits() % 30 == 0) {
                 tact_safety_reset(&s);
             }
-            const int was_armed = s.state == TACT_SAFETY_ARMED;
+            const int was_output_armed = s.state == TACT_SAFETY_ARMED;
             const int before = s.state;
             const int now = tact_safety_step(&s, wanted, deadman, k, sent);
             assert_int_equal(now, s.state);
             assert_true(now != TACT_SAFETY_ARMED || deadman);
             assert_true(before != TACT_SAFETY_FAULT || now == TACT_SAFETY_FAULT);
-            check_safety_step(&s, c, sent, last, was_armed);
+            check_safety_step(&s, c, sent, last, was_output_armed);
             memcpy(last, sent, sizeof last);
-            armed_ticks += now == TACT_SAFETY_ARMED;
+            armed_tick_count += now == TACT_SAFETY_ARMED;
             faults += now == TACT_SAFETY_FAULT && before != now;
         }
     }
-    assert_true(armed_ticks > 100000);
+    assert_true(armed_tick_count > 100000);
     assert_true(faults > 200);
 }
 

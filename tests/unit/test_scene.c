@@ -41,9 +41,9 @@ static struct tact_scene *parse_scene_text_or_fail(const char *text)
     return scene;
 }
 
-static void assert_near(double value, double expected, double relative)
+static void assert_near(double value, double expected, double relative_tolerance)
 {
-    if (!(fabs(value - expected) <= relative * fmax(1e-300, fabs(expected)))) {
+    if (!(fabs(value - expected) <= relative_tolerance * fmax(1e-300, fabs(expected)))) {
         fail_msg("%.17g, expected %.17g", value, expected);
     }
 }
@@ -321,7 +321,7 @@ static void mass_properties_of_a_body_follow_from_its_shapes(void **state)
 }
 
 /* A pyramid of unit base and height, handed over in memory. */
-static int read_pyramid(void *user, const char *name, const void **data, uint64_t *size)
+static int read_pyramid_file(void *user, const char *name, const void **data, uint64_t *size)
 {
     static const char obj[] = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\n"
                               "f 1 4 3 2\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n";
@@ -341,7 +341,7 @@ static void mesh_files_of_a_scene_are_read(void **state)
     for (int i = 0; i < 2; i++) {
         char text[512];
         int requested_file_count = 0;
-        struct tact_scene_files files = {read_pyramid, &requested_file_count};
+        struct tact_scene_files files = {read_pyramid_file, &requested_file_count};
         struct tact_scene *s = NULL;
         struct tact_error err;
         snprintf(text, sizeof text,
@@ -381,7 +381,7 @@ static void mesh_file_of_several_shapes_is_read_once(void **state)
     struct tact_error err = {.line = 0};
     struct tact_scene *scene;
     int requested_file_count = 0;
-    struct tact_scene_files files = {read_pyramid, &requested_file_count};
+    struct tact_scene_files files = {read_pyramid_file, &requested_file_count};
     for (int i = 0; i < SHAPES; i++) {
         const size_t used = strlen(text);
         snprintf(text + used, sizeof text - used,
@@ -416,7 +416,7 @@ static void mesh_files_are_scaled_by_unit_and_scale_keys(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[512];
         int requested_file_count = 0;
-        struct tact_scene_files files = {read_pyramid, &requested_file_count};
+        struct tact_scene_files files = {read_pyramid_file, &requested_file_count};
         struct tact_scene *s = NULL;
         struct tact_error err;
         snprintf(text, sizeof text,

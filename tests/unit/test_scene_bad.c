@@ -32,33 +32,35 @@ static int check_bad_scene_file(const char *name)
 
     int rc = tact_scene_load(path, &scene, &err);
     tact_error_format(&err, message, sizeof message);
-    bool same = rc < 0 && !scene && strncmp(message, expected, strlen(expected)) == 0;
-    if (!same) {
+    bool is_refused_as_expected =
+        rc < 0 && !scene && strncmp(message, expected, strlen(expected)) == 0;
+    if (!is_refused_as_expected) {
         print_error("%s\n  got      %s\n  expected %s\n", name, rc ? message : "no error",
                     expected);
     }
     tact_scene_free(scene);
-    return !same;
+    return !is_refused_as_expected;
 }
 
 static void bad_scene_files_are_refused(void **state)
 {
     (void)state;
-    struct dirent **entries;
-    int wrong = 0, seen = 0;
-    int n = scandir(TACT_SOURCE_DIR "/tests/data/scenes/bad", &entries, NULL, alphasort);
+    struct dirent **bad_scene_folder_entries;
+    int wrong_file_count = 0, seen = 0;
+    int n = scandir(TACT_SOURCE_DIR "/tests/data/scenes/bad", &bad_scene_folder_entries, NULL,
+                    alphasort);
     for (int i = 0; i < n; i++) {
-        const char *dot = strrchr(entries[i]->d_name, '.');
+        const char *dot = strrchr(bad_scene_folder_entries[i]->d_name, '.');
         if (dot && strcmp(dot, ".yaml") == 0) {
-            wrong += check_bad_scene_file(entries[i]->d_name);
+            wrong_file_count += check_bad_scene_file(bad_scene_folder_entries[i]->d_name);
             seen++;
         }
-        free(entries[i]);
+        free(bad_scene_folder_entries[i]);
     }
-    free(entries);
+    free(bad_scene_folder_entries);
     print_message("%d bad scenes\n", seen);
     assert_true(seen >= 80);
-    assert_int_equal(wrong, 0);
+    assert_int_equal(wrong_file_count, 0);
 }
 
 /* A document loaded by its schema alone, without the checks of scenes. */
@@ -163,32 +165,33 @@ static uint64_t next_mutation_random(uint64_t *s)
 
 /** Changes the text at one random place (its buffer has 64 bytes to spare); returns its new size.
  */
-static size_t change_random_place_in_text(char *text, size_t size, uint64_t *random)
+static size_t change_random_place_in_text(char *text, size_t size, uint64_t *random_state)
 {
     static const char *const words[] = {"- ",   ": ",    "[",  "]",       "{",      "}",    "\n",
                                         ".nan", "-1 ",   "0 ", "1e999 ",  "&a ",    "*a ",  "\t",
                                         "'",    "\"",    "|",  "\n    ",  "!!int ", "# ",   "%",
                                         "? ",   "---\n", ",",  "1e-300 ", "1e300 ", "\x80", "\x01"};
-    size_t at = next_mutation_random(random) % size;
-    uint64_t kind = next_mutation_random(random) % 4;
+    size_t at = next_mutation_random(random_state) % size;
+    uint64_t kind = next_mutation_random(random_state) % 4;
     if (kind == 0) {
-        text[at] = (char)(next_mutation_random(random) & 255);
+        text[at] = (char)(next_mutation_random(random_state) & 255);
         return size;
     }
     if (kind == 1) {
-        size_t cut = 1 + next_mutation_random(random) % 40;
+        size_t cut = 1 + next_mutation_random(random_state) % 40;
         cut = cut < size - at ? cut : size - at;
         memmove(text + at, text + at + cut, size - at - cut);
         return size - cut;
     }
     if (kind == 2) {
-        const char *word = words[next_mutation_random(random) % (sizeof words / sizeof *words)];
+        const char *word =
+            words[next_mutation_random(random_state) % (sizeof words / sizeof *words)];
         memmove(text + at + strlen(word), text + at, size - at);
         memcpy(text + at, word, strlen(word));
         return size + strlen(word);
     }
-    size_t from = next_mutation_random(random) % size,
-           length = 1 + next_mutation_random(random) % 60;
+    size_t from = next_mutation_random(random_state) % size,
+           length = 1 + next_mutation_random(random_state) % 60;
     length = length < size - from ? length : size - from;
     length = length < size - at ? length : size - at;
     memmove(text + at, text + from, length);
@@ -200,18 +203,18 @@ static void mutated_example_scenes_are_refused_or_loaded(void **state)
     (void)state;
     static const char *const examples[] = {"ruler", "guided", "turn", "pad"};
     int taken = 0, refused = 0;
-    uint64_t random = 20251121 ^ campaign_seed_offset();
+    uint64_t random_state = 20251121 ^ campaign_seed_offset();
     for (size_t e = 0; e < sizeof examples / sizeof *examples; e++) {
         char path[512];
-        struct tact_scene *good = NULL;
+        struct tact_scene *valid_scene = NULL;
         snprintf(path, sizeof path, TACT_SOURCE_DIR "/examples/scenes/%s.yaml", examples[e]);
-        assert_int_equal(tact_scene_load(path, &good, NULL), 0);
+        assert_int_equal(tact_scene_load(path, &valid_scene, NULL), 0);
         for (int i = 0; i < 500; i++) {
             struct tact_scene *scene = NULL;
             struct tact_error err;
-            char *text = malloc(good->text_size + 64);
-            memcpy(text, good->text, good->text_size);
-            size_t size = change_random_place_in_text(text, good->text_size, &random);
+            char *text = malloc(valid_scene->text_size + 64);
+            memcpy(text, valid_scene->text, valid_scene->text_size);
+            size_t size = change_random_place_in_text(text, valid_scene->text_size, &random_state);
             /* A copy of exactly this size, so that a sanitizer detects a read past the end. */
             char *exact = malloc(size + 1);
             memcpy(exact, text, size);
@@ -229,7 +232,7 @@ static void mutated_example_scenes_are_refused_or_loaded(void **state)
             free(exact);
             free(text);
         }
-        tact_scene_free(good);
+        tact_scene_free(valid_scene);
     }
     print_message("2000 mutations: %d refused, %d taken\n", refused, taken);
     assert_true(refused > 500 && taken > 100);

@@ -43,7 +43,7 @@ static struct {
     char last[1024];
 } heard;
 
-static void count_message(void *user, enum tact_message_level level, const char *text)
+static void count_warning_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     if (level != TACT_MESSAGE_WARNING) {
@@ -66,7 +66,7 @@ static int count_warnings(int line, const char *replacing_line)
         fail_msg("%d: %s: %s", err.line, err.key, err.text);
     }
     memset(&heard, 0, sizeof heard);
-    int count = tact_scene_doubt(scene, (struct tact_messages){count_message, NULL});
+    int count = tact_scene_doubt(scene, (struct tact_messages){count_warning_message, NULL});
     assert_int_equal(heard.count, count);
     tact_scene_free(scene);
     return count;
@@ -173,7 +173,7 @@ static void plausible_scene_values_are_not_warned_of(void **state)
         struct tact_error err = {0};
         struct tact_scene *scene = NULL;
         assert_int_equal(tact_scene_load(found.gl_pathv[i], &scene, &err), 0);
-        if (tact_scene_doubt(scene, (struct tact_messages){count_message, NULL})) {
+        if (tact_scene_doubt(scene, (struct tact_messages){count_warning_message, NULL})) {
             fail_msg("%s", heard.last);
         }
         tact_scene_free(scene);

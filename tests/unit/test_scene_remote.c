@@ -30,19 +30,19 @@ static void bad_remote_ties_are_refused(void **state)
         {"remotes: [", "remotes: [{joint: arm.tip, device: site, axis: 1, impedance: 1}, ",
          "remotes[1].joint"},
     };
-    char good[4096];
+    char valid_scene_text[4096];
     (void)state;
-    tact_number_print(good, sizeof good, person_scene_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
-                      "impedance: 10");
-    tact_scene_free(parse_remote_scene(good));
+    tact_number_print(valid_scene_text, sizeof valid_scene_text, person_scene_text, 0.4, 10.0,
+                      300.0, 8.0, 9.0, "", "impedance: 10");
+    tact_scene_free(parse_remote_scene(valid_scene_text));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[8192];
         struct tact_scene *scene = NULL;
         struct tact_error err = {.line = 0};
-        const char *at = strstr(good, bad[i].from);
+        const char *at = strstr(valid_scene_text, bad[i].from);
         assert_non_null(at);
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, bad[i].to,
-                 at + strlen(bad[i].from));
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - valid_scene_text), valid_scene_text,
+                 bad[i].to, at + strlen(bad[i].from));
         assert_int_equal(tact_scene_parse(text, strlen(text), "bad.yaml", NULL, &scene, &err),
                          -EINVAL);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
@@ -56,7 +56,7 @@ static void ties_of_a_base_cover_whole_vectors(void **state)
 {
     static const char before[] = "name: base\nhands:\n  - name: tool\n    base:\n      mass: 0.1\n"
                                  "      inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n      ";
-    static const char after[] = "devices: [{name: site, type: end_0}]\nremotes:\n";
+    static const char scene_text_after_base[] = "devices: [{name: site, type: end_0}]\nremotes:\n";
     static const char *const tie = "  - {joint: tool.base_%s, device: site, axis: %d, %s}\n";
     static const char *const coordinates[] = {"x", "y", "z", "rx", "ry", "rz"};
     static const struct {
@@ -90,7 +90,8 @@ static void ties_of_a_base_cover_whole_vectors(void **state)
         char text[2048];
         struct tact_scene *scene = NULL;
         struct tact_error err = {.line = 0};
-        int used = snprintf(text, sizeof text, "%s%s\n%s", before, cases[i].base, after);
+        int used =
+            snprintf(text, sizeof text, "%s%s\n%s", before, cases[i].base, scene_text_after_base);
         for (int k = 0; k < 6; k++) {
             if (cases[i].numbers[k]) {
                 used += snprintf(text + used, sizeof text - (size_t)used, tie, coordinates[k], k,
@@ -114,15 +115,16 @@ static void ties_of_a_base_cover_whole_vectors(void **state)
 static void target_range_of_a_tied_joint_is_refused(void **state)
 {
     static const char from[] = "viscous: 2";
-    char good[4096], text[8192];
+    char valid_scene_text[4096], text[8192];
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
     (void)state;
-    snprintf(good, sizeof good, robot_scene_text, "impedance: 10, stiffness: 1000, damping: 30");
-    tact_scene_free(parse_remote_scene(good));
-    const char *at = strstr(good, from);
+    snprintf(valid_scene_text, sizeof valid_scene_text, robot_scene_text,
+             "impedance: 10, stiffness: 1000, damping: 30");
+    tact_scene_free(parse_remote_scene(valid_scene_text));
+    const char *at = strstr(valid_scene_text, from);
     snprintf(text, sizeof text, "%.*sviscous: 2, target_lower: 0, target_upper: 0.1%s",
-             (int)(at - good), good, at + strlen(from));
+             (int)(at - valid_scene_text), valid_scene_text, at + strlen(from));
     assert_int_equal(tact_scene_parse(text, strlen(text), "bad.yaml", NULL, &scene, &err), -EINVAL);
     print_message("%d: %s: %s\n", err.line, err.key, err.text);
     assert_string_equal(err.key, "hands[0].links[0].joint.target_lower");

@@ -130,9 +130,9 @@ static void tied_fingers_on_two_branches_hold_a_box(void **state)
     const double drive = -2000.0 * (-0.01 - q.q[1]);
     const struct tact_contact *left =
         tact_world_contact(world, tact_world_pair_between(world, 0, 1));
-    const struct tact_contact *right =
+    const struct tact_contact *right_finger_contact =
         tact_world_contact(world, tact_world_pair_between(world, 0, 2));
-    const double sides[2] = {fabs(left->wrench[0]), fabs(right->wrench[0])};
+    const double sides[2] = {fabs(left->wrench[0]), fabs(right_finger_contact->wrench[0])};
     /* width of the box: distance between the inner faces of the fingers */
     const double width = 0.05 + q.q[1] - q.q[0];
     struct tact_pose pose;

@@ -38,13 +38,13 @@ static const char *const left_out[] = {"admittance",
                                        "wheel_twin"};
 
 static const struct {
-    struct scaling by;
+    struct unit_scaling by;
     double bound; /* largest difference of positions [m]; of velocities, 100 times as much [m/s] */
 } units[] = {{{0, 8, 0}, 0.0}, {{0, 0, -4}, 0.0}, {{-10, 0, 0}, 1e-9}, {{4, 0, 0}, 1e-9}};
 
 /* A peg with 15 contacts on all sides moves by 2.4e-7 m in a tick that ends a sweep earlier. */
-static const char solved_to_tolerance[] = "/peg.yaml";
-static const double bound_to_tolerance = 5e-7; /* [m] */
+static const char peg_scene_ending[] = "/peg.yaml";
+static const double difference_bound_of_peg_scene = 5e-7; /* [m] */
 
 struct run {
     struct tact_scene *scene;
@@ -53,18 +53,18 @@ struct run {
 };
 
 static void open_scaled_session(struct run *run, const char *text, const char *directory,
-                                const struct scaling *by)
+                                const struct unit_scaling *by)
 {
     struct tact_session_options options = tact_session_options_default();
-    char *scaled_text = scale_scene_text(text, directory, by);
+    char *scaled_counterpart = scale_scene_text(text, directory, by);
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
-    open_session_of_scene_text(scaled_text, &options, &run->scene, &run->session);
+    open_session_of_scene_text(scaled_counterpart, &options, &run->scene, &run->session);
     run->world = tact_session_world(run->session);
     /* push_limit is the only speed that no scene states */
     run->world->options.push_limit *= exp2(by->length - by->time);
     tact_session_begin(run->session);
-    free(scaled_text);
+    free(scaled_counterpart);
 }
 
 static void close_scaled_session(struct run *run)
@@ -77,11 +77,12 @@ static void close_scaled_session(struct run *run)
 
 /* Largest difference of n values from those of the scaled scene, divided by the factor of their
  * unit. */
-static double largest_difference(const double *x, const double *scaled_text, int n, double exponent)
+static double largest_scaled_difference(const double *x, const double *scaled_counterpart, int n,
+                                        double exponent)
 {
     double worst = 0.0;
     for (int k = 0; k < n; k++) {
-        const double difference = fabs(x[k] - scaled_text[k] * exp2(-exponent));
+        const double difference = fabs(x[k] - scaled_counterpart[k] * exp2(-exponent));
         worst = difference <= worst ? worst : difference;
     }
     return worst;
@@ -89,42 +90,45 @@ static double largest_difference(const double *x, const double *scaled_text, int
 
 /* Largest difference of the bodies' poses and velocities, in metres: that of a unit vector times 1
  * m, that of a velocity times 10 ms. */
-static double compare_bodies(const struct run *plain, const struct run *scaled_text,
-                             const struct scaling *by)
+static double compare_bodies(const struct run *unscaled_run, const struct run *scaled_counterpart,
+                             const struct unit_scaling *by)
 {
     double worst = 0.0;
-    for (int i = 0; i < tact_world_body_count(plain->world); i++) {
-        const struct tact_body *x = tact_world_body(plain->world, i),
-                               *y = tact_world_body(scaled_text->world, i);
-        worst = fmax(worst, largest_difference(x->pose.position, y->pose.position, 3, by->length));
-        worst = fmax(worst, largest_difference(x->pose.quat_wxyz, y->pose.quat_wxyz, 4, 0.0));
+    for (int i = 0; i < tact_world_body_count(unscaled_run->world); i++) {
+        const struct tact_body *x = tact_world_body(unscaled_run->world, i),
+                               *y = tact_world_body(scaled_counterpart->world, i);
+        worst = fmax(worst,
+                     largest_scaled_difference(x->pose.position, y->pose.position, 3, by->length));
         worst =
-            fmax(worst, 0.01 * largest_difference(x->twist, y->twist, 3, by->length - by->time));
-        worst = fmax(worst, 0.01 * largest_difference(x->twist + 3, y->twist + 3, 3, -by->time));
+            fmax(worst, largest_scaled_difference(x->pose.quat_wxyz, y->pose.quat_wxyz, 4, 0.0));
+        worst = fmax(
+            worst, 0.01 * largest_scaled_difference(x->twist, y->twist, 3, by->length - by->time));
+        worst =
+            fmax(worst, 0.01 * largest_scaled_difference(x->twist + 3, y->twist + 3, 3, -by->time));
     }
     return worst;
 }
 
 /* Largest difference in some ticks, and the number of ticks with a contact. */
-static double compare_motion(const char *text, const char *directory, const struct scaling *by,
-                             int ticks, int *runs_with_contact)
+static double compare_motion(const char *text, const char *directory, const struct unit_scaling *by,
+                             int ticks, int *run_count_with_contact)
 {
-    static const struct scaling unscaled_units = {0, 0, 0};
-    struct run plain, scaled_text;
+    static const struct unit_scaling unscaled_units = {0, 0, 0};
+    struct run unscaled_run, scaled_counterpart;
     double worst = 0.0;
-    open_scaled_session(&plain, text, directory, &unscaled_units);
-    open_scaled_session(&scaled_text, text, directory, by);
+    open_scaled_session(&unscaled_run, text, directory, &unscaled_units);
+    open_scaled_session(&scaled_counterpart, text, directory, by);
     for (int tick = 0; tick < ticks; tick++) {
         struct tact_session_status status[2];
-        tact_session_step(plain.session, 0, &status[0]);
-        tact_session_step(scaled_text.session, 0, &status[1]);
+        tact_session_step(unscaled_run.session, 0, &status[0]);
+        tact_session_step(scaled_counterpart.session, 0, &status[1]);
         assert_false(status[0].faults || status[1].faults);
         assert_int_equal(status[0].contacts, status[1].contacts);
-        *runs_with_contact += status[0].contacts > 0;
-        worst = fmax(worst, compare_bodies(&plain, &scaled_text, by));
+        *run_count_with_contact += status[0].contacts > 0;
+        worst = fmax(worst, compare_bodies(&unscaled_run, &scaled_counterpart, by));
     }
-    close_scaled_session(&plain);
-    close_scaled_session(&scaled_text);
+    close_scaled_session(&unscaled_run);
+    close_scaled_session(&scaled_counterpart);
     return worst;
 }
 
@@ -145,8 +149,8 @@ static void scenes_move_alike_in_other_units(void **unused)
     const int each = is_long_campaign() ? 1 : IS_SANITIZER_BUILD ? 24 : 8, ticks = 60;
     const int first = (int)(campaign_seed_offset() % (unsigned)each);
     double worst[sizeof units / sizeof *units] = {0.0};
-    int runs_with_contact = 0, scenes = 0, wrong = 0;
-    const struct edit no_edits[] = {{0}};
+    int run_count_with_contact = 0, scenes = 0, differing_scene_count = 0;
+    const struct edit empty_edits[] = {{0}};
     glob_t found;
     assert_int_equal(glob(TACT_SOURCE_DIR "/examples/scenes/*.yaml", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -154,25 +158,25 @@ static void scenes_move_alike_in_other_units(void **unused)
         if (is_scene_left_out(path) || (int)i % each != first) {
             continue;
         }
-        char *text = load_scene_text_with_edits(strrchr(path, '/') + 1, no_edits);
+        char *text = load_scene_text_with_edits(strrchr(path, '/') + 1, empty_edits);
         for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
             const double difference = compare_motion(text, TACT_SOURCE_DIR "/examples/scenes",
-                                                     &units[k].by, ticks, &runs_with_contact);
-            const bool is_rounded = units[k].bound > 0.0 && strstr(path, solved_to_tolerance);
-            if (!(difference <= (is_rounded ? bound_to_tolerance : units[k].bound))) {
+                                                     &units[k].by, ticks, &run_count_with_contact);
+            const bool is_peg_scene = units[k].bound > 0.0 && strstr(path, peg_scene_ending);
+            if (!(difference <= (is_peg_scene ? difference_bound_of_peg_scene : units[k].bound))) {
                 print_message("%s: 2^(%g, %g, %g) of length, mass and time: %.2g m\n", path,
                               units[k].by.length, units[k].by.mass, units[k].by.time, difference);
-                wrong++;
+                differing_scene_count++;
             }
-            worst[k] = fmax(worst[k], is_rounded ? 0.0 : difference);
+            worst[k] = fmax(worst[k], is_peg_scene ? 0.0 : difference);
         }
         free(text);
         scenes++;
     }
     globfree(&found);
     print_message("%d scenes: %.2g and %.2g m with other lengths\n", scenes, worst[2], worst[3]);
-    assert_int_equal(wrong, 0);
-    assert_true(scenes > 0 && (runs_with_contact > 0 || each > 1));
+    assert_int_equal(differing_scene_count, 0);
+    assert_true(scenes > 0 && (run_count_with_contact > 0 || each > 1));
 }
 
 int main(void)

@@ -54,8 +54,8 @@ static const char text[] =
     "inputs: [{from: arm.f, to: hand.tip, what: force}%s]\n"
     "outputs: [{from: hand.tip, to: arm.v, what: rate, limit: 1, rate: 1e4}]\n";
 
-static void write_text(const struct admittance_press *p, const char *joint, const char *input,
-                       char out[4096])
+static void write_admittance_scene(const struct admittance_press *p, const char *joint,
+                                   const char *input, char out[4096])
 {
     tact_number_print(out, 4096, text, p->wall, p->mass, joint_damping, joint, folder, p->step,
                       p->stiffness, p->damping, p->device, input);
@@ -75,7 +75,7 @@ static uint64_t simulate_press(const struct admittance_press *p, double **values
     options.record = path;
     options.replace = 1;
     options.ticks = (uint64_t)(p->seconds / period + 0.5);
-    write_text(p, "", "", scene);
+    write_admittance_scene(p, "", "", scene);
     run_session_of_scene_text(scene, &options, &report);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     const long input = tact_log_field(log, "arm_input", NULL);
@@ -152,9 +152,9 @@ static double work_of_hand(const struct admittance_press *p, const double *value
         const double *v = values + k * COLUMNS;
         const double moved = v[X] - v[X - COLUMNS];
         const double end = p->step * fmin(1.0, fmax(0.0, ((double)k * period - 0.3) / 0.3));
-        const double damper = p->damping * (end - before - moved) / period;
-        const double first = p->stiffness * (before - v[X - COLUMNS]) + damper;
-        work += 0.5 * (first + p->stiffness * (end - v[X]) + damper) * moved;
+        const double joint_damper_force = p->damping * (end - before - moved) / period;
+        const double first = p->stiffness * (before - v[X - COLUMNS]) + joint_damper_force;
+        work += 0.5 * (first + p->stiffness * (end - v[X]) + joint_damper_force) * moved;
         before = end;
     }
     return work;
@@ -192,7 +192,7 @@ static void admittance_port_absorbs_the_work_of_the_hand(void **state)
 
 /* Growth of the sampled loop over 2500 ticks: the device moves at the speed v[k -
  * delay] within tick k, and the force of the next one is -K x - B v. */
-static double sampled_loop_growth(double mass, double stiffness, double damping, int delay)
+static double growth_of_sampled_loop(double mass, double stiffness, double damping, int delay)
 {
     double x = 1e-3, v = 0.0, queue[8] = {0.0}, force = 0.0, early = 0.0, late = 0.0;
     for (int k = 0; k < 4000; k++) {
@@ -220,22 +220,22 @@ static void least_admittance_mass_is_that_of_the_sampled_loop(void **state)
         char device[64];
         while (high / low > 1.0005) {
             const double middle = sqrt(low * high);
-            *(sampled_loop_growth(middle, 1000.0, 40.0, delay) > 1.0 ? &low : &high) = middle;
+            *(growth_of_sampled_loop(middle, 1000.0, 40.0, delay) > 1.0 ? &low : &high) = middle;
         }
         if (delay == 0) {
             const double exact = period * (40.0 - joint_damping) / 2.0 + 250e-6;
             assert_true(fabs(high / exact - 1.0) < 2e-3);
         }
         tact_number_print(device, sizeof device, "control: rate, force_delay: %g", delay * period);
-        for (int above = 0; above < 2; above++) {
+        for (int is_above_least_mass = 0; is_above_least_mass < 2; is_above_least_mass++) {
             const struct admittance_press p = {
-                (above ? 1.05 : 0.95) * high, 1000.0, 40.0, 1.0, 1e-3, device, 2.0};
+                (is_above_least_mass ? 1.05 : 0.95) * high, 1000.0, 40.0, 1.0, 1e-3, device, 2.0};
             double *values;
             const uint64_t ticks = simulate_press(&p, &values);
             const double left = sent_rms_speed(values, ticks - 500, ticks);
             print_message("%d ticks late, %.4f kg of %.4f: %.1e m/s left\n", delay, p.mass, high,
                           left);
-            assert_true(above ? left < 1e-6 : left > 0.01);
+            assert_true(is_above_least_mass ? left < 1e-6 : left > 0.01);
             free(values);
         }
     }
@@ -271,12 +271,13 @@ static void lost_admittance_device_stands_still(void **state)
 static void servo_twin_moves_exactly(void **state)
 {
     (void)state;
-    static const double stops[] = {-0.1, 0.05};
+    static const double stop_positions[] = {-0.1, 0.05};
     const struct tact_device_setting settings[] = {
-        SETTING("axes", "x"),        SETTING("forces", "v"),      SETTING("control", "rate"),
-        SETTING("lag", "0.02"),      SETTING("speed_limit", "1"), NUMBERS("stops", 1, 2, stops),
-        SETTING("sensed", "f"),      SETTING("push", "1.26"),     SETTING("sensed_step", "0.5"),
-        SETTING("force_delay", "0"),
+        SETTING("axes", "x"),          SETTING("forces", "v"),
+        SETTING("control", "rate"),    SETTING("lag", "0.02"),
+        SETTING("speed_limit", "1"),   NUMBERS("stops", 1, 2, stop_positions),
+        SETTING("sensed", "f"),        SETTING("push", "1.26"),
+        SETTING("sensed_step", "0.5"), SETTING("force_delay", "0"),
     };
     for (int position = 0; position < 2; position++) {
         struct device_config c;
@@ -380,7 +381,7 @@ static int open_stale_device(const struct tact_device_config *config, struct tac
     return 0;
 }
 
-static void store_message(void *user, enum tact_message_level level, const char *message)
+static void store_last_message(void *user, enum tact_message_level level, const char *message)
 {
     (void)level;
     snprintf(user, 256, "%s", message);
@@ -395,14 +396,14 @@ static char *run_joint_with_stale_device(int has_stale_intervals, const char *pa
                                                  NULL};
     static const struct tact_device_type *const types[] = {&type};
     const struct admittance_press p = {0.1, 1.0, 1.0, 1.0, 1.0, "control: rate", 1.0};
-    char scene[4096], changed[5000];
+    char scene[4096], changed_scene[5000];
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
     struct tact_scene *loaded;
     struct tact_session *session;
-    write_text(&p, "", "", scene);
+    write_admittance_scene(&p, "", "", scene);
     const char *devices = strstr(scene, "devices:");
-    snprintf(changed, sizeof changed, "%.*sdevices: [{name: arm, type: stale}]\n%s",
+    snprintf(changed_scene, sizeof changed_scene, "%.*sdevices: [{name: arm, type: stale}]\n%s",
              (int)(devices - scene), scene, strstr(scene, "inputs:"));
     options.types = types;
     options.type_count = 1;
@@ -410,10 +411,10 @@ static char *run_joint_with_stale_device(int has_stale_intervals, const char *pa
     options.ticks = 1000;
     options.record = path;
     options.replace = 1;
-    options.messages = (struct tact_messages){store_message, message};
+    options.messages = (struct tact_messages){store_last_message, message};
     memset(&stale_device, 0, sizeof stale_device);
     stale_device.has_stale_intervals = has_stale_intervals;
-    open_session_of_scene_text(changed, &options, &loaded, &session);
+    open_session_of_scene_text(changed_scene, &options, &loaded, &session);
     assert_int_equal(tact_session_run(session, &report), 0);
     assert_int_equal(tact_session_port_count(session), 1);
     const struct tact_session_port port = tact_session_port(session, 0);
@@ -494,8 +495,8 @@ static void bad_admittance_settings_are_refused(void **state)
         char scene[4096];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        write_text(&p, is_case_without_damping ? "" : bad[i].joint,
-                   is_case_without_damping ? "" : bad[i].input, scene);
+        write_admittance_scene(&p, is_case_without_damping ? "" : bad[i].joint,
+                               is_case_without_damping ? "" : bad[i].input, scene);
         if (is_case_without_damping) {
             memcpy(strstr(scene, "damping: 2"), "damping: 0", 10);
         }

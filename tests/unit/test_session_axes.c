@@ -144,7 +144,7 @@ static double energy_gained_in_turn(const double k[3], const double quat[4], con
         tact_quat_from_rotvec(&probe.in[W], turn);
         step_session(session, 1);
         const struct tact_hand_state s = tact_hand_state(tact_world_hand(session->world, 0));
-        energy = turn_energy(k, axes, s.target + 3, s.q + 3) +
+        energy = attitude_spring_energy(k, axes, s.target + 3, s.q + 3) +
                  0.5 * inertia * tact_v3_dot(s.v + 3, s.v + 3);
         *most = fmax(*most, energy);
     }

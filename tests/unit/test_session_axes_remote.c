@@ -109,8 +109,8 @@ struct coupled_base {
     const char *mode, *numbers;
 };
 
-static void open_base(const struct coupled_base *b, const char *record, struct tact_scene **scene,
-                      struct tact_session **session)
+static void open_session_of_base(const struct coupled_base *b, const char *record,
+                                 struct tact_scene **scene, struct tact_session **session)
 {
     static const struct tact_device_type *const types[] = {&probe_type,
                                                            &simulated_site_device_type};
@@ -157,7 +157,7 @@ static void multiply_along_axes(double out[3], const struct coupled_base *b, con
     tact_m3_mul_v3(out, b->a, along);
 }
 
-static struct tact_hand_state state_of_base(struct tact_session *session)
+static struct tact_hand_state hand_state_of_base(struct tact_session *session)
 {
     return tact_hand_state(tact_world_hand(tact_session_world(session), 0));
 }
@@ -172,25 +172,26 @@ static void force_of_the_other_site_displaces_along_all_axes(void **state)
         struct coupled_base b;
         struct tact_scene *scene;
         struct tact_session *session;
-        double way[3], felt[AXES], off = 0.0, off_felt = 0.0;
+        double way[3], felt_wrench[AXES], off = 0.0, off_felt = 0.0;
         make_random_base(&b, "position_force", "damping: 20");
-        open_base(&b, NULL, &scene, &session);
+        open_session_of_base(&b, NULL, &scene, &session);
         for (int i = 0; i < AXES; i++) {
             received_force[i] = uniform(-1.0, 1.0) * (i < 3 ? 5.0 : 0.2);
         }
         step_session(session, TICKS);
-        const double *q = state_of_base(session).q, at_rest[3] = {0.0};
-        double base_gradient[3], target_gradient[3];
+        const double *q = hand_state_of_base(session).q, zero_attitude[3] = {0.0};
+        double energy_gradient_by_base[3], energy_gradient_by_target[3];
         multiply_along_axes(way, &b, b.k, received_force, 1);
-        tact_m3_tmul_v3(felt, b.a, received_force);
-        turn_energy_gradient(base_gradient, target_gradient, b.k + 3, b.a, at_rest, q + 3);
-        tact_m3_tmul_v3(felt + 3, b.a, target_gradient);
+        tact_m3_tmul_v3(felt_wrench, b.a, received_force);
+        attitude_spring_gradients(energy_gradient_by_base, energy_gradient_by_target, b.k + 3, b.a,
+                                  zero_attitude, q + 3);
+        tact_m3_tmul_v3(felt_wrench + 3, b.a, energy_gradient_by_target);
         for (int i = 0; i < 3; i++) {
             off = fmax(off, fabs(q[i] + way[i]));
-            off = fmax(off, fabs(base_gradient[i] + received_force[3 + i]));
+            off = fmax(off, fabs(energy_gradient_by_base[i] + received_force[3 + i]));
         }
         for (int i = 0; i < AXES; i++) {
-            off_felt = fmax(off_felt, fabs(probe.out[i] + felt[i]));
+            off_felt = fmax(off_felt, fabs(probe.out[i] + felt_wrench[i]));
         }
         print_message(
             "%.1f mm and %.3f rad away, off by %.1e m or N m; feels %.3f N, off by %.1e\n",
@@ -213,7 +214,7 @@ static void forces_balance_in_steady_motion(void **state)
         struct tact_session *session;
         double u[3], w[3], along[3], spring[3], damper[3], error[3], rate[3], off = 0.0;
         make_random_base(&b, "position_position", "stiffness: 700, damping: 15");
-        open_base(&b, NULL, &scene, &session);
+        open_session_of_base(&b, NULL, &scene, &session);
         for (int i = 0; i < 3; i++) {
             u[i] = uniform(-0.05, 0.05);
             w[i] = uniform(-0.05, 0.05);
@@ -226,20 +227,20 @@ static void forces_balance_in_steady_motion(void **state)
             }
             step_session(session, 1);
         }
-        const struct tact_hand_state base = state_of_base(session);
+        const struct tact_hand_state base = hand_state_of_base(session);
         for (int i = 0; i < 3; i++) {
             error[i] = u[i] * TICKS * period - base.q[i];
             rate[i] = u[i] - base.v[i];
         }
         multiply_along_axes(spring, &b, b.k, error, 0);
         multiply_along_axes(damper, &b, b.d, rate, 0);
-        double felt[3];
-        tact_m3_mul_v3(felt, b.a, probe.out);
+        double felt_wrench[3];
+        tact_m3_mul_v3(felt_wrench, b.a, probe.out);
         for (int i = 0; i < 3; i++) {
             const double tie = tie_stiffness * (w[i] * TICKS * period - base.q[i]) +
                                tie_damping * (w[i] - base.v[i]);
             off = fmax(off, fabs(spring[i] + damper[i] + tie));
-            off = fmax(off, fabs(felt[i] + spring[i] + damper[i]));
+            off = fmax(off, fabs(felt_wrench[i] + spring[i] + damper[i]));
         }
         print_message("%.2f N, dampers %.3f N: out of balance by %.1e N\n", tact_v3_norm(spring),
                       tact_v3_norm(damper), off);
@@ -255,7 +256,7 @@ static void record_tied_base_motion(const struct coupled_base *b, const char *re
 {
     struct tact_scene *scene;
     struct tact_session *session;
-    open_base(b, record, &scene, &session);
+    open_session_of_base(b, record, &scene, &session);
     for (int tick = 0; tick < 1000; tick++) {
         const double t = tick * period;
         for (int i = 0; i < 3; i++) {
@@ -266,7 +267,7 @@ static void record_tied_base_motion(const struct coupled_base *b, const char *re
             received_force[3 + i] = 0.05 * cos((7.0 - i) * t);
         }
         step_session(session, 1);
-        memcpy(q[tick], state_of_base(session).q, sizeof *q);
+        memcpy(q[tick], hand_state_of_base(session).q, sizeof *q);
     }
     end_session(session, scene);
 }
@@ -276,13 +277,13 @@ static void record_tied_base_motion(const struct coupled_base *b, const char *re
 static void nearly_equal_axes_move_as_equal_ones(void **state)
 {
     (void)state;
-    static const char *const ties[][2] = {{"position_position", "stiffness: 700, damping: 15"},
-                                          {"position_force", "damping: 15"}};
+    static const char *const tie_settings[][2] = {
+        {"position_position", "stiffness: 700, damping: 15"}, {"position_force", "damping: 15"}};
     static double equal_stiffness_motion[1000][AXES], nearly_equal_stiffness_motion[1000][AXES];
     for (int tie = 0; tie < 2; tie++) {
         struct coupled_base b;
         double off = 0.0, most = 0.0;
-        make_random_base(&b, ties[tie][0], ties[tie][1]);
+        make_random_base(&b, tie_settings[tie][0], tie_settings[tie][1]);
         for (int i = 0; i < AXES; i++) {
             b.k[i] = i < 3 ? 1000.0 : 1.0;
             b.d[i] = i < 3 ? 10.0 : 0.02;
@@ -300,7 +301,7 @@ static void nearly_equal_axes_move_as_equal_ones(void **state)
                 most = fmax(most, fabs(equal_stiffness_motion[k][i]));
             }
         }
-        print_message("%s: %.1e m or rad apart of %.2f\n", ties[tie][0], off, most);
+        print_message("%s: %.1e m or rad apart of %.2f\n", tie_settings[tie][0], off, most);
         assert_true(most > 0.3 && off < 1e-9);
     }
 }

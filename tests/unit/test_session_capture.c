@@ -115,7 +115,7 @@ static double *read_records_of_log(const char *path, struct tact_log **log, size
 }
 
 /* Index of a device's channel in the record, by its name. */
-static size_t channel_index(const struct tact_device *device, const char *name)
+static size_t device_channel_index(const struct tact_device *device, const char *name)
 {
     for (int i = 0; i < device->info.input_count; i++) {
         if (!strcmp(device->info.input[i].name, name)) {
@@ -129,25 +129,27 @@ static size_t channel_index(const struct tact_device *device, const char *name)
 static void played_event_recording_gives_the_same_bits(void **state)
 {
     (void)state;
-    char live_log[64], again[64], other[64], match[128], play[128];
+    char live_log_path[64], replayed_log[64], other[64], match[128], play[128];
     struct tact_log *live_and_played_logs[3];
     double *values[3];
     size_t size[3];
-    snprintf(live_log, sizeof live_log, "%s/live.mcap", folder);
-    snprintf(again, sizeof again, "%s/again.mcap", folder);
+    snprintf(live_log_path, sizeof live_log_path, "%s/live.mcap", folder);
+    snprintf(replayed_log, sizeof replayed_log, "%s/again.mcap", folder);
     snprintf(other, sizeof other, "%s/other.mcap", folder);
     snprintf(match, sizeof match, "match: X-Box #");
     for (int i = 0; i < 2; i++) { /* the second run replaces the device recording of the first */
-        run_pad_scene(match, 1, live_log);
+        run_pad_scene(match, 1, live_log_path);
     }
-    const size_t rz = channel_index(&inner, "abs_rz"), x = channel_index(&inner, "abs_x");
-    const size_t y = channel_index(&inner, "abs_y"), south = channel_index(&inner, "btn_south");
+    const size_t rz = device_channel_index(&inner, "abs_rz"),
+                 x = device_channel_index(&inner, "abs_x");
+    const size_t y = device_channel_index(&inner, "abs_y"),
+                 south = device_channel_index(&inner, "btn_south");
     snprintf(play, sizeof play, "recording: %s/pad.evemu #", folder);
-    run_pad_scene(play, 0, again);
+    run_pad_scene(play, 0, replayed_log);
     snprintf(play, sizeof play,
              "recording: %s/pad.evemu\n      deadzone: 0.3\n      inverted: abs_x #", folder);
     run_pad_scene(play, 0, other);
-    const char *paths[] = {live_log, again, other};
+    const char *paths[] = {live_log_path, replayed_log, other};
     for (int i = 0; i < 3; i++) {
         values[i] = read_records_of_log(paths[i], &live_and_played_logs[i], &size[i]);
         assert_int_equal(size[i], size[0]);
@@ -164,11 +166,11 @@ static void played_event_recording_gives_the_same_bits(void **state)
         assert_memory_equal(a, b, timing * sizeof *a);
         assert_true(c[0] == a[0] && c[south] == a[south]);
         /* a dead zone of 0.3, then 0 to 1 over the rest; x inverted */
-        const double raw_y_axis = a[0] != TACT_DEVICE_OK || a[y] == 0.0 ? NAN
-                                  : tick < 700                          ? 9000
-                                                                        : 12000;
-        if (isfinite(raw_y_axis) && tick < PULLED) {
-            double wanted = fmax(0.0, (raw_y_axis - 0.3 * 32767.0) / (0.7 * 32767.0));
+        const double raw_y_axis_value = a[0] != TACT_DEVICE_OK || a[y] == 0.0 ? NAN
+                                        : tick < 700                          ? 9000
+                                                                              : 12000;
+        if (isfinite(raw_y_axis_value) && tick < PULLED) {
+            double wanted = fmax(0.0, (raw_y_axis_value - 0.3 * 32767.0) / (0.7 * 32767.0));
             assert_true(fabs(c[y] + wanted) < 1e-4);
         }
         assert_true(c[x] == -a[x] || a[x] == 0.0);

@@ -17,8 +17,8 @@
 #include "support/random.h"
 #include "support/replays.h"
 
-#define GRAVITY 9.81 /* [m/s^2] */
-#define PERIOD 1e-3  /* [s] */
+#define GRAVITY 9.81     /* [m/s^2] */
+#define TICK_PERIOD 1e-3 /* [s] */
 
 /* A rigid box over a soft floor. */
 static const char box_over_floor[] =
@@ -57,7 +57,7 @@ static double energy_of_first_body(struct tact_session *session)
 {
     const struct tact_body *body = tact_world_body(tact_session_world(session), 0);
     return tact_body_energy(body) +
-           body->mass * GRAVITY * (body->pose.position[2] - 0.5 * PERIOD * body->twist[2]);
+           body->mass * GRAVITY * (body->pose.position[2] - 0.5 * TICK_PERIOD * body->twist[2]);
 }
 
 /* Largest energy of the first body in a run, over that at its start. */
@@ -69,43 +69,43 @@ static double highest_energy_ratio(const char *text, struct tact_session_report 
     open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     const double start = energy_of_first_body(session);
-    double highest = 0.0;
+    double largest_energy_ratio = 0.0;
     for (int i = 0; i < 500; i++) {
         assert_int_equal(tact_session_step(session, 0, NULL), 0);
-        highest = fmax(highest, energy_of_first_body(session) / start);
+        largest_energy_ratio = fmax(largest_energy_ratio, energy_of_first_body(session) / start);
     }
     assert_int_equal(tact_session_end(session, report), 0);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    return highest;
+    return largest_energy_ratio;
 }
 
 static void carried_contacts_of_falling_boxes_add_no_energy(void **state)
 {
     static const int ages[] = {2, 4, 10, 20};
     (void)state;
-    const int trials = is_quick_sanitizer_run() ? 4 : 12;
+    const int trial_count = is_quick_sanitizer_run() ? 4 : 12;
     for (double modulus = 1e4; modulus < 2e9; modulus *= 10.0) {
         struct box_scene scene = {
             .source = "thread", .modulus = modulus, .height = 0.06, .spin = 20.0};
-        uint64_t carried = 0;
-        double highest = 0.0;
-        for (int i = 0; i < trials; i++) {
+        uint64_t carried_contact_count = 0;
+        double largest_energy_ratio = 0.0;
+        for (int i = 0; i < trial_count; i++) {
             struct tact_session_report report;
             char text[2048];
             random_unit_quaternion(scene.quat_wxyz);
             scene.max_age = ages[i % 4];
             scene.friction = i / 4 % 2 ? 0.5 : 0.0;
             print_box_scene(text, sizeof text, &scene);
-            highest = fmax(highest, highest_energy_ratio(text, &report));
+            largest_energy_ratio = fmax(largest_energy_ratio, highest_energy_ratio(text, &report));
             assert_int_equal(report.faults, 0);
             assert_true(report.age_max == (uint32_t)scene.max_age || !report.source_pairs);
-            carried += report.source_pairs;
+            carried_contact_count += report.source_pairs;
         }
         print_message("modulus %g: at most %.9f of the start's energy, %llu carried\n", modulus,
-                      highest, (unsigned long long)carried);
-        assert_true(highest <= 1.0 + 1e-6);
-        assert_true(carried > (uint64_t)trials);
+                      largest_energy_ratio, (unsigned long long)carried_contact_count);
+        assert_true(largest_energy_ratio <= 1.0 + 1e-6);
+        assert_true(carried_contact_count > (uint64_t)trial_count);
     }
 }
 
@@ -128,7 +128,7 @@ static double error_of_carried_wrench(struct tact_world *world, int pair, const 
     const struct tact_pose start = body->pose;
     struct pair_measurement then, now;
     struct tact_pair_query query;
-    struct tact_patch carried;
+    struct tact_patch carried_contact_count;
     struct tact_pair_piece piece[TACT_PIECES];
     double turn[3], q[4], w[2][6], e = 0.0;
     int counts[TACT_SOLVE_COUNTS], a, b;
@@ -136,16 +136,20 @@ static double error_of_carried_wrench(struct tact_world *world, int pair, const 
     tact_world_begin(world);
     tact_world_make_field_query(world, pair, &query);
     const struct tact_pose *poses = tact_world_shape_poses(world);
-    tact_field_measure_at(&query, (const struct tact_pose[]){poses[a], poses[b]}, workspace, &then);
+    tact_field_measure_pair_at_poses(&query, (const struct tact_pose[]){poses[a], poses[b]},
+                                     workspace, &then);
     tact_v3_axpy(body->pose.position, size, twist);
     tact_v3_scale(turn, twist + 3, size);
     tact_quat_from_rotvec(q, turn);
     tact_quat_mul(body->pose.quat_wxyz, q, start.quat_wxyz);
     tact_world_refresh(world);
     tact_world_begin(world);
-    tact_field_measure_at(&query, (const struct tact_pose[]){poses[a], poses[b]}, workspace, &now);
-    assert_int_equal(tact_carry_measurement(world, a, b, &then, counts, &carried, piece), 0);
-    wrench_in_world(&carried, w[0]);
+    tact_field_measure_pair_at_poses(&query, (const struct tact_pose[]){poses[a], poses[b]},
+                                     workspace, &now);
+    assert_int_equal(
+        tact_carry_measurement_to_poses(world, a, b, &then, counts, &carried_contact_count, piece),
+        0);
+    wrench_in_world(&carried_contact_count, w[0]);
     wrench_in_world(&now.patch, w[1]);
     for (int i = 0; i < 6; i++) {
         double scale = i < 3 ? 1.0 : 50.0;
@@ -192,15 +196,17 @@ static void results_of_the_same_tick_have_the_same_bits(void **state)
     (void)state;
     struct run_options o = {
         .scene = "fingertips.yaml", .seconds = 0.5, .clock = TACT_LOOP_FREE, .source = "thread"};
-    struct run_result by_thread, by_host;
-    run_scene(&o, &by_thread);
+    struct run_result result_by_thread, result_by_host;
+    run_scene(&o, &result_by_thread);
     o.source = "host";
-    run_scene(&o, &by_host);
-    assert_int_equal(by_thread.report.age_max, 1);
-    assert_true(by_thread.report.source_pairs >= 2000);
-    assert_int_equal(by_host.report.source_pairs, 0);
-    assert_memory_equal(by_thread.position, by_host.position, sizeof by_host.position);
-    assert_memory_equal(by_thread.quat_wxyz, by_host.quat_wxyz, sizeof by_host.quat_wxyz);
+    run_scene(&o, &result_by_host);
+    assert_int_equal(result_by_thread.report.age_max, 1);
+    assert_true(result_by_thread.report.source_pairs >= 2000);
+    assert_int_equal(result_by_host.report.source_pairs, 0);
+    assert_memory_equal(result_by_thread.position, result_by_host.position,
+                        sizeof result_by_host.position);
+    assert_memory_equal(result_by_thread.quat_wxyz, result_by_host.quat_wxyz,
+                        sizeof result_by_host.quat_wxyz);
 }
 
 /* Contacts of four ticks ago hold a ruler whose torsion is 3 % below that of its patches, and not
@@ -214,18 +220,18 @@ static void carried_pinch_holds_up_to_its_torsion(void **state)
     char *text = load_scene_text_with_edits("fingertips.yaml", edits);
     struct tact_session_report report;
     struct tact_pose at[2];
-    double fall[2];
+    double fallen_distances[2];
     for (int body = 0; body < 2; body++) {
         run_scene_text_to_pose(text, body, &report, &at[body]);
-        fall[body] = -at[body].position[2];
+        fallen_distances[body] = -at[body].position[2];
     }
     free(text);
-    print_message("held %.1e m, turning %.1e m; %llu carried, age %u\n", fall[0], fall[1],
-                  (unsigned long long)report.source_pairs, report.age_max);
+    print_message("held %.1e m, turning %.1e m; %llu carried, age %u\n", fallen_distances[0],
+                  fallen_distances[1], (unsigned long long)report.source_pairs, report.age_max);
     assert_int_equal(report.age_max, 4);
     assert_true(report.source_pairs > 7000);
-    assert_true(fabs(fall[0]) < 1e-10);
-    assert_true(fall[1] > 1e-2);
+    assert_true(fabs(fallen_distances[0]) < 1e-10);
+    assert_true(fallen_distances[1] > 1e-2);
 }
 
 /* Steps a session until its first pair touches. Returns the number of ticks. */
@@ -274,7 +280,7 @@ static void no_carried_contact_begins_late(void **state)
 }
 
 /* Soft and rigid bodies that slide, roll and press; one contact has several patches. */
-static const char soft_things[] =
+static const char soft_shapes_scene[] =
     "name: soft\nduration: %g\nrecorder: {pressure_rate: 100}\nmoments: {%s}\n"
     "materials:\n"
     "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01}}\n"
@@ -301,7 +307,8 @@ static void carried_sessions_replay_from_any_tick(void **state)
     (void)state;
     const int ticks = is_quick_sanitizer_run() ? 90 : 240;
     char text[4096];
-    tact_number_print(text, sizeof text, soft_things, 1e-3 * ticks, "source: thread, max_age: 3");
+    tact_number_print(text, sizeof text, soft_shapes_scene, 1e-3 * ticks,
+                      "source: thread, max_age: 3");
     const struct tact_session_report report = check_replays_of_scene(text, ticks, 37, 1);
     print_message("%llu of age %u, %llu in the tick, %llu pressure maps\n",
                   (unsigned long long)report.source_pairs, report.age_max,
@@ -322,7 +329,7 @@ static uint64_t count_thread_contacts_in_real_time(const char *text)
     struct tact_session_options options = {.clock = TACT_LOOP_REAL};
     struct tact_replay_options how = tact_replay_options_default();
     struct tact_session_report report;
-    struct tact_replay_report replayed;
+    struct tact_replay_report replay_report;
     struct tact_error err = {.line = 0};
     char folder[] = "/tmp/tact-carried-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
@@ -333,8 +340,8 @@ static uint64_t count_thread_contacts_in_real_time(const char *text)
                   (unsigned long long)report.source_pairs, report.age, report.age_max,
                   (unsigned long long)report.host_pairs);
     for (how.from = 0; how.from < 200; how.from += 101) {
-        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-        assert_true(replayed.differing == 0 && replayed.ticks > 0);
+        assert_int_equal(tact_replay_run_with(path, &how, &replay_report, &err), 0);
+        assert_true(replay_report.differing == 0 && replay_report.ticks > 0);
     }
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(folder), 0);
@@ -351,13 +358,13 @@ static void real_time_sessions_with_a_thread_replay(void **state)
     enum { MAX_RUNS = 10 };
     (void)state;
     for (int i = 0; i < 2; i++) {
-        uint64_t thread_contacts = 0;
+        uint64_t thread_contact_count = 0;
         char text[4096];
-        tact_number_print(text, sizeof text, soft_things, 0.4, sources[i]);
-        for (int run = 0; run < MAX_RUNS && !thread_contacts; run++) {
-            thread_contacts = count_thread_contacts_in_real_time(text);
+        tact_number_print(text, sizeof text, soft_shapes_scene, 0.4, sources[i]);
+        for (int run = 0; run < MAX_RUNS && !thread_contact_count; run++) {
+            thread_contact_count = count_thread_contacts_in_real_time(text);
         }
-        assert_true(thread_contacts > 0);
+        assert_true(thread_contact_count > 0);
     }
 }
 
@@ -370,7 +377,7 @@ static void pairs_of_fields_have_their_cost(void **state)
     struct tact_session *session;
     struct tact_scene *scene;
     char text[4096];
-    tact_number_print(text, sizeof text, soft_things, 0.1, "source: host");
+    tact_number_print(text, sizeof text, soft_shapes_scene, 0.1, "source: host");
     open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_run(session, &report), 0);
     uint64_t ticks = 0;

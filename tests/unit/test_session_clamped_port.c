@@ -39,21 +39,22 @@ static const char text[] =
     "inputs: [{from: stick.x, to: hand.tip%s}]\n"
     "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9}]\n";
 
-struct course {
-    double energy, least;        /* of force times motion [J] */
-    double in_log, least_in_log; /* as the log states them [J] */
-    double beyond_damper; /* the most that the port generated beyond what its force can store by
-                             the energy bound, and the device's damping has dissipated [J] */
-    double farthest;      /* [m] */
+struct port_energy_result {
+    double energy, least;                      /* of force times motion [J] */
+    double energy_in_log, least_energy_in_log; /* as the log states them [J] */
+    double
+        largest_energy_beyond_damper; /* the most that the port generated beyond what its force can
+                          store by the energy bound, and the device's damping has dissipated [J] */
+    double farthest_pressed_position; /* [m] */
 };
 
-static struct course record_course(const char *device, const char *clamp)
+static struct port_energy_result measure_port_energy(const char *device, const char *clamp_setting)
 {
     char scene[4096], path[64];
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     snprintf(path, sizeof path, "%s/press.mcap", press_folder);
-    snprintf(scene, sizeof scene, text, device, press_folder, clamp);
+    snprintf(scene, sizeof scene, text, device, press_folder, clamp_setting);
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
     options.record = path;
@@ -61,21 +62,23 @@ static struct course record_course(const char *device, const char *clamp)
     options.ticks = TICKS;
     run_session_of_scene_text(scene, &options, &report);
     struct press_log t = read_press_log(path, 1);
-    const double damping = 1.0, bound_stiffness = damping / (0.5 * PRESS_PERIOD);
-    struct course out = {.energy = 0.0};
-    double dissipated = 0.0;
+    const double damping = 1.0, bound_stiffness = damping / (0.5 * PRESS_TICK_PERIOD);
+    struct port_energy_result out = {.energy = 0.0};
+    double dissipated_energy = 0.0;
     for (uint64_t k = 1; k < t.ticks; k++) {
         const double moved = logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X),
                      force = logged_press_value(&t, k, FORCE);
         out.energy -= logged_press_value(&t, k - 1, FORCE) * moved;
-        dissipated += damping / PRESS_PERIOD * moved * moved;
+        dissipated_energy += damping / PRESS_TICK_PERIOD * moved * moved;
         out.least = fmin(out.least, out.energy);
-        out.beyond_damper = fmax(out.beyond_damper,
-                                 force * force / (2.0 * bound_stiffness) - out.energy - dissipated);
-        out.farthest = fmax(out.farthest, logged_press_value(&t, k, X));
+        out.largest_energy_beyond_damper =
+            fmax(out.largest_energy_beyond_damper,
+                 force * force / (2.0 * bound_stiffness) - out.energy - dissipated_energy);
+        out.farthest_pressed_position =
+            fmax(out.farthest_pressed_position, logged_press_value(&t, k, X));
     }
-    out.in_log = logged_press_value(&t, t.ticks - 1, ENERGY);
-    out.least_in_log = logged_press_value(&t, t.ticks - 1, LEAST);
+    out.energy_in_log = logged_press_value(&t, t.ticks - 1, ENERGY);
+    out.least_energy_in_log = logged_press_value(&t, t.ticks - 1, LEAST);
     free(t.values);
     check_replays_of_log(path, TICKS, 311, 1);
     return out;
@@ -92,19 +95,23 @@ static void motion_beyond_the_clamp_counts(void **state)
                                                     "1.1,0.1\n1.4,-0.03\n2,-0.03\n"),
                      0);
     for (int i = 0; i < 3; i++) {
-        const struct course free_course = record_course(devices[i], ""),
-                            wide = record_course(devices[i], ", lower: -1, upper: 1"),
-                            clamped = record_course(devices[i], ", lower: -0.01, upper: 0.02");
-        print_message("\"%s\": absorbed %.6f mJ, at its least %.6f; clamped %.6f, %.6f, in the log "
-                      "off by %.1e, %.1e J, %.1e J beyond the damper's\n",
-                      devices[i], 1e3 * free_course.energy, 1e3 * free_course.least,
-                      1e3 * clamped.energy, 1e3 * clamped.least, clamped.in_log - clamped.energy,
-                      clamped.least_in_log - clamped.least, clamped.beyond_damper);
-        assert_true(clamped.farthest > 0.09 && clamped.least < -0.01);
-        assert_true(fabs(clamped.in_log - clamped.energy) < 1e-14);
-        assert_true(fabs(clamped.least_in_log - clamped.least) < 1e-14);
-        assert_true(i < 2 || clamped.beyond_damper < 1e-12);
-        assert_true(wide.in_log == free_course.in_log && wide.energy == free_course.energy);
+        const struct port_energy_result result_without_clamp = measure_port_energy(devices[i], ""),
+                                        wide = measure_port_energy(devices[i],
+                                                                   ", lower: -1, upper: 1"),
+                                        clamped = measure_port_energy(
+                                            devices[i], ", lower: -0.01, upper: 0.02");
+        print_message(
+            "\"%s\": absorbed %.6f mJ, at its least %.6f; clamped %.6f, %.6f, in the log "
+            "off by %.1e, %.1e J, %.1e J beyond the damper's\n",
+            devices[i], 1e3 * result_without_clamp.energy, 1e3 * result_without_clamp.least,
+            1e3 * clamped.energy, 1e3 * clamped.least, clamped.energy_in_log - clamped.energy,
+            clamped.least_energy_in_log - clamped.least, clamped.largest_energy_beyond_damper);
+        assert_true(clamped.farthest_pressed_position > 0.09 && clamped.least < -0.01);
+        assert_true(fabs(clamped.energy_in_log - clamped.energy) < 1e-14);
+        assert_true(fabs(clamped.least_energy_in_log - clamped.least) < 1e-14);
+        assert_true(i < 2 || clamped.largest_energy_beyond_damper < 1e-12);
+        assert_true(wide.energy_in_log == result_without_clamp.energy_in_log &&
+                    wide.energy == result_without_clamp.energy);
     }
 }
 

@@ -48,7 +48,7 @@
     "        shapes: [{type: box, size: [0.09, 0.02, 0.02], position: [0.03, 0, 0], material: "    \
     "skin}]\n"
 
-static void store_message(void *user, enum tact_message_level level, const char *text)
+static void store_last_message(void *user, enum tact_message_level level, const char *text)
 {
     char *all = user;
     if (level == TACT_MESSAGE_WARNING && strlen(all) + strlen(text) < 1000) {
@@ -63,7 +63,7 @@ static struct tact_session_options free_wheeling_options(char *messages)
     options.types = tact_devices_builtin(&count);
     options.type_count = count;
     options.clock = TACT_LOOP_FREE;
-    options.messages = (struct tact_messages){store_message, messages};
+    options.messages = (struct tact_messages){store_last_message, messages};
     return options;
 }
 

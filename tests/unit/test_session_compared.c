@@ -18,21 +18,21 @@
 
 enum { TICKS = 6, CHANGED = 3 };
 
-static const struct tact_messages silent = {NULL, NULL};
-static char original_log[512], changed_log[528];
+static const struct tact_messages no_messages = {NULL, NULL};
+static char original_log_path[512], changed_log_path[528];
 
 static int record_original_log(void **state)
 {
     (void)state;
     struct run_result r;
-    snprintf(original_log, sizeof original_log, "%s/compared_%d.mcap", TACT_BINARY_DIR,
+    snprintf(original_log_path, sizeof original_log_path, "%s/compared_%d.mcap", TACT_BINARY_DIR,
              (int)getpid());
-    snprintf(changed_log, sizeof changed_log, "%s.changed", original_log);
+    snprintf(changed_log_path, sizeof changed_log_path, "%s.changed", original_log_path);
     const struct run_options o = {.scene = "wheel_twin.yaml",
                                   .seconds = TICKS * 1e-3,
                                   .clock = TACT_LOOP_FREE,
                                   .source = "host",
-                                  .record = original_log};
+                                  .record = original_log_path};
     run_scene(&o, &r);
     return 0;
 }
@@ -40,8 +40,8 @@ static int record_original_log(void **state)
 static int remove_compared_logs(void **state)
 {
     (void)state;
-    unlink(changed_log);
-    return unlink(original_log);
+    unlink(changed_log_path);
+    return unlink(original_log_path);
 }
 
 /* Copies the log and applies `change` to the value at `offset` in tick CHANGED. */
@@ -49,7 +49,7 @@ static void copy_log_with_changed_value(uint32_t offset, void (*change)(double *
 {
     struct tact_log *log;
     struct tact_recorder *out = NULL;
-    assert_int_equal(tact_log_open(original_log, &log, NULL), 0);
+    assert_int_equal(tact_log_open(original_log_path, &log, NULL), 0);
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct tact_recorder_options options = tact_recorder_options_default();
     options.replace = 1;
@@ -58,8 +58,9 @@ static void copy_log_with_changed_value(uint32_t offset, void (*change)(double *
     struct tact_recorder_content content = recorder_content_of_log_copy(&log_rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
-    unlink(changed_log);
-    assert_int_equal(tact_recorder_open(changed_log, &options, &content, silent, &out, NULL), 0);
+    unlink(changed_log_path);
+    assert_int_equal(
+        tact_recorder_open(changed_log_path, &options, &content, no_messages, &out, NULL), 0);
     while (tact_log_next(log, r) > 0) {
         if (r->tick == CHANGED) {
             change(&r->values[offset]);
@@ -90,7 +91,7 @@ static void expect_first_difference(const struct tact_field *field, uint32_t ele
 {
     struct tact_replay_report report;
     struct tact_error err = {0};
-    if (tact_replay_run(changed_log, silent, &report, &err)) {
+    if (tact_replay_run(changed_log_path, no_messages, &report, &err)) {
         fail_msg("%s", err.text);
     }
     if (!report.differing || report.first_tick != CHANGED ||
@@ -114,7 +115,7 @@ static void log_comparison_finds_any_changed_bit(void **state)
     (void)state;
     struct tact_log *log;
     uint64_t fields = 0, inputs = 0;
-    assert_int_equal(tact_log_open(original_log, &log, NULL), 0);
+    assert_int_equal(tact_log_open(original_log_path, &log, NULL), 0);
     const struct tact_layout *layout = tact_log_layout(log);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *field = &layout->fields[i];
@@ -143,12 +144,12 @@ static void log_comparison_counts_every_value(void **state)
     struct tact_log *log;
     struct tact_replay_report report;
     uint64_t values = 0;
-    assert_int_equal(tact_log_open(original_log, &log, NULL), 0);
+    assert_int_equal(tact_log_open(original_log_path, &log, NULL), 0);
     const struct tact_layout *layout = tact_log_layout(log);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         values += layout->fields[i].kind == TACT_FIELD_TIMING ? 0 : layout->fields[i].count;
     }
-    assert_int_equal(tact_replay_run(original_log, silent, &report, NULL), 0);
+    assert_int_equal(tact_replay_run(original_log_path, no_messages, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS);
     assert_int_equal(report.differing, 0);
     assert_int_equal(report.values, TICKS * values);

@@ -28,11 +28,11 @@ static double largest_force_error_against_recursion(const struct press_log *t, d
 {
     double p = 0.0, u = 0.0, worst = 0.0, before = logged_press_value(t, 0, X);
     for (uint64_t i = 0; i < t->ticks; i++) {
-        const double x = logged_press_value(t, i, X), rate = (x - before) / PRESS_PERIOD;
-        u = (PRESS_TOOL_MASS * u + PRESS_PERIOD * (k * (x - p) + d * rate)) /
-            (PRESS_TOOL_MASS + PRESS_PERIOD * (d + PRESS_PERIOD * k));
-        u = fmin(u, (PRESS_WALL_POSITION - p) / PRESS_PERIOD);
-        p += PRESS_PERIOD * u;
+        const double x = logged_press_value(t, i, X), rate = (x - before) / PRESS_TICK_PERIOD;
+        u = (PRESS_TOOL_MASS * u + PRESS_TICK_PERIOD * (k * (x - p) + d * rate)) /
+            (PRESS_TOOL_MASS + PRESS_TICK_PERIOD * (d + PRESS_TICK_PERIOD * k));
+        u = fmin(u, (PRESS_WALL_POSITION - p) / PRESS_TICK_PERIOD);
+        p += PRESS_TICK_PERIOD * u;
         before = x;
         const double force = -(k * (x - p) + d * (rate - u));
         worst = i > 200 ? fmax(worst, fabs(force - logged_press_value(t, i, FORCE))) : worst;
@@ -58,26 +58,27 @@ static void coupled_hand_feels_only_the_wall(void **state)
             energy -= logged_press_value(&t, i - 1, FORCE) * moved;
             step = fmax(step, fabs(logged_press_value(&t, i, FORCE) -
                                    logged_press_value(&t, i - 1, FORCE)));
-            speed = fmax(speed, fabs(moved) / PRESS_PERIOD);
+            speed = fmax(speed, fabs(moved) / PRESS_TICK_PERIOD);
         }
-        const double wrong = largest_force_error_against_recursion(&t, k, d),
+        const double largest_relative_force_error = largest_force_error_against_recursion(&t, k, d),
                      lag = logged_press_value(&t, 150, X) - logged_press_value(&t, 150, TOOL);
         p.drive = "%s";
-        struct press_log track_with_ground = simulate_coupled_press(&p);
-        const double lag_of_target = logged_press_value(&track_with_ground, 150, X) -
-                                     logged_press_value(&track_with_ground, 150, TOOL);
+        struct press_log log_of_drive_damped_on_base = simulate_coupled_press(&p);
+        const double lag_of_drive_damped_on_base =
+            logged_press_value(&log_of_drive_damped_on_base, 150, X) -
+            logged_press_value(&log_of_drive_damped_on_base, 150, TOOL);
         print_message("K %g, D %g: force off by %.1e N, lag %.1e m (damped against the base %.1e), "
                       "step %.3f of %.3f N, absorbed %.6f mJ\n",
-                      k, d, wrong, lag, lag_of_target, step, (PRESS_PERIOD * k + d) * speed,
-                      energy * 1e3);
+                      k, d, largest_relative_force_error, lag, lag_of_drive_damped_on_base, step,
+                      (PRESS_TICK_PERIOD * k + d) * speed, energy * 1e3);
         /* relative error of the force, as the contact yields by some 1e-9 m */
-        assert_true(wrong < 1e-5);
-        assert_true(fabs(lag) < 2e-5 && lag_of_target > 10.0 * fabs(lag));
-        assert_true(step <= (PRESS_PERIOD * k + d) * speed);
+        assert_true(largest_relative_force_error < 1e-5);
+        assert_true(fabs(lag) < 2e-5 && lag_of_drive_damped_on_base > 10.0 * fabs(lag));
+        assert_true(step <= (PRESS_TICK_PERIOD * k + d) * speed);
         assert_true(fabs(energy - logged_press_value(&t, t.ticks - 1, ENERGY)) < 1e-15);
         assert_true(energy > 0.0 && logged_press_value(&t, t.ticks - 1, LEAST) > -1e-6);
         free(t.values);
-        free(track_with_ground.values);
+        free(log_of_drive_damped_on_base.values);
     }
 }
 
@@ -100,46 +101,47 @@ static void mesh_wall_is_felt_two_ticks_late(void **state)
         const double k = coupling_gains[g][0], d = coupling_gains[g][1];
         const struct press_scenario p = {pressing_hands[0], "coupling: {%s}", k, d, NULL, 0.5,
                                          PRESS_TOOL_MASS,   "press.csv"};
-        char scene[4096], changed[4300], path[64];
+        char scene[4096], changed_scene[4300], path[64];
         struct tact_session_report report;
         struct tact_session_options options = tact_session_options_default();
         write_press_scene(&p, scene);
         const char *model = strstr(scene, features), *at = strstr(scene, box);
         assert_true(model && at > model);
-        snprintf(changed, sizeof changed, "%.*s%s%.*s%s%s", (int)(model - scene), scene, overlap,
-                 (int)(at - model - (long)sizeof features + 1), model + sizeof features - 1, mesh,
-                 at + sizeof box - 1);
+        snprintf(changed_scene, sizeof changed_scene, "%.*s%s%.*s%s%s", (int)(model - scene), scene,
+                 overlap, (int)(at - model - (long)sizeof features + 1),
+                 model + sizeof features - 1, mesh, at + sizeof box - 1);
         snprintf(path, sizeof path, "%s/press.mcap", press_folder);
         options.types = tact_devices_builtin(&options.type_count);
         options.clock = TACT_LOOP_FREE;
         options.record = path;
         options.replace = 1;
         options.ticks = 500;
-        run_session_of_scene_text(changed, &options, &report);
+        run_session_of_scene_text(changed_scene, &options, &report);
         struct press_log t = read_press_log(path, 1);
-        uint64_t touch = 1;
-        while (touch < t.ticks && logged_press_value(&t, touch, TOOL) <= PRESS_WALL_POSITION) {
-            touch++;
+        uint64_t touch_tick = 1;
+        while (touch_tick < t.ticks &&
+               logged_press_value(&t, touch_tick, TOOL) <= PRESS_WALL_POSITION) {
+            touch_tick++;
         }
-        assert_true(touch + 3 < t.ticks);
-        const double depth = logged_press_value(&t, touch, TOOL) - PRESS_WALL_POSITION;
+        assert_true(touch_tick + 3 < t.ticks);
+        const double depth = logged_press_value(&t, touch_tick, TOOL) - PRESS_WALL_POSITION;
         double steps[3], speed = 0.0;
         for (uint64_t i = 0; i < 3; i++) {
-            steps[i] = logged_press_value(&t, touch + i - 1, FORCE) -
-                       logged_press_value(&t, touch + i, FORCE);
-            speed = fmax(speed, logged_press_value(&t, touch + i, X) -
-                                    logged_press_value(&t, touch + i - 1, X));
+            steps[i] = logged_press_value(&t, touch_tick + i - 1, FORCE) -
+                       logged_press_value(&t, touch_tick + i, FORCE);
+            speed = fmax(speed, logged_press_value(&t, touch_tick + i, X) -
+                                    logged_press_value(&t, touch_tick + i - 1, X));
         }
-        speed /= PRESS_PERIOD;
+        speed /= PRESS_TICK_PERIOD;
         print_message("K %g, D %g: %.2f v T deep, steps of %.3f, %.3f, %.3f N of %.3f; tool at "
                       "%.1f, %.1f, %.1f um\n",
-                      k, d, depth / (speed * PRESS_PERIOD), steps[0], steps[1], steps[2],
-                      (PRESS_PERIOD * k + d) * speed, depth * 1e6,
-                      (logged_press_value(&t, touch + 1, TOOL) - PRESS_WALL_POSITION) * 1e6,
-                      (logged_press_value(&t, touch + 2, TOOL) - PRESS_WALL_POSITION) * 1e6);
-        assert_true(depth < speed * PRESS_PERIOD);
+                      k, d, depth / (speed * PRESS_TICK_PERIOD), steps[0], steps[1], steps[2],
+                      (PRESS_TICK_PERIOD * k + d) * speed, depth * 1e6,
+                      (logged_press_value(&t, touch_tick + 1, TOOL) - PRESS_WALL_POSITION) * 1e6,
+                      (logged_press_value(&t, touch_tick + 2, TOOL) - PRESS_WALL_POSITION) * 1e6);
+        assert_true(depth < speed * PRESS_TICK_PERIOD);
         for (int i = 0; i < 3; i++) {
-            assert_true(steps[i] < (2.0 * PRESS_PERIOD * k + d) * speed);
+            assert_true(steps[i] < (2.0 * PRESS_TICK_PERIOD * k + d) * speed);
         }
         free(t.values);
     }
@@ -173,16 +175,16 @@ static void replugging_a_device_makes_no_force_jump(void **state)
             assert_true(change < 1000.0 * 1e-3);
         }
     }
-    const double away =
+    const double final_target_lag =
         logged_press_value(&t, t.ticks - 1, TARGET) - logged_press_value(&t, t.ticks - 1, X);
     print_message("lost for 0.5 s: target jumps by %.1e m at most, %.1e m from the device at the "
                   "end\n",
-                  force_jump, away);
+                  force_jump, final_target_lag);
     assert_true(force_jump < 3e-4 && force == 0.0);
     assert_true(fabs(logged_press_value(&t, 1499, X) - logged_press_value(&t, 1499, TARGET)) >
                     1e-5 ||
                 force_jump > 0.0);
-    assert_true(fabs(away) < 1e-5);
+    assert_true(fabs(final_target_lag) < 1e-5);
     free(t.values);
     char path[64];
     snprintf(path, sizeof path, "%s/press.mcap", press_folder);
@@ -279,15 +281,15 @@ static void silent_device_loses_its_coupling_force(void **state)
     static const char settings[] = "devices: [{name: stick, type: silent}]\n";
     const struct press_scenario p = {pressing_hands[1], "coupling: {%s}", 500.0, 5.0, NULL, 3.0,
                                      PRESS_TOOL_MASS,   "press.csv"};
-    char scene[4096], changed[5000], path[64];
+    char scene[4096], changed_scene[5000], path[64];
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     double force_jump = 0.0;
     (void)state;
     write_press_scene(&p, scene);
     const char *devices = strstr(scene, "devices:");
-    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(devices - scene), scene, settings,
-             strstr(scene, "inputs:"));
+    snprintf(changed_scene, sizeof changed_scene, "%.*s%s%s", (int)(devices - scene), scene,
+             settings, strstr(scene, "inputs:"));
     snprintf(path, sizeof path, "%s/press.mcap", press_folder);
     options.types = types;
     options.type_count = 1;
@@ -295,7 +297,7 @@ static void silent_device_loses_its_coupling_force(void **state)
     options.ticks = 3000;
     options.record = path;
     options.replace = 1;
-    run_session_of_scene_text(changed, &options, &report);
+    run_session_of_scene_text(changed_scene, &options, &report);
     const double *force = silent_device.force;
     for (int i = 1000; i < 2999; i++) {
         force_jump = fmax(force_jump, fabs(force[i] - force[i - 1]));
@@ -400,16 +402,17 @@ static void coupling_without_an_input_is_refused(void **state)
         "inputs: []\noutputs: []\n",
         "inputs: [{from: stick.x, to: hand.tip}, {from: stick.x, to: hand.tip, what: state}]\n"};
     for (int i = 0; i < 2; i++) {
-        char scene[4096], changed[5000];
+        char scene[4096], changed_scene[5000];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
         const struct press_scenario p = {pressing_hands[0], "coupling: {%s}", 1.0, 1.0, NULL, 1.0,
                                          PRESS_TOOL_MASS,   "press.csv"};
         write_press_scene(&p, scene);
         *strstr(scene, "inputs:") = 0;
-        snprintf(changed, sizeof changed, "%s%s", scene, instead[i]);
-        assert_int_equal(tact_scene_parse(changed, strlen(changed), "bad.yaml", NULL, &out, &err),
-                         -22);
+        snprintf(changed_scene, sizeof changed_scene, "%s%s", scene, instead[i]);
+        assert_int_equal(
+            tact_scene_parse(changed_scene, strlen(changed_scene), "bad.yaml", NULL, &out, &err),
+            -22);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_int_equal(err.line, 15);
         assert_non_null(strstr(err.text, i ? "measures its state" : "no input"));
@@ -420,7 +423,7 @@ static void coupling_without_an_input_is_refused(void **state)
  * device, and one whose force goes nowhere or to a script, is not. */
 static void coupling_of_an_unknown_device_is_named(void **state)
 {
-    static const struct edit remove_device[] = {
+    static const struct edit edits_removing_device[] = {
         {"        device: {mass: 2e-3, damping: 0.01} # kg m^2, N m s/rad\n", ""}, {NULL, NULL}};
     static const struct {
         const char *scene;
@@ -431,10 +434,10 @@ static void coupling_of_an_unknown_device_is_named(void **state)
          "hands[0].links[0].joint.coupling.stiffness: the 400 N m/rad or N/m of hand.finger are "
          "not checked"},
         {"tool.yaml", NULL, NULL},
-        {"tool.yaml", remove_device,
+        {"tool.yaml", edits_removing_device,
          "hands[0].base.turn_coupling.stiffness: the 1 N m/rad or N/m of stylus.base attitude are "
          "not checked"},
-        {"peg_tool.yaml", remove_device,
+        {"peg_tool.yaml", edits_removing_device,
          "hands[0].base.turn_coupling.stiffness: the 2 N m/rad or N/m of peg.base attitude are "
          "not checked"},
         {"mug.yaml", NULL, NULL},
@@ -448,9 +451,9 @@ static void coupling_of_an_unknown_device_is_named(void **state)
                                             .clock = TACT_LOOP_FREE,
                                             .source = "host"};
         run_scene(&options, &result);
-        const char *first = strstr(result.warnings, "are not checked");
-        print_message("%s: %s\n", rows[i].scene, result.warnings);
-        assert_true(rows[i].named ? strstr(result.warnings, rows[i].named) != NULL : !first);
+        const char *first = strstr(result.run_warnings, "are not checked");
+        print_message("%s: %s\n", rows[i].scene, result.run_warnings);
+        assert_true(rows[i].named ? strstr(result.run_warnings, rows[i].named) != NULL : !first);
         assert_true(!first || !strstr(first + 1, "are not checked"));
     }
 }

@@ -22,7 +22,7 @@
 #define DAMAGE_TRIAL_COUNT campaign_trial_count(250, 1000)
 #define MAX_CHUNKS 64
 
-static const struct tact_messages silent = {NULL, NULL};
+static const struct tact_messages no_messages = {NULL, NULL};
 static char whole[512], copy[512];
 static uint8_t *bytes;
 static size_t size;
@@ -38,7 +38,7 @@ static void list_chunk_ends(void)
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record_whole_log, record_in_chunk;
-    struct tact_bytes unpacked = {0};
+    struct tact_bytes unpacked_chunk = {0};
     uint64_t ticks = 0;
 
     assert_int_equal(tact_mcap_reader_open(&file, whole), 0);
@@ -49,9 +49,9 @@ static void list_chunk_ends(void)
             first_record_offset_of_opcode[record_whole_log.opcode] = record_whole_log.at;
         if (record_whole_log.opcode != TACT_MCAP_CHUNK)
             continue;
-        assert_int_equal(tact_mcap_parse_chunk(record_whole_log.content, &unpacked), 0);
-        struct tact_cursor cursor = {unpacked.data, unpacked.size, false};
-        while (tact_mcap_chunk_next(&cursor, &record_in_chunk) == 0) {
+        assert_int_equal(tact_mcap_parse_chunk(record_whole_log.content, &unpacked_chunk), 0);
+        struct tact_cursor chunk_cursor = {unpacked_chunk.data, unpacked_chunk.size, false};
+        while (tact_mcap_chunk_next(&chunk_cursor, &record_in_chunk) == 0) {
             struct tact_mcap_message message;
             if (record_in_chunk.opcode == TACT_MCAP_MESSAGE &&
                 tact_mcap_parse_message(record_in_chunk.content, &message) == 0)
@@ -61,7 +61,7 @@ static void list_chunk_ends(void)
         chunks[chunk_count].end = file.offset;
         chunks[chunk_count++].ticks = ticks;
     }
-    tact_bytes_free(&unpacked);
+    tact_bytes_free(&unpacked_chunk);
     tact_mcap_reader_close(&file);
 }
 
@@ -235,12 +235,12 @@ static void rest_of_a_truncated_log_replays(void **state)
 {
     (void)state;
     uint64_t seed = 13 ^ campaign_seed_offset();
-    const int trials = campaign_trial_count(10, 10);
-    for (int i = 0; i < trials; i++) {
+    const int trial_count = campaign_trial_count(10, 10);
+    for (int i = 0; i < trial_count; i++) {
         struct tact_replay_report report;
         size_t at = chunks[0].end + next_random_of_seed(&seed) % (size - chunks[0].end);
         write_truncated_copy(at);
-        assert_int_equal(tact_replay_run(copy, silent, &report, NULL), 0);
+        assert_int_equal(tact_replay_run(copy, no_messages, &report, NULL), 0);
         assert_int_equal(report.differing, 0);
         assert_int_equal(report.ticks, ticks_before_byte(at));
         assert_false(report.complete);

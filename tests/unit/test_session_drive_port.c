@@ -42,10 +42,11 @@ static double absorbed_energy(const struct press_log *t, double delay, double *l
         const double moved = logged_press_value(t, k, X) - logged_press_value(t, k - 1, X);
         const double first = floor((double)k - 1.0 - delay), /* acts at the start of the tick */
             until = first + 1.0 + delay - ((double)k - 1.0);
-        const double older = first < 0.0 ? 0.0 : logged_press_value(t, (uint64_t)first, FORCE);
-        const double newer =
+        const double older_force =
+            first < 0.0 ? 0.0 : logged_press_value(t, (uint64_t)first, FORCE);
+        const double newer_force =
             first < -1.0 ? 0.0 : logged_press_value(t, (uint64_t)(first + 1.0), FORCE);
-        energy -= moved * (until * older + (1.0 - until) * newer);
+        energy -= moved * (until * older_force + (1.0 - until) * newer_force);
         *least = fmin(*least, energy);
     }
     return energy;
@@ -56,30 +57,30 @@ static double absorbed_energy(const struct press_log *t, double delay, double *l
 static void energy_is_that_of_the_force_that_acts(void **state)
 {
     (void)state;
-    static const double delays[] = {0.0, 0.5, 1.0, 2.3};
-    double at_rest[4];
+    static const double force_delays_ticks[] = {0.0, 0.5, 1.0, 2.3};
+    double final_positions[4];
     for (int i = 0; i < 4; i++) {
         char calibration[128], device[128], path[64];
         double least;
         tact_number_print(calibration, sizeof calibration, "haptic:\n  x: [0.1, 1, %g, 0, 0, 0]\n",
-                          1e-3 * delays[i]);
+                          1e-3 * force_delays_ticks[i]);
         write_file("x.yaml", calibration, path);
         snprintf(device, sizeof device, "    calibration: %s\n", path);
         const struct press_scenario p = {pressing_hands[0], "%s",       2000, 20, device, 1.5,
                                          PRESS_TOOL_MASS,   "press.csv"};
         struct press_log t = simulate_coupled_press(&p);
         assert_int_equal(remove(path), 0);
-        const double energy = absorbed_energy(&t, delays[i], &least);
-        at_rest[i] = logged_press_value(&t, t.ticks - 1, X);
+        const double energy = absorbed_energy(&t, force_delays_ticks[i], &least);
+        final_positions[i] = logged_press_value(&t, t.ticks - 1, X);
         print_message("%g ticks: absorbed %.6f mJ, at its least %.6f; in the log off by %.1e, "
                       "%.1e J\n",
-                      delays[i], 1e3 * energy, 1e3 * least,
+                      force_delays_ticks[i], 1e3 * energy, 1e3 * least,
                       logged_press_value(&t, t.ticks - 1, ENERGY) - energy,
                       logged_press_value(&t, t.ticks - 1, LEAST) - least);
         assert_true(fabs(energy) > 1e-3 && least < -1e-3);
         assert_true(fabs(logged_press_value(&t, t.ticks - 1, ENERGY) - energy) < 1e-14);
         assert_true(fabs(logged_press_value(&t, t.ticks - 1, LEAST) - least) < 1e-14);
-        assert_true(at_rest[i] == at_rest[0]);
+        assert_true(final_positions[i] == final_positions[0]);
         free(t.values);
         snprintf(path, sizeof path, "%s/press.mcap", press_folder);
         check_replays_of_log(path, 1500, 333, 1);
@@ -88,8 +89,8 @@ static void energy_is_that_of_the_force_that_acts(void **state)
 
 enum { WALKER_TICKS = 600, DEVICES = 2 };
 
-struct walker {
-    int is_second;
+struct walking_device {
+    int is_second_walker;
     double x;
 };
 
@@ -97,12 +98,12 @@ struct walker {
 static void read_walker(void *self, uint64_t tick, double t, int64_t now,
                         struct tact_device_input *in)
 {
-    struct walker *w = self;
+    struct walking_device *w = self;
     const double event = uniform(0.0, 1.0);
     (void)tick, (void)t;
     in->stamp_ns = now;
     in->state = event < 0.03 ? TACT_DEVICE_LOST : event < 0.15 ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
-    in->channel[3] = !w->is_second || uniform(0.0, 1.0) < 0.95;
+    in->channel[3] = !w->is_second_walker || uniform(0.0, 1.0) < 0.95;
     if (in->state != TACT_DEVICE_STALE) {
         w->x += uniform(-2e-3, 2e-3);
         in->channel[0] = event > 0.99 ? NAN : w->x;
@@ -122,10 +123,10 @@ static int open_walker(const struct tact_device_config *config, struct tact_devi
                                                write_walker, free};
     static const char *const names[] = {"x", "v", "f", "deadman"}, *const units[] = {"m", "m/s",
                                                                                      "N", "1"};
-    struct walker *w = calloc(1, sizeof *w);
+    struct walking_device *w = calloc(1, sizeof *w);
     (void)err;
     assert_non_null(w);
-    w->is_second = config->name[0] == 'b';
+    w->is_second_walker = config->name[0] == 'b';
     out->self = w;
     out->ops = &ops;
     out->info.input_count = 4;
@@ -154,7 +155,7 @@ static struct tact_session_options options_with_walkers(void)
 }
 
 /* A joint in free space, and its two devices. */
-static const char joint_of_walkers[] =
+static const char walker_joint_yaml[] =
     "name: walkers\n"
     "hands:\n"
     "  - name: hand\n"
@@ -170,7 +171,7 @@ static const char joint_of_walkers[] =
 
 /* Two devices in two hands, one of which moves the joint the other way and twice as far, beyond
  * its clamp, and is sent half of the force, limited, which acts 2.3 ticks late. */
-static const char two_hands[] =
+static const char two_hands_yaml[] =
     "inputs:\n"
     "  - {from: a.x, to: hand.tip, scale: -2, lower: -0.01, upper: 0.01}\n"
     "  - {from: b.x, to: hand.tip, offset: 0.01}\n"
@@ -189,8 +190,8 @@ static void record_two_hands(char path[64])
     struct tact_session_report report;
     write_file("x.yaml", "haptic:\n  x: [0.1, 1, 0.0023, 0, 0, 0]\n", calibration);
     snprintf(key, sizeof key, ", calibration: %s", calibration);
-    snprintf(scene, sizeof scene, joint_of_walkers, key);
-    strcat(scene, two_hands);
+    snprintf(scene, sizeof scene, walker_joint_yaml, key);
+    strcat(scene, two_hands_yaml);
     snprintf(path, 64, "%s/press.mcap", press_folder);
     options.record = path;
     options.replace = 1;
@@ -202,8 +203,9 @@ static void record_two_hands(char path[64])
 /* Energy of each device of two hands out of the log's readings and outputs: the force that acts
  * when the device is read, times the joint's motion by it; none where it is lost or no number.
  * most: the largest magnitude of each. ports: energy and its least in the last record. */
-static void compute_energies(struct tact_log *log, double energy[DEVICES], double least[DEVICES],
-                             double most[DEVICES], double ports[DEVICES][2])
+static void compute_port_energies(struct tact_log *log, double energy[DEVICES],
+                                  double least[DEVICES], double most[DEVICES],
+                                  double ports[DEVICES][2])
 {
     static double force[WALKER_TICKS][DEVICES];
     static const char *const inputs[] = {"a_input", "b_input"}, *const fields[] = {
@@ -219,11 +221,11 @@ static void compute_energies(struct tact_log *log, double energy[DEVICES], doubl
         for (int i = 0; i < DEVICES; i++) {
             const double *in = record->values + tact_log_field(log, inputs[i], NULL);
             const double x = in[0] == TACT_DEVICE_LOST ? NAN : in[2];
-            const double acting = i == 0 ? 0.7 * (k >= 3 ? force[k - 3][i] : 0.0) +
-                                               0.3 * (k >= 4 ? force[k - 4][i] : 0.0)
-                                         : (k >= 1 ? force[k - 1][i] : 0.0);
+            const double acting_force = i == 0 ? 0.7 * (k >= 3 ? force[k - 3][i] : 0.0) +
+                                                     0.3 * (k >= 4 ? force[k - 4][i] : 0.0)
+                                               : (k >= 1 ? force[k - 1][i] : 0.0);
             const double moved = input_scale[i] * (x - last[i]);
-            energy[i] -= isnan(moved) ? 0.0 : acting * moved;
+            energy[i] -= isnan(moved) ? 0.0 : acting_force * moved;
             least[i] = fmin(least[i], energy[i]);
             most[i] = fmax(most[i], fabs(energy[i]));
             last[i] = x;
@@ -244,9 +246,9 @@ static void each_of_two_hands_has_its_energy(void **state)
     struct tact_scene_log view;
     record_two_hands(path);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    compute_energies(log, energy, least, most, ports);
-    const struct tact_messages silent = {NULL, NULL};
-    assert_int_equal(tact_scene_log_open(log, silent, &view, NULL), 0);
+    compute_port_energies(log, energy, least, most, ports);
+    const struct tact_messages no_messages = {NULL, NULL};
+    assert_int_equal(tact_scene_log_open(log, no_messages, &view, NULL), 0);
     assert_int_equal(view.port_count, 2);
     assert_string_equal(view.ports[0].name, "hand.tip a");
     assert_string_equal(view.ports[1].name, "hand.tip b");
@@ -286,7 +288,7 @@ static void reactions_without_a_position_have_no_port(void **state)
         const struct tact_session_options options = options_with_walkers();
         struct tact_scene *scene;
         struct tact_session *session;
-        const int length = snprintf(text, sizeof text, joint_of_walkers, "");
+        const int length = snprintf(text, sizeof text, walker_joint_yaml, "");
         snprintf(text + length, sizeof text - (size_t)length,
                  "inputs: [%s]\noutputs: [{from: hand.tip, %s, limit: 1, rate: 1}]\n",
                  cases[i].input, cases[i].output);
@@ -321,10 +323,10 @@ static void make_layout_before_drive_ports(const struct tact_layout *from, struc
 }
 
 /* Copies a log without contacts as one of results version 61. */
-static void copy_as_log_of_version_61(const char *path, const char *copy)
+static void copy_as_log_of_version_61(const char *path, const char *copied_log_path)
 {
     static const struct tact_log_fact version = {"results_version", "61"};
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     const struct tact_recorder_options options = tact_recorder_options_default();
     struct tact_log *log;
     struct log_rewrite rewrite;
@@ -340,7 +342,8 @@ static void copy_as_log_of_version_61(const char *path, const char *copy)
     content.fact_count = 1;
     content.attachment_count = tact_log_attachment_count(log);
     content.attachments = tact_log_attachment_at(log, 0);
-    assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
+    assert_int_equal(
+        tact_recorder_open(copied_log_path, &options, &content, no_messages, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
         tact_recorder_wait_room(out);
         struct tact_record *slot = tact_recorder_begin(out);
@@ -367,20 +370,20 @@ static void copy_as_log_of_version_61(const char *path, const char *copy)
 static void logs_before_drive_ports_replay(void **state)
 {
     (void)state;
-    char path[64], copy[64];
-    const struct tact_messages silent = {NULL, NULL};
+    char path[64], copied_log_path[64];
+    const struct tact_messages no_messages = {NULL, NULL};
     struct tact_log *log;
     struct tact_scene_log view;
     record_two_hands(path);
-    snprintf(copy, sizeof copy, "%s/before.mcap", press_folder);
-    copy_as_log_of_version_61(path, copy);
-    assert_int_equal(tact_log_open(copy, &log, NULL), 0);
-    assert_int_equal(tact_scene_log_open(log, silent, &view, NULL), 0);
+    snprintf(copied_log_path, sizeof copied_log_path, "%s/before.mcap", press_folder);
+    copy_as_log_of_version_61(path, copied_log_path);
+    assert_int_equal(tact_log_open(copied_log_path, &log, NULL), 0);
+    assert_int_equal(tact_scene_log_open(log, no_messages, &view, NULL), 0);
     assert_int_equal(view.port_count, 0);
     tact_scene_log_close(&view);
     tact_log_close(log);
-    check_replays_of_log(copy, WALKER_TICKS, 83, 1);
-    assert_int_equal(remove(copy), 0);
+    check_replays_of_log(copied_log_path, WALKER_TICKS, 83, 1);
+    assert_int_equal(remove(copied_log_path), 0);
 }
 
 int main(void)

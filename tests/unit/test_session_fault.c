@@ -85,7 +85,7 @@ static int open_observed_device(const struct tact_device_config *config, struct 
     return 0;
 }
 
-static void store_message(void *user, enum tact_message_level level, const char *words)
+static void store_last_message(void *user, enum tact_message_level level, const char *words)
 {
     (void)user;
     if (level == TACT_MESSAGE_ERROR) {
@@ -134,7 +134,7 @@ static void run_session_with_fault(void (*spoil_world)(struct tact_world *),
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = LOG;
-    options.messages.fn = store_message;
+    options.messages.fn = store_last_message;
     remove(LOG);
     open_session_of_scene_text(text, &options, &scene, &session_to_be_spoiled);
     assert_int_equal(tact_session_run(session_to_be_spoiled, report), 0);

@@ -34,7 +34,7 @@ static double stiffness_of_joint(int joint)
     return 0.3 + 0.07 * joint;
 }
 
-static double limit_of_joint(int joint)
+static double torque_limit_of_joint(int joint)
 {
     return joint == 5 ? 0.012 : joint == 8 ? 0.05 : 0.0;
 }
@@ -74,7 +74,8 @@ static void write_glove_scene(char *out, size_t room, const char *glove_settings
             "        mass: 0.01\n        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n"
             "        center_of_mass: [0.015, 0, 0]\n",
             i, is_distal_joint ? "" : "# a finger", is_distal_joint ? proximal_length : 0.0,
-            is_distal_joint ? 0.0 : 0.025 * (i / 2 - 2), limit_of_joint(i), stiffness_of_joint(i));
+            is_distal_joint ? 0.0 : 0.025 * (i / 2 - 2), torque_limit_of_joint(i),
+            stiffness_of_joint(i));
         if (is_distal_joint) {
             used = append_scene_text(
                 out, used, room,
@@ -156,30 +157,32 @@ static void every_joint_of_a_hand_is_felt_with_its_limit(void **state)
 {
     (void)state;
     static struct tick_values values[TICKS];
-    int limited = 0;
+    int limited_tick_count = 0;
     simulate_glove("start: 0", values);
     const struct tick_values *last = &values[TICKS - 1], *before = &values[TICKS - 2];
     for (int i = 0; i < JOINTS; i++) {
-        const int finger = i / 2;
-        const double a = last->q[2 * finger], both = a + last->q[2 * finger + 1];
-        const double arm = distal_length * cos(both) + (i % 2 ? 0.0 : proximal_length * cos(a));
+        const int finger_index = i / 2;
+        const double a = last->q[2 * finger_index],
+                     distal_link_angle = a + last->q[2 * finger_index + 1];
+        const double arm =
+            distal_length * cos(distal_link_angle) + (i % 2 ? 0.0 : proximal_length * cos(a));
         const double spring = stiffness_of_joint(i) * (last->angle[i] - last->q[i]);
-        const double limit = limit_of_joint(i);
-        const int is_limited = limit > 0.0 && spring > limit;
+        const double limit = torque_limit_of_joint(i);
+        const int is_over_torque_limit = limit > 0.0 && spring > limit;
         print_message("joint %d: %.5f N m, spring %.5f%s, by the floor's %.3f N %.5f; felt %.5f; "
                       "%.1e rad/s, least energy %.1e J\n",
-                      i, last->torque[i], spring, is_limited ? ", over its limit" : "",
-                      last->force[finger], arm * last->force[finger], last->sent[i],
+                      i, last->torque[i], spring, is_over_torque_limit ? ", over its limit" : "",
+                      last->force[finger_index], arm * last->force[finger_index], last->sent[i],
                       (last->angle[i] - before->angle[i]) / 1e-3, last->least_energy[i]);
-        limited += is_limited;
-        assert_true(last->force[finger] > 0.1);
-        assert_true(fabs(last->torque[i] - (is_limited ? limit : spring)) < 1e-9);
-        assert_true(fabs(last->torque[i] - arm * last->force[finger]) < 1e-7);
+        limited_tick_count += is_over_torque_limit;
+        assert_true(last->force[finger_index] > 0.1);
+        assert_true(fabs(last->torque[i] - (is_over_torque_limit ? limit : spring)) < 1e-9);
+        assert_true(fabs(last->torque[i] - arm * last->force[finger_index]) < 1e-7);
         assert_true(last->sent[i] == -last->torque[i]);
         assert_true(fabs(last->angle[i] - before->angle[i]) < 1e-10);
         assert_true(last->least_energy[i] > -1e-12);
     }
-    assert_int_equal(limited, 2);
+    assert_int_equal(limited_tick_count, 2);
     check_replays_of_log(log_path, TICKS, 1499, 1);
 }
 

@@ -27,8 +27,8 @@ static void print_grip_scene(char *text, size_t size, double period, double dura
                       "[0, 0, 0, 0], [0.2, 1, 0, 0]", grip);
 }
 
-static const int ruler_links[2] = {1, 3};
-static const double ruler_tips[2][3] = {{0, 0, -0.05}, {0, 0, -0.05}};
+static const int ruler_finger_links[2] = {1, 3};
+static const double ruler_tip_points[2][3] = {{0, 0, -0.05}, {0, 0, -0.05}};
 
 /* Result of a run: the mean force [N] of the contacts on two links, along the line between a point
  * of each, computed from the contacts alone. */
@@ -136,7 +136,7 @@ static void nonfinite_grip_command_moves_nothing(void **state)
     for (int i = 0; i < 3; i++) {
         nonfinite_value = values[i];
         const struct held held =
-            run_grip_with_device_type(text, 1.2, &type, ruler_links, ruler_tips);
+            run_grip_with_device_type(text, 1.2, &type, ruler_finger_links, ruler_tip_points);
         assert_true(held.grip.commanded == 0.0);
         assert_true(fabs(held.contacts - 4.0) < 1e-3 && fabs(held.grip.force - 4.0) < 1e-3);
     }
@@ -147,13 +147,13 @@ static void nonfinite_grip_command_moves_nothing(void **state)
 static void ruler_is_gripped_with_the_commanded_force(void **state)
 {
     (void)state;
-    const double periods[] = {1e-3, 5e-4, 2e-3}, forces[] = {4.0, 16.0};
+    const double tick_periods[] = {1e-3, 5e-4, 2e-3}, grip_forces[] = {4.0, 16.0};
     for (int i = 0; i < 6; i++) {
-        const double force = forces[i / 3], period = periods[i % 3];
+        const double force = grip_forces[i / 3], period = tick_periods[i % 3];
         char text[4096], grip[64];
         tact_number_print(grip, sizeof grip, "scale: %g, speed: 0.5", force);
         print_grip_scene(text, sizeof text, period, 2.0, 0.5, grip);
-        const struct held held = run_grip_session(text, 1.2, ruler_links, ruler_tips);
+        const struct held held = run_grip_session(text, 1.2, ruler_finger_links, ruler_tip_points);
         print_message("%g N commanded, %g s: contacts %.10f N, drives %.10f N\n", force, period,
                       held.contacts, held.grip.force);
         assert_true(held.grip.commanded == force && held.grip.short_ticks == 0);
@@ -171,7 +171,7 @@ static void drive_limit_of_a_grip_is_kept_and_counted(void **state)
     for (char *at = text; (at = strstr(at, "damping: 0.02,")); at++) {
         memcpy(at, "limit:    0.1,", 14);
     }
-    const struct held held = run_grip_session(text, 0.45, ruler_links, ruler_tips);
+    const struct held held = run_grip_session(text, 0.45, ruler_finger_links, ruler_tip_points);
     print_message("%.4f N of %g N, %llu ticks short\n", held.grip.force, held.grip.commanded,
                   (unsigned long long)held.grip.short_ticks);
     assert_true(held.grip.commanded == 4.0 && held.grip.short_ticks > 50);
@@ -184,12 +184,13 @@ static void grip_command_is_clamped_and_ends(void **state)
     (void)state;
     char text[4096];
     print_grip_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: 9, limit: 3, speed: 0.5");
-    const struct held clamped = run_grip_session(text, 0.8, ruler_links, ruler_tips);
+    const struct held clamped = run_grip_session(text, 0.8, ruler_finger_links, ruler_tip_points);
     assert_true(clamped.grip.commanded == 3.0 && fabs(clamped.contacts - 3.0) < 3e-7);
     print_grip_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: -4, offset: 4, speed: 0.5");
-    const struct held ended = run_grip_session(text, 0.6, ruler_links, ruler_tips);
-    assert_true(ended.contacts == 0.0 && ended.grip.commanded == 0.0);
-    assert_true(fabs(ended.grip.force) < 1e-3);
+    const struct held state_at_end =
+        run_grip_session(text, 0.6, ruler_finger_links, ruler_tip_points);
+    assert_true(state_at_end.contacts == 0.0 && state_at_end.grip.commanded == 0.0);
+    assert_true(fabs(state_at_end.grip.force) < 1e-3);
 }
 
 /* The hand of the mug, from an MJCF file, two joints a finger, of which none moves the tip along
@@ -229,7 +230,7 @@ static void command_slow_finger_motion(void *user, const struct tact_session_sta
 static void grip_session_replays_from_any_tick(void **state)
 {
     (void)state;
-    for (int has_controller = 0; has_controller < 2; has_controller++) {
+    for (int has_control_callback = 0; has_control_callback < 2; has_control_callback++) {
         char text[4096], folder[] = "/tmp/tact-grip-XXXXXX", path[64];
         struct tact_session_options options = tact_session_options_default();
         struct tact_session_report report;
@@ -239,7 +240,7 @@ static void grip_session_replays_from_any_tick(void **state)
         options.clock = TACT_LOOP_FREE;
         options.types = tact_devices_builtin(&options.type_count);
         options.record = path;
-        options.control = has_controller ? command_slow_finger_motion : NULL;
+        options.control = has_control_callback ? command_slow_finger_motion : NULL;
         run_session_of_scene_text(text, &options, &report);
         assert_true(report.contacts == 2);
         check_replays_of_log(path, 600, 97, 1);
@@ -272,18 +273,19 @@ static void invalid_grips_are_refused(void **state)
          "grips[1].links",
          "already commanded by grips[0]"},
     };
-    char good[4096];
-    print_grip_scene(good, sizeof good, 1e-3, 2.0, 0.5, "scale: 4");
+    char valid_scene_text[4096];
+    print_grip_scene(valid_scene_text, sizeof valid_scene_text, 1e-3, 2.0, 0.5, "scale: 4");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char changed[8192];
+        char changed_scene[8192];
         struct tact_error err = {.line = 0};
         struct tact_scene *scene = NULL;
-        const char *at = strstr(good, bad[i].edit.from);
+        const char *at = strstr(valid_scene_text, bad[i].edit.from);
         assert_non_null(at);
-        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - good), good, bad[i].edit.to,
-                 at + strlen(bad[i].edit.from));
+        snprintf(changed_scene, sizeof changed_scene, "%.*s%s%s", (int)(at - valid_scene_text),
+                 valid_scene_text, bad[i].edit.to, at + strlen(bad[i].edit.from));
         assert_int_equal(
-            tact_scene_parse(changed, strlen(changed), "grip.yaml", NULL, &scene, &err), -EINVAL);
+            tact_scene_parse(changed_scene, strlen(changed_scene), "grip.yaml", NULL, &scene, &err),
+            -EINVAL);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_string_equal(err.key, bad[i].key);
         assert_non_null(strstr(err.text, bad[i].text));

@@ -38,10 +38,10 @@ static char folder[] = "/tmp/tact_grips_XXXXXX";
 /* How a hand presses. */
 struct hand_press {
     const char *what, *motion_csv;
-    double stiffness, damping; /* stiffness and damping of the coupling: half of what the device
-                                  renders [N/m, N s/m] */
-    double turn_stiffness;     /* the same of its attitude [N m/rad] */
-    int delay;                 /* delay of the device's force, which the coupling knows [ticks] */
+    double stiffness, damping;   /* stiffness and damping of the coupling: half of what the device
+                                    renders [N/m, N s/m] */
+    double rotational_stiffness; /* the same of its attitude [N m/rad] */
+    int delay;                   /* delay of the device's force, which the coupling knows [ticks] */
     double seconds;
     double aim; /* where the hand would be without the wall: displacement along z [m] */
     double (*touch_height)(double x, double y); /* displacement along z at which the tool touches,
@@ -136,13 +136,13 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
     char mass[128], stiffness[128], damping[256], file[128], path[64], name[64], coupling[128],
         turn[128];
     struct run_result result;
-    const double arm = 0.06 * 0.06, total = device_mass + grip->mass;
+    const double arm = 0.06 * 0.06, device_and_hand_mass = device_mass + grip->mass;
     snprintf(name, sizeof name, "%s/way.csv", folder);
     write_hand_motion(name, hand_press->motion_csv);
     snprintf(file, sizeof file, "hand_file: %s", name);
     snprintf(path, sizeof path, "%s/press.mcap", folder);
-    tact_number_print(mass, sizeof mass, "mass: [%g, %g, %g, 2e-3, 2e-3, 2e-3]", total, total,
-                      total);
+    tact_number_print(mass, sizeof mass, "mass: [%g, %g, %g, 2e-3, 2e-3, 2e-3]",
+                      device_and_hand_mass, device_and_hand_mass, device_and_hand_mass);
     tact_number_print(stiffness, sizeof stiffness, "hand_stiffness: [%g, %g, %g, %g, %g, %g]",
                       grip->stiffness, grip->stiffness, grip->stiffness, arm * grip->stiffness,
                       arm * grip->stiffness, arm * grip->stiffness);
@@ -156,7 +156,7 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
     tact_number_print(turn, sizeof turn,
                       "stiffness: %g\n        damping: 0.02\n        device: "
                       "{mass: 2e-3, damping: 0.01, delay: %d.0e-3}",
-                      hand_press->turn_stiffness, hand_press->delay);
+                      hand_press->rotational_stiffness, hand_press->delay);
     struct edit edits[16] = {
         {"mass: [0.3, 0.3, 0.3, 2e-3, 2e-3, 2e-3]", mass},
         {"hand_stiffness: [300, 300, 300, 1, 1, 1]", stiffness},
@@ -236,8 +236,8 @@ static double touch_height_of_stylus(double x, double y)
                                                   .triangles = 98304,
                                                   .seed = 1};
     struct tact_soup soup;
-    const char *wrong;
-    assert_int_equal(tact_soup_generate(&rock_parameters, &soup, &wrong), 0);
+    const char *bad_parameter_name;
+    assert_int_equal(tact_soup_generate(&rock_parameters, &soup, &bad_parameter_name), 0);
     double apart = 0.07, inside = 0.05;
     for (int i = 0; i < 20; i++) {
         const double center[3] = {x, y, 0.5 * (apart + inside)};

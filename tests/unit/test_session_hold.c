@@ -145,13 +145,13 @@ static void hold_and_release_of_the_ruler_are_reported(void **state)
     assert_true(number_in_report(&held, "slip") < 1e-7 && number_in_report(&held, "slips") == 0.0);
     assert_true(fabs(number_in_report(&held, "load_force") - 0.2943) < 1e-6);
     json_decref(held.report);
-    const struct held_ruler_motion run_that_releases =
+    const struct held_ruler_motion run_with_release =
         run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0], [0.4, 1, 0, 0], [0.45, 0, 0, 0]",
                   "scale: 4, speed: 0.5", 0.9);
-    assert_true(number_in_report(&run_that_releases, "touches") == 1.0 &&
-                number_in_report(&run_that_releases, "releases") == 1.0);
-    assert_false(json_boolean_value(json_object_get(run_that_releases.hold, "touching")));
-    json_decref(run_that_releases.report);
+    assert_true(number_in_report(&run_with_release, "touches") == 1.0 &&
+                number_in_report(&run_with_release, "releases") == 1.0);
+    assert_false(json_boolean_value(json_object_get(run_with_release.hold, "touching")));
+    json_decref(run_with_release.report);
 }
 
 /* The number of events of that name in the log, and the tick of the first. */
@@ -187,13 +187,13 @@ static void log_has_the_hold_events_of_the_report(void **state)
     struct tact_scene_log view;
     struct tact_log *log;
     struct tact_error err = {.line = 0};
-    struct tact_replay_report replayed;
+    struct tact_replay_report replay_report;
     struct tact_replay_options options = tact_replay_options_default();
-    uint64_t touch = 0, slip = 0;
+    uint64_t touch_tick = 0, slip = 0;
     assert_int_equal(tact_log_open(LOG, &log, &err), 0);
-    assert_int_equal(count_events(log, "touch", &touch), 1);
+    assert_int_equal(count_events(log, "touch", &touch_tick), 1);
     assert_int_equal(count_events(log, "slip", &slip), 1);
-    assert_true(fabs((double)touch * 1e-3 - event_time(&run, 0, "touch")) < 1e-9);
+    assert_true(fabs((double)touch_tick * 1e-3 - event_time(&run, 0, "touch")) < 1e-9);
     assert_true(fabs((double)slip * 1e-3 - event_time(&run, 1, "slip")) < 1e-9);
     assert_int_equal(tact_scene_log_open(log, (struct tact_messages){0}, &view, &err), 0);
     assert_int_equal(view.hold_count, 1);
@@ -209,12 +209,13 @@ static void log_has_the_hold_events_of_the_report(void **state)
     options.from = 540;
     options.ended = store_hold_at_session_end;
     options.user = &hold_at_session_end;
-    assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
-    assert_true(replayed.ticks == 40 && replayed.values > 0 && replayed.differing == 0);
+    assert_int_equal(tact_replay_run_with(LOG, &options, &replay_report, &err), 0);
+    assert_true(replay_report.ticks == 40 && replay_report.values > 0 &&
+                replay_report.differing == 0);
     assert_true(hold_at_session_end.touching && hold_at_session_end.touches == 0);
     assert_true(hold_at_session_end.slip == number_in_report(&run, "slip"));
-    options.from = (double)touch;
-    assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
+    options.from = (double)touch_tick;
+    assert_int_equal(tact_replay_run_with(LOG, &options, &replay_report, &err), 0);
     assert_true(hold_at_session_end.touching && hold_at_session_end.touches == 1);
     free(r);
     tact_scene_log_close(&view);

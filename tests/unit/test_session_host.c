@@ -143,8 +143,8 @@ static void close_device_without_values(void *self)
     (void)self;
 }
 
-static int open_and_stop(const struct tact_device_config *config, struct tact_device *out,
-                         struct tact_error *err)
+static int open_device_and_stop_session(const struct tact_device_config *config,
+                                        struct tact_device *out, struct tact_error *err)
 {
     static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
                                                read_device_without_values, NULL,
@@ -163,7 +163,7 @@ static void stop_request_ends_the_creation_of_a_session(void **state)
 {
     (void)state;
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "slow", "stops",
-                                                 open_and_stop, NULL};
+                                                 open_device_and_stop_session, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
@@ -220,7 +220,7 @@ static void session_memory_depends_on_near_pairs_only(void **state)
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     struct rusage before, after;
-    double began = cpu_seconds();
+    double session_start_cpu_seconds = cpu_seconds();
     options.ticks = 3;
     options.clock = TACT_LOOP_FREE;
     getrusage(RUSAGE_SELF, &before);
@@ -230,7 +230,7 @@ static void session_memory_depends_on_near_pairs_only(void **state)
     assert_int_equal(tact_session_run(session, &report), 0);
     getrusage(RUSAGE_SELF, &after);
     double used = (double)(after.ru_maxrss - before.ru_maxrss) / 1024;
-    print_message("%.2f s, %.0f MB more\n", cpu_seconds() - began, used);
+    print_message("%.2f s, %.0f MB more\n", cpu_seconds() - session_start_cpu_seconds, used);
     /* memory is not compared under a sanitizer, which keeps freed memory */
     assert_true(used < 200 || IS_SANITIZER_BUILD);
     tact_session_destroy(session);

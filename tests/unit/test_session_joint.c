@@ -165,9 +165,10 @@ static void run_joint_scene(const char *text, const char *wall, char *log)
 }
 
 /* Copies a log without the ticks from `from` to before `to`. */
-static void copy_log_without_ticks(const char *path, uint64_t from, uint64_t to, const char *copy)
+static void copy_log_without_ticks(const char *path, uint64_t from, uint64_t to,
+                                   const char *copied_log_path)
 {
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     struct tact_log *log;
     struct tact_recorder *out = NULL;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
@@ -179,7 +180,8 @@ static void copy_log_without_ticks(const char *path, uint64_t from, uint64_t to,
     struct tact_recorder_content content = recorder_content_of_log_copy(&log_rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
-    assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
+    assert_int_equal(
+        tact_recorder_open(copied_log_path, &options, &content, no_messages, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
         if (record->tick < from || record->tick >= to) {
             assert_int_equal(append_record_to_log_copy(&log_rewrite, record, out), 0);
@@ -194,21 +196,21 @@ static void copy_log_without_ticks(const char *path, uint64_t from, uint64_t to,
 /* Replays a log bit for bit, also where 100 ticks in the middle of a motion are missing. */
 static void expect_identical_replay(const char *log)
 {
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     struct tact_replay_report report;
-    char copy[80];
-    assert_int_equal(tact_replay_run(log, silent, &report, NULL), 0);
+    char copied_log_path[80];
+    assert_int_equal(tact_replay_run(log, no_messages, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS);
     assert_int_equal(report.differing, 0);
-    snprintf(copy, sizeof copy, "%s_cut", log);
-    copy_log_without_ticks(log, 1300, 1400, copy);
-    assert_int_equal(tact_replay_run(copy, silent, &report, NULL), 0);
+    snprintf(copied_log_path, sizeof copied_log_path, "%s_cut", log);
+    copy_log_without_ticks(log, 1300, 1400, copied_log_path);
+    assert_int_equal(tact_replay_run(copied_log_path, no_messages, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS - 101);
     if (report.differing) {
         fail_msg("tick %lu, %s: %.17g, replayed %.17g", (unsigned long)report.first_tick,
                  report.first_field, report.logged, report.replayed);
     }
-    unlink(copy);
+    unlink(copied_log_path);
     unlink(log);
 }
 
@@ -319,10 +321,10 @@ static void haptic_joint_feels_the_reaction(void **unused)
 static void lost_joint_encoder_releases_the_torque(void **unused)
 {
     (void)unused;
-    for (int round = 0; round < 2; round++) {
+    for (int is_stale_trial = 0; is_stale_trial < 2; is_stale_trial++) {
         char log[64];
         memset(&rig, 0, sizeof rig);
-        uint64_t *span = round ? rig.stale_interval : rig.lost;
+        uint64_t *span = is_stale_trial ? rig.stale_interval : rig.lost;
         span[0] = 1960; /* interval while the joint is fast and away from its target */
         span[1] = 2100;
         /* the target equals the link's angle, so that only its speed causes a torque */

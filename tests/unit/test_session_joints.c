@@ -14,9 +14,9 @@
 static void body_falls_along_the_axis_of_its_slider(void **state)
 {
     (void)state;
-    static const double axis_tilts[] = {0.0, 1e-12, 1e-9, 4e-5, 5e-5, 1e-3, 0.5};
+    static const double slider_axis_tilts[] = {0.0, 1e-12, 1e-9, 4e-5, 5e-5, 1e-3, 0.5};
     for (int i = 0; i < 14; i++) {
-        const double tilt = axis_tilts[i / 2], up = i % 2 ? 1.0 : -1.0;
+        const double tilt = slider_axis_tilts[i / 2], up = i % 2 ? 1.0 : -1.0;
         struct tact_session_report report;
         struct tact_pose pose;
         char text[512];

@@ -200,10 +200,10 @@ static void tool_moves_by_rate_beyond_the_workspace_edge(void **state)
     step_session(session, 200);
     const double first = target[1];
     step_session(session, 1000);
-    const double beyond = target[1] - first;
-    print_message("moves by %.6f m in 1 s\n", beyond);
+    const double displacement_by_rate = target[1] - first;
+    print_message("moves by %.6f m in 1 s\n", displacement_by_rate);
     assert_true(first < target_y_at_workspace_edge - 2.0 * 0.025);
-    assert_true(fabs(beyond + 0.05) < 1e-9);
+    assert_true(fabs(displacement_by_rate + 0.05) < 1e-9);
     probe.in[Y] = 0.01 - 0.2;
     step_session(session, 200);
     const double last = target[1];
@@ -374,14 +374,15 @@ static void absurd_base_masses_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct tact_scene *scene;
         struct tact_error err;
-        char out[4096], changed[4096], key[64];
+        char out[4096], changed_scene[4096], key[64];
         write_led_tool_scene(out, "0, 0, 0", "position: [x, y, z]");
         const char *at = strstr(out, bad[i][0]);
         assert_non_null(at);
-        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - out), out, bad[i][1],
+        snprintf(changed_scene, sizeof changed_scene, "%.*s%s%s", (int)(at - out), out, bad[i][1],
                  at + strlen(bad[i][0]));
-        assert_int_equal(tact_scene_parse(changed, strlen(changed), "a.yaml", NULL, &scene, &err),
-                         -EINVAL);
+        assert_int_equal(
+            tact_scene_parse(changed_scene, strlen(changed_scene), "a.yaml", NULL, &scene, &err),
+            -EINVAL);
         print_message("%s:%d: %s: %s\n", err.file, err.line, err.key, err.text);
         snprintf(key, sizeof key, "hands[0].base.%s", bad[i][2]);
         assert_string_equal(err.key, key);

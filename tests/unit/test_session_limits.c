@@ -19,7 +19,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define PERIOD 1e-3 /* [s] */
+#define TICK_PERIOD 1e-3 /* [s] */
 #define RATTLE_SPEED                                                                               \
     2e-3 /* rms speed over half a second from which on a device counts as rattling [m/s] */
 
@@ -53,7 +53,7 @@ struct motion {
     double speed; /* root mean square of the speed in the last half of the second [m/s] */
 };
 
-static struct motion read_motion(const char *path, uint64_t first)
+static struct motion read_motion_of_second(const char *path, uint64_t first)
 {
     struct tact_log *log;
     struct motion out;
@@ -73,7 +73,7 @@ static struct motion read_motion(const char *path, uint64_t first)
     free(record);
     tact_log_close(log);
     out.range = high - low;
-    out.speed = sqrt(sum / 500.0) / PERIOD;
+    out.speed = sqrt(sum / 500.0) / TICK_PERIOD;
     return out;
 }
 
@@ -91,10 +91,10 @@ static void run_pushed_device(double stiffness, int delay, uint64_t ticks,
     options.record = path;
     options.replace = 1;
     options.ticks = ticks;
-    tact_number_print(scene, sizeof scene, text, stiffness, delay * PERIOD);
+    tact_number_print(scene, sizeof scene, text, stiffness, delay * TICK_PERIOD);
     run_session_of_scene_text(scene, &options, &report);
-    *fifth_second_motion = read_motion(path, 4000);
-    *last_second_motion = read_motion(path, ticks - 1000);
+    *fifth_second_motion = read_motion_of_second(path, 4000);
+    *last_second_motion = read_motion_of_second(path, ticks - 1000);
     unlink(path);
 }
 

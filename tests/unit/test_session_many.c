@@ -18,7 +18,7 @@
 
 #define TICKS 60
 
-static const struct tact_messages silent = {NULL, NULL};
+static const struct tact_messages no_messages = {NULL, NULL};
 
 /* A scene of `count` cubes of 20 mm on a floor with gaps between them, or of balls that roll
  * against each other. */
@@ -64,9 +64,9 @@ static long record_scene_of_many_bodies(int count, int are_bodies_balls, const c
     options.ticks = TICKS;
     options.record = path;
     options.replace = 1;
-    double began = cpu_seconds();
+    double session_start_cpu_seconds = cpu_seconds();
     open_session_of_scene_text(text, &options, &scene, &session);
-    *setup_seconds = cpu_seconds() - began;
+    *setup_seconds = cpu_seconds() - session_start_cpu_seconds;
     assert_int_equal(tact_session_run(session, &report), 0);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     tact_session_destroy(session);
@@ -226,7 +226,7 @@ static void near_pairs_of_a_model_with_state_are_recorded(void **unused)
     options.replace = 1;
     run_session_of_scene_text(text, &options, &report);
     assert_string_equal(report.fault.text, "");
-    assert_int_equal(tact_replay_run(path, silent, &replay, &err), 0);
+    assert_int_equal(tact_replay_run(path, no_messages, &replay, &err), 0);
     print_message("rods: %lu ticks, %lu differing\n", (unsigned long)replay.ticks,
                   (unsigned long)replay.differing);
     assert_true(replay.ticks == 5 && replay.differing == 0);
@@ -255,7 +255,7 @@ static void contact_absent_from_the_log_is_reported_in_a_replay(void **unused)
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     options.replace = 1;
-    assert_int_equal(tact_recorder_open(less, &options, &content, silent, &out, &err), 0);
+    assert_int_equal(tact_recorder_open(less, &options, &content, no_messages, &out, &err), 0);
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     while (tact_log_next(log, r) > 0) {
         const struct tact_layout *element = tact_log_element(log);
@@ -272,7 +272,7 @@ static void contact_absent_from_the_log_is_reported_in_a_replay(void **unused)
     free_log_copy_buffers(&log_rewrite);
     tact_log_close(log);
     free(r);
-    assert_int_equal(tact_replay_run(less, silent, &report, &err), 0);
+    assert_int_equal(tact_replay_run(less, no_messages, &report, &err), 0);
     print_message("%lu differing, the first at tick %lu: %s\n", (unsigned long)report.differing,
                   (unsigned long)report.first_tick, report.first_field);
     assert_true(report.differing >= TICKS && report.first_tick == 0);

@@ -70,7 +70,7 @@ static void write_matrix_scene(char out[8192], const double tip[3], const double
     replace_text(out, "friction: 0.5", "friction: 0");
 }
 
-static struct tact_session_options test_options(void)
+static struct tact_session_options matrix_session_options(void)
 {
     static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
     struct tact_session_options options = tact_session_options_default();
@@ -82,7 +82,7 @@ static struct tact_session_options test_options(void)
 
 static struct tact_session *begin_matrix_session(const char *text, struct tact_scene **scene)
 {
-    const struct tact_session_options options = test_options();
+    const struct tact_session_options options = matrix_session_options();
     struct tact_session *session;
     probe = (struct probe){.state = TACT_DEVICE_OK, .in = {[W] = 1.0}, .deadman = 1.0};
     open_session_of_scene_text(text, &options, scene, &session);
@@ -95,11 +95,11 @@ static struct tact_session *begin_matrix_session(const char *text, struct tact_s
 static double find_wrench_imbalance(const struct tact_session *session, const double tip[3],
                                     const double quat[4])
 {
-    const double hand_quat[4] = {0.8, 0.0, 0.0, 0.6};
+    const double hand_attitude_quat[4] = {0.8, 0.0, 0.0, 0.6};
     const struct tact_hand_state s = tact_hand_state(tact_world_hand(session->world, 0));
     double turn[4], all[4], at[3], force[3], torque[3], moment[3];
     tact_quat_from_rotvec(turn, s.q + 3);
-    tact_quat_mul(all, turn, hand_quat);
+    tact_quat_mul(all, turn, hand_attitude_quat);
     tact_quat_rotate(at, all, tip);
     tact_v3_add(at, at, s.q);
     tact_v3_sub(at, at, s.target);
@@ -118,7 +118,7 @@ static double find_wrench_imbalance(const struct tact_session *session, const do
 static void press_with_springs_at_a_point_is_exact(void **state)
 {
     (void)state;
-    const double hand_quat[4] = {0.8, 0.0, 0.0, 0.6}; /* of the scene */
+    const double hand_attitude_quat[4] = {0.8, 0.0, 0.0, 0.6}; /* of the scene */
     for (int trial = 0; trial < 3; trial++) {
         double k[36], d[36], spring[6], damper[6], point[3], tip[3], quat[4], axes[9];
         double normal[3], at[3], arm[3], turn[3], moment[3], flexibility = 0.0, off = 0.0;
@@ -140,7 +140,7 @@ static void press_with_springs_at_a_point_is_exact(void **state)
         spring_matrix_at_point(d, damper, point);
         write_matrix_scene(text, tip, quat, k, d, "");
         double tip_in_world_axes[3];
-        tact_quat_rotate(tip_in_world_axes, hand_quat, tip);
+        tact_quat_rotate(tip_in_world_axes, hand_attitude_quat, tip);
         char wall[128]; /* the wall's face is where the tool's tip is */
         tact_number_print(wall, sizeof wall, "position: [%.17g, 0, 0]",
                           0.06 + tip_in_world_axes[0]);
@@ -285,7 +285,7 @@ static void bad_matrices_are_refused(void **state)
         struct tact_scene *scene = NULL;
         struct tact_session *session = NULL;
         struct tact_error err = {.line = 0};
-        const struct tact_session_options options = test_options();
+        const struct tact_session_options options = matrix_session_options();
         spring_matrix_at_point(k, spring, point);
         spring_matrix_at_point(d, damper, none);
         k[rows[i].at] += rows[i].by;

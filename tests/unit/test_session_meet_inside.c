@@ -125,10 +125,10 @@ static void check_meeting_reports(const char *scene_text, const char *from, cons
     assert_int_equal(count_events(path, "meet_inside", (uint64_t)contacts, event, sizeof event),
                      expected);
     if (expected) {
-        static const char expected_report[] =
+        static const char expected_meeting_report[] =
             "left.tip and right.tip overlap inside ruler, which both press "
             "on: they press on each other there, and less on it";
-        assert_non_null(strstr(message_log, expected_report));
+        assert_non_null(strstr(message_log, expected_meeting_report));
         assert_string_equal(event, "left.tip/right.tip overlap inside ruler");
         assert_true(strstr(json, "\"body\": \"ruler\"") || strstr(json, "\"body\":\"ruler\""));
     }

@@ -81,19 +81,19 @@ static const struct session_remote_state *tie_state_of_site(int site)
  * least energy of both directions [J]. */
 static double press_remote_wall(const char *link, double *least, int ticks)
 {
-    double felt = 0.0, peak = 0.0;
+    double felt_force = 0.0, peak = 0.0;
     open_person_and_robot_sites(find_free_udp_port(), link, 100.0, 1);
     int k = wait_for_both_links();
     for (*least = 0.0; k < ticks; k++) {
         step_both_sessions();
         *least = fmin(*least, fmin(read_link_input(PERSON, "channel_energy"),
                                    read_link_input(ROBOT, "channel_energy")));
-        felt -= k >= ticks - 1000 ? tie_state_of_site(PERSON)->force / 1000.0 : 0.0;
+        felt_force -= k >= ticks - 1000 ? tie_state_of_site(PERSON)->force / 1000.0 : 0.0;
         peak = fmax(peak, fabs(tie_state_of_site(ROBOT)->force));
     }
     print_message("press %.2f N of %.2f, robot's peak %.2f N, round trip %.3f s, one way %.3f s; "
                   "%g lost, %g repeated, %g missing, %g duplicate, %g late; energy %.1e J\n",
-                  felt, series_press_force, peak, read_link_input(PERSON, "round_trip"),
+                  felt_force, series_press_force, peak, read_link_input(PERSON, "round_trip"),
                   read_link_input(PERSON, "one_way"), read_link_input(PERSON, "lost"),
                   read_link_input(PERSON, "repeated"), read_link_input(PERSON, "missing"),
                   read_link_input(PERSON, "duplicate"), read_link_input(PERSON, "late"), *least);
@@ -106,7 +106,7 @@ static double press_remote_wall(const char *link, double *least, int ticks)
     assert_true(read_link_input(PERSON, "one_way") > 0.05 &&
                 read_link_input(PERSON, "one_way") < 0.06);
     close_sessions_of_sites();
-    return felt;
+    return felt_force;
 }
 
 #define POOR_LINK                                                                                  \
@@ -121,9 +121,9 @@ static void press_force_over_a_poor_link_is_that_of_springs(void **state)
     SKIP_UNDER_TSAN();
     double least;
     const int end = 7500;
-    const double passive = press_remote_wall(POOR_LINK, &least, end);
-    assert_true(least >= -1e-12 && passive > 0.85 * series_press_force &&
-                passive < 1.02 * series_press_force);
+    const double press_force_over_poor_link = press_remote_wall(POOR_LINK, &least, end);
+    assert_true(least >= -1e-12 && press_force_over_poor_link > 0.85 * series_press_force &&
+                press_force_over_poor_link < 1.02 * series_press_force);
     const double held = press_remote_wall(POOR_LINK ", hold: 0.01", &least, end);
     assert_true(fabs(held / series_press_force - 1.0) < 0.1);
     for (int i = 0; i < SITES; i++) {
@@ -142,7 +142,7 @@ enum { COUNTERS = sizeof counters / sizeof *counters };
 
 /* What a site consumes and counts within a minute. */
 struct minute_statistics {
-    double increase[COUNTERS]; /* increase of each counter within the last minute */
+    double counter_increase[COUNTERS]; /* increase of each counter within the last minute */
     double counts_a_minute_ago[COUNTERS];
 };
 
@@ -150,7 +150,7 @@ static void record_minute_statistics(int site, struct minute_statistics *minute_
 {
     for (int i = 0; i < COUNTERS; i++) {
         const double now = read_link_input(site, counters[i]);
-        minute_statistics->increase[i] = now - minute_statistics->counts_a_minute_ago[i];
+        minute_statistics->counter_increase[i] = now - minute_statistics->counts_a_minute_ago[i];
         minute_statistics->counts_a_minute_ago[i] = now;
     }
 }
@@ -183,11 +183,13 @@ static void no_memory_or_count_grows_in_an_hour_over_a_poor_link(void **state)
             first[i] = m == 1 ? now[i] : first[i];
             print_message("  fill %.3f s, energy %.2e J, %g lost, %g missing, %g restarts\n",
                           read_link_input(i, "playout_fill"), read_link_input(i, "channel_energy"),
-                          now[i].increase[0], now[i].increase[2], read_link_input(i, "restarts"));
+                          now[i].counter_increase[0], now[i].counter_increase[2],
+                          read_link_input(i, "restarts"));
             assert_true(read_link_input(i, "playout_fill") < 0.1);
             assert_true(read_link_input(i, "least_energy") >= -1e-12);
             for (int c = 0; c < COUNTERS && m > 1; c++) {
-                assert_true(now[i].increase[c] <= 1.5 * first[i].increase[c] + 30.0);
+                assert_true(now[i].counter_increase[c] <=
+                            1.5 * first[i].counter_increase[c] + 30.0);
             }
             assert_int_equal(link_input_of_site(i)->state, TACT_DEVICE_OK);
         }
@@ -200,7 +202,7 @@ static void no_memory_or_count_grows_in_an_hour_over_a_poor_link(void **state)
 static void silent_site_releases_the_tie_of_the_other(void **state)
 {
     (void)state;
-    double after = 0.0;
+    double max_tie_force_when_silent = 0.0;
     open_person_and_robot_sites(find_free_udp_port(), "", 100.0, 0);
     int k = wait_for_both_links();
     for (; k < 3000; k++) {
@@ -209,11 +211,14 @@ static void silent_site_releases_the_tie_of_the_other(void **state)
     const double before = -tie_state_of_site(PERSON)->force;
     for (k = 0; k < 700; k++) {
         assert_int_equal(tact_session_step(sessions[PERSON], 0, NULL), 0);
-        after = k >= 350 ? fmax(after, fabs(tie_state_of_site(PERSON)->force)) : after;
+        max_tie_force_when_silent =
+            k >= 350 ? fmax(max_tie_force_when_silent, fabs(tie_state_of_site(PERSON)->force))
+                     : max_tie_force_when_silent;
         assert_true(k < 505 || link_input_of_site(PERSON)->state == TACT_DEVICE_LOST);
     }
-    print_message("felt %.2f N, at most %.4f N after 0.35 s of silence\n", before, after);
-    assert_true(fabs(before / series_press_force - 1.0) < 0.1 && after < 0.01);
+    print_message("felt %.2f N, at most %.4f N after 0.35 s of silence\n", before,
+                  max_tie_force_when_silent);
+    assert_true(fabs(before / series_press_force - 1.0) < 0.1 && max_tie_force_when_silent < 0.01);
     for (k = 0; k < 700; k++) { /* the robot's site has received no packet either */
         assert_int_equal(tact_session_step(sessions[ROBOT], 0, NULL), 0);
     }
@@ -245,12 +250,13 @@ static void check_press_continues_after_skipped_ticks(const char *link, uint64_t
             largest[i] = fmax(largest[i], fabs(tie_state_of_site(i)->force - before[i]));
         }
     }
-    const double felt = -tie_state_of_site(PERSON)->force;
+    const double felt_force = -tie_state_of_site(PERSON)->force;
     print_message("%llu ticks skipped%s: at most %.3f N in a tick at the person, %.3f N at the "
                   "robot, %g missing, press %.2f N\n",
                   (unsigned long long)skipped_ticks, link, largest[PERSON], largest[ROBOT],
-                  read_link_input(ROBOT, "missing"), felt);
-    assert_true(largest[PERSON] < 0.5 && largest[ROBOT] < 0.5 && felt > 0.9 * series_press_force);
+                  read_link_input(ROBOT, "missing"), felt_force);
+    assert_true(largest[PERSON] < 0.5 && largest[ROBOT] < 0.5 &&
+                felt_force > 0.9 * series_press_force);
     for (int i = 0; i < SITES; i++) {
         assert_true(read_link_input(i, "least_energy") >= -1e-12);
         assert_true((read_link_input(i, "missing") > 0.0) == !skipped_ticks);
@@ -317,18 +323,18 @@ static void check_logged_tie(int site, const char *joint, const struct session_r
 static void ties_of_a_log_are_those_of_the_session(void **state)
 {
     (void)state;
-    struct session_remote_state ties[SITES];
+    struct session_remote_state tie_states[SITES];
     open_person_and_robot_sites(find_free_udp_port(), "", 100.0, 1);
     for (int k = wait_for_both_links(); k < 3000; k++) {
         step_both_sessions();
     }
     for (int i = 0; i < SITES; i++) {
-        ties[i] = *tie_state_of_site(i);
+        tie_states[i] = *tie_state_of_site(i);
     }
     close_sessions_of_sites();
-    assert_true(ties[ROBOT].force > 3.0 && ties[PERSON].force < -3.0);
-    check_logged_tie(PERSON, "arm.tip", &ties[PERSON]);
-    check_logged_tie(ROBOT, "robot.tip", &ties[ROBOT]);
+    assert_true(tie_states[ROBOT].force > 3.0 && tie_states[PERSON].force < -3.0);
+    check_logged_tie(PERSON, "arm.tip", &tie_states[PERSON]);
+    check_logged_tie(ROBOT, "robot.tip", &tie_states[ROBOT]);
 }
 
 /* The person's joint is too fast at 0.6 s, and its clutch is pressed from 0.3 s on: both are named
@@ -395,10 +401,10 @@ static void flood_of_datagrams_is_ignored(void **state)
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     open_person_and_robot_sites(port, "", 100.0, 0);
     wait_for_both_links();
-    const struct tact_network_device *person = sessions[PERSON]->devices[0].device.self;
+    const struct tact_network_device *person_device = sessions[PERSON]->devices[0].device.self;
     for (int k = 0; k < 1000; k++) {
         send_invalid_datagrams(unknown_sender_socket, &to, k < 500 ? 300 : 0);
-        send_invalid_datagrams(person->endpoint.socket, NULL, k < 500 ? 0 : 12);
+        send_invalid_datagrams(person_device->endpoint.socket, NULL, k < 500 ? 0 : 12);
         step_both_sessions();
         assert_int_equal(link_input_of_site(ROBOT)->state, TACT_DEVICE_OK);
         assert_true(k != 499 || read_link_input(ROBOT, "refused") == 0.0);
@@ -412,7 +418,7 @@ static void flood_of_datagrams_is_ignored(void **state)
     close_sessions_of_sites();
 }
 
-static const struct tact_device_type *network_type(void)
+static const struct tact_device_type *network_device_type(void)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
@@ -451,7 +457,7 @@ static void bad_network_tie_settings_are_refused(void **state)
         struct device_config c;
         struct tact_device device = {.ops = NULL};
         device_config_init(&c, bad[i].settings, bad[i].settings[1].key ? 2 : 1);
-        assert_int_equal(network_type()->open(&c.config, &device, &c.err), bad[i].rc);
+        assert_int_equal(network_device_type()->open(&c.config, &device, &c.err), bad[i].rc);
         print_message("%d: %s: %s\n", c.err.line, c.err.key, c.err.text);
         assert_string_equal(c.err.key, bad[i].key);
         assert_non_null(strstr(c.err.text, bad[i].text));

@@ -20,8 +20,8 @@
 #include "support/remote_scenes.h"
 
 enum { PERIOD_NS = 1000000, DATAGRAMS_PER_TICK = 16 };
-static const double joint_limit = 20.0;                      /* of the robot's joint [N] */
-static const double output_limit = 5.0, output_rate = 100.0; /* of either site [N], [N/s] */
+static const double joint_force_limit = 20.0;                      /* of the robot's joint [N] */
+static const double output_force_limit = 5.0, output_rate = 100.0; /* of either site [N], [N/s] */
 
 static void print_person_scene(char *out, size_t size)
 {
@@ -45,7 +45,7 @@ static void print_robot_scene(char *out, size_t size)
                     "0]]}}");
 }
 
-static void open_sites(void)
+static void open_sessions_of_sites(void)
 {
     const int port = find_free_udp_port();
     for (int i = 0; i < SITES; i++) {
@@ -66,7 +66,7 @@ static void open_sites(void)
 
 /* A tick of the peer's end of the link, in place of its session: what it sent last, with this
  * number as wave, position and force, in `count` packets of further ticks. */
-static void send_lies(int peer, int64_t now_ns, double value, int count)
+static void send_extreme_samples(int peer, int64_t now_ns, double value, int count)
 {
     struct session_device *end = &sessions[peer]->devices[0];
     struct tact_network_device *link = end->device.self;
@@ -86,8 +86,8 @@ struct victim {
     /* largest force of the tie, output, and its change in a tick to another value than the 0 of a
      * fault */
     double force, output, output_step;
-    uint64_t datagrams_of_a_tick; /* most that were read */
-    int engaged_ticks;
+    uint64_t most_datagrams_in_a_tick; /* most that were read */
+    int engaged_tick_count;
 };
 
 /* Steps the site `victim` alone, for `ticks`, while its peer lies. */
@@ -100,32 +100,34 @@ static struct victim run_victim(int victim, int ticks, double value, int count)
     struct victim worst = {.force = 0.0};
     for (int k = 0; k < ticks; k++) {
         const double last = *output;
-        const uint64_t received = link->endpoint.counts.received;
+        const uint64_t received_datagram_count = link->endpoint.counts.received_datagram_count;
         now_ns += PERIOD_NS;
-        send_lies(peer, now_ns, k / 50 % 2 ? -value : value, count);
+        send_extreme_samples(peer, now_ns, k / 50 % 2 ? -value : value, count);
         assert_int_equal(tact_session_step(sessions[victim], 0, NULL), 0);
-        const uint64_t read_count = link->endpoint.counts.received - received;
-        worst.datagrams_of_a_tick =
-            read_count > worst.datagrams_of_a_tick ? read_count : worst.datagrams_of_a_tick;
+        const uint64_t read_count =
+            link->endpoint.counts.received_datagram_count - received_datagram_count;
+        worst.most_datagrams_in_a_tick = read_count > worst.most_datagrams_in_a_tick
+                                             ? read_count
+                                             : worst.most_datagrams_in_a_tick;
         worst.force = fmax(worst.force, fabs(tie_force(victim)));
         worst.output = fmax(worst.output, fabs(*output));
         if (fpclassify(*output) != FP_ZERO) {
             worst.output_step = fmax(worst.output_step, fabs(*output - last));
         }
-        worst.engaged_ticks += sessions[victim]->remotes[0].state.ticks > 0.0;
+        worst.engaged_tick_count += sessions[victim]->remotes[0].state.ticks > 0.0;
         assert_true(isfinite(tie_force(victim)) && isfinite(*output));
     }
     print_message(
         "%s: tie up to %.3g N, output up to %.3g N, %.3g N in a tick; %llu datagrams in a "
         "tick at most, engaged in %d of %d ticks\n",
         victim == ROBOT ? "robot" : "person", worst.force, worst.output, worst.output_step,
-        (unsigned long long)worst.datagrams_of_a_tick, worst.engaged_ticks, ticks);
-    assert_true(worst.output <= output_limit * (1.0 + 1e-9));
+        (unsigned long long)worst.most_datagrams_in_a_tick, worst.engaged_tick_count, ticks);
+    assert_true(worst.output <= output_force_limit * (1.0 + 1e-9));
     assert_true(worst.output_step <= output_rate * 1e-9 * PERIOD_NS * (1.0 + 1e-9));
-    assert_true(worst.datagrams_of_a_tick <= DATAGRAMS_PER_TICK);
+    assert_true(worst.most_datagrams_in_a_tick <= DATAGRAMS_PER_TICK);
     /* the person's joint has no limit of its own: only its output reaches a person */
-    assert_true(victim == PERSON || worst.force <= joint_limit * (1.0 + 1e-9));
-    assert_true(worst.engaged_ticks > 30);
+    assert_true(victim == PERSON || worst.force <= joint_force_limit * (1.0 + 1e-9));
+    assert_true(worst.engaged_tick_count > 30);
     return worst;
 }
 
@@ -133,9 +135,9 @@ static void waves_of_a_lying_peer_stay_within_limits(void **state)
 {
     (void)state;
     for (int victim = 0; victim < SITES; victim++) {
-        open_sites();
+        open_sessions_of_sites();
         const struct victim worst = run_victim(victim, 1000, 1e6, 1);
-        assert_true(worst.output > 0.5 * output_limit);
+        assert_true(worst.output > 0.5 * output_force_limit);
         close_sessions_of_sites();
     }
 }
@@ -144,9 +146,9 @@ static void flood_of_valid_packets_is_bounded(void **state)
 {
     (void)state;
     for (int victim = 0; victim < SITES; victim++) {
-        open_sites();
+        open_sessions_of_sites();
         const struct victim worst = run_victim(victim, 500, 1e6, 60);
-        assert_int_equal(worst.datagrams_of_a_tick, DATAGRAMS_PER_TICK);
+        assert_int_equal(worst.most_datagrams_in_a_tick, DATAGRAMS_PER_TICK);
         close_sessions_of_sites();
     }
 }

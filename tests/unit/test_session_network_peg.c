@@ -37,7 +37,7 @@ struct tie_keys_of_ends {
     const char *along[SITES], *about[SITES];
 };
 
-static const struct tie_keys_of_ends waves = {
+static const struct tie_keys_of_ends keys_of_wave_ties = {
     .along = {"impedance: 10}", "impedance: 10, stiffness: 1000, damping: 20}"},
     .about = {"impedance: 0.03}", "impedance: 0.03, stiffness: 3, damping: 0.03}"}};
 
@@ -53,8 +53,9 @@ static void open_sessions_of_ends(const struct tie_keys_of_ends *tie_keys_of_end
         struct edit edits[9] = {{"\"127.0.0.1:4710\"", address},
                                 {"link: {delay: 0.05}", link ? link : "link: {delay: 0.05}"}};
         for (int k = 0; k < AXES; k++) {
-            edits[2 + k] = k < 3 ? (struct edit){waves.along[i], tie_keys_of_ends->along[i]}
-                                 : (struct edit){waves.about[i], tie_keys_of_ends->about[i]};
+            edits[2 + k] =
+                k < 3 ? (struct edit){keys_of_wave_ties.along[i], tie_keys_of_ends->along[i]}
+                      : (struct edit){keys_of_wave_ties.about[i], tie_keys_of_ends->about[i]};
         }
         char *text = load_scene_text_with_edits(names[i], edits);
         snprintf(file, sizeof file, TACT_SOURCE_DIR "/examples/scenes/%s", names[i]);
@@ -90,7 +91,7 @@ static void remote_peg_seats_and_is_felt_along_all_axes(void **state)
     const double play = asin(1.025 / sqrt(2.0)) - atan(1.0),
                  exact[] = {0.01 * along, (0.2 - play) * about};
     double ends[2][AXES], pressed = 0.0, turned = 0.0, most = 0.0, slip = 0.0;
-    open_sessions_of_ends(&waves, NULL);
+    open_sessions_of_ends(&keys_of_wave_ties, NULL);
     for (int k = wait_for_both_links(); k < END; k++) {
         step_both_sessions();
         const struct tact_hand_state peg =
@@ -127,14 +128,14 @@ static void remote_peg_seats_and_is_felt_along_all_axes(void **state)
 /* out = exp(a) exp(b) [rad]. */
 static void compose_rotations(double out[3], const double a[3], const double b[3])
 {
-    double first[4], second[4], both[4];
+    double first[4], second[4], product_quat[4];
     tact_quat_from_rotvec(first, a);
     tact_quat_from_rotvec(second, b);
-    tact_quat_mul(both, first, second);
-    tact_quat_to_rotvec(out, both);
+    tact_quat_mul(product_quat, first, second);
+    tact_quat_to_rotvec(out, product_quat);
 }
 
-static double distance_between(const double a[3], const double b[3])
+static double distance_of_vectors(const double a[3], const double b[3])
 {
     double apart[3];
     tact_v3_sub(apart, a, b);
@@ -147,7 +148,7 @@ static void rotation_since_engagement_is_the_same_at_both_ends(void **state)
 {
     (void)state;
     double worst = 0.0, worst_rate = 0.0;
-    open_sessions_of_ends(&waves, NULL);
+    open_sessions_of_ends(&keys_of_wave_ties, NULL);
     struct tact_session *s = sessions[ROBOT];
     struct session_remote *const r = s->remotes + 3;
     double *target = tact_hand_state(tact_world_hand(s->world, 0)).target + 3;
@@ -178,8 +179,8 @@ static void rotation_since_engagement_is_the_same_at_both_ends(void **state)
         }
         tact_v3_scale(step, turn, h);
         compose_rotations(exact, step, own);
-        worst = fmax(worst, distance_between(error, turn));
-        worst_rate = fmax(worst_rate, distance_between(moved, exact) / h);
+        worst = fmax(worst, distance_of_vectors(error, turn));
+        worst_rate = fmax(worst_rate, distance_of_vectors(moved, exact) / h);
     }
     print_message("turns differ by at most %.1e rad, rates by %.1e\n", worst, worst_rate);
     assert_true(worst < 1e-12 && worst_rate < 1e-5);
@@ -193,7 +194,7 @@ static void tie_correction_is_limited_by_its_magnitude(void **state)
     (void)state;
     const double round_trip = 0.4, limit = 0.05, gain = 0.5 / round_trip;
     double worst = 0.0;
-    open_sessions_of_ends(&waves, NULL);
+    open_sessions_of_ends(&keys_of_wave_ties, NULL);
     wait_for_both_links();
     struct tact_session *s = sessions[ROBOT];
     struct tact_device_input *in = &s->devices[0].input;
@@ -236,7 +237,7 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
     const double step = 1e-3, pi = acos(-1.0);
     double most = 0.0, most_rate = 0.0;
     int correction_reversal_count = 0;
-    open_sessions_of_ends(&waves, NULL);
+    open_sessions_of_ends(&keys_of_wave_ties, NULL);
     wait_for_both_links();
     struct tact_session *s = sessions[ROBOT];
     struct tact_device_input *in = &s->devices[0].input;
@@ -245,7 +246,7 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
     in->channel[remote_ties->in.held] = 1.0;
     in->channel[remote_ties->in.round_trip] = 0.1;
     for (int i = 0; i < 40; i++) {
-        double axis[3], first_axis_of_vector[3], last[3] = {0.0}, correction[3];
+        double axis[3], first_axis_of_vector[3], last[3] = {0.0}, line_end_correction_of_axes[3];
         for (int k = 0; k < 3; k++) {
             axis[k] = uniform(-1.0, 1.0);
         }
@@ -292,10 +293,10 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
             }
             tact_session_set_tie_targets(s, 1000);
             for (int k = 0; k < 3; k++) {
-                correction[k] = turning[k].state.line_end_correction_rate;
+                line_end_correction_of_axes[k] = turning[k].state.line_end_correction_rate;
             }
-            correction_reversal_count += tact_v3_dot(correction, last) < 0.0;
-            tact_v3_copy(last, correction);
+            correction_reversal_count += tact_v3_dot(line_end_correction_of_axes, last) < 0.0;
+            tact_v3_copy(last, line_end_correction_of_axes);
         }
     }
     print_message("errors differ by at most %.1e rad, rates by %.1e; %d reversals\n", most,
@@ -327,12 +328,12 @@ static void remote_peg_follows_along_all_axes_in_other_modes(void **state)
         const double *robot_pose = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q;
         print_message("%s %.4f mm, %.5f rad of %.4f mm, %.5f rad\n",
                       tie_keys_of_ends[i].along[ROBOT],
-                      1e3 * distance_between(person_pose, robot_pose),
-                      distance_between(person_pose + 3, robot_pose + 3),
+                      1e3 * distance_of_vectors(person_pose, robot_pose),
+                      distance_of_vectors(person_pose + 3, robot_pose + 3),
                       1e3 * tact_v3_norm(person_pose), tact_v3_norm(person_pose + 3));
         assert_true(tact_v3_norm(person_pose) > 0.008 && tact_v3_norm(person_pose + 3) > 0.05);
-        assert_true(distance_between(person_pose, robot_pose) < 1e-5 &&
-                    distance_between(person_pose + 3, robot_pose + 3) < 1e-4);
+        assert_true(distance_of_vectors(person_pose, robot_pose) < 1e-5 &&
+                    distance_of_vectors(person_pose + 3, robot_pose + 3) < 1e-4);
         close_sessions_of_sites();
         for (int site = 0; site < SITES; site++) {
             char path[64];

@@ -23,10 +23,10 @@
 #include "support/remote_scenes.h"
 #include "support/wave_line.h"
 
-static const double reach = 0.07, wall = 0.05; /* [m] */
-static const double impedance = 10.0;          /* [N s/m] */
-static const double default_tank = 0.1;        /* [J] */
-static const double max_late_speed = 5e-3;     /* largest RMS speed at rest [m/s] */
+static const double reach = 0.07, wall = 0.05;    /* [m] */
+static const double impedance = 10.0;             /* [N s/m] */
+static const double default_tank_energy = 0.1;    /* [J] */
+static const double max_rms_speed_at_rest = 5e-3; /* largest RMS speed at rest [m/s] */
 
 static const struct operator_hand {
     const char *name;
@@ -34,30 +34,30 @@ static const struct operator_hand {
 } hands[] = {{"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1e3}};
 
 enum {
-    PLAYOUT_MS = 40,          /* playout wait of the channel, for jitter and repeats [ms] */
-    REPEATS = 20,             /* waves that a packet repeats */
-    MOTION_FROM = 2000,       /* of the hand, which takes 1 s [ticks] */
-    MOTION_TO = 3000,         /* [ticks] */
-    REST_PERIOD = 500,        /* of which mean force and speed are taken at rest [ticks] */
-    REST_PERIODS = 4,         /* at the end of a press */
-    PRESS_END = 13000,        /* end of a press, 10 s after the motion [ticks] */
-    BLACKOUT_FROM = 7000,     /* of the blackout of 1 s, in the press [ticks] */
-    BLACKOUT_TO = 8000,       /* [ticks] */
-    DEADMAN_RELEASED = 8500,  /* [ticks] */
-    DEADMAN_HELD_AGAIN = 9010 /* [ticks] */
+    PLAYOUT_WAIT_MS = 40,       /* playout wait of the channel, for jitter and repeats [ms] */
+    REPEATS = 20,               /* waves that a packet repeats */
+    MOTION_START_TICK = 2000,   /* of the hand, which takes 1 s [ticks] */
+    MOTION_TO = 3000,           /* [ticks] */
+    REST_PERIOD_TICKS = 500,    /* of which mean force and speed are taken at rest [ticks] */
+    REST_PERIOD_COUNT = 4,      /* at the end of a press */
+    PRESS_END_TICK = 13000,     /* end of a press, 10 s after the motion [ticks] */
+    BLACKOUT_START_TICK = 7000, /* of the blackout of 1 s, in the press [ticks] */
+    BLACKOUT_END_TICK = 8000,   /* [ticks] */
+    DEADMAN_RELEASED = 8500,    /* [ticks] */
+    DEADMAN_HELD_AGAIN = 9010   /* [ticks] */
 };
 
 struct press_options {
     const struct operator_hand *hand;
-    int delay_ms, seed;
+    int link_delay_ms, seed;
     double wall_position, tank;
-    int has_blackout_in_press; /* 1: of 1 s, in the press; 0: of 0.3 s, before it */
-    int is_plain;              /* 1: a constant delay, and every packet arrives */
+    int has_blackout_in_press;  /* 1: of 1 s, in the press; 0: of 0.3 s, before it */
+    int is_constant_delay_link; /* 1: a constant delay, and every packet arrives */
 };
 
 struct press {
     double press, peak, late_speed, least_energy;
-    double wall_peak;          /* largest force on the wall [N] */
+    double peak_wall_force;    /* largest force on the wall [N] */
     double force_in_blackout;  /* largest force on the person once it has faded [N] */
     double largest_force_step; /* largest change of a force in a tick from the blackout on [N] */
 };
@@ -75,8 +75,8 @@ struct free_motion {
 static void print_press_settings(char *out, size_t size, const struct press_options *o)
 {
     char delay[32];
-    tact_number_print(delay, sizeof delay, "%g", 1e-3 * o->delay_ms);
-    if (o->is_plain) {
+    tact_number_print(delay, sizeof delay, "%g", 1e-3 * o->link_delay_ms);
+    if (o->is_constant_delay_link) {
         snprintf(out, size, "jitter: 0.02, repeats: 20, link: {delay: %s}", delay);
         return;
     }
@@ -113,7 +113,7 @@ static void print_robot_scene(char *out, size_t size, const struct press_options
     replace_in_text(out, size, "position: [0.11,", place);
 }
 
-static void open_press(const struct press_options *o)
+static void open_press_sessions(const struct press_options *o)
 {
     const int port = find_free_udp_port();
     char text[4096], settings[256], device[512];
@@ -148,26 +148,27 @@ static double wall_force(void)
 static void record_blackout(const struct press_options *o, int tick, const double last[SITES],
                             struct press *r)
 {
-    if (tick >= BLACKOUT_FROM + o->delay_ms + PLAYOUT_MS + 300 && tick < DEADMAN_HELD_AGAIN - 10) {
+    if (tick >= BLACKOUT_START_TICK + o->link_delay_ms + PLAYOUT_WAIT_MS + 300 &&
+        tick < DEADMAN_HELD_AGAIN - 10) {
         r->force_in_blackout = fmax(r->force_in_blackout, fabs(tie_force(PERSON)));
     }
-    for (int i = 0; i < SITES && tick >= BLACKOUT_FROM; i++) {
+    for (int i = 0; i < SITES && tick >= BLACKOUT_START_TICK; i++) {
         r->largest_force_step = fmax(r->largest_force_step, fabs(tie_force(i) - last[i]));
     }
 }
 
 /* Mean force on the person and mean square of the hand's speed in the periods before the end. */
 struct rest {
-    double force[REST_PERIODS], squared_speed[REST_PERIODS];
+    double force[REST_PERIOD_COUNT], squared_speed[REST_PERIOD_COUNT];
 };
 
-static void add_tick_at_rest(struct rest *rest, int ticks_left)
+static void add_tick_at_rest(struct rest *rest, int ticks_to_press_end)
 {
     const double v = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).v[0];
-    const int period = (ticks_left - 1) / REST_PERIOD;
-    if (period < REST_PERIODS) {
-        rest->force[period] -= tie_force(PERSON) / REST_PERIOD;
-        rest->squared_speed[period] += v * v / REST_PERIOD;
+    const int period = (ticks_to_press_end - 1) / REST_PERIOD_TICKS;
+    if (period < REST_PERIOD_COUNT) {
+        rest->force[period] -= tie_force(PERSON) / REST_PERIOD_TICKS;
+        rest->squared_speed[period] += v * v / REST_PERIOD_TICKS;
     }
 }
 
@@ -177,7 +178,7 @@ static void add_tick_at_rest(struct rest *rest, int ticks_left)
 static void find_press_at_rest(const struct rest *rest, struct press *r)
 {
     int least = 0;
-    for (int i = 1; i < REST_PERIODS; i++) {
+    for (int i = 1; i < REST_PERIOD_COUNT; i++) {
         least = rest->squared_speed[i] < rest->squared_speed[least] ? i : least;
     }
     r->press = rest->force[least];
@@ -189,14 +190,14 @@ static struct press run_press(const struct press_options *o, int end)
     struct press r = {.peak = 0.0};
     struct rest rest = {.force = {0.0}};
     double last[SITES] = {0.0};
-    open_press(o);
+    open_press_sessions(o);
     for (int k = wait_for_both_links(); k < end; k++) {
-        if (k > BLACKOUT_TO && (is_in_handshake(PERSON) || is_in_handshake(ROBOT))) {
+        if (k > BLACKOUT_END_TICK && (is_in_handshake(PERSON) || is_in_handshake(ROBOT))) {
             usleep(5000);
         }
         step_both_sessions();
         r.peak = fmax(r.peak, tie_force(ROBOT));
-        r.wall_peak = fmax(r.wall_peak, wall_force());
+        r.peak_wall_force = fmax(r.peak_wall_force, wall_force());
         if (o->has_blackout_in_press) {
             record_blackout(o, k, last, &r);
         }
@@ -215,13 +216,15 @@ static struct press run_press(const struct press_options *o, int end)
  * packets with such waves that the links lost. */
 static void count_missing_waves(const struct press_options *o, int tick, struct free_motion *m)
 {
-    const int first_sent = MOTION_FROM - o->delay_ms - PLAYOUT_MS - 1,
-              last_sent = MOTION_TO - o->delay_ms - PLAYOUT_MS + REPEATS + 1;
+    const int first_sent = MOTION_START_TICK - o->link_delay_ms - PLAYOUT_WAIT_MS - 1,
+              last_sent = MOTION_TO - o->link_delay_ms - PLAYOUT_WAIT_MS + REPEATS + 1;
     for (int i = 0; i < SITES; i++) {
         const struct tact_network_device *other = sessions[!i]->devices[0].device.self;
         const double missing = read_link_input(i, "missing"),
-                     lost = (double)tact_network_link_counts(other->link).lost;
-        m->missing[i] += tick == MOTION_TO - 1 ? missing : tick == MOTION_FROM - 1 ? -missing : 0.0;
+                     lost = (double)tact_simulated_link_counts(other->link).lost;
+        m->missing[i] += tick == MOTION_TO - 1           ? missing
+                         : tick == MOTION_START_TICK - 1 ? -missing
+                                                         : 0.0;
         m->lost[i] += tick == last_sent ? lost : tick == first_sent - 1 ? -lost : 0.0;
     }
 }
@@ -233,7 +236,7 @@ static struct wave_line_options wave_line_of_press(const struct press_options *o
                                       .hand_damping = o->hand->damping,
                                       .hand_stiffness = o->hand->stiffness,
                                       .impedance = impedance,
-                                      .delay = 1e-3 * (o->delay_ms + PLAYOUT_MS + 0.5)};
+                                      .delay = 1e-3 * (o->link_delay_ms + PLAYOUT_WAIT_MS + 0.5)};
 }
 
 static struct free_motion run_free_motion(struct press_options o)
@@ -242,14 +245,14 @@ static struct free_motion run_free_motion(struct press_options o)
     struct free_motion m = {.drag = 0.0};
     const struct wave_line_options options = wave_line_of_press(&o);
     /* a poor link is cut after the motion */
-    const int end = MOTION_TO + (o.is_plain ? 500 : 0);
+    const int end = MOTION_TO + (o.is_constant_delay_link ? 500 : 0);
     o.wall_position = 1.0;
-    open_press(&o);
+    open_press_sessions(&o);
     start_wave_line(&line, &options);
     for (int k = wait_for_both_links(); k < end; k++) {
         step_both_sessions();
         count_missing_waves(&o, k, &m);
-        if (k < MOTION_FROM) {
+        if (k < MOTION_START_TICK) {
             continue;
         }
         step_wave_line(&line);
@@ -270,9 +273,9 @@ static double ideal_press_force(const struct operator_hand *hand)
 
 /* A line under the force F contains F^2 d / (2 b), which the tank has to supply: the press that
  * a tank bears over this link. */
-static double press_force_of_tank(double tank, int delay_ms)
+static double press_force_of_tank(double tank, int link_delay_ms)
 {
-    return sqrt(2.0 * impedance * tank / (1e-3 * (delay_ms + PLAYOUT_MS)));
+    return sqrt(2.0 * impedance * tank / (1e-3 * (link_delay_ms + PLAYOUT_WAIT_MS)));
 }
 
 /* Largest force on the wall where the drive ties hand and robot to each other, without a line:
@@ -298,7 +301,7 @@ static double largest_wall_force_without_line(const struct operator_hand *hand)
 }
 
 /* The page states 5.8 N as the ideal of the average hand. */
-static double ideal_wall_peak(const struct operator_hand *hand)
+static double ideal_peak_wall_force(const struct operator_hand *hand)
 {
     return hand == &hands[1] ? 5.8 : largest_wall_force_without_line(hand);
 }
@@ -306,20 +309,21 @@ static double ideal_wall_peak(const struct operator_hand *hand)
 /* Relative: 1 J is just what the line of the strong hand contains at 240 ms. */
 static double max_press_error(const struct press_options *o)
 {
-    return o->delay_ms > 100 && o->hand->stiffness > 500.0 ? 0.2 : 0.05;
+    return o->link_delay_ms > 100 && o->hand->stiffness > 500.0 ? 0.2 : 0.05;
 }
 
-static void check_press(const struct press_options *o)
+static void check_press_on_wall(const struct press_options *o)
 {
-    const struct press p = run_press(o, PRESS_END);
-    const double ideal = ideal_press_force(o->hand), wall_peak = ideal_wall_peak(o->hand);
+    const struct press p = run_press(o, PRESS_END_TICK);
+    const double ideal_force = ideal_press_force(o->hand),
+                 peak_wall_force = ideal_peak_wall_force(o->hand);
     print_message("%3d ms %-7s press %.2f of %.2f N, peak %.2f N, on the wall %.2f of %.2f N, %.0e "
                   "m/s at the end\n",
-                  o->delay_ms, o->hand->name, p.press, ideal, p.peak, p.wall_peak, wall_peak,
-                  p.late_speed);
-    assert_true(fabs(p.press / ideal - 1.0) < max_press_error(o));
-    assert_true(p.peak < 1.5 * ideal && p.wall_peak < 1.5 * wall_peak &&
-                p.late_speed < max_late_speed && p.least_energy > -1e-12);
+                  o->link_delay_ms, o->hand->name, p.press, ideal_force, p.peak, p.peak_wall_force,
+                  peak_wall_force, p.late_speed);
+    assert_true(fabs(p.press / ideal_force - 1.0) < max_press_error(o));
+    assert_true(p.peak < 1.5 * ideal_force && p.peak_wall_force < 1.5 * peak_wall_force &&
+                p.late_speed < max_rms_speed_at_rest && p.least_energy > -1e-12);
 }
 
 /* Over a plain line force and motion are those of its equations; beyond 80 ms the end of the line
@@ -327,22 +331,22 @@ static void check_press(const struct press_options *o)
  * link waves are missing only in a burst of more losses than a packet repeats waves, and what
  * returns is later by as much: the drag is that of a plain line which is longer by the missing
  * waves. */
-static void check_drag(struct press_options o)
+static void check_drag_in_free_air(struct press_options o)
 {
     const struct free_motion poor = run_free_motion(o);
-    o.is_plain = 1;
-    const struct free_motion plain = run_free_motion(o);
+    o.is_constant_delay_link = 1;
+    const struct free_motion drag_of_plain_line = run_free_motion(o);
     struct wave_line_options longer = wave_line_of_press(&o);
     longer.delay = fmin(0.39, longer.delay + 0.5e-3 * (poor.missing[PERSON] + poor.missing[ROBOT]));
-    const double drag_of_longer_line = wave_line_drag(&longer, MOTION_TO - MOTION_FROM);
+    const double drag_of_longer_line = wave_line_drag(&longer, MOTION_TO - MOTION_START_TICK);
     print_message("               drag %.3f N over a plain line, %.3f by its equations, from which "
                   "the robot is %.2f mm at most; %.3f over the poor link, %.3f with %.0f and %.0f "
                   "waves missing of %.0f and %.0f packets lost\n",
-                  plain.drag, plain.drag_by_equations, 1e3 * plain.deviation_from_equations,
-                  poor.drag, drag_of_longer_line, poor.missing[PERSON], poor.missing[ROBOT],
-                  poor.lost[PERSON], poor.lost[ROBOT]);
-    assert_true(fabs(plain.drag / plain.drag_by_equations - 1.0) < 0.006);
-    assert_true(plain.deviation_from_equations < (o.delay_ms > 50 ? 3e-3 : 3e-4));
+                  drag_of_plain_line.drag, drag_of_plain_line.drag_by_equations,
+                  1e3 * drag_of_plain_line.deviation_from_equations, poor.drag, drag_of_longer_line,
+                  poor.missing[PERSON], poor.missing[ROBOT], poor.lost[PERSON], poor.lost[ROBOT]);
+    assert_true(fabs(drag_of_plain_line.drag / drag_of_plain_line.drag_by_equations - 1.0) < 0.006);
+    assert_true(drag_of_plain_line.deviation_from_equations < (o.link_delay_ms > 50 ? 3e-3 : 3e-4));
     for (int i = 0; i < SITES; i++) {
         /* half of the repeats: the last of them may arrive a tick or two too late */
         assert_true(poor.missing[i] <= fmax(0.0, poor.lost[i] - 0.5 * REPEATS));
@@ -353,10 +357,10 @@ static void check_drag(struct press_options o)
 /* With the default tank the press is what the tank bears. */
 static void check_press_by_default_tank(struct press_options o)
 {
-    o.tank = default_tank;
-    const double press = run_press(&o, PRESS_END).press,
+    o.tank = default_tank_energy;
+    const double press = run_press(&o, PRESS_END_TICK).press,
                  expected =
-                     fmin(ideal_press_force(o.hand), press_force_of_tank(o.tank, o.delay_ms));
+                     fmin(ideal_press_force(o.hand), press_force_of_tank(o.tank, o.link_delay_ms));
     print_message("               with a tank of 0.1 J press %.2f N, expected %.2f\n", press,
                   expected);
     assert_true(fabs(press / expected - 1.0) < 0.12);
@@ -366,18 +370,18 @@ static void check_press_by_default_tank(struct press_options o)
 static void wall_is_pressed_over_poor_links(void **state)
 {
     (void)state;
-    static const int delays_ms[] = {20, 200, 0, 5, 50, 100};
+    static const int link_delays_ms[] = {20, 200, 0, 5, 50, 100};
     const int count = campaign_trial_count(2, 6);
     for (int i = 0; i < count; i++) {
         for (int h = 0; h < 3; h++) {
             const struct press_options o = {.hand = &hands[h],
-                                            .delay_ms = delays_ms[i],
+                                            .link_delay_ms = link_delays_ms[i],
                                             .seed = 1 + i + 10 * h +
                                                     (int)(campaign_seed_offset() % 1000000) * 100,
                                             .wall_position = wall,
                                             .tank = 1.0};
-            check_press(&o);
-            check_drag(o);
+            check_press_on_wall(&o);
+            check_drag_in_free_air(o);
             if (is_long_campaign() || (!IS_SANITIZER_BUILD && i == 0 && h > 0)) {
                 check_press_by_default_tank(o);
             }
@@ -387,19 +391,21 @@ static void wall_is_pressed_over_poor_links(void **state)
 
 static void check_press_after_blackout(struct press_options o)
 {
-    const double without = run_press(&o, PRESS_END).press, ideal = ideal_press_force(o.hand);
+    const double press_without_blackout = run_press(&o, PRESS_END_TICK).press,
+                 ideal_force = ideal_press_force(o.hand);
     o.has_blackout_in_press = 1;
     /* again 10 s after the deadman was held again */
     const struct press p = run_press(&o, DEADMAN_HELD_AGAIN + 10000);
     print_message("%3d ms %-7s press %.2f N without 1 s of silence, %.2f after it, of %.2f; at "
                   "most %.4f N in it, %.3f N in a tick, %.0e m/s at the end\n",
-                  o.delay_ms, o.hand->name, without, p.press, ideal, p.force_in_blackout,
-                  p.largest_force_step, p.late_speed);
-    assert_true(fabs(without / ideal - 1.0) < max_press_error(&o));
+                  o.link_delay_ms, o.hand->name, press_without_blackout, p.press, ideal_force,
+                  p.force_in_blackout, p.largest_force_step, p.late_speed);
+    assert_true(fabs(press_without_blackout / ideal_force - 1.0) < max_press_error(&o));
     /* the strong hand has 7.9 N at 200 ms before and 8.7 after, as the tank is filled again */
-    assert_true(p.press > 0.95 * without && p.press < 1.02 * ideal);
-    assert_true(p.force_in_blackout < 0.05 && p.largest_force_step < 0.05 * ideal);
-    assert_true(p.peak < 1.5 * ideal && p.late_speed < max_late_speed && p.least_energy > -1e-12);
+    assert_true(p.press > 0.95 * press_without_blackout && p.press < 1.02 * ideal_force);
+    assert_true(p.force_in_blackout < 0.05 && p.largest_force_step < 0.05 * ideal_force);
+    assert_true(p.peak < 1.5 * ideal_force && p.late_speed < max_rms_speed_at_rest &&
+                p.least_energy > -1e-12);
 }
 
 /* 1 s of silence in the press: the force fades, nothing engages until the deadman was released, and
@@ -407,14 +413,14 @@ static void check_press_after_blackout(struct press_options o)
 static void press_returns_after_a_blackout(void **state)
 {
     (void)state;
-    static const int delays_ms[] = {50, 0, 5, 20, 100, 200};
+    static const int link_delays_ms[] = {50, 0, 5, 20, 100, 200};
     SKIP_IN_QUICK_SANITIZER_RUN();
     const int count = campaign_trial_count(3, 18);
     for (int i = 0; i < count; i++) {
         const int h = i % 3;
         check_press_after_blackout((struct press_options){
             .hand = &hands[h],
-            .delay_ms = delays_ms[i / 3],
+            .link_delay_ms = link_delays_ms[i / 3],
             .seed = 1 + i / 3 + 10 * h + (int)(campaign_seed_offset() % 1000000) * 100,
             .wall_position = wall,
             .tank = 1.0});

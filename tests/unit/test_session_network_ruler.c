@@ -23,13 +23,13 @@
 
 /* The person's script lasts on: the ruler is not put down, and the deadman is the operator's turn,
  * which is released from 12.5 to 13.1 s where asked. */
-static void open_ends(const char *const settings[SITES], int releases_deadman,
-                      const char *const records[SITES])
+static void open_sessions_of_sites(const char *const settings[SITES], int releases_deadman,
+                                   const char *const records[SITES])
 {
     const int port = find_free_udp_port();
     char address[64];
     snprintf(address, sizeof address, "\"127.0.0.1:%d\"", port);
-    const struct edit person[] = {
+    const struct edit person_edits[] = {
         {"\"127.0.0.1:4710\"", address},
         {"link: {delay: 0.05}", settings[PERSON]},
         {"operator.deadman", "operator.turn"},
@@ -45,11 +45,12 @@ static void open_ends(const char *const settings[SITES], int releases_deadman,
         {"[20, 1, 0", "[9982, 1, 1"},
         {"[21, 0, 0", "[9983, 1, 1"},
         {NULL, NULL}};
-    const struct edit robot[] = {person[0], {"link: {delay: 0.05}", settings[ROBOT]}, {NULL, NULL}};
+    const struct edit robot_edits[] = {
+        person_edits[0], {"link: {delay: 0.05}", settings[ROBOT]}, {NULL, NULL}};
     for (int i = 0; i < SITES; i++) {
         struct tact_error err = {.line = 0};
         const char *name = i ? "teleop_remote.yaml" : "teleop_local.yaml";
-        char *text = load_scene_text_with_edits(name, i ? robot : person);
+        char *text = load_scene_text_with_edits(name, i ? robot_edits : person_edits);
         if (tact_scene_parse(text, strlen(text), name, NULL, &scenes[i], &err)) {
             fail_msg("%d: %s: %s", err.line, err.key, err.text);
         }
@@ -81,7 +82,7 @@ static double hold_ruler(const char *settings, int end, const char *const record
                          double *height)
 {
     double first[3] = {0.0}, now[3] = {0.0}, most = 0.0;
-    open_ends((const char *const[]){settings, settings}, 0, records);
+    open_sessions_of_sites((const char *const[]){settings, settings}, 0, records);
     for (int k = wait_for_both_links(); k < end; k++) {
         step_both_sessions();
         find_ruler_position(k > LIFTED ? now : first);
@@ -139,7 +140,7 @@ static void ruler_logs_of_both_sites_replay(void **state)
 }
 
 /* Memory of this process that is resident [bytes]. */
-static double resident_memory(void)
+static double resident_memory_bytes(void)
 {
     long pages = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -160,7 +161,7 @@ static void remote_hand_holds_the_ruler_for_an_hour(void **state)
     if (!is_long_campaign()) {
         skip();
     }
-    open_ends((const char *const[]){settings, settings}, 0, NULL);
+    open_sessions_of_sites((const char *const[]){settings, settings}, 0, NULL);
     for (int k = wait_for_both_links(); k < END; k++) {
         step_both_sessions();
         find_ruler_position(k > SETTLED ? now : first);
@@ -168,25 +169,25 @@ static void remote_hand_holds_the_ruler_for_an_hour(void **state)
             most = fmax(most, fabs(now[i] - first[i]));
         }
         least_grip = k > SETTLED ? fmin(least_grip, tie_force(ROBOT)) : least_grip;
-        memory = k == SETTLED ? resident_memory() : memory;
+        memory = k == SETTLED ? resident_memory_bytes() : memory;
     }
-    const double memory_growth = resident_memory() - memory;
+    const double memory_growth_bytes = resident_memory_bytes() - memory;
     print_message(
         "in an hour the ruler moved by %.4f mm, the grip was at least %.2f N and at the "
         "end %.2f, memory grew by %.0f kB, least energy of the channels %.1e and %.1e J\n",
-        1e3 * most, least_grip, tie_force(ROBOT), 1e-3 * memory_growth,
+        1e3 * most, least_grip, tie_force(ROBOT), 1e-3 * memory_growth_bytes,
         read_link_input(PERSON, "least_energy"), read_link_input(ROBOT, "least_energy"));
-    assert_true(most < 1e-4 && least_grip > 3.3 && memory_growth < 1e6);
+    assert_true(most < 1e-4 && least_grip > 3.3 && memory_growth_bytes < 1e6);
     assert_true(read_link_input(PERSON, "least_energy") > -1e-12 &&
                 read_link_input(ROBOT, "least_energy") > -1e-12);
     close_sessions_of_sites();
 }
 
 /* A silence of the link: nothing arrives, or nothing in one direction. */
-struct silence {
+struct link_silence {
     const char *name, *delay;
     int is_poor_link;            /* 1: the link has jitter and bursts of loss */
-    double until;                /* end of the silence, which begins at SILENT_FROM [s] */
+    double until;                /* end of the silence, which begins at SILENCE_START_TIME [s] */
     int loses_packets_to_robot;  /* 1: packets to the robot are lost */
     int loses_packets_to_person; /* 1: packets to the person are lost */
     double max_slip;             /* bound of the slip of the ruler in the fingers [m] */
@@ -194,67 +195,71 @@ struct silence {
 };
 
 /* What a silence does, from its beginning on; forces are those of the left finger. */
-struct silence_effect {
-    double grip_before_silence, least_grip, last_grip, least_felt, last_felt;
+struct link_silence_effect {
+    double grip_force_before_silence, least_grip, last_grip, least_felt, last_felt;
     double largest_robot_force_step,
         largest_person_force_step; /* largest change of the force in a tick [N] */
     double slip;                   /* largest slip of the ruler in the fingers [m] */
 };
 
-#define SILENT_FROM 11.0 /* [s] */
+#define SILENCE_START_TIME 11.0 /* [s] */
 
-static void print_link_settings(char *out, size_t size, const struct silence *silence,
-                                int has_silence)
+static void print_link_settings(char *out, size_t size, const struct link_silence *link_silence,
+                                int has_link_silence)
 {
     char end[32];
-    tact_number_print(end, sizeof end, "%g", has_silence ? silence->until : SILENT_FROM);
+    tact_number_print(end, sizeof end, "%g",
+                      has_link_silence ? link_silence->until : SILENCE_START_TIME);
     snprintf(out, size, "%slink: {delay: %s, blackout: [11, %s]%s",
-             silence->is_poor_link ? "jitter: 0.02, repeats: 20, " : "", silence->delay, end,
-             silence->is_poor_link ? POOR_LINK_SETTINGS : "}");
+             link_silence->is_poor_link ? "jitter: 0.02, repeats: 20, " : "", link_silence->delay,
+             end, link_silence->is_poor_link ? POOR_LINK_SETTINGS : "}");
 }
 
-static void open_silence(const struct silence *silence)
+static void open_sessions_with_silence(const struct link_silence *link_silence)
 {
     char settings[SITES][160];
-    print_link_settings(settings[PERSON], sizeof settings[PERSON], silence,
-                        silence->loses_packets_to_robot);
-    print_link_settings(settings[ROBOT], sizeof settings[ROBOT], silence,
-                        silence->loses_packets_to_person);
-    open_ends((const char *const[]){settings[PERSON], settings[ROBOT]}, silence->releases_deadman,
-              NULL);
+    print_link_settings(settings[PERSON], sizeof settings[PERSON], link_silence,
+                        link_silence->loses_packets_to_robot);
+    print_link_settings(settings[ROBOT], sizeof settings[ROBOT], link_silence,
+                        link_silence->loses_packets_to_person);
+    open_sessions_of_sites((const char *const[]){settings[PERSON], settings[ROBOT]},
+                           link_silence->releases_deadman, NULL);
 }
 
-static void record_tick(struct silence_effect *effect, const double place[3], const double last[2])
+static void record_tick(struct link_silence_effect *effect, const double place[3],
+                        const double last[2])
 {
     double now[3];
-    const double grip = tie_force(ROBOT), felt = -tie_force(PERSON);
+    const double grip = tie_force(ROBOT), felt_force = -tie_force(PERSON);
     find_ruler_position(now);
     for (int i = 0; i < 3; i++) {
         effect->slip = fmax(effect->slip, fabs(now[i] - place[i]));
     }
     effect->least_grip = fmin(effect->least_grip, grip);
-    effect->least_felt = fmin(effect->least_felt, felt);
+    effect->least_felt = fmin(effect->least_felt, felt_force);
     effect->largest_robot_force_step =
         fmax(effect->largest_robot_force_step, fabs(grip - last[ROBOT]));
     effect->largest_person_force_step =
-        fmax(effect->largest_person_force_step, fabs(felt - last[PERSON]));
+        fmax(effect->largest_person_force_step, fabs(felt_force - last[PERSON]));
 }
 
-static struct silence_effect run_grip_through_link_silence(const struct silence *silence)
+static struct link_silence_effect
+run_grip_through_link_silence(const struct link_silence *link_silence)
 {
-    struct silence_effect effect = {.least_grip = INFINITY, .least_felt = INFINITY};
-    const int from = (int)(SILENT_FROM * 1e3), end = silence->releases_deadman ? 17000 : 14000;
+    struct link_silence_effect effect = {.least_grip = INFINITY, .least_felt = INFINITY};
+    const int from = (int)(SILENCE_START_TIME * 1e3),
+              end = link_silence->releases_deadman ? 17000 : 14000;
     double place[3] = {0.0}, last[SITES] = {0.0};
-    open_silence(silence);
+    open_sessions_with_silence(link_silence);
     for (int k = wait_for_both_links(); k < end; k++) {
-        if (k > (int)(silence->until * 1e3) &&
+        if (k > (int)(link_silence->until * 1e3) &&
             (is_in_handshake(PERSON) || is_in_handshake(ROBOT))) {
             usleep(5000);
         }
         step_both_sessions();
         if (k == from - 1) {
             find_ruler_position(place);
-            effect.grip_before_silence = tie_force(ROBOT);
+            effect.grip_force_before_silence = tie_force(ROBOT);
         } else if (k >= from) {
             record_tick(&effect, place, last);
         }
@@ -272,7 +277,7 @@ static struct silence_effect run_grip_through_link_silence(const struct silence 
 static void link_silence_does_not_drop_the_ruler(void **state)
 {
     (void)state;
-    static const struct silence link_silences[] = {
+    static const struct link_silence link_silences[] = {
         {"plain, 50 ms, 0.1 s", "0.05", 0, 11.1, 1, 1, 1e-5, 0},
         {"poor, 20 ms, 0.3 s", "0.02", 1, 11.3, 1, 1, 1e-5, 0},
         {"plain, 0 ms, 0.3 s to the robot", "0", 0, 11.3, 1, 0, 1e-5, 0},
@@ -290,20 +295,22 @@ static void link_silence_does_not_drop_the_ruler(void **state)
                           ? 1
                           : campaign_trial_count(5, sizeof link_silences / sizeof *link_silences);
     for (int n = 0; n < count; n++) {
-        const struct silence *silence = &link_silences[n];
-        const struct silence_effect e = run_grip_through_link_silence(silence);
+        const struct link_silence *link_silence = &link_silences[n];
+        const struct link_silence_effect e = run_grip_through_link_silence(link_silence);
         print_message(
             "%s: grip %.2f N, at least %.2f, at the end %.2f; felt at least %.2f, at the end "
             "%.2f; most in a tick %.3f and %.3f; the ruler moved by %.4f mm\n",
-            silence->name, e.grip_before_silence, e.least_grip, e.last_grip, e.least_felt,
-            e.last_felt, e.largest_robot_force_step, e.largest_person_force_step, 1e3 * e.slip);
-        assert_true(e.slip < silence->max_slip);
-        assert_true(e.least_grip > 0.95 * e.grip_before_silence);
-        assert_true(e.last_felt > 0.98 * e.grip_before_silence &&
-                    e.last_grip > 0.98 * e.grip_before_silence);
+            link_silence->name, e.grip_force_before_silence, e.least_grip, e.last_grip,
+            e.least_felt, e.last_felt, e.largest_robot_force_step, e.largest_person_force_step,
+            1e3 * e.slip);
+        assert_true(e.slip < link_silence->max_slip);
+        assert_true(e.least_grip > 0.95 * e.grip_force_before_silence);
+        assert_true(e.last_felt > 0.98 * e.grip_force_before_silence &&
+                    e.last_grip > 0.98 * e.grip_force_before_silence);
         assert_true(e.largest_robot_force_step < 0.3 && e.largest_person_force_step < 0.3);
-        assert_true(silence->until < SILENT_FROM + 0.3 || !silence->loses_packets_to_robot ||
-                    !silence->loses_packets_to_person || e.least_felt < 0.01);
+        assert_true(link_silence->until < SILENCE_START_TIME + 0.3 ||
+                    !link_silence->loses_packets_to_robot ||
+                    !link_silence->loses_packets_to_person || e.least_felt < 0.01);
     }
 }
 
@@ -319,22 +326,22 @@ static void link_silences_of_any_length_cause_no_force_jump(void **state)
         const double until = 0.005 + (n % 2 ? uniform(0.0, 0.1) : uniform(0.1, 1.0));
         const int direction = 1 + (int)uniform(0.0, 3.0), is_poor_link = uniform(0.0, 3.0) < 1.0;
         tact_number_print(delay, sizeof delay, "%.3f", uniform(0.0, 0.06));
-        const struct silence silence = {
-            NULL,          delay,          is_poor_link, SILENT_FROM + until,
+        const struct link_silence link_silence = {
+            NULL,          delay,          is_poor_link, SILENCE_START_TIME + until,
             direction & 1, direction >> 1, 1.0,          until > 0.45};
-        const struct silence_effect e = run_grip_through_link_silence(&silence);
+        const struct link_silence_effect e = run_grip_through_link_silence(&link_silence);
         const double step = fmax(e.largest_robot_force_step, e.largest_person_force_step);
         if (step > worst) {
             print_message("%.4f s, directions %d, %s link of %s s: grip %.2f N, at least %.2f, at "
                           "the end %.2f; most in a tick %.3f and %.3f N\n",
                           until, direction, is_poor_link ? "poor" : "plain", delay,
-                          e.grip_before_silence, e.least_grip, e.last_grip,
+                          e.grip_force_before_silence, e.least_grip, e.last_grip,
                           e.largest_robot_force_step, e.largest_person_force_step);
         }
         worst = fmax(worst, step);
         assert_true(step < 0.5 && e.slip < 1e-4);
-        assert_true(e.least_grip > 0.8 * e.grip_before_silence &&
-                    e.last_grip > 0.85 * e.grip_before_silence);
+        assert_true(e.least_grip > 0.8 * e.grip_force_before_silence &&
+                    e.last_grip > 0.85 * e.grip_force_before_silence);
     }
 }
 

@@ -86,11 +86,11 @@ static int count_engaged_ties(int site)
 }
 
 /* Runs both ends; text: what the message of the first end says; NULL: both engage. */
-static void connect_remote_ends(const struct remotes *here, const struct remotes *there,
-                                const char *text)
+static void connect_remote_ends(const struct remotes *first_remotes,
+                                const struct remotes *second_remotes, const char *text)
 {
     static struct received_message messages[SITES];
-    const struct remotes *remotes[SITES] = {here, there};
+    const struct remotes *remotes[SITES] = {first_remotes, second_remotes};
     const int port = find_free_udp_port();
     int engaged = 0;
     for (int i = 0; i < SITES; i++) {
@@ -124,11 +124,11 @@ static void connect_remote_ends(const struct remotes *here, const struct remotes
 static void link_ends_with_equal_tie_terms_engage(void **state)
 {
     (void)state;
-    const struct remotes hinge = {{"base_ring"}, "impedance: 1"};
+    const struct remotes waves_of_hinge = {{"base_ring"}, "impedance: 1"};
     const struct remotes waves_with_position = {{"base_x", "base_y", "base_z"},
                                                 "impedance: 1, stiffness: 100, damping: 2"};
     connect_remote_ends(&waves_of_slide, &waves_of_slide, NULL);
-    connect_remote_ends(&hinge, &hinge, NULL);
+    connect_remote_ends(&waves_of_hinge, &waves_of_hinge, NULL);
     connect_remote_ends(&position, &waves_with_position, NULL);
     connect_remote_ends(&attitude, &attitude, NULL);
 }
@@ -136,7 +136,7 @@ static void link_ends_with_equal_tie_terms_engage(void **state)
 static void each_differing_tie_key_is_refused_by_its_name(void **state)
 {
     (void)state;
-    static const struct remotes hinge = {{"base_ring"}, "impedance: 1"};
+    static const struct remotes waves_of_hinge = {{"base_ring"}, "impedance: 1"};
     static const struct remotes impedance = {{"slider"}, "impedance: 1.0000001"};
     static const struct remotes mode = {{"slider"}, "mode: position_force, damping: 1"};
     static const struct remotes axis = {{NULL, "slider"}, "impedance: 1"};
@@ -145,7 +145,7 @@ static void each_differing_tie_key_is_refused_by_its_name(void **state)
     static const struct remotes tie_with_other_first_joint = {{"slider", "base_ring"},
                                                               "impedance: 1"};
     static const struct {
-        const struct remotes *here, *there;
+        const struct remotes *first_remotes, *second_remotes;
         const char *text;
     } cases[] = {
         {&waves_of_slide, &impedance, ": the wave impedance is not that of the other end"},
@@ -154,7 +154,7 @@ static void each_differing_tie_key_is_refused_by_its_name(void **state)
          ": axis 0: tied here, not tied at the other end; axis 1: not tied here, tied at"},
         {&waves_of_slide, &tie_with_other_first_joint,
          ": axis 1: not tied here, tied at the other end"},
-        {&waves_of_slide, &hinge, ": axis 0: joint slide here, hinge at the other end"},
+        {&waves_of_slide, &waves_of_hinge, ": axis 0: joint slide here, hinge at the other end"},
         {&waves_of_slide, &position,
          ": axis 0: joint slide here, base_x at the other end; axis 1: not tied here"},
         {&position, &tie_with_exchanged_axes,
@@ -164,7 +164,7 @@ static void each_differing_tie_key_is_refused_by_its_name(void **state)
          "base_ry at the other end; axis 2: joint base_z here, base_rz at the other end"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        connect_remote_ends(cases[i].here, cases[i].there, cases[i].text);
+        connect_remote_ends(cases[i].first_remotes, cases[i].second_remotes, cases[i].text);
     }
 }
 
@@ -176,7 +176,7 @@ static void tie_terms_of_six_axes_fit_a_channel(void **state)
     static const char *const joints[] = {"arm.slider",  "arm.base_ring", "arm.base_x",
                                          "arm.base_y",  "arm.base_z",    "arm.base_rx",
                                          "arm.base_ry", "arm.base_rz"};
-    uint64_t seen[6 * 32];
+    uint64_t terms_of_all_cases[6 * 32];
     int count = 0;
     struct tact_scene *scene = make_scene_of_remote_ties(&waves_of_slide, 0, 1);
     struct tact_scene_remote tie[6], *own = scene->remotes;
@@ -195,12 +195,15 @@ static void tie_terms_of_six_axes_fit_a_channel(void **state)
             tie[i].joint = (char *)(uintptr_t)joints[k % 8];
             const double terms = tact_session_remote_terms(scene, "site");
             assert_true(terms >= 1.0 && terms < 0x1p53);
-            seen[count] = (uint64_t)terms;
+            terms_of_all_cases[count] = (uint64_t)terms;
             for (int n = 0; n < count; n++) {
                 char text[512];
-                tact_remote_terms_difference(seen[n], seen[count], text, sizeof text);
-                assert_int_equal(seen[n] == seen[count], n % 32 == 31 && k == 31);
-                assert_int_equal(text[0] == '\0', seen[n] == seen[count]);
+                tact_remote_terms_difference(terms_of_all_cases[n], terms_of_all_cases[count], text,
+                                             sizeof text);
+                assert_int_equal(terms_of_all_cases[n] == terms_of_all_cases[count],
+                                 n % 32 == 31 && k == 31);
+                assert_int_equal(text[0] == '\0',
+                                 terms_of_all_cases[n] == terms_of_all_cases[count]);
             }
         }
     }

@@ -73,9 +73,9 @@ static void run_pad_scene(const char *log)
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "evdev",
                                                  "wrapped", open_wrapped_pad, NULL};
     static const struct tact_device_type *const types[] = {&type};
-    char match_setting[128];
-    snprintf(match_setting, sizeof match_setting, "path: %s #", mock_pad_node(pad));
-    const struct edit edits[] = {{"match: pad", match_setting}, {NULL, NULL}};
+    char pad_match_setting[128];
+    snprintf(pad_match_setting, sizeof pad_match_setting, "path: %s #", mock_pad_node(pad));
+    const struct edit edits[] = {{"match: pad", pad_match_setting}, {NULL, NULL}};
     char *text = load_scene_text_with_edits("pad.yaml", edits);
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
@@ -116,19 +116,19 @@ static void game_pad_opens_and_closes_the_pinch(void **state)
     double open = logged_value_at(log, r, 50, "pinch_target", 1),
            closed = logged_value_at(log, r, 450, "pinch_target", 1);
     double released_target = logged_value_at(log, r, 2000, "pinch_target", 1),
-           again = logged_value_at(log, r, 2500, "pinch_target", 1);
+           target_after_second_press = logged_value_at(log, r, 2500, "pinch_target", 1);
     double high = logged_value_at(log, r, 1850, "ruler_pose", 2),
            low = logged_value_at(log, r, 2990, "ruler_pose", 2);
     double force = fabs(logged_value_at(log, r, 1850, "ruler_pinch_left_distal_wrench", 1));
     print_message(
         "target open %.3f closed %.3f, deadman released %.3f, then %.3f rad; ruler at %.4f "
         "m held with %.2f N, %.4f m released\n",
-        open, closed, released_target, again, high, force, low);
+        open, closed, released_target, target_after_second_press, high, force, low);
     assert_true(fabs(closed - open) > 0.15);
     assert_true(released_target ==
                 closed); /* targets do not change while the deadman is released */
     /* the targets follow the trigger once the deadman is pressed again */
-    assert_true(fabs(again - open) < 0.02);
+    assert_true(fabs(target_after_second_press - open) < 0.02);
     assert_true(fabs(high - 0.05) < 0.002);
     assert_true(fabs(force / 4 - 1) < 0.1);
     assert_true(low < 0.02);

@@ -18,7 +18,7 @@
 
 /* Shape 0 is the ball, 1 the palm, whose top is at z = 0.02; 2 to 4 are the links. The last link
  * folds back to where the first one is, and 10 mm into the palm. */
-static const char hand_text[] =
+static const char hand_scene_text[] =
     "name: palm\n"
     "materials: [{name: skin}, {name: ball}]\n"
     "pairs:\n"
@@ -52,12 +52,12 @@ static const char hand_text[] =
     "        shapes: [{type: box, size: [0.01, 0.01, 0.04], position: [0, 0, 0.02], material: "
     "skin}]\n";
 
-static void edit_hand_text(char text[sizeof hand_text + 128], const struct edit *edit)
+static void edit_hand_text(char text[sizeof hand_scene_text + 128], const struct edit *edit)
 {
-    const char *at = strstr(hand_text, edit->from);
+    const char *at = strstr(hand_scene_text, edit->from);
     assert_non_null(at);
-    snprintf(text, sizeof hand_text + 128, "%.*s%s%s", (int)(at - hand_text), hand_text, edit->to,
-             at + strlen(edit->from));
+    snprintf(text, sizeof hand_scene_text + 128, "%.*s%s%s", (int)(at - hand_scene_text),
+             hand_scene_text, edit->to, at + strlen(edit->from));
 }
 
 static void collect_warnings(void *user, enum tact_message_level level, const char *text)
@@ -80,7 +80,7 @@ static void links_that_overlap_at_the_start_do_not_touch(void **state)
     struct tact_session *session;
     options.clock = TACT_LOOP_FREE;
     options.messages = (struct tact_messages){collect_warnings, warnings_text};
-    open_session_of_scene_text(hand_text, &options, &scene, &session);
+    open_session_of_scene_text(hand_scene_text, &options, &scene, &session);
     const struct tact_world *world = tact_session_world(session);
     assert_int_equal(tact_world_shape_count(world), 5);
     for (int a = 0; a < 5; a++) {
@@ -103,7 +103,7 @@ static void links_with_start_overlap_kept_touch(void **state)
     (void)state;
     const struct edit edit_that_keeps_start_overlap = {"    base:\n",
                                                        "    start_overlap: keep\n    base:\n"};
-    char text[sizeof hand_text + 128], warnings_text[2048] = "";
+    char text[sizeof hand_scene_text + 128], warnings_text[2048] = "";
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
@@ -122,14 +122,14 @@ static void links_with_start_overlap_kept_touch(void **state)
 }
 
 /* A ball rests on the palm: its weight is what an output of the palm's force gets. */
-static void palm_bears_what_lies_on_it(void **state)
+static void palm_bears_a_ball_lying_on_it(void **state)
 {
     (void)state;
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
     options.clock = TACT_LOOP_FREE;
-    open_session_of_scene_text(hand_text, &options, &scene, &session);
+    open_session_of_scene_text(hand_scene_text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     for (int tick = 0; tick < 300; tick++) {
         assert_int_equal(tact_session_step(session, 0, NULL), 0);
@@ -179,7 +179,7 @@ static void invalid_start_overlap_settings_are_refused(void **state)
          "hands[0].base.shapes[0].material"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char text[sizeof hand_text + 128];
+        char text[sizeof hand_scene_text + 128];
         struct tact_error err = {.line = 0};
         struct tact_scene *scene = NULL;
         edit_hand_text(text, &bad[i].edit);
@@ -198,7 +198,7 @@ static void start_overlaps_are_refused_on_request(void **state)
     (void)state;
     const struct edit edit_that_refuses_start_overlap = {"    base:\n",
                                                          "    start_overlap: refuse\n    base:\n"};
-    char text[sizeof hand_text + 128];
+    char text[sizeof hand_scene_text + 128];
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
@@ -219,7 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_that_overlap_at_the_start_do_not_touch),
         cmocka_unit_test(links_with_start_overlap_kept_touch),
-        cmocka_unit_test(palm_bears_what_lies_on_it),
+        cmocka_unit_test(palm_bears_a_ball_lying_on_it),
         cmocka_unit_test(invalid_start_overlap_settings_are_refused),
         cmocka_unit_test(start_overlaps_are_refused_on_request),
     };

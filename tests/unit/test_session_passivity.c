@@ -22,9 +22,9 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define PERIOD 1e-3 /* [s] */
-#define DEPTH 0.01  /* depth of the device in the wall [m] */
-#define AMPLITUDE                                                                                  \
+#define TICK_PERIOD 1e-3          /* [s] */
+#define DEVICE_DEPTH_IN_WALL 0.01 /* depth of the device in the wall [m] */
+#define SHAKING_AMPLITUDE                                                                          \
     1e-5 /* amplitude of the device's motion [m]: it takes less energy than DEPTH has stored */
 
 /* Numbers of ticks: until the device is in the wall; at each frequency, before the whole cycles of
@@ -64,15 +64,16 @@ static uint64_t first_tick_of_cycles(int count)
 static void read_shaker(void *self, uint64_t tick, double t, int64_t now,
                         struct tact_device_input *in)
 {
-    const uint64_t since = tick - LEAD;
-    const int count = 1 + (int)(since / (SETTLING + CYCLES));
+    const uint64_t ticks_since_lead = tick - LEAD;
+    const int count = 1 + (int)(ticks_since_lead / (SETTLING + CYCLES));
     (void)self;
     (void)t;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
-    in->channel[0] =
-        tick < LEAD ? DEPTH * fmin(1.0, (double)tick / 500.0)
-                    : DEPTH + AMPLITUDE * cos(2.0 * pi * count * (double)(tick % CYCLES) / CYCLES);
+    in->channel[0] = tick < LEAD ? DEVICE_DEPTH_IN_WALL * fmin(1.0, (double)tick / 500.0)
+                                 : DEVICE_DEPTH_IN_WALL +
+                                       SHAKING_AMPLITUDE *
+                                           cos(2.0 * pi * count * (double)(tick % CYCLES) / CYCLES);
 }
 
 static void write_shaker(void *self, const double *out, int64_t now)
@@ -115,7 +116,7 @@ static void run_shaken_wall(const char *path, double stiffness, double damping, 
     options.ticks = first_tick_of_cycles(CYCLES / 2) + CYCLES;
     options.record = path;
     options.replace = 1;
-    tact_number_print(scene, sizeof scene, text, stiffness, damping, delay * PERIOD);
+    tact_number_print(scene, sizeof scene, text, stiffness, damping, delay * TICK_PERIOD);
     run_session_of_scene_text(scene, &options, &report);
 }
 
@@ -129,15 +130,15 @@ static void read_needed_damping(const char *path, double needed[CYCLES / 2 + 1])
                port = tact_log_field(log, "hand_tip_coupling", NULL);
     assert_int_equal(tact_log_seek(log, LEAD), 0);
     for (int count = 1; count <= CYCLES / 2; count++) {
-        double before = 0.0, squares = 0.0, energy = 0.0;
+        double before = 0.0, squared_step_sum = 0.0, energy = 0.0;
         for (int k = 0; k < SETTLING + CYCLES; k++) {
             assert_true(tact_log_next(log, record) > 0);
             const double now = record->values[x];
-            squares += k >= SETTLING ? (now - before) * (now - before) : 0.0;
+            squared_step_sum += k >= SETTLING ? (now - before) * (now - before) : 0.0;
             energy = k == SETTLING - 1 ? record->values[port + 6] : energy;
             before = now;
         }
-        needed[count] = PERIOD * (energy - record->values[port + 6]) / squares;
+        needed[count] = TICK_PERIOD * (energy - record->values[port + 6]) / squared_step_sum;
     }
     free(record);
     tact_log_close(log);
@@ -147,8 +148,9 @@ static void read_needed_damping(const char *path, double needed[CYCLES / 2 + 1])
 static double damping_by_formula(double stiffness, double damping, int delay, double angle)
 {
     const double complex change = 1.0 - cexp(-I * angle);
-    const double complex wall = (stiffness + damping * change / PERIOD) * cexp(-I * angle * delay);
-    return 0.5 * PERIOD / (1.0 - cos(angle)) * creal(change * wall);
+    const double complex wall =
+        (stiffness + damping * change / TICK_PERIOD) * cexp(-I * angle * delay);
+    return 0.5 * TICK_PERIOD / (1.0 - cos(angle)) * creal(change * wall);
 }
 
 /* Largest damping over the frequencies; where the energy of the port is not that of the formula at
@@ -177,7 +179,7 @@ static void wall_needs_the_damping_of_colgates_condition(void **state)
                                                                     rows[i].delay, angle)));
         }
         const double damping_by_simple_condition =
-            stiffness * PERIOD * (0.5 + rows[i].delay) + rows[i].damping;
+            stiffness * TICK_PERIOD * (0.5 + rows[i].delay) + rows[i].damping;
         print_message(
             "K %g, B %g, %d ticks late: needs %.4f of %.4f N s/m, by the simple condition "
             "%.4f; off by %.1e\n",

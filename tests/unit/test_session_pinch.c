@@ -67,7 +67,7 @@ static double torsion_offset_limit(void)
     return 2 * (3 * M_PI / 16 * cbrt(3 * 4 * 0.008 / (4 * 3e5))) * 0.8 * 4 / (0.03 * 9.81);
 }
 
-static double ruler_pitch_after(double fraction, double seconds, const char *source)
+static double ruler_pitch_at_end(double fraction, double seconds, const char *source)
 {
     char position[64];
     struct run_options o = ruler_run_options(seconds, source);
@@ -86,18 +86,18 @@ static void torsion_keeps_the_ruler_level_below_its_limit(void **state)
 {
     (void)state;
     SKIP_IN_QUICK_SANITIZER_RUN();
-    assert_true(fabs(ruler_pitch_after(0.97, 61, "host")) < 0.5);
+    assert_true(fabs(ruler_pitch_at_end(0.97, 61, "host")) < 0.5);
     skip_test_without_opencl();
-    assert_true(fabs(ruler_pitch_after(0.97, IS_SANITIZER_BUILD ? 10 : 61, "opencl")) < 0.5);
+    assert_true(fabs(ruler_pitch_at_end(0.97, IS_SANITIZER_BUILD ? 10 : 61, "opencl")) < 0.5);
 }
 
 static void ruler_turns_above_the_torsion_limit(void **state)
 {
     (void)state;
     SKIP_IN_QUICK_SANITIZER_RUN();
-    assert_true(fabs(ruler_pitch_after(1.03, 61, "host")) > 5.0);
+    assert_true(fabs(ruler_pitch_at_end(1.03, 61, "host")) > 5.0);
     skip_test_without_opencl();
-    assert_true(fabs(ruler_pitch_after(1.03, 10, "opencl")) > 5.0);
+    assert_true(fabs(ruler_pitch_at_end(1.03, 10, "opencl")) > 5.0);
 }
 
 static void ruler_turns_with_little_friction(void **state)

@@ -63,7 +63,7 @@ static const char text[] =
     "inputs:\n%s"
     "outputs:\n%s";
 
-static void write_text(char *out, size_t size)
+static void write_pinch_glove_scene(char *out, size_t size)
 {
     char links[4096] = "", inputs[1024] = "", outputs[1024] = "";
     for (int i = 0; i < JOINTS; i++) {
@@ -122,7 +122,7 @@ static void every_hand_joint_is_coupled_to_the_glove(void **state)
     (void)state;
     char scene[8192], path[64];
     double lag, glove_angles[JOINTS], q[JOINTS], sent[JOINTS], least[JOINTS];
-    int joints_at_limit = 0;
+    int joint_count_at_limit = 0;
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     snprintf(path, sizeof path, "%s/glove.mcap", folder);
@@ -130,21 +130,21 @@ static void every_hand_joint_is_coupled_to_the_glove(void **state)
     options.clock = TACT_LOOP_FREE;
     options.record = path;
     options.ticks = TICKS;
-    write_text(scene, sizeof scene);
+    write_pinch_glove_scene(scene, sizeof scene);
     run_session_of_scene_text(scene, &options, &report);
     read_last_logged_values(path, &lag, glove_angles, q, sent, least);
     print_message("free: at most %.1e rad behind\n", lag);
     for (int i = 0; i < JOINTS; i++) {
         const double spring = -stiffness[i] * (glove_angles[i] - q[i]);
-        const int is_limited = limit[i] > 0.0 && fabs(spring) > limit[i];
-        const double exact = is_limited ? copysign(limit[i], spring) : spring;
+        const int is_over_torque_limit = limit[i] > 0.0 && fabs(spring) > limit[i];
+        const double exact = is_over_torque_limit ? copysign(limit[i], spring) : spring;
         print_message("%s: %.5f rad of %.5f, %.6f N m of %.6f, energy %.1e J at its least\n",
                       names[i], q[i], glove_angles[i], sent[i], exact, least[i]);
-        joints_at_limit += is_limited;
+        joint_count_at_limit += is_over_torque_limit;
         assert_true(fabs(exact) > 0.01 && fabs(sent[i] - exact) < 1e-4 * fabs(exact));
         assert_true(least[i] > -1e-6);
     }
-    assert_int_equal(joints_at_limit, 2);
+    assert_int_equal(joint_count_at_limit, 2);
     assert_true(lag < 1e-4);
     check_replays_of_log(path, TICKS, TICKS / 2 + 1, 1);
 }

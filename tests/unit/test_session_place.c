@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include "support/run_scene.h"
 
-#define KEPT_SOURCE_RESULTS 8
+#define STORED_SOURCE_RESULT_COUNT 8
 #define MAX_PAIRS 64
 
 struct delayed_source {
@@ -20,15 +20,15 @@ struct delayed_source {
     int32_t cost_ns;       /* cost that the source reports for every pair [ns] */
     struct tact_source_scene scene;
     struct tact_moments_scratch *scratch;
-    uint64_t frames, tick[KEPT_SOURCE_RESULTS];
-    struct tact_source_moments pairs[KEPT_SOURCE_RESULTS][MAX_PAIRS];
+    uint64_t frames, tick[STORED_SOURCE_RESULT_COUNT];
+    struct tact_source_moments pairs[STORED_SOURCE_RESULT_COUNT][MAX_PAIRS];
 };
 
-static void source_submit(void *self, uint64_t tick, const struct tact_pose *poses,
-                          const uint8_t *active, const double *directions)
+static void submit_to_delayed_source(void *self, uint64_t tick, const struct tact_pose *poses,
+                                     const uint8_t *active, const double *directions)
 {
     struct delayed_source *s = self;
-    uint64_t slot = s->frames++ % KEPT_SOURCE_RESULTS;
+    uint64_t slot = s->frames++ % STORED_SOURCE_RESULT_COUNT;
     s->tick[slot] = tick;
     memset(s->pairs[slot], 0, sizeof s->pairs[slot]);
     for (uint32_t i = 0; i < s->scene.pair_count; i++) {
@@ -44,18 +44,18 @@ static void source_submit(void *self, uint64_t tick, const struct tact_pose *pos
     }
 }
 
-static int source_latest(void *self, struct tact_source_result *out)
+static int latest_delayed_result(void *self, struct tact_source_result *out)
 {
     struct delayed_source *s = self;
     if (s->frames <= s->delay_frames) {
         return -EAGAIN;
     }
-    uint64_t slot = (s->frames - 1 - s->delay_frames) % KEPT_SOURCE_RESULTS;
+    uint64_t slot = (s->frames - 1 - s->delay_frames) % STORED_SOURCE_RESULT_COUNT;
     *out = (struct tact_source_result){s->tick[slot], s->pairs[slot]};
     return 0;
 }
 
-static int source_wait(void *self, uint64_t tick, int64_t timeout_ns)
+static int wait_for_delayed_source(void *self, uint64_t tick, int64_t timeout_ns)
 {
     (void)self;
     (void)tick;
@@ -63,7 +63,7 @@ static int source_wait(void *self, uint64_t tick, int64_t timeout_ns)
     return 0;
 }
 
-static void source_close(void *self)
+static void close_delayed_source(void *self)
 {
     tact_moments_scratch_destroy(((struct delayed_source *)self)->scratch);
 }
@@ -73,8 +73,9 @@ static int create_delayed_source(void *user, const struct tact_source_scene *sce
                                  struct tact_messages messages, struct tact_source *out,
                                  struct tact_error *err)
 {
-    static const struct tact_source_ops ops = {TACT_ABI(struct tact_source_ops), source_submit,
-                                               source_latest, source_wait, source_close};
+    static const struct tact_source_ops ops = {TACT_ABI(struct tact_source_ops),
+                                               submit_to_delayed_source, latest_delayed_result,
+                                               wait_for_delayed_source, close_delayed_source};
     struct delayed_source *s = user;
     (void)device;
     (void)period_ns;
@@ -101,7 +102,7 @@ static void run_ruler(struct delayed_source *delayed_source, int clock, const ch
                             .clock = clock,
                             .source = source,
                             .factory = create_delayed_source,
-                            .factory_user = delayed_source};
+                            .source_factory_user = delayed_source};
     run_scene(&o, r);
     const uint64_t *ages = r->report.ages;
     print_message("%s, host_time %s, %lu late: %lu pairs by the host, %lu by the source, of age 1 "
@@ -113,7 +114,7 @@ static void run_ruler(struct delayed_source *delayed_source, int clock, const ch
     assert_int_equal(r->report.loop.ticks, 2000);
 }
 
-static double largest_difference(const struct run_result *a, const struct run_result *b)
+static double end_position_difference(const struct run_result *a, const struct run_result *b)
 {
     double d[3];
     tact_v3_sub(d, a->position, b->position);
@@ -158,9 +159,9 @@ static void late_moments_of_a_source_are_extrapolated(void **state)
                      delay_frames.report.source_pairs);
     assert_true(delay_frames.report.host_pairs <= 3 * MAX_PAIRS);
     print_message("  ends %.1e m from where exact moments end, pitch %.3f\n",
-                  largest_difference(&host, &delay_frames), delay_frames.pitch_deg);
+                  end_position_difference(&host, &delay_frames), delay_frames.pitch_deg);
     /* the body falls for three ticks before the contact is known [m/s] */
-    assert_true(largest_difference(&host, &delay_frames) < 4e-4);
+    assert_true(end_position_difference(&host, &delay_frames) < 4e-4);
     assert_true(fabs(delay_frames.pitch_deg - host.pitch_deg) < 0.1);
 }
 

@@ -21,7 +21,7 @@
 #define MAX_RECORDED_WRITES 4000
 #define BOARD_OUTPUT_COUNT 8
 
-static const struct tact_messages silent = {NULL, NULL};
+static const struct tact_messages no_messages = {NULL, NULL};
 static char log_path[512];
 static struct tact_scene *playback_scene; /* the scene given beside the log */
 
@@ -36,7 +36,7 @@ static struct {
     int64_t last_ns;
     struct {
         uint64_t tick;
-        double felt[BOARD_OUTPUT_COUNT];
+        double written_output[BOARD_OUTPUT_COUNT];
     } write[MAX_RECORDED_WRITES];
 } board;
 
@@ -59,7 +59,7 @@ static void write_played_board(void *self, const double *out, int64_t now_ns)
     assert_true(board.writes < MAX_RECORDED_WRITES);
     board.last_ns = now_ns;
     board.write[board.writes].tick = board.tick;
-    memcpy(board.write[board.writes++].felt, out, sizeof board.write[0].felt);
+    memcpy(board.write[board.writes++].written_output, out, sizeof board.write[0].written_output);
 }
 
 static void close_played_board(void *self)
@@ -111,7 +111,7 @@ static struct tact_replay_options replay_options_for_scene(const char *name)
     o.scene = playback_scene;
     o.types = types;
     o.type_count = sizeof types / sizeof *types;
-    o.messages = silent;
+    o.messages = no_messages;
     return o;
 }
 
@@ -162,10 +162,10 @@ static void read_logged_outputs(struct tact_log *log, uint64_t tick, double out[
     free(r);
 }
 
-static void expect_zero_outputs_in_write(int write_index)
+static void expect_zero_outputs_in_write(int output_write_index)
 {
     for (int i = 0; i < BOARD_OUTPUT_COUNT; i++) {
-        assert_true(board.write[write_index].felt[i] == 0.0);
+        assert_true(board.write[output_write_index].written_output[i] == 0.0);
     }
 }
 
@@ -179,7 +179,7 @@ static void playback_sends_the_logged_outputs(void **state)
     double sent[4], largest = 0.0;
     o.from = 1000; /* the playback starts in the middle of the grip, so that the output must ramp */
     o.to = 1600;
-    int64_t began = tact_clock_now();
+    int64_t playback_start_ns = tact_clock_now();
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), 0);
     assert_int_equal(report.ticks, 600);
     assert_int_equal(report.differing, 0);
@@ -188,25 +188,26 @@ static void playback_sends_the_logged_outputs(void **state)
     assert_int_equal(board.writes, 601); /* 600 ticks and the zero at the end */
     expect_zero_outputs_in_write(600);
     /* the playback is never early; a busy machine may be late */
-    assert_true(board.last_ns - began >= 599000000);
+    assert_true(board.last_ns - playback_start_ns >= 599000000);
     assert_int_equal(tact_log_open(log_path, &log, NULL), 0);
     for (int i = 0; i < 600; i++) {
         assert_int_equal(board.write[i].tick, 1000 + i);
         read_logged_outputs(log, 1000 + (uint64_t)i, sent);
         for (int k = 0; k < 4; k++) {
-            double felt = board.write[i].felt[k], before = i ? board.write[i - 1].felt[k] : 0.0;
-            assert_true(fabs(felt) <= fabs(sent[k]) + 1e-9);
-            assert_true(fabs(felt - before) <= 500.0 * 1e-3 + 1e-12);
+            double written_output = board.write[i].written_output[k],
+                   before = i ? board.write[i - 1].written_output[k] : 0.0;
+            assert_true(fabs(written_output) <= fabs(sent[k]) + 1e-9);
+            assert_true(fabs(written_output - before) <= 500.0 * 1e-3 + 1e-12);
             if (i > 250) { /* after the ramp of 0.2 s */
-                assert_true(felt == sent[k]);
+                assert_true(written_output == sent[k]);
             }
-            largest = fmax(largest, fabs(felt));
+            largest = fmax(largest, fabs(written_output));
         }
         if (i < 20) {
-            assert_true(fabs(board.write[i].felt[0]) < 0.2 * fabs(sent[0]));
+            assert_true(fabs(board.write[i].written_output[0]) < 0.2 * fabs(sent[0]));
         }
         for (int k = 4; k < BOARD_OUTPUT_COUNT; k++) {
-            assert_true(board.write[i].felt[k] == 0.0);
+            assert_true(board.write[i].written_output[k] == 0.0);
         }
     }
     assert_true(largest > 0.05);
@@ -223,13 +224,15 @@ static void lost_device_gets_zero_in_playback(void **state)
     o.from = 1000;
     o.to = 1400;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
-    assert_true(fabs(board.write[299].felt[0]) > 0.01);
+    assert_true(fabs(board.write[299].written_output[0]) > 0.01);
     for (int i = 300; i < 310; i++) {
         expect_zero_outputs_in_write(i);
     }
     /* After the device's return the output ramps up, as after any release. */
-    assert_true(fabs(board.write[312].felt[0]) < 0.2 * fabs(board.write[299].felt[0]));
-    assert_true(fabs(board.write[399].felt[0]) > fabs(board.write[312].felt[0]));
+    assert_true(fabs(board.write[312].written_output[0]) <
+                0.2 * fabs(board.write[299].written_output[0]));
+    assert_true(fabs(board.write[399].written_output[0]) >
+                fabs(board.write[312].written_output[0]));
 }
 
 /* Checks that outputs are zero unless the deadman is pressed, and ramp up from the moment it is. */
@@ -240,7 +243,7 @@ static void check_outputs_need_deadman(uint64_t from, uint64_t to,
     for (int i = 0; i < board.writes; i++) {
         int moved = 0;
         for (int k = 0; k < BOARD_OUTPUT_COUNT; k++) {
-            moved = moved || board.write[i].felt[k] != 0.0;
+            moved = moved || board.write[i].written_output[k] != 0.0;
         }
         nonzero_output_count += moved;
         outside += moved && (board.write[i].tick < from || board.write[i].tick >= to);
@@ -333,9 +336,9 @@ static void playback_uses_the_output_limits_of_the_given_scene(void **state)
     o.scene = scene;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
     for (int i = 0; i + 1 < board.writes; i++) {
-        double before = i ? board.write[i - 1].felt[1] : 0.0;
-        most = fmax(most, fabs(board.write[i].felt[0]));
-        fastest = fmax(fastest, fabs(board.write[i].felt[1] - before));
+        double before = i ? board.write[i - 1].written_output[1] : 0.0;
+        most = fmax(most, fabs(board.write[i].written_output[0]));
+        fastest = fmax(fastest, fabs(board.write[i].written_output[1] - before));
     }
     assert_true(most == 0.05);
     assert_true(fastest > 0.99e-4 && fastest <= 1.0000001e-4);
@@ -449,9 +452,9 @@ static void playback_keeps_real_time(void **state)
     struct tact_replay_report report;
     o.realtime = 1;
     o.to = 300;
-    int64_t began = tact_clock_now();
+    int64_t playback_start_ns = tact_clock_now();
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
-    assert_true(tact_clock_now() - began >= 299000000);
+    assert_true(tact_clock_now() - playback_start_ns >= 299000000);
     assert_int_equal(report.ticks, 300);
     assert_int_equal(report.differing, 0);
 }

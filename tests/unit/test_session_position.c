@@ -41,12 +41,12 @@ static const char text[] =
     "%s";
 
 /* A scene with a wall, its device, what the input is, its output, and further keys. */
-struct scene_parts {
+struct scene_settings {
     double wall; /* [m] */
     const char *device, *input, *output, *more;
 };
 
-static void write_scene_text(const struct scene_parts *p, char out[4096])
+static void write_scene_text(const struct scene_settings *p, char out[4096])
 {
     tact_number_print(out, 4096, text, p->wall, mass, damping, p->device, p->input, p->output,
                       p->more);
@@ -82,8 +82,9 @@ static int read_tick_values(struct tick_values *values)
 }
 
 /* Runs a scene with tact's devices, or with those given; returns the number of its ticks. */
-static int simulate_scene(const struct scene_parts *p, const struct tact_device_type *const *types,
-                          int ticks, struct tick_values *values, struct tact_session_report *report)
+static int simulate_scene(const struct scene_settings *p,
+                          const struct tact_device_type *const *types, int ticks,
+                          struct tick_values *values, struct tact_session_report *report)
 {
     char scene[4096];
     struct tact_session_options options = tact_session_options_default();
@@ -112,7 +113,7 @@ static void device_follows_the_motion_of_the_joint_exactly(void **state)
     for (int i = 0; i < 3; i++) {
         char output[128];
         struct tact_session_report report;
-        const struct scene_parts p = {
+        const struct scene_settings p = {
             1.0,
             "{name: arm, type: twin, settings: {axes: x, forces: p, control: target, sensed: f, "
             "start: 0.04, push: 0.7}}",
@@ -149,7 +150,7 @@ static void range_and_speed_of_a_device_are_kept(void **state)
     (void)state;
     static struct tick_values values[MOST];
     struct tact_session_report report;
-    const struct scene_parts p = {
+    const struct scene_settings p = {
         10.0,
         "{name: arm, type: twin, settings: {axes: x, forces: p, control: target, sensed: f, "
         "start: 0.01, push: [[0, 2], [2, -2], [2.3, 0]]}}",
@@ -253,7 +254,7 @@ static int open_servo(const struct tact_device_config *config, struct tact_devic
 static const struct tact_device_type servo_type = {TACT_ABI(struct tact_device_type), "servo",
                                                    "goes to positions", open_servo, NULL};
 
-static void set_from_until(int *values, int from, int until, int value)
+static void set_value_in_ticks(int *values, int from, int until, int value)
 {
     for (int k = from; k < until; k++) {
         values[k] = value;
@@ -270,18 +271,18 @@ static void sent_position_never_jumps_at_release_loss_or_return(void **state)
     static struct tick_values values[MOST];
     enum { TICKS = 3000 };
     struct tact_session_report report;
-    const struct scene_parts p = {10.0, "{name: arm, type: servo}", "force",
-                                  "what: position, limit: 0.4, rate: 0.4",
-                                  "deadman: arm.deadman\n"};
+    const struct scene_settings p = {10.0, "{name: arm, type: servo}", "force",
+                                     "what: position, limit: 0.4, rate: 0.4",
+                                     "deadman: arm.deadman\n"};
     for (int late = 0; late < 2; late++) {
         servo = (struct servo){.x = {0.07, -0.03}};
-        set_from_until(servo.deadman, 100, TICKS, 1);
-        set_from_until(servo.deadman, 700, 900, 0);
-        set_from_until(servo.state, late ? 0 : 1200, late ? 300 : 1450, TACT_DEVICE_LOST);
-        set_from_until(servo.state, 1900, 2000, TACT_DEVICE_STALE);
-        set_from_until(servo.state, 2300, 2301, TACT_DEVICE_LOST);
+        set_value_in_ticks(servo.deadman, 100, TICKS, 1);
+        set_value_in_ticks(servo.deadman, 700, 900, 0);
+        set_value_in_ticks(servo.state, late ? 0 : 1200, late ? 300 : 1450, TACT_DEVICE_LOST);
+        set_value_in_ticks(servo.state, 1900, 2000, TACT_DEVICE_STALE);
+        set_value_in_ticks(servo.state, 2300, 2301, TACT_DEVICE_LOST);
         const int ticks = simulate_scene(&p, types, TICKS, values, &report);
-        double largest_jump[2] = {0.0}, moved = 0.0;
+        double largest_output_jump[2] = {0.0}, moved = 0.0;
         assert_int_equal(ticks, TICKS);
         assert_int_equal(servo.writes, TICKS + 1);
         for (int k = 0; k < TICKS; k++) {
@@ -290,10 +291,10 @@ static void sent_position_never_jumps_at_release_loss_or_return(void **state)
             for (int i = 0; i < 2; i++) {
                 const double before =
                     is_device_back ? values[k].x : servo.written[0][k > 0 ? k - 1 : 0];
-                largest_jump[i] =
+                largest_output_jump[i] =
                     is_lost || (i && is_device_back)
-                        ? largest_jump[i]
-                        : fmax(largest_jump[i],
+                        ? largest_output_jump[i]
+                        : fmax(largest_output_jump[i],
                                fabs(servo.written[i][k] - (i ? servo.written[1][k - 1] : before)));
             }
             moved += k > 0 && !is_lost && !is_device_back
@@ -307,9 +308,9 @@ static void sent_position_never_jumps_at_release_loss_or_return(void **state)
         print_message("%s: moves by %.3f m, a tick by %.3f mm of 0.4 at most, the unused axis by "
                       "%.1e; ends at %.6f m\n",
                       late ? "lost at the start" : "present at the start", moved,
-                      1e3 * largest_jump[0], largest_jump[1], servo.x[0]);
-        assert_true(moved > 0.1 && largest_jump[0] <= 0.4 * period * (1.0 + 1e-9) &&
-                    largest_jump[1] == 0.0);
+                      1e3 * largest_output_jump[0], largest_output_jump[1], servo.x[0]);
+        assert_true(moved > 0.1 && largest_output_jump[0] <= 0.4 * period * (1.0 + 1e-9) &&
+                    largest_output_jump[1] == 0.0);
         assert_true(servo.written[0][TICKS] == servo.written[0][TICKS - 1] &&
                     servo.written[1][TICKS] == servo.written[1][TICKS - 1]);
         assert_true(fabs(servo.x[1] - (-0.03 - (late ? 301 : 251) * 1e-4)) < 1e-12);
@@ -328,8 +329,8 @@ static void every_hand_rests_at_a_wall(void **state)
     for (int i = 0; i < 9; i++) {
         char device[512];
         struct tact_session_report report;
-        const struct scene_parts p = {0.01, device, "force", "what: position, limit: 1, rate: 2",
-                                      ""};
+        const struct scene_settings p = {0.01, device, "force", "what: position, limit: 1, rate: 2",
+                                         ""};
         tact_number_print(device, sizeof device,
                           "{name: arm, type: twin, settings: {axes: x, forces: p, sensed: f, "
                           "control: target, hand: trajectory, hand_file: %s/press.csv, "
@@ -337,17 +338,17 @@ static void every_hand_rests_at_a_wall(void **state)
                           "hand_damping: %g, %s}}",
                           folder, hands[i / 3][0], hands[i / 3][1], servos[i % 3]);
         const int ticks = simulate_scene(&p, NULL, 3000, values, &report);
-        double squares = 0.0, most = 0.0;
+        double squared_speed_sum = 0.0, most = 0.0;
         for (int k = 1; k < ticks; k++) {
             const double speed = (values[k].x - values[k - 1].x) / period;
-            squares += k >= ticks - 500 ? speed * speed : 0.0;
+            squared_speed_sum += k >= ticks - 500 ? speed * speed : 0.0;
             most = fmax(most, values[k].x);
         }
         const double pressed = 0.02 * hands[i / 3][0], force = values[ticks - 1].force;
         print_message("%g N/m, %s: %.1e m/s left, %.4f N of %.4f, %.1e m in the wall, %.3f mJ\n",
-                      hands[i / 3][0], servos[i % 3], sqrt(squares / 500.0), force, pressed,
-                      most - 0.01, 1e3 * values[ticks - 1].energy);
-        assert_true(sqrt(squares / 500.0) < 1e-6 && fabs(force / pressed - 1.0) < 1e-3);
+                      hands[i / 3][0], servos[i % 3], sqrt(squared_speed_sum / 500.0), force,
+                      pressed, most - 0.01, 1e3 * values[ticks - 1].energy);
+        assert_true(sqrt(squared_speed_sum / 500.0) < 1e-6 && fabs(force / pressed - 1.0) < 1e-3);
         assert_true(most < (i % 3 ? 0.0103 : 0.01001) && values[ticks - 1].energy > 0.0);
     }
 }
@@ -359,7 +360,7 @@ static void position_outputs_onto_unfit_devices_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        struct scene_parts parts;
+        struct scene_settings parts;
         const char *key, *expected;
     } bad[] = {
         {{1.0, twin_with_target_control, "force", "what: rate, limit: 1, rate: 1", ""},
@@ -419,13 +420,13 @@ static void log_of_position_outputs_is_not_played_back(void **state)
     static struct tick_values values[MOST];
     char scene[4096];
     struct tact_session_report report;
-    struct tact_replay_report replayed;
+    struct tact_replay_report replay_report;
     struct tact_scene *local;
     struct tact_error err = {.line = 0};
-    const struct scene_parts p = {1.0, twin_with_target_control, "force",
-                                  "what: position, limit: 1, rate: 1", ""},
-                             held = {1.0, twin_with_target_control, "force",
-                                     "what: position, limit: 1, rate: 1", "deadman: arm.x\n"};
+    const struct scene_settings p = {1.0, twin_with_target_control, "force",
+                                     "what: position, limit: 1, rate: 1", ""},
+                                held = {1.0, twin_with_target_control, "force",
+                                        "what: position, limit: 1, rate: 1", "deadman: arm.x\n"};
     simulate_scene(&p, NULL, 10, values, &report);
     write_scene_text(&held, scene);
     assert_int_equal(tact_scene_parse(scene, strlen(scene), "here.yaml", NULL, &local, &err), 0);
@@ -433,7 +434,7 @@ static void log_of_position_outputs_is_not_played_back(void **state)
     how.playback_device = "arm";
     how.scene = local;
     how.types = tact_devices_builtin(&how.type_count);
-    assert_int_equal(tact_replay_run_with(log_path, &how, &replayed, &err), -ENOTSUP);
+    assert_int_equal(tact_replay_run_with(log_path, &how, &replay_report, &err), -ENOTSUP);
     print_message("%s\n", err.text);
     assert_non_null(strstr(err.text, "is a position"));
     tact_scene_free(local);

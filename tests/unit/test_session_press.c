@@ -37,7 +37,7 @@ static void every_coupled_hand_settles_at_the_wall(void **state)
                                          "coupling: {%s}",
                                          coupling_gains_text[i % 3][0],
                                          coupling_gains_text[i % 3][1],
-                                         i < 9 ? NULL : PRESS_LATE_FORCE_SETTING,
+                                         i < 9 ? NULL : PRESS_FORCE_DELAY_SETTING,
                                          4.0,
                                          PRESS_TOOL_MASS,
                                          "press.csv"};
@@ -58,7 +58,7 @@ static void every_coupled_hand_settles_at_the_wall(void **state)
          "coupling: {%s}",
          2000,
          0,
-         PRESS_LATE_FORCE_SETTING,
+         PRESS_FORCE_DELAY_SETTING,
          4,
          0.05,
          "press.csv"}};
@@ -86,25 +86,28 @@ struct expected_press_row {
  * from any tick on, the energy that its force stored then and what the device's own damper, of 1 N
  * s/m, has dissipated since, at the least: where its speed is even within a tick [J]. */
 struct energy_generated_by_port {
-    double most, beyond_damper;
+    double most, largest_energy_beyond_damper;
 };
 
 static struct energy_generated_by_port energy_generated_by_port(const struct press_log *t,
-                                                                uint64_t ticks_late)
+                                                                uint64_t force_delay_ticks)
 {
     const double device_damping = 1.0,
-                 bound_stiffness = device_damping / (PRESS_PERIOD * (0.5 + (double)ticks_late));
-    double energy = 0.0, dissipated = 0.0, most_allowed = 0.0;
+                 bound_stiffness =
+                     device_damping / (PRESS_TICK_PERIOD * (0.5 + (double)force_delay_ticks));
+    double energy = 0.0, dissipated_energy = 0.0, most_allowed = 0.0;
     struct energy_generated_by_port out = {0.0, -INFINITY};
-    for (uint64_t k = 1 + ticks_late; k < t->ticks; k++) {
+    for (uint64_t k = 1 + force_delay_ticks; k < t->ticks; k++) {
         const double moved = logged_press_value(t, k, X) - logged_press_value(t, k - 1, X);
         const double force = logged_press_value(t, k, FORCE);
-        energy -= logged_press_value(t, k - 1 - ticks_late, FORCE) * moved;
-        dissipated += device_damping / PRESS_PERIOD * moved * moved;
-        const double beyond = -energy - dissipated;
+        energy -= logged_press_value(t, k - 1 - force_delay_ticks, FORCE) * moved;
+        dissipated_energy += device_damping / PRESS_TICK_PERIOD * moved * moved;
+        const double energy_beyond_damper = -energy - dissipated_energy;
         out.most = fmax(out.most, -energy);
-        out.beyond_damper = fmax(out.beyond_damper, beyond - most_allowed);
-        most_allowed = fmin(most_allowed, beyond + force * force / (2.0 * bound_stiffness));
+        out.largest_energy_beyond_damper =
+            fmax(out.largest_energy_beyond_damper, energy_beyond_damper - most_allowed);
+        most_allowed =
+            fmin(most_allowed, energy_beyond_damper + force * force / (2.0 * bound_stiffness));
     }
     return out;
 }
@@ -129,13 +132,13 @@ static void check_press_of_table_row(const struct expected_press_row *row)
                   "mJ of %.2f, %.2g nJ beyond the damper's, %.2g mm/s left\n",
                   p.stiffness, p.damping, p.tool_mass, p.drive, p.device ? ", late" : "", peak,
                   row->peak, rest, row->rest, given, row->given,
-                  1e9 * generated_port_energy.beyond_damper, 1e3 * speed);
+                  1e9 * generated_port_energy.largest_energy_beyond_damper, 1e3 * speed);
     assert_true(row->peak == 0.0 || fabs(peak - row->peak) < 0.05 * row->peak);
     assert_true(row->given == 0.0 || fabs(given - row->given) < 0.06 * row->given + 5e-3);
     assert_true(row->device || /* else the port does not know of the delay */
                 fabs(1e3 * logged_press_value(&t, t.ticks - 1, LEAST) + given) < 1e-10);
     assert_true((p.drive != hard && p.drive != hard_late) ||
-                generated_port_energy.beyond_damper < 1e-12);
+                generated_port_energy.largest_energy_beyond_damper < 1e-12);
     if (row->rest == 0.0) {
         assert_true(speed > 2e-3);
     } else {
@@ -181,14 +184,14 @@ static void press_peaks_are_those_of_an_independent_simulation(void **state)
         {hard, 20000, 0, 1e-3, 3.2, 0.95, 0, NULL},
         {hard, 100000, 0, 1e-3, 3.2, 0.95, 0, NULL},
         {hard, 8000, 0, 0.05, 3.02, 0.905, 0, NULL},
-        {plain, 8000, 0, 1e-3, 0, 0, 0, PRESS_LATE_FORCE_SETTING},
-        {watched_late, 8000, 0, 1e-3, 6.887, 0.247, 0, PRESS_LATE_FORCE_SETTING},
-        {watched_late, 20000, 0, 1e-3, 0, 0, 0, PRESS_LATE_FORCE_SETTING},
-        {hard_late, 8000, 0, 1e-3, 2.195, 2.533, 0, PRESS_LATE_FORCE_SETTING},
-        {hard_late, 100000, 0, 1e-3, 2.195, 2.533, 0, PRESS_LATE_FORCE_SETTING},
+        {plain, 8000, 0, 1e-3, 0, 0, 0, PRESS_FORCE_DELAY_SETTING},
+        {watched_late, 8000, 0, 1e-3, 6.887, 0.247, 0, PRESS_FORCE_DELAY_SETTING},
+        {watched_late, 20000, 0, 1e-3, 0, 0, 0, PRESS_FORCE_DELAY_SETTING},
+        {hard_late, 8000, 0, 1e-3, 2.195, 2.533, 0, PRESS_FORCE_DELAY_SETTING},
+        {hard_late, 100000, 0, 1e-3, 2.195, 2.533, 0, PRESS_FORCE_DELAY_SETTING},
         {plain, 2000, 5, 0.05, 2.65, 0.952, 0.011, NULL},
-        {plain, 2000, 2, 0.05, 3.08, 0.952, 0.011, PRESS_LATE_FORCE_SETTING},
-        {plain, 2000, 20, 0.05, 3.42, 0.952, 0.011, PRESS_LATE_FORCE_SETTING},
+        {plain, 2000, 2, 0.05, 3.08, 0.952, 0.011, PRESS_FORCE_DELAY_SETTING},
+        {plain, 2000, 20, 0.05, 3.42, 0.952, 0.011, PRESS_FORCE_DELAY_SETTING},
         {plain, 2000, 80, 0.05, 10.0, 0.952, 0.011, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i += is_quick_sanitizer_run() ? 4 : 1) {
@@ -213,10 +216,10 @@ static void coupling_stays_passive_at_stiff_walls(void **state)
                 {watched, NULL, 2e4},
                 {hard, NULL, 2e4},
                 {hard, NULL, 1e5},
-                {known_late, PRESS_LATE_FORCE_SETTING, 8e3},
-                {watched_late, PRESS_LATE_FORCE_SETTING, 8e3},
-                {hard_late, PRESS_LATE_FORCE_SETTING, 8e3},
-                {hard_late, PRESS_LATE_FORCE_SETTING, 1e5}};
+                {known_late, PRESS_FORCE_DELAY_SETTING, 8e3},
+                {watched_late, PRESS_FORCE_DELAY_SETTING, 8e3},
+                {hard_late, PRESS_FORCE_DELAY_SETTING, 8e3},
+                {hard_late, PRESS_FORCE_DELAY_SETTING, 1e5}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct press_scenario p = {
             pressing_hands[0],          rows[i].drive,   rows[i].stiffness, 0.0, rows[i].device,
@@ -250,7 +253,7 @@ static void port_energy_is_that_of_the_acting_delayed_force(void **state)
                  "coupling: {%%s, device: {mass: 1e-9, damping: 1e4, delay: %d.%02de-3}}", whole,
                  (int)(100.0 * part));
         const struct press_scenario p = {
-            pressing_hands[0], drive,      8e3, 0.0, PRESS_LATE_FORCE_SETTING, 1.0,
+            pressing_hands[0], drive,      8e3, 0.0, PRESS_FORCE_DELAY_SETTING, 1.0,
             PRESS_TOOL_MASS,   "press.csv"};
         struct press_log t = simulate_coupled_press(&p);
         double energy = 0.0, at_once = 0.0, least = 0.0;
@@ -258,10 +261,10 @@ static void port_energy_is_that_of_the_acting_delayed_force(void **state)
             const double moved = logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X);
             const uint64_t newer_force_tick = k > (uint64_t)whole + 1 ? k - 1 - (uint64_t)whole : 0;
             const uint64_t older_force_tick = newer_force_tick > 0 ? newer_force_tick - 1 : 0;
-            const double delayed_force =
+            const double force_after_device_delay =
                 (1.0 - part) * logged_press_value(&t, newer_force_tick, FORCE) +
                 part * logged_press_value(&t, older_force_tick, FORCE);
-            energy -= delayed_force * moved;
+            energy -= force_after_device_delay * moved;
             at_once -= logged_press_value(&t, k - 1, FORCE) * moved;
             least = fmin(least, energy);
         }

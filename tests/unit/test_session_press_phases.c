@@ -20,12 +20,12 @@
 enum { PHASES = 4, FIRST = 1500 }; /* FIRST: tick in which the hand has left its place of rest */
 
 static const char volume[] = "model: volume", damped_volume[] = "model: volume, dissipation: 0.05";
-#define OVERLAP 2e-5             /* default target overlap [m] */
+#define TARGET_OVERLAP 2e-5      /* default target overlap [m] */
 #define DEFAULT_DISSIPATION 5e-3 /* [s] */
 
 /* A press of a weak hand, and its peak [N] by simulations of one axis that share no code with tact:
  * those of test_session_press.c. */
-static const struct expected_peak {
+static const struct expected_peak_row {
     double stiffness, damping, mass, peak;
 } rows[] = {{500, 10, 0.05, 1.83},
             {2000, 20, 0.05, 3.14},
@@ -45,8 +45,8 @@ struct measured_press {
 
 /* A press that touches `phase` of a tick later than one of phase 0. The speed v is that of the
  * device, measured: the fastest of the tick of touch, the one before and the one after. */
-static void measure_press(const struct expected_peak *row, const char *contact, double phase,
-                          struct measured_press *out)
+static void measure_wall_press(const struct expected_peak_row *row, const char *contact,
+                               double phase, struct measured_press *out)
 {
     const struct press_scenario p = {
         pressing_hands[0], "coupling: {%s}", row->stiffness, row->damping, NULL, 4.5,
@@ -54,35 +54,36 @@ static void measure_press(const struct expected_peak *row, const char *contact, 
     char motion[128];
     tact_number_print(motion, sizeof motion,
                       "time,x\n0,0\n0.5,0.01\n%.6f,0.01\n%.6f,0.04\n9,0.04\n",
-                      1.5 + phase * PRESS_PERIOD, 1.8 + phase * PRESS_PERIOD);
+                      1.5 + phase * PRESS_TICK_PERIOD, 1.8 + phase * PRESS_TICK_PERIOD);
     assert_int_equal(write_hand_motion("phase.csv", motion), 0);
     struct press_log t = simulate_press_with_contact(&p, contact);
-    uint64_t touch = FIRST;
-    while (touch + 2 < t.ticks &&
-           logged_press_value(&t, touch, TOOL) < PRESS_WALL_POSITION - 1e-8) {
-        touch++;
+    uint64_t touch_tick = FIRST;
+    while (touch_tick + 2 < t.ticks &&
+           logged_press_value(&t, touch_tick, TOOL) < PRESS_WALL_POSITION - 1e-8) {
+        touch_tick++;
     }
-    assert_true(touch + 2 < t.ticks);
-    double speed = 0.0, rise = 0.0;
+    assert_true(touch_tick + 2 < t.ticks);
+    double speed = 0.0, largest_force_rise = 0.0;
     *out = (struct measured_press){.speed = rms_speed_of_last_500_ticks(&t)};
-    for (uint64_t k = touch - 1; k <= touch + 1; k++) {
+    for (uint64_t k = touch_tick - 1; k <= touch_tick + 1; k++) {
         speed = fmax(speed, (logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X)) /
-                                PRESS_PERIOD);
+                                PRESS_TICK_PERIOD);
     }
     for (uint64_t k = FIRST; k < t.ticks; k++) {
         out->peak = fmax(out->peak, -logged_press_value(&t, k, FORCE));
-        rise = fmax(rise, logged_press_value(&t, k - 1, FORCE) - logged_press_value(&t, k, FORCE));
+        largest_force_rise = fmax(largest_force_rise, logged_press_value(&t, k - 1, FORCE) -
+                                                          logged_press_value(&t, k, FORCE));
     }
-    out->depth = logged_press_value(&t, touch, TOOL) - PRESS_WALL_POSITION;
+    out->depth = logged_press_value(&t, touch_tick, TOOL) - PRESS_WALL_POSITION;
     out->rest = logged_press_value(&t, t.ticks - 1, TOOL) - PRESS_WALL_POSITION;
-    out->step = rise / ((PRESS_PERIOD * row->stiffness + row->damping) * speed);
+    out->step = largest_force_rise / ((PRESS_TICK_PERIOD * row->stiffness + row->damping) * speed);
     free(t.values);
 }
 
-static void measure_and_print_press(const struct expected_peak *row, const char *contact, int phase,
-                                    struct measured_press *out)
+static void measure_and_print_press(const struct expected_peak_row *row, const char *contact,
+                                    int phase, struct measured_press *out)
 {
-    measure_press(row, contact, phase / (double)PHASES, out);
+    measure_wall_press(row, contact, phase / (double)PHASES, out);
     print_message("%s, K %g, D %g, phase %d of %d: peak %.3f N of %.3f, step of %.3f (h K + D) v, "
                   "%.1f um deep in the tick of touch, %.1e mm/s left\n",
                   contact, row->stiffness, row->damping, phase, PHASES, out->peak, row->peak,
@@ -102,9 +103,9 @@ static void wall_by_features_is_felt_alike_at_every_phase(void **state)
 {
     (void)state;
     for (int i = 0; i < ROWS * PHASES; i += phase_stride()) {
-        const struct expected_peak *row = &rows[i / PHASES];
+        const struct expected_peak_row *row = &rows[i / PHASES];
         struct measured_press m;
-        measure_and_print_press(row, PRESS_FEATURES, i % PHASES, &m);
+        measure_and_print_press(row, PRESS_CONTACT_BY_FEATURES, i % PHASES, &m);
         assert_true(fabs(m.peak / row->peak - 1.0) < 0.02);
         assert_true(m.step <= 1.0 && m.depth < 1e-8 && m.speed < 2e-3);
     }
@@ -116,12 +117,12 @@ static void damped_wall_by_overlap_is_felt_alike_at_every_phase(void **state)
 {
     (void)state;
     for (int i = 0; i < ROWS * PHASES; i += phase_stride()) {
-        const struct expected_peak *row = &rows[i / PHASES];
+        const struct expected_peak_row *row = &rows[i / PHASES];
         struct measured_press m;
         measure_and_print_press(row, damped_volume, i % PHASES, &m);
         assert_true(fabs(m.peak / row->peak - 1.0) < 0.05);
         assert_true(m.step < 1.05 && m.speed < 2e-3);
-        assert_true(fabs(m.rest - OVERLAP) < 1e-7);
+        assert_true(fabs(m.rest - TARGET_OVERLAP) < 1e-7);
     }
 }
 
@@ -132,10 +133,11 @@ static void wall_by_overlap_adds_the_damper_of_its_push_to_the_peak(void **state
 {
     (void)state;
     for (int i = PHASES; i < 3 * PHASES; i += is_quick_sanitizer_run() ? 3 : 1) {
-        const struct expected_peak *row = &rows[i / PHASES];
+        const struct expected_peak_row *row = &rows[i / PHASES];
         struct measured_press m;
         measure_and_print_press(row, volume, i % PHASES, &m);
-        const double push = fmax(0.0, m.depth - OVERLAP) / (PRESS_PERIOD + DEFAULT_DISSIPATION);
+        const double push =
+            fmax(0.0, m.depth - TARGET_OVERLAP) / (PRESS_TICK_PERIOD + DEFAULT_DISSIPATION);
         print_message("pushed out at %.1f mm/s: %.3f N expected\n", push * 1e3,
                       row->peak + row->damping * push);
         assert_true(fabs(m.peak / (row->peak + row->damping * push) - 1.0) < 0.05);

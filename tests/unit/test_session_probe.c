@@ -130,7 +130,7 @@ static void write_recorded_press(const struct part *part)
  * or those triangles by their overlap. */
 static const struct wall {
     const char *name, *model, *shape;
-    int is_found_by_overlap;
+    int is_contact_found_by_overlap;
 } walls[] = {
     {"box", "features", "{type: box, size: [0.2, 0.2, 0.2], material: rigid}", 0},
     {"convex mesh", "features",
@@ -173,23 +173,23 @@ static void compare_row_with_command(double off, double missing, int is_touch_ti
 }
 
 static void compare_press_with_recording(const char *path, const struct part *part,
-                                         double stiffness, int is_found_by_overlap,
+                                         double stiffness, int is_contact_found_by_overlap,
                                          struct difference *out)
 {
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    const long read = tact_log_field(log, "probe_input", NULL) + 2,
+    const long input_value_offset = tact_log_field(log, "probe_input", NULL) + 2,
                sent = tact_log_field(log, "outputs_sent", NULL),
                port = tact_log_field(log, "hand_tip_coupling", NULL) + 6;
     double work = 0.0, last_y = 0.0, last_force = 0.0, depth = 0.0;
     int row = 0, touched = -2;
     *out = (struct difference){.command = 0.0};
     for (int k = 0; tact_log_next(log, record) > 0; k++) {
-        const double y = record->values[read], force = record->values[sent];
+        const double y = record->values[input_value_offset], force = record->values[sent];
         work -= k ? last_force * (y - last_y) : 0.0;
         out->energy = fmax(out->energy, fabs(work - record->values[port]));
-        if (is_found_by_overlap && y < 0.0 && last_y >= 0.0) {
+        if (is_contact_found_by_overlap && y < 0.0 && last_y >= 0.0) {
             touched = k;
             depth = -y;
             out->depth = fmax(out->depth, depth / (last_y - y));
@@ -229,7 +229,7 @@ static void replay_probe_recordings(FILE *file, int person_index, double stiffne
     options.replace = 1;
     options.ticks = (uint64_t)part.tick[part.count - 1] + 1;
     run_session_of_scene_text(scene, &options, &report);
-    compare_press_with_recording(path, &part, stiffness, wall->is_found_by_overlap, &off);
+    compare_press_with_recording(path, &part, stiffness, wall->is_contact_found_by_overlap, &off);
     print_message("S%d, %g N/m, %s: command off by %.1e N at %d rows; at %d of a touch by %.1e N, "
                   "%.1e but for K d, touches up to %.2f v T deep; energy by %.1e J\n",
                   person_index, stiffness, wall->name, off.command, part.count - off.touches,

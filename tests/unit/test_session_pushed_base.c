@@ -72,14 +72,14 @@ static const char text[] =
     "  - {from: tool.base_rz, to: arm.wz, what: rate, limit: 20, rate: 1e4}\n"
     "%s";
 
-struct scene_parts {
+struct scene_settings {
     double wall; /* [m] */
     const char *coupling, *turn_coupling, *base, *device, *along, *about;
     double limit; /* of the speed [m/s] */
     const char *more;
 };
 
-static void write_scene_text(const struct scene_parts *p, char out[8192])
+static void write_scene_text(const struct scene_settings *p, char out[8192])
 {
     tact_number_print(out, 8192, text, p->wall, mass, inertia, inertia, inertia, p->coupling,
                       p->turn_coupling, p->base, p->device, p->along, p->limit, p->along, p->limit,
@@ -90,7 +90,7 @@ struct tick_values {
     double x[AXES], force[AXES], q[AXES], v[AXES], sent[AXES], energy[AXES], wall[AXES];
 };
 
-static void simulate_scene(const struct scene_parts *p, int ticks, struct tick_values *values)
+static void simulate_scene(const struct scene_settings *p, int ticks, struct tick_values *values)
 {
     static const char *const coordinates[AXES] = {"x", "y", "z", "rx", "ry", "rz"};
     char scene[8192];
@@ -147,7 +147,7 @@ static void base_moves_as_a_damped_body(void **state)
         tact_number_print(push, sizeof push,
                           "push: [[0, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g]]", f[0], f[1], f[2],
                           f[3], f[4], f[5]);
-        const struct scene_parts p = {
+        const struct scene_settings p = {
             9.0, "damping: 3", "damping: 0.02", "", push, "rate", "rate", 5.0, ""};
         simulate_scene(&p, TICKS, values);
         for (int k = 0; k < TICKS; k++) {
@@ -179,15 +179,15 @@ static void speeds_are_limited_by_their_length(void **state)
 {
     (void)state;
     static struct tick_values values[TICKS];
-    const struct scene_parts p = {9.0,
-                                  "damping: 3",
-                                  "damping: 0.02",
-                                  "",
-                                  "push: [[0, 0.9, -0.6, 0.3, 0, 0, 0]]",
-                                  "rate",
-                                  "rate",
-                                  0.1,
-                                  ""};
+    const struct scene_settings p = {9.0,
+                                     "damping: 3",
+                                     "damping: 0.02",
+                                     "",
+                                     "push: [[0, 0.9, -0.6, 0.3, 0, 0, 0]]",
+                                     "rate",
+                                     "rate",
+                                     0.1,
+                                     ""};
     simulate_scene(&p, TICKS, values);
     const double *v = values[TICKS - 1].v, *sent = values[TICKS - 1].sent;
     double across[3];
@@ -209,7 +209,7 @@ static void person_feels_force_and_torque_of_a_wall(void **state)
     static struct tick_values values[PRESS_TICKS];
     for (int i = 0; i < 3; i++) {
         char device[512];
-        const struct scene_parts p = {
+        const struct scene_settings p = {
             0.04, "damping: 3", "damping: 0.02", "", device, "rate", "rate", 1.0, ""};
         tact_number_print(device, sizeof device,
                           "hand: trajectory, hand_file: %s/press.csv, hand_time: t, "
@@ -245,7 +245,7 @@ static void bad_pushed_bases_are_refused(void **state)
     (void)state;
     static const char fine[] = "damping: 3", fine_turn[] = "damping: 0.02";
     static const struct {
-        struct scene_parts parts;
+        struct scene_settings parts;
         const char *key, *expected;
     } bad[] = {
         {{9, "stiffness: 100, damping: 3", fine_turn, "", "lag: 0", "rate", "rate", 1, ""},

@@ -80,7 +80,7 @@ static double *read_records_of_log(const char *path, struct tact_log **log, size
     return values;
 }
 
-static size_t field_offset(const struct tact_log *log, const char *name)
+static size_t log_field_offset(const struct tact_log *log, const char *name)
 {
     long at = tact_log_field(log, name, NULL);
     assert_true(at >= 0);
@@ -102,7 +102,8 @@ static void recorded_device_reproduces_the_session(void **state)
     values[0] = read_records_of_log(source, &recorded_and_played_logs[0], &size[0]);
     values[1] = read_records_of_log(path_of_played_log, &recorded_and_played_logs[1], &size[1]);
     assert_int_equal(size[0], size[1]);
-    const size_t timing = field_offset(recorded_and_played_logs[0], "timing"), after = timing + 4;
+    const size_t timing = log_field_offset(recorded_and_played_logs[0], "timing"),
+                 after = timing + 4;
     int lost = 0;
     for (size_t tick = 0; tick < TICKS; tick++) {
         const double *a = values[0] + tick * size[0], *b = values[1] + tick * size[1];
@@ -134,8 +135,8 @@ static void recorded_device_takes_another_input_mapping(void **state)
     run_scene_text(text, TICKS, path_of_played_log);
     values[0] = read_records_of_log(source, &recorded_and_played_logs[0], &size[0]);
     values[1] = read_records_of_log(path_of_played_log, &recorded_and_played_logs[1], &size[1]);
-    const size_t sum = field_offset(recorded_and_played_logs[0], "hand_finger_coupling") + 1,
-                 box = field_offset(recorded_and_played_logs[0], "box_pose");
+    const size_t sum = log_field_offset(recorded_and_played_logs[0], "hand_finger_coupling") + 1,
+                 box = log_field_offset(recorded_and_played_logs[0], "box_pose");
     for (size_t tick = 0; tick < TICKS; tick++) {
         const double *a = values[0] + tick * size[0], *b = values[1] + tick * size[1];
         assert_memory_equal(a, b, 4 * sizeof *a);

@@ -61,9 +61,9 @@ static void run_session_in_child(const char *log, int clock)
 static void ticks_before_a_kill_are_recovered_and_replay(void **state)
 {
     (void)state;
-    const struct tact_messages silent = {NULL, NULL};
-    uint64_t seed = 20 ^ campaign_seed_offset(), ticks = 0, added = 0, differing = 0, lost = 0,
-             early = 0;
+    const struct tact_messages no_messages = {NULL, NULL};
+    uint64_t seed = 20 ^ campaign_seed_offset(), ticks = 0, added_tick_count = 0, differing = 0,
+             lost = 0, early = 0;
     char log[256];
 
     completed_ticks = mmap(NULL, sizeof *completed_ticks, PROT_READ | PROT_WRITE,
@@ -72,7 +72,7 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
     snprintf(log, sizeof log, "%s/killed_%d.mcap", TACT_BINARY_DIR, (int)getpid());
     for (int run = 0; run < KILL_TRIAL_COUNT; run++) {
         struct tact_recover_report found;
-        struct tact_replay_report replayed;
+        struct tact_replay_report replay_report;
         struct tact_error err = {0};
         int status;
         unlink(log);
@@ -90,28 +90,30 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
         nanosleep(&(struct timespec){.tv_nsec = (long)(next_random(&seed) % 100000000)}, NULL);
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &status, 0), child);
-        uint64_t done = atomic_load(completed_ticks);
+        uint64_t completed_tick_count = atomic_load(completed_ticks);
         int rc = tact_log_recover(log, NULL, &found, &err);
-        if (done == 0) {
+        if (completed_tick_count == 0) {
             early++;
             continue;
         }
-        if (rc || tact_replay_run(log, silent, &replayed, &err)) {
-            fail_msg("after %lu ticks: %s", (unsigned long)done, err.text);
+        if (rc || tact_replay_run(log, no_messages, &replay_report, &err)) {
+            fail_msg("after %lu ticks: %s", (unsigned long)completed_tick_count, err.text);
         }
-        assert_true(replayed.complete);
-        assert_int_equal(replayed.resyncs, 0);
-        assert_in_range(replayed.ticks, 0, done + 1);
-        lost += done > replayed.ticks ? done - replayed.ticks : 0;
-        differing += replayed.differing;
-        ticks += done;
-        added += found.ticks_added;
+        assert_true(replay_report.complete);
+        assert_int_equal(replay_report.resyncs, 0);
+        assert_in_range(replay_report.ticks, 0, completed_tick_count + 1);
+        lost += completed_tick_count > replay_report.ticks
+                    ? completed_tick_count - replay_report.ticks
+                    : 0;
+        differing += replay_report.differing;
+        ticks += completed_tick_count;
+        added_tick_count += found.ticks_added;
     }
     unlink(log);
     print_message("%d kills (%lu before the first tick): %lu ticks completed, %lu of them only in "
                   "memory; count lost: %lu; differing in the replay: %lu\n",
                   KILL_TRIAL_COUNT, (unsigned long)early, (unsigned long)ticks,
-                  (unsigned long)added, (unsigned long)lost, (unsigned long)differing);
+                  (unsigned long)added_tick_count, (unsigned long)lost, (unsigned long)differing);
     assert_int_equal(lost, 0);
     assert_int_equal(differing, 0);
     assert_in_range(early, 0, KILL_TRIAL_COUNT / 2);

@@ -30,21 +30,22 @@ static void remote_press_is_that_of_springs_in_series(void **state)
                               .seconds = 9.0,
                               .back = 8.0};
             struct remote_log t = run_both_sites(&run);
-            const double felt = -mean_of_log_column(&t, PERSON_FORCE, 7.0, 8.0);
-            const double expected_force = force_of_springs_in_series(&hands[h]);
+            const double felt_force = -mean_of_log_column(&t, PERSON_FORCE, 7.0, 8.0);
+            const double expected_press_force = force_of_springs_in_series(&hands[h]);
             const double free_air_drag = peak_of_log_column(&t, PERSON_FORCE, 0.5, 1.0);
             const double peak = peak_of_log_column(&t, ROBOT_FORCE, 0.5, 8.0);
             const double rest = rms_speed_of_log_column(&t, PERSON_Q, 7.5, 8.0);
             print_message("%3d ms %s: press %.3f N, ideal %.3f; drag %.2f N; robot's peak %.2f N; "
                           "rest %.2g mm/s\n",
-                          (int)table[i].delay, hands[h].name, felt, expected_force, free_air_drag,
-                          peak, 1e3 * rest);
+                          (int)table[i].delay, hands[h].name, felt_force, expected_press_force,
+                          free_air_drag, peak, 1e3 * rest);
             assert_true(rest < 2e-3);
-            assert_true(peak <= 1.5 * expected_force);
-            assert_true(fabs(felt - expected_force) <
-                        (table[i].delay > 100 ? 0.25 : 0.1) * expected_force);
+            assert_true(peak <= 1.5 * expected_press_force);
+            assert_true(fabs(felt_force - expected_press_force) <
+                        (table[i].delay > 100 ? 0.25 : 0.1) * expected_press_force);
             if (h == 1) {
-                assert_true(felt > 0.95 * table[i].press_force && felt < 1.01 * expected_force);
+                assert_true(felt_force > 0.95 * table[i].press_force &&
+                            felt_force < 1.01 * expected_press_force);
                 assert_true(free_air_drag < 1.15 * table[i].free_air_drag);
             }
             assert_true(run.line.least >= -1e-12);
@@ -63,21 +64,21 @@ static void line_with_missing_waves_stays_passive(void **state)
         struct run run = {.line = {.delay = 50,
                                    .gap = h % 2 ? 200 : 0,
                                    .gap_length = 10,
-                                   .blackout_from = 800,
-                                   .blackout_to = 1100},
+                                   .blackout_start_tick = 800,
+                                   .blackout_end_tick = 1100},
                           .hand = hands[h / 2],
                           .seconds = 9.0,
                           .back = 8.0};
         struct remote_log t = run_both_sites(&run);
-        const double felt = -mean_of_log_column(&t, PERSON_FORCE, 7.0, 8.0),
-                     ideal = force_of_springs_in_series(&run.hand);
+        const double felt_force = -mean_of_log_column(&t, PERSON_FORCE, 7.0, 8.0),
+                     ideal_force = force_of_springs_in_series(&run.hand);
         print_message("%s, %d waves of 200 missing: press %.3f N, ideal %.3f; robot's peak %.2f N; "
                       "channel's energy at least %.2g J\n",
-                      run.hand.name, h % 2 ? 10 : 0, felt, ideal,
+                      run.hand.name, h % 2 ? 10 : 0, felt_force, ideal_force,
                       peak_of_log_column(&t, ROBOT_FORCE, 0.5, 8.0), run.line.least);
         assert_true(run.line.least >= -1e-12);
-        assert_true(h % 2 || fabs(felt - ideal) < 0.05 * ideal);
-        assert_true(peak_of_log_column(&t, ROBOT_FORCE, 0.5, 8.0) <= 1.5 * ideal);
+        assert_true(h % 2 || fabs(felt_force - ideal_force) < 0.05 * ideal_force);
+        assert_true(peak_of_log_column(&t, ROBOT_FORCE, 0.5, 8.0) <= 1.5 * ideal_force);
         assert_true(peak_of_log_column(&t, TANK, 0.5, 8.0) <= 0.1);
         free(t.at);
     }
@@ -90,15 +91,16 @@ static void robot_force_lasts_over_a_gap_of_waves(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 100.0, 100.0};
-    struct run run = {.line = {.delay = 20, .blackout_from = 4000, .blackout_to = 4090},
+    struct run run = {.line = {.delay = 20, .blackout_start_tick = 4000, .blackout_end_tick = 4090},
                       .hand = hands[1],
                       .seconds = 4.5,
                       .back = 4.4};
     struct remote_log t = run_both_sites(&run);
     const double before = mean_of_log_column(&t, ROBOT_FORCE, 3.9, 4.0);
-    const double after = mean_of_log_column(&t, ROBOT_FORCE, 4.085, 4.09);
-    print_message("pushes with %.3f N, after 90 ms without a wave %.3f N\n", before, after);
-    assert_true(before > 4.0 && fabs(after / before - 1.0) < 0.01);
+    const double force_after_missing_waves = mean_of_log_column(&t, ROBOT_FORCE, 4.085, 4.09);
+    print_message("pushes with %.3f N, after 90 ms without a wave %.3f N\n", before,
+                  force_after_missing_waves);
+    assert_true(before > 4.0 && fabs(force_after_missing_waves / before - 1.0) < 0.01);
     free(t.at);
 }
 
@@ -108,7 +110,7 @@ static void lost_site_engages_again_only_by_its_deadman(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 5.5, 6.0};
-    struct run run = {.line = {.delay = 20, .blackout_from = 3000, .blackout_to = 4000},
+    struct run run = {.line = {.delay = 20, .blackout_start_tick = 3000, .blackout_end_tick = 4000},
                       .hand = hands[1],
                       .seconds = 11.0,
                       .back = 10.0};
@@ -119,12 +121,13 @@ static void lost_site_engages_again_only_by_its_deadman(void **state)
         robot_jump = fmax(robot_jump, fabs(t.at[i][ROBOT_FORCE] - t.at[i - 1][ROBOT_FORCE]));
     }
     const double before = mean_of_log_column(&t, PERSON_FORCE, 2.8, 3.0),
-                 again = mean_of_log_column(&t, PERSON_FORCE, 9.0, 10.0);
+                 force_after_silence = mean_of_log_column(&t, PERSON_FORCE, 9.0, 10.0);
     print_message("felt before %.2f N, in the silence %.3f N, after %.2f N, again %.2f N; largest "
                   "step of a tick %.3f N, of the robot %.3f N\n",
                   before, peak_of_log_column(&t, PERSON_FORCE, 3.9, 4.0),
-                  peak_of_log_column(&t, PERSON_FORCE, 4.5, 5.5), again, force_jump, robot_jump);
-    assert_true(fabs(again / before - 1.0) < 0.05);
+                  peak_of_log_column(&t, PERSON_FORCE, 4.5, 5.5), force_after_silence, force_jump,
+                  robot_jump);
+    assert_true(fabs(force_after_silence / before - 1.0) < 0.05);
     assert_true(peak_of_log_column(&t, PERSON_FORCE, 3.9, 5.5) < 0.01);
     assert_true(peak_of_log_column(&t, PERSON_HELD, 4.1, 6.0) == 0.0);
     assert_true(peak_of_log_column(&t, ROBOT_HELD, 4.1, 6.0) == 0.0);
@@ -138,10 +141,10 @@ static void lost_site_engages_again_only_by_its_deadman(void **state)
  * ramp of 4.4 N steps by 0.022 N in a tick. */
 static void felt_force_fades_on_a_short_deadman_release(void **state)
 {
-    static const double release_durations[] = {0.01, 0.05, 0.15};
+    static const double deadman_release_durations[] = {0.01, 0.05, 0.15};
     (void)state;
     for (int i = 0; i < 6; i++) {
-        button = (struct button){0.3, 100.0, 4.0, 4.0 + release_durations[i % 3]};
+        button = (struct button){0.3, 100.0, 4.0, 4.0 + deadman_release_durations[i % 3]};
         struct run run = {.line = {.delay = i < 3 ? 20 : 0},
                           .hand = hands[1],
                           .person_tie_keys = i < 3 ? NULL : "mode: position_force, damping: 1",
@@ -156,7 +159,8 @@ static void felt_force_fades_on_a_short_deadman_release(void **state)
         }
         print_message("%g s off: felt before %.2f N, least %.2f N, again %.2f N; largest step of a "
                       "tick %.4f N\n",
-                      release_durations[i % 3], mean_of_log_column(&t, PERSON_FORCE, 3.8, 4.0),
+                      deadman_release_durations[i % 3],
+                      mean_of_log_column(&t, PERSON_FORCE, 3.8, 4.0),
                       mean_of_log_column(&t, PERSON_FORCE, 4.195, 4.2),
                       mean_of_log_column(&t, PERSON_FORCE, 5.3, 5.5), force_jump);
         assert_true(fabs(mean_of_log_column(&t, PERSON_FORCE, 4.195, 4.2)) < 0.3);
@@ -208,28 +212,29 @@ static void position_modes_need_a_link_without_delay(void **state)
     static const struct {
         const char *person_tie_keys, *robot_tie_keys;
         uint64_t delay;
-    } ties[] = {{"mode: position_force, damping: 1",
-                 "mode: position_force, stiffness: 1000, damping: 30", 0},
-                {"mode: position_position, stiffness: 1000, damping: 10",
-                 "mode: position_position, stiffness: 1000, damping: 10", 0},
-                {"mode: position_force, damping: 1",
-                 "mode: position_force, stiffness: 1000, damping: 30", 20}};
+    } tie_cases[] = {{"mode: position_force, damping: 1",
+                      "mode: position_force, stiffness: 1000, damping: 30", 0},
+                     {"mode: position_position, stiffness: 1000, damping: 10",
+                      "mode: position_position, stiffness: 1000, damping: 10", 0},
+                     {"mode: position_force, damping: 1",
+                      "mode: position_force, stiffness: 1000, damping: 30", 20}};
     (void)state;
     button = (struct button){0.3, 100.0, 100.0, 100.0};
-    for (size_t i = 0; i < sizeof ties / sizeof *ties; i++) {
-        struct run run = {.line = {.delay = ties[i].delay},
+    for (size_t i = 0; i < sizeof tie_cases / sizeof *tie_cases; i++) {
+        struct run run = {.line = {.delay = tie_cases[i].delay},
                           .hand = hands[1],
-                          .person_tie_keys = ties[i].person_tie_keys,
-                          .robot_tie_keys = ties[i].robot_tie_keys,
+                          .person_tie_keys = tie_cases[i].person_tie_keys,
+                          .robot_tie_keys = tie_cases[i].robot_tie_keys,
                           .seconds = 7.0,
                           .back = 6.0};
         struct remote_log t = run_both_sites(&run);
-        const double felt = -mean_of_log_column(&t, PERSON_FORCE, 5.0, 6.0),
-                     ideal = force_of_springs_in_series(&hands[1]);
+        const double felt_force = -mean_of_log_column(&t, PERSON_FORCE, 5.0, 6.0),
+                     ideal_force = force_of_springs_in_series(&hands[1]);
         const double peak = peak_of_log_column(&t, ROBOT_FORCE, 0.5, 6.0);
-        print_message("%s, %d ms: press %.3f N; robot's peak %.1f N\n", ties[i].person_tie_keys,
-                      (int)ties[i].delay, felt, peak);
-        assert_true(ties[i].delay ? peak > 2.0 * ideal : fabs(felt - ideal) < 1e-3 * ideal);
+        print_message("%s, %d ms: press %.3f N; robot's peak %.1f N\n",
+                      tie_cases[i].person_tie_keys, (int)tie_cases[i].delay, felt_force, peak);
+        assert_true(tie_cases[i].delay ? peak > 2.0 * ideal_force
+                                       : fabs(felt_force - ideal_force) < 1e-3 * ideal_force);
         free(t.at);
     }
 }
@@ -242,8 +247,8 @@ static void logs_of_both_sites_replay_bit_for_bit(void **state)
         struct run run = {.line = {.delay = 20,
                                    .gap = 200,
                                    .gap_length = 10,
-                                   .blackout_from = 1400,
-                                   .blackout_to = 2200},
+                                   .blackout_start_tick = 1400,
+                                   .blackout_end_tick = 2200},
                           .hand = hands[1],
                           .person_tie_keys = i < 2 ? NULL : "mode: model, damping: 2",
                           .robot_tie_keys =
@@ -271,17 +276,17 @@ static void bad_remote_channels_are_refused(void **state)
                {"device: site, impedance", "device: site, axis: 1, impedance", "remotes[0].axis"},
                {"device: site, impedance", "device: button, impedance", "remotes[0].device"}};
     struct line line = {.delay = 1};
-    char good[4096];
+    char valid_scene_text[4096];
     (void)state;
-    tact_number_print(good, sizeof good, person_scene_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
-                      "impedance: 10");
+    tact_number_print(valid_scene_text, sizeof valid_scene_text, person_scene_text, 0.4, 10.0,
+                      300.0, 8.0, 9.0, "", "impedance: 10");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct end end = {&line, 0, 0};
         char text[8192];
-        const char *at = strstr(good, bad[i].from);
+        const char *at = strstr(valid_scene_text, bad[i].from);
         assert_non_null(at);
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, bad[i].to,
-                 at + strlen(bad[i].from));
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - valid_scene_text), valid_scene_text,
+                 bad[i].to, at + strlen(bad[i].from));
         struct tact_scene *scene = parse_remote_scene(text);
         struct tact_error err = {.line = 0};
         struct tact_session *session = NULL;

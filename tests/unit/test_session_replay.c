@@ -22,7 +22,7 @@
 #include "support/run_scene.h"
 #include "support/rewrite.h"
 
-static const struct tact_messages silent = {NULL, NULL};
+static const struct tact_messages no_messages = {NULL, NULL};
 
 /* Replays a log and checks that every tick is equal bit for bit, except the first after each gap,
  * from which the replay restarts. */
@@ -30,7 +30,7 @@ static void expect_replay_is_identical(const char *log, uint64_t ticks, uint64_t
 {
     struct tact_replay_report report;
     struct tact_error err = {0};
-    assert_int_equal(tact_replay_run(log, silent, &report, &err), 0);
+    assert_int_equal(tact_replay_run(log, no_messages, &report, &err), 0);
     print_message("replayed %lu ticks, %lu values, %lu differing\n", (unsigned long)report.ticks,
                   (unsigned long)report.values, (unsigned long)report.differing);
     if (report.differing) {
@@ -46,7 +46,8 @@ static void expect_replay_is_identical(const char *log, uint64_t ticks, uint64_t
 }
 
 /* Copies a log without the ticks from `from` to before `to`. */
-static void copy_log_without_ticks(const char *path, uint64_t from, uint64_t to, const char *copy)
+static void copy_log_without_ticks(const char *path, uint64_t from, uint64_t to,
+                                   const char *copied_log_path)
 {
     struct tact_log *log;
     struct tact_recorder *out;
@@ -59,7 +60,8 @@ static void copy_log_without_ticks(const char *path, uint64_t from, uint64_t to,
     struct tact_recorder_content content = recorder_content_of_log_copy(&log_rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
-    assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
+    assert_int_equal(
+        tact_recorder_open(copied_log_path, &options, &content, no_messages, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
         if (record->tick < from || record->tick >= to) {
             assert_int_equal(append_record_to_log_copy(&log_rewrite, record, out), 0);
@@ -157,15 +159,16 @@ static void replay_restarts_after_a_gap_in_the_log(void **state)
     struct run_options o = {
         .scene = "ruler.yaml", .seconds = 2, .clock = TACT_LOOP_FREE, .source = "host"};
     struct run_result r;
-    char log[64], copy[80];
+    char log[64], copied_log_path[80];
     run_and_record(&o, log, &r);
-    snprintf(copy, sizeof copy, "%s_copy", log);
-    copy_log_without_ticks(log, 400, 650, copy); /* removes ticks while the fingers close */
-    expect_replay_is_identical(copy, 1750, 1);
-    copy_log_without_ticks(log, 0, 100, copy);
-    expect_replay_is_identical(copy, 1900, 1);
+    snprintf(copied_log_path, sizeof copied_log_path, "%s_copy", log);
+    copy_log_without_ticks(log, 400, 650,
+                           copied_log_path); /* removes ticks while the fingers close */
+    expect_replay_is_identical(copied_log_path, 1750, 1);
+    copy_log_without_ticks(log, 0, 100, copied_log_path);
+    expect_replay_is_identical(copied_log_path, 1900, 1);
     unlink(log);
-    unlink(copy);
+    unlink(copied_log_path);
 }
 
 /* The log also contains the impulses of a mechanism's joints, the pieces of a contact, and the
@@ -194,14 +197,14 @@ static void replay_restores_joints_pieces_and_springs_after_a_gap(void **state)
                                 .clock = TACT_LOOP_FREE,
                                 .source = "host"};
         struct run_result r;
-        char log[64], copy[80];
+        char log[64], copied_log_path[80];
         run_and_record(&o, log, &r);
         expect_replay_is_identical(log, 1000, 0);
-        snprintf(copy, sizeof copy, "%s_copy", log);
-        copy_log_without_ticks(log, 350, 600, copy);
-        expect_replay_is_identical(copy, 750, 1);
+        snprintf(copied_log_path, sizeof copied_log_path, "%s_copy", log);
+        copy_log_without_ticks(log, 350, 600, copied_log_path);
+        expect_replay_is_identical(copied_log_path, 750, 1);
         unlink(log);
-        unlink(copy);
+        unlink(copied_log_path);
     }
 }
 
@@ -285,7 +288,7 @@ static void truncated_session_log_replays_to_its_end(void **state)
     run_and_record(&o, log, &r);
     stat(log, &size);
     assert_int_equal(truncate(log, size.st_size / 2), 0);
-    assert_int_equal(tact_replay_run(log, silent, &report, &err), 0);
+    assert_int_equal(tact_replay_run(log, no_messages, &report, &err), 0);
     print_message("cut to half: %lu ticks, %lu bytes lost (%s)\n", (unsigned long)report.ticks,
                   (unsigned long)report.bytes_lost, report.damage);
     assert_false(report.complete);
@@ -308,8 +311,8 @@ static void changed_byte_of_a_replayed_log_is_detected(void **state)
     run_and_record(&o, log, &r);
     stat(log, &size);
     int fd = open(log, O_RDWR);
-    const int trials = campaign_trial_count(40, 40);
-    for (int i = 0; i < trials; i++) {
+    const int trial_count = campaign_trial_count(40, 40);
+    for (int i = 0; i < trial_count; i++) {
         struct tact_replay_report report;
         struct tact_error err = {0};
         unsigned char byte, flipped;
@@ -318,7 +321,7 @@ static void changed_byte_of_a_replayed_log_is_detected(void **state)
         assert_int_equal(pread(fd, &byte, 1, at), 1);
         flipped = (unsigned char)(byte ^ (1u << (seed >> 61)));
         assert_int_equal(pwrite(fd, &flipped, 1, at), 1);
-        int rc = tact_replay_run(log, silent, &report, &err);
+        int rc = tact_replay_run(log, no_messages, &report, &err);
         assert_true(rc < 0 || !report.complete || report.differing > 0);
         assert_int_equal(pwrite(fd, &byte, 1, at), 1);
     }

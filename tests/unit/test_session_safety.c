@@ -97,8 +97,8 @@ static int open_second_device(const struct tact_device_config *config, struct ta
 }
 
 /* Runs the ruler with the glove, and checks what must be true whatever its values. */
-static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input *),
-                           struct tact_session_report *report, char **json)
+static void run_session_with_glove(void (*set_values)(uint64_t, struct tact_device_input *),
+                                   struct tact_session_report *report, char **json)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
                                                  "a glove", open_glove_device, NULL};
@@ -167,7 +167,7 @@ static void glove_feels_the_grip_and_is_released_at_the_end(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(leave_input_unchanged, &report, NULL);
+    run_session_with_glove(leave_input_unchanged, &report, NULL);
     /* about 4 N at an arm of about 4 cm [N m] */
     assert_true(largest_glove_torque_at(RULER_PRESSED_TICK) > 0.05);
     assert_true(largest_glove_torque_at(TICKS - 1) > 0.05);
@@ -183,7 +183,7 @@ static void released_deadman_zeroes_the_glove_force_at_once(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(release_deadman_input, &report, NULL);
+    run_session_with_glove(release_deadman_input, &report, NULL);
     assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
         assert_true(largest_glove_torque_at(i) == 0.0);
@@ -192,7 +192,7 @@ static void released_deadman_zeroes_the_glove_force_at_once(void **state)
     assert_true(largest_glove_torque_at(1800) > 0.05);
 }
 
-static void is_stale(uint64_t tick, struct tact_device_input *in)
+static void set_device_stale(uint64_t tick, struct tact_device_input *in)
 {
     in->state = tick >= 1200 && tick < 1500 ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
 }
@@ -202,7 +202,7 @@ static void stale_device_values_release_the_deadman(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(is_stale, &report, NULL);
+    run_session_with_glove(set_device_stale, &report, NULL);
     assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
         assert_true(largest_glove_torque_at(i) == 0.0);
@@ -210,7 +210,7 @@ static void stale_device_values_release_the_deadman(void **state)
     assert_true(largest_glove_torque_at(1800) > 0.05);
 }
 
-static void is_lost(uint64_t tick, struct tact_device_input *in)
+static void set_device_lost(uint64_t tick, struct tact_device_input *in)
 {
     in->state = tick >= 1200 && tick < 1500 ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
 }
@@ -219,7 +219,7 @@ static void lost_device_gets_zero_force(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(is_lost, &report, NULL);
+    run_session_with_glove(set_device_lost, &report, NULL);
     for (int i = 1200; i < 1500; i++) {
         assert_true(largest_glove_torque_at(i) == 0.0);
     }
@@ -240,7 +240,7 @@ static void outputs_are_not_armed_while_a_device_is_lost(void **state)
     struct tact_session_report report;
     lost_interval.from = 0;
     lost_interval.to = 1200;
-    run_with_glove(leave_input_unchanged, &report, NULL);
+    run_session_with_glove(leave_input_unchanged, &report, NULL);
     for (int i = 0; i < 1200; i++) {
         assert_true(largest_glove_torque_at(i) == 0.0);
     }
@@ -248,14 +248,14 @@ static void outputs_are_not_armed_while_a_device_is_lost(void **state)
     assert_true(largest_glove_torque_at(1500) > 0.05);
     lost_interval.from = 1200;
     lost_interval.to = 1500;
-    run_with_glove(leave_input_unchanged, &report, NULL);
+    run_session_with_glove(leave_input_unchanged, &report, NULL);
     for (int i = RULER_PRESSED_TICK; i < TICKS; i++) {
         assert_true(largest_glove_torque_at(i) > 0.05);
     }
-    run_with_glove(release_deadman_input, &report, NULL); /* at 1200 to 1500 */
+    run_session_with_glove(release_deadman_input, &report, NULL); /* at 1200 to 1500 */
     assert_true(largest_glove_torque_at(1800) > 0.05);
     lost_interval.to = 1700; /* after a release outputs are armed only once the device is back */
-    run_with_glove(release_deadman_input, &report, NULL);
+    run_session_with_glove(release_deadman_input, &report, NULL);
     for (int i = 1200; i < 1700; i++) {
         assert_true(largest_glove_torque_at(i) == 0.0);
     }
@@ -277,7 +277,7 @@ static void nonfinite_device_values_are_ignored(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(set_values_to_nan, &report, NULL);
+    run_session_with_glove(set_values_to_nan, &report, NULL);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     for (int i = 1200; i < 1300; i++) {
         assert_true(fabs(largest_glove_torque_at(i) - largest_glove_torque_at(1199)) < 0.01);
@@ -295,7 +295,7 @@ static void nonfinite_deadman_counts_as_released(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(set_deadman_to_nan, &report, NULL);
+    run_session_with_glove(set_deadman_to_nan, &report, NULL);
     assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1200; i < TICKS; i++) {
         assert_true(largest_glove_torque_at(i) == 0.0);
@@ -316,7 +316,7 @@ static void diverged_simulation_is_a_session_fault(void **state)
     (void)state;
     struct tact_session_report report;
     char *json;
-    run_with_glove(set_huge_target, &report, &json);
+    run_session_with_glove(set_huge_target, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
     assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1210; i < TICKS; i++) {

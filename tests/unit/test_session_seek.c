@@ -21,8 +21,8 @@ struct seek_plan {
 };
 
 /* Replays some ticks after each seek to a random tick. */
-static int choose_next_tick(void *user, struct tact_scene_log *view, const struct tact_log *log,
-                            uint64_t *next)
+static int choose_next_tick_to_replay(void *user, struct tact_scene_log *view,
+                                      const struct tact_log *log, uint64_t *next)
 {
     struct seek_plan *s = user;
     (void)view;
@@ -56,7 +56,7 @@ static void check_seeks_in_scene(const char *name, const struct edit *edits, dou
     struct seek_plan user = {tact_log_state(log)->first_tick, tact_log_state(log)->last_tick,
                              requested_seek_count, 0};
     tact_log_close(log);
-    options.turn = choose_next_tick;
+    options.turn = choose_next_tick_to_replay;
     options.user = &user;
     assert_int_equal(tact_replay_run_with(log_path, &options, &report, &err), 0);
     print_message("%s: %d seeks, %lu ticks, %lu differing values", name, requested_seek_count,

@@ -42,7 +42,7 @@ static void run_with_opencl_fault(struct tact_opencl_fault fault, const char *so
                             .clock = TACT_LOOP_REAL,
                             .source = source,
                             .factory = make_faulty_opencl_source,
-                            .factory_user = &fault};
+                            .source_factory_user = &fault};
     bool are_deadlines_kept = false;
     for (int run = 0; run < RUNS && !are_deadlines_kept; run++) {
         run_scene(&o, r);
@@ -69,7 +69,7 @@ static void host_replaces_a_killed_opencl_worker(void **state)
     struct run_result r;
     run_with_opencl_fault((struct tact_opencl_fault){.exit_after = FAULT}, "opencl", FAULT / 3, &r);
     assert_true(r.report.fallback_ticks + r.report.loop.skipped >= FAULT - 100);
-    assert_non_null(strstr(r.warnings, "late"));
+    assert_non_null(strstr(r.run_warnings, "late"));
 }
 
 static void host_replaces_a_hanging_opencl_worker(void **state)
@@ -79,7 +79,7 @@ static void host_replaces_a_hanging_opencl_worker(void **state)
     struct run_result r;
     run_with_opencl_fault((struct tact_opencl_fault){.hang_after = FAULT}, "opencl", FAULT / 3, &r);
     assert_true(r.report.fallback_ticks + r.report.loop.skipped >= FAULT - 100);
-    assert_non_null(strstr(r.warnings, "late"));
+    assert_non_null(strstr(r.run_warnings, "late"));
 }
 
 static void occasional_late_opencl_frames_are_tolerated(void **state)
@@ -101,7 +101,7 @@ static void kernels_with_wrong_results_are_not_used(void **state)
     run_with_opencl_fault((struct tact_opencl_fault){.wrong_kernels = 1}, "auto", 0, &r);
     assert_string_equal(r.report.source, "host");
     assert_int_equal(r.report.source_pairs, 0);
-    assert_non_null(strstr(r.warnings, "host"));
+    assert_non_null(strstr(r.run_warnings, "host"));
 }
 
 /* Without late frames the age is 1: moments of this tick's poses, measured in another thread. */

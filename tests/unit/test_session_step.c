@@ -42,7 +42,7 @@
     "moments: {source: host}\n" more
 
 static int deadman = 1; /* the glove's switch */
-static double written;
+static double last_written_output;
 static int device_write_count;
 
 static void read_glove_device(void *self, uint64_t tick, double t, int64_t now,
@@ -57,7 +57,7 @@ static void read_glove_device(void *self, uint64_t tick, double t, int64_t now,
 static void write_glove_device(void *self, const double *out, int64_t now)
 {
     (void)self, (void)now;
-    written = out[0];
+    last_written_output = out[0];
     device_write_count++;
 }
 
@@ -88,14 +88,15 @@ struct rig {
     struct tact_scene *scene;
     struct tact_session *session;
     double bad_controller_target; /* target of the controller where it is not 0, such as NaN */
-    uint64_t between_callback_count;
+    uint64_t between_ticks_callback_count;
 };
 
 /* Controller that moves the finger onto the ball and back. */
-static void press_and_release(void *user, const struct tact_session_state *state, double *target)
+static void control_press_and_release(void *user, const struct tact_session_state *state,
+                                      double *target)
 {
     struct rig *rig = user;
-    assert_int_equal(state->tick, rig->between_callback_count++);
+    assert_int_equal(state->tick, rig->between_ticks_callback_count++);
     assert_int_equal(state->joint_count, 1);
     assert_true(isfinite(state->q[0]) && isfinite(state->v[0]) && isfinite(state->torque[0]));
     target[0] = rig->bad_controller_target != 0.0 ? rig->bad_controller_target
@@ -105,14 +106,14 @@ static void press_and_release(void *user, const struct tact_session_state *state
 static void open_stepped_session(struct rig *rig, const char *text, int clock, const char *log)
 {
     struct tact_session_options options = tact_session_options_default();
-    *rig = (struct rig){.between_callback_count = 0};
+    *rig = (struct rig){.between_ticks_callback_count = 0};
     options.types = types;
     options.type_count = 1;
     options.clock = clock;
     options.ticks = 200;
     options.record = log;
     options.replace = 1;
-    options.control = press_and_release;
+    options.control = control_press_and_release;
     options.control_user = rig;
     deadman = 1;
     device_write_count = 0;
@@ -209,7 +210,7 @@ static void stepped_session_has_the_bits_of_a_run(void **state)
         assert_int_equal(report.loop.compute.count, 200);
         assert_int_equal(report.recorder.records, 200);
         assert_int_equal(device_write_count, 201);
-        assert_true(written == 0.0);
+        assert_true(last_written_output == 0.0);
         close_stepped_session(&rig);
         expect_equal_logs(FIRST_LOG_PATH, SECOND_LOG_PATH, 200);
     }
@@ -228,9 +229,9 @@ static void session_calls_out_of_order_are_refused(void **state)
     assert_int_equal(tact_session_run(rig.session, &report), -EALREADY);
     assert_int_equal(tact_session_clear_fault(rig.session), -EALREADY);
     step_session(&rig, 150);
-    assert_true(written != 0.0);
+    assert_true(last_written_output != 0.0);
     close_stepped_session(&rig); /* closing without tact_session_end() also ends the session */
-    assert_true(written == 0.0);
+    assert_true(last_written_output == 0.0);
     assert_int_equal(device_write_count, 151);
     open_stepped_session(&rig, GLOVE_SCENE_YAML(""), TACT_LOOP_FREE, NULL);
     assert_int_equal(tact_session_run(rig.session, &report), 0);
@@ -285,7 +286,7 @@ static void released_deadman_keeps_the_joint_targets(void **state)
     assert_true(before != 0.0);
     deadman = 0;
     step_session(&rig, 10);
-    assert_true(hand.target[0] == before && written == 0.0);
+    assert_true(hand.target[0] == before && last_written_output == 0.0);
     deadman = 1;
     step_session(&rig, 10);
     assert_true(hand.target[0] != before);
@@ -302,7 +303,7 @@ static void set_bad_target(struct rig *rig)
     assert_string_equal(
         status.fault.text,
         "joint h.a: the drive target that the program's controller set is not finite");
-    assert_true(written == 0.0);
+    assert_true(last_written_output == 0.0);
     assert_int_equal(tact_session_clear_fault(rig->session), -EBUSY);
     rig->bad_controller_target = 0.0;
     assert_true(tact_session_arm(rig->session) < 0);
@@ -310,7 +311,7 @@ static void set_bad_target(struct rig *rig)
     assert_int_equal(tact_session_clear_fault(rig->session), 0);
     status = step_session(rig, 50);
     assert_int_equal(status.safety, TACT_SAFETY_DISARMED);
-    assert_true(written == 0.0);
+    assert_true(last_written_output == 0.0);
     assert_int_equal(tact_session_clear_fault(rig->session), -EALREADY);
 }
 
@@ -330,7 +331,7 @@ static void cleared_session_fault_waits_for_the_deadman(void **state)
     deadman = 1;
     struct tact_session_status status = step_session(&rig, 20);
     assert_int_equal(status.safety, TACT_SAFETY_ARMED);
-    assert_true(written != 0.0);
+    assert_true(last_written_output != 0.0);
     set_bad_target(&rig);
     assert_int_equal(tact_session_end(rig.session, &report), 0);
     assert_int_equal(report.faults, 2);
@@ -364,10 +365,10 @@ static void cleared_fault_without_deadman_waits_for_arming_by_program(void **sta
     assert_int_equal(tact_session_arm(rig.session), 0);
     struct tact_session_status status = step_session(&rig, 20);
     assert_int_equal(status.safety, TACT_SAFETY_ARMED);
-    assert_true(written != 0.0);
+    assert_true(last_written_output != 0.0);
     assert_int_equal(tact_session_arm(rig.session), 0); /* no effect */
     step_session(&rig, 20);
-    assert_true(written != 0.0);
+    assert_true(last_written_output != 0.0);
     close_stepped_session(&rig);
     assert_int_equal(count_events(FIRST_LOG_PATH, "fault"), 1);
     assert_int_equal(count_events(FIRST_LOG_PATH, "fault cleared"), 1);

@@ -15,7 +15,7 @@
 #include "support/replays.h"
 #include "support/run_scene.h"
 
-static const char finger[] =
+static const char finger_scene_text[] =
     "name: stops\n"
     "materials: [{name: skin}]\n"
     "pairs: [{materials: [skin, skin], friction: 0.5}]\n"
@@ -52,7 +52,7 @@ static void driven_finger_rests_on_its_joint_stops(void **state)
     struct tact_scene *scene;
     struct tact_session *session;
     options.clock = TACT_LOOP_FREE;
-    open_session_of_scene_text(finger, &options, &scene, &session);
+    open_session_of_scene_text(finger_scene_text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
     const struct tact_hand_state s = tact_hand_state(hand);
@@ -77,19 +77,19 @@ static void driven_finger_rests_on_its_joint_stops(void **state)
 }
 
 /* The finger's text with one change; each test has room for a line more. */
-static void change_finger_text(char text[sizeof finger + 64], const struct edit *edit)
+static void change_finger_text(char text[sizeof finger_scene_text + 64], const struct edit *edit)
 {
-    const char *at = strstr(finger, edit->from);
+    const char *at = strstr(finger_scene_text, edit->from);
     assert_non_null(at);
-    snprintf(text, sizeof finger + 64, "%.*s%s%s", (int)(at - finger), finger, edit->to,
-             at + strlen(edit->from));
+    snprintf(text, sizeof finger_scene_text + 64, "%.*s%s%s", (int)(at - finger_scene_text),
+             finger_scene_text, edit->to, at + strlen(edit->from));
 }
 
 /* A finger without a drive falls on its stop, where it swings and rests with friction. */
 static void session_with_joint_stops_replays_from_any_tick(void **state)
 {
     (void)state;
-    char text[sizeof finger + 64];
+    char text[sizeof finger_scene_text + 64];
     change_finger_text(
         text, &(struct edit){"stiffness: 2, damping: 0.02, start: 0.1,\n          lower: -0.4",
                              "start: 0.2, lower: 0.05"});
@@ -108,7 +108,7 @@ static void append_stop_message(void *user, enum tact_message_level level, const
 static void clamped_joint_targets_are_counted(void **state)
 {
     (void)state;
-    char text[sizeof finger + 64], kept[256] = "";
+    char text[sizeof finger_scene_text + 64], kept[256] = "";
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
     struct tact_scene *scene;
@@ -161,12 +161,12 @@ static void bad_joint_stop_settings_are_refused(void **state)
         {{"armature: 2e-5", "armature: -1"}, "hands[0].links[0].joint.armature", "or more", 17},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char changed[sizeof finger + 64];
+        char changed_scene[sizeof finger_scene_text + 64];
         struct tact_error err = {.line = 0};
         struct tact_scene *scene = NULL;
-        change_finger_text(changed, &bad[i].edit);
-        assert_true(tact_scene_parse(changed, strlen(changed), "stops.yaml", NULL, &scene, &err) <
-                    0);
+        change_finger_text(changed_scene, &bad[i].edit);
+        assert_true(tact_scene_parse(changed_scene, strlen(changed_scene), "stops.yaml", NULL,
+                                     &scene, &err) < 0);
         if (strcmp(err.key, bad[i].key) || !strstr(err.text, bad[i].expected_message_text) ||
             err.line != bad[i].line) {
             print_message("%s:%d: %s\n", err.key, err.line, err.text);

@@ -124,12 +124,13 @@ static void tool_that_starts_inside_a_body_strikes_no_hand(void **state)
                                         .source = "host",
                                         .record = path},
                   &result);
-        const struct felt_force felt = read_felt_force(path);
+        const struct felt_force felt_tool_force = read_felt_force(path);
         print_message("%s: at most %.3f N, %.3f N more in a tick; ends at %.2f mm\n",
-                      motions[i].what, felt.most, felt.step, felt.end * 1e3);
-        assert_true(felt.step < 1000.0 * 1e-3);
-        assert_true(felt.most <= motions[i].most * (1.0 + 1e-12));
-        assert_true(fabs(felt.end - motions[i].end) < 1e-3);
+                      motions[i].what, felt_tool_force.most, felt_tool_force.step,
+                      felt_tool_force.end * 1e3);
+        assert_true(felt_tool_force.step < 1000.0 * 1e-3);
+        assert_true(felt_tool_force.most <= motions[i].most * (1.0 + 1e-12));
+        assert_true(fabs(felt_tool_force.end - motions[i].end) < 1e-3);
     }
     assert_int_equal(remove(path), 0);
 }
@@ -208,22 +209,23 @@ static void check_passivity_bound_of_axis(const char *io, const char *motion, in
     const long in = tact_log_field(log, "device_input", NULL) + 2,
                sent = tact_log_field(log, "outputs_sent", NULL),
                port = tact_log_field(log, "tip_base_x_coupling", NULL) + 6;
-    double last[3] = {0.0}, dissipated = 0.0, least = INFINITY, depth = 0.0;
+    double last[3] = {0.0}, dissipated_energy = 0.0, least = INFINITY, depth = 0.0;
     while (tact_log_next(log, record) > 0) {
         double stored_port_energy = 0.0;
         for (int i = 0; i < 3; i++) {
             const double x = record->values[in + i], force = record->values[sent + i];
-            dissipated += b[i] * (x - last[i]) * (x - last[i]) / 1e-3;
+            dissipated_energy += b[i] * (x - last[i]) * (x - last[i]) / 1e-3;
             stored_port_energy += force * force * 0.5e-3 / (2.0 * b[i]);
             last[i] = x;
         }
-        least = fmin(least, record->values[port] + dissipated - stored_port_energy);
+        least = fmin(least, record->values[port] + dissipated_energy - stored_port_energy);
         depth = last[axis] - 0.02;
     }
-    const double felt = b[axis] / 0.5e-3, exact = 0.02 * 100.0 / (100.0 + felt);
+    const double felt_tool_force = b[axis] / 0.5e-3,
+                 exact = 0.02 * 100.0 / (100.0 + felt_tool_force);
     print_message("%.4f mm deep, %.4f by 100 and %g N/m; absorbed and dissipated less stored "
                   "%.1e J at its least\n",
-                  depth * 1e3, exact * 1e3, felt, least);
+                  depth * 1e3, exact * 1e3, felt_tool_force, least);
     assert_true(fabs(depth - exact) < 0.05 * exact);
     assert_true(least > -1e-12);
     free(record);
@@ -296,15 +298,16 @@ static void links_of_a_tool_follow_its_base(void **state)
     assert_int_equal(tact_session_run(session, &report), 0);
     struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
     const struct tact_pose *base = tact_hand_link_pose(hand, TACT_HAND_BASE - 1),
-                           *finger = tact_hand_link_pose(hand, TACT_HAND_BASE);
+                           *finger_link_pose = tact_hand_link_pose(hand, TACT_HAND_BASE);
     /* The base is turned by 1 rad about y: a link that hangs 50 mm below it moves to -x. */
-    const double there[3] = {0.05 - 0.05 * sin(1.0), 0.0, 0.1 - 0.05 * cos(1.0)};
+    const double exact_finger_position[3] = {0.05 - 0.05 * sin(1.0), 0.0, 0.1 - 0.05 * cos(1.0)};
     print_message("base at %.3f %.3f %.3f mm, finger at %.3f %.3f %.3f mm\n",
                   base->position[0] * 1e3, base->position[1] * 1e3, base->position[2] * 1e3,
-                  finger->position[0] * 1e3, finger->position[1] * 1e3, finger->position[2] * 1e3);
+                  finger_link_pose->position[0] * 1e3, finger_link_pose->position[1] * 1e3,
+                  finger_link_pose->position[2] * 1e3);
     for (int i = 0; i < 3; i++) {
         assert_true(fabs(base->position[i] - (i == 0 ? 0.05 : i == 2 ? 0.1 : 0.0)) < 1e-6);
-        assert_true(fabs(finger->position[i] - there[i]) < 1e-6);
+        assert_true(fabs(finger_link_pose->position[i] - exact_finger_position[i]) < 1e-6);
     }
     assert_string_equal(tact_session_joint_name(session, 0, 0), "hand.base_x");
     assert_string_equal(tact_session_joint_name(session, 0, TACT_HAND_BASE), "hand.finger");
@@ -380,16 +383,17 @@ static void bad_tool_settings_are_refused(void **state)
          13},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char text[4096], changed[4200];
+        char text[4096], changed_scene[4200];
         struct tact_error err = {0};
         struct tact_scene *scene = NULL;
         snprintf(text, sizeof text, grasp_scene_text, folder);
         char *at = strstr(text, bad[i].edit.from);
         assert_non_null(at);
-        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, bad[i].edit.to,
-                 at + strlen(bad[i].edit.from));
-        assert_int_equal(tact_scene_parse(changed, strlen(changed), "bad.yaml", NULL, &scene, &err),
-                         -22);
+        snprintf(changed_scene, sizeof changed_scene, "%.*s%s%s", (int)(at - text), text,
+                 bad[i].edit.to, at + strlen(bad[i].edit.from));
+        assert_int_equal(
+            tact_scene_parse(changed_scene, strlen(changed_scene), "bad.yaml", NULL, &scene, &err),
+            -22);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_int_equal(err.line, bad[i].line);
         assert_string_equal(err.key, bad[i].key);

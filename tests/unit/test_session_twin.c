@@ -29,12 +29,12 @@ static double mass = 0.05, friction = 2.0;
 
 /* The sampled device between its motor and its sensor, delay included: zero-order hold before
  * 1 / (m s^2 + b s). */
-static double complex plant_frequency_response(double frequency_angle, int delay)
+static double complex plant_frequency_response(double angle_per_tick, int delay)
 {
-    const double complex z = cexp(I * frequency_angle);
+    const double complex z = cexp(I * angle_per_tick);
     const double tau = mass / friction, decay = exp(-period / tau);
     return (period / (z - 1.0) - tau * (1.0 - decay) / (z - decay)) / friction *
-           cexp(-I * frequency_angle * delay);
+           cexp(-I * angle_per_tick * delay);
 }
 
 /* The stiffness at the limit of stability: the loop's gain is 1 where its phase is -180 degrees. */
@@ -42,11 +42,11 @@ static double exact_stability_stiffness_limit(int delay)
 {
     double low = 1e-4, high = 1.0;
     for (int i = 0; i < 200; i++) {
-        double frequency_angle = 0.5 * (low + high);
-        double complex g = plant_frequency_response(frequency_angle, delay);
+        double angle_per_tick = 0.5 * (low + high);
+        double complex g = plant_frequency_response(angle_per_tick, delay);
         /* The phase decreases from -90 degrees at frequency 0 through -180, where its sine changes
          * sign. */
-        *(cimag(g) < 0.0 ? &low : &high) = frequency_angle;
+        *(cimag(g) < 0.0 ? &low : &high) = angle_per_tick;
     }
     return 1.0 / cabs(plant_frequency_response(low, delay));
 }
@@ -199,11 +199,11 @@ static void virtual_damper_is_stable_up_to_its_limit(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++) {
-        const double frequency_angle = (0.05 + 0.1 * i) * pi, u = 0.5 * frequency_angle;
-        const double share = -cos(frequency_angle) * pow(sin(u) / u, 2.0);
+        const double angle_per_tick = (0.05 + 0.1 * i) * pi, u = 0.5 * angle_per_tick;
+        const double share = -cos(angle_per_tick) * pow(sin(u) / u, 2.0);
         char stiffness_text[32];
         tact_number_print(stiffness_text, sizeof stiffness_text, "%.17g",
-                          mass * pow(frequency_angle / period, 2.0));
+                          mass * pow(angle_per_tick / period, 2.0));
         const struct tact_device_setting s[] = {
             SETTING("axes", "x"),     SETTING("forces", "f"),
             SETTING("mass", "0.05"),  SETTING("damping", "2"),
@@ -266,7 +266,8 @@ static void run_session(const char *text, const char *name, uint64_t ticks, cons
 }
 
 /* Range of the device's position in the last of eight seconds [m]. */
-static double position_range_at_wall(double stiffness, int sensor_delay, int motor_delay)
+static double position_range_at_wall(double stiffness, int sensor_delay_ticks,
+                                     int motor_delay_ticks)
 {
     enum { TICKS = 8000 };
     char text[4096], log[] = "/tmp/tact_twin_XXXXXX";
@@ -276,8 +277,8 @@ static double position_range_at_wall(double stiffness, int sensor_delay, int mot
     struct tact_log *read;
     double low = INFINITY, high = -INFINITY;
     close(mkstemp(log));
-    tact_number_print(text, sizeof text, wall, stiffness, sensor_delay * period,
-                      motor_delay * period);
+    tact_number_print(text, sizeof text, wall, stiffness, sensor_delay_ticks * period,
+                      motor_delay_ticks * period);
     run_session(text, "wall.yaml", TICKS, log, &scene, &session);
     assert_int_equal(tact_session_run(session, &report), 0);
     tact_session_destroy(session);
@@ -304,12 +305,12 @@ static void virtual_wall_is_stable_up_to_its_limit(void **state)
     for (int i = 0; i < 3; i++) {
         const int *d = sensor_and_motor_delays[i];
         const double limit = exact_stability_stiffness_limit(d[0] + d[1]);
-        const double below = position_range_at_wall(0.9 * limit, d[0], d[1]);
-        const double above = position_range_at_wall(1.1 * limit, d[0], d[1]);
+        const double position_range_below_limit = position_range_at_wall(0.9 * limit, d[0], d[1]);
+        const double position_range_above_limit = position_range_at_wall(1.1 * limit, d[0], d[1]);
         print_message("%d + %d ticks late, limit %.0f N/m: %.1e m below it, %.1e m above\n", d[0],
-                      d[1], limit, below, above);
-        assert_true(below < 1e-6);
-        assert_true(above > 1e-4);
+                      d[1], limit, position_range_below_limit, position_range_above_limit);
+        assert_true(position_range_below_limit < 1e-6);
+        assert_true(position_range_above_limit > 1e-4);
     }
 }
 
@@ -347,7 +348,7 @@ static void twin_wheel_pushes_a_box_and_feels_it(void **state)
     (void)state;
     enum { X, SENT, BOX, FINGER, DRAG, WEIGHT, COLUMNS };
     char log_paths[2][32] = {"/tmp/tact_twin_XXXXXX", "/tmp/tact_twin_XXXXXX"};
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     struct tact_replay_report report;
     struct run_result result;
     double *values[2];
@@ -370,14 +371,14 @@ static void twin_wheel_pushes_a_box_and_feels_it(void **state)
         assert_int_equal(rows, 5000);
     }
     assert_memory_equal(values[0], values[1], rows * COLUMNS * sizeof(double));
-    assert_int_equal(tact_replay_run(log_paths[0], silent, &report, NULL), 0);
+    assert_int_equal(tact_replay_run(log_paths[0], no_messages, &report, NULL), 0);
     assert_int_equal(report.differing, 0);
-    double furthest_position = 0.0;
+    double furthest_wheel_position = 0.0;
     for (uint64_t tick = 0; tick < rows; tick++) {
         const double *row = values[0] + tick * COLUMNS;
         const double code = (row[X] + 1.0) * 0.5 * 65535.0;
         assert_true(fabs(code - nearbyint(code)) < 1e-6);
-        furthest_position = fmax(furthest_position, row[X]);
+        furthest_wheel_position = fmax(furthest_wheel_position, row[X]);
         if (tick >= 1800 && tick < 2300) {
             /* while sliding, the wheel's force is a tenth of that on the box */
             assert_true(row[BOX] > 0.005);
@@ -391,8 +392,9 @@ static void twin_wheel_pushes_a_box_and_feels_it(void **state)
         }
     }
     print_message("the box went %.1f mm, the wheel %.3f of its way of 0.96\n",
-                  1e3 * (result.position[0] - 0.08), furthest_position);
-    assert_true(result.position[0] > 0.095 && furthest_position > 0.85 && furthest_position < 0.95);
+                  1e3 * (result.position[0] - 0.08), furthest_wheel_position);
+    assert_true(result.position[0] > 0.095 && furthest_wheel_position > 0.85 &&
+                furthest_wheel_position < 0.95);
     for (int i = 0; i < 2; i++) {
         free(values[i]);
         unlink(log_paths[i]);

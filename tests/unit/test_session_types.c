@@ -211,16 +211,16 @@ static int fail_to_open_device(const struct tact_device_config *config, struct t
 static void failures_of_a_device_type_name_it(void **state)
 {
     (void)state;
-    static const struct tact_device_type silent = {TACT_ABI(struct tact_device_type), "odd",
-                                                   "fails", fail_to_open_device, NULL};
+    static const struct tact_device_type type_that_fails_silently = {
+        TACT_ABI(struct tact_device_type), "odd", "fails", fail_to_open_device, NULL};
     static const struct tact_device_type device_type_without_functions = {
         .abi = TACT_ABI(struct tact_device_type)};
     static const struct tact_device_type old = {
         {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", fail_to_open_device, NULL};
     static const struct tact_device_type type_of_small_size = {
         {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", fail_to_open_device, NULL};
-    const struct tact_device_type *const types[] = {&silent, &device_type_without_functions, &old,
-                                                    &type_of_small_size};
+    const struct tact_device_type *const types[] = {
+        &type_that_fails_silently, &device_type_without_functions, &old, &type_of_small_size};
     static const char *const why[] = {"cannot be opened: No such device", "has no name",
                                       "compiled for another ABI version",
                                       "compiled for another ABI version"};

@@ -45,7 +45,7 @@ static const char scene_text[] = "name: rings\n"
 
 static char reported[4096];
 
-static void store_message(void *user, enum tact_message_level level, const char *text)
+static void store_last_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     (void)level;
@@ -66,7 +66,7 @@ static struct session_of_unmeasured_pair open_session_of_unmeasured_pair(const c
     o.clock = TACT_LOOP_FREE;
     o.record = record;
     o.ticks = (uint64_t)ticks;
-    o.messages = (struct tact_messages){store_message, NULL};
+    o.messages = (struct tact_messages){store_last_message, NULL};
     reported[0] = 0;
     open_session_of_scene_text(scene_text, &o, &s.scene, &s.session);
     return s;

@@ -22,7 +22,7 @@
 
 enum { OUTPUTS = 4, TICKS = 300 };
 
-static double pressed_distance; /* positions that the device reports as x and y [m] */
+static double reported_position; /* positions that the device reports as x and y [m] */
 
 static void read_probe_device(void *self, uint64_t tick, double t, int64_t now,
                               struct tact_device_input *in)
@@ -30,7 +30,7 @@ static void read_probe_device(void *self, uint64_t tick, double t, int64_t now,
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
-    in->channel[0] = in->channel[1] = pressed_distance;
+    in->channel[0] = in->channel[1] = reported_position;
     in->channel[2] = 1.0;
 }
 
@@ -133,10 +133,10 @@ static void outputs_that_form_no_vector_are_refused(void **state)
 
 /* Copies a log, in whose scene outputs of drives with a negative scale become what they are to a
  * person: reactions. */
-static void copy_drives_as_reactions(const char *path, const char *copy)
+static void copy_drives_as_reactions(const char *path, const char *copied_log_path)
 {
     static const char from[] = "what: drive,    scale: -1", to[] = "what: reaction, scale: 1 ";
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     struct tact_recorder_options options = tact_recorder_options_default();
     struct tact_recorder *out;
     struct tact_log *log;
@@ -163,7 +163,8 @@ static void copy_drives_as_reactions(const char *path, const char *copy)
         }
     }
     assert_true(scene && strstr(scene, to));
-    assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
+    assert_int_equal(
+        tact_recorder_open(copied_log_path, &options, &content, no_messages, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
         assert_int_equal(append_record_to_log_copy(&log_rewrite, record, out), 0);
     }
@@ -180,18 +181,19 @@ struct sent_outputs {
 };
 
 static void compare_sent_outputs(void *user, const struct tact_layout *layout,
-                                 const struct tact_record *logged,
+                                 const struct tact_record *logged_record,
                                  const struct tact_record *replayed)
 {
     struct sent_outputs *sent = user;
     const struct tact_field *field = tact_layout_find(layout, "outputs_sent");
-    const double *then = logged->values + field->offset, *now = replayed->values + field->offset;
+    const double *then = logged_record->values + field->offset,
+                 *now = replayed->values + field->offset;
     sent->differing += memcmp(then, now, field->count * sizeof *then) != 0;
     memcpy(sent->last, then, field->count * sizeof *then);
 }
 
 /* Presses against the wall and along it, and records it in `path`. */
-static void record_press(const char *outputs, const char *path)
+static void record_press_session(const char *outputs, const char *path)
 {
     struct tact_session_options options = options_with_probe();
     struct tact_session_report report;
@@ -200,11 +202,11 @@ static void record_press(const char *outputs, const char *path)
     char out[4096];
     options.record = path;
     snprintf(out, sizeof out, text, outputs);
-    pressed_distance = 0.0;
+    reported_position = 0.0;
     open_session_of_scene_text(out, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     for (int k = 0; k < TICKS; k++) {
-        pressed_distance = fmin(0.004, 2e-5 * k);
+        reported_position = fmin(0.004, 2e-5 * k);
         assert_true(tact_session_step(session, 0, NULL) >= 0);
     }
     assert_int_equal(tact_session_end(session, &report), 0);
@@ -225,27 +227,27 @@ static void old_logs_of_outputs_that_form_no_vector_replay(void **state)
         "  - {from: tip.base_z, to: probe.fz, what: drive,    scale: -1, limit: 1, rate: 1e4}\n"
         "  - {from: tip.base_x, to: probe.tx, what: drive,    scale: -1, limit: 1, rate: 1e4}\n",
     };
-    char folder[] = "/tmp/tact_vector_XXXXXX", path[64], copy[64];
+    char folder[] = "/tmp/tact_vector_XXXXXX", path[64], copied_log_path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/now.mcap", folder);
-    snprintf(copy, sizeof copy, "%s/before.mcap", folder);
+    snprintf(copied_log_path, sizeof copied_log_path, "%s/before.mcap", folder);
     for (int i = 0; i < 2; i++) {
         struct tact_replay_report replayed;
         struct tact_error err = {.line = 0};
         struct sent_outputs sent = {.differing = 0};
-        record_press(outputs[i], path);
-        copy_drives_as_reactions(path, copy);
+        record_press_session(outputs[i], path);
+        copy_drives_as_reactions(path, copied_log_path);
         struct tact_replay_options how = tact_replay_options_default();
         how.compared = compare_sent_outputs;
         how.user = &sent;
-        if (tact_replay_run_with(copy, &how, &replayed, &err)) {
+        if (tact_replay_run_with(copied_log_path, &how, &replayed, &err)) {
             fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
         }
         print_message("sent %.3f and %.3f N, %d of %d ticks differ\n", sent.last[0], sent.last[1],
                       sent.differing, (int)replayed.ticks);
         assert_true(replayed.ticks == TICKS && sent.differing == 0);
         assert_true(fabs(sent.last[0]) == 1.0 && fabs(sent.last[1]) == (i ? 1.0 : 0.5));
-        assert_true(remove(path) == 0 && remove(copy) == 0);
+        assert_true(remove(path) == 0 && remove(copied_log_path) == 0);
     }
     assert_int_equal(rmdir(folder), 0);
 }

@@ -90,7 +90,7 @@ static void record_wrench_session(const char *path)
 
 /* Reads the records of a chunk. Returns the number of messages of the topic. */
 static uint64_t count_topic_messages_of_chunk(struct tact_span chunk, int *channel,
-                                              uint64_t sensor_messages_seen)
+                                              uint64_t sensor_message_count)
 {
     struct tact_cursor at = {chunk.data, chunk.size, false};
     struct tact_mcap_record r;
@@ -107,14 +107,14 @@ static uint64_t count_topic_messages_of_chunk(struct tact_span chunk, int *chann
             memcpy(wrench, m.data.data + m.data.size - sizeof wrench, sizeof wrench);
             for (int k = 0; k < 6; k++) {
                 assert_true(wrench[k] ==
-                            sensor_channel_value(sensor_messages_seen * EVERY, FIRST + k));
+                            sensor_channel_value(sensor_message_count * EVERY, FIRST + k));
             }
             /* CDR: its head, the stamp, then the length and the bytes of the frame */
             assert_memory_equal(m.data.data + 16, "palm", 5);
-            sensor_messages_seen++;
+            sensor_message_count++;
         }
     }
-    return sensor_messages_seen;
+    return sensor_message_count;
 }
 
 static uint64_t count_topic_messages(const char *path)
@@ -122,32 +122,32 @@ static uint64_t count_topic_messages(const char *path)
     struct tact_mcap_reader reader;
     struct tact_mcap_record r;
     struct tact_bytes chunk = {0};
-    uint64_t sensor_messages_seen = 0;
+    uint64_t sensor_message_count = 0;
     int channel = -1;
     assert_int_equal(tact_mcap_reader_open(&reader, path), 0);
     while (tact_mcap_reader_next(&reader, &r) == 0) {
         if (r.opcode == TACT_MCAP_CHUNK) {
             assert_int_equal(tact_mcap_parse_chunk(r.content, &chunk), 0);
-            sensor_messages_seen = count_topic_messages_of_chunk(
-                (struct tact_span){chunk.data, chunk.size}, &channel, sensor_messages_seen);
+            sensor_message_count = count_topic_messages_of_chunk(
+                (struct tact_span){chunk.data, chunk.size}, &channel, sensor_message_count);
         }
     }
     tact_mcap_reader_close(&reader);
     tact_bytes_free(&chunk);
-    return sensor_messages_seen;
+    return sensor_message_count;
 }
 
 /* Topics encoded from the log contain this topic too. */
 static void check_exported_topic(const char *path)
 {
-    static const struct tact_messages silent = {NULL, NULL};
+    static const struct tact_messages no_messages = {NULL, NULL};
     const struct tact_topic_message *messages;
     struct tact_topics *topics;
     struct tact_scene_log view;
     struct tact_log *log;
     size_t count, found = 0;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    assert_int_equal(tact_scene_log_open(log, silent, &view, NULL), 0);
+    assert_int_equal(tact_scene_log_open(log, no_messages, &view, NULL), 0);
     assert_int_equal(tact_session_topics(view.session, &topics, NULL), 0);
     struct tact_record *record_wrench_session = malloc(tact_layout_bytes(tact_log_layout(log)));
     assert_int_equal(tact_log_seek(log, 7), 0);
@@ -173,7 +173,7 @@ static void check_exported_topic(const char *path)
 
 static void wrench_sensor_is_logged_and_replayed(void **unused)
 {
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     struct tact_replay_report report;
     struct tact_error err = {.line = 0};
     char path[64];
@@ -182,7 +182,7 @@ static void wrench_sensor_is_logged_and_replayed(void **unused)
     record_wrench_session(path);
     assert_int_equal(count_topic_messages(path), TICKS / EVERY);
     check_exported_topic(path);
-    int rc = tact_replay_run(path, silent, &report, &err);
+    int rc = tact_replay_run(path, no_messages, &report, &err);
     unlink(path);
     if (rc) {
         fail_msg("%s", err.text);

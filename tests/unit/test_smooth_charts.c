@@ -232,7 +232,7 @@ static void contacts_of_a_ball_in_a_vase_are_exact(void **state)
     struct tact_charts *charts = make_revolution_charts(vase_profile, VASE);
     const struct tact_shape body = revolution_shape_of_charts(charts);
     double at[VASE], length = total_chord_length(vase_profile, VASE, at), worst = 0.0;
-    int contacts = 0, missed = 0, several = 0;
+    int contacts = 0, missed_contact_count = 0, several = 0;
     for (int i = 0; i < poses; i++) {
         const double radius = i % 3 ? uniform(0.002, 0.006) : uniform(0.03, 0.06);
         const struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {radius}};
@@ -248,8 +248,8 @@ static void contacts_of_a_ball_in_a_vase_are_exact(void **state)
         tact_v3_copy(center, p.at);
         tact_v3_axpy(center, radius + uniform(-1e-4, 5e-4), p.normal);
         tact_pose_point(pose_of_ball.position, &pose_of_body, center);
-        tact_smooth_pair(i % 2 ? &body : &ball, i % 2 ? &pose_of_body : &pose_of_ball,
-                         i % 2 ? &ball : &body, i % 2 ? &pose_of_ball : &pose_of_body, &pair);
+        tact_smooth_set_pair(i % 2 ? &body : &ball, i % 2 ? &pose_of_body : &pose_of_ball,
+                             i % 2 ? &ball : &body, i % 2 ? &pose_of_ball : &pose_of_body, &pair);
         int found = tact_smooth_search_contacts(&pair, near, 0, c, &lost);
         int expected = find_profile_distance_minima(charts, length, center, radius, near, gaps);
         several += expected > 1;
@@ -259,13 +259,13 @@ static void contacts_of_a_ball_in_a_vase_are_exact(void **state)
             for (int m = 0; m < found && m < TACT_PIECES; m++) {
                 best = fmin(best, fabs(c[m].gap - gaps[k]));
             }
-            missed += best > 1e-6;
+            missed_contact_count += best > 1e-6;
             worst = best > 1e-6 ? worst : fmax(worst, best / 0.092);
         }
     }
     printf("%d contacts (%d poses with several): %d missed, gaps to %.1e of size\n", contacts,
-           several, missed, worst);
-    assert_true(missed == 0 && worst < 1e-12 && several > 0);
+           several, missed_contact_count, worst);
+    assert_true(missed_contact_count == 0 && worst < 1e-12 && several > 0);
     tact_charts_free(charts);
 }
 
@@ -280,16 +280,16 @@ static void contacts_of_revolved_rings_equal_those_of_tori(void **state)
                             ring_b = revolution_shape_of_charts(b),
                             torus_a = {.kind = TACT_SHAPE_TORUS, .size = {0.04, 0.008}},
                             torus_b = {.kind = TACT_SHAPE_TORUS, .size = {0.03, 0.006}};
-    int total = 0, missed = 0;
+    int found_contact_count = 0, missed_contact_count = 0;
     double worst = 0.0;
     for (int i = 0; i < poses; i++) {
         struct tact_pose pa = random_pose(0.03), pb = random_pose(0.02);
         struct smooth_pair pair, tori, mixed;
         struct smooth_contact c[TACT_PIECES], d[TACT_PIECES], m[TACT_PIECES];
         int lost[2];
-        tact_smooth_pair(&first_ring_shape, &pa, &ring_b, &pb, &pair);
-        tact_smooth_pair(&torus_a, &pa, &torus_b, &pb, &tori);
-        tact_smooth_pair(&first_ring_shape, &pa, &torus_b, &pb, &mixed);
+        tact_smooth_set_pair(&first_ring_shape, &pa, &ring_b, &pb, &pair);
+        tact_smooth_set_pair(&torus_a, &pa, &torus_b, &pb, &tori);
+        tact_smooth_set_pair(&first_ring_shape, &pa, &torus_b, &pb, &mixed);
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost[0]);
         int half = tact_smooth_search_contacts(&mixed, 2e-3, 0, m, &lost[1]);
         int known = tact_smooth_find_contacts(&tori, 2e-3, d, &lost[0]);
@@ -304,13 +304,14 @@ static void contacts_of_revolved_rings_equal_those_of_tori(void **state)
             for (int n = 0; n < half && n < TACT_PIECES; n++) {
                 best[1] = fmin(best[1], fabs(m[n].gap - d[k].gap));
             }
-            total++;
-            missed += (best[0] > 1e-7) + (best[1] > 1e-7);
+            found_contact_count++;
+            missed_contact_count += (best[0] > 1e-7) + (best[1] > 1e-7);
             worst = best[0] > 1e-7 ? worst : fmax(worst, best[0]);
         }
     }
-    printf("%d contacts of rings: %d missed, gaps to %.1e m of the tori's\n", total, missed, worst);
-    assert_true(total > poses / 10 && missed == 0);
+    printf("%d contacts of rings: %d missed, gaps to %.1e m of the tori's\n", found_contact_count,
+           missed_contact_count, worst);
+    assert_true(found_contact_count > poses / 10 && missed_contact_count == 0);
     tact_charts_free(a);
     tact_charts_free(b);
 }
@@ -341,7 +342,7 @@ static void distance_of_crossed_cylinders_is_that_of_their_axes(void **state)
         struct smooth_contact c[TACT_PIECES];
         double n[3], za[3], zb[3], s[2];
         int lost;
-        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
+        tact_smooth_set_pair(&a, &pa, &b, &pb, &pair);
         pair.charts[0] = of_a->charts;
         pair.charts[1] = of_b->charts;
         for (int k = 0; k < 3; k++) {
@@ -399,7 +400,7 @@ static void contacts_of_a_ball_on_a_cone_are_exact(void **state)
         double z = (i % 2 ? -l + 2.0 * l * s : -l) + (ball + g) * up;
         int on = s > 0.0 && s < 1.0;
         tact_v3_set(at.position, across * cos(azimuth), across * sin(azimuth), z);
-        tact_smooth_pair(&sphere, &at, &cone_shape, &fixed, &pair);
+        tact_smooth_set_pair(&sphere, &at, &cone_shape, &fixed, &pair);
         pair.charts[1] = data->charts;
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
         double edge = fmin(fabs(s), fabs(s - 1.0));

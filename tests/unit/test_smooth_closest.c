@@ -35,7 +35,8 @@ static void relative_rotation_matrix(double turn[9], const struct tact_pose *pos
 }
 
 /* The surface at p + e t less that at p - e t, over 2 e: position along t, normal by L t. */
-static void check_curvature(const struct tact_shape *shape, const struct tact_surface_point *p)
+static void check_surface_curvature(const struct tact_shape *shape,
+                                    const struct tact_surface_point *p)
 {
     const double *size = shape->size, e = 1e-6 * fmin(size[0], fmin(size[1], size[2]));
     double t[2][3], lt[3];
@@ -89,7 +90,7 @@ static void curvature_of_ellipsoids_is_exact(void **state)
             tact_v3_axpy(lt, -k[m], axes + 3 * m);
             assert_true(tact_v3_norm(lt) < 1e-12 * k[1]);
         }
-        check_curvature(&s, &p);
+        check_surface_curvature(&s, &p);
     }
     printf("normals to %.1e, curvature to %.1e, on the surface to %.1e\n", worst[0], worst[1],
            worst[2]);
@@ -97,7 +98,8 @@ static void curvature_of_ellipsoids_is_exact(void **state)
 }
 
 /* Support function of an ellipsoid along a world direction. */
-static double support_distance(const struct tact_shape *s, const double turn[9], const double *n)
+static double support_function_of_ellipsoid(const struct tact_shape *s, const double turn[9],
+                                            const double *n)
 {
     double local[3], sum = 0.0;
     tact_m3_tmul_v3(local, turn, n);
@@ -122,8 +124,8 @@ static double relative_distance_outside(const struct tact_shape *s, const double
 static double gap_of_supporting_planes(const struct smooth_pair *pair, const double *n)
 {
     return tact_v3_dot(n, pair->origin_offset) -
-           support_distance(pair->shape[0], pair->rotation[0], n) -
-           support_distance(pair->shape[1], pair->rotation[1], n);
+           support_function_of_ellipsoid(pair->shape[0], pair->rotation[0], n) -
+           support_function_of_ellipsoid(pair->shape[1], pair->rotation[1], n);
 }
 
 /* The least overlap of the supporting planes over many directions. */
@@ -151,8 +153,8 @@ static void distances_of_ellipsoids_equal_their_dual_values(void **state)
         struct tact_pose pa = random_pose(0.12), pb = random_pose(0.05);
         struct smooth_pair pair;
         struct smooth_contact c;
-        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        if (tact_smooth_find_closest(&pair, &c)) {
+        tact_smooth_set_pair(&a, &pa, &b, &pb, &pair);
+        if (tact_smooth_find_closest_points(&pair, &c)) {
             not_found++; /* a cold search found no points; a tick counts it as closest_not_found */
             continue;
         }
@@ -186,31 +188,34 @@ static void distances_of_ellipsoids_equal_the_convex_program(void **state)
 {
     (void)state;
     const int pairs = campaign_trial_count(10000, 50000);
-    double below = 0.0, above = 0.0, unexplained = 0.0;
-    int slow = 0;
+    double largest_distance_shortfall = 0.0, largest_distance_excess = 0.0,
+           largest_unexplained_error = 0.0;
+    int unconverged_count = 0;
     for (int apart = 0; apart < pairs;) {
         struct tact_shape shape[2] = {random_ellipsoid(), random_ellipsoid()};
         struct tact_pose pose[2] = {random_pose(0.12), random_pose(0.05)};
         struct smooth_pair pair;
         struct smooth_contact c;
-        tact_smooth_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
-        if (tact_smooth_find_closest(&pair, &c) || !(c.gap > 0.0)) {
+        tact_smooth_set_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
+        if (tact_smooth_find_closest_points(&pair, &c) || !(c.gap > 0.0)) {
             continue;
         }
         const double size = fmax(tact_v3_norm(shape[0].size), tact_v3_norm(shape[1].size));
         double error;
         const double distance = ellipsoid_distance_by_convex_program(shape, pose, &error);
         const double off = (distance - c.gap) / size;
-        below = fmax(below, -off);
-        unexplained = fmax(unexplained, off - error / size);
-        slow += error / size > 1e-11;
-        above = fmax(above, error / size > 1e-11 ? 0.0 : off);
+        largest_distance_shortfall = fmax(largest_distance_shortfall, -off);
+        largest_unexplained_error = fmax(largest_unexplained_error, off - error / size);
+        unconverged_count += error / size > 1e-11;
+        largest_distance_excess = fmax(largest_distance_excess, error / size > 1e-11 ? 0.0 : off);
         apart++;
     }
     printf("%d pairs apart: the program's distance is at most %.1e of the size shorter and %.1e "
            "longer; %d did not converge, of which none is longer than its duality gap by %.1e\n",
-           pairs, below, above, slow, unexplained);
-    assert_true(below < 1e-12 && above < 1e-11 && unexplained < 1e-12 && slow <= pairs / 500);
+           pairs, largest_distance_shortfall, largest_distance_excess, unconverged_count,
+           largest_unexplained_error);
+    assert_true(largest_distance_shortfall < 1e-12 && largest_distance_excess < 1e-11 &&
+                largest_unexplained_error < 1e-12 && unconverged_count <= pairs / 500);
 }
 
 /* A few steps from the last tick's points lead to the same result as a cold search. */
@@ -224,8 +229,8 @@ static void followed_closest_points_equal_searched_ones(void **state)
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.05);
         struct smooth_pair pair;
         struct smooth_contact c, found;
-        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        if (tact_smooth_find_closest(&pair, &c) || !(c.gap > 0.0)) {
+        tact_smooth_set_pair(&a, &pa, &b, &pb, &pair);
+        if (tact_smooth_find_closest_points(&pair, &c) || !(c.gap > 0.0)) {
             continue;
         }
         double turn[3], q[4], was[4];
@@ -234,10 +239,10 @@ static void followed_closest_points_equal_searched_ones(void **state)
         memcpy(was, pa.quat_wxyz, sizeof was);
         tact_quat_mul(pa.quat_wxyz, q, was);
         tact_v3_axpy(pa.position, 0.01, turn);
-        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        assert_int_equal(tact_smooth_find_closest(&pair, &found), 0);
+        tact_smooth_set_pair(&a, &pa, &b, &pb, &pair);
+        assert_int_equal(tact_smooth_find_closest_points(&pair, &found), 0);
         count++;
-        if (tact_smooth_follow_closest(&pair, &c)) { /* following fails rarely, for very flat
+        if (tact_smooth_refine_closest_points(&pair, &c)) { /* following fails rarely, for very flat
                                                         ellipsoids: then a cold search follows */
             not_found++;
             continue;
@@ -265,13 +270,14 @@ static void closest_point_of_an_ellipsoid_on_a_plane_is_exact(void **state)
         relative_rotation_matrix(rotation_of_plane, &pp);
         const double up[3] = {rotation_of_plane[2], rotation_of_plane[5], rotation_of_plane[8]};
         tact_v3_sub(apart, pe.position, pp.position);
-        double exact = tact_v3_dot(up, apart) - support_distance(&e, rotation_of_ellipsoid, up);
+        double exact =
+            tact_v3_dot(up, apart) - support_function_of_ellipsoid(&e, rotation_of_ellipsoid, up);
         for (int order = 0; order < 2; order++) {
             struct smooth_pair pair;
             struct smooth_contact c;
-            tact_smooth_pair(order ? &plane : &e, order ? &pp : &pe, order ? &e : &plane,
-                             order ? &pe : &pp, &pair);
-            assert_int_equal(tact_smooth_find_closest(&pair, &c), 0);
+            tact_smooth_set_pair(order ? &plane : &e, order ? &pp : &pe, order ? &e : &plane,
+                                 order ? &pe : &pp, &pair);
+            assert_int_equal(tact_smooth_find_closest_points(&pair, &c), 0);
             assert_true(fabs(c.gap - exact) < 1e-15);
             assert_true(fabs(tact_v3_dot(c.frame, up) - (order ? -1.0 : 1.0)) < 4e-15);
         }
@@ -283,24 +289,24 @@ static void extreme_poses_of_smooth_pairs_are_solved_or_refused(void **state)
 {
     (void)state;
     struct tact_shape a = make_ellipsoid(0.1, 0.1, 1e-5), b = make_ellipsoid(0.02, 0.02, 0.02);
-    struct tact_pose here = tact_pose_identity(), there = here;
+    struct tact_pose here = tact_pose_identity(), pose_of_flat_ellipsoid = here;
     struct smooth_pair pair;
     struct smooth_contact c;
-    tact_smooth_pair(&a, &here, &b, &here, &pair);
-    if (!tact_smooth_find_closest(&pair, &c)) {
+    tact_smooth_set_pair(&a, &here, &b, &here, &pair);
+    if (!tact_smooth_find_closest_points(&pair, &c)) {
         assert_true(c.gap < 0.0 && isfinite(c.gap));
     }
-    tact_smooth_pair(&b, &here, &b, &here, &pair);
-    if (!tact_smooth_find_closest(&pair, &c)) {
+    tact_smooth_set_pair(&b, &here, &b, &here, &pair);
+    if (!tact_smooth_find_closest_points(&pair, &c)) {
         assert_true(fabs(c.gap + 0.04) < 1e-15);
     }
-    there.position[2] = 0.0200100001;
-    tact_smooth_pair(&a, &there, &b, &here, &pair);
-    assert_int_equal(tact_smooth_find_closest(&pair, &c), 0);
+    pose_of_flat_ellipsoid.position[2] = 0.0200100001;
+    tact_smooth_set_pair(&a, &pose_of_flat_ellipsoid, &b, &here, &pair);
+    assert_int_equal(tact_smooth_find_closest_points(&pair, &c), 0);
     assert_true(fabs(c.gap - 1e-10) < 1e-15);
-    there.position[0] = NAN;
-    tact_smooth_pair(&a, &there, &b, &here, &pair);
-    assert_int_equal(tact_smooth_find_closest(&pair, &c), -EDOM);
+    pose_of_flat_ellipsoid.position[0] = NAN;
+    tact_smooth_set_pair(&a, &pose_of_flat_ellipsoid, &b, &here, &pair);
+    assert_int_equal(tact_smooth_find_closest_points(&pair, &c), -EDOM);
 }
 
 /* The pose after a time t of a frame that moves with a twist and its rate. */
@@ -340,11 +346,11 @@ static struct smooth_contact contact_after_motion(const struct moving_pair *m,
             twist[k][i] = m->twist[k][i] + t * m->rate[k][i];
         }
     }
-    tact_smooth_pair(&m->shape[0], &pose[0], &m->shape[1], &pose[1], &pair);
-    assert_int_equal(tact_smooth_follow_closest(&pair, &then), 0);
+    tact_smooth_set_pair(&m->shape[0], &pose[0], &m->shape[1], &pose[1], &pair);
+    assert_int_equal(tact_smooth_refine_closest_points(&pair, &then), 0);
     for (int k = 0; k < 2; k++) {
         tact_v3_add(world[k], pose[k].position, then.arm[k]);
-        tact_pair_velocity(twist[k], then.arm[k], at[k]);
+        tact_pair_velocity_at_arm(twist[k], then.arm[k], at[k]);
     }
     tact_v3_sub(velocity, at[0], at[1]);
     tact_v3_sub(spin, twist[0] + 3, twist[1] + 3);
@@ -375,8 +381,8 @@ static void contact_motion_matches_montanas_equations(void **state)
         struct smooth_contact c, end[2];
         struct smooth_contact_motion motion;
         double world[2][2][3], v[2][3], w[2][3], rates[4];
-        tact_smooth_pair(&m.shape[0], &m.pose[0], &m.shape[1], &m.pose[1], &pair);
-        assert_int_equal(tact_smooth_find_closest(&pair, &c), 0);
+        tact_smooth_set_pair(&m.shape[0], &m.pose[0], &m.shape[1], &m.pose[1], &pair);
+        assert_int_equal(tact_smooth_find_closest_points(&pair, &c), 0);
         if (!(c.gap > 0.0)) {
             continue;
         }
@@ -488,13 +494,13 @@ static void printed_chart_matrix_has_the_wrong_sign(void **state)
         struct smooth_contact c;
         struct smooth_contact_motion motion;
         double twist[2][6], of[2][6], axes[2][9], at[3], sum[6], is[6];
-        tact_smooth_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
-        if (tact_smooth_find_closest(&pair, &c) || !(c.gap > 0.0)) {
+        tact_smooth_set_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
+        if (tact_smooth_find_closest_points(&pair, &c) || !(c.gap > 0.0)) {
             continue;
         }
         tact_v3_axpy(pose[0].position, -c.gap, c.frame); /* moved into contact */
-        tact_smooth_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
-        assert_int_equal(tact_smooth_follow_closest(&pair, &c), 0);
+        tact_smooth_set_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
+        assert_int_equal(tact_smooth_refine_closest_points(&pair, &c), 0);
         for (int k = 0; k < 12; k++) {
             twist[k / 6][k % 6] = uniform(-1.0, 1.0) * (k % 6 < 3 ? 0.05 : 2.0);
         }
@@ -503,43 +509,43 @@ static void printed_chart_matrix_has_the_wrong_sign(void **state)
         tact_v3_axpy(twist[0], -tact_v3_dot(motion.slip, c.frame), c.frame);
         assert_int_equal(tact_smooth_contact_point_rates(&c, (const double(*)[6])twist, &motion),
                          0);
-        int is_regular = 1;
+        int is_place_away_from_poles = 1;
         for (int k = 0; k < 2; k++) {
-            double q[2], rates[2], over[3], local[9];
-            tact_m3_tmul_v3(over, pair.rotation[k], motion.velocity_over_surface[k]);
-            chart_coordinates_and_rates(shape[k].size, c.place[k], over, q, rates);
+            double q[2], rates[2], velocity_on_surface[3], local[9];
+            tact_m3_tmul_v3(velocity_on_surface, pair.rotation[k], motion.velocity_over_surface[k]);
+            chart_coordinates_and_rates(shape[k].size, c.place[k], velocity_on_surface, q, rates);
             /* the place is away from the poles of the chart, where its coordinates are singular */
-            is_regular = is_regular && cos(q[1]) > 0.3;
+            is_place_away_from_poles = is_place_away_from_poles && cos(q[1]) > 0.3;
             twist_from_chart_rates(shape[k].size, q, rates, of[k]);
             ellipsoid_chart_frame(shape[k].size, q, at, local);
             /* rows are the axes of the chart's frame in the world */
             tact_m3_mul_t(axes[k], local, pair.rotation[k]);
         }
-        if (!is_regular) {
+        if (!is_place_away_from_poles) {
             continue;
         }
         count++;
         for (int h = 0; h < 6; h += 3) { /* H q' without the rate of psi, which turns about z */
-            double world[3], v[3], relative[3];
+            double world[3], v[3], relative_velocity[3];
             tact_m3_tmul_v3(world, axes[1], of[1] + h);
             tact_m3_mul_v3(v, axes[0], world);
             tact_v3_sub(sum + h, of[0] + h, v);
             if (h) {
-                tact_v3_scale(relative, motion.slip, -1.0);
+                tact_v3_scale(relative_velocity, motion.slip, -1.0);
             } else {
-                tact_v3_sub(relative, twist[1] + 3, twist[0] + 3);
+                tact_v3_sub(relative_velocity, twist[1] + 3, twist[0] + 3);
             }
-            tact_m3_mul_v3(is + h, axes[0], relative);
+            tact_m3_mul_v3(is + h, axes[0], relative_velocity);
         }
         sum[2] = is[2] = 0.0;
-        double off = 0.0, wrong = 0.0;
+        double off = 0.0, error_with_printed_sign = 0.0;
         for (int i = 0; i < 6; i++) {
             double unit = i < 3 ? 1.0 : 40.0;
             off = fmax(off, unit * fabs(sum[i] - is[i]));
-            wrong = fmax(wrong, unit * fabs(sum[i] + is[i]));
+            error_with_printed_sign = fmax(error_with_printed_sign, unit * fabs(sum[i] + is[i]));
         }
         worst = fmax(worst, off);
-        printed = fmin(printed, wrong);
+        printed = fmin(printed, error_with_printed_sign);
     }
     printf("phi(1,2) = H q' to %.1e rad/s; as printed it is off by at least %.2f\n", worst,
            printed);

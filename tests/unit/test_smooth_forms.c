@@ -18,10 +18,10 @@
 #define WARM_START_ROTATION 3e-3    /* rotation of the normals from one tick to the next [rad] */
 #define CONVERGED_NEWTON_STEP 1e-10 /* last Newton step at convergence, over RESIDUAL_LENGTH */
 #define SAME_POINT_RATIO 1e-7       /* distance of equal points, over RESIDUAL_LENGTH */
-#define MAX_ROTATION 0.5            /* largest rotation of a normal in a Newton step [rad] */
+#define MAX_NORMAL_ROTATION 0.5     /* largest rotation of a normal in a Newton step [rad] */
 
 enum { UNKNOWNS = 4, MAX_STEPS = 40, NOT_CONVERGED = 1000 };
-enum form { NORMALS, LEAST_DISTANCE };
+enum equation_form { NORMALS, LEAST_DISTANCE };
 
 /* A surface at a point: tangents t and its Weingarten map over them, world. */
 struct surface_point_frame {
@@ -63,8 +63,8 @@ static void move_surface_point(const struct smooth_pair *pair, int k,
 
 /* Equations t_Ai e of the distance e from B's point to A's, along A's tangents (k = 0) or B's, and
  * their derivatives by the steps of both points along their tangents. */
-static void distance_equations(const struct surface_point_frame s[2], const double e[3], int k,
-                               double f[2], double (*j)[UNKNOWNS])
+static void least_distance_equations(const struct surface_point_frame s[2], const double e[3],
+                                     int k, double f[2], double (*j)[UNKNOWNS])
 {
     double along = tact_v3_dot(s[k].normal, e);
     for (int i = 0; i < 2; i++) {
@@ -94,9 +94,9 @@ static void opposite_normal_equations(const struct surface_point_frame s[2], dou
     }
 }
 
-static void contact_equations(const struct smooth_pair *pair, enum form form, double place[2][3],
-                              struct surface_point_frame s[2], double f[UNKNOWNS],
-                              double j[UNKNOWNS][UNKNOWNS])
+static void contact_equations(const struct smooth_pair *pair, enum equation_form equation_form,
+                              double place[2][3], struct surface_point_frame s[2],
+                              double f[UNKNOWNS], double j[UNKNOWNS][UNKNOWNS])
 {
     double e[3];
     for (int k = 0; k < 2; k++) {
@@ -104,24 +104,24 @@ static void contact_equations(const struct smooth_pair *pair, enum form form, do
     }
     tact_v3_sub(e, s[0].at, s[1].at);
     tact_v3_add(e, e, pair->origin_offset);
-    distance_equations(s, e, 0, f, j);
-    if (form == NORMALS) {
+    least_distance_equations(s, e, 0, f, j);
+    if (equation_form == NORMALS) {
         opposite_normal_equations(s, f + 2, j + 2);
     } else {
-        distance_equations(s, e, 1, f + 2, j + 2);
+        least_distance_equations(s, e, 1, f + 2, j + 2);
     }
 }
 
 /* Newton's method; returns its number of steps to the known points, or NOT_CONVERGED. */
-static int count_newton_steps(const struct smooth_pair *pair, enum form form, double start[2][3],
-                              double known[2][3])
+static int count_newton_steps(const struct smooth_pair *pair, enum equation_form equation_form,
+                              double start[2][3], double known[2][3])
 {
     double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
     memcpy(place, start, sizeof place);
     for (int step = 1; step <= MAX_STEPS; step++) {
         struct surface_point_frame s[2];
         double size = 0.0, turn = 0.0, off = 0.0;
-        contact_equations(pair, form, place, s, f, j);
+        contact_equations(pair, equation_form, place, s, f, j);
         if (tact_reduced_solve_linear(j[0], UNKNOWNS, f)) {
             return NOT_CONVERGED;
         }
@@ -132,7 +132,7 @@ static int count_newton_steps(const struct smooth_pair *pair, enum form form, do
                                     s[k].l[1][0] * y[0] + s[k].l[1][1] * y[1]));
         }
         for (int k = 0; k < 2; k++) {
-            double share = turn > MAX_ROTATION ? MAX_ROTATION / turn : 1.0, d[3];
+            double share = turn > MAX_NORMAL_ROTATION ? MAX_NORMAL_ROTATION / turn : 1.0, d[3];
             const double y[2] = {-share * f[2 * k], -share * f[2 * k + 1]};
             move_surface_point(pair, k, &s[k], y, place[k]);
             tact_v3_sub(d, place[k], known[k]);
@@ -146,7 +146,7 @@ static int count_newton_steps(const struct smooth_pair *pair, enum form form, do
 }
 
 /* Product of the Frobenius norms of a matrix and its inverse; INFINITY where it is singular. */
-static double condition_number(double j[UNKNOWNS][UNKNOWNS])
+static double jacobian_condition_number(double j[UNKNOWNS][UNKNOWNS])
 {
     double norm = 0.0, inverse_norm = 0.0;
     for (int i = 0; i < UNKNOWNS; i++) {
@@ -211,7 +211,7 @@ static void set_known_pair(double gap, struct pair_with_known_closest_points *k)
     k->b = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {size[3], size[4], size[5]}};
     tact_v3_set(k->n, uniform(-1.0, 1.0), uniform(-1.0, 1.0), uniform(-1.0, 1.0));
     tact_v3_normalize(k->n, k->n);
-    tact_smooth_pair(&k->a, &pa, &k->b, &pb, &k->pair);
+    tact_smooth_set_pair(&k->a, &pa, &k->b, &pb, &k->pair);
     points_with_opposite_normals(k, 0.0, k->place);
     tact_m3_mul_v3(at, k->pair.rotation[1], k->place[1]);
     tact_v3_axpy(at, gap, k->n);
@@ -230,9 +230,9 @@ static void derivatives_of_contact_equations_are_exact(void **state)
         struct surface_point_frame s[2], other[2];
         double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
         set_known_pair(1e-3 * (n % 3 - 1), &k);
-        const enum form form = n % 2 ? LEAST_DISTANCE : NORMALS;
+        const enum equation_form equation_form = n % 2 ? LEAST_DISTANCE : NORMALS;
         points_with_opposite_normals(&k, COLD_START_ROTATION, place);
-        contact_equations(&k.pair, form, place, s, f, j);
+        contact_equations(&k.pair, equation_form, place, s, f, j);
         for (int m = 0; m < UNKNOWNS; m++) {
             double side[2][UNKNOWNS], unused[UNKNOWNS][UNKNOWNS];
             for (int i = 0; i < 2; i++) {
@@ -240,7 +240,7 @@ static void derivatives_of_contact_equations_are_exact(void **state)
                 memcpy(moved, place, sizeof moved);
                 y[m % 2] = i ? h : -h;
                 move_surface_point(&k.pair, m / 2, &s[m / 2], y, moved[m / 2]);
-                contact_equations(&k.pair, form, moved, other, side[i], unused);
+                contact_equations(&k.pair, equation_form, moved, other, side[i], unused);
                 /* derivatives along the tangents of s, which move with it */
                 for (int r = 0; r < 2; r++) {
                     double e[3];
@@ -279,7 +279,7 @@ static void determinants_of_contact_equations_match_closed_forms(void **state)
         double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS], gap = gaps[n % 4], m[4];
         set_known_pair(gap, &k);
         memcpy(c.place, k.place, sizeof c.place);
-        assert_int_equal(tact_smooth_follow_closest(&k.pair, &c), 0);
+        assert_int_equal(tact_smooth_refine_closest_points(&k.pair, &c), 0);
         assert_true(fabs(c.gap - gap) < 1e-15);
         for (int i = 0; i < 4; i++) {
             const double *a = c.bend[0] + i / 2 * 2, *b = c.bend[1] + i % 2;
@@ -302,32 +302,34 @@ struct cost {
     int steps[2], failed[2];
 };
 
-static void measure_equation_forms(double gap, int trials, struct cost cost[2])
+static void measure_equation_forms(double gap, int trial_count, struct cost cost[2])
 {
     memset(cost, 0, 2 * sizeof *cost);
-    for (int n = 0; n < trials; n++) {
+    for (int n = 0; n < trial_count; n++) {
         struct pair_with_known_closest_points k;
         double start[2][2][3];
         set_known_pair(gap, &k);
         points_with_opposite_normals(&k, COLD_START_ROTATION, start[0]);
         points_with_opposite_normals(&k, WARM_START_ROTATION, start[1]);
-        for (enum form form = NORMALS; form <= LEAST_DISTANCE; form++) {
+        for (enum equation_form equation_form = NORMALS; equation_form <= LEAST_DISTANCE;
+             equation_form++) {
             struct surface_point_frame s[2];
             double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
-            contact_equations(&k.pair, form, k.place, s, f, j);
-            cost[form].condition_number_at_solution =
-                fmax(cost[form].condition_number_at_solution, condition_number(j));
+            contact_equations(&k.pair, equation_form, k.place, s, f, j);
+            cost[equation_form].condition_number_at_solution = fmax(
+                cost[equation_form].condition_number_at_solution, jacobian_condition_number(j));
             for (int i = 0; i < 2; i++) {
-                int steps = count_newton_steps(&k.pair, form, start[i], k.place);
-                cost[form].failed[i] += steps == NOT_CONVERGED;
-                cost[form].steps[i] = steps < NOT_CONVERGED && steps > cost[form].steps[i]
-                                          ? steps
-                                          : cost[form].steps[i];
+                int steps = count_newton_steps(&k.pair, equation_form, start[i], k.place);
+                cost[equation_form].failed[i] += steps == NOT_CONVERGED;
+                cost[equation_form].steps[i] =
+                    steps < NOT_CONVERGED && steps > cost[equation_form].steps[i]
+                        ? steps
+                        : cost[equation_form].steps[i];
             }
         }
         struct smooth_contact c;
         memcpy(c.place, start[1], sizeof c.place);
-        assert_int_equal(tact_smooth_follow_closest(&k.pair, &c), 0);
+        assert_int_equal(tact_smooth_refine_closest_points(&k.pair, &c), 0);
         assert_true(fabs(c.gap - gap) < 1e-15);
     }
 }
@@ -336,16 +338,18 @@ static void only_the_least_distance_equations_are_singular_at_touch(void **state
 {
     (void)state;
     const double gaps[] = {1e-3, 1e-5, 1e-7, 0.0, -1e-5};
-    const int trials = campaign_trial_count(200, 20000);
+    const int trial_count = campaign_trial_count(200, 20000);
     struct cost cost[5][2];
     for (int i = 0; i < 5; i++) {
-        measure_equation_forms(gaps[i], trials, cost[i]);
-        for (enum form form = NORMALS; form <= LEAST_DISTANCE; form++) {
-            const struct cost *c = &cost[i][form];
+        measure_equation_forms(gaps[i], trial_count, cost[i]);
+        for (enum equation_form equation_form = NORMALS; equation_form <= LEAST_DISTANCE;
+             equation_form++) {
+            const struct cost *c = &cost[i][equation_form];
             printf("gap %7.1e m, %-14s: condition up to %.1e, up to %d steps from 0.4 rad (%d of "
                    "%d fail), %d from 3 mrad (%d fail)\n",
-                   gaps[i], form ? "least distance" : "normals", c->condition_number_at_solution,
-                   c->steps[0], c->failed[0], trials, c->steps[1], c->failed[1]);
+                   gaps[i], equation_form ? "least distance" : "normals",
+                   c->condition_number_at_solution, c->steps[0], c->failed[0], trial_count,
+                   c->steps[1], c->failed[1]);
         }
         assert_true(cost[i][NORMALS].failed[0] == 0 && cost[i][NORMALS].failed[1] == 0);
         assert_true(cost[i][NORMALS].steps[0] <= 8 && cost[i][NORMALS].steps[1] <= 5);
@@ -357,8 +361,8 @@ static void only_the_least_distance_equations_are_singular_at_touch(void **state
         assert_true(fabs(condition_number_growth / 100.0 - 1.0) < 0.2);
     }
     assert_true(!(cost[3][LEAST_DISTANCE].condition_number_at_solution < 1e13));
-    assert_true(cost[3][LEAST_DISTANCE].failed[1] > trials / 2);
-    assert_true(cost[4][LEAST_DISTANCE].failed[0] > 0.8 * trials);
+    assert_true(cost[3][LEAST_DISTANCE].failed[1] > trial_count / 2);
+    assert_true(cost[4][LEAST_DISTANCE].failed[0] > 0.8 * trial_count);
 }
 
 int main(void)

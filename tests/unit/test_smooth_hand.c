@@ -56,7 +56,7 @@ static struct arm make_arm(double offset)
 }
 
 /* Position x and z of a link's centre of mass, and its angle, for an angle of the ellipsoid. */
-static void position_of_link(const struct arm *arm, int link, double angle, double out[3])
+static void find_link_position(const struct arm *arm, int link, double angle, double out[3])
 {
     const double first = touching_joint_angle(arm, angle), *c = arm->link[link].center;
     out[2] = link ? angle : first;
@@ -72,9 +72,9 @@ static double effective_arm_mass(const struct arm *arm, double q, double *potent
     *potential_energy = 0.0;
     for (int i = 0; i < 2; i++) {
         double low[3], high[3], now[3], rate[3];
-        position_of_link(arm, i, q - ANGLE_STEP, low);
-        position_of_link(arm, i, q + ANGLE_STEP, high);
-        position_of_link(arm, i, q, now);
+        find_link_position(arm, i, q - ANGLE_STEP, low);
+        find_link_position(arm, i, q + ANGLE_STEP, high);
+        find_link_position(arm, i, q, now);
         for (int k = 0; k < 3; k++) {
             rate[k] = (high[k] - low[k]) / (2.0 * ANGLE_STEP);
         }
@@ -86,7 +86,7 @@ static double effective_arm_mass(const struct arm *arm, double q, double *potent
 }
 
 /* M q'' + M' q'^2 / 2 + V' = 0. */
-static double exact_acceleration(const struct arm *arm, double q, double rate)
+static double exact_angular_acceleration(const struct arm *arm, double q, double rate)
 {
     double v[3], low = effective_arm_mass(arm, q - ANGLE_STEP, &v[0]),
                  now = effective_arm_mass(arm, q, &v[1]),
@@ -107,7 +107,7 @@ static void integrate_exact_motion(const struct arm *arm, double time, double ou
         for (int i = 0; i < 4; i++) {
             double q = y[0] + at[i] * h * k[0], v = y[1] + at[i] * h * k[1];
             k[0] = v;
-            k[1] = exact_acceleration(arm, q, v);
+            k[1] = exact_angular_acceleration(arm, q, v);
             sum[0] += weight[i] * k[0];
             sum[1] += weight[i] * k[1];
         }
@@ -147,12 +147,12 @@ static double joint_angle_error(const struct arm *arm, double h, double time)
     slope = (touching_joint_angle(arm, START_ANGLE + ANGLE_STEP) -
              touching_joint_angle(arm, START_ANGLE - ANGLE_STEP)) /
             (2.0 * ANGLE_STEP);
-    rate = -0.5 * h * exact_acceleration(arm, START_ANGLE, 0.0); /* half a tick before */
+    rate = -0.5 * h * exact_angular_acceleration(arm, START_ANGLE, 0.0); /* half a tick before */
     state.v[0] = slope * rate;
     state.v[1] = rate - state.v[0];
     finish_scene_building(&s);
     run_scene_for_seconds(&s, time);
-    assert_int_equal(s.unsolved, 0);
+    assert_int_equal(s.unsolved_ticks, 0);
     integrate_exact_motion(arm, time, exact);
     double off = fmax(fabs(state.q[0] - exact[0]), fabs(state.q[1] - exact[1]));
     close_scene(&s);

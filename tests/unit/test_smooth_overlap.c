@@ -96,10 +96,11 @@ static double largest_depth_in_torus(const struct smooth_query *p)
 static struct tact_charts *load_pebble(double scale)
 {
     struct tact_charts *charts = NULL;
-    char *control = load_scene_text_with_edits("pebble.obj", NULL);
-    assert_int_equal(
-        tact_charts_subdivision(control, strlen(control), "pebble.obj", scale, &charts, NULL), 0);
-    free(control);
+    char *control_mesh_text = load_scene_text_with_edits("pebble.obj", NULL);
+    assert_int_equal(tact_charts_subdivision(control_mesh_text, strlen(control_mesh_text),
+                                             "pebble.obj", scale, &charts, NULL),
+                     0);
+    free(control_mesh_text);
     return charts;
 }
 
@@ -110,20 +111,23 @@ static void deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap(void
 {
     (void)state;
     double profile[64][2];
-    const int profile_points = bowl_profile(profile), poses = campaign_trial_count(150, 5000);
-    int all_apart = 0, by_volume = 0;
+    const int profile_point_count = make_bowl_profile(profile),
+              poses = campaign_trial_count(150, 5000);
+    int total_separate_count = 0, by_volume = 0;
     struct tact_charts *charts[3] = {load_torus_patches(4), NULL, load_pebble(1.0)};
     assert_int_equal(
-        tact_charts_revolution((const double(*)[2])profile, profile_points, &charts[1], NULL), 0);
-    static const enum tact_shape_kind kinds[3] = {TACT_SHAPE_PATCHES, TACT_SHAPE_REVOLUTION,
-                                                  TACT_SHAPE_SUBDIVISION};
+        tact_charts_revolution((const double(*)[2])profile, profile_point_count, &charts[1], NULL),
+        0);
+    static const enum tact_shape_kind charted_shape_kinds[3] = {
+        TACT_SHAPE_PATCHES, TACT_SHAPE_REVOLUTION, TACT_SHAPE_SUBDIVISION};
     for (int i = 0; i < 6; i++) {
-        struct tact_shape a = {.kind = kinds[i / 2], .charts = charts[i / 2]},
+        struct tact_shape a = {.kind = charted_shape_kinds[i / 2], .charts = charts[i / 2]},
                           patches = {.kind = TACT_SHAPE_PATCHES, .charts = charts[0]},
                           closed = {.kind = TACT_SHAPE_TORUS,
                                     .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
         struct smooth_query p;
-        int overlaps = 0, apart = 0, missed = 0, wrong = 0, without_normal = 0;
+        int overlap_count = 0, apart = 0, missed_overlap_count = 0, false_overlap_count = 0,
+            without_normal = 0;
         assert_int_equal(tact_shape_tessellate(&a), 0);
         assert_int_equal(tact_shape_tessellate(&patches), 0);
         assert_int_equal(tact_shape_tessellate(&closed), 0);
@@ -133,25 +137,25 @@ static void deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap(void
             p.pose[1] = random_pose(0.01);
             const double depth = largest_depth_in_torus(&p);
             const int rc = measure_smooth_query(&p);
-            overlaps += depth > 2e-4;
-            missed += depth > 2e-4 && rc == -EDOM;
+            overlap_count += depth > 2e-4;
+            missed_overlap_count += depth > 2e-4 && rc == -EDOM;
             without_normal += rc == -ERANGE;
             apart += depth < -1e-3;
-            wrong += depth < -1e-3 && rc >= 0;
+            false_overlap_count += depth < -1e-3 && rc >= 0;
         }
         printf("%s on a torus %s: of %d overlaps %d missed, of %d apart %d with a contact; %d by "
                "volume, %d without a normal\n",
                (const char *const[]){"torus of patches", "bowl", "pebble"}[i / 2],
-               i % 2 ? "in closed form" : "of patches", overlaps, missed, apart, wrong,
-               p.counts[TACT_COUNT_NOT_FOUND], without_normal);
-        assert_true(overlaps > poses / 10);
-        all_apart += apart;
+               i % 2 ? "in closed form" : "of patches", overlap_count, missed_overlap_count, apart,
+               false_overlap_count, p.counts[TACT_COUNT_NOT_FOUND], without_normal);
+        assert_true(overlap_count > poses / 10);
+        total_separate_count += apart;
         by_volume += p.counts[TACT_COUNT_NOT_FOUND];
-        assert_true(missed == 0 && wrong == 0);
+        assert_true(missed_overlap_count == 0 && false_overlap_count == 0);
         close_smooth_query(&p);
         tact_shape_release(&closed);
     }
-    assert_true(all_apart > poses && by_volume > poses / 4);
+    assert_true(total_separate_count > poses && by_volume > poses / 4);
     for (int i = 0; i < 3; i++) {
         tact_charts_free(charts[i]);
     }

@@ -105,18 +105,18 @@ static void contacts_of_torus_patches_are_those_of_tori(void **state)
                                  .mesh = charts->mesh},
                             b = {.kind = TACT_SHAPE_PATCHES, .charts = split, .mesh = split->mesh};
     const int poses = campaign_trial_count(800, 20000);
-    int total = 0, missed = 0, after = 0;
+    int found_contact_count = 0, missed_contact_count = 0, after = 0;
     double worst = 0.0, spent = 0.0;
     for (int i = 0; i < poses; i++) {
         struct tact_pose pa = random_pose(0.03), pb = random_pose(0.02);
         struct smooth_pair pair, tori;
         struct smooth_contact c[TACT_PIECES], d[TACT_PIECES];
         int lost;
-        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        tact_smooth_pair(&torus, &pa, &torus, &pb, &tori);
-        double began = cpu_seconds();
+        tact_smooth_set_pair(&a, &pa, &b, &pb, &pair);
+        tact_smooth_set_pair(&torus, &pa, &torus, &pb, &tori);
+        double search_start_cpu_seconds = cpu_seconds();
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
-        spent += cpu_seconds() - began;
+        spent += cpu_seconds() - search_start_cpu_seconds;
         after += count_contacts_missed_by_warm_search(&pair, 2e-3, c, found, 1e-6);
         int known = tact_smooth_find_contacts(&tori, 2e-3, d, &lost);
         for (int k = 0; k < known && k < TACT_PIECES; k++) {
@@ -127,15 +127,16 @@ static void contacts_of_torus_patches_are_those_of_tori(void **state)
             for (int n = 0; n < found && n < TACT_PIECES; n++) {
                 best = fmin(best, fabs(c[n].gap - d[k].gap));
             }
-            total++;
-            missed += best > 1e-7;
+            found_contact_count++;
+            missed_contact_count += best > 1e-7;
             worst = best > 1e-7 ? worst : fmax(worst, best / TORUS_RING_RADIUS_M);
         }
     }
     printf("%d contacts: %d missed, gaps to %.1e of size; a cold search takes %.1f us; %d missed "
            "after others\n",
-           total, missed, worst, 1e6 * spent / poses, after);
-    assert_true(total > poses / 20 && missed == 0 && after == 0 && worst < 1e-12);
+           found_contact_count, missed_contact_count, worst, 1e6 * spent / poses, after);
+    assert_true(found_contact_count > poses / 20 && missed_contact_count == 0 && after == 0 &&
+                worst < 1e-12);
     tact_charts_free(charts);
     tact_charts_free(split);
 }
@@ -161,7 +162,7 @@ static void position_after_ring_swings_on_ball(const struct tact_shape *ring, do
     tact_v3_set(body->twist, 0.0, 0.05, 0.0);
     finish_scene_building(&s);
     run_scene_for_seconds(&s, 1.0);
-    assert_true(s.unsolved == 0);
+    assert_true(s.unsolved_ticks == 0);
     tact_v3_copy(at, body->pose.position);
     close_scene(&s);
 }
@@ -172,14 +173,14 @@ static void torus_moves_alike_however_split_into_patches(void **state)
 {
     (void)state;
     static const int patch_degrees[7][2] = {{2, 2}, {2, 2}, {2, 2}, {2, 2}, {3, 2}, {2, 3}, {3, 3}};
-    static const int arc_counts[7] = {3, 4, 5, 8, 4, 4, 4};
+    static const int tested_arcs_per_circle[7] = {3, 4, 5, 8, 4, 4, 4};
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
                                      .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
     double exact[3], at[3], worst = 0.0;
     position_after_ring_swings_on_ball(&torus, exact);
     for (int i = 0; i < 9; i++) {
         struct tact_charts *charts =
-            i < 7 ? load_torus_patches_of_degrees(arc_counts[i], patch_degrees[i])
+            i < 7 ? load_torus_patches_of_degrees(tested_arcs_per_circle[i], patch_degrees[i])
                   : load_patch_file_text(turned_torus_patch_file_text(i == 7 ? 4 : 8));
         struct tact_shape ring = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
         assert_int_equal(tact_shape_tessellate(&ring), 0);
@@ -306,16 +307,16 @@ static void bad_surface_patch_files_are_refused(void **state)
     for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
         struct tact_charts *charts = NULL;
         struct tact_error err = {.line = 0};
-        int is_flipped = i == sizeof bad / sizeof *bad;
-        char *text = torus_patch_file_text(4, is_flipped);
-        if (!is_flipped) {
+        int are_patches_flipped = i == sizeof bad / sizeof *bad;
+        char *text = torus_patch_file_text(4, are_patches_flipped);
+        if (!are_patches_flipped) {
             replace_in_text(text, bad[i].from, bad[i].to);
         }
         int rc = tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err);
         const char *expected_message =
-            is_flipped ? "point into the solid" : bad[i].expected_message;
+            are_patches_flipped ? "point into the solid" : bad[i].expected_message;
         if (rc != -EINVAL || charts || !strstr(err.text, expected_message) ||
-            strcmp(err.file, "torus.obj") || (!is_flipped && err.line <= 0)) {
+            strcmp(err.file, "torus.obj") || (!are_patches_flipped && err.line <= 0)) {
             fail_msg("%zu: %d, line %d, \"%s\" has no \"%s\"", i, rc, err.line, err.text,
                      expected_message);
         }

@@ -31,18 +31,18 @@ static char *ellipsoid_patch_file_text(double control_point_lift)
                                                  {1.0, 0.0, 1.0},
                                                  {1.0, 1.0, 0.70710678118654752},
                                                  {0.0, 1.0, 1.0}};
-    double circle_points[9][3];
+    double circle_control_point[9][3];
     char *text = malloc(TORUS_PATCH_TEXT), *at = text;
     assert_non_null(text);
-    assert_int_equal(circle_control_points(4, 2, circle_points), 9);
+    assert_int_equal(circle_control_points(4, 2, circle_control_point), 9);
     for (int j = 0; j < 5; j++) {
         for (int i = 0; i < 9; i++) {
-            at += tact_number_print(at, 128, "v %.17g %.17g %.17g %.17g\n",
-                                    half_axes[0] * meridian_points[j][0] * circle_points[i][0],
-                                    half_axes[1] * meridian_points[j][0] * circle_points[i][1],
-                                    half_axes[2] * meridian_points[j][1] +
-                                        (j == 1 ? control_point_lift : 0.0),
-                                    meridian_points[j][2] * circle_points[i][2]);
+            at += tact_number_print(
+                at, 128, "v %.17g %.17g %.17g %.17g\n",
+                half_axes[0] * meridian_points[j][0] * circle_control_point[i][0],
+                half_axes[1] * meridian_points[j][0] * circle_control_point[i][1],
+                half_axes[2] * meridian_points[j][1] + (j == 1 ? control_point_lift : 0.0),
+                meridian_points[j][2] * circle_control_point[i][2]);
         }
     }
     at += sprintf(at, "cstype rat bspline\ndeg 2 2\nsurf 0 4 0 2");
@@ -95,12 +95,12 @@ static void patches_about_a_pole_have_the_surface_of_the_ellipsoid(void **state)
 }
 
 /* A step over a pole and past it ends where it leads, to the second order of its length. */
-static void steps_lead_over_a_pole(void **state)
+static void newton_steps_lead_over_a_pole(void **state)
 {
     (void)state;
     struct tact_charts *charts = load_patch_file_text(ellipsoid_patch_file_text(0.0));
     double worst = 0.0;
-    int over = 0;
+    int pole_crossing_count = 0;
     for (int i = 0; i < 40000; i++) {
         struct tact_surface_point p, q;
         double place[3], t[2][3], step[3], moved[3];
@@ -116,20 +116,21 @@ static void steps_lead_over_a_pole(void **state)
         tact_v3_axpy(step, length * sin(angle), t[1]);
         tact_charts_move(charts, place, step);
         assert_int_equal(tact_charts_point(charts, place, &q), 0);
-        over += p.at[0] * q.at[0] + p.at[1] * q.at[1] < 0.0;
+        pole_crossing_count += p.at[0] * q.at[0] + p.at[1] * q.at[1] < 0.0;
         tact_v3_sub(moved, q.at, p.at);
         tact_v3_sub(moved, moved, step);
         worst = fmax(worst, tact_v3_norm(moved) / length - 2.0 * (length + from) / half_axes[2]);
     }
     printf("steps off by up to %.1e of their length more than of the second order, %d go past the "
            "pole\n",
-           worst, over);
-    assert_true(worst < 1e-3 && over > 1000);
+           worst, pole_crossing_count);
+    assert_true(worst < 1e-3 && pole_crossing_count > 1000);
     tact_charts_free(charts);
 }
 
 /* Position and attitude of an ellipsoid after a second of rolling on a plane about its pole. */
-static void pose_after_rolling(const struct tact_shape *shape, double tilt, struct tact_pose *out)
+static void find_pose_after_rolling(const struct tact_shape *shape, double tilt,
+                                    struct tact_pose *out)
 {
     struct tact_contact_law law = make_rigid_law(0.8);
     const double place[3] = {0.0, 0.0, half_axes[2]}, turn[3] = {0.0, tilt, 0.0};
@@ -147,7 +148,7 @@ static void pose_after_rolling(const struct tact_shape *shape, double tilt, stru
     tact_v3_cross(body->twist, body->twist + 3, arm);
     tact_world_refresh(s.world);
     run_scene_for_seconds(&s, 1.0);
-    assert_true(s.unsolved == 0);
+    assert_true(s.unsolved_ticks == 0);
     *out = body->pose;
     close_scene(&s);
 }
@@ -164,8 +165,8 @@ static void ellipsoid_of_patches_rolls_over_its_pole_as_the_closed_form(void **s
     assert_int_equal(tact_shape_tessellate(&shape), 0);
     for (int i = 0; i < 2; i++) {
         struct tact_pose a, b;
-        pose_after_rolling(&exact, 1e-3 * i, &a);
-        pose_after_rolling(&shape, 1e-3 * i, &b);
+        find_pose_after_rolling(&exact, 1e-3 * i, &a);
+        find_pose_after_rolling(&shape, 1e-3 * i, &b);
         for (int k = 0; k < 4; k++) {
             worst = fmax(worst, fabs(a.quat_wxyz[k] - b.quat_wxyz[k]) * half_axes[0]);
             worst = fmax(worst, k < 3 ? fabs(a.position[k] - b.position[k]) : 0.0);
@@ -196,7 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patches_about_a_pole_have_the_surface_of_the_ellipsoid),
-        cmocka_unit_test(steps_lead_over_a_pole),
+        cmocka_unit_test(newton_steps_lead_over_a_pole),
         cmocka_unit_test(ellipsoid_of_patches_rolls_over_its_pole_as_the_closed_form),
         cmocka_unit_test(tip_of_a_cone_is_refused),
     };

@@ -64,7 +64,7 @@ static struct tact_charts *make_bowl_charts(void)
 {
     double profile[TACT_PROFILE_POINTS][2];
     struct tact_charts *charts;
-    const int count = bowl_profile(profile);
+    const int count = make_bowl_profile(profile);
     assert_int_equal(tact_charts_revolution((const double(*)[2])profile, count, &charts, NULL), 0);
     return charts;
 }
@@ -109,7 +109,7 @@ static void ball_swings_in_a_bowl_with_the_exact_period(void **state)
         assert_true(fabs(exact / known[large][rolls] - 1.0) < 1e-5);
         assert_true(fabs(measured / exact - 1.0) < (i < 4 ? 1e-4 : 1e-3));
         assert_true(i >= 4 || fabs(measured / known[large][rolls] - 1.0) < 1e-3);
-        assert_true(s.unsolved == 0);
+        assert_true(s.unsolved_ticks == 0);
         for (int k = 0; k < 3 && !rolls; k++) {
             assert_true(fabs(ball->twist[3 + k] - spin[k]) < 1e-12);
         }
@@ -154,23 +154,23 @@ static void ball_in_a_bowl_rolls_from_the_exact_friction_on(void **state)
 
 /* A vertical tube of radius TUBE_RADIUS inside, with round rims. */
 #define TUBE_RADIUS 0.1
-#define TUBE_WALL 0.02
+#define TUBE_WALL_THICKNESS 0.02
 #define TUBE_HALF_LENGTH 0.25 /* half length of the straight part of the tube [m] */
 
-static int tube_profile(double (*out)[2])
+static int make_tube_profile(double (*out)[2])
 {
     enum { LINE = 50, RIM = 12 };
     int count = 0;
     for (int side = 0; side < 2; side++) {
         const double up = side ? -1.0 : 1.0;
         for (int i = 0; i < LINE; i++, count++) {
-            out[count][0] = TUBE_RADIUS + side * TUBE_WALL;
+            out[count][0] = TUBE_RADIUS + side * TUBE_WALL_THICKNESS;
             out[count][1] = up * TUBE_HALF_LENGTH * (2.0 * i / LINE - 1.0);
         }
         for (int i = 0; i < RIM; i++, count++) {
             const double a = PI * i / RIM;
-            out[count][0] = TUBE_RADIUS + 0.5 * TUBE_WALL * (1.0 - up * cos(a));
-            out[count][1] = up * (TUBE_HALF_LENGTH + 0.5 * TUBE_WALL * sin(a));
+            out[count][0] = TUBE_RADIUS + 0.5 * TUBE_WALL_THICKNESS * (1.0 - up * cos(a));
+            out[count][1] = up * (TUBE_HALF_LENGTH + 0.5 * TUBE_WALL_THICKNESS * sin(a));
         }
     }
     out[count][0] = out[0][0];
@@ -186,7 +186,7 @@ static void ball_in_a_tube_rolls_up_and_down_at_the_exact_period(void **state)
     const double rate = 20.0, slow = sqrt(2.0 / 7.0) * rate, most = 2.5 * G / (rate * rate);
     double profile[TACT_PROFILE_POINTS][2], last = 0.0;
     struct tact_charts *charts;
-    int count = tube_profile(profile);
+    int count = make_tube_profile(profile);
     assert_int_equal(tact_charts_revolution((const double(*)[2])profile, count, &charts, NULL), 0);
     for (int i = 0; i < 3; i++) {
         const double h = ldexp(2e-3, -i);
@@ -205,7 +205,7 @@ static void ball_in_a_tube_rolls_up_and_down_at_the_exact_period(void **state)
             worst = fmax(worst, fabs(ball->pose.position[2] - z));
         }
         printf("tube, h %g ms: within %.2e m of %g m in two periods\n", 1e3 * h, worst, 2.0 * most);
-        assert_true(worst < 1e-3 * 2.0 * most && s.unsolved == 0);
+        assert_true(worst < 1e-3 * 2.0 * most && s.unsolved_ticks == 0);
 
         assert_true(i == 0 || worst < 0.3 * last); /* the error is of second order in the period */
         last = worst;
@@ -219,7 +219,7 @@ static void chart_division_of_a_profile_changes_no_motion(void **state)
 {
     (void)state;
     double profile[TACT_PROFILE_POINTS][2], back[TACT_PROFILE_POINTS][2], at[4][3], worst = 0.0;
-    int count = bowl_profile(profile);
+    int count = make_bowl_profile(profile);
     for (int i = 0; i < count; i++) {
         memcpy(back[i], profile[count - 1 - i], sizeof back[i]);
     }
@@ -272,7 +272,7 @@ static void crossed_cylinders_rock_at_the_exact_frequency(void **state)
         finish_scene_building(&s);
         double measured = ball_swing_period(&s, 0, 5);
         printf("rocks, h %g ms: %.6f s, exact %.6f\n", 1e3 * o.period, measured, exact);
-        assert_true(fabs(measured / exact - 1.0) < 5e-4 && s.unsolved == 0);
+        assert_true(fabs(measured / exact - 1.0) < 5e-4 && s.unsolved_ticks == 0);
         close_scene(&s);
     }
 }
@@ -323,7 +323,7 @@ static void search_finds_the_contact_at_every_crest(void **state)
     (void)state;
     enum { POINTS = 81 };
     double profile[POINTS][2];
-    int total = 0, missed = 0;
+    int found_contact_count = 0, missed_contact_count = 0;
     for (int i = 0; i < POINTS; i++) { /* profile: an ellipse with waves */
         const double s = PI * i / (POINTS - 1), z = -0.03 * cos(s);
         const double surface_wave_height = 1e-3 * cos(2.0 * PI * z / 0.016) * sin(s);
@@ -338,8 +338,8 @@ static void search_finds_the_contact_at_every_crest(void **state)
     }
     const struct tact_shape body = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts},
                             plane = {.kind = TACT_SHAPE_HALFSPACE};
-    const int trials = campaign_trial_count(100, 3000);
-    for (int i = 0; i < trials; i++) {
+    const int trial_count = campaign_trial_count(100, 3000);
+    for (int i = 0; i < trial_count; i++) {
         const double turn[3] = {0.5 * PI + uniform(-0.02, 0.02), 0.0, 0.0};
         struct tact_pose pose[2] = {tact_pose_identity(), tact_pose_identity()};
         struct smooth_pair pair;
@@ -353,13 +353,14 @@ static void search_finds_the_contact_at_every_crest(void **state)
         } else {
             memcpy(pose[1].quat_wxyz, pose[0].quat_wxyz, sizeof pose[1].quat_wxyz);
         }
-        tact_smooth_pair(&body, &pose[0], i % 2 ? &plane : &body, &pose[1], &pair);
+        tact_smooth_set_pair(&body, &pose[0], i % 2 ? &plane : &body, &pose[1], &pair);
         const int found = tact_smooth_search_contacts(&pair, 3e-3, 0, c, &lost);
-        total += found;
-        missed += count_contacts_missed_by_warm_search(&pair, 3e-3, c, found, 1e-6);
+        found_contact_count += found;
+        missed_contact_count += count_contacts_missed_by_warm_search(&pair, 3e-3, c, found, 1e-6);
     }
-    printf("%d contacts, %d missed by searches that begin with another\n", total, missed);
-    assert_true(2 * total > 3 * trials && missed == 0);
+    printf("%d contacts, %d missed by searches that begin with another\n", found_contact_count,
+           missed_contact_count);
+    assert_true(2 * found_contact_count > 3 * trial_count && missed_contact_count == 0);
     tact_charts_free(charts);
 }
 

@@ -24,7 +24,7 @@ static void open_rolling_world(struct world_scene *s, const struct rolling_body 
     struct tact_contact_law law = make_rigid_law(mu);
     struct tact_body body = {.pose = tact_pose_identity()};
     struct tact_pose local = tact_pose_identity();
-    const double *m = b->inertia, packed[6] = {m[0], m[4], m[8], m[1], m[2], m[5]};
+    const double *m = b->inertia, packed_inertia[6] = {m[0], m[4], m[8], m[1], m[2], m[5]};
     const double turn[3] = {0.0, 0.0, yaw};
     struct tact_shape shape = {.kind = TACT_SHAPE_ELLIPSOID, .size = {size[0], size[1], size[2]}};
     if (size[0] == size[1] && size[1] == size[2]) {
@@ -33,7 +33,7 @@ static void open_rolling_world(struct world_scene *s, const struct rolling_body 
     o.period = h;
     o.gravity[2] = -b->gravity;
     law.model = model;
-    assert_int_equal(tact_body_set_mass(&body, b->mass, packed), 0);
+    assert_int_equal(tact_body_set_mass(&body, b->mass, packed_inertia), 0);
     memcpy(body.pose.quat_wxyz, b->y, 4 * sizeof *b->y);
     tact_v3_copy(body.pose.position, b->y + 7);
     rolling_centre_velocity(b, body.twist);
@@ -84,7 +84,7 @@ struct spin {
     /* largest and least difference of the mean energy of a second, whole periods of rocking, from
      * the energy at the start, divided by the kinetic energy then */
     double most, least;
-    double highest, deepest; /* gap [m] */
+    double highest_gap, deepest_gap; /* gap [m] */
     /* least normal force [N] after the first second, greatest ratio to it of friction */
     double least_normal_force, friction;
 };
@@ -124,7 +124,7 @@ static struct spin simulate_rattleback_spin(const struct rolling_body *b, double
     open_rolling_world(&s, b, rattleback_half_axes, RATTLEBACK_YAW, h, 0.6, &tact_model_smooth);
     const struct tact_body *body = tact_world_body(s.world, 0);
     double start = compute_scene_energy(&s), sum = 0.0, last = body->twist[5];
-    double kinetic = tact_body_energy(body);
+    double start_kinetic_energy = tact_body_energy(body);
     long second = lround(1.0 / h);
     for (long i = 1; i <= lround(seconds / h); i++) {
         step_scene(&s);
@@ -136,15 +136,15 @@ static struct spin simulate_rattleback_spin(const struct rolling_body *b, double
         }
         last = now;
         sum += compute_scene_energy(&s) / (double)second;
-        out.highest = fmax(out.highest, gap);
-        out.deepest = fmin(out.deepest, gap);
+        out.highest_gap = fmax(out.highest_gap, gap);
+        out.deepest_gap = fmin(out.deepest_gap, gap);
         if (i > second) {
             out.least_normal_force = fmin(out.least_normal_force, c->impulse[0] / h);
             out.friction = fmax(out.friction, hypot(c->impulse[1], c->impulse[2]) / c->impulse[0]);
         }
         if (i % second == 0) {
-            out.most = fmax(out.most, (sum - start) / kinetic);
-            out.least = fmin(out.least, (sum - start) / kinetic);
+            out.most = fmax(out.most, (sum - start) / start_kinetic_energy);
+            out.least = fmin(out.least, (sum - start) / start_kinetic_energy);
             sum = 0.0;
         }
         if (i % (5 * second) == 0) {
@@ -154,7 +154,7 @@ static struct spin simulate_rattleback_spin(const struct rolling_body *b, double
     printf("h %.2f ms: reverses at %.4f s, spin %.4f %.4f rad/s after 5 and 10 s, energy %+.3f to "
            "%+.3f %%, gap %.1e to %.1e m, %ld unsolved\n",
            1e3 * h, out.rattleback_reversal_time, out.at[0], out.at[1], 100.0 * out.least,
-           100.0 * out.most, out.deepest, out.highest, s.unsolved);
+           100.0 * out.most, out.deepest_gap, out.highest_gap, s.unsolved_ticks);
     close_scene(&s);
     return out;
 }
@@ -176,7 +176,7 @@ static void simulated_rattleback_reverses_at_the_exact_time(void **state)
         assert_true(fabs(is.at[0] / exact.at[0] - 1.0) < 0.01);
         assert_true(fabs(is.at[1] / exact.at[1] - 1.0) < 0.005);
         assert_true(is.least > -0.005 && is.most < (i ? 0.002 : 0.004));
-        assert_true(is.deepest > -1e-6 && is.highest < 1e-6);
+        assert_true(is.deepest_gap > -1e-6 && is.highest_gap < 1e-6);
     }
 }
 
@@ -230,16 +230,17 @@ static void rolling_without_second_order_rates_loses_energy(void **state)
 {
     (void)state;
     struct rolling_body b = make_rattleback(4.0);
-    struct tact_contact_model plain = tact_model_smooth;
+    struct tact_contact_model model_without_second_order = tact_model_smooth;
     struct world_scene s;
     double lost[2];
-    plain.measure = measure_without_second_order_rates;
+    model_without_second_order.measure = measure_without_second_order_rates;
     for (int i = 0; i < 2; i++) {
         open_rolling_world(&s, &b, rattleback_half_axes, RATTLEBACK_YAW, 1e-3, 0.6,
-                           i ? &plain : &tact_model_smooth);
-        double start = compute_phase_corrected_energy(&s), kinetic = start - 0.25 * G * b.y[9];
+                           i ? &model_without_second_order : &tact_model_smooth);
+        double start = compute_phase_corrected_energy(&s),
+               start_kinetic_energy = start - 0.25 * G * b.y[9];
         run_scene_for_seconds(&s, 10.0);
-        lost[i] = (start - compute_phase_corrected_energy(&s)) / kinetic;
+        lost[i] = (start - compute_phase_corrected_energy(&s)) / start_kinetic_energy;
         close_scene(&s);
     }
     printf("energy lost in 10 s: %.2f %%, without the term %.1f %%\n", 100.0 * lost[0],
@@ -254,7 +255,7 @@ static void rolling_body_rocks_at_the_exact_frequency(void **state)
 {
     (void)state;
     const double r2[2] = {0.022 * 0.022 / 0.018, 0.11 * 0.11 / 0.018}, height = 0.018 - 0.004;
-    const double published[2] = {5.166, 8.255}; /* without friction [Hz] */
+    const double published_frequencies_hz[2] = {5.166, 8.255}; /* without friction [Hz] */
     for (int i = 0; i < 4; i++) {
         struct rolling_body b = make_rattleback(0.0);
         struct world_scene s;
@@ -283,7 +284,7 @@ static void rolling_body_rocks_at_the_exact_frequency(void **state)
                            i / 2 ? "sliding" : "rolling", 1.0 / period, 1.0 / exact);
                     assert_true(fabs(period / exact - 1.0) < 1e-3);
                     if (i / 2) {
-                        assert_true(fabs(1.0 / exact - published[i % 2]) < 5e-4);
+                        assert_true(fabs(1.0 / exact - published_frequencies_hz[i % 2]) < 5e-4);
                     }
                 }
             }
@@ -437,11 +438,11 @@ static void rolling_ball_circles_on_a_turntable_at_the_exact_rate(void **state)
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_v3_set(body->twist, 0.0, v, 0.0);
         tact_v3_set(body->twist + 3, -(v - rate * start) / r, 0.0, 0.0);
-        double turns = 2.0 / 7.0 * rate, radius = v / turns, off = 0.0;
+        double circling_rate = 2.0 / 7.0 * rate, radius = v / circling_rate, off = 0.0;
         for (int k = 1; k <= lround(10.0 / o.period); k++) {
             step_scene(&s);
-            double t = k * o.period, x = start - radius + radius * cos(turns * t);
-            double y = radius * sin(turns * t);
+            double t = k * o.period, x = start - radius + radius * cos(circling_rate * t);
+            double y = radius * sin(circling_rate * t);
             off = fmax(off, hypot(body->pose.position[0] - x, body->pose.position[1] - y));
         }
         printf("h %.1f ms: within %.1e m of the circle of %.1f mm for 10 s\n", 1e3 * o.period, off,

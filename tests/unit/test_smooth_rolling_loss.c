@@ -50,8 +50,8 @@ static double pressure_moment_ahead_of_centre(const double semi[2], double direc
         for (int k = 0; k < ANGLES; k++) {
             double angle = 2.0 * PI * (k + 0.5) / ANGLES;
             double x = semi[0] * sin(t) * cos(angle), y = semi[1] * sin(t) * sin(angle);
-            double ahead = x * cos(direction) + y * sin(direction);
-            moment += ahead > 0.0 ? weight * ahead : 0.0;
+            double distance_ahead_of_centre = x * cos(direction) + y * sin(direction);
+            moment += distance_ahead_of_centre > 0.0 ? weight * distance_ahead_of_centre : 0.0;
             force += weight;
         }
     }
@@ -109,7 +109,8 @@ static struct tact_local_problem make_random_local_problem(void)
 static void rolling_torques_dissipate_maximally(void **state)
 {
     (void)state;
-    int rolling_count = 0, stuck_count = 0, open_count = 0, not_found_count = 0;
+    int rolling_contact_count = 0, stuck_contact_count = 0, open_contact_count = 0,
+        not_found_count = 0;
     for (int i = 0; i < 3000; i++) {
         struct tact_local_problem p = make_random_local_problem(), rest = p;
         double r[6] = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, w[2], z[2], v[2];
@@ -140,24 +141,25 @@ static void rolling_torques_dissipate_maximally(void **state)
         }
         double size = hypot(z[0], z[1]);
         assert_true(size <= r[0] * (1.0 + 1e-12));
-        open_count += limits == TACT_LIMIT_OPEN;
+        open_contact_count += limits == TACT_LIMIT_OPEN;
         if (limits & TACT_LIMIT_ROLLING) {
-            rolling_count++;
+            rolling_contact_count++;
             assert_true(size > r[0] * (1.0 - 1e-9));
             double power = z[0] * v[0] + z[1] * v[1];
             assert_true(fabs(power / (size * hypot(v[0], v[1])) + 1.0) < 1e-6);
         } else if (!(limits & TACT_LIMIT_OPEN)) {
-            stuck_count++;
+            stuck_contact_count++;
             assert_true(hypot(w[0], w[1]) < 1e-9);
         }
         if (!(limits & TACT_LIMIT_OPEN)) {
             assert_true(off < 1e-6 * r[0]);
         }
     }
-    printf("%d roll, %d are held, %d open, %d were not found\n", rolling_count, stuck_count,
-           open_count, not_found_count);
+    printf("%d roll, %d are held, %d open, %d were not found\n", rolling_contact_count,
+           stuck_contact_count, open_contact_count, not_found_count);
     assert_true(not_found_count <= 2);
-    assert_true(rolling_count > 500 && stuck_count > 100 && open_count > 100);
+    assert_true(rolling_contact_count > 500 && stuck_contact_count > 100 &&
+                open_contact_count > 100);
 }
 
 /* A ball that rolls, on a half-space with gravity tilted by the slope. */
@@ -196,10 +198,10 @@ static void ball_with_rolling_loss_stops_at_the_exact_distance(void **state)
         double lost = energy - tact_body_energy(body), way = body->pose.position[0];
         assert_int_equal(c->limits, TACT_LIMIT_ROLLING);
         /* sign of the wrench, which is that on body A; the ground is shape 0 */
-        double sign_of_side = c->a == 0 ? 1.0 : -1.0;
-        assert_true(fabs(sign_of_side * c->wrench[4] / torque - 1.0) < 1e-6);
+        double sign_of_wrench_on_roller = c->a == 0 ? 1.0 : -1.0;
+        assert_true(fabs(sign_of_wrench_on_roller * c->wrench[4] / torque - 1.0) < 1e-6);
         assert_true(fabs(c->wrench[3]) < 1e-12);
-        assert_true(fabs(sign_of_side * c->wrench[2] / (BALL_MASS * G) + 1.0) < 1e-6);
+        assert_true(fabs(sign_of_wrench_on_roller * c->wrench[2] / (BALL_MASS * G) + 1.0) < 1e-6);
         run_scene_for_seconds(&s, 1.0);
         printf("h %.0f ms: lost %.5f of M/R a distance, stops after %.6f mm, exact %.6f\n", 1e3 * h,
                lost / way * BALL_RADIUS / torque, 1e3 * body->pose.position[0], 1e3 * exact);
@@ -207,7 +209,7 @@ static void ball_with_rolling_loss_stops_at_the_exact_distance(void **state)
         assert_true(fabs(body->pose.position[0] - exact) < 0.6 * h * speed);
         assert_true(tact_v3_norm(body->twist) < 1e-12 && tact_v3_norm(body->twist + 3) < 1e-10);
         assert_int_equal(c->limits, 0);
-        assert_int_equal(s.unsolved, 0);
+        assert_int_equal(s.unsolved_ticks, 0);
         close_scene(&s);
     }
 }
@@ -231,7 +233,7 @@ static void ball_with_rolling_loss_stands_on_a_gentle_slope(void **state)
         printf("at %.1f of the threshold: %.6e m/s after 1 s, exact %.6e\n", ratio, body->twist[0],
                exact);
         assert_true(fabs(body->twist[0] - exact) < 1e-3 * exact + 1e-12);
-        assert_int_equal(s.unsolved, 0);
+        assert_int_equal(s.unsolved_ticks, 0);
         close_scene(&s);
     }
 }
@@ -296,7 +298,7 @@ static void cylinder_with_rolling_loss_stops_at_the_exact_distance(void **state)
         assert_true(fabs(rolling_torque_over_exact - 1.0) < 1e-5);
         assert_true(fabs(way - exact) < 0.6 * h * speed);
         assert_true(tact_v3_norm(body->twist) < 1e-9 && tact_v3_norm(body->twist + 3) < 1e-7);
-        assert_int_equal(s.unsolved, 0);
+        assert_int_equal(s.unsolved_ticks, 0);
         close_scene(&s);
     }
     open_rolling_cylinder(&s, 1e-3, 0.0, speed, 0.0);
@@ -320,7 +322,7 @@ static void cylinder_with_rolling_loss_stops_at_the_exact_distance(void **state)
 }
 
 /* Two balls on one axle and, with a third, that one on top of one of them: rolling. */
-static void open_balls_on_axle(struct world_scene *s, int with_third_ball)
+static void open_balls_on_axle(struct world_scene *s, int has_third_ball)
 {
     const struct tact_shape ball = make_sphere(BALL_RADIUS);
     const double place[3] = {0.0, -0.03, BALL_RADIUS}, top[3] = {0.001, -0.03, 3.0 * BALL_RADIUS};
@@ -331,7 +333,7 @@ static void open_balls_on_axle(struct world_scene *s, int with_third_ball)
     add_scene_solid(s, &ball, BALL_MASS, place, 0.0);
     other.position[1] = 0.06;
     add_scene_shape(s, 0, &ball, &other, 1);
-    if (with_third_ball) {
+    if (has_third_ball) {
         add_scene_solid(s, &ball, BALL_MASS, top, 0.0);
         set_scene_contact_law(s, 1, 1, &law);
     }
@@ -350,8 +352,8 @@ static void island_of_contacts_with_rolling_loss_is_solved(void **state)
         open_balls_on_axle(&s, i);
         run_scene_for_seconds(&s, 0.3);
         printf("%s: %ld ticks unsolved, at most %d sweeps\n", i ? "with a third" : "two on an axle",
-               s.unsolved, s.max_tick_iterations);
-        assert_int_equal(s.unsolved, 0);
+               s.unsolved_ticks, s.max_tick_iterations);
+        assert_int_equal(s.unsolved_ticks, 0);
         close_scene(&s);
     }
 }
@@ -410,13 +412,13 @@ static void tiny_rolling_torques_are_found(void **state)
  */
 static void rolling_torques_that_are_not_found_are_named(void **state)
 {
-    static const uint64_t random_states[2] = {7832852066191066848u, 8404766453218722018u};
+    static const uint64_t random_start_states[2] = {7832852066191066848u, 8404766453218722018u};
     const uint64_t saved_random_state = random_state;
     (void)state;
     for (int i = 0; i < 2; i++) {
         double r[6] = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0};
         int by;
-        random_state = random_states[i];
+        random_state = random_start_states[i];
         const struct tact_local_problem p = make_random_local_problem();
         tact_local_cone_by(&p, r, &by);
         assert_int_equal(by, TACT_COUNT_ROLLING_NOT_FOUND);

@@ -153,14 +153,14 @@ static void soft_smooth_surfaces_have_the_patch_of_hertz(void **state)
 }
 
 /* Time of a chain of 2000 divisions, each of which waits for the one before [s]: 12 us at 3 GHz. */
-static double time_of_divisions(void)
+static double time_of_division_chain(void)
 {
-    const double began = cpu_seconds();
+    const double timing_start_cpu_seconds = cpu_seconds();
     double x = 1.0;
     for (int i = 0; i < 2000; i++) {
         x = 1.0 / (1.0 + x);
     }
-    const double processor_time = cpu_seconds() - began;
+    const double processor_time = cpu_seconds() - timing_start_cpu_seconds;
     assert_true(x > 0.6 && x < 0.7);
     return processor_time;
 }
@@ -178,8 +178,8 @@ struct warm_pair {
 
 /* Makes a query of two bodies, of which the first is lowered until they touch and by `overlap` [m]
  * more. beside: x of the second one [m] */
-static void open_warm_pair(const struct tact_shape *a, const struct tact_shape *b, double beside,
-                           double overlap, struct warm_pair *p)
+static void open_warm_pair(const struct tact_shape *a, const struct tact_shape *b,
+                           double initial_lateral_offset, double overlap, struct warm_pair *p)
 {
     static struct tact_pair_piece piece[TACT_PIECES];
     struct tact_patch patch;
@@ -206,7 +206,7 @@ static void open_warm_pair(const struct tact_shape *a, const struct tact_shape *
     }
     p->query.data_a = p->data[0];
     p->query.data_b = p->data[1];
-    p->pose[1].position[0] = beside;
+    p->pose[1].position[0] = initial_lateral_offset;
     p->pose[0].position[2] = 0.1;
     while (tact_model_smooth.measure(&p->query, &patch, piece) < 0) {
         p->pose[0].position[2] -= 2e-4;
@@ -230,13 +230,13 @@ static double time_of_warm_pair(struct warm_pair *p, double angle, double suffic
     struct tact_patch patch;
     double best = 1.0;
     for (int i = 0; i < ROUNDS || (i < MOST_ROUNDS && best > sufficient_time); i++) {
-        double began = cpu_seconds();
+        double timing_start_cpu_seconds = cpu_seconds();
         for (int k = 0; k < TICKS; k++) {
             const double turn[3] = {angle * sin(0.03 * k), angle * cos(0.04 * k), 0.0};
             tact_quat_from_rotvec(p->pose[0].quat_wxyz, turn);
             assert_true(tact_model_smooth.measure(&p->query, &patch, piece) >= 0);
         }
-        best = fmin(best, (cpu_seconds() - began) / TICKS);
+        best = fmin(best, (cpu_seconds() - timing_start_cpu_seconds) / TICKS);
     }
     assert_true(p->counts[TACT_COUNT_NOT_FOUND] == 0 && p->counts[TACT_COUNT_EDGES] == 0);
     return best;
@@ -252,10 +252,10 @@ static void warm_started_smooth_query_is_fast(void **state)
     struct warm_pair p;
     double shortest_division_chain_time = 1.0;
     for (int i = 0; i < 20; i++) {
-        shortest_division_chain_time = fmin(shortest_division_chain_time, time_of_divisions());
+        shortest_division_chain_time = fmin(shortest_division_chain_time, time_of_division_chain());
     }
-    const int slow = IS_SANITIZER_BUILD || shortest_division_chain_time > 20e-6;
-    const double bound = slow ? 1e-3 : 2e-6;
+    const int is_machine_slow = IS_SANITIZER_BUILD || shortest_division_chain_time > 20e-6;
+    const double bound = is_machine_slow ? 1e-3 : 2e-6;
     open_warm_pair(&a, &b, 0.0, 1e-4, &p);
     const double best = time_of_warm_pair(&p, 0.1, bound);
     printf("a warm pair of ellipsoids takes %.2f us, under %g us; 2000 divisions %.1f us\n",
@@ -271,10 +271,11 @@ static void warm_chart_queries_take_microseconds(void **state)
     (void)state;
     struct tact_charts *charts[2] = {load_bicubic_torus(0.03), NULL};
     struct tact_error err = {.line = 0};
-    char *control = load_scene_text_with_edits("pebble.obj", NULL);
+    char *control_mesh_text = load_scene_text_with_edits("pebble.obj", NULL);
     const struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.01, 0.01, 0.01}};
-    assert_int_equal(
-        tact_charts_subdivision(control, strlen(control), "pebble.obj", 1.0, &charts[1], &err), 0);
+    assert_int_equal(tact_charts_subdivision(control_mesh_text, strlen(control_mesh_text),
+                                             "pebble.obj", 1.0, &charts[1], &err),
+                     0);
     for (int i = 0; i < 4; i++) {
         const struct tact_shape solid = {.kind =
                                              i / 2 ? TACT_SHAPE_SUBDIVISION : TACT_SHAPE_PATCHES,
@@ -292,7 +293,7 @@ static void warm_chart_queries_take_microseconds(void **state)
     }
     tact_charts_free(charts[0]);
     tact_charts_free(charts[1]);
-    free(control);
+    free(control_mesh_text);
 }
 
 int main(void)

@@ -50,14 +50,14 @@ static void open_falling_ellipsoid(struct world_scene *s, const struct tact_shap
 static double largest_energy_rise(struct world_scene *s, double seconds)
 {
     const double start = compute_phase_corrected_energy(s);
-    double least = start, rise = 0.0;
+    double least = start, energy_rise = 0.0;
     for (long i = 0; i < lround(seconds / s->options.period); i++) {
         step_scene(s);
         const double now = compute_phase_corrected_energy(s);
         least = fmin(least, now);
-        rise = fmax(rise, now - least);
+        energy_rise = fmax(energy_rise, now - least);
     }
-    return rise / start;
+    return energy_rise / start;
 }
 
 /* A bar of 0.5 m falls with one end ahead: as it slaps down the contact runs from that end over
@@ -70,9 +70,9 @@ static void slender_bar_slaps_down_without_gaining_energy(void **state)
     struct world_scene s;
     tact_quat_normalize(quat_wxyz);
     open_falling_ellipsoid(&s, NULL, axes, 0.3, 0.5, quat_wxyz, w);
-    const double rise = largest_energy_rise(&s, 3.0);
-    printf("a bar of 30 to 1: energy rises by %.2f %%\n", 100.0 * rise);
-    assert_true(rise < 0.03);
+    const double energy_rise = largest_energy_rise(&s, 3.0);
+    printf("a bar of 30 to 1: energy rises by %.2f %%\n", 100.0 * energy_rise);
+    assert_true(energy_rise < 0.03);
     close_scene(&s);
 }
 
@@ -83,17 +83,19 @@ static void slender_and_flat_ellipsoids_gain_no_energy(void **state)
     enum { BODIES = 60 };
     double sum = 0.0, worst = 0.0;
     for (int i = 0; i < BODIES; i++) {
-        const double longest = 0.5 * pow(10.0, uniform(-1.7, 0.0)), mus[3] = {0.0, 0.3, 0.8};
-        const double axes[3] = {longest, longest * pow(10.0, uniform(-2.0, 0.0)),
-                                longest * pow(10.0, uniform(-2.0, 0.0))};
+        const double longest_semi_axis = 0.5 * pow(10.0, uniform(-1.7, 0.0)),
+                     mus[3] = {0.0, 0.3, 0.8};
+        const double axes[3] = {longest_semi_axis,
+                                longest_semi_axis * pow(10.0, uniform(-2.0, 0.0)),
+                                longest_semi_axis * pow(10.0, uniform(-2.0, 0.0))};
         const double w[3] = {uniform(-5.0, 5.0), uniform(-5.0, 5.0), uniform(-5.0, 5.0)};
         double quat_wxyz[4];
         struct world_scene s;
         random_unit_quaternion(quat_wxyz);
-        open_falling_ellipsoid(&s, NULL, axes, 1.2 * longest, mus[i % 3], quat_wxyz, w);
-        const double rise = largest_energy_rise(&s, 1.0);
-        sum += rise / BODIES;
-        worst = fmax(worst, rise);
+        open_falling_ellipsoid(&s, NULL, axes, 1.2 * longest_semi_axis, mus[i % 3], quat_wxyz, w);
+        const double energy_rise = largest_energy_rise(&s, 1.0);
+        sum += energy_rise / BODIES;
+        worst = fmax(worst, energy_rise);
         close_scene(&s);
     }
     printf("%d ellipsoids: energy rises by at most %.1f %%, %.1f %% in the mean\n", BODIES,
@@ -109,21 +111,21 @@ static void ellipsoids_in_a_bowl_do_not_pass_its_wall(void **state)
     enum { BODIES = 16 };
     double profile[64][2], worst = 0.0, lowest = 0.0;
     struct tact_charts *charts;
-    const int count = bowl_profile(profile);
+    const int count = make_bowl_profile(profile);
     assert_int_equal(tact_charts_revolution((const double(*)[2])profile, count, &charts, NULL), 0);
     const struct tact_shape bowl = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts};
     for (int i = 0; i < BODIES; i++) {
-        const double longest = uniform(0.01, 0.03), mus[3] = {0.0, 0.3, 0.8};
-        const double axes[3] = {longest, longest * uniform(0.05, 0.6),
-                                longest * uniform(0.05, 0.6)};
+        const double longest_semi_axis = uniform(0.01, 0.03), mus[3] = {0.0, 0.3, 0.8};
+        const double axes[3] = {longest_semi_axis, longest_semi_axis * uniform(0.05, 0.6),
+                                longest_semi_axis * uniform(0.05, 0.6)};
         const double w[3] = {uniform(-5.0, 5.0), uniform(-5.0, 5.0), uniform(-5.0, 5.0)};
         double quat_wxyz[4];
         struct world_scene s;
         random_unit_quaternion(quat_wxyz);
-        open_falling_ellipsoid(&s, &bowl, axes, -BOWL_RADIUS + 1.2 * longest, mus[i % 3], quat_wxyz,
-                               w);
+        open_falling_ellipsoid(&s, &bowl, axes, -BOWL_RADIUS + 1.2 * longest_semi_axis, mus[i % 3],
+                               quat_wxyz, w);
         struct tact_body *body = tact_world_body(s.world, 0);
-        const double fall_energy = body->mass * 9.81 * 1.2 * longest;
+        const double fall_energy = body->mass * 9.81 * 1.2 * longest_semi_axis;
         double start = compute_phase_corrected_energy(&s), least = start;
         for (int k = 0; k < 600; k++) {
             step_scene(&s);

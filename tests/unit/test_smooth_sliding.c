@@ -16,8 +16,8 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 #define MU 0.3
-#define MASS 0.02
-#define RADIUS 0.02
+#define TOP_MASS 0.02
+#define TOP_RADIUS 0.02
 #define CENTRE_OF_MASS_OFFSET                                                                      \
     0.006 /* distance of the centre of mass below the ball's centre [m]                            \
            */
@@ -30,18 +30,20 @@ struct top {
     double friction, arm, y[13];
 };
 
-static const double inertia[3] = {131.0 / 350.0 * MASS * RADIUS * RADIUS,
-                                  131.0 / 350.0 * MASS *RADIUS *RADIUS, 0.4 * MASS *RADIUS *RADIUS};
+static const double inertia[3] = {131.0 / 350.0 * TOP_MASS * TOP_RADIUS * TOP_RADIUS,
+                                  131.0 / 350.0 * TOP_MASS *TOP_RADIUS *TOP_RADIUS,
+                                  0.4 * TOP_MASS *TOP_RADIUS *TOP_RADIUS};
 
 /* Angular acceleration in body axes due to a torque: I^-1 of it. */
-static void angular_acceleration(const double *turn, const double *torque, double *alpha)
+static void angular_acceleration(const double *turn, const double *torque,
+                                 double *angular_acceleration_vector)
 {
     double body[3];
     tact_m3_tmul_v3(body, turn, torque);
     for (int i = 0; i < 3; i++) {
         body[i] /= inertia[i];
     }
-    tact_m3_mul_v3(alpha, turn, body);
+    tact_m3_mul_v3(angular_acceleration_vector, turn, body);
 }
 
 /* Force and torque about the contact of a unit normal force, at that slip and spin. */
@@ -65,7 +67,7 @@ static void tippe_top_state_derivative(const struct top *top, const double *y, d
     tact_m3_mul_v3(w, turn, y + 4);
     tact_m3_mul_v3(d, turn, local);
     tact_v3_copy(r, d);
-    r[2] -= RADIUS;
+    r[2] -= TOP_RADIUS;
     tact_v3_cross(slip, w, r);
     tact_v3_add(slip, slip, y + 10);
     friction_wrench(top, slip, w[2], force, torque);
@@ -80,7 +82,7 @@ static void tippe_top_state_derivative(const struct top *top, const double *y, d
     angular_acceleration(
         turn, t,
         per); /* angular acceleration by a unit normal force with its friction and torsion */
-    double normal_acceleration_without_force = -G, normal_acceleration_per_force = 1.0 / MASS;
+    double normal_acceleration_without_force = -G, normal_acceleration_per_force = 1.0 / TOP_MASS;
     tact_v3_cross(t, free, d);
     normal_acceleration_without_force += t[2];
     tact_v3_cross(t, w, d);
@@ -95,7 +97,7 @@ static void tippe_top_state_derivative(const struct top *top, const double *y, d
     const double half[4] = {0.0, 0.5 * y[4], 0.5 * y[5], 0.5 * y[6]};
     tact_quat_mul(rate, y, half);
     tact_v3_copy(rate + 7, y + 10);
-    tact_v3_scale(rate + 10, force, n / MASS);
+    tact_v3_scale(rate + 10, force, n / TOP_MASS);
     rate[12] -= G;
 }
 
@@ -130,7 +132,7 @@ static struct top make_tippe_top(double tilt, int spins_about_vertical, double a
     double d[3]; /* from the centre of mass, which starts at rest, to the ball's centre */
     tact_v3_set(w, 0.0, 0.0, CENTRE_OF_MASS_OFFSET);
     tact_m3_mul_v3(d, m, w);
-    tact_v3_set(top.y + 7, -d[0], -d[1], RADIUS - d[2]);
+    tact_v3_set(top.y + 7, -d[0], -d[1], TOP_RADIUS - d[2]);
     return top;
 }
 
@@ -141,14 +143,14 @@ static void start_tippe_top_in_world(struct world_scene *s, const struct top *to
     struct tact_contact_law law = make_rigid_law(top->friction);
     struct tact_body body = {.pose = tact_pose_identity()};
     struct tact_pose local = tact_pose_identity();
-    const double packed[6] = {inertia[0], inertia[1], inertia[2], 0.0, 0.0, 0.0};
-    const struct tact_shape ball = make_sphere(RADIUS);
+    const double packed_inertia[6] = {inertia[0], inertia[1], inertia[2], 0.0, 0.0, 0.0};
+    const struct tact_shape ball = make_sphere(TOP_RADIUS);
     o.period = h;
     o.spin = spin;
     law.model = &tact_model_smooth;
     law.tip_radius = a; /* the patch is a disc of that radius, whatever the force */
     local.position[2] = CENTRE_OF_MASS_OFFSET;
-    assert_int_equal(tact_body_set_mass(&body, MASS, packed), 0);
+    assert_int_equal(tact_body_set_mass(&body, TOP_MASS, packed_inertia), 0);
     memcpy(body.pose.quat_wxyz, top->y, 4 * sizeof *top->y);
     tact_v3_copy(body.pose.position, top->y + 7);
     tact_v3_copy(body.twist, top->y + 10);
@@ -178,7 +180,7 @@ static double jellett_integral(const struct tact_body *body)
     double l[3], r[3];
     tact_body_momentum(body, l);
     tact_quat_rotate(r, body->pose.quat_wxyz, d);
-    r[2] -= RADIUS;
+    r[2] -= TOP_RADIUS;
     return -tact_v3_dot(l, r);
 }
 
@@ -229,7 +231,7 @@ static double slip_speed(const struct tact_body *body)
     const double d[3] = {0.0, 0.0, CENTRE_OF_MASS_OFFSET};
     double r[3], v[3];
     tact_quat_rotate(r, body->pose.quat_wxyz, d);
-    r[2] -= RADIUS;
+    r[2] -= TOP_RADIUS;
     tact_v3_cross(v, body->twist + 3, r);
     tact_v3_add(v, v, body->twist);
     return hypot(v[0], v[1]);
@@ -317,7 +319,7 @@ static void tippe_top_with_a_contact_patch_inverts(void **state)
     (void)state;
     static const double known[3] = {1.108, 0.976, 0.948};
     /* by the default limit surface at 1 ms and 0.1 ms, as METHOD.md states */
-    static const double stated[3][2] = {{1.073, 1.036}, {1.021, 0.981}, {0.987, 0.997}};
+    static const double stated_level_times[3][2] = {{1.073, 1.036}, {1.021, 0.981}, {0.987, 0.997}};
     for (int i = 0; i < 3; i++) {
         double a = 1e-4 * (i + 1), angle, kept;
         const struct top top = make_tippe_top(0.1, 0, 3.0 * PI / 16.0 * a);
@@ -335,7 +337,7 @@ static void tippe_top_with_a_contact_patch_inverts(void **state)
                    uses_contensou ? "Coulomb and Contensou" : "ellipsoid", 1e3 * h, level, exact);
             assert_true(level > 0.0 && (uses_contensou || fabs(level / exact - 1.0) < bound));
             assert_true(uses_contensou || fabs(level / known[i] - 1.0) < bound);
-            assert_true(!uses_contensou || fabs(level / stated[i][k % 2] - 1.0) < 0.03);
+            assert_true(!uses_contensou || fabs(level / stated_level_times[i][k % 2] - 1.0) < 0.03);
             close_scene(&s);
         }
     }
@@ -350,19 +352,20 @@ static void ball_on_a_slope_rolls_from_the_exact_friction_on(void **state)
         static const double friction_fractions[3] = {0.5, 0.999, 1.001};
         const double angle = PI / 180.0 * (15.0 + 20.0 * (i / 3)), seconds = 0.3;
         const double friction = 2.0 / 7.0 * tan(angle) * friction_fractions[i % 3];
-        const double place[3] = {0.0, 0.0, RADIUS};
+        const double place[3] = {0.0, 0.0, TOP_RADIUS};
         const double rolling_acceleration = 5.0 / 7.0 * G * sin(angle);
-        const double exact[2] = {
-            i % 3 == 2 ? rolling_acceleration : G * (sin(angle) - friction * cos(angle)),
-            i % 3 == 2 ? rolling_acceleration / RADIUS : 2.5 * friction * G * cos(angle) / RADIUS};
+        const double exact[2] = {i % 3 == 2 ? rolling_acceleration
+                                            : G * (sin(angle) - friction * cos(angle)),
+                                 i % 3 == 2 ? rolling_acceleration / TOP_RADIUS
+                                            : 2.5 * friction * G * cos(angle) / TOP_RADIUS};
         const struct tact_world_options o = options_with_tilted_gravity(angle);
-        const struct tact_shape shape = make_sphere(RADIUS);
+        const struct tact_shape shape = make_sphere(TOP_RADIUS);
         struct tact_contact_law law = make_rigid_law(friction);
         struct world_scene s;
         law.model = &tact_model_smooth;
         open_empty_scene(&s, &o);
         add_scene_ground(&s);
-        add_scene_solid(&s, &shape, MASS, place, 0.0);
+        add_scene_solid(&s, &shape, TOP_MASS, place, 0.0);
         set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         run_scene_for_seconds(&s, seconds);
@@ -426,18 +429,18 @@ static void collisions_of_smooth_bodies_gain_no_energy(void **state)
             step_scene(&s);
             const struct tact_contact *c = tact_world_contact(s.world, 0);
             double now = kinetic_energy(&s);
-            int pushes_on_plane = c->touching && c->impulse[0] > 0.0;
-            gained = pushes_on_plane && !pressed ? fmax(gained, now / last - 1.0) : gained;
+            int does_top_push_plane = c->touching && c->impulse[0] > 0.0;
+            gained = does_top_push_plane && !pressed ? fmax(gained, now / last - 1.0) : gained;
             deepest[i % 2] = c->touching ? fmin(deepest[i % 2], c->patch.gap[0]) : deepest[i % 2];
-            pressed = pushes_on_plane;
-            hit |= pushes_on_plane;
+            pressed = does_top_push_plane;
+            hit |= does_top_push_plane;
             last = now;
         }
         assert_true(last <= start * (1.0 + 1e-9));
         hits += hit;
         tact_v3_sub(apart, tact_world_body(s.world, 0)->pose.position,
                     tact_world_body(s.world, 1)->pose.position);
-        assert_true(s.unsolved == 0 && isfinite(tact_v3_norm(apart)));
+        assert_true(s.unsolved_ticks == 0 && isfinite(tact_v3_norm(apart)));
         close_scene(&s);
     }
     printf("%d collisions: an impact gains at most %.1e of the energy, deepest overlap %.1e m at "

@@ -21,7 +21,7 @@
 
 /* Profile of half a hollow ball about the origin, open at the top, with a round rim. arc: number of
  * pieces of its quarter circles. */
-static int socket_profile(double radius, int arc, double (*out)[2])
+static int make_socket_profile(double radius, int arc, double (*out)[2])
 {
     enum { RIM = 8 };
     int count = 0;
@@ -49,14 +49,14 @@ struct socket_scene {
     struct tact_charts *charts;
 };
 
-static struct tact_body *open_ball_in_socket_scene(struct socket_scene *s, double clearance,
+static struct tact_body *open_ball_in_socket_scene(struct socket_scene *s, double radial_clearance,
                                                    int arc, double friction, double angle)
 {
     struct tact_contact_law law = make_rigid_law(friction);
     const struct tact_pose at = tact_pose_identity();
-    const double place[3] = {clearance * sin(angle), 0.0, -clearance * cos(angle)};
+    const double place[3] = {radial_clearance * sin(angle), 0.0, -radial_clearance * cos(angle)};
     double profile[TACT_PROFILE_POINTS][2];
-    const int count = socket_profile(BALL_RADIUS + clearance, arc, profile);
+    const int count = make_socket_profile(BALL_RADIUS + radial_clearance, arc, profile);
     assert_int_equal(tact_charts_revolution((const double(*)[2])profile, count, &s->charts, NULL),
                      0);
     const struct tact_shape socket = {.kind = TACT_SHAPE_REVOLUTION, .charts = s->charts},
@@ -79,11 +79,11 @@ static void close_socket_scene(struct socket_scene *s)
 /* What a ball did in a second: its energy above the lowest place, as means over tenths of it. */
 struct socket_motion {
     double first, last;  /* in the second and in the last tenth, when it rolls [J] */
-    double rise;         /* largest rise above an earlier tenth, relative to that one's */
+    double energy_rise;  /* largest rise above an earlier tenth, relative to that one's */
     double overlap, end; /* largest overlap, and that of the last tenth [m] */
 };
 
-static struct socket_motion run_ball_in_socket(struct world_scene *s, double clearance)
+static struct socket_motion run_ball_in_socket(struct world_scene *s, double radial_clearance)
 {
     enum { TENTH = 100 };
     struct socket_motion m = {0};
@@ -93,12 +93,12 @@ static struct socket_motion run_ball_in_socket(struct world_scene *s, double cle
         double mean = 0.0;
         for (int i = 0; i < TENTH; i++) {
             step_scene(s);
-            mean += (compute_phase_corrected_energy(s) + BALL_MASS * G * clearance) / TENTH;
-            const double overlap = tact_v3_norm(ball->pose.position) - clearance;
+            mean += (compute_phase_corrected_energy(s) + BALL_MASS * G * radial_clearance) / TENTH;
+            const double overlap = tact_v3_norm(ball->pose.position) - radial_clearance;
             m.overlap = fmax(m.overlap, overlap);
             m.end = k == 9 ? fmax(m.end, overlap) : 0.0;
         }
-        m.rise = k ? fmax(m.rise, mean / least - 1.0) : 0.0;
+        m.energy_rise = k ? fmax(m.energy_rise, mean / least - 1.0) : 0.0;
         m.first = k == 1 ? mean : m.first;
         m.last = mean;
         least = fmin(least, mean);
@@ -112,18 +112,18 @@ static void ball_in_a_close_socket_gains_no_energy(void **state)
     (void)state;
     static const double share[3] = {0.005, 0.01, 0.02}, spin[3] = {2.2, 11.0, 22.0};
     for (int i = 0; i < 9; i++) {
-        const double clearance = BALL_RADIUS * share[i / 3];
+        const double radial_clearance = BALL_RADIUS * share[i / 3];
         struct socket_scene s;
-        struct tact_body *ball = open_ball_in_socket_scene(&s, clearance, 24, 0.3, 0.0);
+        struct tact_body *ball = open_ball_in_socket_scene(&s, radial_clearance, 24, 0.3, 0.0);
         tact_v3_set(ball->twist + 3, 0.44 * spin[i % 3], 0.13 * spin[i % 3], 0.89 * spin[i % 3]);
         tact_body_refresh(ball);
-        const struct socket_motion m = run_ball_in_socket(&s.world, clearance);
+        const struct socket_motion m = run_ball_in_socket(&s.world, radial_clearance);
         printf("clearance %.1f %%, %4.1f rad/s: %.3e J after 0.2 s, %.3e J after 1 s, rise %.2f "
                "%%; overlap %.2f um, at the end %.2f um\n",
-               100.0 * share[i / 3], spin[i % 3], m.first, m.last, 100.0 * m.rise, 1e6 * m.overlap,
-               1e6 * m.end);
-        assert_true(m.rise < 0.02 && m.overlap < 3e-5 && m.end < 1e-5);
-        assert_true(s.world.unsolved == 0);
+               100.0 * share[i / 3], spin[i % 3], m.first, m.last, 100.0 * m.energy_rise,
+               1e6 * m.overlap, 1e6 * m.end);
+        assert_true(m.energy_rise < 0.02 && m.overlap < 3e-5 && m.end < 1e-5);
+        assert_true(s.world.unsolved_ticks == 0);
         close_socket_scene(&s);
     }
 }
@@ -137,20 +137,21 @@ static void ball_that_swings_in_a_close_socket_gains_no_energy(void **state)
     SKIP_IN_QUICK_SANITIZER_RUN();
     static const double share[3] = {0.005, 0.01, 0.02}, angle[3] = {10.0, 30.0, 60.0};
     for (int i = 0; i < 18; i++) {
-        const double clearance = BALL_RADIUS * share[i / 3 % 3], friction = i < 9 ? 0.0 : 0.3;
+        const double radial_clearance = BALL_RADIUS * share[i / 3 % 3],
+                     friction = i < 9 ? 0.0 : 0.3;
         struct socket_scene s;
         if (i % 9 == 2 || (i > 9 && i % 3 != 1)) {
             continue; /* leaves out motions of over 0.3 rad a tick, and those that equal the motion
                          without friction */
         }
-        open_ball_in_socket_scene(&s, clearance, 100, friction, PI / 180.0 * angle[i % 3]);
-        const double height = clearance * (1.0 - cos(PI / 180.0 * angle[i % 3]));
-        const struct socket_motion m = run_ball_in_socket(&s.world, clearance);
+        open_ball_in_socket_scene(&s, radial_clearance, 100, friction, PI / 180.0 * angle[i % 3]);
+        const double height = radial_clearance * (1.0 - cos(PI / 180.0 * angle[i % 3]));
+        const struct socket_motion m = run_ball_in_socket(&s.world, radial_clearance);
         printf("clearance %.1f %%, friction %.1f, from %.0f degrees: energy %.4f of that at the "
                "start after 0.2 s, %.4f after 1 s, rise %.2f %%; overlap %.2f um\n",
                100.0 * share[i / 3 % 3], friction, angle[i % 3], m.first / (BALL_MASS * G * height),
-               m.last / (BALL_MASS * G * height), 100.0 * m.rise, 1e6 * m.overlap);
-        assert_true(m.rise < 0.005 && m.overlap < 1e-6 && s.world.unsolved == 0);
+               m.last / (BALL_MASS * G * height), 100.0 * m.energy_rise, 1e6 * m.overlap);
+        assert_true(m.energy_rise < 0.005 && m.overlap < 1e-6 && s.world.unsolved_ticks == 0);
         assert_true(m.first < 1.04 * BALL_MASS * G * height);
         close_socket_scene(&s);
     }

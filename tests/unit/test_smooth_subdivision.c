@@ -305,7 +305,7 @@ static void mass_properties_of_a_subdivision_surface_are_exact(void **state)
 static int count_contacts_that_differ(const struct smooth_contact *a, int found,
                                       const struct smooth_contact *b, int other, double *worst)
 {
-    int missed = 0;
+    int missed_contact_count = 0;
     for (int i = 0; i < found && i < TACT_PIECES; i++) {
         double best = INFINITY;
         for (int k = 0; k < other && k < TACT_PIECES; k++) {
@@ -313,10 +313,10 @@ static int count_contacts_that_differ(const struct smooth_contact *a, int found,
             tact_v3_sub(d, a[i].arm[0], b[k].arm[0]);
             best = fmin(best, tact_v3_norm(d) + fabs(a[i].gap - b[k].gap));
         }
-        missed += best > 1e-6;
+        missed_contact_count += best > 1e-6;
         *worst = best > 1e-6 ? *worst : fmax(*worst, best);
     }
-    return missed;
+    return missed_contact_count;
 }
 
 /* Contacts of two bodies, and of the same from control meshes one subdivision finer. */
@@ -327,7 +327,7 @@ static void contacts_do_not_change_with_a_subdivided_mesh(void **state)
     struct tact_shape shape[2][2];
     struct tact_charts *charts[2][2];
     double worst = 0.0, spent = 0.0;
-    int total = 0, missed = 0, after = 0;
+    int found_contact_count = 0, missed_contact_count = 0, after = 0;
     const int poses = campaign_trial_count(1000, 50000);
     make_test_polygon_mesh(1, 5, &mesh[0]);
     make_test_polygon_mesh(0, 4, &mesh[1]);
@@ -346,10 +346,10 @@ static void contacts_do_not_change_with_a_subdivided_mesh(void **state)
         int found[2], lost;
         for (int m = 0; m < 2; m++) {
             struct smooth_pair pair;
-            tact_smooth_pair(&shape[0][m], &pa, &shape[1][m], &pb, &pair);
-            const double began = cpu_seconds();
+            tact_smooth_set_pair(&shape[0][m], &pa, &shape[1][m], &pb, &pair);
+            const double search_start_cpu_seconds = cpu_seconds();
             found[m] = tact_smooth_search_contacts(&pair, 2e-3, 0, c[m], &lost);
-            spent += m ? 0.0 : cpu_seconds() - began;
+            spent += m ? 0.0 : cpu_seconds() - search_start_cpu_seconds;
             after += count_contacts_missed_by_warm_search(&pair, 2e-3, c[m], found[m], 1e-6);
         }
         if (found[0] > TACT_PIECES || found[1] > TACT_PIECES) {
@@ -360,14 +360,15 @@ static void contacts_do_not_change_with_a_subdivided_mesh(void **state)
                 found[0] = found[1] = 0;
             }
         }
-        total += found[0];
-        missed += count_contacts_that_differ(c[0], found[0], c[1], found[1], &worst) +
-                  count_contacts_that_differ(c[1], found[1], c[0], found[0], &worst);
+        found_contact_count += found[0];
+        missed_contact_count += count_contacts_that_differ(c[0], found[0], c[1], found[1], &worst) +
+                                count_contacts_that_differ(c[1], found[1], c[0], found[0], &worst);
     }
     printf("%d contacts, %d in one of the two only, others equal to %.1e; %.0f us a cold search, "
            "%d missed after others\n",
-           total, missed, worst, 1e6 * spent / poses, after);
-    assert_true(total > poses / 40 && missed == 0 && after == 0 && worst < 1e-12);
+           found_contact_count, missed_contact_count, worst, 1e6 * spent / poses, after);
+    assert_true(found_contact_count > poses / 40 && missed_contact_count == 0 && after == 0 &&
+                worst < 1e-12);
     for (int k = 0; k < 4; k++) {
         tact_charts_free(charts[k / 2][k % 2]);
     }
@@ -390,7 +391,7 @@ static void roll_down_slope(const struct tact_charts *charts, double seconds, st
     tact_world_body(s.world, 0)->twist[3] = 2.0;
     finish_scene_building(&s);
     run_scene_for_seconds(&s, seconds);
-    printf("%ld of %ld ticks unsolved\n", s.unsolved, s.ticks);
+    printf("%ld of %ld ticks unsolved\n", s.unsolved_ticks, s.ticks);
     *out = tact_world_body(s.world, 0)->pose;
     close_scene(&s);
 }

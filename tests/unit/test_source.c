@@ -20,7 +20,7 @@
 #include "rt/clock.h"
 
 #define MS 1000000LL
-#define TICK_NS (1 * MS)
+#define TICK_PERIOD_NS (1 * MS)
 
 /* ---- with a fake computation ---- */
 
@@ -80,7 +80,7 @@ static void worker_frames_arrive_whole_and_in_order(void **unused)
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_source_result result = {0};
-    uint64_t newest = 0, different = 0;
+    uint64_t newest_result_tick = 0, different = 0;
     options.period_ns = 10000;
     options.poll_ns = 1000;
     struct tact_worker *worker = create_fake_worker(&options);
@@ -91,10 +91,10 @@ static void worker_frames_arrive_whole_and_in_order(void **unused)
             assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
         }
         if (tact_worker_latest(worker, &result) == 0) {
-            assert_true(result.tick >= newest && result.tick <= tick);
+            assert_true(result.tick >= newest_result_tick && result.tick <= tick);
             assert_true(tick % 1000 != 0 || result.tick == tick);
-            different += result.tick != newest;
-            newest = result.tick;
+            different += result.tick != newest_result_tick;
+            newest_result_tick = result.tick;
             check_fake_source_result(&result);
         }
     }
@@ -183,7 +183,7 @@ static void overloaded_worker_with_priority_still_sleeps(void **unused)
                      0);
     int64_t next_tick_start_ns = tact_clock_now();
     for (uint64_t tick = 1; tick <= 1500; tick++) {
-        next_tick_start_ns += TICK_NS;
+        next_tick_start_ns += TICK_PERIOD_NS;
         tact_clock_sleep_until(next_tick_start_ns);
         submit_to_fake_worker(worker, tick);
     }
@@ -219,7 +219,7 @@ static void idle_worker_uses_no_processor_time(void **unused)
 enum { BALL_A, BALL_B, PLATE, TIP, BUST, SHAPES };
 static struct tact_shape shapes[SHAPES];
 static const struct tact_source_pair pairs[] = {{BALL_A, PLATE}, {BALL_B, PLATE}, {TIP, BUST}};
-static struct tact_mesh *bust_mesh;
+static struct tact_mesh *capsule_mesh;
 
 static void make_shapes(void)
 {
@@ -227,18 +227,18 @@ static void make_shapes(void)
     shapes[BALL_B] = shapes[BALL_A];
     shapes[PLATE] = (struct tact_shape){.kind = TACT_SHAPE_BOX, .size = {0.15, 0.001, 0.015}};
     shapes[TIP] = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.008, 0.01}};
-    assert_int_equal(tact_mesh_capsule(0.05, 0.02, 5000, &bust_mesh), 0);
-    shapes[BUST] = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = bust_mesh};
+    assert_int_equal(tact_mesh_capsule(0.05, 0.02, 5000, &capsule_mesh), 0);
+    shapes[BUST] = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = capsule_mesh};
     assert_int_equal(tact_shape_tessellate(&shapes[PLATE]), 0);
     assert_int_equal(tact_shape_tessellate(&shapes[TIP]), 0);
 }
 
-static void free_shapes(void)
+static void release_shapes(void)
 {
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shapes[i]);
     }
-    tact_mesh_free(bust_mesh);
+    tact_mesh_free(capsule_mesh);
 }
 
 static void set_oscillating_poses(struct tact_pose *poses, uint64_t tick)
@@ -260,7 +260,7 @@ static int compare_values(const void *a, const void *b)
 }
 
 struct worker_timing_outcome {
-    uint64_t ticks, age_one, late, older, longest;
+    uint64_t ticks, age_one, late, older_result_count, longest;
     double frame_p50_us, frame_p99_us, result_found_p50_us, cpu_share, submit_p99_us;
 };
 
@@ -285,9 +285,9 @@ static void run_loop_with_source(struct tact_source *source, uint64_t ticks, uin
     for (uint64_t i = 0; i < ticks; i++) {
         const uint64_t k = ++last_submitted_tick;
         struct tact_pose poses[SHAPES];
-        next_tick_start_ns += TICK_NS;
+        next_tick_start_ns += TICK_PERIOD_NS;
         tact_clock_sleep_until(next_tick_start_ns);
-        if (tact_clock_now() - next_tick_start_ns > TICK_NS / 2) {
+        if (tact_clock_now() - next_tick_start_ns > TICK_PERIOD_NS / 2) {
             o->late++; /* the machine delayed the loop itself */
         }
         uint64_t age = source->ops->latest(source->self, &result) == 0 ? k - result.tick : i;
@@ -309,7 +309,7 @@ static void run_loop_with_source(struct tact_source *source, uint64_t ticks, uin
     o->frame_p99_us = frame[ticks * 99 / 100];
     o->result_found_p50_us = found[ticks / 2];
     o->submit_p99_us = submit_durations[ticks * 99 / 100];
-    o->cpu_share = (double)(s.cpu_ns - before.cpu_ns) / (double)((int64_t)ticks * TICK_NS);
+    o->cpu_share = (double)(s.cpu_ns - before.cpu_ns) / (double)((int64_t)ticks * TICK_PERIOD_NS);
     free(frame);
     free(found);
     free(submit_durations);
@@ -324,7 +324,8 @@ static void print_timing_outcome(const char *what, const struct worker_timing_ou
                   (unsigned long)o->longest, (unsigned long)o->late, 100.0 * o->cpu_share);
 }
 
-static int open_source(const struct tact_opencl_options *options, struct tact_source *source)
+static int create_opencl_source(const struct tact_opencl_options *options,
+                                struct tact_source *source)
 {
     static const struct tact_source_scene scene = {shapes, SHAPES, pairs, 3};
     struct tact_error err = {0};
@@ -341,7 +342,7 @@ static void worker_results_are_one_tick_old(void **unused)
     struct tact_source source;
     struct tact_source_result result;
     struct worker_timing_outcome o;
-    assert_int_equal(open_source(NULL, &source), 0);
+    assert_int_equal(create_opencl_source(NULL, &source), 0);
     run_loop_with_source(&source, 200, 0, 3, &o); /* warm-up */
     run_loop_with_source(&source, 1000, 0, 2, &o);
     print_timing_outcome("two balls on a plate", &o);
@@ -366,7 +367,7 @@ static void slow_worker_frame_only_raises_the_result_age(void **unused)
     struct worker_timing_outcome o;
     options.fault.delay_every = 50;
     options.fault.delay_ns = 5 * MS;
-    assert_int_equal(open_source(&options, &source), 0);
+    assert_int_equal(create_opencl_source(&options, &source), 0);
     run_loop_with_source(&source, 1000, 0, 2, &o);
     print_timing_outcome("every 50th frame 5 ms late", &o);
     assert_true(o.longest >= 5);
@@ -383,7 +384,7 @@ static void killed_worker_leaves_its_last_frame(void **unused)
     struct tact_source source;
     struct worker_timing_outcome o;
     options.fault.exit_after = 300;
-    assert_int_equal(open_source(&options, &source), 0);
+    assert_int_equal(create_opencl_source(&options, &source), 0);
     run_loop_with_source(&source, 1000, 0, 3, &o);
     print_timing_outcome("worker killed after 300 frames", &o);
     tact_opencl_statistics(&source, &worker_statistics);
@@ -397,12 +398,12 @@ static void killed_worker_leaves_its_last_frame(void **unused)
     source.ops->close(source.self);
 }
 
-static _Atomic int stop_load;
+static _Atomic int is_load_stopped;
 
-static void *load_processor(void *argument)
+static void *occupy_processor(void *argument)
 {
     volatile double *x = argument;
-    while (!stop_load) {
+    while (!is_load_stopped) {
         for (int i = 0; i < 1000; i++) {
             *x = *x * 0.999 + 1.0;
         }
@@ -428,15 +429,15 @@ static void worker_with_priority_keeps_up_on_a_busy_machine(void **unused)
         skip();
     }
     sched_setscheduler(0, SCHED_OTHER, &normal);
-    assert_int_equal(open_source(&options, &source), 0);
+    assert_int_equal(create_opencl_source(&options, &source), 0);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, load_processor, &work[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, occupy_processor, &work[i]), 0);
     }
     sched_setscheduler(0, SCHED_FIFO, &loop);
     run_loop_with_source(&source, 200, 0, 2, &o);
     run_loop_with_source(&source, 1000, 0, 2, &o);
     sched_setscheduler(0, SCHED_OTHER, &normal);
-    stop_load = 1;
+    is_load_stopped = 1;
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
     }
@@ -463,7 +464,7 @@ static void hung_opencl_driver_does_not_hang_close(void **unused)
     options.fault.hang_after = 50;
     options.close_ns = 100 * MS;
     options.messages.fn = count_error_messages;
-    assert_int_equal(open_source(&options, &source), 0);
+    assert_int_equal(create_opencl_source(&options, &source), 0);
     run_loop_with_source(&source, 200, 0, 3, &o);
     int64_t start = tact_clock_now();
     source.ops->close(source.self);
@@ -501,6 +502,6 @@ int main(void)
     }
     make_shapes();
     failed += cmocka_run_group_tests(device, NULL, NULL);
-    free_shapes();
+    release_shapes();
     return failed;
 }

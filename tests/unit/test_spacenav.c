@@ -27,7 +27,7 @@ enum { X, Y, Z, RX, RY, RZ, BUTTON, REFUSED = BUTTON + 16, CLAMPED, OVERRUNS, LO
 enum { MOTION, PRESS, RELEASE, DEVICE, CONFIGURATION };
 
 static char folder[] = "/tmp/tact_spacenav_XXXXXX";
-static int listener = -1, daemon_end = -1;
+static int listening_socket = -1, daemon_end = -1;
 static int64_t now_ns;
 
 static void set_daemon_socket_address(struct sockaddr_un *address)
@@ -41,23 +41,23 @@ static void start_spacenav_daemon(void)
     struct sockaddr_un address;
     set_daemon_socket_address(&address);
     unlink(address.sun_path);
-    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(listener, 4), 0);
+    listening_socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listening_socket, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listening_socket, 4), 0);
 }
 
 static void end_spacenav_daemon(void)
 {
-    close(listener);
+    close(listening_socket);
     close(daemon_end);
-    listener = daemon_end = -1;
+    listening_socket = daemon_end = -1;
 }
 
 /* Accepts the connection and answers as spacenavd does: with the version that was asked for. */
 static void accept_spacenav_client(void)
 {
     int32_t request = 0;
-    daemon_end = accept(listener, NULL, NULL);
+    daemon_end = accept(listening_socket, NULL, NULL);
     assert_true(daemon_end >= 0);
     assert_int_equal(recv(daemon_end, &request, sizeof request, MSG_WAITALL), sizeof request);
     assert_int_equal(request, 0x7faa5501);

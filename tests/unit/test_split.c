@@ -20,7 +20,7 @@
 
 #define KILL_TRIAL_COUNT campaign_trial_count(8, 25)
 
-static const struct tact_messages silent = {NULL, NULL};
+static const struct tact_messages no_messages = {NULL, NULL};
 static char first[512];
 
 static void sleep_for_microseconds(long us)
@@ -108,14 +108,15 @@ static void check_every_event_is_logged(const struct tact_log *log, const char *
 }
 
 static void record_split_session(const struct tact_recorder_options *options, uint64_t ticks,
-                                 unsigned min_part_count)
+                                 unsigned min_log_part_count)
 {
     struct tact_recorder_report report;
     struct event_recorder event_recorder = {.events = 0};
     struct tact_log *log;
     pthread_t thread;
 
-    assert_int_equal(open_session_recorder(first, options, silent, &event_recorder.recorder), 0);
+    assert_int_equal(open_session_recorder(first, options, no_messages, &event_recorder.recorder),
+                     0);
     assert_int_equal(pthread_create(&thread, NULL, record_events_in_thread, &event_recorder), 0);
     int failed = 0;
     for (uint64_t tick = 0; tick < ticks; tick++) {
@@ -137,7 +138,7 @@ static void record_split_session(const struct tact_recorder_options *options, ui
     assert_int_equal(state->missing, 0);
     assert_int_equal(state->file_bytes, report.bytes);
     assert_int_equal(tact_log_parts(log), report.parts);
-    assert_true(report.parts >= min_part_count);
+    assert_true(report.parts >= min_log_part_count);
     assert_int_equal(count_equal_records(log, 0), ticks);
     for (uint64_t tick = 7; tick < ticks; tick += 97) {
         struct tact_record *one = new_session_record();
@@ -251,9 +252,9 @@ static void wrong_log_split_sizes_are_refused(void **state)
     (void)state;
     struct tact_recorder *recorder;
     struct tact_recorder_options options = options_with_split_limits(65535, 0);
-    assert_int_equal(open_session_recorder(first, &options, silent, &recorder), -EINVAL);
+    assert_int_equal(open_session_recorder(first, &options, no_messages, &recorder), -EINVAL);
     options = options_with_split_limits(0, -1);
-    assert_int_equal(open_session_recorder(first, &options, silent, &recorder), -EINVAL);
+    assert_int_equal(open_session_recorder(first, &options, no_messages, &recorder), -EINVAL);
 }
 
 static void record_until_killed_by_parent(_Atomic uint64_t *ticks)
@@ -261,7 +262,7 @@ static void record_until_killed_by_parent(_Atomic uint64_t *ticks)
     struct tact_recorder_options options = options_with_split_limits(65536, 0);
     struct tact_recorder *recorder;
 
-    if (open_session_recorder(first, &options, silent, &recorder) != 0)
+    if (open_session_recorder(first, &options, no_messages, &recorder) != 0)
         _exit(1);
     for (uint64_t tick = 0;; tick++) {
         record_session_ticks(recorder, tick, 1);

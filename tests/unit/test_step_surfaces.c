@@ -114,9 +114,9 @@ static void mutate_step_text(char *text)
 static void mutated_step_files_are_read_or_refused(void **state)
 {
     (void)state;
-    const int trials = campaign_trial_count(20000, 1000000);
+    const int trial_count = campaign_trial_count(20000, 1000000);
     int read_count = 0, refused = 0;
-    for (int i = 0; i < trials; i++) {
+    for (int i = 0; i < trial_count; i++) {
         char text[MOST_TEXT], *out = NULL;
         size_t size = 0;
         const char *what = NULL;
@@ -154,7 +154,7 @@ static void mutated_step_files_are_read_or_refused(void **state)
         step_surfaces_free(surfaces, count);
     }
     print_message("%d changed texts are read, %d refused\n", read_count, refused);
-    assert_true(read_count > trials / 20 && refused > trials / 20);
+    assert_true(read_count > trial_count / 20 && refused > trial_count / 20);
 }
 
 int main(void)

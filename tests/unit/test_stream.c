@@ -26,8 +26,8 @@
 #define MAX_TICKS_PER_VIEW_SAMPLE 21 /* a quarter more */
 #define USUAL_ELAPSED_NS                                                                           \
     INT64_C(200000) /* elapsed time of a tick, short enough that it publishes [ns] */
-#define MAX_KEPT_SAMPLES 4096
-#define MAX_KEPT_EVENTS 64
+#define MAX_STORED_SAMPLES 4096
+#define MAX_STORED_EVENTS 64
 #define LOG "stream.mcap"
 
 struct published_sample {
@@ -54,10 +54,10 @@ struct server {
     int do_clients_want_frames, pages, viewers;
     unsigned wanted_tick_interval;
     /* What was published. */
-    struct published_sample samples[MAX_KEPT_SAMPLES];
-    struct published_record records[MAX_KEPT_SAMPLES];
-    struct sent_event events[MAX_KEPT_EVENTS];
-    int sample_count, record_count, fault_count, fetched_sample_count, event_count;
+    struct published_sample samples[MAX_STORED_SAMPLES];
+    struct published_record records[MAX_STORED_SAMPLES];
+    struct sent_event events[MAX_STORED_EVENTS];
+    int published_sample_count, record_count, fault_count, fetched_sample_count, event_count;
     const char *fault;
 };
 
@@ -134,9 +134,9 @@ struct wire_sample *server_sample_to_fill(struct server *s)
 void server_publish(struct server *s)
 {
     const struct wire_sample *sample = s->sample;
-    assert_in_range(s->sample_count, 0, MAX_KEPT_SAMPLES - 1);
-    struct published_sample *out = &s->samples[s->sample_count++];
-    assert_int_equal(sample->number, s->sample_count);
+    assert_in_range(s->published_sample_count, 0, MAX_STORED_SAMPLES - 1);
+    struct published_sample *out = &s->samples[s->published_sample_count++];
+    assert_int_equal(sample->number, s->published_sample_count);
     *out = (struct published_sample){.at = bench.tick,
                                      .tick = sample->state.tick,
                                      .ticks = sample->ticks,
@@ -159,7 +159,7 @@ void server_push_record(struct server *s, struct tact_record *record, size_t byt
 {
     assert_ptr_equal(record, s->record);
     assert_true(bytes > 0 && bytes <= tact_layout_bytes(s->options.layout));
-    assert_in_range(s->record_count, 0, MAX_KEPT_SAMPLES - 1);
+    assert_in_range(s->record_count, 0, MAX_STORED_SAMPLES - 1);
     s->records[s->record_count++] = (struct published_record){bench.tick, record->tick};
 }
 
@@ -186,7 +186,7 @@ void server_send_fault_text(struct server *s, const char *text)
 
 void server_send_event(struct server *s, uint64_t tick, const char *name, const char *text)
 {
-    assert_in_range(s->event_count, 0, MAX_KEPT_EVENTS - 1);
+    assert_in_range(s->event_count, 0, MAX_STORED_EVENTS - 1);
     struct sent_event *event = &s->events[s->event_count++];
     *event = (struct sent_event){.tick = tick, .name = name};
     snprintf(event->text, sizeof event->text, "%s", text);
@@ -272,7 +272,7 @@ static void run_observed_ruler(uint64_t ticks, const struct edit *edits)
 static void check_samples_have_all_ticks(uint32_t least, uint32_t most)
 {
     uint32_t sum = 0;
-    for (int i = 0; i < bench.server.sample_count; i++) {
+    for (int i = 0; i < bench.server.published_sample_count; i++) {
         const struct published_sample *s = &bench.server.samples[i];
         assert_int_equal(s->at, s->tick);
         assert_in_range(s->ticks, least, most);
@@ -289,12 +289,12 @@ static void real_time_view_sample_has_17_ticks_and_a_record_halfway(void **unuse
     reset_stream_bench();
     bench.server.do_clients_want_frames = 1;
     run_observed_ruler(1000, NULL);
-    assert_int_equal(bench.server.sample_count, 1000 / TICKS_PER_VIEW_SAMPLE);
+    assert_int_equal(bench.server.published_sample_count, 1000 / TICKS_PER_VIEW_SAMPLE);
     check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, TICKS_PER_VIEW_SAMPLE);
-    assert_in_range(bench.server.record_count, bench.server.sample_count,
-                    bench.server.sample_count + 1);
-    assert_true(bench.server.fetched_sample_count >= bench.server.sample_count);
-    for (int i = 0; i < bench.server.sample_count; i++) {
+    assert_in_range(bench.server.record_count, bench.server.published_sample_count,
+                    bench.server.published_sample_count + 1);
+    assert_true(bench.server.fetched_sample_count >= bench.server.published_sample_count);
+    for (int i = 0; i < bench.server.published_sample_count; i++) {
         const struct published_record *r = &bench.server.records[i];
         const struct published_sample *s = &bench.server.samples[i];
         assert_int_equal(r->at, r->tick);
@@ -320,19 +320,19 @@ static void late_tick_publishes_nothing_to_viewers(void **unused)
     bench.server.do_clients_want_frames = 1;
     bench.elapsed_ns = elapsed_time_late_in_seven_of_ten_ticks;
     run_observed_ruler(2000, NULL);
-    int samples_at_late_ticks = 0, late_records = 0;
+    int late_sample_count = 0, late_record_count = 0;
     check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
-    for (int i = 0; i < bench.server.sample_count; i++) {
-        samples_at_late_ticks += bench.server.samples[i].tick % 10 < 7 &&
-                                 bench.server.samples[i].ticks < MAX_TICKS_PER_VIEW_SAMPLE;
+    for (int i = 0; i < bench.server.published_sample_count; i++) {
+        late_sample_count += bench.server.samples[i].tick % 10 < 7 &&
+                             bench.server.samples[i].ticks < MAX_TICKS_PER_VIEW_SAMPLE;
     }
     for (int i = 0; i < bench.server.record_count; i++) {
-        late_records += bench.server.records[i].tick % 10 < 7;
+        late_record_count += bench.server.records[i].tick % 10 < 7;
     }
     /* The first ticks are compared with an average that begins with one of them. */
-    assert_in_range(samples_at_late_ticks, 0, 2);
-    assert_in_range(late_records, 0, 2);
-    assert_true(bench.server.sample_count > 2000 / MAX_TICKS_PER_VIEW_SAMPLE - 1);
+    assert_in_range(late_sample_count, 0, 2);
+    assert_in_range(late_record_count, 0, 2);
+    assert_true(bench.server.published_sample_count > 2000 / MAX_TICKS_PER_VIEW_SAMPLE - 1);
 }
 
 static void view_samples_come_a_quarter_later_if_all_ticks_are_late(void **unused)
@@ -343,7 +343,7 @@ static void view_samples_come_a_quarter_later_if_all_ticks_are_late(void **unuse
     bench.elapsed_ns = elapsed_time_that_grows_each_tick;
     run_observed_ruler(1000, NULL);
     check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
-    for (int i = 1; i < bench.server.sample_count; i++) {
+    for (int i = 1; i < bench.server.published_sample_count; i++) {
         assert_int_equal(bench.server.samples[i].ticks, MAX_TICKS_PER_VIEW_SAMPLE);
         assert_int_equal(bench.server.samples[i].tick - bench.server.records[i].tick,
                          MAX_TICKS_PER_VIEW_SAMPLE - TICKS_PER_VIEW_SAMPLE + 1);
@@ -356,14 +356,14 @@ static void stream_records_are_made_only_on_request(void **unused)
     reset_stream_bench();
     run_observed_ruler(300, NULL);
     assert_int_equal(bench.server.record_count, 0);
-    assert_int_equal(bench.server.sample_count, 300 / TICKS_PER_VIEW_SAMPLE);
-    for (unsigned every = 1; every <= 10; every += 9) {
+    assert_int_equal(bench.server.published_sample_count, 300 / TICKS_PER_VIEW_SAMPLE);
+    for (unsigned tick_interval = 1; tick_interval <= 10; tick_interval += 9) {
         reset_stream_bench();
-        bench.server.wanted_tick_interval = every;
+        bench.server.wanted_tick_interval = tick_interval;
         run_observed_ruler(300, NULL);
-        assert_int_equal(bench.server.record_count, 300 / every);
+        assert_int_equal(bench.server.record_count, 300 / tick_interval);
         for (int i = 0; i < bench.server.record_count; i++) {
-            assert_int_equal(bench.server.records[i].tick, (uint64_t)i * every);
+            assert_int_equal(bench.server.records[i].tick, (uint64_t)i * tick_interval);
         }
         check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
     }
@@ -372,9 +372,10 @@ static void stream_records_are_made_only_on_request(void **unused)
 static void session_fault_is_sent_to_viewers_once(void **unused)
 {
     (void)unused;
-    const struct edit slow[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"}, {NULL, NULL}};
+    const struct edit slow_ruler_edits[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"},
+                                            {NULL, NULL}};
     reset_stream_bench();
-    run_observed_ruler(1200, slow);
+    run_observed_ruler(1200, slow_ruler_edits);
     assert_int_equal(bench.server.fault_count, 1);
     assert_ptr_not_equal(bench.server.fault, NULL);
     reset_stream_bench();
@@ -382,7 +383,7 @@ static void session_fault_is_sent_to_viewers_once(void **unused)
     assert_int_equal(bench.server.fault_count, 0);
 }
 
-static const char soft_ball[] =
+static const char soft_ball_scene[] =
     "name: soft\nmaterials: [{name: rubber, field: {modulus: 2e5, thickness: 0.01}}, {name: "
     "steel}]\n"
     "pairs: [{materials: [rubber, steel], friction: 0.6, model: field}]\nbodies:\n"
@@ -396,9 +397,9 @@ static void pressures_are_sent_with_samples_to_pages_only(void **unused)
     for (int pages = 0; pages < 2; pages++) {
         reset_stream_bench();
         bench.server.pages = pages;
-        run_observed_scene(soft_ball, 200);
-        assert_int_equal(bench.server.sample_count, 200 / TICKS_PER_VIEW_SAMPLE);
-        for (int i = 0; i < bench.server.sample_count; i++) {
+        run_observed_scene(soft_ball_scene, 200);
+        assert_int_equal(bench.server.published_sample_count, 200 / TICKS_PER_VIEW_SAMPLE);
+        for (int i = 0; i < bench.server.published_sample_count; i++) {
             assert_int_equal(bench.server.samples[i].patches, pages ? 1 : -1);
         }
     }
@@ -447,15 +448,15 @@ static void paced_simulation_follows_requests_of_its_pages(void **unused)
     assert_int_equal(at[13], at[12]);
     assert_in_range(at[20] - at[13], 1165, 1168); /* seven frames of 166.7 ticks */
     assert_int_equal(bench.frames, 21);
-    for (int i = 0; i < bench.server.sample_count; i++) {
+    for (int i = 0; i < bench.server.published_sample_count; i++) {
         assert_int_equal(bench.server.samples[i].at, bench.server.samples[i].tick);
     }
-    assert_true(bench.server.record_count >= bench.server.sample_count);
+    assert_true(bench.server.record_count >= bench.server.published_sample_count);
     for (int i = 0; i < bench.server.record_count; i++) {
         assert_int_equal(bench.server.records[i].at, bench.server.records[i].tick);
     }
     int samples_while_paused = 0;
-    for (int i = 0; i < bench.server.sample_count; i++) {
+    for (int i = 0; i < bench.server.published_sample_count; i++) {
         const struct published_sample *s = &bench.server.samples[i];
         samples_while_paused += (s->flags & WIRE_PAUSED) != 0;
         assert_true(s->ticks > 0 || s->flags & WIRE_PAUSED); /* no tick is published twice */
@@ -481,7 +482,8 @@ static void end_of_a_simulation_is_shown_until_it_is_stopped(void **unused)
     run_observed_ruler(100, NULL);
     assert_int_equal(bench.ticks_run, 100);
     assert_int_equal(bench.frames, 41);
-    const struct published_sample *last = &bench.server.samples[bench.server.sample_count - 1];
+    const struct published_sample *last =
+        &bench.server.samples[bench.server.published_sample_count - 1];
     assert_int_equal(last->tick, 99);
     assert_int_equal(last->flags & (WIRE_PAUSED | WIRE_ENDED), WIRE_PAUSED | WIRE_ENDED);
 }
@@ -495,15 +497,15 @@ static int check_sent_events_are_those_of_the_log(void)
     int count = 0;
     assert_int_equal(tact_log_open(LOG, &log, NULL), 0);
     for (size_t i = 0; (event = tact_log_event(log, i)); i++, count++) {
-        int sent_count = 0;
+        int sent_event_count = 0;
         for (int k = 0; k < bench.server.event_count; k++) {
             const struct sent_event *sent = &bench.server.events[k];
-            sent_count += sent->tick == event->tick && !strcmp(sent->name, event->name) &&
-                          !strcmp(sent->text, event->text);
+            sent_event_count += sent->tick == event->tick && !strcmp(sent->name, event->name) &&
+                                !strcmp(sent->text, event->text);
         }
         print_message("tick %llu: %s, %s\n", (unsigned long long)event->tick, event->name,
                       event->text);
-        assert_int_equal(sent_count, 1);
+        assert_int_equal(sent_event_count, 1);
     }
     assert_int_equal(count, bench.server.event_count);
     tact_log_close(log);
@@ -557,10 +559,11 @@ static void touches_are_sent_to_viewers_without_a_log(void **unused)
 static void session_fault_is_an_event_of_its_tick_for_viewers(void **unused)
 {
     (void)unused;
-    const struct edit slow[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"}, {NULL, NULL}};
+    const struct edit slow_ruler_edits[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"},
+                                            {NULL, NULL}};
     reset_stream_bench();
     bench.log = LOG;
-    run_observed_ruler(600, slow);
+    run_observed_ruler(600, slow_ruler_edits);
     assert_true(check_sent_events_are_those_of_the_log() > 0);
     assert_string_equal(bench.server.events[0].name, "fault");
     assert_non_null(strstr(bench.server.events[0].text, "max_speed"));

@@ -19,7 +19,7 @@
 #include "contact/pair/options.h"
 #include "support/random.h"
 
-#define HALF_SIDE 0.03 /* half side of the cube [m] */
+#define CUBE_HALF_SIDE 0.03 /* half side of the cube [m] */
 
 enum { VERTICES = 9, TETS = 12, ROOM = 1 << 14 };
 
@@ -30,7 +30,7 @@ static const int face[TETS][3] = {{0, 1, 3}, {0, 3, 2}, {4, 7, 5}, {4, 6, 7}, {0
 
 static double cube_vertex_coordinate(int vertex, int axis)
 {
-    return vertex == 8 ? 0.0 : vertex >> axis & 1 ? HALF_SIDE : -HALF_SIDE;
+    return vertex == 8 ? 0.0 : vertex >> axis & 1 ? CUBE_HALF_SIDE : -CUBE_HALF_SIDE;
 }
 
 /* Content of a text or binary file under construction. */
@@ -57,57 +57,58 @@ static void write_big_endian(struct file *f, uint64_t bits, int bytes)
     }
 }
 
-static void append_number(struct file *f, double x, int is_binary)
+static void append_mesh_file_number(struct file *f, double x, int is_file_binary)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    if (is_binary) {
+    if (is_file_binary) {
         write_big_endian(f, bits, 8);
     } else {
         append_to_file_text(f, "%d.%05d ", (int)x, (int)round(fabs(x - (int)x) * 1e5));
     }
 }
 
-static void append_coordinates(struct file *f, int is_binary)
+static void append_vertex_coordinates(struct file *f, int is_file_binary)
 {
     for (int i = 0; i < 3 * VERTICES; i++) {
         double x = cube_vertex_coordinate(i / 3, i % 3);
-        if (!is_binary && x < 0.0) {
+        if (!is_file_binary && x < 0.0) {
             append_to_file_text(f, "-");
             x = -x;
         }
-        append_number(f, x, is_binary);
+        append_mesh_file_number(f, x, is_file_binary);
     }
     append_to_file_text(f, "\n");
 }
 
 /* Writes a VTK file; newer format version: OFFSETS and CONNECTIVITY, with values in FIELD;
  * otherwise counts, with SCALARS. */
-static void write_vtk(struct file *f, int is_binary, int is_new_format_version, const char *name,
-                      double top)
+static void write_vtk_file(struct file *f, int is_file_binary, int is_new_format_version,
+                           const char *name, double top)
 {
     f->size = 0;
     append_to_file_text(
         f, "# vtk DataFile Version %s\na cube\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS 9 double\n",
-        is_new_format_version ? "5.1" : "3.0", is_binary ? "BINARY" : "ASCII");
-    append_coordinates(f, is_binary);
+        is_new_format_version ? "5.1" : "3.0", is_file_binary ? "BINARY" : "ASCII");
+    append_vertex_coordinates(f, is_file_binary);
     append_to_file_text(f, is_new_format_version ? "CELLS 13 48\nOFFSETS vtktypeint64\n"
                                                  : "CELLS 12 60\n");
     for (int i = 0; is_new_format_version && i <= TETS; i++) {
-        is_binary ? write_big_endian(f, 4 * (uint64_t)i, 8) : append_to_file_text(f, "%d ", 4 * i);
+        is_file_binary ? write_big_endian(f, 4 * (uint64_t)i, 8)
+                       : append_to_file_text(f, "%d ", 4 * i);
     }
     append_to_file_text(f, is_new_format_version ? "\nCONNECTIVITY vtktypeint64\n" : "");
     for (int i = 0; i < TETS; i++) {
         const int cell[5] = {4, face[i][0], face[i][1], face[i][2], 8};
         for (int k = is_new_format_version; k < 5; k++) {
-            is_binary ? write_big_endian(f, (uint64_t)cell[k], is_new_format_version ? 8 : 4)
-                      : append_to_file_text(f, "%d ", cell[k]);
+            is_file_binary ? write_big_endian(f, (uint64_t)cell[k], is_new_format_version ? 8 : 4)
+                           : append_to_file_text(f, "%d ", cell[k]);
         }
-        append_to_file_text(f, is_binary ? "" : "\n");
+        append_to_file_text(f, is_file_binary ? "" : "\n");
     }
     append_to_file_text(f, "\nCELL_TYPES 12\n");
     for (int i = 0; i < TETS; i++) {
-        is_binary ? write_big_endian(f, 10, 4) : append_to_file_text(f, "10\n");
+        is_file_binary ? write_big_endian(f, 10, 4) : append_to_file_text(f, "10\n");
     }
     append_to_file_text(f,
                         is_new_format_version
@@ -115,12 +116,12 @@ static void write_vtk(struct file *f, int is_binary, int is_new_format_version, 
                             : "\nPOINT_DATA 9\nSCALARS %s double\nLOOKUP_TABLE default\n",
                         name);
     for (int i = 0; i < VERTICES; i++) {
-        append_number(f, i == 8 ? top : 0.0, is_binary);
+        append_mesh_file_number(f, i == 8 ? top : 0.0, is_file_binary);
     }
     append_to_file_text(f, "\n");
 }
 
-static void write_msh(struct file *f, int is_new_format_version, const char *name, double top)
+static void write_msh_file(struct file *f, int is_new_format_version, const char *name, double top)
 {
     f->size = 0;
     append_to_file_text(f, "$MeshFormat\n%s 0 8\n$EndMeshFormat\n$Nodes\n",
@@ -136,7 +137,7 @@ static void write_msh(struct file *f, int is_new_format_version, const char *nam
         for (int k = 0; k < 3; k++) {
             double x = cube_vertex_coordinate(i, k);
             append_to_file_text(f, x < 0.0 ? "-" : "");
-            append_number(f, fabs(x), 0);
+            append_mesh_file_number(f, fabs(x), 0);
         }
         append_to_file_text(f, "\n");
     }
@@ -150,19 +151,19 @@ static void write_msh(struct file *f, int is_new_format_version, const char *nam
     append_to_file_text(f, "$EndElements\n$NodeData\n1\n\"%s\"\n1\n0.0\n3\n0\n1\n9\n", name);
     for (int i = 0; i < VERTICES; i++) {
         append_to_file_text(f, "%d ", 10 + i);
-        append_number(f, i == 8 ? top : 0.0, 0);
+        append_mesh_file_number(f, i == 8 ? top : 0.0, 0);
         append_to_file_text(f, "\n");
     }
     append_to_file_text(f, "$EndNodeData\n");
 }
 
-static int warnings;
+static int warning_count;
 
 static void count_warning(void *user, const char *text)
 {
     (void)user;
     print_message("%s\n", text);
-    warnings++;
+    warning_count++;
 }
 
 /* Force of the file's field, 2 mm deep in a rigid half-space, by a material of 1e5 Pa and 10 mm. */
@@ -170,7 +171,8 @@ static double contact_force_of_file_field(const struct file *f, double scale)
 {
     const struct tact_extent_store store = {.abi = TACT_ABI(struct tact_extent_store),
                                             .warn = count_warning};
-    const struct tact_field_material soft = {.modulus = 1e5, .thickness = 0.01, .store = &store};
+    const struct tact_field_material soft_material = {
+        .modulus = 1e5, .thickness = 0.01, .store = &store};
     struct tact_soup soup;
     struct tact_shape shape = {.kind = TACT_SHAPE_MESH};
     struct tact_mesh *mesh;
@@ -185,13 +187,13 @@ static double contact_force_of_file_field(const struct file *f, double scale)
     assert_int_equal(soup.vertex_count, 8);
     assert_int_equal(tact_mesh_of_soup(&soup, &mesh, &err), 0);
     tact_soup_free(&soup);
-    assert_true(fabs(mesh->volume / pow(2.0 * HALF_SIDE * scale, 3.0) - 1.0) < 1e-12);
+    assert_true(fabs(mesh->volume / pow(2.0 * CUBE_HALF_SIDE * scale, 3.0) - 1.0) < 1e-12);
     shape.mesh = mesh;
-    assert_int_equal(tact_field_of_shape(&shape, &soft, &field, &err), 0);
+    assert_int_equal(tact_field_of_shape(&shape, &soft_material, &field, &err), 0);
     assert_int_equal(tact_field_cells(field), TETS);
     assert_int_equal(tact_field_halfspace(INFINITY, &flat), 0);
     struct tact_field_scratch *scratch = tact_field_scratch_create(100);
-    floor.position[2] = 0.002 - HALF_SIDE * scale;
+    floor.position[2] = 0.002 - CUBE_HALF_SIDE * scale;
     assert_int_equal(tact_field_touch(field, &at, flat, &floor, scratch, &c), 1);
     tact_field_scratch_destroy(scratch);
     tact_field_free(field);
@@ -218,27 +220,29 @@ static void all_tetrahedra_file_formats_give_the_same_field(void **state)
 {
     (void)state;
     static struct file f;
-    const double pressure = 5e5, exact = exact_cube_force(pressure / HALF_SIDE, HALF_SIDE);
+    const double pressure = 5e5,
+                 exact = exact_cube_force(pressure / CUBE_HALF_SIDE, CUBE_HALF_SIDE);
     for (int i = 0; i < 6; i++) {
         if (i < 4) {
-            write_vtk(&f, i % 2, i / 2, "pressure", pressure);
+            write_vtk_file(&f, i % 2, i / 2, "pressure", pressure);
         } else {
-            write_msh(&f, i % 2, "Pressure", pressure);
+            write_msh_file(&f, i % 2, "Pressure", pressure);
         }
         double force = contact_force_of_file_field(&f, 1.0);
         print_message("format %d: %.6f N, exact %.6f\n", i, force, exact);
         assert_true(fabs(force / exact - 1.0) < 1e-8);
     }
-    assert_int_equal(warnings, 0);
-    write_vtk(&f, 0, 0, "pressure", 0.5); /* MPa */
+    assert_int_equal(warning_count, 0);
+    write_vtk_file(&f, 0, 0, "pressure", 0.5); /* MPa */
     contact_force_of_file_field(&f, 1.0);
-    assert_int_equal(warnings, 1);
+    assert_int_equal(warning_count, 1);
     /* the field's pressure slope is that of the material, 1e7 Pa/m */
-    write_vtk(&f, 1, 1, "extent", HALF_SIDE);
-    assert_true(
-        fabs(contact_force_of_file_field(&f, 1.0) / exact_cube_force(1e7, HALF_SIDE) - 1.0) < 1e-8);
-    assert_true(fabs(contact_force_of_file_field(&f, 2.0) / exact_cube_force(1e7, 2.0 * HALF_SIDE) -
+    write_vtk_file(&f, 1, 1, "extent", CUBE_HALF_SIDE);
+    assert_true(fabs(contact_force_of_file_field(&f, 1.0) / exact_cube_force(1e7, CUBE_HALF_SIDE) -
                      1.0) < 1e-8);
+    assert_true(
+        fabs(contact_force_of_file_field(&f, 2.0) / exact_cube_force(1e7, 2.0 * CUBE_HALF_SIDE) -
+             1.0) < 1e-8);
 }
 
 /* Reads the file and, where that succeeds, checks its pressure field. */
@@ -320,9 +324,9 @@ static void tetrahedra_file_errors_name_their_line(void **state)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct tact_error err;
         if (faults[i].msh) {
-            write_msh(&f, faults[i].msh - 1, "pressure", 5e5);
+            write_msh_file(&f, faults[i].msh - 1, "pressure", 5e5);
         } else {
-            write_vtk(&f, 0, 0, "pressure", 5e5);
+            write_vtk_file(&f, 0, 0, "pressure", 5e5);
         }
         replace_in_text(&f, faults[i].old, faults[i].by);
         int rc = read_and_check_tetrahedra_file(f.text, f.size, &err);
@@ -342,15 +346,15 @@ static void text_before_the_tetrahedra_is_skipped(void **state)
     static struct file f;
     static const char *const before[] = {"\xEF\xBB\xBF", "\r\n \t", "\xEF\xBB\xBF\n",
                                          "$Comments\n$Nodes of a cube\n$EndComments\n"};
-    const double exact = exact_cube_force(5e5 / HALF_SIDE, HALF_SIDE);
+    const double exact = exact_cube_force(5e5 / CUBE_HALF_SIDE, CUBE_HALF_SIDE);
     for (int i = 0; i < 4; i++) {
         for (int msh = i / 3; msh < 3; msh++) {
             const char *const first = msh ? "$MeshFormat" : "# vtk";
             char text[64];
             if (msh) {
-                write_msh(&f, msh - 1, "pressure", 5e5);
+                write_msh_file(&f, msh - 1, "pressure", 5e5);
             } else {
-                write_vtk(&f, 0, 0, "pressure", 5e5);
+                write_vtk_file(&f, 0, 0, "pressure", 5e5);
             }
             snprintf(text, sizeof text, "%s%s", before[i], first);
             replace_in_text(&f, first, text);
@@ -398,7 +402,7 @@ static void cell_counts_beyond_the_file_are_refused(void **state)
     (void)state;
     static struct file f;
     struct tact_error err;
-    write_vtk(&f, 1, 0, "pressure", 5e5);
+    write_vtk_file(&f, 1, 0, "pressure", 5e5);
     char *at = strstr(f.text, "POINTS 9"), *exact;
     f.size = (size_t)(at - f.text);
     append_to_file_text(&f, "POINTS 1 float\n");
@@ -420,24 +424,24 @@ static void cell_counts_beyond_the_file_are_refused(void **state)
 static void damaged_tetrahedra_files_are_read_or_refused(void **state)
 {
     (void)state;
-    static struct file good, f;
+    static struct file intact_mesh_file, f;
     int refused = 0;
     for (int format = 0; format < 6; format++) {
         struct tact_error err;
         if (format < 4) {
-            write_vtk(&good, format % 2, format / 2, "pressure", 5e5);
+            write_vtk_file(&intact_mesh_file, format % 2, format / 2, "pressure", 5e5);
         } else {
-            write_msh(&good, format % 2, "pressure", 5e5);
+            write_msh_file(&intact_mesh_file, format % 2, "pressure", 5e5);
         }
-        for (size_t size = 0; size + 16 < good.size; size += 7) {
+        for (size_t size = 0; size + 16 < intact_mesh_file.size; size += 7) {
             char *exact = malloc(size + 1);
-            memcpy(exact, good.text, size);
+            memcpy(exact, intact_mesh_file.text, size);
             if (!(read_and_check_tetrahedra_file(exact, size, &err) < 0 && err.text[0]))
-                fail_msg("format %d of %zu bytes, %zu", format, size, good.size);
+                fail_msg("format %d of %zu bytes, %zu", format, size, intact_mesh_file.size);
             free(exact);
         }
         for (int i = 0; i < 400; i++) {
-            f = good;
+            f = intact_mesh_file;
             for (int k = 0; k < 3; k++) {
                 size_t at = (size_t)(uniform(0.0, 1.0) * (double)f.size);
                 f.text[at] = (char)(random_bits() % 3 ? random_bits() : (uint64_t)'9');

@@ -75,10 +75,10 @@ static void threads_do_not_inherit_realtime_settings(void **state)
 static void *start_at_idle_priority(void *data)
 {
     struct thread_settings *thread_settings = data;
-    const struct sched_param param = {0};
+    const struct sched_param scheduling_parameters = {0};
     const struct tact_thread_options options = {.name = "tact-test"};
     pthread_t thread;
-    if (!sched_setscheduler(0, SCHED_IDLE, &param) &&
+    if (!sched_setscheduler(0, SCHED_IDLE, &scheduling_parameters) &&
         !tact_thread_start(&thread, &options, read_own_thread_settings, thread_settings)) {
         pthread_join(thread, NULL);
     }

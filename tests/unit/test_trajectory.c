@@ -46,7 +46,7 @@ static struct tact_device open_trajectory_device(const char *csv,
     return device;
 }
 
-static double read_value(struct tact_device *device, double t, int channel, int *state)
+static double read_channel_value(struct tact_device *device, double t, int channel, int *state)
 {
     struct tact_device_input in;
     device->ops->read(device->self, 0, t, 5, &in);
@@ -81,9 +81,9 @@ static void cubic_interpolation_is_exact_for_a_parabola(void **state)
     for (int i = 100; i < 4800; i++) {
         double t = i / 1000.0;
         double exact = 1.0 + t - 0.5 * t * t;
-        worst = fmax(worst, fabs(read_value(&device, t, 0, NULL) - (3.0 - 2.0 * t)));
-        worst = fmax(worst, fabs(read_value(&device, t, 1, NULL) - exact));
-        sag = fmax(sag, exact - read_value(&device_with_linear_interpolation, t, 1, NULL));
+        worst = fmax(worst, fabs(read_channel_value(&device, t, 0, NULL) - (3.0 - 2.0 * t)));
+        worst = fmax(worst, fabs(read_channel_value(&device, t, 1, NULL) - exact));
+        sag = fmax(sag, exact - read_channel_value(&device_with_linear_interpolation, t, 1, NULL));
     }
     assert_true(worst < 1e-14);
     /* A chord deviates from a parabola by |x''| h^2 / 8. */
@@ -107,13 +107,13 @@ static void trajectory_holds_its_end_values_outside(void **state)
     assert_int_equal(device.info.input_count, 2);
     assert_string_equal(device.info.input[0].name, "b");
     assert_string_equal(device.info.input[1].name, "a");
-    assert_true(read_value(&device, 0.0, 0, &now) == 0.0);
+    assert_true(read_channel_value(&device, 0.0, 0, &now) == 0.0);
     assert_int_equal(now, TACT_DEVICE_OK);
-    assert_true(fabs(read_value(&device, 1.2, 0, &now) - 2.0) < 1e-14);
-    assert_true(fabs(read_value(&device, 1.2, 1, &now) + 1.0) < 1e-14);
+    assert_true(fabs(read_channel_value(&device, 1.2, 0, &now) - 2.0) < 1e-14);
+    assert_true(fabs(read_channel_value(&device, 1.2, 1, &now) + 1.0) < 1e-14);
     assert_int_equal(now, TACT_DEVICE_OK);
-    assert_true(read_value(&device, 1.5, 0, &now) == 6.0);
-    assert_true(read_value(&device, 100.0, 1, &now) == -3.0);
+    assert_true(read_channel_value(&device, 1.5, 0, &now) == 6.0);
+    assert_true(read_channel_value(&device, 100.0, 1, &now) == -3.0);
     assert_int_equal(now, TACT_DEVICE_ENDED);
     device.ops->close(device.self);
 }
@@ -125,10 +125,10 @@ static void start_of_a_trajectory_is_blended_in(void **state)
                                             SETTING("ramp", "0.5")};
     struct device_config c;
     struct tact_device device = open_trajectory_device("x\n1\n3\n5\n", s, 3, &c);
-    assert_true(read_value(&device, 0.0, 0, NULL) == 1.0);
-    assert_true(fabs(read_value(&device, 0.25, 0, NULL) - (1.0 + 0.5 * 0.5)) < 1e-15);
-    assert_true(fabs(read_value(&device, 0.5, 0, NULL) - 2.0) < 1e-15);
-    assert_true(fabs(read_value(&device, 1e-3, 0, NULL) - 1.0) < 1e-9);
+    assert_true(read_channel_value(&device, 0.0, 0, NULL) == 1.0);
+    assert_true(fabs(read_channel_value(&device, 0.25, 0, NULL) - (1.0 + 0.5 * 0.5)) < 1e-15);
+    assert_true(fabs(read_channel_value(&device, 0.5, 0, NULL) - 2.0) < 1e-15);
+    assert_true(fabs(read_channel_value(&device, 1e-3, 0, NULL) - 1.0) < 1e-9);
     device.ops->close(device.self);
 }
 
@@ -144,7 +144,7 @@ static void time_column_of_a_trajectory_is_used(void **state)
         s, 3, &c);
     for (int i = 0; i <= 1000; i++) {
         double t = i / 100.0;
-        assert_true(fabs(read_value(&device, t, 0, NULL) - t) < 1e-14);
+        assert_true(fabs(read_channel_value(&device, t, 0, NULL) - t) < 1e-14);
     }
     assert_string_equal(
         strstr(c.messages, "motion.csv: "),
@@ -162,8 +162,8 @@ static void trajectory_files_without_header_are_read(void **state)
     struct tact_device device = open_trajectory_device(" 1.5  2\n3 -4e-1", s, 3, &c);
     assert_int_equal(device.info.input_count, 2);
     assert_string_equal(device.info.input[1].name, "column_2");
-    assert_true(read_value(&device, 0.0, 0, NULL) == 15.0);
-    assert_true(read_value(&device, 1.0, 1, NULL) == -4.0);
+    assert_true(read_channel_value(&device, 0.0, 0, NULL) == 15.0);
+    assert_true(read_channel_value(&device, 1.0, 1, NULL) == -4.0);
     device.ops->close(device.self);
 }
 
@@ -189,15 +189,16 @@ static void compare_rows_with_csv(FILE *file, const char *path, int rate, int ro
         double x[3];
         assert_int_equal(fscanf(file, "%lf,%lf,%lf%*[^\n]", &x[0], &x[1], &x[2]), 3);
         for (int i = 0; i < 3; i++) {
-            worst = fmax(worst, fabs(read_value(&device, (double)row / rate, i, &now) - x[i]));
+            worst =
+                fmax(worst, fabs(read_channel_value(&device, (double)row / rate, i, &now) - x[i]));
         }
         assert_int_equal(now, row < rows - 1 ? TACT_DEVICE_OK : TACT_DEVICE_ENDED);
     }
     tact_number_end(saved_locale);
     assert_true(worst < 1e-12);
-    double before = read_value(&device, 0.0, 0, NULL);
+    double before = read_channel_value(&device, 0.0, 0, NULL);
     for (int tick = 1; tick < 8000; tick++) {
-        double x = read_value(&device, tick * 0.001, 0, NULL);
+        double x = read_channel_value(&device, tick * 0.001, 0, NULL);
         assert_true(fabs(x - before) < 1.5e-3);
         before = x;
     }
@@ -250,8 +251,8 @@ static void damaged_trajectory_files_are_refused_or_finite(void **state)
         char text[sizeof whole];
         memcpy(text, whole, sizeof whole);
         for (uint32_t k = 1 + next_mutation_random(&seed) % 4; k > 0; k--) {
-            uint32_t where = next_mutation_random(&seed) % (sizeof whole - 1);
-            text[where] = bytes[next_mutation_random(&seed) % sizeof bytes];
+            uint32_t mutated_offset = next_mutation_random(&seed) % (sizeof whole - 1);
+            text[mutated_offset] = bytes[next_mutation_random(&seed) % sizeof bytes];
         }
         write_file(text, i % 5 ? sizeof whole - 1 : next_mutation_random(&seed) % sizeof whole);
         struct device_config c;
@@ -265,7 +266,7 @@ static void damaged_trajectory_files_are_refused_or_finite(void **state)
         played_file_count++;
         for (double t = -0.1; t < 0.6; t += 0.013) {
             for (int k = 0; k < device.info.input_count; k++) {
-                assert_true(isfinite(read_value(&device, i % 2 ? t : t * 1e-8, k, NULL)));
+                assert_true(isfinite(read_channel_value(&device, i % 2 ? t : t * 1e-8, k, NULL)));
             }
         }
         device.ops->close(device.self);

@@ -22,7 +22,7 @@ struct value {
     uint64_t sum;
 };
 
-static void fill_value(struct value *v, uint64_t number)
+static void fill_numbered_value(struct value *v, uint64_t number)
 {
     v->number = number;
     v->sum = number;
@@ -46,7 +46,7 @@ static int is_value_intact(const struct value *v)
 
 static void publish_value(struct tact_triple *triple, uint64_t number)
 {
-    fill_value(tact_triple_write_begin(triple), number);
+    fill_numbered_value(tact_triple_write_begin(triple), number);
     tact_triple_publish(triple);
 }
 
@@ -73,11 +73,11 @@ static void triple_buffer_reader_gets_the_newest_value(void **state)
     assert_int_equal(tact_triple_create(&triple, sizeof(struct value), START_NUMBER_NEAR_WRAP), 0);
     uint64_t number = 0, overwritten = 0;
     for (int round = 0; round < 200; round++) {
-        const int published_count = 1 + round % 4;
-        for (int i = 0; i < published_count; i++) {
+        const int published_value_count = 1 + round % 4;
+        for (int i = 0; i < published_value_count; i++) {
             publish_value(triple, number++);
         }
-        overwritten += (uint64_t)published_count - 1;
+        overwritten += (uint64_t)published_value_count - 1;
         const struct value *v = tact_triple_read(triple, &fresh);
         assert_non_null(v);
         assert_int_equal(fresh, 1);
@@ -139,8 +139,8 @@ static void two_threads_exchange_intact_values(void **state)
     pthread_t writer;
     assert_int_equal(pthread_create(&writer, NULL, write_numbered_values, &s), 0);
     uint64_t got = 0, last = 0;
-    int reader_has_held_value = 0;
-    while (!reader_has_held_value || last != s.count - 1) {
+    int does_reader_hold_value = 0;
+    while (!does_reader_hold_value || last != s.count - 1) {
         int fresh;
         const struct value *v = tact_triple_read(s.triple, &fresh);
         if (!v) {
@@ -149,10 +149,10 @@ static void two_threads_exchange_intact_values(void **state)
         assert_true(is_value_intact(v));
         assert_int_equal(tact_triple_sequence(s.triple),
                          (uint32_t)(START_NUMBER_NEAR_WRAP + v->number));
-        assert_true(!reader_has_held_value || (fresh ? v->number > last : v->number == last));
+        assert_true(!does_reader_hold_value || (fresh ? v->number > last : v->number == last));
         got += (uint64_t)fresh;
         last = v->number;
-        reader_has_held_value = 1;
+        does_reader_hold_value = 1;
     }
     assert_int_equal(pthread_join(writer, NULL), 0);
     assert_int_equal(tact_triple_published(s.triple), s.count);

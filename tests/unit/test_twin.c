@@ -41,7 +41,7 @@ static struct tact_twin_state simulated_axis_state(const struct tact_device *dev
     return state;
 }
 
-static void expect_close(double found, double wanted, double tolerance)
+static void expect_close_value(double found, double wanted, double tolerance)
 {
     if (!(fabs(found - wanted) <= tolerance)) {
         fail_msg("%.17g is not %.17g within %g", found, wanted, tolerance);
@@ -61,9 +61,10 @@ static void free_twin_mass_accelerates_exactly(void **state)
         const double t = (double)tick * period, x = 0.5 * (2.0 / 0.25) * t * t;
         struct tact_device_input in = logged_press_value(&device, tick);
         device.ops->write(device.self, &half, 0);
-        expect_close(in.channel[0], x, 1e-12 * (1.0 + x));
-        expect_close(in.channel[1], x, 1e-12 * (1.0 + x));
-        expect_close(simulated_axis_state(&device, 0).velocity, 8.0 * t, 1e-12 * (1.0 + 8.0 * t));
+        expect_close_value(in.channel[0], x, 1e-12 * (1.0 + x));
+        expect_close_value(in.channel[1], x, 1e-12 * (1.0 + x));
+        expect_close_value(simulated_axis_state(&device, 0).velocity, 8.0 * t,
+                           1e-12 * (1.0 + 8.0 * t));
     }
     assert_true(simulated_axis_state(&device, 0).force == 2.0);
     device.ops->close(device.self);
@@ -80,8 +81,9 @@ static double exact_step_response(double m, double b, double k, double t)
     if (w2 == 0.0) {
         return 1.0 - exp(-rate * t) * (1.0 + rate * t);
     }
-    const double w = sqrt(-w2), fast = -rate - w, slow = k / m / fast;
-    return 1.0 + (slow * exp(fast * t) - fast * exp(slow * t)) / (fast - slow);
+    const double w = sqrt(-w2), fast_pole = -rate - w, slow_pole = k / m / fast_pole;
+    return 1.0 + (slow_pole * exp(fast_pole * t) - fast_pole * exp(slow_pole * t)) /
+                     (fast_pole - slow_pole);
 }
 
 static void twin_step_response_is_exact(void **state)
@@ -100,7 +102,7 @@ static void twin_step_response_is_exact(void **state)
         for (int i = 0; i < 4; i++) {
             double x = exact_step_response(m[i], b[i], k[i], (double)tick * period);
             worst = fmax(worst, fabs(in.channel[i] - x));
-            expect_close(in.channel[i], x, 1e-12);
+            expect_close_value(in.channel[i], x, 1e-12);
         }
     }
     print_message("step responses within %.1e\n", worst);
@@ -121,7 +123,7 @@ static void an_undamped_twin_keeps_its_energy(void **state)
         struct tact_twin_state now = simulated_axis_state(&device, 0);
         double x = now.position - 0.02;
         double energy = 0.5 * 300.0 * x * x + 0.5 * 0.1 * now.velocity * now.velocity;
-        expect_close(energy / whole, 1.0, 1e-9);
+        expect_close_value(energy / whole, 1.0, 1e-9);
     }
     device.ops->close(device.self);
 }
@@ -151,7 +153,7 @@ static void moving_hand_drives_the_twin_exactly(void **state)
     for (uint64_t tick = 0; tick < 2000; tick++) {
         const double t = (double)tick * period;
         double x = v * t - b * v / k + exp(-rate * t) * (p * cos(w * t) + q * sin(w * t));
-        expect_close(logged_press_value(&device, tick).channel[0], x, 1e-12);
+        expect_close_value(logged_press_value(&device, tick).channel[0], x, 1e-12);
     }
     device.ops->close(device.self);
     unlink(path);
@@ -177,8 +179,8 @@ static void twin_readings_are_quantised(void **state)
         double y = logged_press_value(&device, tick).channel[0],
                exact = 2.0 * simulated_axis_state(&device, 0).position;
         double code = (y + 1.0) / lsb;
-        expect_close(code, nearbyint(code), 1e-9);
-        expect_close(y, fmin(1.0, fmax(-1.0, exact)), 0.5 * lsb * (1.0 + 1e-12));
+        expect_close_value(code, nearbyint(code), 1e-9);
+        expect_close_value(y, fmin(1.0, fmax(-1.0, exact)), 0.5 * lsb * (1.0 + 1e-12));
         distinct_reading_count += (int)nearbyint(code) != last;
         last = (int)nearbyint(code);
     }
@@ -229,9 +231,10 @@ static void twin_forces_have_their_exact_delay(void **state)
         struct tact_device device = open_twin(s, delay ? 4 : 3);
         for (uint64_t tick = 0; tick < 100; tick++) {
             /* ticks since the push acted on the device */
-            double after = (double)tick - 11.0 - delay;
-            double x = after < 0.0 ? 0.0 : 4.0 * period * period * (0.5 + after);
-            expect_close(logged_press_value(&device, tick).channel[0], x, 1e-18);
+            double ticks_since_push = (double)tick - 11.0 - delay;
+            double x =
+                ticks_since_push < 0.0 ? 0.0 : 4.0 * period * period * (0.5 + ticks_since_push);
+            expect_close_value(logged_press_value(&device, tick).channel[0], x, 1e-18);
             device.ops->write(device.self, tick == 10 ? &on : &off, 0);
         }
         device.ops->close(device.self);
@@ -252,9 +255,9 @@ static void twin_motor_saturates(void **state)
         double before = simulated_axis_state(&device, 0).velocity;
         device.ops->write(device.self, &out[i], 0);
         logged_press_value(&device, (uint64_t)i + 1);
-        expect_close(simulated_axis_state(&device, 0).force, force[i], 1e-15);
-        expect_close(simulated_axis_state(&device, 0).velocity - before, force[i] / 0.5 * period,
-                     1e-17);
+        expect_close_value(simulated_axis_state(&device, 0).force, force[i], 1e-15);
+        expect_close_value(simulated_axis_state(&device, 0).velocity - before,
+                           force[i] / 0.5 * period, 1e-17);
     }
     device.ops->close(device.self);
 }
@@ -262,9 +265,9 @@ static void twin_motor_saturates(void **state)
 static void twin_stops_at_its_end_stops(void **state)
 {
     (void)state;
-    const double stops[] = {-0.1, 0.2}, push[] = {0.0, 1.0, 1.0, -1.0};
+    const double stop_positions[] = {-0.1, 0.2}, push[] = {0.0, 1.0, 1.0, -1.0};
     const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "0.5"),
-                                            NUMBERS("stops", 1, 2, stops),
+                                            NUMBERS("stops", 1, 2, stop_positions),
                                             NUMBERS("push", 2, 2, push)};
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     for (uint64_t tick = 0; tick <= 3000; tick++) {
@@ -274,7 +277,7 @@ static void twin_stops_at_its_end_stops(void **state)
             assert_true(x == 0.2 && simulated_axis_state(&device, 0).velocity == 0.0);
         } else if (tick > 1000 && tick <= 1500) { /* the device leaves its stop without sticking */
             double t = (double)(tick - 1000) * period;
-            expect_close(x, 0.2 - t * t, 1e-12);
+            expect_close_value(x, 0.2 - t * t, 1e-12);
         }
     }
     assert_true(simulated_axis_state(&device, 0).position == -0.1);
@@ -318,7 +321,7 @@ static void twin_is_unplugged_and_replugged(void **state)
         }
         velocity = simulated_axis_state(&device, 0).velocity;
     }
-    expect_close(velocity, 0.799, 1e-12);
+    expect_close_value(velocity, 0.799, 1e-12);
     device.ops->close(device.self);
 }
 
@@ -368,7 +371,7 @@ static void rendered_spring_and_damper_are_exact(void **state)
     for (uint64_t tick = 0; tick <= 5000; tick++) {
         const double t = tick < 10 ? 0.0 : (double)(tick - 10) * period;
         const double x = 480.0 * 0.25 / 500.0 * exact_step_response(0.05, 0.4, 500.0, t);
-        expect_close(logged_press_value(&device, tick).channel[0], 2.0 * x, 1e-12);
+        expect_close_value(logged_press_value(&device, tick).channel[0], 2.0 * x, 1e-12);
         device.ops->write(device.self, out, 0);
     }
     device.ops->close(device.self);
@@ -390,15 +393,15 @@ static void rendered_friction_is_coulomb_friction(void **state)
         const double x = logged_press_value(&device, tick).channel[0];
         device.ops->write(device.self, &half, 0);
         if (tick <= 100) {
-            expect_close(x, 0.5 * 12.5 * t * t, 1e-12);
+            expect_close_value(x, 0.5 * 12.5 * t * t, 1e-12);
         } else if (tick < 2600) {
-            expect_close(x, 0.0625 + 1.25 * later - 0.25 * later * later, 1e-11);
+            expect_close_value(x, 0.0625 + 1.25 * later - 0.25 * later * later, 1e-11);
         } else if (tick > 2601) {
             assert_true(x == last && simulated_axis_state(&device, 0).velocity == 0.0);
         }
         last = x;
     }
-    expect_close(last, 0.0625 + 1.5625, 1e-6);
+    expect_close_value(last, 0.0625 + 1.5625, 1e-6);
     device.ops->close(device.self);
 }
 
@@ -421,10 +424,10 @@ static void rendered_vibration_is_exact(void **state)
         device.ops->write(device.self, &out, 0);
         const double v = simulated_axis_state(&device, 0).velocity;
         if (tick <= 1000) {
-            expect_close(v,
-                         period / 0.1 * (cos(0.5 * w) - cos(((double)tick - 0.5) * w)) /
-                             (2.0 * sin(0.5 * w)),
-                         1e-11);
+            expect_close_value(v,
+                               period / 0.1 * (cos(0.5 * w) - cos(((double)tick - 0.5) * w)) /
+                                   (2.0 * sin(0.5 * w)),
+                               1e-11);
         } else {
             assert_true(v == last);
         }
@@ -483,7 +486,7 @@ static void expect_twin_refused(const struct tact_device_setting *more, int coun
 static void bad_twin_settings_are_refused(void **state)
 {
     (void)state;
-    const double row_of_two[] = {1.0, 2.0}, descending_row[] = {1.0, -1.0},
+    const double row_of_two_numbers[] = {1.0, 2.0}, descending_row[] = {1.0, -1.0},
                  four[] = {0.0, 1.0, 0.0, 2.0};
     const double push_row_not_finite[] = {(double)NAN, 1.0}, script[] = {0.0, 0.0, 0.0, 0.0};
     const struct {
@@ -493,7 +496,7 @@ static void bad_twin_settings_are_refused(void **state)
     } bad[] = {
         {{SETTING("dampign", "1")}, 1, "dampign", "unknown key"},
         {{SETTING("damping", "-1")}, 1, "damping", "of 0 or more"},
-        {{NUMBERS("damping", 1, 2, row_of_two)}, 1, "damping", "1 axes, not 2"},
+        {{NUMBERS("damping", 1, 2, row_of_two_numbers)}, 1, "damping", "1 axes, not 2"},
         {{SETTING("stiffness", "soft")}, 1, "stiffness", "a number"},
         {{SETTING("stiffness", "1e13")}, 1, "mass", "too light"},
         {{SETTING("force_limit", "0")}, 1, "force_limit", "above 0"},
@@ -501,8 +504,11 @@ static void bad_twin_settings_are_refused(void **state)
         {{SETTING("delay", "-0.001")}, 1, "delay", "a multiple of the period"},
         {{SETTING("force_delay", "60")}, 1, "force_delay", "a multiple of the period"},
         {{SETTING("bits", "8")}, 1, "bits", "range"},
-        {{SETTING("bits", "8.5"), NUMBERS("range", 1, 2, row_of_two)}, 2, "bits", "1 to 32"},
-        {{SETTING("bits", "8"), NUMBERS("range", 1, 2, row_of_two), SETTING("step", "1")},
+        {{SETTING("bits", "8.5"), NUMBERS("range", 1, 2, row_of_two_numbers)},
+         2,
+         "bits",
+         "1 to 32"},
+        {{SETTING("bits", "8"), NUMBERS("range", 1, 2, row_of_two_numbers), SETTING("step", "1")},
          3,
          "bits",
          "step"},

@@ -22,7 +22,7 @@ static void move_tied_joint(struct tact_wall_estimate *e, double from, double to
         const double u = from + (to - from) * fmin(1.0, k / 800.0);
         const double depth = fmax(0.0, side * (u - wall)) / (1.0 + stiffness / tie);
         const double q = side * (u - wall) > 0.0 ? wall + side * depth : u;
-        tact_wall_identify(e, q, side * stiffness * depth, tie, period);
+        tact_wall_update_estimate(e, q, side * stiffness * depth, tie, period);
     }
 }
 
@@ -51,13 +51,13 @@ static void estimated_wall_is_that_of_springs_in_series(void **state)
 static void weight_is_not_taken_for_a_remote_wall(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
-    struct tact_wall_rendering felt = {.delayed_force = 0.0};
+    struct tact_wall_rendering wall_rendering = {.delayed_wall_force = 0.0};
     double greatest_stiffness = 0.0, last = 0.0;
     (void)state;
     for (int k = 0; k < 4000; k++) {
         const double q = 5e-5 * fmax(0.0, fmin(2000.0, k) - 500.0), weight = fmin(3.0, 0.01 * k);
-        tact_wall_identify(&e, q, weight, tie, period);
-        last = -tact_wall_render(&felt, &e.wall, q + weight / tie, 1500.0, period);
+        tact_wall_update_estimate(&e, q, weight, tie, period);
+        last = -tact_wall_render(&wall_rendering, &e.wall, q + weight / tie, 1500.0, period);
         greatest_stiffness = fmax(greatest_stiffness, last);
     }
     print_message("%.1f N/m, felt at most %.3f N, at last %.3f N\n", e.wall.stiffness,
@@ -91,11 +91,12 @@ static void force_of_an_estimated_wall_does_not_jump(void **state)
     static const struct tact_wall known[] = {{0.05, 800.0}, {0.03, 800.0}, {0.06, 300.0},
                                              {0.05, 2000},  {0.0, 0.0},    {0.08, -500.0},
                                              {0.05, 5e8}};
-    struct tact_wall_rendering felt = {.delayed_force = 0.0};
+    struct tact_wall_rendering wall_rendering = {.delayed_wall_force = 0.0};
     double before = 0.0;
     (void)state;
     for (int k = 0; k < 35000; k++) {
-        const double push = tact_wall_render(&felt, &known[k / 5000], 0.07, 1500.0, period);
+        const double push =
+            tact_wall_render(&wall_rendering, &known[k / 5000], 0.07, 1500.0, period);
         assert_true(fabs(push - before) <= 45.0 / 0.3 * period || (push == 0.0 && k == 30000));
         before = push;
         if (k % 5000 == 4999) {
@@ -104,21 +105,23 @@ static void force_of_an_estimated_wall_does_not_jump(void **state)
             assert_true(fabs(push - tact_wall_force(&wall, 0.07)) < 1e-5);
         }
     }
-    tact_wall_render(&felt, &known[0], 0.07, 1500.0, period);
+    tact_wall_render(&wall_rendering, &known[0], 0.07, 1500.0, period);
     for (int k = 0; k < 300; k++) { /* the hand moves away, and no force pulls it back */
-        assert_true(tact_wall_render(&felt, &known[0], 0.07 - 1e-4 * k, 1500.0, period) <= 0.0);
+        assert_true(tact_wall_render(&wall_rendering, &known[0], 0.07 - 1e-4 * k, 1500.0, period) <=
+                    0.0);
     }
-    assert_true(fabs(felt.delayed_force) < 1e-9);
+    assert_true(fabs(wall_rendering.delayed_wall_force) < 1e-9);
 }
 
 /* A wall that is known before it is touched is met where it is. */
 static void known_remote_wall_pushes_at_its_position(void **state)
 {
     const struct tact_wall known = {0.05, 800.0};
-    struct tact_wall_rendering felt = {.delayed_force = 0.0};
+    struct tact_wall_rendering wall_rendering = {.delayed_wall_force = 0.0};
     (void)state;
     for (int k = 0; k <= 700; k++) {
-        const double q = 1e-4 * k, push = tact_wall_render(&felt, &known, q, 1500.0, period);
+        const double q = 1e-4 * k,
+                     push = tact_wall_render(&wall_rendering, &known, q, 1500.0, period);
         assert_true(fabs(push + 800.0 * fmax(0.0, q - 0.05)) < 1e-9);
     }
 }

@@ -13,7 +13,7 @@
 #include "contact/world/constraint.h"
 #include "contact/world/world.h"
 
-#define SPEED 100.0
+#define SPEED_LIMIT 100.0
 
 /* Two balls on a plane, one of them on a slider, and a finger of a hinge and a slide. */
 static struct tact_world *make_world(struct tact_moments_scratch **scratch)
@@ -86,7 +86,7 @@ static void expect_world_fault(struct tact_world *world, enum tact_world_part pa
                                int link, const char *what)
 {
     struct tact_world_fault fault = {.what = "nothing"};
-    int rc = tact_world_check(world, SPEED, &fault);
+    int rc = tact_world_check(world, SPEED_LIMIT, &fault);
     if (rc != -EDOM || fault.part != part || fault.index != index || fault.link != link ||
         !strstr(fault.what, what)) {
         fail_msg("%d: part %d, %d, %d: %s; expected part %d, %d, %d: %s", rc, fault.part,
@@ -104,7 +104,7 @@ static void every_number_of_a_world_is_checked_for_nan(void **state)
     struct tact_world_fault fault;
     run_world_tick(world, scratch, -1, 0, 0.0);
     run_world_tick(world, scratch, -1, 0, 0.0);
-    assert_int_equal(tact_world_check(world, SPEED, &fault), 0);
+    assert_int_equal(tact_world_check(world, SPEED_LIMIT, &fault), 0);
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(world, 0));
     for (size_t k = 0; k < 3; k++) {
         const struct {
@@ -133,7 +133,7 @@ static void every_number_of_a_world_is_checked_for_nan(void **state)
                 numbers[n].at[i] = was;
             }
         }
-        assert_int_equal(tact_world_check(world, SPEED, &fault), 0);
+        assert_int_equal(tact_world_check(world, SPEED_LIMIT, &fault), 0);
     }
     tact_world_destroy(world);
     tact_moments_scratch_destroy(scratch);
@@ -153,15 +153,15 @@ static void body_speeds_over_the_limit_are_detected(void **state)
         enum tact_world_part part;
         int index, link;
         const char *what;
-    } limits[] = {{&twist[2], SPEED, TACT_WORLD_BODY, 1, 0, "speed exceeds max_speed"},
+    } limits[] = {{&twist[2], SPEED_LIMIT, TACT_WORLD_BODY, 1, 0, "speed exceeds max_speed"},
                   {&twist[4], 1e5, TACT_WORLD_BODY, 1, 0, "angular speed exceeds"},
                   {&hand.v[0], 1e5, TACT_WORLD_JOINT, 0, 0, "angular speed exceeds"},
-                  {&hand.v[1], SPEED, TACT_WORLD_JOINT, 0, 1, "speed exceeds max_speed"}};
+                  {&hand.v[1], SPEED_LIMIT, TACT_WORLD_JOINT, 0, 1, "speed exceeds max_speed"}};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const double was = *limits[i].at;
         for (int sign = -1; sign <= 1; sign += 2) {
             *limits[i].at = sign * 0.999 * limits[i].most;
-            assert_int_equal(tact_world_check(world, SPEED, &fault), 0);
+            assert_int_equal(tact_world_check(world, SPEED_LIMIT, &fault), 0);
             *limits[i].at = sign * 1.001 * limits[i].most;
             expect_world_fault(world, limits[i].part, limits[i].index, limits[i].link,
                                limits[i].what);

@@ -45,12 +45,12 @@ static void world_step_has_the_bits_of_its_separate_parts(void **state)
 static void world_step_with_an_unmeasured_pair_changes_nothing(void **state)
 {
     (void)state;
-    static const double feet[] = {0, 0, 0, 0.1, 0.1, 0.1, 0.2, 0, 0, 0.1, 0.1, 0.1};
+    static const double feet_boxes[] = {0, 0, 0, 0.1, 0.1, 0.1, 0.2, 0, 0, 0.1, 0.1, 0.1};
     struct world_scene s;
     struct tact_solve_stats stats = {.contacts = 77};
     struct tact_contact_law law = make_rigid_law(0.4);
     open_empty_scene(&s, NULL);
-    struct tact_shape shape = make_shape_of_boxes(&s, feet, 2);
+    struct tact_shape shape = make_shape_of_boxes(&s, feet_boxes, 2);
     add_scene_solid(&s, &shape, 1.0, (double[3]){0, 0, 0}, 0.0);
     add_scene_solid(&s, &shape, 1.0, (double[3]){0.03, 0.02, 0.0999}, 0.4);
     set_scene_contact_law(&s, 1, 1, &law);

@@ -72,7 +72,7 @@ static void make_gauge_sensor(int gauges, double sensitivity[8][6], struct tact_
     memset(map, 0, sizeof *map);
     map->gauges = gauges;
     for (int i = 0; i < gauges; i++) {
-        map->bias[i] = 0.5 * random_signed_unit();
+        map->gauge_bias[i] = 0.5 * random_signed_unit();
         for (int k = 0; k < 6; k++) {
             sensitivity[i][k] = (0.3 * random_signed_unit() + (i % 6 == k ? 1.2 : 0.0)) / full[k];
         }
@@ -100,7 +100,7 @@ static void apply_wrench_to_gauges(const struct tact_wrench_map *map, double sen
                                    const double wrench[6], double volts[8])
 {
     for (int i = 0; i < map->gauges; i++) {
-        volts[i] = map->bias[i];
+        volts[i] = map->gauge_bias[i];
         for (int k = 0; k < 6; k++) {
             volts[i] += sensitivity[i][k] * wrench[k];
         }
@@ -159,7 +159,8 @@ static void wrench_errors_by_quantisation_are_bounded(void **unused)
             random_wrench(wrench);
             apply_wrench_to_gauges(&map, sensitivity, wrench, volts);
             for (int i = 0; i < 6; i++) {
-                volts[i] = tact_comedi_value(&gauge, (lsampl_t)lrint((volts[i] + 10.0) / lsb), 0);
+                volts[i] =
+                    tact_comedi_scaled_value(&gauge, (lsampl_t)lrint((volts[i] + 10.0) / lsb), 0);
             }
             tact_wrench_from_gauges(&map, volts, found);
             for (int k = 0; k < 6; k++) {
@@ -444,7 +445,7 @@ static int read_settings(const struct tact_device_setting *settings, int count,
 static void settings_of_two_wrench_sensors_are_read(void **unused)
 {
     (void)unused;
-    const double bias[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+    const double gauge_bias[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
     const double position[] = {0, 0, 0.5};
     const double limits[] = {10, 10, 20, 1, 1, 1};
     const struct tact_device_setting settings[] = {
@@ -453,7 +454,7 @@ static void settings_of_two_wrench_sensors_are_read(void **unused)
         SETTING("wrenches[0].channels", "g5 g4 g3 g2 g1 g0"),
         NUMBERS("wrenches[0].matrix", 6, 6, unit_matrix),
         SETTING("wrenches[0].units", "lbf N-mm"),
-        NUMBERS("wrenches[0].bias", 1, 6, bias),
+        NUMBERS("wrenches[0].bias", 1, 6, gauge_bias),
         NUMBERS("wrenches[0].limits", 6, 1, limits),
         SETTING("wrenches[1].name", "tip"),
         SETTING("wrenches[1].channels", "g0 g1 g2 g3 g4 extra"),
@@ -468,7 +469,7 @@ static void settings_of_two_wrench_sensors_are_read(void **unused)
     assert_string_equal(w[0].frame, "wrist");
     assert_int_equal(w[0].gauge[0], 5);
     assert_true(fabs(w[0].map.matrix[2][2] - 4.4482216152605) < 1e-15);
-    assert_true(w[0].map.matrix[4][4] == 1e-3 && w[0].map.bias[5] == 0.6);
+    assert_true(w[0].map.matrix[4][4] == 1e-3 && w[0].map.gauge_bias[5] == 0.6);
     assert_true(w[0].limit[2] == 20 && w[1].limit[2] == (double)INFINITY);
     assert_string_equal(w[1].frame, "palm");
     assert_int_equal(w[1].gauge[5], 7);

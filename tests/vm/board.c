@@ -69,9 +69,9 @@ int open_channels_of_process(int pid, const char *node)
         return dup(fd);
     }
     int process = (int)syscall(SYS_pidfd_open, pid, 0);
-    int copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+    int copied_fd = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
     close(process);
-    return copy;
+    return copied_fd;
 }
 
 int find_guard_process(void)

@@ -102,7 +102,8 @@ static void *unplug_and_replug_board(void *unused)
     return unused;
 }
 
-static void run_session(const char *const where[CARDS], int uses_real_board, const char *log)
+static void run_session(const char *const card_source_yaml[CARDS], int is_board_real,
+                        const char *log)
 {
     static const struct tact_device_type simulated_plant_type = {
         TACT_ABI(struct tact_device_type), "plant", "turns gauges", open_plant_device, NULL};
@@ -114,25 +115,26 @@ static void run_session(const char *const where[CARDS], int uses_real_board, con
     struct tact_session *session = NULL;
     char text[sizeof scene_text + 256];
     pthread_t thread;
-    snprintf(text, sizeof text, scene_text, where[0], where[1], where[2]);
+    snprintf(text, sizeof text, scene_text, card_source_yaml[0], card_source_yaml[1],
+             card_source_yaml[2]);
     options.types = types;
     options.type_count = 2;
     options.ticks = TICKS;
     options.record = log;
     options.replace = 1;
-    options.record_devices = uses_real_board ? RECORDING_FOLDER : NULL;
-    options.clock = uses_real_board ? TACT_LOOP_REAL : TACT_LOOP_FREE;
+    options.record_devices = is_board_real ? RECORDING_FOLDER : NULL;
+    options.clock = is_board_real ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     open_session_of_scene_text(text, &options, &scene, &session);
     board_output_fd =
-        uses_real_board
+        is_board_real
             ? open_channels_of_process(find_guard_process_of("/dev/comedi0"), "/dev/comedi0")
             : -1;
     atomic_store(&ticks, 0);
-    assert_true(!uses_real_board ||
+    assert_true(!is_board_real ||
                 (board_output_fd >= 0 &&
                  pthread_create(&thread, NULL, unplug_and_replug_board, NULL) == 0));
     assert_int_equal(tact_session_run(session, &report), 0);
-    if (uses_real_board) {
+    if (is_board_real) {
         pthread_join(thread, NULL);
         close(board_output_fd);
     }

@@ -31,7 +31,7 @@ enum {
 }; /* pause between two reports of input events: 2500 reports a second from each device */
 
 static atomic_int ticks; /* number of ticks of the session so far; negative: it has ended */
-static int live;
+static int is_live_run;
 static atomic_int losses; /* number of reported losses of events */
 
 /* The device's read: delays the session's loop once, beyond the kernel's event buffer. */
@@ -39,7 +39,7 @@ static void read_with_delay(void *self, uint64_t tick, double t, int64_t now,
                             struct tact_device_input *in)
 {
     (void)self, (void)t;
-    if (live && tick == LATE) {
+    if (is_live_run && tick == LATE) {
         tact_clock_sleep_until(now + LATE_MS * MS);
     }
     in->state = TACT_DEVICE_OK;
@@ -72,7 +72,7 @@ static const char scene_text[] =
     "inputs:\n"
     "  - {from: pad.abs_x, to: hand.finger}\n";
 
-static void send_report(int pad, int puck, int n)
+static void send_device_report(int pad, int puck, int n)
 {
     if (pad >= 0) {
         send_pad_event(pad, EV_ABS, ABS_X, n * 7 % 1999 - 999);
@@ -95,7 +95,7 @@ static void *move_and_unplug_devices(void *unused)
     atomic_store(&ticks, 0);
     for (int tick = 0; tick >= 0; tick = atomic_load(&ticks)) {
         if (tick >= BEGUN) {
-            send_report(pad, puck, n++);
+            send_device_report(pad, puck, n++);
         }
         if (tick >= PULLED && tick < PLUGGED && pad >= 0) {
             unplug_pad(pad);
@@ -137,8 +137,8 @@ static void run_session(const char *pad, const char *puck, const char *log)
     options.messages = (struct tact_messages){keep_message, NULL};
     options.record = log;
     options.replace = 1;
-    options.record_devices = live ? RECORDING_FOLDER : NULL;
-    options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
+    options.record_devices = is_live_run ? RECORDING_FOLDER : NULL;
+    options.clock = is_live_run ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     run_session_of_scene_text(text, &options, &result);
 }
 
@@ -148,7 +148,7 @@ void event_recordings_are_played_to_the_bit(void **state)
     pthread_t thread;
     (void)state;
     assert_int_equal(system("mkdir -p " RECORDING_FOLDER), 0);
-    live = 1;
+    is_live_run = 1;
     atomic_store(&ticks, -1);
     assert_int_equal(pthread_create(&thread, NULL, move_and_unplug_devices, NULL), 0);
     while (atomic_load(&ticks) < 0) {
@@ -157,7 +157,7 @@ void event_recordings_are_played_to_the_bit(void **state)
     run_session("match: " PAD_NAME, "match: " PUCK_NAME, RECORDING_FOLDER "/live.mcap");
     atomic_store(&ticks, -1);
     pthread_join(thread, NULL);
-    live = 0;
+    is_live_run = 0;
     assert_true(atomic_load(&losses) > 0);
     run_session("recording: " RECORDING_FOLDER "/pad.evemu",
                 "recording: " RECORDING_FOLDER "/puck.evemu", RECORDING_FOLDER "/again.mcap");

@@ -17,7 +17,7 @@ struct log_cursor {
     long offset;
 };
 
-static struct log_cursor open_cursor(const char *path, const char *field)
+static struct log_cursor open_log_cursor(const char *path, const char *field)
 {
     struct log_cursor log_cursor = {.log = NULL};
     assert_int_equal(tact_log_open(path, &log_cursor.log, NULL), 0);
@@ -27,14 +27,14 @@ static struct log_cursor open_cursor(const char *path, const char *field)
     return log_cursor;
 }
 
-static void close_cursor(struct log_cursor *log_cursor)
+static void close_log_cursor(struct log_cursor *log_cursor)
 {
     free(log_cursor->record);
     tact_log_close(log_cursor->log);
 }
 
 /* Values of a device in the present record: state, age of the stamp, channels. */
-static double *read_values(struct log_cursor *log_cursor, uint64_t first_stamped_tick)
+static double *read_compared_values(struct log_cursor *log_cursor, uint64_t first_stamped_tick)
 {
     double *v = log_cursor->record->values + log_cursor->offset;
     v[1] = log_cursor->record->tick < first_stamped_tick
@@ -43,11 +43,12 @@ static double *read_values(struct log_cursor *log_cursor, uint64_t first_stamped
     return v;
 }
 
-int compare_replayed_device(const char *live, const char *again, const char *field,
-                            uint64_t first_stamped_tick, int tick_counts_by_state[4])
+int compare_replayed_device(const char *live_log_path, const char *replayed_log_path,
+                            const char *field, uint64_t first_stamped_tick,
+                            int tick_counts_by_state[4])
 {
-    struct log_cursor a = open_cursor(live, field);
-    struct log_cursor b = open_cursor(again, field);
+    struct log_cursor a = open_log_cursor(live_log_path, field);
+    struct log_cursor b = open_log_cursor(replayed_log_path, field);
     int ticks = 0;
     memset(tick_counts_by_state, 0, 4 * sizeof *tick_counts_by_state);
     assert_int_equal(a.size, b.size);
@@ -55,18 +56,19 @@ int compare_replayed_device(const char *live, const char *again, const char *fie
         do { /* the recorded session may have skipped ticks of a late loop */
             assert_int_equal(tact_log_next(b.log, b.record), 1);
         } while (b.record->tick < a.record->tick);
-        const double *reported = read_values(&a, first_stamped_tick),
-                     *played = read_values(&b, first_stamped_tick);
+        const double *reported_values = read_compared_values(&a, first_stamped_tick),
+                     *played_values = read_compared_values(&b, first_stamped_tick);
         for (uint32_t i = 0; i < a.size; i++) {
-            if (memcmp(&reported[i], &played[i], sizeof *reported) != 0) {
+            if (memcmp(&reported_values[i], &played_values[i], sizeof *reported_values) != 0) {
                 fail_msg("%s in tick %llu: %.17g was reported, %.17g is played (value %u)", field,
-                         (unsigned long long)a.record->tick, reported[i], played[i], i);
+                         (unsigned long long)a.record->tick, reported_values[i], played_values[i],
+                         i);
             }
         }
-        tick_counts_by_state[(int)reported[0]]++;
+        tick_counts_by_state[(int)reported_values[0]]++;
         ticks++;
     }
-    close_cursor(&a);
-    close_cursor(&b);
+    close_log_cursor(&a);
+    close_log_cursor(&b);
     return ticks;
 }

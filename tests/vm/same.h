@@ -9,7 +9,8 @@
  * difference. tick_counts_by_state: gets the number of ticks in each state. Returns the number of
  * compared ticks.
  */
-int compare_replayed_device(const char *live, const char *again, const char *field,
-                            uint64_t first_stamped_tick, int tick_counts_by_state[4]);
+int compare_replayed_device(const char *live_log_path, const char *replayed_log_path,
+                            const char *field, uint64_t first_stamped_tick,
+                            int tick_counts_by_state[4]);
 
 #endif

@@ -186,7 +186,7 @@ static void check_logged_wrenches(void)
 
 void gauge_wrench_passes_through_a_session(void **state)
 {
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     struct tact_replay_report report;
     static struct device_config reported;
     (void)state;
@@ -200,7 +200,7 @@ void gauge_wrench_passes_through_a_session(void **state)
                            "input g3 is saturated; it is a strain gauge of the force-torque "
                            "sensor wrist, whose last wrench is used"));
     assert_non_null(strstr(reported.messages, "fz of wrist is over its limit of 40 N"));
-    assert_int_equal(tact_replay_run(LOG, silent, &report, NULL), 0);
+    assert_int_equal(tact_replay_run(LOG, no_messages, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS);
     assert_int_equal(report.differing, 0);
     unlink(LOG);
@@ -209,7 +209,7 @@ void gauge_wrench_passes_through_a_session(void **state)
 void tare_measures_the_zero_of_a_wrench_sensor(void **state)
 {
     const double before[6] = {3, -4, 5, 0.1, 0.2, -0.3};
-    const double after[6] = {8, 1, 7, -0.1, 0.4, -0.2};
+    const double wrench_after_loading[6] = {8, 1, 7, -0.1, 0.4, -0.2};
     const struct tact_device_setting settings[] = {
         SETTING("board", BOARD_NODE),
         SETTING("inputs", "g0=ai0 g1=ai1 g2=ai2 g3=ai3 g4=ai4 g5=ai5"),
@@ -229,14 +229,14 @@ void tare_measures_the_zero_of_a_wrench_sensor(void **state)
     drive_gauges_with_wrench(before, -1);
     assert_int_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
     assert_true(device.info.input[0].raw && !device.info.wrench[0].untared);
-    drive_gauges_with_wrench(after, -1);
+    drive_gauges_with_wrench(wrench_after_loading, -1);
     device.ops->read(device.self, 0, 0.0, 0, &in);
     for (int k = 0; k < 6; k++) {
         double bound = 0.0;
         for (int i = 0; i < GAUGES; i++) {
             bound += lsb * fabs(matrix[k][i]);
         }
-        assert_true(fabs(in.channel[GAUGES + k] - (after[k] - before[k])) <= bound);
+        assert_true(fabs(in.channel[GAUGES + k] - (wrench_after_loading[k] - before[k])) <= bound);
     }
     device.ops->close(device.self);
     comedi_close(plant);

@@ -37,11 +37,11 @@ static void fail_unless_success(int rc, const char *what)
 
 /* Updates the stick's present force level after the driver received an event: upload, play, stop,
  * gain or erase. */
-static void record_driver_event(enum stick_kind kind, int id, int value,
+static void record_driver_event(enum stick_event_kind kind, int id, int value,
                                 const struct ff_effect *effect)
 {
     static int level[STICK_EFFECTS];
-    static int playing[STICK_EFFECTS];
+    static int is_effect_playing[STICK_EFFECTS];
     static int gain = 0xffff;
     int push = 0;
     if (kind == STICK_GAIN) {
@@ -49,15 +49,15 @@ static void record_driver_event(enum stick_kind kind, int id, int value,
     } else if (kind == STICK_UPLOAD) {
         level[id] = effect->type == FF_CONSTANT ? effect->u.constant.level : 0;
     } else {
-        playing[id] = kind == STICK_PLAY;
+        is_effect_playing[id] = kind == STICK_PLAY;
     }
     for (int i = 0; i < STICK_EFFECTS; i++) {
-        push += playing[i] && gain ? level[i] : 0;
+        push += is_effect_playing[i] && gain ? level[i] : 0;
     }
     atomic_store(&stick.push, push);
 }
 
-static void store_driver_event(enum stick_kind kind, int id, int value,
+static void store_driver_event(enum stick_event_kind kind, int id, int value,
                                const struct ff_effect *effect)
 {
     record_driver_event(kind, id, value, effect);
@@ -102,9 +102,10 @@ static void *run_stick_driver(void *unused)
 {
     (void)unused;
     while (!atomic_load(&stick.quit)) {
-        struct pollfd ready = {.fd = stick.fd, .events = POLLIN};
+        struct pollfd stick_pollfd = {.fd = stick.fd, .events = POLLIN};
         struct input_event event;
-        if (poll(&ready, 1, 100) < 1 || read(stick.fd, &event, sizeof event) != sizeof event) {
+        if (poll(&stick_pollfd, 1, 100) < 1 ||
+            read(stick.fd, &event, sizeof event) != sizeof event) {
             continue;
         }
         if (event.type == EV_UINPUT && event.code == UI_FF_UPLOAD) {
@@ -161,7 +162,7 @@ const char *stick_device_path(void)
 
 void plug_in_stick(const int *effects)
 {
-    const struct sched_param above = {
+    const struct sched_param driver_priority = {
         .sched_priority = 92}; /* thread priority: the simulated driver must not be delayed */
     pthread_attr_t attr;
     static int loaded;
@@ -174,7 +175,7 @@ void plug_in_stick(const int *effects)
     pthread_attr_init(&attr);
     pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
     pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
-    pthread_attr_setschedparam(&attr, &above);
+    pthread_attr_setschedparam(&attr, &driver_priority);
     fail_unless_success(-pthread_create(&stick.driver, &attr, run_stick_driver, NULL), "driver");
     pthread_attr_destroy(&attr);
 }

@@ -12,11 +12,11 @@
 #define STICK_EVENTS 32768
 #define STICK_EFFECTS 16
 
-enum stick_kind { STICK_UPLOAD, STICK_PLAY, STICK_STOP, STICK_GAIN, STICK_ERASE };
+enum stick_event_kind { STICK_UPLOAD, STICK_PLAY, STICK_STOP, STICK_GAIN, STICK_ERASE };
 
 struct stick_event {
     int64_t ns; /* CLOCK_MONOTONIC */
-    enum stick_kind kind;
+    enum stick_event_kind kind;
     int id;    /* of the effect */
     int value; /* gain */
     struct ff_effect effect;

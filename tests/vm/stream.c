@@ -54,7 +54,7 @@ void board_stream_is_read_beside_the_loop(void **state)
 {
     double low = 9.0;
     double high = -9.0;
-    double oldest = 0.0;
+    double oldest_scan_age_seconds = 0.0;
     int64_t reading_time_ns = 0;
     int64_t stamp = 0;
     (void)state;
@@ -79,13 +79,13 @@ void board_stream_is_read_beside_the_loop(void **state)
         check_scan_consistency();
         low = fmin(low, in.channel[SAW]);
         high = fmax(high, in.channel[SAW]);
-        oldest = fmax(oldest, in.channel[AGE]);
+        oldest_scan_age_seconds = fmax(oldest_scan_age_seconds, in.channel[AGE]);
         assert_true(in.channel[LOST] == 0.0);
     }
     print_message("stream of 3 channels: %.1f us a tick, scans at most %.1f ms old\n",
-                  (double)reading_time_ns / TICKS / 1e3, 1e3 * oldest);
+                  (double)reading_time_ns / TICKS / 1e3, 1e3 * oldest_scan_age_seconds);
     assert_true(low < -0.7 * amplitude && high > 0.7 * amplitude);
-    assert_true(oldest < 0.03); /* comedi_test's timer has a resolution of 4 ms */
+    assert_true(oldest_scan_age_seconds < 0.03); /* comedi_test's timer has a resolution of 4 ms */
     assert_true(reading_time_ns < TICKS * INT64_C(5000));
     struct tact_device second;
     assert_int_equal(open_stream_device("2000", &second), -EBUSY);

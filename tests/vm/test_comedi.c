@@ -73,7 +73,7 @@ static void run_device_ticks(int n, const double *out)
 
 static const double zeros[TACT_DEVICE_CHANNELS];
 
-static void write_output(const char *node, unsigned int channel, lsampl_t raw)
+static void write_board_output(const char *node, unsigned int channel, lsampl_t raw)
 {
     comedi_t *dev = comedi_open(node);
     assert_non_null(dev);
@@ -91,8 +91,8 @@ static void board_values_are_written_and_read(void **unused)
         NUMBERS("output_map", 2, 2, output_to_volts_matrix),
         NUMBERS("input_map", 2, 3, volts_to_input_matrix), SETTING("input_units", "rad N")};
     const double out[] = {1.25, -4.0};
-    write_output(BOARD_NODE, 0, 12345);
-    write_output(BOARD_NODE, 3, 54321);
+    write_board_output(BOARD_NODE, 0, 12345);
+    write_board_output(BOARD_NODE, 3, 54321);
     assert_int_equal(open_board_device(settings, 5), 0);
     assert_string_equal(device.info.input[1].unit, "N");
     /* outputs are zeroed on opening, before the first tick */
@@ -105,9 +105,9 @@ static void board_values_are_written_and_read(void **unused)
     double volts = 1.0 + 0.5 * -4.0;
     double load = -2.0 + 2.0 * volts + 0.25 * volts * volts;
     assert_true(fabs(in.channel[1] - load) <= 2.5 * lsb);
-    const double beyond[] = {
+    const double volts_beyond_range[] = {
         1e9, NAN}; /* a value beyond the range is clamped to it, NaN is treated as 0 */
-    run_device_tick(beyond);
+    run_device_tick(volts_beyond_range);
     assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_MAX);
     assert_int_equal(read_board_output(BOARD_NODE, 3), lrint((1.0 + 10.0) / lsb));
     device.ops->close(device.self);
@@ -123,16 +123,16 @@ static void board_tick_makes_two_system_calls(void **unused)
     assert_int_equal(open_board_device(settings, 2), 0);
     run_device_ticks(20, zeros);
     int before = ioctl_call_count;
-    int64_t began = tact_clock_now();
+    int64_t ticks_start_ns = tact_clock_now();
     for (int i = 0; i < 1000; i++) {
         device.ops->read(device.self, tick, 0.0, 0, &in);
         device.ops->write(device.self, zeros, 0);
         tick++;
     }
-    int64_t took = tact_clock_now() - began;
+    int64_t ticks_duration_ns = tact_clock_now() - ticks_start_ns;
     assert_int_equal(ioctl_call_count - before, 2000);
-    print_message("8 channels: %.1f us a tick\n", (double)took / 1e6);
-    assert_true(took < 1000 * 15000);
+    print_message("8 channels: %.1f us a tick\n", (double)ticks_duration_ns / 1e6);
+    assert_true(ticks_duration_ns < 1000 * 15000);
     device.ops->close(device.self);
 }
 
@@ -151,7 +151,7 @@ static void board_outputs_are_locked(void **unused)
     assert_non_null(strstr(config.err.text, "another process has locked the outputs"));
     assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
     first.ops->close(first.self);
-    write_output(BOARD_NODE, 0, BOARD_RAW_ZERO); /* unlocked */
+    write_board_output(BOARD_NODE, 0, BOARD_RAW_ZERO); /* unlocked */
 }
 
 /* Sets the output that is wired to an input to `raw` for n ticks, while the device writes `out`. */

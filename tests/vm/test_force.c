@@ -31,10 +31,10 @@ enum {
 #define REPLUG_ROUNDS campaign_trial_count(8, 100)
 #define UPLOAD_REPLUG_ROUNDS campaign_trial_count(3, 20)
 enum {
-    FORCE_X,
-    SPRING,
-    DAMPER,
-    STRONG_RUMBLE,
+    FORCE_X_OUTPUT,
+    SPRING_OUTPUT,
+    DAMPER_OUTPUT,
+    STRONG_RUMBLE_OUTPUT,
     OUTPUTS
 };                /* output channels, in the order of the scene's `forces` */
 enum { AGE = 3 }; /* input channel of the force's age, after abs_x, abs_y, btn_trigger */
@@ -47,7 +47,7 @@ static struct tact_device_ops wrapped_device_ops;
 static struct {
     uint64_t tick;
     int state[MOST_TICKS];
-    int64_t read_ns[MOST_TICKS];
+    int64_t read_times_ns[MOST_TICKS];
     int64_t sent_ns[MOST_TICKS];
     float age[MOST_TICKS];
     double out[MOST_TICKS][OUTPUTS];
@@ -61,7 +61,7 @@ static void read_stick_and_log(void *self, uint64_t tick, double t, int64_t now,
     inner.ops->read(self, tick, t, now, in);
     observed.tick = tick;
     observed.state[tick] = in->state;
-    observed.read_ns[tick] = now;
+    observed.read_times_ns[tick] = now;
     observed.age[tick] = (float)in->channel[AGE];
 }
 
@@ -186,7 +186,7 @@ static void close_session(void)
  * that age, or a negative number before the first force. */
 static double check_age_of_played_force(int tick)
 {
-    int64_t now = observed.read_ns[tick];
+    int64_t now = observed.read_times_ns[tick];
     double age = (double)observed.age[tick];
     int then = tick;
     if (age == 0.0) {
@@ -198,33 +198,35 @@ static double check_age_of_played_force(int tick)
     const double *out = observed.out[then];
     const struct ff_effect *push = stick_effect_playing_at(FF_CONSTANT, now);
     const struct ff_effect *spring = stick_effect_playing_at(FF_SPRING, now);
-    const struct ff_effect *damper = stick_effect_playing_at(FF_DAMPER, now);
+    const struct ff_effect *damper_effect = stick_effect_playing_at(FF_DAMPER, now);
     const struct ff_effect *playing_rumble_effect = stick_effect_playing_at(FF_RUMBLE, now);
     /* The played force may be newer than the reported age says, as effects are uploaded one after
      * the other. */
-    int matching_ticks = 0;
-    for (; then < tick && !matching_ticks; then++) {
+    int is_force_matched = 0;
+    for (; then < tick && !is_force_matched; then++) {
         out = observed.out[then];
-        matching_ticks = (push ? push->u.constant.level : 0) == -lrint(out[FORCE_X] * 0x7fff);
+        is_force_matched =
+            (push ? push->u.constant.level : 0) == -lrint(out[FORCE_X_OUTPUT] * 0x7fff);
     }
-    assert_true(matching_ticks);
-    assert_int_equal(push != NULL, out[FORCE_X] != 0.0);
+    assert_true(is_force_matched);
+    assert_int_equal(push != NULL, out[FORCE_X_OUTPUT] != 0.0);
     assert_true(!push || push->direction == 0x4000);
     /* Where a press begins the push plays alone until the other effects are uploaded. */
     if (push && stick_effect_playing_at(FF_CONSTANT, now - UPLOADS_NS)) {
         assert_non_null(spring);
-        assert_non_null(damper);
+        assert_non_null(damper_effect);
         assert_non_null(playing_rumble_effect);
         assert_int_equal(stick_gain_at(now), lrint(0.8 * 65535));
-        assert_true(fabs(spring->u.condition[0].right_coeff / 32767.0 - out[SPRING]) < 0.05);
-        assert_true(fabs(damper->u.condition[1].left_coeff / 32767.0 - out[DAMPER]) < 0.05);
+        assert_true(fabs(spring->u.condition[0].right_coeff / 32767.0 - out[SPRING_OUTPUT]) < 0.05);
+        assert_true(fabs(damper_effect->u.condition[1].left_coeff / 32767.0 - out[DAMPER_OUTPUT]) <
+                    0.05);
         assert_true(fabs(playing_rumble_effect->u.rumble.strong_magnitude / 65535.0 -
-                         fabs(out[STRONG_RUMBLE])) < 0.05);
+                         fabs(out[STRONG_RUMBLE_OUTPUT])) < 0.05);
     }
     return age;
 }
 
-static void check_forces_were_played(const char *what, double oldest)
+static void check_forces_were_played(const char *what, double max_played_force_age)
 {
     double worst = 0.0, sum = 0.0, most = 0.0;
     int count = 0, touching = 0;
@@ -234,8 +236,8 @@ static void check_forces_were_played(const char *what, double oldest)
         worst = fmax(worst, age);
         sum += age;
         count++;
-        most = fmax(most, fabs(observed.out[tick][FORCE_X]));
-        touching += observed.out[tick][FORCE_X] != 0.0;
+        most = fmax(most, fabs(observed.out[tick][FORCE_X_OUTPUT]));
+        touching += observed.out[tick][FORCE_X_OUTPUT] != 0.0;
     }
     print_message(
         "%s: push to %.2f, touching in %d of %d, its age mean %.1f, most %.1f ms; %d "
@@ -244,7 +246,7 @@ static void check_forces_were_played(const char *what, double oldest)
         (double)report.loop.wake_latency.max / 1e3,
         (double)tact_histogram_quantile(&report.loop.compute, 0.5) / 1e3,
         (double)report.loop.compute.max / 1e3, (int)report.loop.missed);
-    assert_true(worst < oldest);
+    assert_true(worst < max_played_force_age);
     assert_true(most > 0.2);
     assert_in_range(touching, count / 5, count - 1);
 }
@@ -385,22 +387,24 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
         usleep(300000);
         uint64_t before = atomic_load(&observed.ticks);
         assert_true(before > 200);
-        double full = observed.out[before - 1][FORCE_X];
+        double full = observed.out[before - 1][FORCE_X_OUTPUT];
         assert_true(full > 0.2);
         assert_true(fabs(stick_force_at(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
         descriptor_count_of_test =
             round == 1 ? count_open_descriptors(getpid()) : descriptor_count_of_test;
         guard_descriptor_count =
             round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
-        int64_t began = tact_clock_now();
+        int64_t unplug_start_ns = tact_clock_now();
         unplug_stick();
-        int64_t ended = stick_removal_time_ns(); /* the stick was removed between these times */
+        int64_t removal_end_ns =
+            stick_removal_time_ns(); /* the stick was removed between these times */
         uint64_t lost = wait_for_device_state(before, TACT_DEVICE_LOST);
-        assert_true(observed.read_ns[lost] > began && observed.read_ns[lost] < ended + 2000000);
+        assert_true(observed.read_times_ns[lost] > unplug_start_ns &&
+                    observed.read_times_ns[lost] < removal_end_ns + 2000000);
         usleep(20000);
         for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
-            assert_true(observed.out[tick][FORCE_X] == 0.0 &&
-                        observed.out[tick][STRONG_RUMBLE] == 0.0);
+            assert_true(observed.out[tick][FORCE_X_OUTPUT] == 0.0 &&
+                        observed.out[tick][STRONG_RUMBLE_OUTPUT] == 0.0);
         }
         plug_in_stick(all_effects);
         uint64_t back = wait_for_device_state(lost, TACT_DEVICE_OK);
@@ -408,11 +412,11 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
         usleep(100000);
         for (uint64_t tick = back; tick < back + 90; tick++) {
             double share = (double)(tick - back + 1) / 200.0;
-            assert_true(fabs(observed.out[tick][FORCE_X] - share * full) < 0.01 * full);
+            assert_true(fabs(observed.out[tick][FORCE_X_OUTPUT] - share * full) < 0.01 * full);
         }
         for (int i = 0; i < stick_event_count(); i++) {
             const struct stick_event *e = get_stick_event(i);
-            double share = (double)(e->ns - observed.read_ns[back]) / 2e8;
+            double share = (double)(e->ns - observed.read_times_ns[back]) / 2e8;
             if (e->kind == STICK_UPLOAD && e->effect.type == FF_CONSTANT) {
                 assert_true(-e->effect.u.constant.level <= lrint((share + 0.01) * full * 32767));
             }
@@ -454,15 +458,15 @@ static void stick_unplugged_during_an_upload_is_lost(void **unused)
         uint64_t before = atomic_load(&observed.ticks);
         guard_descriptor_count =
             round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
-        int64_t began = tact_clock_now();
+        int64_t unplug_start_ns = tact_clock_now();
         unplug_stick();
         int64_t stick_removal_ns = stick_removal_time_ns();
         uint64_t lost = wait_for_device_state(before, TACT_DEVICE_LOST);
-        assert_true(observed.read_ns[lost] > began &&
-                    observed.read_ns[lost] < stick_removal_ns + 2000000);
+        assert_true(observed.read_times_ns[lost] > unplug_start_ns &&
+                    observed.read_times_ns[lost] < stick_removal_ns + 2000000);
         for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
-            assert_true(observed.out[tick][FORCE_X] == 0.0 &&
-                        observed.out[tick][STRONG_RUMBLE] == 0.0);
+            assert_true(observed.out[tick][FORCE_X_OUTPUT] == 0.0 &&
+                        observed.out[tick][STRONG_RUMBLE_OUTPUT] == 0.0);
         }
         plug_in_stick(all_effects);
         wait_for_device_state(lost, TACT_DEVICE_OK);
@@ -470,7 +474,7 @@ static void stick_unplugged_during_an_upload_is_lost(void **unused)
     set_stick_upload_delay(0);
     atomic_store(&observed.steady, 1);
     usleep(1000000);
-    double full = observed.out[atomic_load(&observed.ticks) - 1][FORCE_X];
+    double full = observed.out[atomic_load(&observed.ticks) - 1][FORCE_X_OUTPUT];
     assert_true(full > 0.2 && fabs(stick_force_at(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
     assert_int_equal(count_open_descriptors(find_guard_process()), guard_descriptor_count);
     tact_stop_request(&stop);

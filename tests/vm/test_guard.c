@@ -27,7 +27,7 @@
 #include "unit/support/device_config.h"
 
 #define BOARD_NODE "/dev/comedi0"
-#define PORT_NODE "/dev/comedi2"
+#define DIGITAL_PORT_NODE "/dev/comedi2"
 #define CGROUP_FOLDER "/run/cgroup"
 enum { PORT = 0x378 };
 enum { BOARD, ENABLE, STICK, DEVICES };
@@ -55,8 +55,9 @@ static uint32_t seed = 1;
  */
 static void set_fifo_priority_of_process(int priority)
 {
-    const struct sched_param param = {.sched_priority = priority};
-    assert_int_equal(sched_setscheduler(0, priority ? SCHED_FIFO : SCHED_OTHER, &param), 0);
+    const struct sched_param scheduling_parameters = {.sched_priority = priority};
+    assert_int_equal(
+        sched_setscheduler(0, priority ? SCHED_FIFO : SCHED_OTHER, &scheduling_parameters), 0);
 }
 
 static void enter_real_time(int priority)
@@ -92,12 +93,12 @@ static void open_devices(struct tact_device *device, struct device_config *confi
 {
     const struct tact_device_setting board[] = {
         SETTING("inputs", "x=ai5"), SETTING("outputs", "a=ao0 b=ao1"), SETTING("recover", "0.01")};
-    const struct tact_device_setting enable_settings[] = {SETTING("board", PORT_NODE),
-                                                          SETTING("outputs", "on=do0")};
+    const struct tact_device_setting output_enable_settings[] = {
+        SETTING("board", DIGITAL_PORT_NODE), SETTING("outputs", "on=do0")};
     const struct tact_device_setting stick_settings[] = {SETTING("match", STICK_NAME),
                                                          SETTING("forces", "force_x")};
     device_config_init(&config[BOARD], board, 3);
-    device_config_init(&config[ENABLE], enable_settings, 2);
+    device_config_init(&config[ENABLE], output_enable_settings, 2);
     device_config_init(&config[STICK], stick_settings, 2);
     for (int i = 0; i < DEVICES; i++) {
         const struct tact_device_type *type = i == STICK ? &tact_evdev_type : &tact_comedi_type;
@@ -214,8 +215,8 @@ static void stop_controller(pid_t child)
 static int64_t time_until_outputs_are_zero(void)
 {
     int64_t now = tact_clock_now();
-    int64_t give_up_time_ns = now + 1000000000; /* allocating all memory takes time */
-    while (!are_all_outputs_zero() && now < give_up_time_ns) {
+    int64_t zeroing_deadline_ns = now + 1000000000; /* allocating all memory takes time */
+    while (!are_all_outputs_zero() && now < zeroing_deadline_ns) {
         sleep_ms(0.05);
         now = tact_clock_now();
     }
@@ -229,7 +230,7 @@ static void sleep_random_duration(void)
     sleep_ms(10.0 + (double)(seed >> 8) / (1 << 24) * 5.0);
 }
 
-static void print_worst(const char *what, int64_t worst)
+static void print_worst_zeroing_time(const char *what, int64_t worst)
 {
     print_message("%s: %d times, zero at most %.2f ms after the last heartbeat\n", what,
                   KILL_ROUNDS, (double)worst / 1e6);
@@ -250,8 +251,8 @@ static void kill_controllers_repeatedly(const char *what, const char *group)
         } else {
             kill(child, SIGKILL);
         }
-        int64_t took = time_until_outputs_are_zero();
-        worst = took > worst ? took : worst;
+        int64_t zeroing_time_ns = time_until_outputs_are_zero();
+        worst = zeroing_time_ns > worst ? zeroing_time_ns : worst;
         waitpid(child, &status, 0);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         for (int k = 0; k < 100 && find_guard_process(); k++) {
@@ -260,7 +261,7 @@ static void kill_controllers_repeatedly(const char *what, const char *group)
         assert_int_equal(find_guard_process(), 0); /* the guard must end after its controller */
         assert_true(are_all_outputs_zero());
     }
-    print_worst(what, worst);
+    print_worst_zeroing_time(what, worst);
 }
 
 static void outputs_zero_after_killed_controller(void **unused)
@@ -314,8 +315,8 @@ static void outputs_zero_after_stopped_controller(void **unused)
     for (int i = 0; i < KILL_ROUNDS; i++) {
         sleep_random_duration();
         kill(child, SIGSTOP);
-        int64_t took = time_until_outputs_are_zero();
-        worst = took > worst ? took : worst;
+        int64_t zeroing_time_ns = time_until_outputs_are_zero();
+        worst = zeroing_time_ns > worst ? zeroing_time_ns : worst;
         sleep_ms(20);
         assert_true(are_all_outputs_zero());
         kill(child, SIGCONT);
@@ -323,7 +324,7 @@ static void outputs_zero_after_stopped_controller(void **unused)
     }
     stop_controller(child);
     assert_non_null(strstr(shared->messages, "the guard has set the outputs to zero"));
-    print_worst("SIGSTOP", worst);
+    print_worst_zeroing_time("SIGSTOP", worst);
 }
 
 static void outputs_zero_after_hung_controller(void **unused)
@@ -334,13 +335,13 @@ static void outputs_zero_after_hung_controller(void **unused)
     for (int i = 0; i < KILL_ROUNDS; i++) {
         sleep_random_duration();
         atomic_store(&shared->hang, 1);
-        int64_t took = time_until_outputs_are_zero();
-        worst = took > worst ? took : worst;
+        int64_t zeroing_time_ns = time_until_outputs_are_zero();
+        worst = zeroing_time_ns > worst ? zeroing_time_ns : worst;
         atomic_store(&shared->hang, 0);
         rearm_and_wait_for_outputs(i);
     }
     stop_controller(child);
-    print_worst("a tick that spins", worst);
+    print_worst_zeroing_time("a tick that spins", worst);
 }
 
 /* The guard itself is killed, terminated or stopped: outputs are zero, its state is LOST, and that
@@ -355,16 +356,17 @@ static void lost_guard_zeroes_outputs(void **unused)
         int guard = find_guard_process_of(device == BOARD ? BOARD_NODE : stick_device_path());
         assert_true(guard > 0);
         kill(guard, signals[i % 3]);
-        int64_t began = tact_clock_now();
+        int64_t zeroing_start_ns = tact_clock_now();
         while (device == BOARD ? read_board_output_raw(0) != BOARD_RAW_ZERO
                                : current_stick_force_level() != 0) {
             sleep_ms(0.05);
-            assert_true(tact_clock_now() - began < 100000000);
+            assert_true(tact_clock_now() - zeroing_start_ns < 100000000);
         }
-        int64_t took = tact_clock_now() - began;
+        int64_t zeroing_time_ns = tact_clock_now() - zeroing_start_ns;
         print_message("the guard of the %s, signal %d: zero after %.2f ms\n",
-                      device == BOARD ? "board" : "stick", signals[i % 3], (double)took / 1e6);
-        assert_true(took < 12000000);
+                      device == BOARD ? "board" : "stick", signals[i % 3],
+                      (double)zeroing_time_ns / 1e6);
+        assert_true(zeroing_time_ns < 12000000);
         sleep_ms(120);
         assert_int_equal(atomic_load(&shared->state[device]), TACT_DEVICE_LOST);
         assert_true(device == BOARD ? read_board_output_raw(1) == BOARD_RAW_ZERO
@@ -379,11 +381,11 @@ static void outputs_zero_before_suspend(void **unused)
 {
     (void)unused;
     pid_t child = start_controller();
-    int64_t began = tact_clock_now();
+    int64_t zeroing_start_ns = tact_clock_now();
     assert_int_equal(system("\"" TACT_SOURCE_DIR "/devices/guard/system-sleep\" pre suspend"), 0);
     assert_true(are_all_outputs_zero());
     print_message("suspend: zero when the hook returns, after %.0f ms\n",
-                  (double)(tact_clock_now() - began) / 1e6);
+                  (double)(tact_clock_now() - zeroing_start_ns) / 1e6);
     rearm_and_wait_for_outputs(0);
     stop_controller(child);
 }
@@ -420,7 +422,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(outputs_zero_before_suspend),
     };
     set_up_boards();
-    attach_board_driver(PORT_NODE, "comedi_parport 0x378");
+    attach_board_driver(DIGITAL_PORT_NODE, "comedi_parport 0x378");
     assert_int_equal(ioperm(PORT, 1, 1), 0);
     plug_in_stick(effects);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -52,7 +52,7 @@ static const double damping = 0.2;                /* [N m s/rad] */
 
 /* Memory shared by the session's process and the simulated plant's. */
 struct shared {
-    atomic_bool ready; /* 1: the plant process runs and has set its real-time priority */
+    atomic_bool is_plant_ready; /* 1: the plant process runs and has set its real-time priority */
     /* time of the session's first tick; 0: the session has not begun */
     atomic_int_fast64_t start_ns;
     int ticks;
@@ -95,7 +95,7 @@ static void run_plant_process(int board_descriptor)
     struct joint joint = {0};
     mlockall(MCL_CURRENT | MCL_FUTURE);
     sched_setscheduler(0, SCHED_FIFO, &priority);
-    atomic_store(&shared->ready, true);
+    atomic_store(&shared->is_plant_ready, true);
     while (!atomic_load(&shared->start_ns)) {
         usleep(50);
     }
@@ -179,7 +179,7 @@ static void open_session(int ticks, const char *log, struct tact_scene **scene,
 
 static pid_t load;
 
-static int stop_load(void **unused)
+static int stop_background_load(void **unused)
 {
     (void)unused;
     if (load > 0) {
@@ -217,19 +217,19 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
     assert_true(board_descriptor >= 0);
     shared->ticks = ticks;
     atomic_store(&shared->start_ns, 0);
-    atomic_store(&shared->ready, false);
+    atomic_store(&shared->is_plant_ready, false);
     pid_t child = fork();
     if (child == 0) {
         run_plant_process(board_descriptor);
     }
-    while (!atomic_load(&shared->ready)) {
+    while (!atomic_load(&shared->is_plant_ready)) {
         usleep(1000);
     }
     if (loaded) {
         start_background_load();
     }
     assert_int_equal(tact_session_run(session, report), 0);
-    stop_load(NULL);
+    stop_background_load(NULL);
     int status = -1;
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);
@@ -241,7 +241,7 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
 }
 
 /* Largest difference between the plant and the same joint simulated without a board [rad]. */
-static double largest_difference(int ticks)
+static double largest_angle_difference(int ticks)
 {
     struct joint joint = {0};
     double last = 0.0;
@@ -273,7 +273,7 @@ static void check_run_timing_and_motion(const char *what, int ticks, int loaded,
 {
     static struct tact_session_report result;
     run_session(ticks, loaded, log, &result);
-    double worst = largest_difference(ticks);
+    double worst = largest_angle_difference(ticks);
     print_timing_report(what, &result.loop, worst);
     assert_int_equal(result.loop.executed, ticks);
     assert_int_equal(result.loop.missed, 0);
@@ -301,11 +301,11 @@ static void joint_motion_is_exact_under_load(void **unused)
 /* The log contains the measured angle: a replay without the board is equal. */
 static void joint_log_replays_exactly_without_the_board(void **unused)
 {
-    const struct tact_messages silent = {NULL, NULL};
+    const struct tact_messages no_messages = {NULL, NULL};
     struct tact_replay_report report;
     (void)unused;
     check_run_timing_and_motion("recorded", LOGGED_TICKS, 0, "/dev/shm/joint.mcap");
-    assert_int_equal(tact_replay_run("/dev/shm/joint.mcap", silent, &report, NULL), 0);
+    assert_int_equal(tact_replay_run("/dev/shm/joint.mcap", no_messages, &report, NULL), 0);
     assert_int_equal(report.ticks, LOGGED_TICKS);
     assert_int_equal(report.differing, 0);
 }
@@ -321,7 +321,7 @@ struct played {
 
 /* After the ramp, checks that the board's output is the logged torque. */
 static void check_board_output_is_logged(void *user, const struct tact_layout *layout,
-                                         const struct tact_record *logged,
+                                         const struct tact_record *logged_record,
                                          const struct tact_record *replayed_record)
 {
     struct played *p = user;
@@ -329,11 +329,11 @@ static void check_board_output_is_logged(void *user, const struct tact_layout *l
     if (p->board_descriptor < 0) {
         p->board_descriptor = open_channels_of_process(find_guard_process(), BOARD_NODE);
     }
-    for (uint32_t i = 0; i < layout->field_count && logged->tick >= 300; i++) {
+    for (uint32_t i = 0; i < layout->field_count && logged_record->tick >= 300; i++) {
         if (!strcmp(layout->fields[i].name, "outputs_sent")) {
-            double torque = logged->values[layout->fields[i].offset];
+            double torque = logged_record->values[layout->fields[i].offset];
             double volts = -10.0 + lsb * read_board_channel(p->board_descriptor, 0, TORQUE_CHANNEL);
-            if (logged->tick > 300) {
+            if (logged_record->tick > 300) {
                 p->worst = fmax(p->worst, fabs(volts - p->before * volts_per_newton_metre) / lsb);
             }
             p->before = torque;
@@ -399,7 +399,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joint_motion_is_exact_on_idle_machine),
-        cmocka_unit_test_teardown(joint_motion_is_exact_under_load, stop_load),
+        cmocka_unit_test_teardown(joint_motion_is_exact_under_load, stop_background_load),
         cmocka_unit_test(joint_log_replays_exactly_without_the_board),
         cmocka_unit_test(joint_log_is_played_onto_the_board),
     };

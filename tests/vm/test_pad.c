@@ -180,7 +180,7 @@ static void store_status(void *user, const struct tact_session_status *status)
     atomic_store(&is_running, status->tick > 100);
 }
 
-static void *run_thread(void *result)
+static void *run_session_in_thread(void *result)
 {
     *(int *)result = tact_session_run(session, &report);
     return NULL;
@@ -202,7 +202,7 @@ static void lost_pad_zeroes_the_drive_output(void **unused)
     options.stop = &stop;
     options.watch = store_status;
     open_session_of_scene_text(scene_text, &options, &scene, &session);
-    assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_session_in_thread, &result), 0);
     for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
         usleep(10000);
     }

@@ -71,7 +71,7 @@ static void observe_status(void *user, const struct tact_session_status *status)
     atomic_store(&is_running, status->tick > 300);
 }
 
-static void *run_thread(void *unused)
+static void *run_session_in_thread(void *unused)
 {
     (void)unused;
     result = tact_session_run(session, &report);
@@ -92,7 +92,7 @@ static void start_session(const char *axis)
     open_session_of_scene_text(text, &options, &scene, &session);
     board_descriptor = open_channels_of_process(find_guard_process(), BOARD_NODE);
     assert_true(board_descriptor >= 0);
-    assert_int_equal(pthread_create(&thread, NULL, run_thread, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_session_in_thread, NULL), 0);
     for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
         usleep(10000);
     }
@@ -129,15 +129,15 @@ static void check_output_stays_at(long raw, int64_t until)
 }
 
 /* Time from `since` until the board's output is zero [s]; checks that it remains zero. */
-static double time_to_zero(int64_t since)
+static double time_to_zero_output(int64_t event_time_ns)
 {
     while (labs(read_board_output_raw() - (long)BOARD_RAW_ZERO) > 1) {
-        assert_true(tact_clock_now() < since + 1000 * MS);
+        assert_true(tact_clock_now() < event_time_ns + 1000 * MS);
         usleep(200);
     }
-    double took = (double)(tact_clock_now() - since) * 1e-9;
+    double zeroing_time = (double)(tact_clock_now() - event_time_ns) * 1e-9;
     check_output_stays_at(BOARD_RAW_ZERO, tact_clock_now() + 100 * MS);
-    return took;
+    return zeroing_time;
 }
 
 static void send_axis_value(int puck, int type, int code, int value)
@@ -170,8 +170,9 @@ static void silent_relative_axis_zeroes_the_output(void **unused)
         for (int i = 0; i < 3; i++) {
             send_axis_value(puck, EV_REL, REL_X, 0);
         }
-        double took = time_to_zero(last);
-        slowest_zeroing_time = took > slowest_zeroing_time ? took : slowest_zeroing_time;
+        double zeroing_time = time_to_zero_output(last);
+        slowest_zeroing_time =
+            zeroing_time > slowest_zeroing_time ? zeroing_time : slowest_zeroing_time;
     }
     stop_session();
     unplug_pad(puck);
@@ -192,8 +193,9 @@ static void silent_absolute_axes_keep_the_output(void **unused)
         usleep(4000 + (unsigned int)round * 200);
         check_output_stays_at(pushed_output_raw, tact_clock_now() + 2000 * MS);
         send_axis_value(puck, EV_ABS, ABS_X, 0);
-        double took = time_to_zero(tact_clock_now());
-        slowest_zeroing_time = took > slowest_zeroing_time ? took : slowest_zeroing_time;
+        double zeroing_time = time_to_zero_output(tact_clock_now());
+        slowest_zeroing_time =
+            zeroing_time > slowest_zeroing_time ? zeroing_time : slowest_zeroing_time;
     }
     stop_session();
     unplug_pad(puck);
@@ -347,8 +349,8 @@ static void absolute_axes_are_exact_after_a_flood_of_reports(void **unused)
         for (int tick = 0; tact_clock_now() < end - 60 * MS; tick++) {
             int64_t now = tact_clock_now();
             check_axis_values_are_recent();
-            int64_t pause = tick % 20 == 19 ? 1 + pause_count++ % 30 : 0; /* [ms] */
-            tact_clock_sleep_until(now + (1 + pause) * MS);
+            int64_t pause_ms = tick % 20 == 19 ? 1 + pause_count++ % 30 : 0; /* [ms] */
+            tact_clock_sleep_until(now + (1 + pause_ms) * MS);
         }
         pthread_join(other, NULL);
         read_puck();

@@ -28,10 +28,11 @@
 #include "unit/support/device_config.h"
 
 enum {
-    TIMED_BEGIN = 100,
-    TIMED_END = 1000,
+    TIMED_START_TICK = 100,
+    TIMED_END_TICK = 1000,
     TICKS = 3000
-}; /* ticks from TIMED_BEGIN to TIMED_END are timed; later ticks run under the system-call filter */
+}; /* ticks from TIMED_START_TICK to TIMED_END_TICK are timed; later ticks run under the system-call
+      filter */
 enum { BOARD, STICK, DEVICES };
 #define RECORDINGS_FOLDER "/dev/shm" /* folder of the recordings */
 
@@ -39,7 +40,7 @@ enum { BOARD, STICK, DEVICES };
  * call. */
 static struct {
     int ticks;
-    int allocations;
+    int allocation_count;
     int64_t thread_cpu_ns[DEVICES]; /* CPU time of the tick's thread in all timed ticks [ns] */
     int64_t took_ns[DEVICES]; /* elapsed time of all timed ticks [ns]; on one processor it includes
                                  the guard's work */
@@ -54,7 +55,7 @@ void __libc_free(void *block);
 void *malloc(size_t size)
 {
     if (counts_allocations) {
-        seen->allocations++;
+        seen->allocation_count++;
     }
     return __libc_malloc(size);
 }
@@ -62,7 +63,7 @@ void *malloc(size_t size)
 void free(void *block)
 {
     if (counts_allocations && block) {
-        seen->allocations++;
+        seen->allocation_count++;
     }
     __libc_free(block);
 }
@@ -104,15 +105,15 @@ static void run_device_tick(struct tact_device *devices, int i, int tick, const 
 {
     struct tact_device *device = &devices[i];
     struct tact_device_input in;
-    int64_t own = tick < TIMED_END ? thread_cpu_time_ns() : 0;
-    int64_t began = tact_clock_now();
-    device->ops->read(device->self, (uint64_t)tick, tick * 1e-3, began, &in);
-    device->ops->write(device->self, out, began);
-    if (tick >= TIMED_BEGIN && tick < TIMED_END) {
-        seen->took_ns[i] += tact_clock_now() - began;
+    int64_t own = tick < TIMED_END_TICK ? thread_cpu_time_ns() : 0;
+    int64_t device_calls_start_ns = tact_clock_now();
+    device->ops->read(device->self, (uint64_t)tick, tick * 1e-3, device_calls_start_ns, &in);
+    device->ops->write(device->self, out, device_calls_start_ns);
+    if (tick >= TIMED_START_TICK && tick < TIMED_END_TICK) {
+        seen->took_ns[i] += tact_clock_now() - device_calls_start_ns;
         seen->thread_cpu_ns[i] += thread_cpu_time_ns() - own;
     }
-    seen->bad_state_count += tick >= TIMED_BEGIN && in.state != TACT_DEVICE_OK;
+    seen->bad_state_count += tick >= TIMED_START_TICK && in.state != TACT_DEVICE_OK;
 }
 
 static void run_controller(void)
@@ -120,13 +121,13 @@ static void run_controller(void)
     static struct device_config config[DEVICES];
     const struct tact_device_setting board[] = {SETTING("inputs", "a=ai4 b=ai5 c=ai6 d=ai7"),
                                                 SETTING("outputs", "e=ao0 f=ao1 g=ao2 h=ao3")};
-    const struct tact_device_setting stick[] = {SETTING("match", STICK_NAME),
-                                                SETTING("forces", "force_x damper")};
+    const struct tact_device_setting stick_settings[] = {SETTING("match", STICK_NAME),
+                                                         SETTING("forces", "force_x damper")};
     const struct sched_param priority = {.sched_priority = 80};
     struct tact_device device[DEVICES];
     device_config_init(&config[BOARD], board, 2);
     config[BOARD].config.name = "board"; /* of its recording */
-    device_config_init(&config[STICK], stick, 2);
+    device_config_init(&config[STICK], stick_settings, 2);
     config[BOARD].config.record = config[STICK].config.record = RECORDINGS_FOLDER;
     if (tact_comedi_type.open(&config[BOARD].config, &device[BOARD], &config[BOARD].err) ||
         tact_evdev_type.open(&config[STICK].config, &device[STICK], &config[STICK].err)) {
@@ -138,7 +139,7 @@ static void run_controller(void)
     int64_t next = tact_clock_now();
     for (int tick = 0; tick < TICKS; tick++) {
         const double out[] = {0.001 * (tick % 500), 0.5, 0.25, -0.5};
-        if (tick == TIMED_END) {
+        if (tick == TIMED_END_TICK) {
             forbid_system_calls();
             counts_allocations = 1;
         }
@@ -180,15 +181,15 @@ static void tick_of_board_and_stick_makes_no_forbidden_call(void **unused)
         send_stick_event(EV_ABS, ABS_X, i % 1000);
         usleep(3000);
     }
-    const double ticks = (TIMED_END - TIMED_BEGIN) * 1e3;
+    const double ticks = (TIMED_END_TICK - TIMED_START_TICK) * 1e3;
     print_message("a tick: 8 channels of a board %.1f us (with the guard's part, on one processor, "
                   "%.1f), a stick %.1f us (%.1f); %d allocations\n",
                   (double)seen->thread_cpu_ns[BOARD] / ticks, (double)seen->took_ns[BOARD] / ticks,
                   (double)seen->thread_cpu_ns[STICK] / ticks, (double)seen->took_ns[STICK] / ticks,
-                  seen->allocations);
+                  seen->allocation_count);
     assert_int_equal(seen->ticks, TICKS);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
-    assert_int_equal(seen->allocations, 0);
+    assert_int_equal(seen->allocation_count, 0);
     assert_int_equal(seen->bad_state_count, 0);
     /* a recording has a line for each tick, except those that its thread has not written yet */
     assert_true(count_lines_of_file(RECORDINGS_FOLDER "/board.csv") > TICKS - 200);

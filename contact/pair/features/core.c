@@ -14,10 +14,10 @@
 
 /* Length of an edge, relative to the size, below which a vertex may be as far along a direction as
  * all of its neighbours but for rounding, though others are farther. */
-#define SHORT_EDGE_RATIO 1e-4
+#define MAX_SHORT_EDGE_TO_SIZE_RATIO 1e-4
 /* Difference of two distances along a direction by which the edges of a hull may lead to the nearer
  * vertex, relative to the size: qhull's surface is convex but for that. */
-#define TIE_DISTANCE_RATIO 1e-10
+#define EQUALLY_FAR_DISTANCE_RATIO 1e-10
 
 /* Capacity for vertices that are as far as the last one of a walk. */
 enum { MOST_TIED = 32 };
@@ -31,7 +31,7 @@ enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
 
 /* Index of the cell of the direction table that contains a direction; the first where all of its
  * components are 0, as from one centre to another at the same place. */
-static int start_vertex_cell_of_direction(const double d[3])
+static int start_table_cell_of_direction(const double d[3])
 {
     int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
     axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
@@ -66,10 +66,10 @@ static int walk_to_farther_vertices(const struct tact_core *core, const double d
                                     double *most)
 {
     *most = tact_v3_dot(core->vertex[at], d);
-    for (int previous_vertex = -1; previous_vertex != at;) {
-        previous_vertex = at;
-        for (int k = core->first_neighbour_of_vertex[previous_vertex];
-             k < core->first_neighbour_of_vertex[previous_vertex + 1]; k++) {
+    for (int previous_support_vertex = -1; previous_support_vertex != at;) {
+        previous_support_vertex = at;
+        for (int k = core->first_neighbour_of_vertex[previous_support_vertex];
+             k < core->first_neighbour_of_vertex[previous_support_vertex + 1]; k++) {
             double s = tact_v3_dot(core->vertex[core->next[k]], d);
             at = s > *most ? core->next[k] : at;
             *most = tact_max(s, *most);
@@ -80,37 +80,37 @@ static int walk_to_farther_vertices(const struct tact_core *core, const double d
 
 /* Finds a vertex that is farther along d than `at` among the neighbours of all vertices that are
  * connected with it and as far but for rounding. -1: there is none; -2: too many are as far. */
-static int find_farther_beyond_ties(const struct tact_core *core, const double d[3], int at,
-                                    double most)
+static int find_farther_vertex_beyond_ties(const struct tact_core *core, const double d[3], int at,
+                                           double most)
 {
-    int equally_far_vertices[MOST_TIED], count = 1;
+    int equally_far_support_vertices[MOST_TIED], count = 1;
     const double length = fabs(d[0]) + fabs(d[1]) + fabs(d[2]);
-    const double least = most - TIE_DISTANCE_RATIO * core->size * length;
-    equally_far_vertices[0] = at;
+    const double least = most - EQUALLY_FAR_DISTANCE_RATIO * core->size * length;
+    equally_far_support_vertices[0] = at;
     for (int i = 0; i < count; i++) {
-        for (int k = core->first_neighbour_of_vertex[equally_far_vertices[i]];
-             k < core->first_neighbour_of_vertex[equally_far_vertices[i] + 1]; k++) {
+        for (int k = core->first_neighbour_of_vertex[equally_far_support_vertices[i]];
+             k < core->first_neighbour_of_vertex[equally_far_support_vertices[i] + 1]; k++) {
             const int next = core->next[k];
             const double s = tact_v3_dot(core->vertex[next], d);
-            int is_known = !(s >= least);
+            int is_vertex_already_listed = !(s >= least);
             if (s > most) {
                 return next;
             }
-            for (int j = 0; j < count && !is_known; j++) {
-                is_known = equally_far_vertices[j] == next;
+            for (int j = 0; j < count && !is_vertex_already_listed; j++) {
+                is_vertex_already_listed = equally_far_support_vertices[j] == next;
             }
-            if (!is_known && count == MOST_TIED) {
+            if (!is_vertex_already_listed && count == MOST_TIED) {
                 return -2;
             }
-            if (!is_known) {
-                equally_far_vertices[count++] = next;
+            if (!is_vertex_already_listed) {
+                equally_far_support_vertices[count++] = next;
             }
         }
     }
     return -1;
 }
 
-int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from)
+int64_t tact_core_support_vertex(const struct tact_core *core, const double d[3], int64_t from)
 {
     if (!core->vertex) {
         return tact_curved_core_support(core, d);
@@ -118,12 +118,13 @@ int64_t tact_core_support(const struct tact_core *core, const double d[3], int64
     if (!core->start) {
         return support_vertex_by_full_scan(core, d);
     }
-    int at = from >= 0 ? (int)from : core->start[start_vertex_cell_of_direction(d)];
-    const int has_short_edges = core->shortest_edge < SHORT_EDGE_RATIO * core->size;
+    int at = from >= 0 ? (int)from : core->start[start_table_cell_of_direction(d)];
+    const int has_short_hull_edges =
+        core->shortest_hull_edge_length < MAX_SHORT_EDGE_TO_SIZE_RATIO * core->size;
     for (int next = at; next >= 0;) {
         double most;
         at = walk_to_farther_vertices(core, d, next, &most);
-        next = has_short_edges ? find_farther_beyond_ties(core, d, at, most) : -1;
+        next = has_short_hull_edges ? find_farther_vertex_beyond_ties(core, d, at, most) : -1;
         if (next == -2) {
             const int farthest_vertex = support_vertex_by_full_scan(core, d);
             at = tact_v3_dot(core->vertex[farthest_vertex], d) > most ? farthest_vertex : at;
@@ -134,7 +135,7 @@ int64_t tact_core_support(const struct tact_core *core, const double d[3], int64
 
 /* Fills the table of start vertices: the farthest vertex along the middle of each cell's
  * directions. */
-static int fill_start_vertex_table(struct tact_core *core)
+static int fill_support_start_vertex_table(struct tact_core *core)
 {
     int *start = calloc(CELLS, sizeof *start);
     if (!start) {
@@ -147,7 +148,7 @@ static int fill_start_vertex_table(struct tact_core *core)
         d[axis] = sign;
         d[(axis + 1) % 3] = (2.0 * (i / SIDE % SIDE) + 1.0) / SIDE - 1.0;
         d[(axis + 2) % 3] = (2.0 * (i % SIDE) + 1.0) / SIDE - 1.0;
-        last = (int)tact_core_support(core, d, last);
+        last = (int)tact_core_support_vertex(core, d, last);
         start[i] = last;
     }
     return 0;
@@ -159,12 +160,12 @@ static void set_inscribed_ball(struct tact_core *core)
     for (int i = 0; i < core->vertices; i++) {
         tact_v3_axpy(core->middle, 1.0 / (double)core->vertices, core->vertex[i]);
     }
-    core->inscribed_radius = core->faces ? INFINITY : 0.0;
+    core->inscribed_ball_radius = core->faces ? INFINITY : 0.0;
     for (int f = 0; f < core->faces; f++) {
         double depth = core->offset[f] - tact_v3_dot(core->normal[f], core->middle);
-        core->inscribed_radius = tact_min(core->inscribed_radius, depth);
+        core->inscribed_ball_radius = tact_min(core->inscribed_ball_radius, depth);
     }
-    core->inscribed_radius += core->radius;
+    core->inscribed_ball_radius += core->radius;
 }
 
 static int set_core_thickness_and_size(struct tact_core *core)
@@ -178,9 +179,9 @@ static int set_core_thickness_and_size(struct tact_core *core)
     for (int f = 0; f < core->faces; f++) {
         double opposite_direction[3], far[3];
         tact_v3_scale(opposite_direction, core->normal[f], -1.0);
-        tact_core_vertex(core, tact_core_support(core, opposite_direction, -1), far);
-        double core_width = core->offset[f] + tact_v3_dot(far, opposite_direction);
-        core->thickness = tact_min(core->thickness, core_width);
+        tact_core_vertex(core, tact_core_support_vertex(core, opposite_direction, -1), far);
+        double core_width_across_face = core->offset[f] + tact_v3_dot(far, opposite_direction);
+        core->thickness = tact_min(core->thickness, core_width_across_face);
     }
     core->thickness += 2.0 * core->radius;
     set_inscribed_ball(core);
@@ -189,11 +190,11 @@ static int set_core_thickness_and_size(struct tact_core *core)
 
 static int make_core_from_hull(struct tact_core *core, const struct tact_mesh *mesh)
 {
-    int rc = tact_core_make_vertex_graph(core, mesh);
+    int rc = tact_core_set_vertices_of_mesh(core, mesh);
     rc = rc                                                ? rc
-         : core->vertices > EXHAUSTIVE_SEARCH_MAX_VERTICES ? fill_start_vertex_table(core)
+         : core->vertices > EXHAUSTIVE_SEARCH_MAX_VERTICES ? fill_support_start_vertex_table(core)
                                                            : 0;
-    rc = rc ? rc : tact_core_make_faces(core, mesh);
+    rc = rc ? rc : tact_core_set_faces_of_mesh(core, mesh);
     return rc ? rc : set_core_thickness_and_size(core);
 }
 
@@ -220,7 +221,7 @@ int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
         return -ENOMEM;
     }
     core->kind = shape->kind;
-    core->shortest_edge = INFINITY;
+    core->shortest_hull_edge_length = INFINITY;
     switch (shape->kind) {
     case TACT_SHAPE_HALFSPACE:
         core->thickness = INFINITY;
@@ -257,18 +258,18 @@ void tact_core_free(struct tact_core *core)
     if (!core) {
         return;
     }
-    void *owned_arrays[] = {core->vertex,
-                            core->first_neighbour_of_vertex,
-                            core->next,
-                            core->normal,
-                            core->offset,
-                            core->rim,
-                            core->first_corner_of_face,
-                            core->first_face_of_vertex,
-                            core->at,
-                            core->start};
-    for (size_t i = 0; i < sizeof owned_arrays / sizeof *owned_arrays; i++) {
-        free(owned_arrays[i]);
+    void *arrays_owned_by_core[] = {core->vertex,
+                                    core->first_neighbour_of_vertex,
+                                    core->next,
+                                    core->normal,
+                                    core->offset,
+                                    core->rim,
+                                    core->first_corner_of_face,
+                                    core->first_face_of_vertex,
+                                    core->at,
+                                    core->start};
+    for (size_t i = 0; i < sizeof arrays_owned_by_core / sizeof *arrays_owned_by_core; i++) {
+        free(arrays_owned_by_core[i]);
     }
     free(core);
 }

@@ -7,7 +7,7 @@
 
 /* Capacity for the corners of a face in a manifold. Of a face with more corners, this many are
  * used, evenly spaced along its rim. */
-enum { TACT_CORE_RIM = 64 };
+enum { TACT_CORE_RIM_CORNERS = 64 };
 
 /*
  * The convex core of a shape: a polytope (a hull, the segment of a capsule, the point of a ball), a
@@ -22,14 +22,15 @@ struct tact_core {
     double thickness; /* smallest width of the shape: distance of a face from the vertex opposite to
                          it, plus the radius on both sides [m] */
     double middle[3]; /* centre of the inscribed ball [m] */
-    double inscribed_radius; /* radius of the inscribed ball, including `radius` [m] */
+    double inscribed_ball_radius; /* radius of the inscribed ball, including `radius` [m] */
     double half[3]; /* lengths of a cylinder or an ellipsoid, as in struct tact_shape [m] */
     int64_t vertices;
     double (*vertex)[3];            /* [m]; NULL: a curved surface */
     int *first_neighbour_of_vertex; /* index in `next` of the first neighbour of each vertex; one
                                        more entry at the end */
-    int *next;            /* neighbours of the vertices along edges of the triangulation */
-    double shortest_edge; /* length of the shortest edge of a hull; infinite for other cores [m] */
+    int *next; /* neighbours of the vertices along edges of the triangulation */
+    double shortest_hull_edge_length; /* length of the shortest edge of a hull; infinite for other
+                                         cores [m] */
     int faces;
     double (*normal)[3]; /* outward unit normals of faces; coplanar triangles are one face */
     double *offset;      /* offsets of the faces' planes, at the farthest of their corners [m] */
@@ -44,7 +45,7 @@ struct tact_core {
 };
 
 /* 1 for kinds of shape that have a core. */
-static inline int tact_core_exists_for_kind(enum tact_shape_kind kind)
+static inline int tact_core_supports_shape_kind(enum tact_shape_kind kind)
 {
     return kind == TACT_SHAPE_HALFSPACE || kind == TACT_SHAPE_SPHERE ||
            kind == TACT_SHAPE_CAPSULE || kind == TACT_SHAPE_BOX || kind == TACT_SHAPE_CONVEX ||
@@ -59,7 +60,7 @@ void tact_core_free(struct tact_core *core);
 /* The vertex of a core that is farthest along d (shape frame, of any length). The search walks
  * along edges from the vertex `from` or, where that is negative, from the table of directions.
  * Real-time safe. */
-int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from);
+int64_t tact_core_support_vertex(const struct tact_core *core, const double d[3], int64_t from);
 
 /* Position of a vertex of a core with a curved surface (curved_internal.h), shape frame [m]. */
 void tact_curved_core_vertex(const struct tact_core *core, int64_t vertex, double out[3]);

@@ -22,8 +22,8 @@ void tact_curved_core_init(struct tact_core *core, const double size[3])
     if (is_cylinder) {
         core->vertices = 8 * (CURVED_VERTEX_GRID_STEPS + 1);
         core->size = tact_max(size[0], size[1]);
-        core->inscribed_radius = tact_min(size[0], size[1]);
-        core->thickness = 2.0 * core->inscribed_radius;
+        core->inscribed_ball_radius = tact_min(size[0], size[1]);
+        core->thickness = 2.0 * core->inscribed_ball_radius;
         return;
     }
     double least = tact_min(size[0], tact_min(size[1], size[2]));
@@ -31,7 +31,7 @@ void tact_curved_core_init(struct tact_core *core, const double size[3])
     core->radius = CURVED_CORE_RADIUS_RATIO * least * least / most;
     core->vertices = 6 * (BALL_GRID_STEPS + 1) * (BALL_GRID_STEPS + 1);
     core->size = most - core->radius;
-    core->inscribed_radius = least;
+    core->inscribed_ball_radius = least;
     core->thickness = 2.0 * least;
 }
 
@@ -87,18 +87,18 @@ static void ellipsoid_vertex_position(const struct tact_core *core, int64_t vert
 {
     int64_t side = vertex / (BALL_GRID_STEPS + 1) / (BALL_GRID_STEPS + 1);
     int axis = (int)side / 2;
-    double n[3], scaled_direction[3];
+    double n[3], direction_scaled_by_semi_axes[3];
     n[axis] = side % 2 ? -1.0 : 1.0;
     n[(axis + 1) % 3] = vertex_grid_coordinate(
         vertex / (BALL_GRID_STEPS + 1) % (BALL_GRID_STEPS + 1), BALL_GRID_STEPS);
     n[(axis + 2) % 3] = vertex_grid_coordinate(vertex % (BALL_GRID_STEPS + 1), BALL_GRID_STEPS);
     tact_v3_normalize(n, n);
     for (int i = 0; i < 3; i++) {
-        scaled_direction[i] = core->half[i] * n[i];
+        direction_scaled_by_semi_axes[i] = core->half[i] * n[i];
     }
-    double h = tact_v3_norm(scaled_direction);
+    double h = tact_v3_norm(direction_scaled_by_semi_axes);
     for (int i = 0; i < 3; i++) {
-        out[i] = core->half[i] * scaled_direction[i] / h - core->radius * n[i];
+        out[i] = core->half[i] * direction_scaled_by_semi_axes[i] / h - core->radius * n[i];
     }
 }
 
@@ -135,13 +135,13 @@ static void farthest_cylinder_point(const struct tact_core *core, const double d
 static void farthest_ellipsoid_point(const struct tact_core *core, const double d[3], double out[3],
                                      double *bend)
 {
-    double scaled_direction[3], on[3];
+    double direction_scaled_by_semi_axes[3], on[3];
     for (int i = 0; i < 3; i++) {
-        scaled_direction[i] = core->half[i] * d[i];
+        direction_scaled_by_semi_axes[i] = core->half[i] * d[i];
     }
-    double h = tact_v3_norm(scaled_direction);
+    double h = tact_v3_norm(direction_scaled_by_semi_axes);
     for (int i = 0; i < 3; i++) {
-        on[i] = core->half[i] * scaled_direction[i] / h;
+        on[i] = core->half[i] * direction_scaled_by_semi_axes[i] / h;
         out[i] = on[i] - core->radius * d[i];
     }
     for (int i = 0; bend && i < 9; i++) {
@@ -162,7 +162,7 @@ void tact_curved_core_farthest_point(const struct tact_core *core, const double 
     } else if (core->kind == TACT_SHAPE_ELLIPSOID) {
         farthest_ellipsoid_point(core, d, out, bend);
     } else {
-        tact_core_vertex(core, tact_core_support(core, d, -1), out);
+        tact_core_vertex(core, tact_core_support_vertex(core, d, -1), out);
     }
 }
 
@@ -186,7 +186,7 @@ void tact_curved_core_move_to_farthest(const struct tact_core *core, int64_t ver
 
 /* Unit vector of the component of d perpendicular to the z axis; the x axis where d is parallel to
  * z. */
-static void unit_vector_across_axis(const double d[3], double out[2])
+static void unit_vector_perpendicular_to_axis(const double d[3], double out[2])
 {
     double size = tact_hypot(d[0], d[1]);
     out[0] = size > 1e-12 ? d[0] / size : 1.0;
@@ -197,7 +197,7 @@ void tact_curved_core_end_circle_corners(const struct tact_core *core, double en
                                          const double d[3], int count, double (*corner)[3])
 {
     double first[2];
-    unit_vector_across_axis(d, first);
+    unit_vector_perpendicular_to_axis(d, first);
     for (int i = 0; i < count; i++) {
         double angle = end * 2.0 * PI * i / count, c = tact_cos(angle), s = tact_sin(angle);
         corner[i][0] = core->half[0] * (c * first[0] - s * first[1]);
@@ -207,13 +207,13 @@ void tact_curved_core_end_circle_corners(const struct tact_core *core, double en
 }
 
 void tact_curved_core_farthest_segment(const struct tact_core *core, const double d[3],
-                                       double segment_ends[2][3])
+                                       double farthest_segment_ends[2][3])
 {
-    double radial_direction[2];
-    unit_vector_across_axis(d, radial_direction);
+    double radial_direction_across_axis[2];
+    unit_vector_perpendicular_to_axis(d, radial_direction_across_axis);
     for (int i = 0; i < 2; i++) {
-        segment_ends[i][0] = core->half[0] * radial_direction[0];
-        segment_ends[i][1] = core->half[0] * radial_direction[1];
-        segment_ends[i][2] = i ? -core->half[1] : core->half[1];
+        farthest_segment_ends[i][0] = core->half[0] * radial_direction_across_axis[0];
+        farthest_segment_ends[i][1] = core->half[0] * radial_direction_across_axis[1];
+        farthest_segment_ends[i][2] = i ? -core->half[1] : core->half[1];
     }
 }

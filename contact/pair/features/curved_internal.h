@@ -39,6 +39,6 @@ void tact_curved_core_end_circle_corners(const struct tact_core *core, double en
 
 /* Sets the line on the side of a cylinder that is farthest along d (shape frame). */
 void tact_curved_core_farthest_segment(const struct tact_core *core, const double d[3],
-                                       double segment_ends[2][3]);
+                                       double farthest_segment_ends[2][3]);
 
 #endif

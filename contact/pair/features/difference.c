@@ -22,17 +22,17 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
 
 /* Finds the vertex of A that is farthest along d and the vertex of B that is farthest against d; a
  * ball has only one. */
-static inline void find_support_vertices(struct tact_core_pair *pair, const double d[3])
+static inline void update_support_vertices(struct tact_core_pair *pair, const double d[3])
 {
     pair->start_vertex_a =
-        pair->a->vertices == 1 ? 0 : tact_core_support(pair->a, d, pair->start_vertex_a);
+        pair->a->vertices == 1 ? 0 : tact_core_support_vertex(pair->a, d, pair->start_vertex_a);
     if (pair->b->vertices == 1) {
         pair->start_vertex_b = 0;
     } else {
         double opposite_direction[3], in_b[3];
         tact_v3_scale(opposite_direction, d, -1.0);
         tact_m3_tmul_v3(in_b, pair->rotation, opposite_direction);
-        pair->start_vertex_b = tact_core_support(pair->b, in_b, pair->start_vertex_b);
+        pair->start_vertex_b = tact_core_support_vertex(pair->b, in_b, pair->start_vertex_b);
     }
     pair->support_search_count++;
 }
@@ -40,7 +40,7 @@ static inline void find_support_vertices(struct tact_core_pair *pair, const doub
 void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
                             struct tact_minkowski_point *out)
 {
-    find_support_vertices(pair, d);
+    update_support_vertices(pair, d);
     tact_minkowski_from_vertices(pair, pair->start_vertex_a, pair->start_vertex_b, out);
 }
 
@@ -60,8 +60,8 @@ void tact_minkowski_edge(const struct tact_core_pair *pair, const struct tact_mi
 
 /* Index of the point made of these two vertices among the first `count` points; -1 where there is
  * none. */
-static inline int index_of_vertex_pair(const struct tact_minkowski_point *points, int count,
-                                       int64_t a, int64_t b)
+static inline int find_index_of_vertex_pair(const struct tact_minkowski_point *points, int count,
+                                            int64_t a, int64_t b)
 {
     for (int i = 0; i < count; i++) {
         if (points[i].a == a && points[i].b == b) {
@@ -74,19 +74,19 @@ static inline int index_of_vertex_pair(const struct tact_minkowski_point *points
 int tact_minkowski_point_is_repeated(const struct tact_minkowski_point *points, int count,
                                      const struct tact_minkowski_point *of)
 {
-    return index_of_vertex_pair(points, count, of->a, of->b) >= 0;
+    return find_index_of_vertex_pair(points, count, of->a, of->b) >= 0;
 }
 
 int tact_minkowski_support_repeats(struct tact_core_pair *pair, const struct tact_simplex *simplex,
                                    const double d[3], struct tact_minkowski_point *out)
 {
-    find_support_vertices(pair, d);
-    int repeated_index = index_of_vertex_pair(simplex->point, simplex->count, pair->start_vertex_a,
-                                              pair->start_vertex_b);
-    if (repeated_index >= 0) {
-        *out = simplex->point[repeated_index];
+    update_support_vertices(pair, d);
+    int index_of_repeated_point = find_index_of_vertex_pair(
+        simplex->point, simplex->count, pair->start_vertex_a, pair->start_vertex_b);
+    if (index_of_repeated_point >= 0) {
+        *out = simplex->point[index_of_repeated_point];
     } else {
         tact_minkowski_from_vertices(pair, pair->start_vertex_a, pair->start_vertex_b, out);
     }
-    return repeated_index >= 0;
+    return index_of_repeated_point >= 0;
 }

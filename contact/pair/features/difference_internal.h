@@ -10,7 +10,7 @@
 
 /* Largest rounding error of a difference between a distance and its bound, relative to the size of
  * the pair. */
-#define TACT_MINKOWSKI_ROUNDING 1e-16
+#define TACT_MINKOWSKI_ROUNDING_RATIO 1e-16
 
 /* A point of the Minkowski difference, and the vertices of A and B whose difference it is. */
 struct tact_minkowski_point {
@@ -41,7 +41,8 @@ struct tact_nearest_points {
                          separates them */
     double bound;     /* bound: the distance is at least this, the depth at most its negative [m] */
     double normal[3]; /* unit normal from B to A, A's frame */
-    double point_on_a[3], point_on_b[3]; /* nearest points of the cores, A's frame [m] */
+    double nearest_point_on_a[3],
+        nearest_point_on_b[3]; /* nearest points of the cores, A's frame [m] */
     /* vertices of the features of A and B that contain the nearest points */
     struct tact_simplex from;
 };
@@ -101,20 +102,20 @@ int tact_minkowski_point_is_repeated(const struct tact_minkowski_point *points, 
  * repeats, which is exact for polytopes. 1: separated; 0: the cores overlap, or are nearer than
  * rounding allows a direction to be computed.
  */
-int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex,
-             struct tact_nearest_points *out);
+int tact_gjk_find_nearest_points(struct tact_core_pair *pair, struct tact_simplex *simplex,
+                                 struct tact_nearest_points *out);
 
 /*
  * Finds the nearest points of two polytopes with the bodies moved along the normal n of their
  * separation, of which `distance` [m] is the length, to a distance at which rounding affects the
  * search least. The nearest points remain what they are. s: on input up to 3 points to start from;
- * on output those that span the nearest point; on_a: the nearest point of A, A's frame; v: the
- * vector to it from that of B, as the bodies are [m]. Returns 0 where there are none, as of a
- * normal that does not separate them.
+ * on output those that span the nearest point; nearest_point_of_a: the nearest point of A, A's
+ * frame; v: the vector to it from that of B, as the bodies are [m]. Returns 0 where there are none,
+ * as of a normal that does not separate them.
  */
-int tact_nearest_points_of_moved(const struct tact_core_pair *pair, const double n[3],
-                                 double distance, struct tact_simplex *s, double on_a[3],
-                                 double v[3]);
+int tact_nearest_points_after_shift(const struct tact_core_pair *pair, const double n[3],
+                                    double distance, struct tact_simplex *s,
+                                    double nearest_point_of_a[3], double v[3]);
 
 /* Barycentric weights of up to three points in the point of their simplex nearest to the origin. */
 void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3]);
@@ -122,13 +123,13 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3]);
 /* Sets the normal of two separated cores and the bound of their distance. simplex: the one, two or
  * three points that span the nearest point v; out: on input the distance, on output normal and
  * bound as well. */
-void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-                            const double *v, struct tact_nearest_points *out);
+void tact_find_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                                 const double *v, struct tact_nearest_points *out);
 
 enum { TACT_WORKING_SET = 12 }; /* capacity of a working set */
 
 /* Points of the Minkowski difference among which the nearest vertex, edge or plane is searched. */
-struct tact_working_set {
+struct tact_minkowski_point_set {
     int count;
     struct tact_minkowski_point point[TACT_WORKING_SET];
 };
@@ -136,14 +137,15 @@ struct tact_working_set {
 /* Raises the bound of a distance to the greatest, from the normals of all vertices, edges and
  * planes of a growing set of points: `set` has the points to start with, and gets those among which
  * the normal was found. v: a vector to a point near the nearest; out: normal and bound so far. */
-void tact_raise_distance_bound(struct tact_core_pair *pair, struct tact_working_set *set,
-                               const double *v, struct tact_nearest_points *out);
+void tact_improve_distance_bound(struct tact_core_pair *pair, struct tact_minkowski_point_set *set,
+                                 const double *v, struct tact_nearest_points *out);
 
 /* Refines the approximate result for a pair with a curved core to an exact one: normal, distance
  * and points. */
-void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest_points *found);
+void tact_refine_normal_of_curved_cores(struct tact_core_pair *pair,
+                                        struct tact_nearest_points *found);
 
-enum { TACT_EPA_FLAT = 2 }; /* result of tact_epa() */
+enum { TACT_EPA_FLAT = 2 }; /* result of tact_epa_find_nearest_points() */
 
 /*
  * Finds the least translation that separates two overlapping cores (van den Bergen 2001): the face
@@ -154,24 +156,24 @@ enum { TACT_EPA_FLAT = 2 }; /* result of tact_epa() */
  * contain the origin; 0: they are separated; -1: the capacity was exceeded, and bound differs from
  * the distance by more than rounding.
  */
-int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-             struct tact_nearest_points *out);
+int tact_epa_find_nearest_points(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                                 struct tact_nearest_points *out);
 
 /*
- * As tact_epa() for polytopes that touch, as bodies at rest do, from the three points of the last
- * result: where they are still a facet of the difference that contains the origin except for
- * rounding, no other facet is nearer by more than that, and none is searched. 1: found; 0: it has
- * to be searched.
+ * As tact_epa_find_nearest_points() for polytopes that touch, as bodies at rest do, from the three
+ * points of the last result: where they are still a facet of the difference that contains the
+ * origin except for rounding, no other facet is nearer by more than that, and none is searched. 1:
+ * found; 0: it has to be searched.
  */
-int tact_epa_touching_face(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-                           struct tact_nearest_points *out);
+int tact_epa_find_touching_face(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                                struct tact_nearest_points *out);
 
 /*
- * Replaces the result of tact_epa() for polytopes by the facet of A - B which is the farthest along
- * its normal (out of which the translation is the shortest), among those at the points of the
- * result, then at the points of that facet, until none is farther. Where a body is thin, or has
- * short edges, rounding may hide that facet from the polytope.
+ * Replaces the result of tact_epa_find_nearest_points() for polytopes by the facet of A - B which
+ * is the farthest along its normal (out of which the translation is the shortest), among those at
+ * the points of the result, then at the points of that facet, until none is farther. Where a body
+ * is thin, or has short edges, rounding may hide that facet from the polytope.
  */
-void tact_raise_facet(struct tact_core_pair *pair, struct tact_nearest_points *out);
+void tact_epa_move_to_farthest_facet(struct tact_core_pair *pair, struct tact_nearest_points *out);
 
 #endif

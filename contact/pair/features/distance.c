@@ -14,7 +14,8 @@ const char *tact_feature_name(enum tact_feature feature)
 int tact_distance_supports(const struct tact_shape *a, const struct tact_shape *b)
 {
     int planes = (a->kind == TACT_SHAPE_HALFSPACE) + (b->kind == TACT_SHAPE_HALFSPACE);
-    return tact_core_exists_for_kind(a->kind) && tact_core_exists_for_kind(b->kind) && planes < 2;
+    return tact_core_supports_shape_kind(a->kind) && tact_core_supports_shape_kind(b->kind) &&
+           planes < 2;
 }
 
 static void compute_core_distance(const struct tact_core *a, const struct tact_pose *pose_a,
@@ -25,7 +26,7 @@ static void compute_core_distance(const struct tact_core *a, const struct tact_p
     struct tact_separation sep;
     struct tact_manifold m;
     tact_nearest_points(a, pose_a, b, pose_b, state, &sep);
-    tact_manifold_find(a, pose_a, b, pose_b, &sep, &m);
+    tact_manifold_find_contact_points(a, pose_a, b, pose_b, &sep, &m);
     out->distance = sep.distance;
     out->bound = sep.bound;
     out->supports = sep.supports;

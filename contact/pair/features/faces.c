@@ -16,12 +16,12 @@ struct half {
     int from, to, triangle;
 };
 
-struct triangle_by_area {
+struct triangle_sorted_by_area {
     double size;
     int triangle;
 };
 
-struct face_builder {
+struct hull_face_builder {
     struct tact_core *core;
     const uint32_t *corner; /* three a triangle */
     int triangles;
@@ -30,8 +30,8 @@ struct face_builder {
     double (*area)[3];        /* twice the area vector of each triangle [m^2] */
     int *face;                /* index of the face that each triangle belongs to; -1: none yet */
     int *stack;
-    double coplanar_distance; /* distance from a common plane within which triangles form one face
-                                 [m] */
+    double max_coplanar_distance; /* distance from a common plane within which triangles form one
+                                 face [m] */
 };
 
 static int compare_half_edges(const void *a, const void *b)
@@ -44,7 +44,7 @@ static int compare_half_edges(const void *a, const void *b)
 }
 
 /* Index of a half edge among the sorted ones; -1: there is none. */
-static int find_half_edge(const struct face_builder *b, int from, int to)
+static int find_half_edge(const struct hull_face_builder *b, int from, int to)
 {
     const struct half key = {from, to, 0};
     const struct half *at =
@@ -59,12 +59,13 @@ static void set_shortest_edge_length_of_core(struct tact_core *core)
              k++) {
             double edge[3];
             tact_v3_sub(edge, core->vertex[core->next[k]], core->vertex[v]);
-            core->shortest_edge = tact_min(core->shortest_edge, tact_v3_norm(edge));
+            core->shortest_hull_edge_length =
+                tact_min(core->shortest_hull_edge_length, tact_v3_norm(edge));
         }
     }
 }
 
-int tact_core_make_vertex_graph(struct tact_core *core, const struct tact_mesh *mesh)
+int tact_core_set_vertices_of_mesh(struct tact_core *core, const struct tact_mesh *mesh)
 {
     int edges = 3 * (int)mesh->triangle_count;
     core->vertices = (int)mesh->vertex_count;
@@ -83,20 +84,20 @@ int tact_core_make_vertex_graph(struct tact_core *core, const struct tact_mesh *
     for (int i = 0; i < core->vertices; i++) {
         core->first_neighbour_of_vertex[i + 1] += core->first_neighbour_of_vertex[i];
     }
-    int *is_vertex_used = calloc(mesh->vertex_count + 1, sizeof *is_vertex_used);
-    for (int i = 0; i < edges && is_vertex_used; i++) {
+    int *listed_neighbour_count = calloc(mesh->vertex_count + 1, sizeof *listed_neighbour_count);
+    for (int i = 0; i < edges && listed_neighbour_count; i++) {
         int from = (int)mesh->triangles[i], to = (int)mesh->triangles[i - i % 3 + (i + 1) % 3];
-        core->next[core->first_neighbour_of_vertex[from] + is_vertex_used[from]++] = to;
+        core->next[core->first_neighbour_of_vertex[from] + listed_neighbour_count[from]++] = to;
     }
-    if (!is_vertex_used) {
+    if (!listed_neighbour_count) {
         return -ENOMEM;
     }
-    free(is_vertex_used);
+    free(listed_neighbour_count);
     set_shortest_edge_length_of_core(core);
     return 0;
 }
 
-static void compute_triangle_areas(struct face_builder *b)
+static void compute_triangle_areas(struct hull_face_builder *b)
 {
     for (int t = 0; t < b->triangles; t++) {
         const double *p = b->core->vertex[b->corner[3 * t]];
@@ -108,7 +109,7 @@ static void compute_triangle_areas(struct face_builder *b)
     }
 }
 
-static int find_neighbours_across_edges(struct face_builder *b)
+static int find_neighbours_across_edges(struct hull_face_builder *b)
 {
     for (int i = 0; i < 3 * b->triangles; i++) {
         int next = i - i % 3 + (i + 1) % 3;
@@ -128,21 +129,21 @@ static int find_neighbours_across_edges(struct face_builder *b)
 
 /* 1 where a triangle lies in the plane n.x = offset and is not oriented against n; a triangle
  * without area has no orientation. */
-static int is_core_triangle_in_face_plane(const struct face_builder *b, int t, const double *n,
+static int is_core_triangle_in_face_plane(const struct hull_face_builder *b, int t, const double *n,
                                           double offset)
 {
     for (int k = 0; k < 3; k++) {
         double h = tact_v3_dot(n, b->core->vertex[b->corner[3 * t + k]]) - offset;
-        if (fabs(h) > b->coplanar_distance) {
+        if (fabs(h) > b->max_coplanar_distance) {
             return 0;
         }
     }
-    return tact_v3_dot(b->area[t], n) > -b->coplanar_distance * b->coplanar_distance;
+    return tact_v3_dot(b->area[t], n) > -b->max_coplanar_distance * b->max_coplanar_distance;
 }
 
 /* Collects the triangles of a face, beginning with triangle t: all that lie in t's plane and are
  * connected with it. */
-static void collect_face_triangles(struct face_builder *b, int t)
+static void collect_face_triangles(struct hull_face_builder *b, int t)
 {
     struct tact_core *core = b->core;
     double *n = core->normal[core->faces], sum[3] = {0.0, 0.0, 0.0};
@@ -155,11 +156,11 @@ static void collect_face_triangles(struct face_builder *b, int t)
         int at = b->stack[--depth];
         tact_v3_add(sum, sum, b->area[at]);
         for (int k = 0; k < 3; k++) {
-            int neighbour_triangle = b->neighbour_over_edge[3 * at + k];
-            if (b->face[neighbour_triangle] < 0 &&
-                is_core_triangle_in_face_plane(b, neighbour_triangle, n, offset)) {
-                b->face[neighbour_triangle] = core->faces;
-                b->stack[depth++] = neighbour_triangle;
+            int triangle_over_edge = b->neighbour_over_edge[3 * at + k];
+            if (b->face[triangle_over_edge] < 0 &&
+                is_core_triangle_in_face_plane(b, triangle_over_edge, n, offset)) {
+                b->face[triangle_over_edge] = core->faces;
+                b->stack[depth++] = triangle_over_edge;
             }
         }
     }
@@ -169,7 +170,7 @@ static void collect_face_triangles(struct face_builder *b, int t)
 
 static int compare_triangle_areas(const void *a, const void *b)
 {
-    const struct triangle_by_area *p = a, *q = b;
+    const struct triangle_sorted_by_area *p = a, *q = b;
     if (p->size != q->size) {
         return p->size > q->size ? -1 : 1;
     }
@@ -178,34 +179,35 @@ static int compare_triangle_areas(const void *a, const void *b)
 
 /* Collects the faces, beginning with the largest triangles, whose normals are the most accurate. A
  * triangle without area is added to a neighbouring face. */
-static int collect_all_faces(struct face_builder *b)
+static int collect_all_coplanar_faces(struct hull_face_builder *b)
 {
-    struct triangle_by_area *triangles_by_area =
-        calloc((size_t)b->triangles + 1, sizeof *triangles_by_area);
-    if (!triangles_by_area) {
+    struct triangle_sorted_by_area *triangles_sorted_by_area =
+        calloc((size_t)b->triangles + 1, sizeof *triangles_sorted_by_area);
+    if (!triangles_sorted_by_area) {
         return -ENOMEM;
     }
     for (int t = 0; t < b->triangles; t++) {
-        triangles_by_area[t] = (struct triangle_by_area){tact_v3_dot(b->area[t], b->area[t]), t};
+        triangles_sorted_by_area[t] =
+            (struct triangle_sorted_by_area){tact_v3_dot(b->area[t], b->area[t]), t};
     }
-    qsort(triangles_by_area, (size_t)b->triangles, sizeof *triangles_by_area,
+    qsort(triangles_sorted_by_area, (size_t)b->triangles, sizeof *triangles_sorted_by_area,
           compare_triangle_areas);
     for (int i = 0; i < b->triangles; i++) {
-        int t = triangles_by_area[i].triangle;
-        if (b->face[t] < 0 && triangles_by_area[i].size > 0.0) {
+        int t = triangles_sorted_by_area[i].triangle;
+        if (b->face[t] < 0 && triangles_sorted_by_area[i].size > 0.0) {
             collect_face_triangles(b, t);
         }
         for (int k = 0; k < 3 && b->face[t] < 0; k++) {
             b->face[t] = b->face[b->neighbour_over_edge[3 * t + k]];
         }
     }
-    free(triangles_by_area);
+    free(triangles_sorted_by_area);
     return 0;
 }
 
 /* Lists the corners of face f in order: the longest closed loop along its edges with other faces.
  * next_vertex_on_boundary: for each vertex, the end of the edge that starts there; -1: none. */
-static void list_face_boundary(struct face_builder *b, const int *edge, int edges,
+static void list_face_boundary(struct hull_face_builder *b, const int *edge, int edges,
                                int *next_vertex_on_boundary, int *rim, int *count)
 {
     int longest_boundary_loop = 0, best = 0;
@@ -213,17 +215,17 @@ static void list_face_boundary(struct face_builder *b, const int *edge, int edge
         next_vertex_on_boundary[b->half[edge[i]].from] = b->half[edge[i]].to;
     }
     /* first pass: finds the longest loop; second pass: lists its corners */
-    for (int outline_pass = 0; outline_pass < 2; outline_pass++) {
-        for (int i = outline_pass ? best : 0; i < edges; i++) {
+    for (int boundary_pass = 0; boundary_pass < 2; boundary_pass++) {
+        for (int i = boundary_pass ? best : 0; i < edges; i++) {
             int first = b->half[edge[i]].from, at = first, n = 0;
             do {
-                if (outline_pass) {
+                if (boundary_pass) {
                     rim[n] = at;
                 }
                 at = next_vertex_on_boundary[at];
                 n++;
             } while (at >= 0 && at != first && n < edges);
-            if (outline_pass) {
+            if (boundary_pass) {
                 *count = n;
                 break;
             }
@@ -241,27 +243,27 @@ static void list_face_boundary(struct face_builder *b, const int *edge, int edge
 
 /* Lists the rims of all faces. edge: half edges between different faces, by face, those of face f
  * from first[f] on. */
-static void list_all_face_boundaries(struct face_builder *b, const int *first, const int *edge,
+static void list_all_face_boundaries(struct hull_face_builder *b, const int *first, const int *edge,
                                      int *next_vertex_on_boundary)
 {
     struct tact_core *core = b->core;
-    int corners_in_use = 0;
+    int listed_rim_corner_count = 0;
     for (int f = 0; f < core->faces; f++) {
         int count = 0;
-        core->first_corner_of_face[f] = corners_in_use;
+        core->first_corner_of_face[f] = listed_rim_corner_count;
         list_face_boundary(b, edge + first[f], first[f + 1] - first[f], next_vertex_on_boundary,
-                           core->rim + corners_in_use, &count);
+                           core->rim + listed_rim_corner_count, &count);
         core->offset[f] = -INFINITY;
-        for (int k = corners_in_use; k < corners_in_use + count; k++) {
+        for (int k = listed_rim_corner_count; k < listed_rim_corner_count + count; k++) {
             double h = tact_v3_dot(core->normal[f], core->vertex[core->rim[k]]);
             core->offset[f] = tact_max(core->offset[f], h);
         }
-        corners_in_use += count;
+        listed_rim_corner_count += count;
     }
-    core->first_corner_of_face[core->faces] = corners_in_use;
+    core->first_corner_of_face[core->faces] = listed_rim_corner_count;
 }
 
-static int make_face_boundaries(struct face_builder *b)
+static int make_face_boundaries(struct hull_face_builder *b)
 {
     struct tact_core *core = b->core;
     int half_edge_count = 3 * b->triangles, rc = -ENOMEM;
@@ -275,21 +277,21 @@ static int make_face_boundaries(struct face_builder *b)
     core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
     if (first && edge && next_vertex_on_boundary && core->rim && core->first_corner_of_face &&
         core->offset) {
-        for (int outline_pass = 0; outline_pass < 2; outline_pass++) { /* counts, then lists */
+        for (int boundary_pass = 0; boundary_pass < 2; boundary_pass++) { /* counts, then lists */
             for (int i = 0; i < half_edge_count; i++) {
                 int opposite_half_edge = find_half_edge(b, b->half[i].to, b->half[i].from);
                 int f = b->face[b->half[i].triangle];
                 if (f == b->face[b->half[opposite_half_edge].triangle]) {
                     continue;
                 }
-                if (outline_pass) {
+                if (boundary_pass) {
                     edge[first[f]++] = i;
                 } else {
                     first[f + 1]++;
                 }
             }
             for (int f = 0; f < core->faces; f++) {
-                first[f + 1] += outline_pass ? 0 : first[f];
+                first[f + 1] += boundary_pass ? 0 : first[f];
             }
         }
         memmove(first + 1, first, (size_t)core->faces * sizeof *first);
@@ -307,7 +309,7 @@ static int make_face_boundaries(struct face_builder *b)
 }
 
 /* Lists the faces at each vertex, including faces that contain it in their interior. */
-static int list_faces_at_vertices(struct face_builder *b)
+static int list_faces_at_vertices(struct hull_face_builder *b)
 {
     struct tact_core *core = b->core;
     int corners = 3 * b->triangles, used = 0;
@@ -343,24 +345,25 @@ static int list_faces_at_vertices(struct face_builder *b)
     return 0;
 }
 
-int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh)
+int tact_core_set_faces_of_mesh(struct tact_core *core, const struct tact_mesh *mesh)
 {
     size_t n = mesh->triangle_count + 1;
-    struct face_builder b = {.core = core,
-                             .corner = mesh->triangles,
-                             .triangles = (int)mesh->triangle_count,
-                             .half = calloc(3 * n, sizeof *b.half),
-                             .neighbour_over_edge = calloc(3 * n, sizeof *b.neighbour_over_edge),
-                             .area = calloc(n, sizeof *b.area),
-                             .face = calloc(n, sizeof *b.face),
-                             .stack = calloc(n, sizeof *b.stack),
-                             .coplanar_distance = COPLANAR_DISTANCE_RATIO * tact_mesh_size(mesh)};
+    struct hull_face_builder b = {
+        .core = core,
+        .corner = mesh->triangles,
+        .triangles = (int)mesh->triangle_count,
+        .half = calloc(3 * n, sizeof *b.half),
+        .neighbour_over_edge = calloc(3 * n, sizeof *b.neighbour_over_edge),
+        .area = calloc(n, sizeof *b.area),
+        .face = calloc(n, sizeof *b.face),
+        .stack = calloc(n, sizeof *b.stack),
+        .max_coplanar_distance = COPLANAR_DISTANCE_RATIO * tact_mesh_largest_coordinate(mesh)};
     int rc = -ENOMEM;
     core->normal = calloc(n, sizeof *core->normal);
     if (b.half && b.neighbour_over_edge && b.area && b.face && b.stack && core->normal) {
         compute_triangle_areas(&b);
         rc = find_neighbours_across_edges(&b);
-        rc = rc ? rc : collect_all_faces(&b);
+        rc = rc ? rc : collect_all_coplanar_faces(&b);
         rc = rc ? rc : make_face_boundaries(&b);
         rc = rc ? rc : list_faces_at_vertices(&b);
     }

@@ -20,8 +20,10 @@
 /* Ticks of motion before touch at which a contact is created. */
 #define CONTACT_LOOKAHEAD_TICKS 2.0
 
-static int prepare_core(const struct tact_contact_model *model, const struct tact_shape *shape,
-                        const struct tact_material *material, void **data, struct tact_error *err)
+static int prepare_features_core(const struct tact_contact_model *model,
+                                 const struct tact_shape *shape,
+                                 const struct tact_material *material, void **data,
+                                 struct tact_error *err)
 {
     struct tact_core *core = NULL;
     int rc = tact_core_create(shape, &core);
@@ -31,7 +33,7 @@ static int prepare_core(const struct tact_contact_model *model, const struct tac
     return rc && rc != -ENOMEM ? tact_error_set(err, rc, "expected a convex solid") : rc;
 }
 
-static void release_core(void *data)
+static void release_features_core(void *data)
 {
     tact_core_free(data);
 }
@@ -45,9 +47,10 @@ static int count_features_patches(const struct tact_shape *a, const struct tact_
 
 /* Velocity of a point of a shape, world axes from the separation's origin, and an upper bound of
  * how much faster another point of its core may be. */
-static double point_velocity_and_spread(const struct tact_core *core, const struct tact_pose *pose,
-                                        const double twist[6], const struct tact_separation *sep,
-                                        const double *point, double velocity[3])
+static double contact_point_velocity_and_spread(const struct tact_core *core,
+                                                const struct tact_pose *pose, const double twist[6],
+                                                const struct tact_separation *sep,
+                                                const double *point, double velocity[3])
 {
     double arm[3];
     tact_v3_sub(arm, sep->origin, pose->position);
@@ -65,8 +68,8 @@ static double max_relative_displacement(const struct tact_pair_query *q, const s
 {
     double va[3], vb[3], h = q->options->period;
     double rotation_speed_bound =
-        point_velocity_and_spread(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
-        point_velocity_and_spread(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
+        contact_point_velocity_and_spread(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
+        contact_point_velocity_and_spread(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
     tact_v3_sub(va, va, vb);
     return CONTACT_LOOKAHEAD_TICKS * h *
            (tact_v3_norm(va) + rotation_speed_bound + 2.0 * h * tact_v3_norm(q->options->gravity));
@@ -97,7 +100,7 @@ static void set_patch_corners(const struct tact_manifold *m, struct tact_patch *
 
 /* 1 where a shape is a ball or a plane at the contact: a half-space, a face, a ball, the end of a
  * capsule. */
-static int is_ball_or_plane(const struct tact_core *core, enum tact_feature feature)
+static int is_spherical_or_flat_feature(const struct tact_core *core, enum tact_feature feature)
 {
     return core->vertices == 0 || feature == TACT_FEATURE_FACE ||
            (core->vertex && core->radius > 0.0 && feature == TACT_FEATURE_VERTEX);
@@ -110,11 +113,11 @@ static void make_contact_point(const struct tact_pair_query *q, const struct tac
                                struct tact_patch *patch)
 {
     const struct tact_contact_law *law = q->law;
-    double curvature =
+    double sum_of_core_curvatures =
         (a->radius > 0.0 ? 1.0 / a->radius : 0.0) + (b->radius > 0.0 ? 1.0 / b->radius : 0.0);
-    int tip = law->tip_radius > 0.0, soft = law->modulus > 0.0 && curvature > 0.0;
-    int is_hertz_contact =
-        soft && is_ball_or_plane(a, m->feature[0]) && is_ball_or_plane(b, m->feature[1]);
+    int tip = law->tip_radius > 0.0, soft = law->modulus > 0.0 && sum_of_core_curvatures > 0.0;
+    int is_hertz_contact = soft && is_spherical_or_flat_feature(a, m->feature[0]) &&
+                           is_spherical_or_flat_feature(b, m->feature[1]);
     patch->corners = 0;
     patch->spin = q->options->spin;
     patch->surface = TACT_SURFACE_ELLIPSOID;
@@ -126,12 +129,12 @@ static void make_contact_point(const struct tact_pair_query *q, const struct tac
         patch->tip_radius = tip ? law->tip_radius : 0.0;
         patch->tip_power = tip ? law->tip_power : 0.0;
         patch->modulus = tip ? 0.0 : law->modulus;
-        patch->radius = tip ? 0.0 : 1.0 / curvature;
+        patch->radius = tip ? 0.0 : 1.0 / sum_of_core_curvatures;
     }
 }
 
 /* Gap between the surfaces at a position in the patch [m]. */
-static double patch_gap_at(const struct tact_patch *patch, const double x[2])
+static double surface_gap_at_patch_point(const struct tact_patch *patch, const double x[2])
 {
     return patch->gap[0] + patch->gap[1] * x[0] + patch->gap[2] * x[1];
 }
@@ -143,7 +146,8 @@ static const double *corner_of_smallest_gap(const struct tact_patch *patch)
     static const double centre[2] = {0.0, 0.0};
     const double *least = patch->corners ? patch->corner[0] : centre;
     for (int i = 1; i < patch->corners; i++) {
-        least = patch_gap_at(patch, patch->corner[i]) < patch_gap_at(patch, least)
+        least = surface_gap_at_patch_point(patch, patch->corner[i]) <
+                        surface_gap_at_patch_point(patch, least)
                     ? patch->corner[i]
                     : least;
     }
@@ -154,9 +158,10 @@ static const double *corner_of_smallest_gap(const struct tact_patch *patch)
  * height of the middle between the two surfaces: where the gap is smallest, as there the bodies
  * touch and friction acts; at the centre where a layer fills the gap. slope: world axes; from, gap,
  * up: a point, the gap there and the height of the middle. */
-static void set_patch_gap(struct tact_patch *patch, const double *from, double gap,
-                          const double slope[3], double up, const double gap_slope_along_normal[3],
-                          int has_compliant_layer)
+static void set_patch_gap_plane(struct tact_patch *patch, const double *from, double gap,
+                                const double slope[3], double up,
+                                const double height_slope_of_middle_plane[3],
+                                int has_compliant_layer)
 {
     double way[3];
     tact_v3_sub(way, patch->center, from);
@@ -168,7 +173,7 @@ static void set_patch_gap(struct tact_patch *patch, const double *from, double g
         tact_v3_axpy(way, x[0], patch->frame + 3);
         tact_v3_axpy(way, x[1], patch->frame + 6);
     }
-    tact_v3_axpy(patch->center, up + tact_v3_dot(gap_slope_along_normal, way), patch->frame);
+    tact_v3_axpy(patch->center, up + tact_v3_dot(height_slope_of_middle_plane, way), patch->frame);
 }
 
 /* Stiffness of a compliant layer distributed over the polygon [N/m]; 0 for none. */
@@ -176,26 +181,27 @@ static double compliant_layer_stiffness(const struct tact_pair_query *q,
                                         const struct tact_manifold *m)
 {
     const struct tact_contact_law *law = q->law;
-    int is_compliant_layer_uniform =
+    int has_uniform_compliant_layer =
         m->corners > 2 && !(law->tangential_compliance > 0.0) && !(law->tip_radius > 0.0);
-    return is_compliant_layer_uniform && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
+    return has_uniform_compliant_layer && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
 }
 
 /* Makes the patch from the outline of the manifold, with the centre of the outline as its centre.
  * -EDOM where a compliant patch has no compressed part. */
 static int make_patch_from_outline(const struct tact_pair_query *q, const struct tact_core *a,
                                    const struct tact_core *b, const struct tact_manifold *m,
-                                   double *layer_stiffness, struct tact_patch *patch)
+                                   double *stiffness_of_compliant_layer, struct tact_patch *patch)
 {
     double gap[3];
     set_patch_corners(m, patch);
     for (int i = 0; i < 3; i++) {
         gap[i] = m->surface_height_plane_a[i] - m->surface_height_plane_b[i];
     }
-    *layer_stiffness = compliant_layer_stiffness(q, m);
-    *layer_stiffness *=
-        *layer_stiffness > 0.0 ? tact_compliant_layer_clip_compressed(patch, gap) : 0.0;
-    if (compliant_layer_stiffness(q, m) > 0.0 && !(*layer_stiffness > 0.0)) {
+    *stiffness_of_compliant_layer = compliant_layer_stiffness(q, m);
+    *stiffness_of_compliant_layer *= *stiffness_of_compliant_layer > 0.0
+                                         ? tact_compliant_layer_clip_compressed(patch, gap)
+                                         : 0.0;
+    if (compliant_layer_stiffness(q, m) > 0.0 && !(*stiffness_of_compliant_layer > 0.0)) {
         return -EDOM;
     }
     if (m->corners == 1) {
@@ -213,7 +219,7 @@ static int make_patch_from_outline(const struct tact_pair_query *q, const struct
     (offsetof(struct tact_patch, member) + sizeof((struct tact_patch *)NULL)->member)
 
 /* Clears the bytes of a patch from one member's offset to another's. */
-static void clear_patch_member_bytes(struct tact_patch *patch, size_t from, size_t to)
+static void clear_patch_bytes_between_members(struct tact_patch *patch, size_t from, size_t to)
 {
     memset((char *)patch + from, 0, to - from);
 }
@@ -222,12 +228,12 @@ static void clear_patch_member_bytes(struct tact_patch *patch, size_t from, size
  * counted entries are read, and the elastic wrench, which is read only where the law is that. */
 static void clear_features_patch(struct tact_patch *patch)
 {
-    clear_patch_member_bytes(patch, 0, offsetof(struct tact_patch, wrench));
-    clear_patch_member_bytes(patch, OFFSET_AFTER_PATCH_MEMBER(stiffness),
-                             offsetof(struct tact_patch, corner));
-    clear_patch_member_bytes(patch, OFFSET_AFTER_PATCH_MEMBER(corner),
-                             offsetof(struct tact_patch, points));
-    clear_patch_member_bytes(patch, OFFSET_AFTER_PATCH_MEMBER(points), sizeof *patch);
+    clear_patch_bytes_between_members(patch, 0, offsetof(struct tact_patch, wrench));
+    clear_patch_bytes_between_members(patch, OFFSET_AFTER_PATCH_MEMBER(stiffness),
+                                      offsetof(struct tact_patch, corner));
+    clear_patch_bytes_between_members(patch, OFFSET_AFTER_PATCH_MEMBER(corner),
+                                      offsetof(struct tact_patch, points));
+    clear_patch_bytes_between_members(patch, OFFSET_AFTER_PATCH_MEMBER(points), sizeof *patch);
     patch->points.count = 0;
 }
 
@@ -239,23 +245,27 @@ _Static_assert(
  * -EDOM where a compliant patch has no compressed part. */
 static int set_outline_and_gaps(const struct tact_pair_query *q, const struct tact_core *a,
                                 const struct tact_core *b, const struct tact_manifold *m,
-                                double *layer_stiffness, struct tact_patch *patch)
+                                double *stiffness_of_compliant_layer, struct tact_patch *patch)
 {
-    const double *height_a = m->surface_height_plane_a, *height_b = m->surface_height_plane_b;
-    double slope[3], gap_slope_along_normal[3], middle[3];
+    const double *surface_height_coefficients_a = m->surface_height_plane_a,
+                 *surface_height_coefficients_b = m->surface_height_plane_b;
+    double slope[3], height_slope_of_middle_plane[3], middle[3];
     for (int i = 0; i < 3; i++) {
-        double of_a = height_a[1] * m->t1[i] + height_a[2] * m->t2[i];
-        double of_b = height_b[1] * m->t1[i] + height_b[2] * m->t2[i];
+        double of_a = surface_height_coefficients_a[1] * m->t1[i] +
+                      surface_height_coefficients_a[2] * m->t2[i];
+        double of_b = surface_height_coefficients_b[1] * m->t1[i] +
+                      surface_height_coefficients_b[2] * m->t2[i];
         slope[i] = of_a - of_b;
-        gap_slope_along_normal[i] = 0.5 * (of_a + of_b);
+        height_slope_of_middle_plane[i] = 0.5 * (of_a + of_b);
     }
     tact_v3_copy(middle, patch->center);
-    if (make_patch_from_outline(q, a, b, m, layer_stiffness, patch)) {
+    if (make_patch_from_outline(q, a, b, m, stiffness_of_compliant_layer, patch)) {
         return -EDOM;
     }
-    set_patch_gap(patch, middle, height_a[0] - height_b[0], slope,
-                  0.5 * (height_a[0] + height_b[0]), gap_slope_along_normal,
-                  *layer_stiffness > 0.0);
+    set_patch_gap_plane(patch, middle,
+                        surface_height_coefficients_a[0] - surface_height_coefficients_b[0], slope,
+                        0.5 * (surface_height_coefficients_a[0] + surface_height_coefficients_b[0]),
+                        height_slope_of_middle_plane, *stiffness_of_compliant_layer > 0.0);
     return 0;
 }
 
@@ -264,8 +274,8 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
                       struct tact_patch *patch)
 {
     struct tact_manifold m;
-    double layer_stiffness = 0.0;
-    tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
+    double stiffness_of_compliant_layer = 0.0;
+    tact_manifold_find_contact_points(a, q->pose_a, b, q->pose_b, sep, &m);
     if (tact_manifold_may_need_inner_ball(a, b, &m)) {
         tact_manifold_add_inner_ball(a, q->pose_a, b, q->pose_b,
                                      max_relative_displacement(q, a, b, sep), sep, &m);
@@ -275,28 +285,28 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     tact_v3_copy(patch->frame + 3, m.t1);
     tact_v3_copy(patch->frame + 6, m.t2);
     tact_v3_add(patch->center, sep->origin, m.middle);
-    if (m.is_middle_point && m.corners == 1) {
+    if (m.is_point_between_nearest_points && m.corners == 1) {
         patch->gap[0] = sep->distance;
         make_contact_point(q, a, b, &m, patch);
-    } else if (set_outline_and_gaps(q, a, b, &m, &layer_stiffness, patch)) {
+    } else if (set_outline_and_gaps(q, a, b, &m, &stiffness_of_compliant_layer, patch)) {
         return -EDOM;
     }
     patch->law = TACT_LAW_GAPS;
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
-    patch->depth = tact_max(0.0, -patch_gap_at(patch, corner_of_smallest_gap(patch)));
-    tact_features_second_order(q, a, b, sep, m.feature, patch);
-    if (layer_stiffness > 0.0) {
-        tact_compliant_layer_set_wrench(patch, layer_stiffness);
+    patch->depth = tact_max(0.0, -surface_gap_at_patch_point(patch, corner_of_smallest_gap(patch)));
+    tact_features_set_second_order_term(q, a, b, sep, m.feature, patch);
+    if (stiffness_of_compliant_layer > 0.0) {
+        tact_compliant_layer_set_wrench(patch, stiffness_of_compliant_layer);
     }
     return 0;
 }
 
-static int measure_features(const struct tact_pair_query *q, struct tact_patch *patch,
-                            struct tact_pair_piece *piece)
+static int measure_features_pair(const struct tact_pair_query *q, struct tact_patch *patch,
+                                 struct tact_pair_piece *piece)
 {
     const struct tact_core *a = q->data_a, *b = q->data_b;
-    double lookahead_distance =
+    double contact_lookahead_gap =
         MAX_CONTACT_GAP_RATIO *
         tact_min(tact_min(a->thickness, b->thickness), a->size + a->radius + b->size + b->radius);
     struct tact_separation sep;
@@ -308,10 +318,10 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
         tact_features_forget_motion(q->state);
         return -EDOM;
     }
-    int is_contact_near =
-        sep.distance < lookahead_distance ||
-        sep.distance < max_relative_displacement(q, a, b, &sep) + lookahead_distance;
-    if (!is_contact_near) {
+    int is_gap_within_lookahead =
+        sep.distance < contact_lookahead_gap ||
+        sep.distance < max_relative_displacement(q, a, b, &sep) + contact_lookahead_gap;
+    if (!is_gap_within_lookahead) {
         tact_features_forget_motion(q->state);
         return -EDOM;
     }
@@ -324,7 +334,7 @@ const struct tact_contact_model tact_model_features = {
     .state = TACT_FEATURES_STATE,
     .gaps = 1,
     .patches = count_features_patches,
-    .prepare = prepare_core,
-    .release = release_core,
-    .measure = measure_features,
+    .prepare = prepare_features_core,
+    .release = release_features_core,
+    .measure = measure_features_pair,
 };

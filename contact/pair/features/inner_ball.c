@@ -20,8 +20,9 @@
  * distance of the ball from the plane through the solid's nearest point, away from the other solid
  * [m]. */
 static double place_inscribed_ball(const struct tact_core *core, const struct tact_pose *pose,
-                                   int is_below_plane, const struct tact_separation *sep,
-                                   const struct tact_manifold *m, double x[2])
+                                   int is_core_below_contact_plane,
+                                   const struct tact_separation *sep, const struct tact_manifold *m,
+                                   double x[2])
 {
     double at[3];
     tact_quat_rotate(at, pose->quat_wxyz, core->middle);
@@ -30,11 +31,11 @@ static double place_inscribed_ball(const struct tact_core *core, const struct ta
     tact_v3_sub(at, at, m->middle);
     x[0] = tact_v3_dot(at, m->t1);
     x[1] = tact_v3_dot(at, m->t2);
-    double height = tact_v3_dot(at, sep->normal) * (is_below_plane ? -1.0 : 1.0);
-    return height - core->inscribed_radius - 0.5 * sep->distance;
+    double height = tact_v3_dot(at, sep->normal) * (is_core_below_contact_plane ? -1.0 : 1.0);
+    return height - core->inscribed_ball_radius - 0.5 * sep->distance;
 }
 
-static double plane_height_at(const double *height, const double *x)
+static double surface_plane_height_at(const double *height, const double *x)
 {
     return height[0] + height[1] * x[0] + height[2] * x[1];
 }
@@ -42,33 +43,34 @@ static double plane_height_at(const double *height, const double *x)
 /* Sets both surface heights of a manifold such that the gap is the given plane and the middle
  * between them has the given height. */
 static void set_corner_heights_from_gap(struct tact_manifold *m, const double gap[3],
-                                        double middle_height)
+                                        double height_midway_between_surfaces)
 {
     for (int i = 0; i < 3; i++) {
-        m->surface_height_plane_a[i] = 0.5 * gap[i] + (i ? 0.0 : middle_height);
-        m->surface_height_plane_b[i] = -0.5 * gap[i] + (i ? 0.0 : middle_height);
+        m->surface_height_plane_a[i] = 0.5 * gap[i] + (i ? 0.0 : height_midway_between_surfaces);
+        m->surface_height_plane_b[i] = -0.5 * gap[i] + (i ? 0.0 : height_midway_between_surfaces);
     }
 }
 
-/* Gap at a corner of the manifold; *middle_height: that of the middle between the solids there. */
-static double gap_at_corner(const struct tact_manifold *m, const double *corner,
-                            double *middle_height)
+/* Gap at a corner of the manifold; *height_midway_between_surfaces: that of the middle between the
+ * solids there. */
+static double gap_at_manifold_corner(const struct tact_manifold *m, const double *corner,
+                                     double *height_midway_between_surfaces)
 {
-    double of_a = plane_height_at(m->surface_height_plane_a, corner),
-           of_b = plane_height_at(m->surface_height_plane_b, corner);
-    *middle_height = 0.5 * (of_a + of_b);
+    double of_a = surface_plane_height_at(m->surface_height_plane_a, corner),
+           of_b = surface_plane_height_at(m->surface_height_plane_b, corner);
+    *height_midway_between_surfaces = 0.5 * (of_a + of_b);
     return of_a - of_b;
 }
 
 /* Makes a segment of a contact point and the ball at x, with their gaps at its ends. */
 static void make_segment_to_inner_ball(struct tact_manifold *m, const double x[2],
-                                       double gap_at_inner_ball, double least)
+                                       double gap_at_inscribed_ball, double least)
 {
     const double *p = m->corner[0];
-    double middle, of_p = gap_at_corner(m, p, &middle);
+    double middle, of_p = gap_at_manifold_corner(m, p, &middle);
     double u[2] = {x[0] - p[0], x[1] - p[1]}, square = u[0] * u[0] + u[1] * u[1];
     if (square > least * least) {
-        double slope = (gap_at_inner_ball - of_p) / square;
+        double slope = (gap_at_inscribed_ball - of_p) / square;
         const double gap[3] = {of_p - slope * (u[0] * p[0] + u[1] * p[1]), slope * u[0],
                                slope * u[1]};
         memcpy(m->corner[1], x, sizeof u);
@@ -79,13 +81,13 @@ static void make_segment_to_inner_ball(struct tact_manifold *m, const double x[2
 
 /* Makes a triangle of a contact segment and the ball at x. */
 static void make_triangle_to_inner_ball(struct tact_manifold *m, const double x[2],
-                                        double gap_at_inner_ball, double least)
+                                        double gap_at_inscribed_ball, double least)
 {
     const double *p = m->corner[0], q[2] = {m->corner[1][0], m->corner[1][1]};
-    double middle, unused, of_p = gap_at_corner(m, p, &middle),
-                           rise = gap_at_corner(m, q, &unused) - of_p;
+    double middle, unused, of_p = gap_at_manifold_corner(m, p, &middle),
+                           rise = gap_at_manifold_corner(m, q, &unused) - of_p;
     double u[2] = {x[0] - p[0], x[1] - p[1]}, v[2] = {q[0] - p[0], q[1] - p[1]};
-    double area = v[0] * u[1] - v[1] * u[0], up = gap_at_inner_ball - of_p;
+    double area = v[0] * u[1] - v[1] * u[0], up = gap_at_inscribed_ball - of_p;
     if (fabs(area) > least * tact_hypot(v[0], v[1])) {
         double gap[3] = {0.0, (rise * u[1] - up * v[1]) / area, (up * v[0] - rise * u[0]) / area};
         gap[0] = of_p - gap[1] * p[0] - gap[2] * p[1];
@@ -97,7 +99,7 @@ static void make_triangle_to_inner_ball(struct tact_manifold *m, const double x[
 }
 
 /* 1 where B is the smaller of the two solids. */
-static int is_b_smaller(const struct tact_core *a, const struct tact_core *b)
+static int is_core_b_smaller(const struct tact_core *a, const struct tact_core *b)
 {
     return a->kind == TACT_SHAPE_HALFSPACE ||
            (b->kind != TACT_SHAPE_HALFSPACE && b->size + b->radius < a->size + a->radius);
@@ -106,7 +108,7 @@ static int is_b_smaller(const struct tact_core *a, const struct tact_core *b)
 int tact_manifold_may_need_inner_ball(const struct tact_core *a, const struct tact_core *b,
                                       const struct tact_manifold *m)
 {
-    return m->corners <= 2 && (is_b_smaller(a, b) ? b : a)->vertices != 1;
+    return m->corners <= 2 && (is_core_b_smaller(a, b) ? b : a)->vertices != 1;
 }
 
 void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_pose *pose_a,
@@ -114,22 +116,24 @@ void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_p
                                   double displacement, const struct tact_separation *sep,
                                   struct tact_manifold *m)
 {
-    int is_below_plane = is_b_smaller(a, b);
-    const struct tact_core *core = is_below_plane ? b : a, *other = is_below_plane ? a : b;
+    int is_core_below_contact_plane = is_core_b_smaller(a, b);
+    const struct tact_core *core = is_core_below_contact_plane ? b : a,
+                           *other = is_core_below_contact_plane ? a : b;
     double x[2], of_other[2], least = SAME_CORNER_DISTANCE_RATIO * (core->size + core->radius);
     if (!(displacement > core->thickness)) {
         return;
     }
-    double gap_at_inner_ball =
-        sep->distance +
-        place_inscribed_ball(core, is_below_plane ? pose_b : pose_a, is_below_plane, sep, m, x);
+    double gap_at_inscribed_ball =
+        sep->distance + place_inscribed_ball(core, is_core_below_contact_plane ? pose_b : pose_a,
+                                             is_core_below_contact_plane, sep, m, x);
     if (other->vertices && other->size < MIN_SIZE_RATIO_FOR_PLANE * core->size) {
-        gap_at_inner_ball += place_inscribed_ball(other, is_below_plane ? pose_a : pose_b,
-                                                  !is_below_plane, sep, m, of_other);
+        gap_at_inscribed_ball +=
+            place_inscribed_ball(other, is_core_below_contact_plane ? pose_a : pose_b,
+                                 !is_core_below_contact_plane, sep, m, of_other);
     }
     if (m->corners == 1) {
-        make_segment_to_inner_ball(m, x, gap_at_inner_ball, least);
+        make_segment_to_inner_ball(m, x, gap_at_inscribed_ball, least);
     } else {
-        make_triangle_to_inner_ball(m, x, gap_at_inner_ball, least);
+        make_triangle_to_inner_ball(m, x, gap_at_inscribed_ball, least);
     }
 }

@@ -15,23 +15,25 @@ static double compressed_polygon_area(const struct tact_patch *patch)
 
 double tact_compliant_layer_clip_compressed(struct tact_patch *patch, const double gap[3])
 {
-    double clipped_corners[TACT_PATCH_CORNERS + 1][2], whole_area = compressed_polygon_area(patch);
+    double corners_of_compressed_part[TACT_PATCH_CORNERS + 1][2],
+        whole_area = compressed_polygon_area(patch);
     int n = 0;
     for (int i = 0; i < patch->corners; i++) {
         const double *a = patch->corner[i], *b = patch->corner[(i + 1) % patch->corners];
         double of_a = gap[0] + gap[1] * a[0] + gap[2] * a[1];
         double of_b = gap[0] + gap[1] * b[0] + gap[2] * b[1];
         if (of_a < 0.0) {
-            memcpy(clipped_corners[n++], a, sizeof clipped_corners[0]);
+            memcpy(corners_of_compressed_part[n++], a, sizeof corners_of_compressed_part[0]);
         }
         if ((of_a < 0.0) != (of_b < 0.0)) {
             double t = of_a / (of_a - of_b);
-            clipped_corners[n][0] = a[0] + t * (b[0] - a[0]);
-            clipped_corners[n++][1] = a[1] + t * (b[1] - a[1]);
+            corners_of_compressed_part[n][0] = a[0] + t * (b[0] - a[0]);
+            corners_of_compressed_part[n++][1] = a[1] + t * (b[1] - a[1]);
         }
     }
     patch->corners = n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS;
-    memcpy(patch->corner, clipped_corners, (size_t)patch->corners * sizeof *clipped_corners);
+    memcpy(patch->corner, corners_of_compressed_part,
+           (size_t)patch->corners * sizeof *corners_of_compressed_part);
     return n > 2 && whole_area > 0.0 ? compressed_polygon_area(patch) / whole_area : 0.0;
 }
 

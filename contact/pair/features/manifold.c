@@ -27,8 +27,8 @@ struct outline {
     int face; /* index of a polytope's face, of which only the height is set until the corners are
                  needed; else -1 */
     double point[3]; /* position of a feature that is a vertex, world axes, from the middle */
-    double corner[TACT_CORE_RIM][2]; /* corners of the outline; those of a face counter-clockwise
-                                        about the normal */
+    double corner[TACT_CORE_RIM_CORNERS][2]; /* corners of the outline; those of a face
+                                        counter-clockwise about the normal */
     double height[3];
 };
 
@@ -42,7 +42,7 @@ struct side {
     double out[3];          /* unit vector towards the other shape, world axes */
     int64_t vertex;         /* a vertex on the shape's nearest feature; -1: unknown */
     double outward_normal_in_core_frame[3]; /* outward normal in the shape's own frame */
-    int is_below_plane; /* 1: this shape is B, whose face is below the contact plane */
+    int is_side_below_contact_plane; /* 1: this shape is B, whose face is below the contact plane */
 };
 
 /* The feature of a shape that is nearest to the contact plane. */
@@ -116,7 +116,8 @@ static void list_face_corners(const struct tact_manifold *m, const struct side *
     for (int i = 0; i < count; i++) {
         double r[3];
         shape_point_to_world(s, corner[i], r);
-        project_to_contact_plane(m, r, o->corner[s->is_below_plane ? i : count - 1 - i]);
+        project_to_contact_plane(m, r,
+                                 o->corner[s->is_side_below_contact_plane ? i : count - 1 - i]);
     }
 }
 
@@ -138,11 +139,11 @@ static void set_surface_height_plane(const struct tact_manifold *m, const double
 static void set_face_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
                              int face, struct outline *o)
 {
-    double face_plane_point[3];
+    double point_on_face_plane[3];
     o->kind = TACT_FEATURE_FACE;
     o->face = face;
-    tact_v3_scale(face_plane_point, s->core->normal[face], s->core->offset[face]);
-    set_surface_height_plane(m, n, s, s->core->normal[face], face_plane_point, o);
+    tact_v3_scale(point_on_face_plane, s->core->normal[face], s->core->offset[face]);
+    set_surface_height_plane(m, n, s, s->core->normal[face], point_on_face_plane, o);
 }
 
 /* Adds the corners to the outline of a face, where they were not needed before. */
@@ -155,8 +156,8 @@ static void complete_face_outline(const struct tact_manifold *m, const struct si
     }
     int first = core->first_corner_of_face[o->face],
         all = core->first_corner_of_face[o->face + 1] - first;
-    int count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
-    double corner[TACT_CORE_RIM][3];
+    int count = all < TACT_CORE_RIM_CORNERS ? all : TACT_CORE_RIM_CORNERS;
+    double corner[TACT_CORE_RIM_CORNERS][3];
     for (int i = 0; i < count; i++) {
         /* many corners are replaced by a subset at even distances along the rim */
         int k = (int)((long)i * all / count);
@@ -177,9 +178,10 @@ static void set_edge_outline(const struct tact_manifold *m, const double n[3], c
     project_to_contact_plane(m, q, o->corner[1]);
     d[0] = o->corner[1][0] - o->corner[0][0];
     d[1] = o->corner[1][1] - o->corner[0][1];
-    double height_slope = (tact_v3_dot(q, n) - tact_v3_dot(p, n)) / (d[0] * d[0] + d[1] * d[1]);
-    o->height[1] = height_slope * d[0];
-    o->height[2] = height_slope * d[1];
+    double edge_height_slope =
+        (tact_v3_dot(q, n) - tact_v3_dot(p, n)) / (d[0] * d[0] + d[1] * d[1]);
+    o->height[1] = edge_height_slope * d[0];
+    o->height[2] = edge_height_slope * d[1];
     o->height[0] =
         tact_v3_dot(p, n) - o->height[1] * o->corner[0][0] - o->height[2] * o->corner[0][1];
 }
@@ -199,7 +201,7 @@ static void set_vertex_outline(const struct tact_manifold *m, const double n[3],
 
 /* Kind of feature of a cylinder: its end, or the line on its side, within MAX_CONTACT_PLANE_SLOPE
  * of the contact plane; otherwise a vertex. */
-static enum tact_feature kind_of_cylinder_feature(const struct side *s)
+static enum tact_feature find_kind_of_cylinder_feature(const struct side *s)
 {
     double up = s->outward_normal_in_core_frame[2];
     if (fabs(up) < MAX_CONTACT_PLANE_SLOPE) {
@@ -213,7 +215,7 @@ static enum tact_feature kind_of_cylinder_feature(const struct side *s)
 static void set_cylinder_outline(const struct tact_manifold *m, const double n[3],
                                  const struct side *s, enum tact_feature kind, struct outline *o)
 {
-    double corner[TACT_CORE_RIM][3];
+    double corner[TACT_CORE_RIM_CORNERS][3];
     if (kind == TACT_FEATURE_EDGE) {
         tact_curved_core_farthest_segment(s->core, s->outward_normal_in_core_frame, corner);
         set_edge_outline(m, n, s, corner[0], corner[1], o);
@@ -221,8 +223,8 @@ static void set_cylinder_outline(const struct tact_manifold *m, const double n[3
     }
     double normal[3] = {0.0, 0.0, copysign(1.0, s->outward_normal_in_core_frame[2])};
     tact_curved_core_end_circle_corners(s->core, normal[2], s->outward_normal_in_core_frame,
-                                        TACT_CORE_RIM, corner);
-    list_face_corners(m, s, corner, TACT_CORE_RIM, o);
+                                        TACT_CORE_RIM_CORNERS, corner);
+    list_face_corners(m, s, corner, TACT_CORE_RIM_CORNERS, o);
     set_surface_height_plane(m, n, s, normal, corner[0], o);
 }
 
@@ -245,7 +247,7 @@ static void set_plane_outline(const struct tact_manifold *m, const double n[3],
 
 /* Finds the feature of a shape: a face, or otherwise an edge, within MAX_CONTACT_PLANE_SLOPE of the
  * contact plane, or otherwise a vertex. */
-static struct feature find_feature(const struct side *s)
+static struct feature find_feature_in_contact_plane(const struct side *s)
 {
     struct feature f = {.kind = TACT_FEATURE_VERTEX, .face = -1, .end = -1};
     if (s->core->kind == TACT_SHAPE_HALFSPACE) {
@@ -256,12 +258,12 @@ static struct feature find_feature(const struct side *s)
         return f;
     }
     if (s->core->kind == TACT_SHAPE_CYLINDER) {
-        f.kind = kind_of_cylinder_feature(s);
+        f.kind = find_kind_of_cylinder_feature(s);
     } else if (s->vertex >= 0) {
         f.face = find_face_facing_normal(s, s->vertex, FLAT_FACE_COSINE);
     }
     if (f.face < 0 && f.kind == TACT_FEATURE_VERTEX) {
-        f.vertex = tact_core_support(s->core, s->outward_normal_in_core_frame, -1);
+        f.vertex = tact_core_support_vertex(s->core, s->outward_normal_in_core_frame, -1);
         f.face = find_face_facing_normal(
             s, f.vertex, sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE));
         f.end = f.face < 0 ? find_edge_in_contact_plane(s, f.vertex) : -1;
@@ -272,8 +274,9 @@ static struct feature find_feature(const struct side *s)
 }
 
 /* Sets the outline of a shape's feature. size: of the pair [m] */
-static void set_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
-                        const struct feature *f, double size, struct outline *o)
+static void set_feature_outline(const struct tact_manifold *m, const double n[3],
+                                const struct side *s, const struct feature *f, double size,
+                                struct outline *o)
 {
     o->face = -1;
     if (f->face >= 0) {
@@ -289,7 +292,7 @@ static void set_outline(const struct tact_manifold *m, const double n[3], const 
     }
 }
 
-static double square_of_distance(const double p[2], const double q[2])
+static double squared_distance_in_plane(const double p[2], const double q[2])
 {
     double x = q[0] - p[0], y = q[1] - p[1];
     return x * x + y * y;
@@ -300,30 +303,30 @@ static double square_of_distance(const double p[2], const double q[2])
 static int clip_polygon_by_line(double (*corner)[2], int count, const double *p, const double *q,
                                 double tolerance)
 {
-    double clipped_corners[TACT_MANIFOLD_CORNERS][2],
-        outside = -tolerance * sqrt(square_of_distance(p, q));
+    double corners_of_clipped_outline[TACT_MANIFOLD_CORNERS][2],
+        outside = -tolerance * sqrt(squared_distance_in_plane(p, q));
     int n = 0;
     for (int i = 0; i < count; i++) {
         const double *a = corner[i], *b = corner[i + 1 < count ? i + 1 : 0];
         double of_a = (q[0] - p[0]) * (a[1] - p[1]) - (q[1] - p[1]) * (a[0] - p[0]);
         double of_b = (q[0] - p[0]) * (b[1] - p[1]) - (q[1] - p[1]) * (b[0] - p[0]);
         if (of_a >= outside && n < TACT_MANIFOLD_CORNERS) {
-            memcpy(clipped_corners[n++], a, sizeof clipped_corners[0]);
+            memcpy(corners_of_clipped_outline[n++], a, sizeof corners_of_clipped_outline[0]);
         }
         if ((of_a > 0.0 && of_b < outside) || (of_a < outside && of_b > 0.0)) {
             double t = of_a / (of_a - of_b);
             for (int k = 0; k < 2 && n < TACT_MANIFOLD_CORNERS; k++) {
-                clipped_corners[n][k] = a[k] + t * (b[k] - a[k]);
+                corners_of_clipped_outline[n][k] = a[k] + t * (b[k] - a[k]);
             }
             n += n < TACT_MANIFOLD_CORNERS;
         }
     }
-    memcpy(corner, clipped_corners, (size_t)n * sizeof *clipped_corners);
+    memcpy(corner, corners_of_clipped_outline, (size_t)n * sizeof *corners_of_clipped_outline);
     return n;
 }
 
 /* 1 where a vertex, projected along the normal, is on a polytope's face or on its rim. */
-static int is_vertex_on_face(const struct outline *vertex, const struct side *s, int face)
+static int is_projected_vertex_on_face(const struct outline *vertex, const struct side *s, int face)
 {
     const struct tact_core *core = s->core;
     const int *end = core->rim + core->first_corner_of_face[face + 1];
@@ -345,24 +348,27 @@ static int is_vertex_on_face(const struct outline *vertex, const struct side *s,
     return 1;
 }
 
-/* Clips an outline of the shape clipped_side by a face of the shape s. */
-static void clip_outline_by_face(struct outline *clipped_outline, const struct side *clipped_side,
-                                 struct outline *clipping_face, const struct side *s, double size,
-                                 struct tact_manifold *m)
+/* Clips an outline of the shape side_of_outline_to_clip by a face of the shape s. */
+static void clip_outline_by_face(struct outline *outline_to_clip,
+                                 const struct side *side_of_outline_to_clip,
+                                 struct outline *outline_of_clipping_face, const struct side *s,
+                                 double size, struct tact_manifold *m)
 {
-    if (clipped_outline->kind == TACT_FEATURE_VERTEX && clipping_face->face >= 0) {
-        m->corners = is_vertex_on_face(clipped_outline, s, clipping_face->face);
-        memcpy(m->corner, clipped_outline->corner, sizeof *clipped_outline->corner);
+    if (outline_to_clip->kind == TACT_FEATURE_VERTEX && outline_of_clipping_face->face >= 0) {
+        m->corners =
+            is_projected_vertex_on_face(outline_to_clip, s, outline_of_clipping_face->face);
+        memcpy(m->corner, outline_to_clip->corner, sizeof *outline_to_clip->corner);
         return;
     }
-    complete_face_outline(m, clipped_side, clipped_outline);
-    complete_face_outline(m, s, clipping_face);
-    int n = clipped_outline->count;
-    memcpy(m->corner, clipped_outline->corner, (size_t)n * sizeof *clipped_outline->corner);
-    for (int i = 0; i < clipping_face->count && n > 0; i++) {
-        int next = i + 1 < clipping_face->count ? i + 1 : 0;
-        n = clip_polygon_by_line(m->corner, n, clipping_face->corner[i],
-                                 clipping_face->corner[next], OUTLINE_CLIP_TOLERANCE * size);
+    complete_face_outline(m, side_of_outline_to_clip, outline_to_clip);
+    complete_face_outline(m, s, outline_of_clipping_face);
+    int n = outline_to_clip->count;
+    memcpy(m->corner, outline_to_clip->corner, (size_t)n * sizeof *outline_to_clip->corner);
+    for (int i = 0; i < outline_of_clipping_face->count && n > 0; i++) {
+        int next = i + 1 < outline_of_clipping_face->count ? i + 1 : 0;
+        n = clip_polygon_by_line(m->corner, n, outline_of_clipping_face->corner[i],
+                                 outline_of_clipping_face->corner[next],
+                                 OUTLINE_CLIP_TOLERANCE * size);
     }
     m->corners = n;
 }
@@ -397,7 +403,7 @@ static void overlap_of_parallel_edges(const struct outline *a, const struct outl
 }
 
 /* 1 where the area of a polygon is less than half its diameter times a width. */
-static int is_polygon_narrower(const struct tact_manifold *m, double width)
+static int is_manifold_narrower_than(const struct tact_manifold *m, double width)
 {
     const double *o = m->corner[0];
     double twice = 0.0, most_square = 0.0;
@@ -405,7 +411,7 @@ static int is_polygon_narrower(const struct tact_manifold *m, double width)
         const double *p = m->corner[i], *q = m->corner[i + 1 < m->corners ? i + 1 : 0];
         twice += (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
         for (int k = i + 1; k < m->corners; k++) {
-            most_square = tact_max(most_square, square_of_distance(p, m->corner[k]));
+            most_square = tact_max(most_square, squared_distance_in_plane(p, m->corner[k]));
         }
     }
     return !(twice > sqrt(most_square) * width);
@@ -433,7 +439,7 @@ static void keep_farthest_corners(struct tact_manifold *m)
 
 /* Merges corners of the polygon that are equal except for rounding; a polygon without area becomes
  * its two ends. */
-static void merge_equal_corners(struct tact_manifold *m, double least)
+static void merge_equal_manifold_corners(struct tact_manifold *m, double least)
 {
     int n = 0;
     if (m->corners < 2) {
@@ -441,27 +447,27 @@ static void merge_equal_corners(struct tact_manifold *m, double least)
     }
     for (int i = 0; i < m->corners; i++) {
         const double *c = m->corner[i];
-        if (!n || square_of_distance(m->corner[n - 1], c) > least * least) {
+        if (!n || squared_distance_in_plane(m->corner[n - 1], c) > least * least) {
             memmove(m->corner[n++], c, sizeof m->corner[0]);
         }
     }
-    n -= n > 1 && square_of_distance(m->corner[0], m->corner[n - 1]) <= least * least;
+    n -= n > 1 && squared_distance_in_plane(m->corner[0], m->corner[n - 1]) <= least * least;
     m->corners = n;
-    if (n > 2 && is_polygon_narrower(m, least)) {
+    if (n > 2 && is_manifold_narrower_than(m, least)) {
         keep_farthest_corners(m);
     }
 }
 
 static void init_manifold_side(struct side *s, const struct tact_core *core,
                                const struct tact_pose *pose, const struct tact_separation *sep,
-                               int is_below_plane)
+                               int is_side_below_contact_plane)
 {
     s->core = core;
     s->pose = pose;
-    s->is_below_plane = is_below_plane;
-    s->vertex = sep->vertex[is_below_plane];
-    s->rotation = sep->rotation[is_below_plane];
-    tact_v3_scale(s->out, sep->normal, is_below_plane ? 1.0 : -1.0);
+    s->is_side_below_contact_plane = is_side_below_contact_plane;
+    s->vertex = sep->vertex[is_side_below_contact_plane];
+    s->rotation = sep->rotation[is_side_below_contact_plane];
+    tact_v3_scale(s->out, sep->normal, is_side_below_contact_plane ? 1.0 : -1.0);
     if (core->kind ==
         TACT_SHAPE_HALFSPACE) { /* a separation has no rotation matrix of a half-space */
         tact_v3_set(s->outward_normal_in_core_frame, 0.0, 0.0, 1.0);
@@ -471,7 +477,7 @@ static void init_manifold_side(struct side *s, const struct tact_core *core,
 }
 
 /* Makes a manifold the point between the nearest points of both shapes. */
-static void make_middle_point(const struct tact_separation *sep, struct tact_manifold *m)
+static void make_manifold_middle_point(const struct tact_separation *sep, struct tact_manifold *m)
 {
     m->corners = 1;
     m->corner[0][0] = m->corner[0][1] = 0.0;
@@ -490,10 +496,11 @@ static void intersect_outlines(struct side side[2], const struct feature feature
         tact_v3_sub(side[i].shift, side[i].pose->position, sep->origin);
         tact_v3_sub(side[i].shift, side[i].shift, m->middle);
     }
-    const struct tact_core *core_a = side[0].core, *core_b = side[1].core;
-    double size = core_a->size + core_a->radius + core_b->size + core_b->radius;
-    set_outline(m, sep->normal, &side[0], &feature[0], size, &a);
-    set_outline(m, sep->normal, &side[1], &feature[1], size, &b);
+    const struct tact_core *core_of_side_a = side[0].core, *core_of_side_b = side[1].core;
+    double size = core_of_side_a->size + core_of_side_a->radius + core_of_side_b->size +
+                  core_of_side_b->radius;
+    set_feature_outline(m, sep->normal, &side[0], &feature[0], size, &a);
+    set_feature_outline(m, sep->normal, &side[1], &feature[1], size, &b);
     memcpy(m->surface_height_plane_a, a.height, sizeof m->surface_height_plane_a);
     memcpy(m->surface_height_plane_b, b.height, sizeof m->surface_height_plane_b);
     if (b.kind == TACT_FEATURE_FACE) {
@@ -505,12 +512,12 @@ static void intersect_outlines(struct side side[2], const struct feature feature
     } else {
         m->corners = 0;
     }
-    merge_equal_corners(m, 1e-9 * size);
+    merge_equal_manifold_corners(m, 1e-9 * size);
 }
 
-void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,
-                        const struct tact_core *b, const struct tact_pose *pose_b,
-                        const struct tact_separation *sep, struct tact_manifold *out)
+void tact_manifold_find_contact_points(const struct tact_core *a, const struct tact_pose *pose_a,
+                                       const struct tact_core *b, const struct tact_pose *pose_b,
+                                       const struct tact_separation *sep, struct tact_manifold *out)
 {
     struct side side[2];
     tact_v3_add(out->middle, sep->point_a, sep->point_b);
@@ -518,16 +525,18 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     tact_v3_tangents(sep->normal, out->t1, out->t2);
     init_manifold_side(&side[0], a, pose_a, sep, 0);
     init_manifold_side(&side[1], b, pose_b, sep, 1);
-    const struct feature feature[2] = {find_feature(&side[0]), find_feature(&side[1])};
+    const struct feature feature[2] = {find_feature_in_contact_plane(&side[0]),
+                                       find_feature_in_contact_plane(&side[1])};
     out->feature[0] = feature[0].kind;
     out->feature[1] = feature[1].kind;
     /* a ball has one nearest point to any feature */
-    out->is_middle_point = sep->are_points_opposite && (a->vertices == 1 || b->vertices == 1);
-    if (!out->is_middle_point) {
+    out->is_point_between_nearest_points =
+        sep->are_points_opposed_along_normal && (a->vertices == 1 || b->vertices == 1);
+    if (!out->is_point_between_nearest_points) {
         intersect_outlines(side, feature, sep, out);
-        out->is_middle_point = !out->corners;
+        out->is_point_between_nearest_points = !out->corners;
     }
-    if (out->is_middle_point) {
-        make_middle_point(sep, out);
+    if (out->is_point_between_nearest_points) {
+        make_manifold_middle_point(sep, out);
     }
 }

@@ -9,14 +9,15 @@
 #include "contact/pair/features/nearest_internal.h"
 
 /* Capacity for the corners of two faces clipped by each other. */
-enum { TACT_MANIFOLD_CORNERS = 2 * TACT_CORE_RIM + 8 };
+enum { TACT_MANIFOLD_CORNERS = 2 * TACT_CORE_RIM_CORNERS + 8 };
 
 struct tact_manifold {
     enum tact_feature feature[2]; /* kinds of the nearest features of A and of B */
     int corners; /* corners of the contact polygon; 1: a point, 2: a segment, else counter-clockwise
                     about n */
-    int is_middle_point; /* 1: the shapes' surfaces are level, and the only corner that their
-                            features have in common is half way between the nearest points */
+    int is_point_between_nearest_points; /* 1: the shapes' surfaces are level, and the only corner
+                            that their features have in common is half way between the nearest
+                            points */
     double corner[TACT_MANIFOLD_CORNERS][2]; /* along t1 and t2 [m] */
     double t1[3], t2[3]; /* tangents t1 and t2, world, right-handed with the normal */
     /* origin of the corners' coordinates, relative to the separation's origin [m] */
@@ -29,9 +30,10 @@ struct tact_manifold {
 };
 
 /* Finds the contact manifold of two shapes from their separation. Real-time safe. */
-void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,
-                        const struct tact_core *b, const struct tact_pose *pose_b,
-                        const struct tact_separation *separation, struct tact_manifold *out);
+void tact_manifold_find_contact_points(const struct tact_core *a, const struct tact_pose *pose_a,
+                                       const struct tact_core *b, const struct tact_pose *pose_b,
+                                       const struct tact_separation *core_separation,
+                                       struct tact_manifold *out);
 
 /* 0 where a manifold needs no inner ball, however fast the pair moves: it is a polygon, or the
  * smaller solid is a ball itself. */
@@ -45,7 +47,8 @@ int tact_manifold_may_need_inner_ball(const struct tact_core *a, const struct ta
  */
 void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_pose *pose_a,
                                   const struct tact_core *b, const struct tact_pose *pose_b,
-                                  double displacement, const struct tact_separation *separation,
+                                  double displacement,
+                                  const struct tact_separation *core_separation,
                                   struct tact_manifold *out);
 
 #endif

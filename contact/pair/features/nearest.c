@@ -52,26 +52,27 @@ static void store_simplex_in_state(const struct tact_nearest_points *found, int 
 static int is_thin_pair(const struct tact_core_pair *pair)
 {
     const struct tact_core *a = pair->a, *b = pair->b;
-    const double least =
-        fmin(fmin(a->thickness, a->shortest_edge), fmin(b->thickness, b->shortest_edge));
+    const double least = fmin(fmin(a->thickness, a->shortest_hull_edge_length),
+                              fmin(b->thickness, b->shortest_hull_edge_length));
     return least < THIN_PAIR_WIDTH_RATIO * pair->size;
 }
 
-/* Finds the nearest points of two cores from a simplex. was_overlap: whether they overlapped when
- * it was found. Returns 1 where they overlap and the depth was searched; *is_exact as in struct
- * tact_separation. */
+/* Finds the nearest points of two cores from a simplex. was_overlap_in_last_tick: whether they
+ * overlapped when it was found. Returns 1 where they overlap and the depth was searched; *is_exact
+ * as in struct tact_separation. */
 static int search_from_simplex(struct tact_core_pair *pair, struct tact_simplex *simplex,
-                               int was_overlap, struct tact_nearest_points *found, int *is_exact)
+                               int was_overlap_in_last_tick, struct tact_nearest_points *found,
+                               int *is_exact)
 {
     *is_exact = 1;
     pair->start_vertex_a = simplex->count ? simplex->point[0].a : -1;
     pair->start_vertex_b = simplex->count ? simplex->point[0].b : -1;
-    if (was_overlap && simplex->count == 3 && pair->a->vertex && pair->b->vertex &&
-        !is_thin_pair(pair) && tact_epa_touching_face(pair, simplex, found)) {
+    if (was_overlap_in_last_tick && simplex->count == 3 && pair->a->vertex && pair->b->vertex &&
+        !is_thin_pair(pair) && tact_epa_find_touching_face(pair, simplex, found)) {
         return 1;
     }
-    if (was_overlap && simplex->count) {
-        const int rc = tact_epa(pair, simplex, found);
+    if (was_overlap_in_last_tick && simplex->count) {
+        const int rc = tact_epa_find_nearest_points(pair, simplex, found);
         if (rc && rc != TACT_EPA_FLAT) {
             *is_exact = rc > 0;
             return 1;
@@ -79,10 +80,10 @@ static int search_from_simplex(struct tact_core_pair *pair, struct tact_simplex 
         /* the cores are separated, or two axes that overlap only where they cross */
         *simplex = found->from;
     }
-    if (tact_gjk(pair, simplex, found)) {
+    if (tact_gjk_find_nearest_points(pair, simplex, found)) {
         return 0;
     }
-    *is_exact = tact_epa(pair, simplex, found) >= 0;
+    *is_exact = tact_epa_find_nearest_points(pair, simplex, found) >= 0;
     return 1;
 }
 
@@ -93,9 +94,9 @@ static int search_nearest_points_of_cores(struct tact_core_pair *pair, const dou
 {
     struct tact_simplex simplex;
     load_simplex_from_state(pair, state, &simplex);
-    const int starts_from_last_simplex = simplex.count > 0;
+    const int is_started_from_last_simplex = simplex.count > 0;
     const int overlap = search_from_simplex(pair, &simplex, state[0] < 0.0, found, is_exact);
-    if (*is_exact || !starts_from_last_simplex) {
+    if (*is_exact || !is_started_from_last_simplex) {
         return overlap;
     }
     simplex.count = 0;
@@ -113,13 +114,13 @@ static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_ne
     if (!pair->a->vertex || !pair->b->vertex || (*is_exact && !is_thin_pair_touching)) {
         return;
     }
-    tact_raise_facet(pair, found);
+    tact_epa_move_to_farthest_facet(pair, found);
     if (!*is_exact) {
-        struct tact_nearest_points epa_result;
-        const int rc = tact_epa(pair, &found->from, &epa_result);
+        struct tact_nearest_points nearest_points_by_epa;
+        const int rc = tact_epa_find_nearest_points(pair, &found->from, &nearest_points_by_epa);
         *is_exact = rc == 1 || found->bound > -ZERO_DEPTH_RATIO * pair->size;
-        if (rc == 1 && epa_result.bound > found->bound) {
-            *found = epa_result;
+        if (rc == 1 && nearest_points_by_epa.bound > found->bound) {
+            *found = nearest_points_by_epa;
         }
     }
 }
@@ -135,18 +136,18 @@ static void nearest_points_of_cores(struct tact_core_pair *pair, const struct ta
         search_facets_of_overlap(pair, &found, &out->is_exact);
     }
     if (!pair->a->vertex || !pair->b->vertex) {
-        tact_refine_separating_normal(pair, &found);
+        tact_refine_normal_of_curved_cores(pair, &found);
     }
-    double radius_sum = pair->a->radius + pair->b->radius;
+    double sum_of_core_radii = pair->a->radius + pair->b->radius;
     store_simplex_in_state(&found, overlap, state);
-    out->are_points_opposite = 1;
+    out->are_points_opposed_along_normal = 1;
     out->vertex[0] = found.from.point[0].a;
     out->vertex[1] = found.from.point[0].b;
-    out->distance = found.distance - radius_sum;
-    out->bound = found.bound - radius_sum;
+    out->distance = found.distance - sum_of_core_radii;
+    out->bound = found.bound - sum_of_core_radii;
     tact_m3_mul_v3(out->normal, rotation, found.normal);
-    tact_m3_mul_v3(out->point_a, rotation, found.point_on_a);
-    tact_m3_mul_v3(out->point_b, rotation, found.point_on_b);
+    tact_m3_mul_v3(out->point_a, rotation, found.nearest_point_on_a);
+    tact_m3_mul_v3(out->point_b, rotation, found.nearest_point_on_b);
     tact_v3_axpy(out->point_a, -pair->a->radius, out->normal);
     tact_v3_axpy(out->point_b, pair->b->radius, out->normal);
     tact_v3_copy(out->origin, pose_a->position);
@@ -168,7 +169,7 @@ static void nearest_points_of_plane(const struct tact_core *core, const struct t
     tact_quat_to_m3(rotation, pose->quat_wxyz);
     tact_m3_tmul_v3(down, rotation, up);
     tact_v3_scale(down, down, -1.0);
-    int64_t v = tact_core_support(core, down, from);
+    int64_t v = tact_core_support_vertex(core, down, from);
     tact_core_vertex(core, v, vertex);
     tact_m3_mul_v3(low, rotation, vertex);
     tact_v3_sub(offset, pose->position, plane->position);
@@ -177,7 +178,7 @@ static void nearest_points_of_plane(const struct tact_core *core, const struct t
     state[0] = 1.0;
     state[1] = (double)v;
     out->distance = out->bound = height;
-    out->is_exact = out->supports = out->are_points_opposite = 1;
+    out->is_exact = out->supports = out->are_points_opposed_along_normal = 1;
     out->vertex[0] = sign > 0.0 ? v : -1;
     out->vertex[1] = sign > 0.0 ? -1 : v;
     tact_v3_scale(out->normal, up, sign);
@@ -211,13 +212,13 @@ int tact_nearest_points(const struct tact_core *a, const struct tact_pose *pose_
 
 /* The point of a solid that is farthest along a unit vector, world axes, relative to the origin of
  * the solid's frame [m]. Sets the rotation matrix of the frame too. */
-static void furthest_point_along(const struct tact_core *core, const struct tact_pose *pose,
-                                 const double d[3], double rotation[9], double out[3])
+static void farthest_core_point_along(const struct tact_core *core, const struct tact_pose *pose,
+                                      const double d[3], double rotation[9], double out[3])
 {
     double in[3], vertex[3];
     tact_quat_to_m3(rotation, pose->quat_wxyz);
     tact_m3_tmul_v3(in, rotation, d);
-    tact_core_vertex(core, tact_core_support(core, in, -1), vertex);
+    tact_core_vertex(core, tact_core_support_vertex(core, in, -1), vertex);
     tact_m3_mul_v3(out, rotation, vertex);
     tact_v3_axpy(out, core->radius, d);
 }
@@ -231,13 +232,13 @@ void tact_nearest_points_along_normal(const struct tact_core *a, const struct ta
     tact_v3_copy(out->origin, pose_a->position);
     tact_v3_copy(out->normal, n);
     tact_v3_sub(offset, pose_b->position, pose_a->position);
-    furthest_point_along(a, pose_a, opposite_direction, out->rotation[0], out->point_a);
-    furthest_point_along(b, pose_b, n, out->rotation[1], out->point_b);
+    farthest_core_point_along(a, pose_a, opposite_direction, out->rotation[0], out->point_a);
+    farthest_core_point_along(b, pose_b, n, out->rotation[1], out->point_b);
     tact_v3_add(out->point_b, out->point_b, offset);
     tact_v3_sub(offset, out->point_a, out->point_b);
     out->distance = out->bound = tact_v3_dot(n, offset);
     out->vertex[0] = out->vertex[1] = -1;
-    out->are_points_opposite = 0;
+    out->are_points_opposed_along_normal = 0;
     out->is_exact = 1;
     out->supports = 1;
 }

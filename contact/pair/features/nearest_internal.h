@@ -20,8 +20,8 @@ struct tact_separation {
     double rotation[2][9]; /* rotation matrices from the frames of A and B to the world, row-major;
                           not set for a half-space */
     int64_t vertex[2];     /* a vertex of each core on its nearest feature; -1: unknown */
-    int are_points_opposite; /* 1: the points differ by the distance along the normal only; 0: the
-                                normal was given */
+    int are_points_opposed_along_normal; /* 1: the points differ by the distance along the normal
+                                only; 0: the normal was given */
     int is_exact; /* 0: the capacity of the search was exceeded before the distance equalled its
                    * bound
                    */

@@ -8,7 +8,7 @@
 #include "contact/pair/motion_internal.h"
 
 /* Difference of two gaps that count as equal, relative to the size of the patch. */
-#define EQUAL_GAPS_TOLERANCE 1e-9
+#define EQUAL_CORNER_GAPS_TOLERANCE 1e-9
 /* Largest rotation of a body in a tick for which the second-order term is used [rad] */
 #define MAX_NORMAL_TURN_PER_TICK 0.3
 /* Largest rotation of the normal over a surface in a tick for which the second-order term of a
@@ -23,13 +23,13 @@
 struct contact_point {
     int body_of_fixed_point; /* body whose feature carries the contact point: 0 or 1 */
     double arm[2][3]; /* vectors from the origins of the shapes' frames to the contact point [m] */
-    double place[2][3];     /* velocities of the contact points of A and B [m/s] */
-    double normal_rate[3];  /* rate of change of the contact normal [1/s] */
-    double twist[2][6];     /* twists of the shapes' frames in the drift after this tick's solve */
-    int moves_over_surface; /* 1: the contact point is fixed in neither body */
+    double place[2][3];            /* velocities of the contact points of A and B [m/s] */
+    double contact_normal_rate[3]; /* rate of change of the contact normal [1/s] */
+    double twist[2][6]; /* twists of the shapes' frames in the drift after this tick's solve */
+    int does_contact_move_over_both_bodies; /* 1: the contact point is fixed in neither body */
 };
 
-static int is_curved(const struct tact_core *core)
+static int is_curved_core(const struct tact_core *core)
 {
     return !core->vertex && core->kind != TACT_SHAPE_HALFSPACE;
 }
@@ -40,21 +40,22 @@ static int is_curved(const struct tact_core *core)
 static int is_contact_fixed_in_body(const struct tact_core *const core[2],
                                     const enum tact_feature feature[2], int body_of_fixed_point)
 {
-    int is_on_face_of_other_body = feature[1 - body_of_fixed_point] == TACT_FEATURE_FACE;
+    int is_contact_on_face_of_other_body = feature[1 - body_of_fixed_point] == TACT_FEATURE_FACE;
     if (feature[body_of_fixed_point] == TACT_FEATURE_FACE) {
-        return !is_curved(core[0]) && !is_curved(core[1]);
+        return !is_curved_core(core[0]) && !is_curved_core(core[1]);
     }
-    int are_polytopes = !is_curved(core[0]) && !is_curved(core[1]) && core[0]->radius == 0.0 &&
-                        core[1]->radius == 0.0;
-    return !is_curved(core[body_of_fixed_point]) && (is_on_face_of_other_body || are_polytopes);
+    int are_both_cores_polytopes = !is_curved_core(core[0]) && !is_curved_core(core[1]) &&
+                                   core[0]->radius == 0.0 && core[1]->radius == 0.0;
+    return !is_curved_core(core[body_of_fixed_point]) &&
+           (is_contact_on_face_of_other_body || are_both_cores_polytopes);
 }
 
 static int does_normal_rotate_too_far_in_tick(const struct tact_pair_query *q)
 {
     const double *a = q->twist[0] + 3, *b = q->twist[1] + 3;
-    double rotation_angle =
+    double rotation_angle_per_tick =
         q->options->period * sqrt(tact_max(tact_v3_dot(a, a), tact_v3_dot(b, b)));
-    return !(rotation_angle <= MAX_NORMAL_TURN_PER_TICK);
+    return !(rotation_angle_per_tick <= MAX_NORMAL_TURN_PER_TICK);
 }
 
 /* Mean of the corners where the gap is smallest, along t1 and t2 from the patch's centre [m]. */
@@ -71,7 +72,8 @@ static void find_point_of_smallest_gap(const struct tact_patch *patch, double x[
     const double size = sqrt(most_square);
     for (int i = 0; i < patch->corners; i++) {
         const double *c = patch->corner[i];
-        if (patch->gap[1] * c[0] + patch->gap[2] * c[1] <= least + EQUAL_GAPS_TOLERANCE * size) {
+        if (patch->gap[1] * c[0] + patch->gap[2] * c[1] <=
+            least + EQUAL_CORNER_GAPS_TOLERANCE * size) {
             x[0] += c[0];
             x[1] += c[1];
             count++;
@@ -86,7 +88,7 @@ static void find_point_of_smallest_gap(const struct tact_patch *patch, double x[
 /* Finds the contact point on the carrying body. The normal is fixed in the body of a face; the
  * point is fixed in the core of the other body, with its radius along the normal. */
 static void find_contact_point_fixed_in_body(const struct tact_pair_query *q,
-                                             const struct tact_core *core_of_fixed_point,
+                                             const struct tact_core *core_of_fixed_contact_point,
                                              const struct tact_patch *patch,
                                              struct contact_point *t)
 {
@@ -101,25 +103,28 @@ static void find_contact_point_fixed_in_body(const struct tact_pair_query *q,
         tact_v3_sub(t->arm[k], at, pose[k]->position);
     }
     tact_v3_scale(offset, n,
-                  t->body_of_fixed_point ? core_of_fixed_point->radius
-                                         : -core_of_fixed_point->radius);
+                  t->body_of_fixed_point ? core_of_fixed_contact_point->radius
+                                         : -core_of_fixed_contact_point->radius);
     tact_v3_sub(inner, t->arm[t->body_of_fixed_point], offset);
-    tact_pair_velocity(q->twist[t->body_of_fixed_point], inner, t->place[0]);
+    tact_pair_velocity_at_arm(q->twist[t->body_of_fixed_point], inner, t->place[0]);
     tact_v3_cross(turned, face + 3, offset);
     tact_v3_add(t->place[0], t->place[0], turned);
     tact_v3_copy(t->place[1], t->place[0]);
-    tact_v3_cross(t->normal_rate, face + 3, n);
+    tact_v3_cross(t->contact_normal_rate, face + 3, n);
     memcpy(t->twist, q->twist, sizeof t->twist);
 }
 
-/* Fraction of a velocity change that is used: at most max_reversal_ratio times the velocity along
- * the change, so that friction only dissipates; 1 for no change. */
-static double dissipative_velocity_fraction(double change_times_velocity, double squared_change,
-                                            double max_reversal_ratio)
+/* Fraction of a velocity change that is used: at most max_velocity_reversal_ratio times the
+ * velocity along the change, so that friction only dissipates; 1 for no change. */
+static double dissipative_fraction_of_change(double velocity_change_dot_velocity,
+                                             double squared_velocity_change,
+                                             double max_velocity_reversal_ratio)
 {
-    return max_reversal_ratio * change_times_velocity >= squared_change ? 1.0
-           : squared_change > 0.0
-               ? tact_max(0.0, max_reversal_ratio * change_times_velocity / squared_change)
+    return max_velocity_reversal_ratio * velocity_change_dot_velocity >= squared_velocity_change
+               ? 1.0
+           : squared_velocity_change > 0.0
+               ? tact_max(0.0, max_velocity_reversal_ratio * velocity_change_dot_velocity /
+                                   squared_velocity_change)
                : 0.0;
 }
 
@@ -127,49 +132,50 @@ static void set_target_velocity(const struct tact_pair_query *q, const struct co
                                 struct tact_patch *patch)
 {
     const double *n = patch->frame, half = 0.5 * q->options->period;
-    const double max_reversal_ratio = t->moves_over_surface ? MAX_REVERSAL_OF_MOVING_CONTACT : 1.0;
-    double v[2][3], rate[2][3], w[3], dw[3], gain[2], change_times_velocity = 0.0,
-                                                      squared_change = 0.0;
+    const double max_velocity_reversal_ratio =
+        t->does_contact_move_over_both_bodies ? MAX_REVERSAL_OF_MOVING_CONTACT : 1.0;
+    double v[2][3], rate[2][3], w[3], dw[3], gain[2], velocity_change_dot_velocity = 0.0,
+                                                      squared_velocity_change = 0.0;
     for (int k = 0; k < 2; k++) {
-        tact_pair_velocity(q->twist[k], t->arm[k], v[k]);
+        tact_pair_velocity_at_arm(q->twist[k], t->arm[k], v[k]);
         tact_pair_velocity_rate(t->twist[k], q->rate[k], t->arm[k], t->place[k], rate[k]);
     }
     tact_v3_sub(v[0], v[0], v[1]);
     tact_v3_sub(rate[0], rate[0], rate[1]);
-    if (t->moves_over_surface) {
+    if (t->does_contact_move_over_both_bodies) {
         patch->target_velocity[0] =
-            -half * (tact_v3_dot(n, rate[0]) + tact_v3_dot(t->normal_rate, v[0]));
+            -half * (tact_v3_dot(n, rate[0]) + tact_v3_dot(t->contact_normal_rate, v[0]));
     }
     for (int i = 0; i < 2; i++) {
         gain[i] = half * tact_v3_dot(n + 3 + 3 * i, rate[0]);
-        change_times_velocity += gain[i] * tact_v3_dot(n + 3 + 3 * i, v[0]);
-        squared_change += gain[i] * gain[i];
+        velocity_change_dot_velocity += gain[i] * tact_v3_dot(n + 3 + 3 * i, v[0]);
+        squared_velocity_change += gain[i] * gain[i];
     }
-    double velocity_fraction =
-        dissipative_velocity_fraction(change_times_velocity, squared_change, max_reversal_ratio);
-    patch->target_velocity[1] = -velocity_fraction * gain[0];
-    patch->target_velocity[2] = -velocity_fraction * gain[1];
+    double fraction_of_tangential_change = dissipative_fraction_of_change(
+        velocity_change_dot_velocity, squared_velocity_change, max_velocity_reversal_ratio);
+    patch->target_velocity[1] = -fraction_of_tangential_change * gain[0];
+    patch->target_velocity[2] = -fraction_of_tangential_change * gain[1];
     tact_v3_sub(w, t->twist[0] + 3, t->twist[1] + 3);
     tact_v3_sub(dw, q->rate[0] + 3, q->rate[1] + 3);
-    double spin = half * (tact_v3_dot(n, dw) + tact_v3_dot(t->normal_rate, w));
+    double spin = half * (tact_v3_dot(n, dw) + tact_v3_dot(t->contact_normal_rate, w));
     tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
-    double dissipative_spin_fraction =
-        dissipative_velocity_fraction(spin * tact_v3_dot(n, w), spin * spin, max_reversal_ratio);
-    patch->target_velocity[3] = -dissipative_spin_fraction * spin;
+    double dissipative_spin_change_fraction = dissipative_fraction_of_change(
+        spin * tact_v3_dot(n, w), spin * spin, max_velocity_reversal_ratio);
+    patch->target_velocity[3] = -dissipative_spin_change_fraction * spin;
     q->counts[TACT_COUNT_TERM_LIMITED] +=
-        velocity_fraction < 1.0 || dissipative_spin_fraction < 1.0;
+        fraction_of_tangential_change < 1.0 || dissipative_spin_change_fraction < 1.0;
 }
 
 /* Predicts the twists after this tick's solve: they change as in the last tick, where the pair was
  * pressed and its rotation is steady. */
-static void extrapolate_twists(const struct tact_pair_query *q, double twist[2][6])
+static void extrapolate_shape_twists(const struct tact_pair_query *q, double twist[2][6])
 {
     double *state = q->state + TACT_NEAREST_STATE;
-    int is_motion_steady = tact_pair_is_rotation_steady(q->twist[0], state) &&
-                           tact_pair_is_rotation_steady(q->twist[1], state + 6);
+    int are_body_rotations_steady = tact_pair_is_rotation_steady(q->twist[0], state) &&
+                                    tact_pair_is_rotation_steady(q->twist[1], state + 6);
     for (int i = 0; i < 12; i++) {
         double now = q->twist[i / 6][i % 6];
-        twist[i / 6][i % 6] = is_motion_steady ? now + (now - state[i]) : now;
+        twist[i / 6][i % 6] = are_body_rotations_steady ? now + (now - state[i]) : now;
         state[i] = now;
     }
 }
@@ -181,14 +187,14 @@ static int find_moving_contact_point(const struct tact_pair_query *q,
                                      const struct tact_patch *patch, struct contact_point *t)
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
-    struct tact_surface_contact contact = {.separation = sep, .gap = patch->gap[0]};
+    struct tact_surface_contact contact = {.core_separation = sep, .gap = patch->gap[0]};
     struct tact_surface_motion relative_surface_motion;
     for (int k = 0; k < 2; k++) {
         contact.core[k] = core[k];
         tact_v3_sub(contact.arm[k], patch->center, pose[k]->position);
         tact_v3_axpy(contact.arm[k], (k ? -0.5 : 0.5) * patch->gap[0], sep->normal);
     }
-    extrapolate_twists(q, t->twist);
+    extrapolate_shape_twists(q, t->twist);
     if (tact_surface_motion_find(&contact, (const double(*)[6])t->twist,
                                  MAX_SURFACE_TURN_PER_TICK / q->options->period,
                                  &relative_surface_motion)) {
@@ -196,33 +202,39 @@ static int find_moving_contact_point(const struct tact_pair_query *q,
     }
     memcpy(t->arm, contact.arm, sizeof t->arm);
     memcpy(t->place, relative_surface_motion.point, sizeof t->place);
-    tact_v3_copy(t->normal_rate, relative_surface_motion.normal);
+    tact_v3_copy(t->contact_normal_rate, relative_surface_motion.normal);
     return 0;
 }
 
-void tact_features_second_order(const struct tact_pair_query *q, const struct tact_core *a,
-                                const struct tact_core *b, const struct tact_separation *sep,
-                                const enum tact_feature feature[2], struct tact_patch *patch)
+void tact_features_set_second_order_term(const struct tact_pair_query *q, const struct tact_core *a,
+                                         const struct tact_core *b,
+                                         const struct tact_separation *sep,
+                                         const enum tact_feature feature[2],
+                                         struct tact_patch *patch)
 {
     const struct tact_core *core[2] = {a, b};
     struct contact_point t;
     t.body_of_fixed_point = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
-    int is_point_fixed_in_body = is_contact_fixed_in_body(core, feature, t.body_of_fixed_point);
-    int has_second_order_term = q->pressed > 0.0 && (is_point_fixed_in_body || !patch->corners);
-    int does_normal_rotate_too_far = has_second_order_term && does_normal_rotate_too_far_in_tick(q);
-    t.moves_over_surface = !is_point_fixed_in_body;
-    if (is_point_fixed_in_body || !has_second_order_term || does_normal_rotate_too_far) {
+    int is_contact_point_fixed_in_body =
+        is_contact_fixed_in_body(core, feature, t.body_of_fixed_point);
+    int has_second_order_term =
+        q->pressed > 0.0 && (is_contact_point_fixed_in_body || !patch->corners);
+    int does_contact_normal_rotate_too_far =
+        has_second_order_term && does_normal_rotate_too_far_in_tick(q);
+    t.does_contact_move_over_both_bodies = !is_contact_point_fixed_in_body;
+    if (is_contact_point_fixed_in_body || !has_second_order_term ||
+        does_contact_normal_rotate_too_far) {
         tact_features_forget_motion(q->state);
     }
     if (!has_second_order_term) {
         return;
     }
-    if (does_normal_rotate_too_far ||
-        (!is_point_fixed_in_body && find_moving_contact_point(q, core, sep, patch, &t))) {
+    if (does_contact_normal_rotate_too_far ||
+        (!is_contact_point_fixed_in_body && find_moving_contact_point(q, core, sep, patch, &t))) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
-    if (is_point_fixed_in_body) {
+    if (is_contact_point_fixed_in_body) {
         find_contact_point_fixed_in_body(q, core[t.body_of_fixed_point], patch, &t);
     }
     set_target_velocity(q, &t, patch);

@@ -32,8 +32,10 @@ static inline void tact_features_forget_motion(double state[TACT_FEATURES_STATE]
  * At most as large as the velocity that the target reverses, so that friction adds no energy.
  * feature: of the manifold. Real-time safe.
  */
-void tact_features_second_order(const struct tact_pair_query *q, const struct tact_core *a,
-                                const struct tact_core *b, const struct tact_separation *sep,
-                                const enum tact_feature feature[2], struct tact_patch *patch);
+void tact_features_set_second_order_term(const struct tact_pair_query *q, const struct tact_core *a,
+                                         const struct tact_core *b,
+                                         const struct tact_separation *sep,
+                                         const enum tact_feature feature[2],
+                                         struct tact_patch *patch);
 
 #endif

@@ -13,8 +13,8 @@ enum { MOST_REFINED = 16, MOST_RAISED = 32 };
 /* Sets the unit normal for the vertex, edge or plane through `count` of the points. For a vertex:
  * its direction from the origin; for an edge: the component of that perpendicular to the edge; for
  * a plane: its normal towards v. Returns 0 where it is lost in rounding. */
-static int normal_of_points(const struct tact_minkowski_point *point, const int *index, int count,
-                            const double *v, double n[3])
+static int normal_of_simplex_points(const struct tact_minkowski_point *point, const int *index,
+                                    int count, const double *v, double n[3])
 {
     const double *p = point[index[0]].w;
     double u[3], w[3], across[3];
@@ -38,14 +38,15 @@ static int normal_of_points(const struct tact_minkowski_point *point, const int 
  * point of s is farthest from the origin. Returns 0 where there is none. */
 static int find_best_separating_normal(const struct tact_simplex *s, const double *v, double n[3])
 {
-    static const int point_subsets[14][3] = {{0},       {1},       {2},       {3},      {0, 1},
-                                             {0, 2},    {1, 2},    {0, 3},    {1, 3},   {2, 3},
-                                             {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
+    static const int vertex_subsets_of_simplex[14][3] = {
+        {0},    {1},    {2},    {3},       {0, 1},    {0, 2},    {1, 2},
+        {0, 3}, {1, 3}, {2, 3}, {0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}};
     double most = -INFINITY, candidate_normal[3];
     for (int i = 0; i < 14; i++) {
         int count = i < 4 ? 1 : i < 10 ? 2 : 3;
-        if (point_subsets[i][count - 1] >= s->count ||
-            !normal_of_points(s->point, point_subsets[i], count, v, candidate_normal)) {
+        if (vertex_subsets_of_simplex[i][count - 1] >= s->count ||
+            !normal_of_simplex_points(s->point, vertex_subsets_of_simplex[i], count, v,
+                                      candidate_normal)) {
             continue;
         }
         double least = INFINITY;
@@ -77,8 +78,8 @@ static void add_support_point(struct tact_simplex *s, const struct tact_minkowsk
 
 /* Distance along n from the origin to the Minkowski difference; *low: the point of the difference
  * with that distance. */
-static double distance_bound_along(struct tact_core_pair *pair, const double n[3],
-                                   struct tact_minkowski_point *low)
+static double distance_bound_along_normal(struct tact_core_pair *pair, const double n[3],
+                                          struct tact_minkowski_point *low)
 {
     double opposite_direction[3];
     tact_v3_scale(opposite_direction, n, -1.0);
@@ -86,24 +87,24 @@ static double distance_bound_along(struct tact_core_pair *pair, const double n[3
     return tact_v3_dot(n, low->w);
 }
 
-void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-                            const double *v, struct tact_nearest_points *out)
+void tact_find_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                                 const double *v, struct tact_nearest_points *out)
 {
     static const int all[3] = {0, 1, 2};
     struct tact_simplex s = *simplex;
     struct tact_minkowski_point low;
     double n[3];
     out->bound = -INFINITY;
-    int found = normal_of_points(s.point, all, s.count, v, n);
+    int found = normal_of_simplex_points(s.point, all, s.count, v, n);
     for (int step = 0; found && step < MOST_REFINED; step++) {
-        double bound = distance_bound_along(pair, n, &low);
+        double bound = distance_bound_along_normal(pair, n, &low);
         if (bound > out->bound) {
             out->bound = bound;
             tact_v3_copy(out->normal, n);
         } else if (step > 1) {
             break;
         }
-        if (out->bound >= out->distance - TACT_MINKOWSKI_ROUNDING * pair->size) {
+        if (out->bound >= out->distance - TACT_MINKOWSKI_ROUNDING_RATIO * pair->size) {
             break;
         }
         if (!tact_minkowski_point_is_repeated(s.point, s.count, &low)) {
@@ -113,12 +114,13 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
     }
     if (!(out->bound > -INFINITY)) { /* three collinear points */
         tact_v3_normalize(out->normal, v);
-        out->bound = distance_bound_along(pair, out->normal, &low);
+        out->bound = distance_bound_along_normal(pair, out->normal, &low);
     }
 }
 
 /* Least distance along n of the points of a set [m]. */
-static double least_distance_along_normal(const struct tact_working_set *set, const double n[3])
+static double least_distance_along_normal(const struct tact_minkowski_point_set *set,
+                                          const double n[3])
 {
     double least = INFINITY;
     for (int i = 0; i < set->count; i++) {
@@ -128,7 +130,7 @@ static double least_distance_along_normal(const struct tact_working_set *set, co
 }
 
 /* As find_best_separating_normal(), for a set of points. Returns the greatest least distance. */
-static double find_best_normal_of_set(const struct tact_working_set *set, const double *v,
+static double find_best_normal_of_set(const struct tact_minkowski_point_set *set, const double *v,
                                       double n[3])
 {
     double most = -INFINITY, tried[3];
@@ -137,7 +139,7 @@ static double find_best_normal_of_set(const struct tact_working_set *set, const 
             for (int k = j + (j > i); k < set->count; k++) {
                 const int index[3] = {i, j > i ? j : k, k};
                 const int count = 1 + (j > i) + (k > j);
-                if (!normal_of_points(set->point, index, count, v, tried)) {
+                if (!normal_of_simplex_points(set->point, index, count, v, tried)) {
                     continue;
                 }
                 const double least = least_distance_along_normal(set, tried);
@@ -152,7 +154,7 @@ static double find_best_normal_of_set(const struct tact_working_set *set, const 
 }
 
 /* Adds a point to a set; in a full one it replaces the point that is farthest along n. */
-static void add_to_working_set(struct tact_working_set *set,
+static void add_to_working_set(struct tact_minkowski_point_set *set,
                                const struct tact_minkowski_point *next, const double n[3])
 {
     int at = 0;
@@ -166,8 +168,8 @@ static void add_to_working_set(struct tact_working_set *set,
     set->point[at] = *next;
 }
 
-void tact_raise_distance_bound(struct tact_core_pair *pair, struct tact_working_set *set,
-                               const double *v, struct tact_nearest_points *out)
+void tact_improve_distance_bound(struct tact_core_pair *pair, struct tact_minkowski_point_set *set,
+                                 const double *v, struct tact_nearest_points *out)
 {
     for (int step = 0; step < MOST_RAISED; step++) {
         struct tact_minkowski_point low;
@@ -176,12 +178,12 @@ void tact_raise_distance_bound(struct tact_core_pair *pair, struct tact_working_
         if (!(most > -INFINITY)) {
             return;
         }
-        const double bound = distance_bound_along(pair, n, &low);
+        const double bound = distance_bound_along_normal(pair, n, &low);
         if (bound > out->bound) {
             out->bound = bound;
             tact_v3_copy(out->normal, n);
         }
-        if (bound >= most - TACT_MINKOWSKI_ROUNDING * pair->size ||
+        if (bound >= most - TACT_MINKOWSKI_ROUNDING_RATIO * pair->size ||
             tact_minkowski_point_is_repeated(set->point, set->count, &low)) {
             return;
         }

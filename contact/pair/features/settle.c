@@ -22,34 +22,34 @@
 #define PERPENDICULAR_CYLINDER_SINE 1e-9
 /* Width by which the search's normal must exceed all candidates to be kept, relative to the size.
  */
-#define SEARCH_WIDTH_MARGIN 1e-15
+#define SEARCH_WIDTH_ROUNDING_RATIO 1e-15
 /* A normal at the rim of a cylinder is tried where the present one is within the first two angles
  * from the axis or the side and the other body's farthest point is within the third, a distance
  * from the rim relative to the size; the search starts tilted by the fourth [rad]. */
-#define NEAR_END_COSINE 0.999
-#define NEAR_SIDE_SINE 0.03
-#define NEAR_RIM_RATIO 0.01
-#define START_TILT 1e-6
+#define MIN_COSINE_NEAR_CYLINDER_END 0.999
+#define MAX_SINE_NEAR_CYLINDER_SIDE 0.03
+#define MAX_RIM_DISTANCE_TO_SIZE_RATIO 0.01
+#define TILT_OF_RIM_NORMAL 1e-6
 
 enum { MOST_CANDIDATES = 24, MOST_NEWTON = 12 };
 
-struct normal_candidate {
+struct candidate_normal_with_width {
     double n[3], bound;
 };
 
-struct normal_search {
+struct settled_normal_search {
     struct tact_core_pair *pair;
     const struct tact_nearest_points *found;
     int count;
-    struct normal_candidate normal_candidates[MOST_CANDIDATES];
+    struct candidate_normal_with_width candidate_normals[MOST_CANDIDATES];
 };
 
 static const double CYLINDER_AXIS[3] = {0.0, 0.0, 1.0};
 
 /* Computes the farthest point w(n) of A - B against n and, where bend is not NULL, its curvature
  * matrix K. Returns n.w, the width along n [m]. */
-static double width_along_normal(const struct tact_core_pair *pair, const double n[3], double w[3],
-                                 double *bend)
+static double minkowski_width_along_normal(const struct tact_core_pair *pair, const double n[3],
+                                           double w[3], double *bend)
 {
     double opposite_direction[3], in_b[3], of_a[3], of_b[3], farthest_point_b[3], bend_b[9],
         rotated_curvature_b[9];
@@ -70,7 +70,8 @@ static double width_along_normal(const struct tact_core_pair *pair, const double
     return tact_v3_dot(n, w);
 }
 
-static int is_within_candidate_angle(const struct normal_search *s, const double n[3])
+static int is_normal_within_candidate_angle(const struct settled_normal_search *s,
+                                            const double n[3])
 {
     double off[3];
     tact_v3_sub(off, n, s->found->normal);
@@ -79,19 +80,19 @@ static int is_within_candidate_angle(const struct normal_search *s, const double
 
 /* Adds a unit vector or its opposite as a candidate normal, where it is near the normal that the
  * search found. */
-static void add_candidate_normal(struct normal_search *s, const double direction[3])
+static void add_candidate_normal(struct settled_normal_search *s, const double direction[3])
 {
     double n[3], w[3];
     tact_v3_scale(n, direction, copysign(1.0, tact_v3_dot(direction, s->found->normal)));
-    if (s->count < MOST_CANDIDATES && is_within_candidate_angle(s, n)) {
-        struct normal_candidate *c = &s->normal_candidates[s->count++];
+    if (s->count < MOST_CANDIDATES && is_normal_within_candidate_angle(s, n)) {
+        struct candidate_normal_with_width *c = &s->candidate_normals[s->count++];
         tact_v3_copy(c->n, n);
-        c->bound = width_along_normal(s->pair, n, w, NULL);
+        c->bound = minkowski_width_along_normal(s->pair, n, w, NULL);
     }
 }
 
-static void shape_direction_to_world(const struct normal_search *s, int of_b, const double in[3],
-                                     double out[3])
+static void shape_direction_to_world(const struct settled_normal_search *s, int of_b,
+                                     const double in[3], double out[3])
 {
     if (of_b) {
         tact_m3_mul_v3(out, s->pair->rotation, in);
@@ -100,13 +101,13 @@ static void shape_direction_to_world(const struct normal_search *s, int of_b, co
     }
 }
 
-static const struct tact_core *core_of_shape(const struct normal_search *s, int of_b)
+static const struct tact_core *core_of_shape(const struct settled_normal_search *s, int of_b)
 {
     return of_b ? s->pair->b : s->pair->a;
 }
 
 /* Index of the vertex of a core that is farthest in the direction of the other core. */
-static int64_t vertex_facing_other_core(const struct normal_search *s, int of_b)
+static int64_t vertex_facing_other_core(const struct settled_normal_search *s, int of_b)
 {
     double out[3], towards[3];
     tact_v3_scale(out, s->found->normal, of_b ? 1.0 : -1.0);
@@ -115,12 +116,12 @@ static int64_t vertex_facing_other_core(const struct normal_search *s, int of_b)
     } else {
         tact_v3_copy(towards, out);
     }
-    return tact_core_support(core_of_shape(s, of_b), towards, -1);
+    return tact_core_support_vertex(core_of_shape(s, of_b), towards, -1);
 }
 
 /* Adds the normals of faces as candidates: those of a hull at its outermost vertex, or of the ends
  * of a cylinder. */
-static void add_face_normals(struct normal_search *s, int of_b)
+static void add_face_normals(struct settled_normal_search *s, int of_b)
 {
     const struct tact_core *core = core_of_shape(s, of_b);
     double n[3];
@@ -138,7 +139,7 @@ static void add_face_normals(struct normal_search *s, int of_b)
 
 /* Direction of the k-th line of a core at its outermost vertex: an edge of a hull, or the axis of a
  * capsule or a cylinder. Returns 0 where there is none. */
-static int direction_of_core_edge_or_axis(const struct normal_search *s, int of_b, int k,
+static int direction_of_core_edge_or_axis(const struct settled_normal_search *s, int of_b, int k,
                                           double out[3])
 {
     const struct tact_core *core = core_of_shape(s, of_b);
@@ -159,7 +160,7 @@ static int direction_of_core_edge_or_axis(const struct normal_search *s, int of_
     return 1;
 }
 
-static void add_edge_cross_products(struct normal_search *s)
+static void add_edge_cross_products(struct settled_normal_search *s)
 {
     double u[3], v[3], n[3];
     for (int i = 0; direction_of_core_edge_or_axis(s, 0, i, u); i++) {
@@ -174,16 +175,16 @@ static void add_edge_cross_products(struct normal_search *s)
 
 /* Adds the candidate normal of a line and a curved surface: rotates n about the line until w has no
  * component perpendicular to both. */
-static void add_normal_across_line(struct normal_search *s, const double line[3])
+static void add_candidate_normal_across_line(struct settled_normal_search *s, const double line[3])
 {
     double n[3], t[3], w[3], bend[9], bent[3];
     tact_v3_copy(n, s->found->normal);
     tact_v3_axpy(n, -tact_v3_dot(n, line), line);
-    if (!(tact_v3_normalize(n, n) > 0.0) || !is_within_candidate_angle(s, n)) {
+    if (!(tact_v3_normalize(n, n) > 0.0) || !is_normal_within_candidate_angle(s, n)) {
         return;
     }
     for (int step = 0; step < MOST_NEWTON; step++) {
-        double f = width_along_normal(s->pair, n, w, bend);
+        double f = minkowski_width_along_normal(s->pair, n, w, bend);
         tact_v3_cross(t, line, n);
         tact_m3_mul_v3(bent, bend, t);
         double slope = tact_v3_dot(t, bent) + f, rotation = tact_v3_dot(t, w) / slope;
@@ -201,12 +202,12 @@ static void add_normal_across_line(struct normal_search *s, const double line[3]
 
 /* Adds the candidate normal of two curved surfaces: rotates n from `start` until w has no component
  * perpendicular to it. */
-static void add_normal_of_curved_pair(struct normal_search *s, const double start[3])
+static void add_normal_of_curved_pair(struct settled_normal_search *s, const double start[3])
 {
     double n[3], t[2][3], w[3], bend[9], bent[3], k[3];
     tact_v3_copy(n, start);
     for (int step = 0; step < MOST_NEWTON; step++) {
-        double f = width_along_normal(s->pair, n, w, bend);
+        double f = minkowski_width_along_normal(s->pair, n, w, bend);
         tact_v3_tangents(n, t[0], t[1]);
         /* entries 00, 11 and 01 of the symmetric 2 x 2 curvature matrix */
         for (int i = 0; i < 3; i++) {
@@ -231,8 +232,8 @@ static void add_normal_of_curved_pair(struct normal_search *s, const double star
 
 /* Sets `point` to the point of the body other than the cylinder that is farthest against the normal
  * n, in the frame of the cylinder. of_b: the cylinder is B. */
-static void farthest_point_in_cylinder(const struct normal_search *s, int of_b, const double n[3],
-                                       double point[3])
+static void farthest_point_in_cylinder(const struct settled_normal_search *s, int of_b,
+                                       const double n[3], double point[3])
 {
     double out[3], far[3];
     if (of_b) {
@@ -252,7 +253,7 @@ static void farthest_point_in_cylinder(const struct normal_search *s, int of_b, 
  * of the side, and the other body's farthest point along that is near the rim. Newton's method
  * could not start from it: at the normal of the end the rim has no curvature, at that of the side
  * either rim is as far. */
-static void add_normal_at_rim(struct normal_search *s, int of_b)
+static void add_candidate_normal_at_rim(struct settled_normal_search *s, int of_b)
 {
     const struct tact_core *core = core_of_shape(s, of_b);
     double axis[3], n[3], point[3], tilt[3], tilt_in_a[3], distance_beyond_rim;
@@ -261,13 +262,13 @@ static void add_normal_at_rim(struct normal_search *s, int of_b)
     }
     shape_direction_to_world(s, of_b, CYLINDER_AXIS, axis);
     const double axis_normal_cosine = tact_v3_dot(axis, s->found->normal);
-    if (fabs(axis_normal_cosine) > NEAR_END_COSINE) {
+    if (fabs(axis_normal_cosine) > MIN_COSINE_NEAR_CYLINDER_END) {
         tact_v3_scale(n, axis, copysign(1.0, axis_normal_cosine));
         farthest_point_in_cylinder(s, of_b, n, point);
         const double distance_from_axis = tact_hypot(point[0], point[1]);
         distance_beyond_rim = distance_from_axis - core->half[0];
         tact_v3_set(tilt, point[0] / distance_from_axis, point[1] / distance_from_axis, 0.0);
-    } else if (fabs(axis_normal_cosine) < NEAR_SIDE_SINE) {
+    } else if (fabs(axis_normal_cosine) < MAX_SINE_NEAR_CYLINDER_SIDE) {
         tact_v3_copy(n, s->found->normal);
         tact_v3_axpy(n, -axis_normal_cosine, axis);
         tact_v3_normalize(n, n);
@@ -277,9 +278,9 @@ static void add_normal_at_rim(struct normal_search *s, int of_b)
     } else {
         return;
     }
-    if (fabs(distance_beyond_rim) < NEAR_RIM_RATIO * s->pair->size) {
+    if (fabs(distance_beyond_rim) < MAX_RIM_DISTANCE_TO_SIZE_RATIO * s->pair->size) {
         shape_direction_to_world(s, of_b, tilt, tilt_in_a);
-        tact_v3_axpy(n, of_b ? START_TILT : -START_TILT, tilt_in_a);
+        tact_v3_axpy(n, of_b ? TILT_OF_RIM_NORMAL : -TILT_OF_RIM_NORMAL, tilt_in_a);
         tact_v3_normalize(n, n);
         add_normal_of_curved_pair(s, n);
     }
@@ -287,23 +288,26 @@ static void add_normal_at_rim(struct normal_search *s, int of_b)
 
 /* The first candidate normal with the largest width, except for rounding; NULL where the width of
  * the search's normal is larger by more than rounding. */
-static const struct normal_candidate *choose_normal_of_largest_width(const struct normal_search *s)
+static const struct candidate_normal_with_width *
+choose_normal_of_largest_width(const struct settled_normal_search *s)
 {
-    double largest_width = s->found->bound - SEARCH_WIDTH_MARGIN * s->pair->size,
+    double largest_width_of_candidates =
+               s->found->bound - SEARCH_WIDTH_ROUNDING_RATIO * s->pair->size,
            spare = EQUAL_WIDTH_TOLERANCE * s->pair->size;
     for (int i = 0; i < s->count; i++) {
-        largest_width = tact_max(largest_width, s->normal_candidates[i].bound);
+        largest_width_of_candidates =
+            tact_max(largest_width_of_candidates, s->candidate_normals[i].bound);
     }
     for (int i = 0; i < s->count; i++) {
-        if (s->normal_candidates[i].bound >= largest_width - spare) {
-            return &s->normal_candidates[i];
+        if (s->candidate_normals[i].bound >= largest_width_of_candidates - spare) {
+            return &s->candidate_normals[i];
         }
     }
     return NULL;
 }
 
 /* Points of both cores that are farthest along the normal, A's frame [m]. */
-struct farthest_points {
+struct farthest_points_along_normal {
     int count;
     double a[3][3], b[3][3];
 };
@@ -311,7 +315,8 @@ struct farthest_points {
 /* Finds the points of both cores that are farthest along the normal: those of the simplex, of which
  * vertices on curved surfaces are moved to the farthest points. */
 static void find_farthest_points(const struct tact_core_pair *pair, const double n[3],
-                                 const struct tact_simplex *s, struct farthest_points *f)
+                                 const struct tact_simplex *s,
+                                 struct farthest_points_along_normal *f)
 {
     double opposite_direction[3], in_b[3], of_b[3];
     tact_v3_scale(opposite_direction, n, -1.0);
@@ -361,17 +366,17 @@ static int is_point_within_core_radius(const struct tact_core_pair *pair, int of
            tact_hypot(in[0], in[1]) <= core->half[0] + EQUAL_WIDTH_TOLERANCE * pair->size;
 }
 
-/* Sets point_on_a to the point of the simplex's points of A that is nearest to one of B, and
- * returns the square of the remaining distance from it [m2]. of: by point of the simplex, that of
- * A. */
+/* Sets nearest_point_on_a to the point of the simplex's points of A that is nearest to one of B,
+ * and returns the square of the remaining distance from it [m2]. of: by point of the simplex, that
+ * of A. */
 static double nearest_combination_of_points(const struct tact_simplex *s, double (*a)[3],
-                                            const int *of, double point_on_a[3])
+                                            const int *of, double nearest_point_on_a[3])
 {
     double weight[3], remaining_offset[3] = {0.0, 0.0, 0.0};
     tact_simplex_weights(s, weight);
-    tact_v3_set(point_on_a, 0.0, 0.0, 0.0);
+    tact_v3_set(nearest_point_on_a, 0.0, 0.0, 0.0);
     for (int i = 0; i < s->count; i++) {
-        tact_v3_axpy(point_on_a, weight[i], a[of[i]]);
+        tact_v3_axpy(nearest_point_on_a, weight[i], a[of[i]]);
         tact_v3_axpy(remaining_offset, weight[i], s->point[i].w);
     }
     return tact_v3_dot(remaining_offset, remaining_offset);
@@ -391,14 +396,15 @@ static void add_cylinder_line_end(const struct tact_core *core, double (*point)[
 /* Finds the point nearest to the origin in the triangles of all triples of differences of points of
  * A and B: the triangle of the last simplex need not contain that point, as the search stopped at
  * another normal. */
-static void nearest_combination_of_any_three(struct farthest_points *f, const double separation[3],
-                                             double least, double point_on_a[3])
+static void nearest_combination_of_any_three(struct farthest_points_along_normal *f,
+                                             const double separation_of_cores[3], double least,
+                                             double nearest_point_on_a[3])
 {
     struct tact_minkowski_point all[9];
     int of[9], count = 0;
     for (int i = 0; i < 3 * f->count; i++) {
         tact_v3_sub(all[count].w, f->a[i / 3], f->b[i % 3]);
-        tact_v3_sub(all[count].w, all[count].w, separation);
+        tact_v3_sub(all[count].w, all[count].w, separation_of_cores);
         int new = i % 3 < f->count;
         for (int k = 0; k < count && new; k++) {
             new = memcmp(all[k].w, all[count].w, sizeof all[k].w) != 0;
@@ -414,7 +420,7 @@ static void nearest_combination_of_any_three(struct farthest_points *f, const do
                                   &s, f->a, (const int[]){of[i], of[k], of[m]}, at);
                 if (left < least) {
                     least = left;
-                    tact_v3_copy(point_on_a, at);
+                    tact_v3_copy(nearest_point_on_a, at);
                 }
             }
         }
@@ -428,38 +434,41 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
 {
     static const int of[3] = {0, 1, 2};
     static const double origin[3] = {0.0, 0.0, 0.0};
-    const double axis_b[3] = {pair->rotation[2], pair->rotation[5], pair->rotation[8]};
-    double separation[3], below[3], above[3], spare = EQUAL_WIDTH_TOLERANCE * pair->size;
+    const double cylinder_axis_b[3] = {pair->rotation[2], pair->rotation[5], pair->rotation[8]};
+    double separation_of_cores[3], below[3], above[3], spare = EQUAL_WIDTH_TOLERANCE * pair->size;
     struct tact_simplex s = found->from;
-    struct farthest_points f = {.count = 0};
+    struct farthest_points_along_normal f = {.count = 0};
     find_farthest_points(pair, n, &s, &f);
-    tact_v3_scale(separation, n, distance);
+    tact_v3_scale(separation_of_cores, n, distance);
     for (int i = 0; i < s.count; i++) {
         tact_v3_sub(s.point[i].w, f.a[i], f.b[i]);
-        tact_v3_sub(s.point[i].w, s.point[i].w, separation);
+        tact_v3_sub(s.point[i].w, s.point[i].w, separation_of_cores);
     }
-    tact_v3_sub(below, f.a[0], separation);
-    tact_v3_add(above, f.b[0], separation);
-    double squared_mismatch = nearest_combination_of_points(&s, f.a, of, found->point_on_a);
-    if (squared_mismatch <= spare * spare) {
+    tact_v3_sub(below, f.a[0], separation_of_cores);
+    tact_v3_add(above, f.b[0], separation_of_cores);
+    double squared_mismatch_of_nearest_points =
+        nearest_combination_of_points(&s, f.a, of, found->nearest_point_on_a);
+    if (squared_mismatch_of_nearest_points <= spare * spare) {
         /* the nearest points of the two cores are opposite to each other */
     } else if (has_single_farthest_point(pair->a, CYLINDER_AXIS, n, f.a, f.count) &&
                is_point_within_core_radius(pair, 1, below)) {
-        tact_v3_copy(found->point_on_a, f.a[0]);
-    } else if (has_single_farthest_point(pair->b, axis_b, n, f.b, f.count) &&
+        tact_v3_copy(found->nearest_point_on_a, f.a[0]);
+    } else if (has_single_farthest_point(pair->b, cylinder_axis_b, n, f.b, f.count) &&
                is_point_within_core_radius(pair, 0, above)) {
-        tact_v3_copy(found->point_on_a, above);
+        tact_v3_copy(found->nearest_point_on_a, above);
     } else {
         add_cylinder_line_end(pair->a, f.a, f.count, origin, CYLINDER_AXIS);
-        add_cylinder_line_end(pair->b, f.b, f.count, pair->shift, axis_b);
-        nearest_combination_of_any_three(&f, separation, squared_mismatch, found->point_on_a);
+        add_cylinder_line_end(pair->b, f.b, f.count, pair->shift, cylinder_axis_b);
+        nearest_combination_of_any_three(
+            &f, separation_of_cores, squared_mismatch_of_nearest_points, found->nearest_point_on_a);
     }
-    tact_v3_sub(found->point_on_b, found->point_on_a, separation);
+    tact_v3_sub(found->nearest_point_on_b, found->nearest_point_on_a, separation_of_cores);
 }
 
-void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest_points *found)
+void tact_refine_normal_of_curved_cores(struct tact_core_pair *pair,
+                                        struct tact_nearest_points *found)
 {
-    struct normal_search s = {.pair = pair, .found = found};
+    struct settled_normal_search s = {.pair = pair, .found = found};
     double line[3];
     for (int side = 0; side < 2; side++) {
         add_face_normals(&s, side);
@@ -467,14 +476,14 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
     add_edge_cross_products(&s);
     for (int side = 0; side < 2; side++) {
         for (int k = 0; direction_of_core_edge_or_axis(&s, side, k, line); k++) {
-            add_normal_across_line(&s, line);
+            add_candidate_normal_across_line(&s, line);
         }
     }
     add_normal_of_curved_pair(&s, found->normal);
     for (int side = 0; side < 2; side++) {
-        add_normal_at_rim(&s, side);
+        add_candidate_normal_at_rim(&s, side);
     }
-    const struct normal_candidate *c = choose_normal_of_largest_width(&s);
+    const struct candidate_normal_with_width *c = choose_normal_of_largest_width(&s);
     if (c) {
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;
@@ -482,7 +491,7 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
     } else { /* bodies touch, so that rounding hides the direction between their nearest points: the
                 width is the distance */
         found->distance = found->bound;
-        tact_v3_copy(found->point_on_b, found->point_on_a);
-        tact_v3_axpy(found->point_on_b, -found->distance, found->normal);
+        tact_v3_copy(found->nearest_point_on_b, found->nearest_point_on_a);
+        tact_v3_axpy(found->nearest_point_on_b, -found->distance, found->normal);
     }
 }

@@ -56,8 +56,9 @@ static int find_flat_directions(const struct tact_core *core, int64_t vertex, co
         return 2;
     }
     if (core->vertex) {
-        int64_t farthest = vertex < 0 ? tact_core_support(core, d, -1) : vertex;
-        return count_flat_dimensions_at_vertex(core, farthest, d, edge);
+        int64_t farthest_polytope_vertex =
+            vertex < 0 ? tact_core_support_vertex(core, d, -1) : vertex;
+        return count_flat_dimensions_at_vertex(core, farthest_polytope_vertex, d, edge);
     }
     if (core->kind == TACT_SHAPE_CYLINDER && tact_hypot(d[0], d[1]) < FLAT_SINE_TOLERANCE) {
         return 2;
@@ -82,15 +83,15 @@ static void radii_of_curvature(const struct tact_core *core, const struct tact_s
     if (!is_halfspace) {
         tact_m3_tmul_v3(d, rotation, out);
     }
-    int flat_directions = find_flat_directions(core, sep->vertex[k], d, edge, bend);
+    int flat_direction_count = find_flat_directions(core, sep->vertex[k], d, edge, bend);
     for (int i = 0; i < 4; i++) {
-        double radius = core->radius + (flat_directions == 2 ? radius_for_flat_surface : 0.0);
+        double radius = core->radius + (flat_direction_count == 2 ? radius_for_flat_surface : 0.0);
         s[i] = i == 0 || i == 3 ? radius : 0.0;
-        if (flat_directions < 2) {
+        if (flat_direction_count < 2) {
             tact_m3_mul_v3(turned, bend, t[i % 2]);
             s[i] += tact_v3_dot(t[i / 2], turned);
         }
-        if (flat_directions == 1) {
+        if (flat_direction_count == 1) {
             s[i] +=
                 radius_for_flat_surface * tact_v3_dot(t[i / 2], edge) * tact_v3_dot(t[i % 2], edge);
         }
@@ -98,7 +99,7 @@ static void radii_of_curvature(const struct tact_core *core, const struct tact_s
 }
 
 /* r += M x. */
-static void add_product(double r[2], const double m[4], const double x[2])
+static void add_matrix_vector_product_2x2(double r[2], const double m[4], const double x[2])
 {
     r[0] += m[0] * x[0] + m[1] * x[1];
     r[1] += m[2] * x[0] + m[3] * x[1];
@@ -126,7 +127,8 @@ static int solve_normal_rate(double s[2][4], double gap, double radius_for_flat_
 }
 
 /* A tangent vector given by its components. */
-static void tangent_vector(const double *const tangent[2], const double x[2], double out[3])
+static void tangent_vector_from_components(const double *const tangent[2], const double x[2],
+                                           double out[3])
 {
     tact_v3_scale(out, tangent[0], x[0]);
     tact_v3_axpy(out, x[1], tangent[1]);
@@ -134,23 +136,23 @@ static void tangent_vector(const double *const tangent[2], const double x[2], do
 
 /* Velocities of the two points over their surfaces from the rate of the normal, and in the world.
  * -EDOM where the normal turns too fast over a surface. */
-static int surface_point_velocities(double s[2][4], double normal_rate_of_rotation[2][2],
+static int surface_point_velocities(double s[2][4], double normal_rate_by_body_rotation[2][2],
                                     const double rate[2], const double *const tangent[2],
                                     double v[2][3], double max_normal_turn_rate,
                                     struct tact_surface_motion *out)
 {
     for (int k = 0; k < 2; k++) {
         double way = k ? 1.0 : -1.0, over[2] = {0.0, 0.0};
-        double x[2] = {way * (rate[0] - normal_rate_of_rotation[k][0]),
-                       way * (rate[1] - normal_rate_of_rotation[k][1])};
+        double x[2] = {way * (rate[0] - normal_rate_by_body_rotation[k][0]),
+                       way * (rate[1] - normal_rate_by_body_rotation[k][1])};
         if (!(tact_hypot(x[0], x[1]) <= max_normal_turn_rate)) {
             return -EDOM;
         }
-        add_product(over, s[k], x);
-        tangent_vector(tangent, over, out->point[k]);
+        add_matrix_vector_product_2x2(over, s[k], x);
+        tangent_vector_from_components(tangent, over, out->point[k]);
         tact_v3_add(out->point[k], out->point[k], v[k]);
     }
-    tangent_vector(tangent, rate, out->normal);
+    tangent_vector_from_components(tangent, rate, out->normal);
     return 0;
 }
 
@@ -158,31 +160,31 @@ int tact_surface_motion_find(const struct tact_surface_contact *c, const double 
                              double max_normal_turn_rate, struct tact_surface_motion *out)
 {
     const struct tact_core *const *core = c->core;
-    const double *n = c->separation->normal;
+    const double *n = c->core_separation->normal;
     const double radius_for_flat_surface =
         FLAT_RADIUS_RATIO * (core[0]->size + core[0]->radius + core[1]->size + core[1]->radius);
-    double t1[3], t2[3], v[2][3], slip[3], s[2][4], normal_rate_of_rotation[2][2], right_side[2],
-        rate[2];
+    double t1[3], t2[3], v[2][3], slip[3], s[2][4], normal_rate_by_body_rotation[2][2],
+        right_side[2], rate[2];
     const double *const tangent[2] = {t1, t2};
     tact_v3_tangents(n, t1, t2);
     for (int k = 0; k < 2; k++) {
-        double outward_normal[3], normal_change_rate[3];
-        tact_v3_scale(outward_normal, n, k ? 1.0 : -1.0);
-        radii_of_curvature(core[k], c->separation, k, outward_normal, tangent,
+        double outward_surface_normal[3], normal_change_rate[3];
+        tact_v3_scale(outward_surface_normal, n, k ? 1.0 : -1.0);
+        radii_of_curvature(core[k], c->core_separation, k, outward_surface_normal, tangent,
                            radius_for_flat_surface, s[k]);
-        tact_pair_velocity(twist[k], c->arm[k], v[k]);
+        tact_pair_velocity_at_arm(twist[k], c->arm[k], v[k]);
         tact_v3_cross(normal_change_rate, twist[k] + 3, n);
-        normal_rate_of_rotation[k][0] = tact_v3_dot(normal_change_rate, t1);
-        normal_rate_of_rotation[k][1] = tact_v3_dot(normal_change_rate, t2);
+        normal_rate_by_body_rotation[k][0] = tact_v3_dot(normal_change_rate, t1);
+        normal_rate_by_body_rotation[k][1] = tact_v3_dot(normal_change_rate, t2);
     }
     tact_v3_sub(slip, v[0], v[1]);
     right_side[0] = tact_v3_dot(slip, t1);
     right_side[1] = tact_v3_dot(slip, t2);
-    add_product(right_side, s[0], normal_rate_of_rotation[0]);
-    add_product(right_side, s[1], normal_rate_of_rotation[1]);
+    add_matrix_vector_product_2x2(right_side, s[0], normal_rate_by_body_rotation[0]);
+    add_matrix_vector_product_2x2(right_side, s[1], normal_rate_by_body_rotation[1]);
     if (solve_normal_rate(s, c->gap, radius_for_flat_surface, right_side, rate)) {
         return -EDOM;
     }
-    return surface_point_velocities(s, normal_rate_of_rotation, rate, tangent, v,
+    return surface_point_velocities(s, normal_rate_by_body_rotation, rate, tangent, v,
                                     max_normal_turn_rate, out);
 }

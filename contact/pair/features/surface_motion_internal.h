@@ -7,7 +7,7 @@
 /* A point where two solids are nearest to each other. World axes. */
 struct tact_surface_contact {
     const struct tact_core *core[2]; /* A, B */
-    const struct tact_separation *separation;
+    const struct tact_separation *core_separation;
     double arm[2][3]; /* vectors from the origins of the shapes' frames to the nearest points [m] */
     double gap;       /* gap between the nearest points, along the normal [m] */
 };
@@ -28,10 +28,10 @@ struct tact_surface_motion {
  *
  * These are Montana's equations (1988) with the inverse of the curvatures, which edges, rims and
  * vertices have too. twist: of the shapes' frames at their origins. 0, or -EDOM where both surfaces
- * are flat or both sharp, or the normal turns over one by more than max_turn [rad/s]. Real-time
- * safe.
+ * are flat or both sharp, or the normal turns over one by more than max_normal_turn_rate [rad/s].
+ * Real-time safe.
  */
 int tact_surface_motion_find(const struct tact_surface_contact *contact, const double twist[2][6],
-                             double max_turn, struct tact_surface_motion *out);
+                             double max_normal_turn_rate, struct tact_surface_motion *out);
 
 #endif

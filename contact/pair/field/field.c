@@ -11,14 +11,14 @@
 #define BOUNDARY_PRESSURE_TOLERANCE 1e-9
 
 /* Sort key of a side of a cell: its corners in ascending order. */
-struct side_key {
+struct cell_side_key {
     uint32_t corner[3];
     uint32_t cell, side;
 };
 
-static int compare_side_keys(const void *pa, const void *pb)
+static int compare_cell_side_keys(const void *pa, const void *pb)
 {
-    const struct side_key *a = pa, *b = pb;
+    const struct cell_side_key *a = pa, *b = pb;
     for (int i = 0; i < 3; i++) {
         if (a->corner[i] != b->corner[i]) {
             return a->corner[i] < b->corner[i] ? -1 : 1;
@@ -27,7 +27,7 @@ static int compare_side_keys(const void *pa, const void *pb)
     return a->cell < b->cell ? -1 : a->cell > b->cell;
 }
 
-static void sort_corners(uint32_t *c)
+static void sort_corner_indices(uint32_t *c)
 {
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2 - i; k++) {
@@ -40,8 +40,8 @@ static void sort_corners(uint32_t *c)
     }
 }
 
-static void make_side_key(const struct tact_pressure_field *field, uint32_t cell, uint32_t side,
-                          struct side_key *key)
+static void make_cell_side_key(const struct tact_pressure_field *field, uint32_t cell,
+                               uint32_t side, struct cell_side_key *key)
 {
     const uint32_t *c = field->cells[cell].corner;
     key->cell = cell;
@@ -58,22 +58,23 @@ static void make_side_key(const struct tact_pressure_field *field, uint32_t cell
             key->corner[k++] = c[i];
         }
     }
-    sort_corners(key->corner);
+    sort_corner_indices(key->corner);
 }
 
-static struct side_key *list_sorted_sides(const struct tact_pressure_field *field, size_t sides)
+static struct cell_side_key *list_sorted_sides(const struct tact_pressure_field *field,
+                                               size_t sides)
 {
-    struct side_key *keys = malloc(field->cell_count * sides * sizeof *keys);
+    struct cell_side_key *keys = malloc(field->cell_count * sides * sizeof *keys);
     for (size_t i = 0; keys && i < field->cell_count * sides; i++) {
-        make_side_key(field, (uint32_t)(i / sides), (uint32_t)(i % sides), &keys[i]);
+        make_cell_side_key(field, (uint32_t)(i / sides), (uint32_t)(i % sides), &keys[i]);
     }
     if (keys) {
-        qsort(keys, field->cell_count * sides, sizeof *keys, compare_side_keys);
+        qsort(keys, field->cell_count * sides, sizeof *keys, compare_cell_side_keys);
     }
     return keys;
 }
 
-static const double *vertex_position(const struct tact_pressure_field *field, uint32_t i)
+static const double *field_vertex_position(const struct tact_pressure_field *field, uint32_t i)
 {
     return field->vertices + 3 * (size_t)i;
 }
@@ -84,13 +85,13 @@ static double distance_from_plane(const double *plane, const double *x)
 }
 
 /* Computes the plane of a face, and on which side of the plane its tetrahedra are. */
-static int add_interior_face(struct tact_pressure_field *field, const struct side_key *keys,
+static int add_interior_face(struct tact_pressure_field *field, const struct cell_side_key *keys,
                              size_t count, struct tact_error *err)
 {
     double u[3], w[3], *plane = field->faces[field->face_count];
-    const double *p = vertex_position(field, keys->corner[0]);
-    tact_v3_sub(u, vertex_position(field, keys->corner[1]), p);
-    tact_v3_sub(w, vertex_position(field, keys->corner[2]), p);
+    const double *p = field_vertex_position(field, keys->corner[0]);
+    tact_v3_sub(u, field_vertex_position(field, keys->corner[1]), p);
+    tact_v3_sub(w, field_vertex_position(field, keys->corner[2]), p);
     tact_v3_cross(plane, u, w);
     tact_v3_normalize(plane, plane);
     plane[3] = tact_v3_dot(plane, p);
@@ -102,10 +103,10 @@ static int add_interior_face(struct tact_pressure_field *field, const struct sid
     for (size_t i = 0; i < count; i++) {
         struct field_cell *cell = &field->cells[keys[i].cell];
         uint32_t side = keys[i].side;
-        int is_vertex_above =
-            distance_from_plane(plane, vertex_position(field, cell->corner[side])) > 0.0;
+        int is_vertex_above_side_plane =
+            distance_from_plane(plane, field_vertex_position(field, cell->corner[side])) > 0.0;
         cell->face[side] = (uint32_t)field->face_count;
-        cell->inside = (uint8_t)(cell->inside | is_vertex_above << side);
+        cell->inside = (uint8_t)(cell->inside | is_vertex_above_side_plane << side);
         cell->next[side] = count == 2 ? keys[1 - i].cell : TACT_FIELD_NO_CELL;
         cell->rim = (uint8_t)(cell->rim | (count == 1) << side);
     }
@@ -121,7 +122,7 @@ static int add_interior_face(struct tact_pressure_field *field, const struct sid
 static int join_tetrahedra_at_faces(struct tact_pressure_field *field, struct tact_error *err)
 {
     size_t all = 4 * field->cell_count;
-    struct side_key *keys = list_sorted_sides(field, 4);
+    struct cell_side_key *keys = list_sorted_sides(field, 4);
     field->faces = malloc(all * sizeof *field->faces);
     int rc = keys && field->faces ? 0 : -ENOMEM;
     for (size_t i = 0, n; !rc && i < all; i += n) {
@@ -137,9 +138,10 @@ static double longest_cell_edge(const struct tact_pressure_field *field, const u
 {
     double most = 0.0, edge[3];
     for (int i = 0; i < 6; i++) {
-        static const uint8_t edge_ends[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-        tact_v3_sub(edge, vertex_position(field, c[edge_ends[i][0]]),
-                    vertex_position(field, c[edge_ends[i][1]]));
+        static const uint8_t corners_of_tetrahedron_edges[6][2] = {{0, 1}, {0, 2}, {0, 3},
+                                                                   {1, 2}, {1, 3}, {2, 3}};
+        tact_v3_sub(edge, field_vertex_position(field, c[corners_of_tetrahedron_edges[i][0]]),
+                    field_vertex_position(field, c[corners_of_tetrahedron_edges[i][1]]));
         most = tact_max(most, tact_v3_norm(edge));
     }
     return most;
@@ -152,10 +154,10 @@ static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t 
 {
     struct field_cell *cell = &field->cells[i];
     const uint32_t *c = cell->corner;
-    const double *x = vertex_position(field, c[0]), *p = field->pressure;
+    const double *x = field_vertex_position(field, c[0]), *p = field->pressure;
     double edge[3][3], area[3][3], longest = longest_cell_edge(field, c);
     for (int k = 0; k < 3; k++) {
-        tact_v3_sub(edge[k], vertex_position(field, c[k + 1]), x);
+        tact_v3_sub(edge[k], field_vertex_position(field, c[k + 1]), x);
     }
     for (int k = 0; k < 3; k++) {
         tact_v3_cross(area[k], edge[(k + 1) % 3], edge[(k + 2) % 3]);
@@ -291,7 +293,7 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
 /* Finds, for each triangle of a closed surface, the neighbouring triangles across its edges. */
 static int join_triangles_at_edges(struct tact_pressure_field *field)
 {
-    struct side_key *keys = list_sorted_sides(field, 3);
+    struct cell_side_key *keys = list_sorted_sides(field, 3);
     if (!keys) {
         return -ENOMEM;
     }
@@ -317,10 +319,10 @@ int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **
         struct field_cell *cell = &field->cells[i];
         double u[3], w[3];
         memcpy(cell->corner, mesh->triangles + 3 * i, 3 * sizeof *cell->corner);
-        tact_v3_sub(u, vertex_position(field, cell->corner[1]),
-                    vertex_position(field, cell->corner[0]));
-        tact_v3_sub(w, vertex_position(field, cell->corner[2]),
-                    vertex_position(field, cell->corner[0]));
+        tact_v3_sub(u, field_vertex_position(field, cell->corner[1]),
+                    field_vertex_position(field, cell->corner[0]));
+        tact_v3_sub(w, field_vertex_position(field, cell->corner[2]),
+                    field_vertex_position(field, cell->corner[0]));
         tact_v3_cross(cell->gradient, w, u);
         tact_v3_normalize(cell->gradient, cell->gradient);
     }

@@ -80,19 +80,20 @@ static void point_to_frame_of_b(const struct field_pair *pair, const double *x, 
 
 /* Point where the segment from corner p, on the positive side of a plane, to corner q crosses the
  * plane. */
-static void compute_crossing_point(const double *p, const double *q, double plane_distance_of_p,
-                                   double plane_distance_of_q, int coordinate_count, double *out)
+static void compute_crossing_point(const double *p, const double *q,
+                                   double distance_of_p_from_plane, double distance_of_q_from_plane,
+                                   int number_of_coordinates, double *out)
 {
-    double share = plane_distance_of_p / (plane_distance_of_p - plane_distance_of_q);
-    for (int i = 0; i < coordinate_count; i++) {
+    double share = distance_of_p_from_plane / (distance_of_p_from_plane - distance_of_q_from_plane);
+    for (int i = 0; i < number_of_coordinates; i++) {
         out[i] = p[i] + share * (q[i] - p[i]);
     }
 }
 
 /* Clips an outline by plane number c and keeps its part on the positive or the negative side
  * (Sutherland-Hodgman). Returns 0 where nothing remains. */
-static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_side,
-                                 int side_of_new_edge)
+static int clip_outline_by_plane(struct outline *o, int c, int is_positive_side_kept,
+                                 int field_side_of_new_edge)
 {
     struct outline in;
     int m = 0;
@@ -104,33 +105,33 @@ static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_si
     for (int i = 0; i < in.n; i++) {
         int j = i + 1 < in.n ? i + 1 : 0;
         double vi = in.x[i][3 + c], vj = in.x[j][3 + c];
-        int is_corner_kept = (vi >= 0.0) == keeps_positive_side,
-            is_next_corner_kept = (vj >= 0.0) == keeps_positive_side;
+        int is_outline_corner_kept = (vi >= 0.0) == is_positive_side_kept,
+            is_next_corner_kept = (vj >= 0.0) == is_positive_side_kept;
         if (m + 2 > TACT_FIELD_CORNERS) {
             o->n = 0; /* the whole polygon is within rounding of an edge */
             return 0;
         }
-        if (is_corner_kept) {
+        if (is_outline_corner_kept) {
             copy_corner(o->x[m], in.x[i]);
             o->side[m++] = in.side[i];
         }
-        if (is_corner_kept != is_next_corner_kept) {
+        if (is_outline_corner_kept != is_next_corner_kept) {
             int up = vi >= 0.0;
             compute_crossing_point(in.x[up ? i : j], in.x[up ? j : i], up ? vi : vj, up ? vj : vi,
                                    3 + SIDES, o->x[m]);
             o->x[m][3 + c] = 0.0;
-            o->side[m++] = (int16_t)(is_corner_kept ? side_of_new_edge : in.side[i]);
+            o->side[m++] = (int16_t)(is_outline_corner_kept ? field_side_of_new_edge : in.side[i]);
         }
     }
     o->n = m;
     return m > 2;
 }
 
-static int has_corners_on_side(const struct outline *o, int c, int keeps_positive_side)
+static int count_corners_on_side_of_face(const struct outline *o, int c, int is_positive_side_kept)
 {
     int inside = 0;
     for (int i = 0; i < o->n; i++) {
-        inside += (o->x[i][3 + c] >= 0.0) == keeps_positive_side;
+        inside += (o->x[i][3 + c] >= 0.0) == is_positive_side_kept;
     }
     return inside == o->n ? 2 : inside > 0;
 }
@@ -138,26 +139,28 @@ static int has_corners_on_side(const struct outline *o, int c, int keeps_positiv
 /* 1 where a slice that lies in face c of b's cell belongs to this cell: the contact surface is
  * where the difference of pressures changes from negative to 0 or positive, and belongs to the
  * negative side. The difference may be 0 on all of the other side, where the fields are equal. */
-static int owns_slice_in_face(const struct field_pair *pair,
-                              FIELD_MEMORY const struct field_cell *cb, int c,
-                              const struct field_polygon *plane)
+static int does_cell_own_slice_in_face(const struct field_pair *pair,
+                                       FIELD_MEMORY const struct field_cell *cb, int c,
+                                       const struct field_polygon *plane)
 {
-    double face_normal[3], in[3], gradient_beyond[3], gradient_difference[3];
+    double face_normal[3], in[3], gradient_beyond[3], pressure_gradient_difference[3];
     load_v3(face_normal, pair->b->faces[cb->face[c]]);
     tact_m3_mul_v3(in, pair->rotation, face_normal);
     tact_v3_scale(in, in, cb->inside >> c & 1 ? 1.0 : -1.0);
-    tact_v3_sub(gradient_difference, plane->gradient_b, plane->gradient_a);
-    if (tact_v3_dot(gradient_difference, in) >= 0.0 || cb->next[c] == TACT_FIELD_NO_CELL) {
-        return tact_v3_dot(gradient_difference, in) < 0.0;
+    tact_v3_sub(pressure_gradient_difference, plane->gradient_b, plane->gradient_a);
+    if (tact_v3_dot(pressure_gradient_difference, in) >= 0.0 || cb->next[c] == TACT_FIELD_NO_CELL) {
+        return tact_v3_dot(pressure_gradient_difference, in) < 0.0;
     }
     rotate_gradient(pair, &pair->b->cells[cb->next[c]], gradient_beyond);
-    tact_v3_sub(gradient_difference, gradient_beyond, plane->gradient_a);
-    double gradient_magnitude_sum = tact_v3_norm(gradient_beyond) + tact_v3_norm(plane->gradient_a);
-    return tact_v3_dot(gradient_difference, in) <= LEVEL_CHANGE_TOLERANCE * gradient_magnitude_sum;
+    tact_v3_sub(pressure_gradient_difference, gradient_beyond, plane->gradient_a);
+    double sum_of_gradient_magnitudes =
+        tact_v3_norm(gradient_beyond) + tact_v3_norm(plane->gradient_a);
+    return tact_v3_dot(pressure_gradient_difference, in) <=
+           LEVEL_CHANGE_TOLERANCE * sum_of_gradient_magnitudes;
 }
 
 /* Index of the cell's face in which the whole slice lies; -1: none. */
-static int face_containing_slice(const struct outline *o, double slack)
+static int find_cell_face_of_slice(const struct outline *o, double slack)
 {
     for (int c = 0; c < 4; c++) {
         double most = 0.0;
@@ -173,9 +176,10 @@ static int face_containing_slice(const struct outline *o, double slack)
 
 /* Sets the distances of an outline's corners from the faces of a cell. corners: their positions in
  * the frame of the cell's field. Returns 0 where all are outside a face by more than slack. */
-static int compute_face_distances(struct outline *o, const struct tact_pressure_field *field,
-                                  FIELD_MEMORY const struct field_cell *cell,
-                                  const double (*corners)[3], double slack)
+static int compute_distances_from_cell_faces(struct outline *o,
+                                             const struct tact_pressure_field *field,
+                                             FIELD_MEMORY const struct field_cell *cell,
+                                             const double (*corners)[3], double slack)
 {
     for (int c = 0; c < 4; c++) {
         double normal[3], distance = field->faces[cell->face[c]][3];
@@ -192,18 +196,20 @@ static int compute_face_distances(struct outline *o, const struct tact_pressure_
     return 1;
 }
 
-/* Clips an outline by the faces of a cell except skipped_face; first_side_of_cell: number of the
- * cell's first side. */
+/* Clips an outline by the faces of a cell except cell_face_not_to_clip_by; first_side_of_cell:
+ * number of the cell's first side. */
 static int clip_outline_by_cell(struct outline *o, FIELD_MEMORY const struct field_cell *cell,
-                                int skipped_face, int first_side_of_cell)
+                                int cell_face_not_to_clip_by, int first_side_of_cell)
 {
     for (int c = 0; c < 4; c++) {
-        if (c != skipped_face && !has_corners_on_side(o, c, cell->inside >> c & 1)) {
+        if (c != cell_face_not_to_clip_by &&
+            !count_corners_on_side_of_face(o, c, cell->inside >> c & 1)) {
             return 0;
         }
     }
     for (int c = 0; c < 4; c++) {
-        if (c != skipped_face && has_corners_on_side(o, c, cell->inside >> c & 1) < 2 &&
+        if (c != cell_face_not_to_clip_by &&
+            count_corners_on_side_of_face(o, c, cell->inside >> c & 1) < 2 &&
             !clip_outline_by_plane(o, c, cell->inside >> c & 1, first_side_of_cell + c)) {
             return 0;
         }
@@ -211,19 +217,21 @@ static int clip_outline_by_cell(struct outline *o, FIELD_MEMORY const struct fie
     return o->n > 2;
 }
 
-FIELD_CONSTANT int other_corners[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
+FIELD_CONSTANT int other_corners_of_tetrahedron[4][3] = {
+    {1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
 
 /* Slices a's tetrahedron where the value e, given at its corners, is 0. */
 static int slice_tetrahedron(const struct field_pair *pair,
                              FIELD_MEMORY const struct field_cell *cell, const double *e,
                              struct outline *o)
 {
-    int positive_corners[4], negative_corners[4], positive_count = 0, negative_count = 0;
+    int corners_on_positive_side[4], corners_on_negative_side[4], positive_count = 0,
+                                                                  negative_count = 0;
     for (int k = 0; k < 4; k++) {
         if (e[k] >= 0.0) {
-            positive_corners[positive_count++] = k;
+            corners_on_positive_side[positive_count++] = k;
         } else {
-            negative_corners[negative_count++] = k;
+            corners_on_negative_side[negative_count++] = k;
         }
     }
     if (!positive_count || !negative_count) {
@@ -231,22 +239,26 @@ static int slice_tetrahedron(const struct field_pair *pair,
     }
     int slice_edge_ends[4][2], side[4], n = positive_count == 2 ? 4 : 3;
     if (n == 3) {
-        int corner_alone_on_side = positive_count == 1 ? positive_corners[0] : negative_corners[0];
+        int only_corner_on_its_side =
+            positive_count == 1 ? corners_on_positive_side[0] : corners_on_negative_side[0];
         for (int i = 0; i < 3; i++) {
-            slice_edge_ends[i][0] =
-                positive_count == 1 ? corner_alone_on_side : other_corners[corner_alone_on_side][i];
-            slice_edge_ends[i][1] =
-                positive_count == 1 ? other_corners[corner_alone_on_side][i] : corner_alone_on_side;
+            slice_edge_ends[i][0] = positive_count == 1
+                                        ? only_corner_on_its_side
+                                        : other_corners_of_tetrahedron[only_corner_on_its_side][i];
+            slice_edge_ends[i][1] = positive_count == 1
+                                        ? other_corners_of_tetrahedron[only_corner_on_its_side][i]
+                                        : only_corner_on_its_side;
             /* the face opposite to the corner that is on neither edge */
-            side[i] = other_corners[corner_alone_on_side][(i + 2) % 3];
+            side[i] = other_corners_of_tetrahedron[only_corner_on_its_side][(i + 2) % 3];
         }
     } else {
-        const int edge_corners[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 0}, {1, 0, 1}};
+        const int corner_indices_of_slice_edges[4][3] = {
+            {0, 0, 0}, {0, 1, 1}, {1, 1, 0}, {1, 0, 1}};
         for (int i = 0; i < 4; i++) {
-            slice_edge_ends[i][0] = positive_corners[edge_corners[i][0]];
-            slice_edge_ends[i][1] = negative_corners[edge_corners[i][1]];
-            side[i] = i % 2 ? negative_corners[1 - edge_corners[i][1]]
-                            : positive_corners[1 - edge_corners[i][0]];
+            slice_edge_ends[i][0] = corners_on_positive_side[corner_indices_of_slice_edges[i][0]];
+            slice_edge_ends[i][1] = corners_on_negative_side[corner_indices_of_slice_edges[i][1]];
+            side[i] = i % 2 ? corners_on_negative_side[1 - corner_indices_of_slice_edges[i][1]]
+                            : corners_on_positive_side[1 - corner_indices_of_slice_edges[i][0]];
         }
     }
     for (int i = 0; i < n; i++) {
@@ -271,7 +283,7 @@ static int slice_by_equal_pressure_plane(const struct field_pair *pair,
                                          struct outline *o, struct field_polygon *plane)
 {
     int is_b_rigid = pair->b->is_rigid, equal_corners = 0;
-    double e[4], gradient_difference[3],
+    double e[4], pressure_gradient_difference[3],
         rounding = PRESSURE_ROUNDING_RATIO * pair->a->nodes[0].most;
     rotate_gradient(pair, cb, plane->gradient_b);
     double value_at_origin = cb->value_at_origin - tact_v3_dot(plane->gradient_b, pair->shift);
@@ -285,15 +297,16 @@ static int slice_by_equal_pressure_plane(const struct field_pair *pair,
             equal_corners += e[k] == 0.0;
         }
     }
-    tact_v3_sub(gradient_difference, plane->gradient_b, plane->gradient_a);
-    tact_v3_copy(plane->normal, is_b_rigid ? plane->gradient_b : gradient_difference);
-    plane->gradient_difference = tact_v3_normalize(plane->normal, plane->normal);
+    tact_v3_sub(pressure_gradient_difference, plane->gradient_b, plane->gradient_a);
+    tact_v3_copy(plane->normal, is_b_rigid ? plane->gradient_b : pressure_gradient_difference);
+    plane->pressure_gradient_difference = tact_v3_normalize(plane->normal, plane->normal);
     return equal_corners == 4 ? -1 : slice_tetrahedron(pair, ca, e, o);
 }
 
 /* Transforms a rigid triangle of b to the frame of a. */
-static void triangle_in_a(const struct field_pair *pair, FIELD_MEMORY const struct field_cell *cb,
-                          struct outline *o, struct field_polygon *plane)
+static void set_outline_to_rigid_triangle(const struct field_pair *pair,
+                                          FIELD_MEMORY const struct field_cell *cb,
+                                          struct outline *o, struct field_polygon *plane)
 {
     for (int k = 0; k < 3; k++) {
         double corner[3];
@@ -306,7 +319,7 @@ static void triangle_in_a(const struct field_pair *pair, FIELD_MEMORY const stru
     o->n = 3;
     rotate_gradient(pair, cb, plane->gradient_b);
     tact_v3_copy(plane->normal, plane->gradient_b);
-    plane->gradient_difference = 1.0;
+    plane->pressure_gradient_difference = 1.0;
 }
 
 /* Cuts off the part of an outline where a's pressure is negative. */
@@ -325,7 +338,7 @@ static int cut_pair_outline(const struct field_pair *pair, FIELD_MEMORY const st
     double at[TACT_FIELD_CORNERS][3];
     int rc = 1;
     if (pair->b->kind == TACT_FIELD_RIGID) {
-        triangle_in_a(pair, cb, o, plane);
+        set_outline_to_rigid_triangle(pair, cb, o, plane);
     } else {
         rc = slice_by_equal_pressure_plane(pair, ca, cb, o, plane);
     }
@@ -337,22 +350,22 @@ static int cut_pair_outline(const struct field_pair *pair, FIELD_MEMORY const st
             point_to_frame_of_b(pair, o->x[i], at[i]);
         }
         double slack = SLICE_IN_FACE_DISTANCE * pair->b->size;
-        if (!compute_face_distances(o, pair->b, cb, (const double(*)[3])at, slack)) {
+        if (!compute_distances_from_cell_faces(o, pair->b, cb, (const double(*)[3])at, slack)) {
             return 0;
         }
-        int in = face_containing_slice(o, slack);
-        rc = (in < 0 || owns_slice_in_face(pair, cb, in, plane)) &&
+        int in = find_cell_face_of_slice(o, slack);
+        rc = (in < 0 || does_cell_own_slice_in_face(pair, cb, in, plane)) &&
              clip_outline_by_cell(o, cb, in, 4);
     } else if (pair->b->kind == TACT_FIELD_RIGID && pair->a->kind == TACT_FIELD_TETS) {
         for (int i = 0; i < o->n; i++) {
             tact_v3_copy(at[i], o->x[i]);
         }
         double slack = SLICE_IN_FACE_DISTANCE * pair->a->size;
-        if (!compute_face_distances(o, pair->a, ca, (const double(*)[3])at, slack)) {
+        if (!compute_distances_from_cell_faces(o, pair->a, ca, (const double(*)[3])at, slack)) {
             return 0;
         }
-        int in = face_containing_slice(o, slack);
-        plane->is_in_cell_face = in >= 0 && ca->next[in] != TACT_FIELD_NO_CELL;
+        int in = find_cell_face_of_slice(o, slack);
+        plane->is_polygon_in_cell_face = in >= 0 && ca->next[in] != TACT_FIELD_NO_CELL;
         rc = clip_outline_by_cell(o, ca, -1, 0);
     }
     return rc && (pair->a->kind == TACT_FIELD_HALFSPACE || ca->rim & 16)
@@ -360,15 +373,15 @@ static int cut_pair_outline(const struct field_pair *pair, FIELD_MEMORY const st
                : rc;
 }
 
-int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
-                         struct field_polygon *polygon)
+int tact_field_cut_contact_polygon(const struct field_pair *pair, uint32_t i, uint32_t j,
+                                   struct field_polygon *polygon)
 {
     FIELD_MEMORY const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct outline o;
     polygon->a = i;
     polygon->b = j;
     polygon->are_both_soft = !pair->b->is_rigid;
-    polygon->is_in_cell_face = 0;
+    polygon->is_polygon_in_cell_face = 0;
     polygon->sphere = NULL;
     polygon->value_at_origin = ca->value_at_origin;
     polygon->power = pair->a->power;
@@ -430,11 +443,11 @@ void tact_field_store_cut(const struct field_polygon *p, FIELD_MEMORY struct fie
     }
     store_v3(out->normal, p->normal);
     store_v3(out->gradient_b, p->gradient_b);
-    out->gradient_difference = p->gradient_difference;
+    out->pressure_gradient_difference = p->pressure_gradient_difference;
     out->level = p->level;
     out->area_moments = p->area_moments;
     out->load = p->load;
     store_v3(out->lever, p->lever);
     out->corners = p->corners;
-    out->is_in_cell_face = p->is_in_cell_face;
+    out->is_polygon_in_cell_face = p->is_polygon_in_cell_face;
 }

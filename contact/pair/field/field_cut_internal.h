@@ -50,7 +50,7 @@ struct field_node {
     /* bounds of all cells below the node, and of their faces on which the pressure is 0 */
     struct field_box all, rim;
     /* lower and upper bound of the pressure gradients [Pa/m] */
-    double gradient_lower_bound[3], gradient_upper_bound[3];
+    double pressure_gradient_lower_bound[3], pressure_gradient_upper_bound[3];
     double least, most; /* pressure [Pa] */
     uint32_t first;     /* index of the first of two child nodes, or of the cell of a leaf */
     uint32_t leaf;
@@ -62,8 +62,8 @@ struct tact_pressure_field {
     double power; /* exponent m of the pressure law q^m. Below, "pressure" of a field or cell is q
                      [Pa^(1/m)] */
     double size;  /* sum of the sides of the field's bounds [m]; 0 of a half-space */
-    double rim_cell_radius; /* mean radius of the boxes of the cells at the zero-pressure boundary
-                               [m] */
+    double mean_radius_of_rim_cells; /* mean radius of the boxes of the cells at the zero-pressure
+                               boundary [m] */
     uint64_t key; /* hash of the nodes, which identifies the field in cached lists of cells */
     size_t vertex_count, cell_count, face_count, node_count;
     FIELD_MEMORY double *vertices;
@@ -102,12 +102,13 @@ struct field_sphere {
  * pair->a. */
 struct field_polygon {
     uint32_t a, b;
-    int normal_group; /* number of the group of polygons with similar normals that the polygon is in
-                       */
+    int similar_normal_group; /* number of the group of polygons with similar normals that the
+                               * polygon is in
+                               */
     int corners;
-    int are_both_soft;   /* 1: neither of the two bodies is rigid */
-    int is_in_cell_face; /* 1: the polygon is a rigid triangle that lies in a face between two cells
-                            of a */
+    int are_both_soft;           /* 1: neither of the two bodies is rigid */
+    int is_polygon_in_cell_face; /* 1: the polygon is a rigid triangle that lies in a face between
+                            two cells of a */
     /* corners of the polygon [m], in either orientation about the normal */
     double corner[TACT_FIELD_CORNERS][3];
     /* Side of a cell across which the surface continues beyond the polygon's edge from each corner:
@@ -121,31 +122,31 @@ struct field_polygon {
      * ball; NULL: a has cells */
     const struct field_sphere *sphere;
     double power; /* exponent m: gradients and levels are those of q, the pressure is q^m */
-    double value_at_origin;            /* value of a's q at the origin of the frame [Pa^(1/m)] */
-    double gradient_difference;        /* |g_B - g_A|; 1 where b is rigid */
-    double level;                      /* q at corner 0 [Pa^(1/m)] */
-    struct field_moments area_moments; /* moments of the area about corner 0 [m^2, m^3, m^4] */
+    double value_at_origin;              /* value of a's q at the origin of the frame [Pa^(1/m)] */
+    double pressure_gradient_difference; /* |g_B - g_A|; 1 where b is rigid */
+    double level;                        /* q at corner 0 [Pa^(1/m)] */
+    struct field_moments area_moments;   /* moments of the area about corner 0 [m^2, m^3, m^4] */
     double load, lever[3]; /* integrals over the polygon of the pressure, and of the pressure times
                               the position from corner 0 */
     struct field_moments stiffness_moments; /* moments of the weight m q^(m - 1) about corner 0;
                                      unset where the power m is 1 */
 };
 
-/* What tact_field_cut_cells() and tact_field_integrate_linear() set in a polygon besides what is
- * known of its two cells: a result of a device. */
+/* What tact_field_cut_contact_polygon() and tact_field_integrate_linear() set in a polygon besides
+ * what is known of its two cells: a result of a device. */
 struct field_cut {
     double corner[TACT_FIELD_CORNERS][3];
-    double normal[3], gradient_b[3], gradient_difference, level;
+    double normal[3], gradient_b[3], pressure_gradient_difference, level;
     struct field_moments area_moments;
     double load, lever[3];
-    int32_t corners, is_in_cell_face;
+    int32_t corners, is_polygon_in_cell_face;
     int16_t side[TACT_FIELD_CORNERS];
 };
 
 /* Computes the corners of the contact polygon of cells i of a and j of b, without its integrals. 1;
  * 0 where there is none; -1 where the two fields are equal in a volume. */
-int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
-                         struct field_polygon *polygon);
+int tact_field_cut_contact_polygon(const struct field_pair *pair, uint32_t i, uint32_t j,
+                                   struct field_polygon *polygon);
 
 /* Computes the integrals of a polygon as if its power were 1. */
 void tact_field_integrate_linear(struct field_polygon *polygon);

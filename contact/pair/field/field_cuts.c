@@ -42,10 +42,10 @@ void tact_field_cuts_place(struct tact_field_cuts *cuts, const struct tact_pair_
                                      *b = ((const struct field_shape_data *)q->data_b)->field;
     const struct field_pair before = cuts->pair;
     cuts->result = NULL;
-    if (tact_field_must_swap(a, b)) {
-        tact_field_place_pair(&cuts->pair, b, &poses[1], a, &poses[0]);
+    if (tact_field_must_swap_bodies(a, b)) {
+        tact_field_set_pair_poses(&cuts->pair, b, &poses[1], a, &poses[0]);
     } else {
-        tact_field_place_pair(&cuts->pair, a, &poses[0], b, &poses[1]);
+        tact_field_set_pair_poses(&cuts->pair, a, &poses[0], b, &poses[1]);
     }
     if (cuts->pair.a != before.a || cuts->pair.b != before.b) {
         cuts->count = 0;
@@ -99,7 +99,7 @@ static void load_cut(const struct field_pair *pair, struct field_cell_pair cells
     p->b = cells.b;
     p->corners = cut->corners;
     p->are_both_soft = !pair->b->is_rigid;
-    p->is_in_cell_face = cut->is_in_cell_face;
+    p->is_polygon_in_cell_face = cut->is_polygon_in_cell_face;
     memcpy(p->corner, cut->corner, (size_t)cut->corners * sizeof *cut->corner);
     memcpy(p->side, cut->side, (size_t)cut->corners * sizeof *cut->side);
     tact_v3_copy(p->normal, cut->normal);
@@ -108,13 +108,13 @@ static void load_cut(const struct field_pair *pair, struct field_cell_pair cells
     p->sphere = NULL;
     p->power = pair->a->power;
     p->value_at_origin = cell->value_at_origin;
-    p->gradient_difference = cut->gradient_difference;
+    p->pressure_gradient_difference = cut->pressure_gradient_difference;
     p->level = cut->level;
     p->area_moments = cut->area_moments;
     p->load = cut->load;
     tact_v3_copy(p->lever, cut->lever);
     if (p->power != 1.0) {
-        tact_field_integrate_law(p);
+        tact_field_integrate_pressure_law(p);
     }
 }
 

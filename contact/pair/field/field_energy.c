@@ -38,10 +38,10 @@ static double integral_over_tetrahedron(const struct linear_function_over_tetrah
     return fabs(tact_v3_dot(u, across)) / 24.0 * sum;
 }
 
-static void plane_crossing_point(const double *p, const double *q, double value_at_p,
-                                 double value_at_q, double *out)
+static void plane_crossing_point(const double *p, const double *q, double plane_value_at_p,
+                                 double plane_value_at_q, double *out)
 {
-    double share = value_at_p / (value_at_p - value_at_q);
+    double share = plane_value_at_p / (plane_value_at_p - plane_value_at_q);
     for (int k = 0; k < 3; k++) {
         out[k] = p[k] + share * (q[k] - p[k]);
     }
@@ -108,7 +108,8 @@ static double integrate_within_planes(const struct linear_function_over_tetrahed
     return sum;
 }
 
-static void cell_corners(const struct field_pair *pair, int of_b, uint32_t i, double (*x)[3])
+static void get_cell_corners_in_frame_a(const struct field_pair *pair, int of_b, uint32_t i,
+                                        double (*x)[3])
 {
     const struct tact_pressure_field *field = of_b ? pair->b : pair->a;
     int corners = field->is_rigid ? 3 : 4;
@@ -124,14 +125,14 @@ static void cell_corners(const struct field_pair *pair, int of_b, uint32_t i, do
 
 /* Adds the plane through three points, with a fourth point above it, to the bounding planes. */
 static void add_plane_through_points(struct part *part, const double *p, const double *q,
-                                     const double *r, const double *point_above)
+                                     const double *r, const double *point_above_plane)
 {
     double u[3], v[3], up[3], *plane = part->plane[part->planes++];
     tact_v3_sub(u, q, p);
     tact_v3_sub(v, r, p);
     tact_v3_cross(plane, u, v);
     tact_v3_normalize(plane, plane);
-    tact_v3_sub(up, point_above, p);
+    tact_v3_sub(up, point_above_plane, p);
     if (tact_v3_dot(plane, up) < 0.0) {
         tact_v3_scale(plane, plane, -1.0);
     }
@@ -155,18 +156,19 @@ static void add_positive_halfspace(struct part *part, const double *slope, doubl
 
 /* Integral of the lesser pressure of cells i and j over their intersection: that of a's pressure,
  * less the part in which it exceeds b's. */
-static double integrate_lesser_pressure(const struct field_pair *pair, uint32_t i, uint32_t j)
+static double integrate_lesser_pressure_of_cells(const struct field_pair *pair, uint32_t i,
+                                                 uint32_t j)
 {
     const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct part part = {.planes = 0};
     struct linear_function_over_tetrahedron f = {.part = &part,
                                                  .value_at_origin = ca->value_at_origin};
     double x[4][3], other[4][3], slope[3];
-    cell_corners(pair, 0, i, x);
+    get_cell_corners_in_frame_a(pair, 0, i, x);
     tact_m3_mul_v3(slope, pair->rotation, cb->gradient);
     double value_at_origin = cb->value_at_origin - tact_v3_dot(slope, pair->shift);
     if (pair->b->kind == TACT_FIELD_TETS) {
-        cell_corners(pair, 1, j, other);
+        get_cell_corners_in_frame_a(pair, 1, j, other);
         add_tetrahedron_planes(&part, (const double(*)[3])other);
     }
     if (ca->rim & 16) {
@@ -192,7 +194,7 @@ static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
     struct linear_function_over_tetrahedron f = {.part = &part,
                                                  .value_at_origin = ca->value_at_origin};
     double x[4][3], slope[3];
-    cell_corners(pair, 0, i, x);
+    get_cell_corners_in_frame_a(pair, 0, i, x);
     tact_v3_copy(f.slope, ca->gradient);
     tact_m3_mul_v3(slope, pair->rotation, pair->b->cells->gradient);
     add_positive_halfspace(&part, slope, -tact_v3_dot(slope, pair->shift));
@@ -212,7 +214,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
     struct linear_function_over_tetrahedron f = {.part = &part,
                                                  .value_at_origin = ca->value_at_origin};
     double x[4][3], cone[4][3], inward[3], arm[3];
-    cell_corners(pair, 1, j, cone);
+    get_cell_corners_in_frame_a(pair, 1, j, cone);
     tact_m3_mul_v3(inward, pair->rotation, pair->b->cells[j].gradient);
     tact_v3_copy(cone[3], apex);
     tact_v3_sub(arm, apex, cone[0]);
@@ -225,7 +227,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
         add_positive_halfspace(&part, ca->gradient, ca->value_at_origin);
     }
     if (pair->a->kind == TACT_FIELD_TETS) {
-        cell_corners(pair, 0, i, x);
+        get_cell_corners_in_frame_a(pair, 0, i, x);
         add_tetrahedron_planes(&part, (const double(*)[3])cone);
     } else {
         memcpy(x, cone, sizeof x);
@@ -234,21 +236,21 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
 }
 
 /* Sum of the energy integrals over all pairs of cells of two nodes. */
-static double overlap_integral_of_nodes(const struct field_pair *pair, const struct field_node *a,
-                                        const struct field_node *b)
+static double sum_overlap_energy_of_nodes(const struct field_pair *pair, const struct field_node *a,
+                                          const struct field_node *b)
 {
     if (!tact_field_boxes_overlap(pair, &a->all, &b->all, 0.0)) {
         return 0.0;
     }
     if (a->leaf && b->leaf) {
-        return integrate_lesser_pressure(pair, a->first, b->first);
+        return integrate_lesser_pressure_of_cells(pair, a->first, b->first);
     }
     const struct field_node *child =
         a->leaf ? &pair->b->nodes[b->first] : &pair->a->nodes[a->first];
-    return a->leaf ? overlap_integral_of_nodes(pair, a, child) +
-                         overlap_integral_of_nodes(pair, a, child + 1)
-                   : overlap_integral_of_nodes(pair, child, b) +
-                         overlap_integral_of_nodes(pair, child + 1, b);
+    return a->leaf ? sum_overlap_energy_of_nodes(pair, a, child) +
+                         sum_overlap_energy_of_nodes(pair, a, child + 1)
+                   : sum_overlap_energy_of_nodes(pair, child, b) +
+                         sum_overlap_energy_of_nodes(pair, child + 1, b);
 }
 
 static double overlap_energy_with_rigid(const struct field_pair *pair)
@@ -269,12 +271,12 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
 {
     struct field_pair pair;
     double sum = 0.0;
-    int is_swapped = tact_field_must_swap(a, b);
-    if (!tact_field_can_touch(a, b)) {
+    int is_swapped = tact_field_must_swap_bodies(a, b);
+    if (!tact_fields_can_touch(a, b)) {
         return NAN;
     }
-    tact_field_place_pair(&pair, is_swapped ? b : a, is_swapped ? pose_b : pose_a,
-                          is_swapped ? a : b, is_swapped ? pose_a : pose_b);
+    tact_field_set_pair_poses(&pair, is_swapped ? b : a, is_swapped ? pose_b : pose_a,
+                              is_swapped ? a : b, is_swapped ? pose_a : pose_b);
     if (pair.a->power != 1.0) {
         return NAN;
     }
@@ -282,11 +284,11 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
         return overlap_energy_with_rigid(&pair);
     }
     if (pair.b->kind == TACT_FIELD_TETS) {
-        return overlap_integral_of_nodes(&pair, pair.a->nodes, pair.b->nodes);
+        return sum_overlap_energy_of_nodes(&pair, pair.a->nodes, pair.b->nodes);
     }
     for (uint32_t i = 0; i < pair.a->cell_count; i++) {
         sum += pair.b->is_rigid ? integral_over_halfspace(&pair, i)
-                                : integrate_lesser_pressure(&pair, i, 0);
+                                : integrate_lesser_pressure_of_cells(&pair, i, 0);
     }
     return sum;
 }

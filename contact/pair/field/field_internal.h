@@ -14,8 +14,8 @@ enum { TACT_FIELD_DEPTH = 40 };
 
 /* 1 where two fields can have a contact: not two rigid ones, nor two half-spaces, nor two soft ones
  * of different power, whose pressures are not equal on planes. */
-static inline int tact_field_can_touch(const struct tact_pressure_field *a,
-                                       const struct tact_pressure_field *b)
+static inline int tact_fields_can_touch(const struct tact_pressure_field *a,
+                                        const struct tact_pressure_field *b)
 {
     int planes = a->kind == TACT_FIELD_HALFSPACE && b->kind == TACT_FIELD_HALFSPACE;
     int alike = a->is_rigid || b->is_rigid || a->power == b->power;
@@ -24,8 +24,8 @@ static inline int tact_field_can_touch(const struct tact_pressure_field *a,
 
 /* 1 where b must be the first field of the pair: the first is one with tetrahedra, else the soft
  * half-space. */
-static inline int tact_field_must_swap(const struct tact_pressure_field *a,
-                                       const struct tact_pressure_field *b)
+static inline int tact_field_must_swap_bodies(const struct tact_pressure_field *a,
+                                              const struct tact_pressure_field *b)
 {
     if (a->kind == TACT_FIELD_TETS || b->kind == TACT_FIELD_TETS) {
         return a->kind != TACT_FIELD_TETS;
@@ -33,15 +33,15 @@ static inline int tact_field_must_swap(const struct tact_pressure_field *a,
     return a->kind == TACT_FIELD_RIGID;
 }
 
-void tact_field_place_pair(struct field_pair *pair, const struct tact_pressure_field *a,
-                           const struct tact_pose *pose_a, const struct tact_pressure_field *b,
-                           const struct tact_pose *pose_b);
+void tact_field_set_pair_poses(struct field_pair *pair, const struct tact_pressure_field *a,
+                               const struct tact_pose *pose_a, const struct tact_pressure_field *b,
+                               const struct tact_pose *pose_b);
 
 /* The pressure q^m of a level q [Pa]; 0 where q is not positive. */
-double tact_field_pressure_law(double power, double q);
+double tact_field_pressure_of_level(double power, double q);
 
 /* Exponent of a material's pressure law; 1 by default. */
-static inline double tact_field_law_power(const struct tact_field_material *material)
+static inline double tact_field_power_of_material(const struct tact_field_material *material)
 {
     return material->power > 0.0 ? material->power : 1.0;
 }
@@ -50,7 +50,7 @@ static inline double tact_field_law_power(const struct tact_field_material *mate
 double tact_field_pressure_slope(const struct tact_field_material *material);
 
 /* Pressure level q at a point of a contact polygon. */
-static inline double tact_field_level(const struct field_polygon *p, const double *x)
+static inline double tact_field_pressure_level(const struct field_polygon *p, const double *x)
 {
     return p->sphere ? p->sphere->slope * (p->sphere->radius - tact_v3_norm(x))
                      : p->value_at_origin + tact_v3_dot(p->gradient_a, x);
@@ -66,10 +66,10 @@ tact_field_stiffness_moments(const struct field_polygon *polygon)
 
 /* Integrates the pressure over a contact polygon whose pressure law has a power other than 1: sets
  * load, lever and springs of the polygon. */
-void tact_field_integrate_law(struct field_polygon *polygon);
+void tact_field_integrate_pressure_law(struct field_polygon *polygon);
 
 /* Computes the integrals of a polygon. */
-void tact_field_integrate(struct field_polygon *polygon);
+void tact_field_integrate_polygon(struct field_polygon *polygon);
 
 /* Sums over the polygons of a contact, about a point near them, frame of pair->a; forces on b. */
 struct field_sums {
@@ -85,7 +85,7 @@ struct field_sums {
 void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *polygon);
 
 /* Transforms a 6 x 6 stiffness about a point to that about a point `arm` away. */
-void tact_field_shift_stiffness(double *stiffness, const double *arm);
+void tact_field_shift_stiffness_point(double *stiffness, const double *arm);
 
 /* Moves the reference point of the sums to their centre of pressure, and makes the stiffness
  * symmetric. */
@@ -117,11 +117,12 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
 
 /* Finds the contact surface of a soft ball and a rigid surface of triangles. ball: its field, for
  * the frame. Returns as tact_field_find_contact_surface(). */
-int tact_field_find_sphere(const struct field_sphere *sphere,
-                           const struct tact_pressure_field *ball, const struct tact_pose *pose,
-                           const struct tact_pressure_field *rigid_field,
-                           const struct tact_pose *rigid_pose, struct tact_field_scratch *scratch,
-                           struct field_surface *out);
+int tact_field_find_ball_surface(const struct field_sphere *sphere,
+                                 const struct tact_pressure_field *ball,
+                                 const struct tact_pose *pose,
+                                 const struct tact_pressure_field *field_of_rigid_solid,
+                                 const struct tact_pose *pose_of_rigid_solid,
+                                 struct tact_field_scratch *scratch, struct field_surface *out);
 
 /* 1 where two boxes overlap, or are nearer than the margin: one in the frame of field a, the other
  * in that of b. */

@@ -35,8 +35,8 @@ struct part {
     int first, count;
     double load, x, y, xx, xy, yy;
     double own; /* load times the mean squares of the points' own sub-areas [N m^2] */
-    double normal_tilt_moments[3]; /* sums of load times the products nx nx, nx ny, ny ny of the
-                                      normals [N] */
+    double load_weighted_normal_tilts[3]; /* sums of load times the products nx nx, nx ny, ny ny of
+                                      the normals [N] */
     double axis[2], weight; /* direction of the largest second moment; priority with which the part
                                is divided next */
 };
@@ -47,28 +47,29 @@ struct part {
 static void set_split_axis_and_priority(struct part *part)
 {
     double sum = part->xx + part->yy, half = 0.5 * (part->xx - part->yy);
-    double half_eigenvalue_difference = sqrt(half * half + part->xy * part->xy);
-    double unscaled_axis_component = half_eigenvalue_difference + fabs(half),
-           size = sqrt(unscaled_axis_component * unscaled_axis_component + part->xy * part->xy);
+    double half_second_moment_difference = sqrt(half * half + part->xy * part->xy);
+    double unscaled_principal_axis_component = half_second_moment_difference + fabs(half),
+           size = sqrt(unscaled_principal_axis_component * unscaled_principal_axis_component +
+                       part->xy * part->xy);
     double square = part->x * part->x + part->y * part->y + sum / part->load;
     part->axis[0] = 1.0;
     part->axis[1] = 0.0;
-    if (half_eigenvalue_difference > 1e-6 * sum) {
-        part->axis[0] = (half > 0.0 ? unscaled_axis_component : part->xy) / size;
-        part->axis[1] = (half > 0.0 ? part->xy : unscaled_axis_component) / size;
+    if (half_second_moment_difference > 1e-6 * sum) {
+        part->axis[0] = (half > 0.0 ? unscaled_principal_axis_component : part->xy) / size;
+        part->axis[1] = (half > 0.0 ? part->xy : unscaled_principal_axis_component) / size;
     }
     part->weight =
-        sum > 0.0 ? (0.5 * sum + half_eigenvalue_difference) / sqrt(square * sqrt(square)) : 0.0;
+        sum > 0.0 ? (0.5 * sum + half_second_moment_difference) / sqrt(square * sqrt(square)) : 0.0;
 }
 
 /* Sums over points: load, and moments about a point of the loads, their squares, and their
  * sub-areas' own squares. */
 struct moments {
-    double load, x, y, xx, xy, yy, own, normal_tilt_moments[3];
+    double load, x, y, xx, xy, yy, own, load_weighted_normal_tilts[3];
 };
 
-static void add_point_to_moments(const struct field_points *points, int i, double dx, double dy,
-                                 struct moments *m)
+static void add_pressure_point_to_moments(const struct patch_pressure_points *points, int i,
+                                          double dx, double dy, struct moments *m)
 {
     double load = points->load[i], lx = load * dx, ly = load * dy;
     m->load += load;
@@ -78,13 +79,14 @@ static void add_point_to_moments(const struct field_points *points, int i, doubl
     m->xy += lx * dy;
     m->yy += ly * dy;
     m->own += load * points->own[i];
-    m->normal_tilt_moments[0] += load * points->nx[i] * points->nx[i];
-    m->normal_tilt_moments[1] += load * points->nx[i] * points->ny[i];
-    m->normal_tilt_moments[2] += load * points->ny[i] * points->ny[i];
+    m->load_weighted_normal_tilts[0] += load * points->nx[i] * points->nx[i];
+    m->load_weighted_normal_tilts[1] += load * points->nx[i] * points->ny[i];
+    m->load_weighted_normal_tilts[2] += load * points->ny[i] * points->ny[i];
 }
 
 /* Sets a part of the pressure from its moments about (x, y). */
-static void set_pressure_part(const struct moments *m, double x, double y, struct part *part)
+static void set_pressure_part_from_moments(const struct moments *m, double x, double y,
+                                           struct part *part)
 {
     double inverse = 1.0 / m->load, dx = m->x * inverse, dy = m->y * inverse;
     part->load = m->load;
@@ -94,11 +96,12 @@ static void set_pressure_part(const struct moments *m, double x, double y, struc
     part->xy = m->xy - m->x * dy;
     part->yy = tact_max(m->yy - m->y * dy, 0.0);
     part->own = tact_max(m->own, 0.0);
-    memcpy(part->normal_tilt_moments, m->normal_tilt_moments, sizeof part->normal_tilt_moments);
+    memcpy(part->load_weighted_normal_tilts, m->load_weighted_normal_tilts,
+           sizeof part->load_weighted_normal_tilts);
     set_split_axis_and_priority(part);
 }
 
-static void swap_field_points(struct field_points *points, int i, int j)
+static void swap_field_points(struct patch_pressure_points *points, int i, int j)
 {
     double *of[6] = {points->x, points->y, points->load, points->own, points->nx, points->ny};
     for (int k = 0; k < 6; k++) {
@@ -110,7 +113,7 @@ static void swap_field_points(struct field_points *points, int i, int j)
 
 /* Divides a part of the pressure across its longest axis at its mean point. Returns 0 where its
  * points coincide. */
-static int split_pressure_part(struct field_points *points, struct part *part,
+static int split_pressure_part(struct patch_pressure_points *points, struct part *part,
                                struct part *split_off_part)
 {
     const double x = part->x, y = part->y, ax = part->axis[0], ay = part->axis[1];
@@ -119,20 +122,20 @@ static int split_pressure_part(struct field_points *points, struct part *part,
     while (low < high) {
         double dx = points->x[low] - x, dy = points->y[low] - y;
         if (dx * ax + dy * ay > 0.0) {
-            add_point_to_moments(points, low, dx, dy, &m);
+            add_pressure_point_to_moments(points, low, dx, dy, &m);
             swap_field_points(points, low, --high);
         } else {
             low++;
         }
     }
-    int split_count = part->first + part->count - low;
-    if (!split_count || split_count == part->count || !(m.load < part->load)) {
+    int points_split_off = part->first + part->count - low;
+    if (!points_split_off || points_split_off == part->count || !(m.load < part->load)) {
         return 0;
     }
     split_off_part->first = low;
-    split_off_part->count = split_count;
-    part->count -= split_count;
-    const struct moments remaining_part = {
+    split_off_part->count = points_split_off;
+    part->count -= points_split_off;
+    const struct moments moments_after_split = {
         part->load - m.load,
         -m.x,
         -m.y,
@@ -140,26 +143,26 @@ static int split_pressure_part(struct field_points *points, struct part *part,
         part->xy - m.xy,
         part->yy - m.yy,
         part->own - m.own,
-        {part->normal_tilt_moments[0] - m.normal_tilt_moments[0],
-         part->normal_tilt_moments[1] - m.normal_tilt_moments[1],
-         part->normal_tilt_moments[2] - m.normal_tilt_moments[2]}};
-    set_pressure_part(&m, x, y, split_off_part);
-    set_pressure_part(&remaining_part, x, y, part);
+        {part->load_weighted_normal_tilts[0] - m.load_weighted_normal_tilts[0],
+         part->load_weighted_normal_tilts[1] - m.load_weighted_normal_tilts[1],
+         part->load_weighted_normal_tilts[2] - m.load_weighted_normal_tilts[2]}};
+    set_pressure_part_from_moments(&m, x, y, split_off_part);
+    set_pressure_part_from_moments(&moments_after_split, x, y, part);
     return 1;
 }
 
 /* Divides the pressure into parts, each time the part of the highest priority. Returns the number
  * of parts. */
-static int split_pressure_into_parts(struct field_points *points, struct part *part)
+static int split_pressure_into_parts(struct patch_pressure_points *points, struct part *part)
 {
     int count = 1;
     part->first = 0;
     part->count = points->count;
     struct moments m = {.load = 0.0};
     for (int i = 0; i < points->count; i++) {
-        add_point_to_moments(points, i, points->x[i], points->y[i], &m);
+        add_pressure_point_to_moments(points, i, points->x[i], points->y[i], &m);
     }
-    set_pressure_part(&m, 0.0, 0.0, part);
+    set_pressure_part_from_moments(&m, 0.0, 0.0, part);
     while (count < TACT_FRICTION_POINTS) {
         int best = 0;
         for (int i = 1; i < count; i++) {
@@ -175,7 +178,7 @@ static int split_pressure_into_parts(struct field_points *points, struct part *p
 
 /* Torsion arm of the pressure: the friction power of a unit spin about the centre per load; on a
  * flat patch the mean distance from the centre. */
-static double mean_pressure_distance(const struct field_points *points)
+static double mean_pressure_distance(const struct patch_pressure_points *points)
 {
     double arm = 0.0, load = 0.0;
     for (int i = 0; i < points->count; i++) {
@@ -187,10 +190,10 @@ static double mean_pressure_distance(const struct field_points *points)
     return arm / load;
 }
 
-/* Torsion arm of the parts whose own arms have the fraction squared_own_arm_ratio of their mean
+/* Torsion arm of the parts whose own arms have the fraction squared_ratio_of_own_arms of their mean
  * squares, and its derivative by that fraction. */
 static double torsion_arm_of_pressure_parts(const struct tact_friction_points *p,
-                                            const double *square, double squared_own_arm_ratio,
+                                            const double *square, double squared_ratio_of_own_arms,
                                             double *slope)
 {
     double arm = 0.0;
@@ -201,7 +204,7 @@ static double torsion_arm_of_pressure_parts(const struct tact_friction_points *p
             along = p->tilt_xx[i] * y * y - 2.0 * p->tilt_xy[i] * x * y + p->tilt_yy[i] * x * x;
         }
         double distance =
-            sqrt(tact_max(x * x + y * y - along, 0.0) + squared_own_arm_ratio * square[i]);
+            sqrt(tact_max(x * x + y * y - along, 0.0) + squared_ratio_of_own_arms * square[i]);
         arm += p->share[i] * distance;
         *slope += distance > 0.0 ? 0.5 * p->share[i] * square[i] / distance : 0.0;
     }
@@ -213,18 +216,19 @@ static double torsion_arm_of_pressure_parts(const struct tact_friction_points *p
 static void set_normal_tilts_of_parts(const struct part *part, double load,
                                       double pressure_per_force, struct tact_friction_points *p)
 {
-    double tilt_sum = 0.0;
+    double load_weighted_tilt_sum = 0.0;
     for (int i = 0; i < p->count; i++) {
-        tilt_sum += part[i].normal_tilt_moments[0] + part[i].normal_tilt_moments[2];
+        load_weighted_tilt_sum +=
+            part[i].load_weighted_normal_tilts[0] + part[i].load_weighted_normal_tilts[2];
     }
-    p->tilted = tilt_sum > MIN_MEAN_TILT * load;
+    p->tilted = load_weighted_tilt_sum > MIN_MEAN_TILT * load;
     for (int i = 0; i < p->count && p->tilted; i++) {
         /* For a part whose load is of the size of rounding all three entries are rounding of
          * differences. */
-        double xx = tact_max(part[i].normal_tilt_moments[0], 0.0),
-               yy = tact_max(part[i].normal_tilt_moments[2], 0.0);
-        double xy = copysign(tact_min(fabs(part[i].normal_tilt_moments[1]), sqrt(xx * yy)),
-                             part[i].normal_tilt_moments[1]);
+        double xx = tact_max(part[i].load_weighted_normal_tilts[0], 0.0),
+               yy = tact_max(part[i].load_weighted_normal_tilts[2], 0.0);
+        double xy = copysign(tact_min(fabs(part[i].load_weighted_normal_tilts[1]), sqrt(xx * yy)),
+                             part[i].load_weighted_normal_tilts[1]);
         double sum = (xx + yy) / part[i].load;
         double scale = (sum > MAX_PART_TILT ? MAX_PART_TILT / sum : 1.0) / part[i].load;
         p->tilt_xx[i] = scale * xx;
@@ -234,8 +238,8 @@ static void set_normal_tilts_of_parts(const struct part *part, double load,
     }
 }
 
-void tact_field_friction_limit(struct field_points *points, double pressure_per_force,
-                               struct tact_patch *patch)
+void tact_field_set_friction_limit(struct patch_pressure_points *points, double pressure_per_force,
+                                   struct tact_patch *patch)
 {
     struct part part[TACT_FRICTION_POINTS];
     double square[TACT_FRICTION_POINTS], load = 0.0, share = DEFAULT_SQUARED_ARM_RATIO, slope;
@@ -251,15 +255,15 @@ void tact_field_friction_limit(struct field_points *points, double pressure_per_
         square[i] = (part[i].xx + part[i].yy + part[i].own) / part[i].load;
     }
     set_normal_tilts_of_parts(part, load, pressure_per_force, p);
-    double exact_torsion_arm = p->count ? mean_pressure_distance(points) : 0.0;
-    exact_torsion_arm *= p->tilted ? pressure_per_force : 1.0;
-    for (int i = 0; i < MAX_LIMIT_CORRECTIONS && exact_torsion_arm > 0.0; i++) {
-        double torsion_arm_error =
-            exact_torsion_arm - torsion_arm_of_pressure_parts(p, square, share, &slope);
-        share = slope > 0.0
-                    ? tact_max(MIN_SQUARED_ARM_RATIO,
-                               tact_min(MAX_SQUARED_ARM_RATIO, share + torsion_arm_error / slope))
-                    : share;
+    double torsion_arm_of_all_points = p->count ? mean_pressure_distance(points) : 0.0;
+    torsion_arm_of_all_points *= p->tilted ? pressure_per_force : 1.0;
+    for (int i = 0; i < MAX_LIMIT_CORRECTIONS && torsion_arm_of_all_points > 0.0; i++) {
+        double torsion_arm_error_of_parts =
+            torsion_arm_of_all_points - torsion_arm_of_pressure_parts(p, square, share, &slope);
+        share = slope > 0.0 ? tact_max(MIN_SQUARED_ARM_RATIO,
+                                       tact_min(MAX_SQUARED_ARM_RATIO,
+                                                share + torsion_arm_error_of_parts / slope))
+                            : share;
     }
     for (int i = 0; i < p->count; i++) {
         p->arm[i] = sqrt(share * square[i]);

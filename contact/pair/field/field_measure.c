@@ -9,8 +9,8 @@
 
 /* Computes the polygon in which the pressure of a tetrahedron is 0. Returns the number of its
  * corners, 0, 3 or 4; x: the corners in order. */
-static int zero_pressure_polygon(const struct tact_pressure_field *field,
-                                 const struct field_cell *cell, double x[4][3])
+static int find_zero_pressure_polygon(const struct tact_pressure_field *field,
+                                      const struct field_cell *cell, double x[4][3])
 {
     int up[4], down[4], ups = 0, downs = 0;
     for (int k = 0; k < 4; k++) {
@@ -31,7 +31,7 @@ static int zero_pressure_polygon(const struct tact_pressure_field *field,
     return count;
 }
 
-static double squared_box_distance(const struct field_box *box, const double *x)
+static double squared_distance_from_box(const struct field_box *box, const double *x)
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -51,18 +51,18 @@ static double distance_from_zero_pressure_surface(const struct tact_pressure_fie
     stack[top++] = 0;
     while (top) {
         const struct field_node *node = &field->nodes[stack[--top]];
-        if (!(squared_box_distance(&node->rim, x) < best)) {
+        if (!(squared_distance_from_box(&node->rim, x) < best)) {
             continue;
         }
         if (!node->leaf) {
             uint32_t first = node->first;
-            uint32_t near = squared_box_distance(&field->nodes[first + 1].rim, x) <
-                            squared_box_distance(&field->nodes[first].rim, x);
+            uint32_t near = squared_distance_from_box(&field->nodes[first + 1].rim, x) <
+                            squared_distance_from_box(&field->nodes[first].rim, x);
             stack[top++] = first + 1 - near;
             stack[top++] = first + near;
             continue;
         }
-        int count = zero_pressure_polygon(field, &field->cells[node->first], zero);
+        int count = find_zero_pressure_polygon(field, &field->cells[node->first], zero);
         for (int i = 1; i + 1 < count; i++) {
             best = tact_min(best, tact_triangle_distance2(x, zero[0], zero[i], zero[i + 1]));
         }
@@ -72,8 +72,8 @@ static double distance_from_zero_pressure_surface(const struct tact_pressure_fie
 
 /* 1 where a point is in a cell. A point on a common face is in both cells, with the same pressure.
  */
-static int is_in_cell(const struct tact_pressure_field *field, const struct field_cell *cell,
-                      const double *x)
+static int is_point_in_field_cell(const struct tact_pressure_field *field,
+                                  const struct field_cell *cell, const double *x)
 {
     double slack = 1e-12 * field->size;
     for (int c = 0; c < 4; c++) {
@@ -95,20 +95,21 @@ double tact_field_pressure(const struct tact_pressure_field *field, const double
     while (top) {
         const struct field_node *node = &field->nodes[stack[--top]];
         const struct field_cell *cell = &field->cells[node->first];
-        if (squared_box_distance(&node->all, x) > 0.0) {
+        if (squared_distance_from_box(&node->all, x) > 0.0) {
             continue;
         }
         if (!node->leaf) {
             stack[top++] = node->first + 1;
             stack[top++] = node->first;
-        } else if (is_in_cell(field, cell, x)) {
+        } else if (is_point_in_field_cell(field, cell, x)) {
             return tact_max(cell->value_at_origin + tact_v3_dot(cell->gradient, x), 0.0);
         }
     }
     return 0.0;
 }
 
-static double tet_volume(const struct tact_pressure_field *field, const struct field_cell *cell)
+static double volume_of_field_cell(const struct tact_pressure_field *field,
+                                   const struct field_cell *cell)
 {
     double e[3][3], across[3];
     for (int k = 0; k < 3; k++) {
@@ -122,7 +123,7 @@ static double tet_volume(const struct tact_pressure_field *field, const struct f
 /* Fraction of a tetrahedron's volume in which a linear function with the given values at the
  * corners is positive. With two corners on each side, s[i][j] is the fraction of the edge from the
  * positive corner i to the other corner j in which it is positive. */
-static double positive_volume_fraction(const double v[4])
+static double positive_pressure_volume_fraction(const double v[4])
 {
     double up[4], down[4], product = 1.0, s[2][2];
     int ups = 0, downs = 0;
@@ -146,7 +147,7 @@ static double positive_volume_fraction(const double v[4])
     return ups == 4 ? 1.0 : ups == 3 ? 1.0 - product : ups ? product : 0.0;
 }
 
-static double polygon_area(const double (*x)[3], int count)
+static double area_of_planar_polygon(const double (*x)[3], int count)
 {
     double area = 0.0, u[3], w[3], across[3];
     for (int i = 1; i + 1 < count; i++) {
@@ -158,8 +159,8 @@ static double polygon_area(const double (*x)[3], int count)
     return area;
 }
 
-static void measure_tetrahedra(const struct tact_pressure_field *field, double slope,
-                               struct tact_field_quality *out)
+static void measure_field_tetrahedra(const struct tact_pressure_field *field, double slope,
+                                     struct tact_field_quality *out)
 {
     double area = 0.0, sum = 0.0, square = 0.0, zero[4][3];
     for (size_t i = 0; i < field->cell_count; i++) {
@@ -169,13 +170,13 @@ static void measure_tetrahedra(const struct tact_pressure_field *field, double s
             v[k] = field->pressure[cell->corner[k]];
             out->deepest = tact_max(out->deepest, v[k] / slope);
         }
-        out->volume += tet_volume(field, cell) * positive_volume_fraction(v);
-        int count = zero_pressure_polygon(field, cell, zero);
-        double part = polygon_area((const double(*)[3])zero, count);
-        double slope_ratio = tact_v3_norm(cell->gradient) / slope;
+        out->volume += volume_of_field_cell(field, cell) * positive_pressure_volume_fraction(v);
+        int count = find_zero_pressure_polygon(field, cell, zero);
+        double part = area_of_planar_polygon((const double(*)[3])zero, count);
+        double ratio_of_pressure_slopes = tact_v3_norm(cell->gradient) / slope;
         area += part;
-        sum += part * slope_ratio;
-        square += part * slope_ratio * slope_ratio;
+        sum += part * ratio_of_pressure_slopes;
+        square += part * ratio_of_pressure_slopes * ratio_of_pressure_slopes;
     }
     out->slope = area > 0.0 ? sum / area : 0.0;
     out->slope_spread =
@@ -197,12 +198,12 @@ static void add_sampled_mesh_point(const struct tact_pressure_field *field, cons
 void tact_field_measure(const struct tact_pressure_field *field, double slope,
                         const struct tact_mesh *mesh, struct tact_field_quality *out)
 {
-    double total_area = 0.0, square = 0.0;
+    double total_boundary_area = 0.0, square = 0.0;
     memset(out, 0, sizeof *out);
     if (field->kind != TACT_FIELD_TETS) {
         return;
     }
-    measure_tetrahedra(field, slope, out);
+    measure_field_tetrahedra(field, slope, out);
     for (size_t i = 0; i < mesh->triangle_count; i++) {
         double x[3][3], middle[3];
         for (int k = 0; k < 3; k++) {
@@ -211,13 +212,13 @@ void tact_field_measure(const struct tact_pressure_field *field, double slope,
         for (int k = 0; k < 3; k++) {
             middle[k] = (x[0][k] + x[1][k] + x[2][k]) / 3.0;
         }
-        double area = polygon_area((const double(*)[3])x, 3);
-        total_area += area;
+        double area = area_of_planar_polygon((const double(*)[3])x, 3);
+        total_boundary_area += area;
         /* quadrature that is exact where the square of the distance is quadratic */
         add_sampled_mesh_point(field, middle, 0.75 * area, &square, out);
         for (int k = 0; k < 3; k++) {
             add_sampled_mesh_point(field, x[k], area / 12.0, &square, out);
         }
     }
-    out->rms = total_area > 0.0 ? sqrt(square / total_area) : 0.0;
+    out->rms = total_boundary_area > 0.0 ? sqrt(square / total_boundary_area) : 0.0;
 }

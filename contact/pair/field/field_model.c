@@ -12,7 +12,7 @@
 
 #define PI 3.14159265358979323846
 
-static void release_field(void *data)
+static void release_pressure_field(void *data)
 {
     struct field_shape_data *d = data;
     tact_field_free(d->field);
@@ -67,27 +67,30 @@ static int soft_layer_of_material(const struct tact_shape *shape,
     }
 }
 
-static int prepare_field(const struct tact_contact_model *model, const struct tact_shape *shape,
-                         const struct tact_material *material, void **data, struct tact_error *err)
+static int prepare_pressure_field(const struct tact_contact_model *model,
+                                  const struct tact_shape *shape,
+                                  const struct tact_material *material, void **data,
+                                  struct tact_error *err)
 {
-    struct tact_field_material soft_layer;
-    int rc = soft_layer_of_material(shape, material, &soft_layer, err),
-        soft = soft_layer.modulus > 0.0;
+    struct tact_field_material soft_layer_parameters;
+    int rc = soft_layer_of_material(shape, material, &soft_layer_parameters, err),
+        soft = soft_layer_parameters.modulus > 0.0;
     struct field_shape_data *d = rc ? NULL : calloc(1, sizeof *d);
     (void)model;
     if (!d) {
         return rc ? rc : -ENOMEM;
     }
-    rc = tact_field_of_shape(shape, &soft_layer, &d->field, err);
+    rc = tact_field_of_shape(shape, &soft_layer_parameters, &d->field, err);
     d->is_soft = soft;
-    d->slope = soft ? tact_field_pressure_slope(&soft_layer) : INFINITY;
-    d->own = soft_layer.kind == TACT_EXTENT_AUTO;
+    d->slope = soft ? tact_field_pressure_slope(&soft_layer_parameters) : INFINITY;
+    d->own = soft_layer_parameters.kind == TACT_EXTENT_AUTO;
     if (!rc && soft) {
-        tact_field_make_quadrature_rule(tact_field_law_power(&soft_layer), &d->rule);
+        tact_field_make_quadrature_rule(tact_field_power_of_material(&soft_layer_parameters),
+                                        &d->rule);
         rc = tact_field_workspace_create(&d->workspace);
     }
     if (rc) {
-        release_field(d);
+        release_pressure_field(d);
         return rc;
     }
     *data = d;
@@ -102,18 +105,19 @@ static int count_field_patches(const struct tact_shape *a, const struct tact_sha
 }
 
 static void add_polygons_to_counts(const struct tact_pair_query *q, const struct field_surface *of,
-                                   int exceeds_capacity)
+                                   int is_polygon_capacity_exceeded)
 {
     if (q->counts) {
         q->counts[TACT_COUNT_POLYGONS] += (int)of->count;
         q->counts[TACT_COUNT_ALIKE] += (int)of->alike;
-        q->counts[TACT_COUNT_CROWDED] += exceeds_capacity;
+        q->counts[TACT_COUNT_CROWDED] += is_polygon_capacity_exceeded;
     }
 }
 
 /* Counts the parts of the pressure of a patch that is solved, and whether its pressures oppose each
  * other. */
-static void add_patch_to_counts(const struct tact_pair_query *q, const struct field_part *part,
+static void add_patch_to_counts(const struct tact_pair_query *q,
+                                const struct patch_pressure_part *part,
                                 const struct tact_patch *patch)
 {
     if (q->counts) {
@@ -124,13 +128,13 @@ static void add_patch_to_counts(const struct tact_pair_query *q, const struct fi
 
 /* A pair of two rigid solids, or with more polygons than the capacity, is reported as a contact
  * that cannot be opened. */
-static int measure_with_workspace(const struct tact_pair_query *q,
-                                  const struct field_workspace *workspace, struct tact_patch *patch,
-                                  struct tact_pair_piece *piece)
+static int measure_field_pair_in_workspace(const struct tact_pair_query *q,
+                                           const struct field_workspace *workspace,
+                                           struct tact_patch *patch, struct tact_pair_piece *piece)
 {
     const struct field_shape_data *a = q->data_a, *b = q->data_b;
     struct field_surface of;
-    struct field_part part;
+    struct patch_pressure_part part;
     int piece_count = 0;
     if (!a->is_soft && !b->is_soft) {
         return -ERANGE;
@@ -139,18 +143,18 @@ static int measure_with_workspace(const struct tact_pair_query *q,
     if (rc) {
         return rc < 0 ? rc : 0;
     }
-    rc = tact_field_find_pair(q, workspace->scratch, &of);
+    rc = tact_field_find_pair_surface(q, workspace->scratch, &of);
     if (rc <= 0) {
         add_polygons_to_counts(q, &of, rc < 0);
         return rc ? -ERANGE : -EDOM;
     }
-    if (of.sphere.radius > 0.0 && tact_field_ball_disc(q, &of, patch)) {
+    if (of.sphere.radius > 0.0 && tact_field_make_ball_on_plane_patch(q, &of, patch)) {
         add_polygons_to_counts(q, &of, 0);
         return 0;
     }
     tact_field_sum_polygons(&of, -1, &part);
     int group_count = tact_field_group_by_normal(&of, &part, q->most);
-    rc = tact_field_make_patch(q, &of, &part, workspace->points, patch);
+    rc = tact_field_make_patch_of_part(q, &of, &part, workspace->points, patch);
     add_polygons_to_counts(q, &of, workspace->points->lost > 0);
     if (group_count == 1) {
         if (!rc) {
@@ -162,7 +166,8 @@ static int measure_with_workspace(const struct tact_pair_query *q,
     for (int g = 0; g < group_count; g++) {
         memset(&piece[piece_count].moments, 0, sizeof piece[piece_count].moments);
         tact_field_sum_polygons(&of, g, &part);
-        if (!tact_field_make_patch(q, &of, &part, workspace->points, &piece[piece_count].patch)) {
+        if (!tact_field_make_patch_of_part(q, &of, &part, workspace->points,
+                                           &piece[piece_count].patch)) {
             add_patch_to_counts(q, &part, &piece[piece_count].patch);
             tact_field_map_pressure(q, &of, &part, &piece[piece_count].patch);
             piece_count++;
@@ -175,23 +180,27 @@ static int measure_with_workspace(const struct tact_pair_query *q,
     return piece_count ? piece_count : -EDOM;
 }
 
-void tact_field_measure_at(const struct tact_pair_query *q, const struct tact_pose *poses,
-                           const struct field_workspace *workspace, struct pair_measurement *out)
+void tact_field_measure_pair_at_poses(const struct tact_pair_query *q,
+                                      const struct tact_pose *poses,
+                                      const struct field_workspace *workspace,
+                                      struct pair_measurement *out)
 {
-    struct tact_pair_query at_poses = *q;
+    struct tact_pair_query query_at_poses = *q;
     memcpy(out->pose, poses, sizeof out->pose);
     memset(out->counts, 0, sizeof out->counts);
-    at_poses.pose_a = &out->pose[0];
-    at_poses.pose_b = &out->pose[1];
-    at_poses.counts = out->counts;
-    out->result = measure_with_workspace(&at_poses, workspace, &out->patch, out->piece);
+    query_at_poses.pose_a = &out->pose[0];
+    query_at_poses.pose_b = &out->pose[1];
+    query_at_poses.counts = out->counts;
+    out->result =
+        measure_field_pair_in_workspace(&query_at_poses, workspace, &out->patch, out->piece);
 }
 
-static int measure_field(const struct tact_pair_query *q, struct tact_patch *patch,
-                         struct tact_pair_piece *piece)
+static int measure_field_pair(const struct tact_pair_query *q, struct tact_patch *patch,
+                              struct tact_pair_piece *piece)
 {
     const struct field_shape_data *a = q->data_a, *b = q->data_b;
-    return measure_with_workspace(q, a->is_soft ? &a->workspace : &b->workspace, patch, piece);
+    return measure_field_pair_in_workspace(q, a->is_soft ? &a->workspace : &b->workspace, patch,
+                                           piece);
 }
 
 const struct tact_contact_model tact_model_field = {
@@ -199,7 +208,7 @@ const struct tact_contact_model tact_model_field = {
     .name = "field",
     .elastic = 1,
     .patches = count_field_patches,
-    .prepare = prepare_field,
-    .release = release_field,
-    .measure = measure_field,
+    .prepare = prepare_pressure_field,
+    .release = release_pressure_field,
+    .measure = measure_field_pair,
 };

@@ -17,7 +17,7 @@
 /* Cosine of the largest angle between the normals of a group's polygons and its first polygon. */
 #define MIN_GROUP_NORMAL_COSINE 0.7071
 /* Pitch of the contact wrench that is rounding, relative to the size of the patch. */
-#define MIN_TORQUE_RATIO 1e-9
+#define MIN_WRENCH_PITCH_RATIO 1e-9
 /* Smallest load of a polygon that starts a group, relative to the largest load. */
 #define MIN_GROUP_LOAD_RATIO 1e-3
 
@@ -30,25 +30,26 @@ static double polygon_normal_stiffness(const struct field_polygon *p)
         double height = fabs(tact_v3_dot(p->normal, p->corner[0]));
         return p->power * p->load / (p->sphere->radius - height);
     }
-    return fabs(tact_field_stiffness_moments(p)->area / p->gradient_difference *
+    return fabs(tact_field_stiffness_moments(p)->area / p->pressure_gradient_difference *
                 tact_v3_dot(p->gradient_a, p->normal) * tact_v3_dot(p->gradient_b, p->normal));
 }
 
-void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out)
+void tact_field_sum_polygons(const struct field_surface *of, int group,
+                             struct patch_pressure_part *out)
 {
     int any = 0;
     memset(out, 0, sizeof *out);
-    out->normal_group = group;
+    out->similar_normal_group = group;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
-        if (group >= 0 && p->normal_group != group) {
+        if (group >= 0 && p->similar_normal_group != group) {
             continue;
         }
         if (!any++) {
             tact_v3_copy(out->sums.origin, p->corner[0]);
         }
         tact_field_add_polygon(&out->sums, p);
-        out->normal_stiffness += polygon_normal_stiffness(p);
+        out->sum_of_normal_stiffnesses += polygon_normal_stiffness(p);
     }
     tact_field_shift_to_pressure_centre(&out->sums);
 }
@@ -72,7 +73,7 @@ static int is_flat_pressure_surface(const struct field_sums *sums)
 static const struct field_polygon *polygon_of_least_similar_normal(const struct field_surface *of,
                                                                    const double (*first)[3],
                                                                    int group_count,
-                                                                   double largest_load)
+                                                                   double largest_polygon_load)
 {
     const struct field_polygon *least_similar_polygon = NULL;
     double least = MIN_GROUP_NORMAL_COSINE;
@@ -83,7 +84,8 @@ static const struct field_polygon *polygon_of_least_similar_normal(const struct 
             largest_normal_cosine =
                 tact_max(largest_normal_cosine, tact_v3_dot(first[g], p->normal));
         }
-        if (p->load > MIN_GROUP_LOAD_RATIO * largest_load && largest_normal_cosine < least) {
+        if (p->load > MIN_GROUP_LOAD_RATIO * largest_polygon_load &&
+            largest_normal_cosine < least) {
             least = largest_normal_cosine;
             least_similar_polygon = p;
         }
@@ -91,35 +93,38 @@ static const struct field_polygon *polygon_of_least_similar_normal(const struct 
     return least_similar_polygon;
 }
 
-int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole_surface,
-                               int most)
+int tact_field_group_by_normal(struct field_surface *of,
+                               const struct patch_pressure_part *sums_over_whole_surface, int most)
 {
-    double first[TACT_PIECES][3] = {{0.0}}, largest_load = 0.0;
+    double first[TACT_PIECES][3] = {{0.0}}, largest_polygon_load = 0.0;
     int group_count = 0;
-    if (most < 2 || is_flat_pressure_surface(&whole_surface->sums)) {
+    if (most < 2 || is_flat_pressure_surface(&sums_over_whole_surface->sums)) {
         return 1;
     }
     for (size_t i = 0; i < of->count; i++) {
-        if (of->polygon[i].load > largest_load) {
-            largest_load = of->polygon[i].load;
+        if (of->polygon[i].load > largest_polygon_load) {
+            largest_polygon_load = of->polygon[i].load;
             tact_v3_copy(first[0], of->polygon[i].normal);
         }
     }
     const struct field_polygon *p = of->polygon;
     for (group_count = 1; group_count < most && p; group_count += p != NULL) {
         p = polygon_of_least_similar_normal(of, (const double(*)[3])first, group_count,
-                                            largest_load);
+                                            largest_polygon_load);
         if (p) {
             tact_v3_copy(first[group_count], p->normal);
         }
     }
     for (size_t i = 0; i < of->count; i++) {
-        double largest_cosine = -2.0;
+        double cosine_to_most_similar_group = -2.0;
         for (int g = 0; g < group_count; g++) {
             double largest_normal_cosine = tact_v3_dot(first[g], of->polygon[i].normal);
-            of->polygon[i].normal_group =
-                largest_normal_cosine > largest_cosine ? g : of->polygon[i].normal_group;
-            largest_cosine = tact_max(largest_cosine, largest_normal_cosine);
+            of->polygon[i].similar_normal_group =
+                largest_normal_cosine > cosine_to_most_similar_group
+                    ? g
+                    : of->polygon[i].similar_normal_group;
+            cosine_to_most_similar_group =
+                tact_max(cosine_to_most_similar_group, largest_normal_cosine);
         }
     }
     return group_count;
@@ -135,7 +140,7 @@ static void choose_principal_patch_axes(const struct field_surface *of, int grou
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
         double arm[3], first[3], at[2][3];
-        if (group >= 0 && p->normal_group != group) {
+        if (group >= 0 && p->similar_normal_group != group) {
             continue;
         }
         tact_v3_sub(arm, p->corner[0], centre);
@@ -150,16 +155,17 @@ static void choose_principal_patch_axes(const struct field_surface *of, int grou
         xy += tact_v3_dot(t, at[1]) + ax * fy + ay * fx + p->area_moments.area * ax * ay;
         yy += tact_v3_dot(t + 3, at[1]) + 2.0 * ay * fy + p->area_moments.area * ay * ay;
     }
-    double eigenvalue_difference = tact_hypot(xx - yy, 2.0 * xy), sum = xx + yy;
-    double angle = eigenvalue_difference > 1e-6 * sum ? 0.5 * tact_atan2(2.0 * xy, xx - yy) : 0.0;
+    double outline_moment_difference = tact_hypot(xx - yy, 2.0 * xy), sum = xx + yy;
+    double angle =
+        outline_moment_difference > 1e-6 * sum ? 0.5 * tact_atan2(2.0 * xy, xx - yy) : 0.0;
     double c = tact_cos(angle), s = tact_sin(angle);
     for (int k = 0; k < 3; k++) {
         axes[k] = c * t[k] + s * t[3 + k];
         axes[3 + k] = c * t[3 + k] - s * t[k];
     }
     /* the second moment of a uniform ellipse is a quarter of its semi-axis squared */
-    semi[0] = sqrt(2.0 * tact_max(sum + eigenvalue_difference, 0.0) / area);
-    semi[1] = sqrt(2.0 * tact_max(sum - eigenvalue_difference, 0.0) / area);
+    semi[0] = sqrt(2.0 * tact_max(sum + outline_moment_difference, 0.0) / area);
+    semi[1] = sqrt(2.0 * tact_max(sum - outline_moment_difference, 0.0) / area);
 }
 
 /* 1 where the contact surface ends at the polygon's edge from corner k. */
@@ -171,17 +177,17 @@ static int is_edge_on_surface_boundary(const struct field_surface *of,
                                   : of->pair.a->cells[p->a].next[side]) == TACT_FIELD_NO_CELL;
 }
 
-static int find_outline(const struct field_surface *of, int group, const double *centre,
-                        const double axes[6], double (*corner)[2])
+static int find_patch_outline(const struct field_surface *of, int group, const double *centre,
+                              const double axes[6], double (*corner)[2])
 {
     struct tact_planar_hull hull;
     hull.count = 0;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
-        for (int k = 0; (group < 0 || p->normal_group == group) && k < p->corners; k++) {
-            int previous_corner = k ? k - 1 : p->corners - 1;
+        for (int k = 0; (group < 0 || p->similar_normal_group == group) && k < p->corners; k++) {
+            int previous_outline_corner = k ? k - 1 : p->corners - 1;
             if (group >= 0 || is_edge_on_surface_boundary(of, p, k) ||
-                is_edge_on_surface_boundary(of, p, previous_corner)) {
+                is_edge_on_surface_boundary(of, p, previous_outline_corner)) {
                 double arm[3];
                 tact_v3_sub(arm, p->corner[k], centre);
                 tact_planar_hull_add_point(&hull, tact_v3_dot(axes, arm),
@@ -194,14 +200,14 @@ static int find_outline(const struct field_surface *of, int group, const double 
 
 /* Stiffness of the patch in the rows and columns 0, 4, 5, or that of springs along the normal at
  * each point where that is not positive definite. */
-static void normal_stiffness_of_patch(const double *stiffness_in_frame,
-                                      const struct field_points *points, double mean_stiffness,
-                                      double out[9])
+static void normal_stiffness_of_patch(const double *stiffness_in_patch_frame,
+                                      const struct patch_pressure_points *points,
+                                      double mean_normal_stiffness, double out[9])
 {
     static const int row[3] = {0, 4, 5};
     double load = 0.0, minor[2];
     for (int i = 0; i < 9; i++) {
-        out[i] = stiffness_in_frame[6 * row[i / 3] + row[i % 3]];
+        out[i] = stiffness_in_patch_frame[6 * row[i / 3] + row[i % 3]];
     }
     minor[0] = out[0] * out[4] - out[1] * out[1];
     minor[1] = out[0] * (out[4] * out[8] - out[5] * out[5]) -
@@ -217,7 +223,7 @@ static void normal_stiffness_of_patch(const double *stiffness_in_frame,
     for (int i = 0; i < points->count; i++) {
         const double b[3] = {1.0, points->y[i], -points->x[i]};
         for (int k = 0; k < 9; k++) {
-            out[k] += mean_stiffness * points->load[i] / load * b[k / 3] * b[k % 3];
+            out[k] += mean_normal_stiffness * points->load[i] / load * b[k / 3] * b[k % 3];
         }
     }
 }
@@ -225,7 +231,7 @@ static void normal_stiffness_of_patch(const double *stiffness_in_frame,
 /* Adds Hunt and Crossley's damping: p (1 + d v) decreases by d p per speed; for an elastic wrench
  * this is a stiffness times the corresponding time. */
 static void add_hunt_crossley_damping(const struct tact_pair_query *q,
-                                      const struct field_points *points, double out[9])
+                                      const struct patch_pressure_points *points, double out[9])
 {
     double scale = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
     for (int i = 0; i < points->count && scale > 0.0; i++) {
@@ -238,17 +244,19 @@ static void add_hunt_crossley_damping(const struct tact_pair_query *q,
 
 /* Torque about the normal that belongs to the contact wrench, on the query's a: 0 where it is
  * rounding, and at most the force times the size of the patch, beyond which the pressure mostly
- * opposes itself. *is_torque_limited: set where it is larger. */
-static double torque_about_normal(double torque, double force, double size, int *is_torque_limited)
+ * opposes itself. *is_torsion_torque_limited: set where it is larger. */
+static double torque_about_normal(double torque, double force, double size,
+                                  int *is_torsion_torque_limited)
 {
     double most = size * force;
-    *is_torque_limited |= fabs(torque) > most;
-    return fabs(torque) > MIN_TORQUE_RATIO * most ? tact_max(-most, tact_min(torque, most)) : 0.0;
+    *is_torsion_torque_limited |= fabs(torque) > most;
+    return fabs(torque) > MIN_WRENCH_PITCH_RATIO * most ? tact_max(-most, tact_min(torque, most))
+                                                        : 0.0;
 }
 
-int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
-                          struct field_part *part, struct field_points *points,
-                          struct tact_patch *patch)
+int tact_field_make_patch_of_part(const struct tact_pair_query *q, const struct field_surface *of,
+                                  struct patch_pressure_part *part,
+                                  struct patch_pressure_points *points, struct tact_patch *patch)
 {
     static const int row[3] = {0, 4, 5};
     const struct field_sums *sums = &part->sums;
@@ -262,17 +270,18 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
         return -EDOM;
     }
     tact_v3_scale(local, sums->force, sign / force);
-    choose_principal_patch_axes(of, part->normal_group, sums->origin, local, local + 3,
+    choose_principal_patch_axes(of, part->similar_normal_group, sums->origin, local, local + 3,
                                 patch->semi);
     tact_v3_copy(points->centre, sums->origin);
     memcpy(points->axes, local + 3, sizeof points->axes);
     double size = tact_max(patch->semi[0], patch->semi[1]);
-    tact_field_friction_points(of, part->normal_group, size, points);
+    tact_field_compute_pressure_points(of, part->similar_normal_group, size, points);
     double pressure_per_force = sums->load / force;
     part->has_opposed_pressures = pressure_per_force > MAX_PRESSURE_PER_FORCE;
-    tact_field_friction_limit(points, tact_min(pressure_per_force, MAX_PRESSURE_PER_FORCE), patch);
+    tact_field_set_friction_limit(points, tact_min(pressure_per_force, MAX_PRESSURE_PER_FORCE),
+                                  patch);
     tact_field_rotate_matrix(sums->stiffness, local, full);
-    normal_stiffness_of_patch(full, points, part->normal_stiffness, k);
+    normal_stiffness_of_patch(full, points, part->sum_of_normal_stiffnesses, k);
     patch->depth = force / k[0];
     add_hunt_crossley_damping(q, points, k);
     for (int i = 0; i < 9; i++) {
@@ -287,9 +296,10 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     tact_quat_to_m3(rotation, of->frame->quat_wxyz);
     tact_m3_mul_t(patch->frame, local, rotation);
     tact_pose_point(patch->center, of->frame, sums->origin);
-    patch->corners = q->options->polygon ? find_outline(of, part->normal_group, sums->origin,
-                                                        local + 3, patch->corner)
-                                         : 0;
+    patch->corners = q->options->polygon
+                         ? find_patch_outline(of, part->similar_normal_group, sums->origin,
+                                              local + 3, patch->corner)
+                         : 0;
     patch->law = TACT_LAW_WRENCH;
     patch->kind = TACT_PATCH_ELLIPSE;
     patch->spin = TACT_SPIN_LIMIT_SURFACE;

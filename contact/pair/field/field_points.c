@@ -13,8 +13,8 @@ enum { MANY_POLYGONS = 2 * TACT_FRICTION_POINTS };
 enum { MAX_BISECTIONS = 10 };
 
 /* Adds a point with its load. own: mean square of the sub-area's distance from the point [m^2]. */
-static void add_pressure_point(struct field_points *points, const double *x, const double *normal,
-                               double load, double own)
+static void add_pressure_point(struct patch_pressure_points *points, const double *x,
+                               const double *normal, double load, double own)
 {
     double from[3];
     if (points->count == TACT_FIELD_POINTS || !(load > 0.0)) {
@@ -32,7 +32,7 @@ static void add_pressure_point(struct field_points *points, const double *x, con
 
 /* Adds the points of a part of a polygon, bisected across its longest edge until that edge is
  * short. */
-static void add_triangle(struct field_points *points, const struct field_polygon *p,
+static void add_triangle(struct patch_pressure_points *points, const struct field_polygon *p,
                          const double (*x)[3], double max_edge_length, int depth)
 {
     double edge[3], most = 0.0, middle[3], squares = 0.0;
@@ -67,7 +67,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
     for (int k = 0; k < 3; k++) {
         tact_v3_add(at, x[k], x[(k + 1) % 3]);
         tact_v3_scale(at, at, 0.5);
-        double pressure = tact_field_pressure_law(p->power, tact_field_level(p, at));
+        double pressure = tact_field_pressure_of_level(p->power, tact_field_pressure_level(p, at));
         sum += pressure;
         tact_v3_axpy(middle, pressure, at);
     }
@@ -79,7 +79,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
 }
 
 /* 1 where the whole polygon is so near its first corner that it is one point. */
-static int is_short_polygon(const struct field_polygon *p, double max_edge_length)
+static int is_polygon_as_small_as_point(const struct field_polygon *p, double max_edge_length)
 {
     double edge[3], most = 0.0;
     for (int k = 1; k < p->corners; k++) {
@@ -95,34 +95,34 @@ static double mean_square_about_centroid(const struct field_polygon *p)
     const struct field_moments *m = &p->area_moments;
     double second_moment_trace = m->second[0] + m->second[4] + m->second[8],
            inverse = 1.0 / m->area;
-    double second_moment_of_shift = tact_v3_dot(m->first, m->first) * inverse;
-    return tact_max((second_moment_trace - second_moment_of_shift) * inverse, 0.0);
+    double second_moment_of_centroid_shift = tact_v3_dot(m->first, m->first) * inverse;
+    return tact_max((second_moment_trace - second_moment_of_centroid_shift) * inverse, 0.0);
 }
 
 /* 1 where a polygon has a load and belongs to a group, -1: to any. */
-static int is_loaded_in_group(const struct field_polygon *p, int group)
+static int is_loaded_polygon_of_group(const struct field_polygon *p, int group)
 {
-    return (group < 0 || p->normal_group == group) && p->load > 0.0;
+    return (group < 0 || p->similar_normal_group == group) && p->load > 0.0;
 }
 
-void tact_field_friction_points(const struct field_surface *of, int group, double size,
-                                struct field_points *points)
+void tact_field_compute_pressure_points(const struct field_surface *of, int group, double size,
+                                        struct patch_pressure_points *points)
 {
-    int polygon_count = 0;
+    int loaded_polygon_count = 0;
     for (size_t i = 0; i < of->count; i++) {
-        polygon_count += is_loaded_in_group(&of->polygon[i], group);
+        loaded_polygon_count += is_loaded_polygon_of_group(&of->polygon[i], group);
     }
     const double max_edge_length =
-        size * (polygon_count < MANY_POLYGONS ? MAX_POINT_PART_SIZE_RATIO
-                                              : MAX_POINT_PART_SIZE_RATIO_OF_MANY);
+        size * (loaded_polygon_count < MANY_POLYGONS ? MAX_POINT_PART_SIZE_RATIO
+                                                     : MAX_POINT_PART_SIZE_RATIO_OF_MANY);
     points->count = points->lost = 0;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
         double x[3][3];
-        if (!is_loaded_in_group(p, group)) {
+        if (!is_loaded_polygon_of_group(p, group)) {
             continue;
         }
-        if (is_short_polygon(p, max_edge_length)) {
+        if (is_polygon_as_small_as_point(p, max_edge_length)) {
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_axpy(x[0], 1.0 / p->load, p->lever);
             add_pressure_point(points, x[0], p->normal, p->load, mean_square_about_centroid(p));

@@ -4,13 +4,13 @@
 
 /* Into how many rings and parts of an edge a polygon in a ball is divided: the ball's pressure is
  * not linear. */
-struct polygon_division {
-    int rings, edge_parts;
+struct division_of_curved_polygon {
+    int rings, count_edge_parts;
 };
 
 /* From fine to coarse. */
-static const struct polygon_division polygon_divisions[] = {{4, 6}, {3, 4}, {2, 3},
-                                                            {2, 2}, {1, 2}, {1, 1}};
+static const struct division_of_curved_polygon divisions_of_curved_polygons[] = {
+    {4, 6}, {3, 4}, {2, 3}, {2, 2}, {1, 2}, {1, 1}};
 
 /* Adds a polygon whose corners are given in the surface's frame to the pressure map. */
 static void map_polygon_pressure(const struct field_surface *of, const struct field_polygon *p,
@@ -19,7 +19,7 @@ static void map_polygon_pressure(const struct field_surface *of, const struct fi
 {
     double corner[TACT_FIELD_CORNERS][3], pressure[TACT_FIELD_CORNERS];
     for (int k = 0; k < count; k++) {
-        pressure[k] = tact_field_pressure_law(p->power, tact_field_level(p, at[k]));
+        pressure[k] = tact_field_pressure_of_level(p->power, tact_field_pressure_level(p, at[k]));
         tact_pose_point(corner[k], of->frame, at[k]);
     }
     tact_pressure_add_polygon(map, patch, (const double(*)[3])corner, pressure, count);
@@ -30,7 +30,7 @@ static void map_polygon_pressure(const struct field_surface *of, const struct fi
 static void find_deepest_point(const struct field_polygon *p, double out[3])
 {
     double least = INFINITY, foot[3], edge[3], to[3], across[3], nearest[3] = {0.0, 0.0, 0.0};
-    int is_centre_left_of_edges = 1, is_centre_right_of_edges = 1;
+    int is_foot_left_of_edges = 1, is_foot_right_of_edges = 1;
     tact_v3_scale(foot, p->normal, tact_v3_dot(p->normal, p->corner[0]));
     for (int k = 0; k < p->corners; k++) {
         const double *from = p->corner[k];
@@ -38,8 +38,8 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
         tact_v3_sub(to, foot, from);
         tact_v3_cross(across, edge, to);
         double rotation = tact_v3_dot(across, p->normal);
-        is_centre_left_of_edges &= rotation >= 0.0;
-        is_centre_right_of_edges &= rotation <= 0.0;
+        is_foot_left_of_edges &= rotation >= 0.0;
+        is_foot_right_of_edges &= rotation <= 0.0;
         double square = tact_v3_dot(edge, edge);
         double share = square > 0.0 ? tact_v3_dot(edge, to) / square : 0.0;
         /* vector from the nearest point of the polygon's edge to the foot of the centre */
@@ -49,16 +49,17 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
             tact_v3_sub(nearest, foot, to);
         }
     }
-    tact_v3_copy(out, is_centre_left_of_edges || is_centre_right_of_edges ? foot : nearest);
+    tact_v3_copy(out, is_foot_left_of_edges || is_foot_right_of_edges ? foot : nearest);
 }
 
-static int is_in_part(const struct field_part *part, const struct field_polygon *p)
+static int is_polygon_in_pressure_part(const struct patch_pressure_part *part,
+                                       const struct field_polygon *p)
 {
-    return part->normal_group < 0 || p->normal_group == part->normal_group;
+    return part->similar_normal_group < 0 || p->similar_normal_group == part->similar_normal_group;
 }
 
 /* 1 where a polygon has corners on the ball's surface. */
-static int has_arc_edge(const struct field_polygon *p)
+static int has_polygon_arc_edges(const struct field_polygon *p)
 {
     for (int k = 0; p->sphere && k < p->corners; k++) {
         if (p->side[k] < 0) {
@@ -69,9 +70,10 @@ static int has_arc_edge(const struct field_polygon *p)
 }
 
 /* Number of parts into which an edge of a polygon with arcs is divided: an arc is short. */
-static int edge_parts(const struct field_polygon *p, int edge, const struct polygon_division *by)
+static int count_edge_parts(const struct field_polygon *p, int edge,
+                            const struct division_of_curved_polygon *by)
 {
-    return p->side[edge] < 0 ? 1 : by->edge_parts;
+    return p->side[edge] < 0 ? 1 : by->count_edge_parts;
 }
 
 void tact_field_remove_incomplete_patch(struct tact_pressure *map,
@@ -87,39 +89,39 @@ void tact_field_remove_incomplete_patch(struct tact_pressure *map,
     }
 }
 
-size_t tact_field_room_of_patch(const struct tact_pressure *map)
+size_t tact_field_map_capacity_of_patch(const struct tact_pressure *map)
 {
     return (TACT_PRESSURE_POLYGONS - map->polygons) / 4;
 }
 
 /* The finest division of a part of a surface for which the map has room; else the coarsest. */
-static const struct polygon_division *choose_polygon_division(const struct field_surface *of,
-                                                              const struct field_part *part,
-                                                              const struct tact_pressure *map)
+static const struct division_of_curved_polygon *
+choose_polygon_division(const struct field_surface *of, const struct patch_pressure_part *part,
+                        const struct tact_pressure *map)
 {
-    const size_t count = sizeof polygon_divisions / sizeof *polygon_divisions;
-    const size_t max_patch_pieces = tact_field_room_of_patch(map);
+    const size_t count = sizeof divisions_of_curved_polygons / sizeof *divisions_of_curved_polygons;
+    const size_t max_map_polygons_of_patch = tact_field_map_capacity_of_patch(map);
     for (size_t n = 0; n < count; n++) {
         size_t pieces = 0;
         for (size_t i = 0; i < of->count; i++) {
             const struct field_polygon *p = &of->polygon[i];
-            if (!is_in_part(part, p)) {
+            if (!is_polygon_in_pressure_part(part, p)) {
                 continue;
             }
-            if (!has_arc_edge(p)) {
+            if (!has_polygon_arc_edges(p)) {
                 pieces++;
                 continue;
             }
             for (int k = 0; k < p->corners; k++) {
-                pieces +=
-                    (size_t)(polygon_divisions[n].rings * edge_parts(p, k, &polygon_divisions[n]));
+                pieces += (size_t)(divisions_of_curved_polygons[n].rings *
+                                   count_edge_parts(p, k, &divisions_of_curved_polygons[n]));
             }
         }
-        if (pieces <= max_patch_pieces) {
-            return &polygon_divisions[n];
+        if (pieces <= max_map_polygons_of_patch) {
+            return &divisions_of_curved_polygons[n];
         }
     }
-    return &polygon_divisions[count - 1];
+    return &divisions_of_curved_polygons[count - 1];
 }
 
 /* Adds the sector of a polygon between its middle and two points of its outline to the pressure
@@ -131,10 +133,11 @@ static void map_sector_pressure(const struct field_surface *of, const struct fie
     for (int ring = 0; ring < rings; ring++) {
         double at[4][3];
         for (int i = 0; i < 4; i++) {
-            const int is_inner_corner = i / 2;
-            const double outline_fraction = 1.0 - (double)(ring + is_inner_corner) / rings;
-            tact_v3_scale(at[i], middle, 1.0 - outline_fraction);
-            tact_v3_axpy(at[i], outline_fraction, outer[i == 1 || i == 2]);
+            const int is_corner_on_inner_ring = i / 2;
+            const double fraction_of_way_to_outline =
+                1.0 - (double)(ring + is_corner_on_inner_ring) / rings;
+            tact_v3_scale(at[i], middle, 1.0 - fraction_of_way_to_outline);
+            tact_v3_axpy(at[i], fraction_of_way_to_outline, outer[i == 1 || i == 2]);
         }
         map_polygon_pressure(of, p, (const double(*)[3])at, ring + 1 < rings ? 4 : 3, map, patch);
     }
@@ -143,16 +146,16 @@ static void map_sector_pressure(const struct field_surface *of, const struct fie
 /* Adds a polygon with arcs about its deepest point to the pressure map, as all of its corners may
  * be on the ball, where the pressure is 0. */
 static void map_polygon_with_arcs(const struct field_surface *of, const struct field_polygon *p,
-                                  const struct polygon_division *by, struct tact_pressure *map,
-                                  struct tact_pressure_patch *patch)
+                                  const struct division_of_curved_polygon *by,
+                                  struct tact_pressure *map, struct tact_pressure_patch *patch)
 {
     double middle[3], outer[2][3];
     find_deepest_point(p, middle);
     for (int k = 0; k < p->corners; k++) {
-        const int edge_part_count = edge_parts(p, k, by);
-        for (int i = 0; i < edge_part_count; i++) {
+        const int part_count_of_edge = count_edge_parts(p, k, by);
+        for (int i = 0; i < part_count_of_edge; i++) {
             for (int end = 0; end < 2; end++) {
-                double share = (double)(i + end) / edge_part_count;
+                double share = (double)(i + end) / part_count_of_edge;
                 tact_v3_scale(outer[end], p->corner[k], 1.0 - share);
                 tact_v3_axpy(outer[end], share, p->corner[(k + 1) % p->corners]);
             }
@@ -162,7 +165,7 @@ static void map_polygon_with_arcs(const struct field_surface *of, const struct f
 }
 
 void tact_field_map_pressure(const struct tact_pair_query *q, const struct field_surface *of,
-                             const struct field_part *part, const struct tact_patch *patch)
+                             const struct patch_pressure_part *part, const struct tact_patch *patch)
 {
     if (!q->pressure) {
         return;
@@ -173,13 +176,13 @@ void tact_field_map_pressure(const struct tact_pair_query *q, const struct field
         out->area = part->sums.area;
         out->load = part->sums.load;
     }
-    const struct polygon_division *by = choose_polygon_division(of, part, q->pressure);
+    const struct division_of_curved_polygon *by = choose_polygon_division(of, part, q->pressure);
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
-        if (!is_in_part(part, p)) {
+        if (!is_polygon_in_pressure_part(part, p)) {
             continue;
         }
-        if (has_arc_edge(p)) {
+        if (has_polygon_arc_edges(p)) {
             map_polygon_with_arcs(of, p, by, q->pressure, out);
         } else {
             map_polygon_pressure(of, p, (const double(*)[3])p->corner, p->corners, q->pressure,

@@ -14,7 +14,7 @@ enum { MAX_NEWTON_STEPS = 60, RINGS = 200, SECTORS = 96 };
 #define PI 3.14159265358979323846
 
 /* Value of the Jacobi polynomial P_n^(0, b) at x for n = TACT_FIELD_NODES, and its derivative. */
-static double jacobi_polynomial(double b, double x, double *derivative)
+static double jacobi_polynomial(double b, double x, double *jacobi_polynomial_derivative)
 {
     double last = 1.0, p = 0.5 * ((2.0 + b) * x - b);
     for (int n = 2; n <= TACT_FIELD_NODES; n++) {
@@ -26,7 +26,8 @@ static double jacobi_polynomial(double b, double x, double *derivative)
         p = next;
     }
     double n = TACT_FIELD_NODES, s = 2.0 * n + b;
-    *derivative = (n * (-b - s * x) * p + 2.0 * n * (n + b) * last) / (s * (1.0 - x * x));
+    *jacobi_polynomial_derivative =
+        (n * (-b - s * x) * p + 2.0 * n * (n + b) * last) / (s * (1.0 - x * x));
     return p;
 }
 

@@ -9,9 +9,9 @@
 #include <math.h>
 #include "contact/pair/field/field_search_internal.h"
 
-void tact_field_place_pair(struct field_pair *pair, const struct tact_pressure_field *a,
-                           const struct tact_pose *pose_a, const struct tact_pressure_field *b,
-                           const struct tact_pose *pose_b)
+void tact_field_set_pair_poses(struct field_pair *pair, const struct tact_pressure_field *a,
+                               const struct tact_pose *pose_a, const struct tact_pressure_field *b,
+                               const struct tact_pose *pose_b)
 {
     double from[9], to[9], between[3];
     pair->a = a;
@@ -33,19 +33,19 @@ void tact_field_place_pair(struct field_pair *pair, const struct tact_pressure_f
 #define BOX_ROUNDING_RATIO 1e-12
 
 /* A pair of nodes of the two fields' trees, and the box of the second along the axes of a. */
-struct node_pair {
+struct field_node_pair {
     uint32_t a, b;
     double middle[3], half[3]; /* [m], frame of a */
 };
 
-static const struct field_box *searched_box_of_node(const struct field_search *s,
-                                                    const struct field_node *node)
+static const struct field_box *find_searched_box_of_node(const struct field_cell_pair_search *s,
+                                                         const struct field_node *node)
 {
     return s->searches_closed_pieces ? &node->all : &node->rim;
 }
 
 static void place_box_in_a(const struct field_pair *pair, const struct field_box *box,
-                           struct node_pair *out)
+                           struct field_node_pair *out)
 {
     tact_m3_mul_v3(out->middle, pair->rotation, box->middle);
     tact_v3_add(out->middle, out->middle, pair->shift);
@@ -53,19 +53,20 @@ static void place_box_in_a(const struct field_pair *pair, const struct field_box
 }
 
 /* Smallest or largest component along d of the pressure gradients in a node. */
-static double extreme_gradient_along(const struct field_node *node, const double *d, int most)
+static double extreme_pressure_gradient_along(const struct field_node *node, const double *d,
+                                              int most)
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
-        double lower = node->gradient_lower_bound[k] * d[k],
-               upper = node->gradient_upper_bound[k] * d[k];
+        double lower = node->pressure_gradient_lower_bound[k] * d[k],
+               upper = node->pressure_gradient_upper_bound[k] * d[k];
         sum += most ? tact_max(lower, upper) : tact_min(lower, upper);
     }
     return sum;
 }
 
 /* 1 where the boxes of a pair of nodes may overlap along the axes of a. */
-static int may_boxes_overlap(const struct node_pair *at, const struct field_box *a,
+static int may_boxes_overlap(const struct field_node_pair *at, const struct field_box *a,
                              const struct field_box *b, double slack)
 {
     return a->radius >= 0.0 && b->radius >= 0.0 &&
@@ -76,35 +77,37 @@ static int may_boxes_overlap(const struct node_pair *at, const struct field_box 
 
 /* 1 where the cells of two nodes may contain a polygon from which the search starts a piece of the
  * contact surface. */
-static int may_cells_intersect(const struct field_search *s, const struct node_pair *at,
-                               double slack)
+static int may_cells_intersect(const struct field_cell_pair_search *s,
+                               const struct field_node_pair *at, double slack)
 {
     const struct field_node *a = &s->pair->a->nodes[at->a], *b = &s->pair->b->nodes[at->b];
     if (s->searches_closed_pieces &&
         !(a->least <= b->most && b->least <= a->most &&
-          extreme_gradient_along(b, s->facing_away_direction_b, 0) <
-              (s->pair->b->is_rigid ? 0.0
-                                    : extreme_gradient_along(a, s->back_facing_direction_a, 1)))) {
+          extreme_pressure_gradient_along(b, s->facing_away_direction_b, 0) <
+              (s->pair->b->is_rigid
+                   ? 0.0
+                   : extreme_pressure_gradient_along(a, s->back_facing_direction_a, 1)))) {
         return 0;
     }
-    const struct field_box *box = searched_box_of_node(s, a), *other = searched_box_of_node(s, b);
+    const struct field_box *box = find_searched_box_of_node(s, a),
+                           *other = find_searched_box_of_node(s, b);
     return may_boxes_overlap(at, box, other, slack) &&
            (!a->leaf || !b->leaf || tact_field_boxes_overlap(s->pair, box, other, s->margin));
 }
 
-void tact_field_search_cells(const struct field_search *s)
+void tact_field_search_cells(const struct field_cell_pair_search *s)
 {
     const struct tact_pressure_field *a = s->pair->a, *b = s->pair->b;
-    struct node_pair stack[8 * TACT_FIELD_DEPTH], next = {0, 0, {0.0}, {0.0}};
+    struct field_node_pair stack[8 * TACT_FIELD_DEPTH], next = {0, 0, {0.0}, {0.0}};
     double size = a->nodes->all.radius + b->nodes->all.radius + tact_v3_norm(s->pair->shift);
     double slack = s->margin + BOX_ROUNDING_RATIO * size;
     int height = 0;
-    place_box_in_a(s->pair, searched_box_of_node(s, b->nodes), &next);
+    place_box_in_a(s->pair, find_searched_box_of_node(s, b->nodes), &next);
     if (may_cells_intersect(s, &next, slack)) {
         stack[height++] = next;
     }
     while (height) {
-        const struct node_pair at = stack[--height];
+        const struct field_node_pair at = stack[--height];
         const struct field_node *na = &a->nodes[at.a], *nb = &b->nodes[at.b];
         if (na->leaf && nb->leaf) {
             if (s->found(s->user, at.a, at.b)) {
@@ -112,19 +115,23 @@ void tact_field_search_cells(const struct field_search *s)
             }
             continue;
         }
-        double size_a = na->all.radius, size_b = nb->all.radius;
-        int child_count_a =
-            na->leaf || (!nb->leaf && SPLIT_LARGER_NODE_RATIO * size_a < size_b) ? 1 : 2;
-        int child_count_b =
-            nb->leaf || (!na->leaf && SPLIT_LARGER_NODE_RATIO * size_b < size_a) ? 1 : 2;
-        for (int k = child_count_b - 1; k >= 0; k--) {
+        double bounding_radius_of_node_a = na->all.radius, size_b = nb->all.radius;
+        int searched_child_count_a =
+            na->leaf || (!nb->leaf && SPLIT_LARGER_NODE_RATIO * bounding_radius_of_node_a < size_b)
+                ? 1
+                : 2;
+        int searched_child_count_b =
+            nb->leaf || (!na->leaf && SPLIT_LARGER_NODE_RATIO * size_b < bounding_radius_of_node_a)
+                ? 1
+                : 2;
+        for (int k = searched_child_count_b - 1; k >= 0; k--) {
             next = at;
-            if (child_count_b == 2) {
+            if (searched_child_count_b == 2) {
                 next.b = nb->first + (uint32_t)k;
-                place_box_in_a(s->pair, searched_box_of_node(s, &b->nodes[next.b]), &next);
+                place_box_in_a(s->pair, find_searched_box_of_node(s, &b->nodes[next.b]), &next);
             }
-            for (int i = child_count_a - 1; i >= 0; i--) {
-                next.a = child_count_a == 2 ? na->first + (uint32_t)i : at.a;
+            for (int i = searched_child_count_a - 1; i >= 0; i--) {
+                next.a = searched_child_count_a == 2 ? na->first + (uint32_t)i : at.a;
                 if (may_cells_intersect(s, &next, slack)) {
                     stack[height++] = next;
                 }

@@ -10,7 +10,7 @@ struct field_cell_pair {
 };
 
 /* A search of the trees of two fields. */
-struct field_search {
+struct field_cell_pair_search {
     const struct field_pair *pair;
     int searches_closed_pieces; /* 1: search for closed pieces of the contact surface; 0: for pieces
                                    with a rim */
@@ -25,7 +25,7 @@ struct field_search {
 
 /* Finds the pairs of leaves whose cells may contain a first polygon, in an order that is
  * independent of the pose. */
-void tact_field_search_cells(const struct field_search *search);
+void tact_field_search_cells(const struct field_cell_pair_search *search);
 
 /* Cached pairs of cells at the zero-pressure boundary, for one pose of two fields and those near
  * it. */
@@ -34,8 +34,9 @@ struct field_seed_list {
     double rotation[9], shift[3];
     double margin; /* largest relative motion for which the list is complete [m]; negative: it has
                       no pairs */
-    int queries_until_retry; /* number of queries until a list that was too long is made again */
-    uint64_t query;          /* number of the last query that used the list */
+    int queries_until_list_retry; /* number of queries until a list that was too long is made again
+                                   */
+    uint64_t query;               /* number of the last query that used the list */
     size_t count;
     struct field_cell_pair *leaves; /* nodes */
 };

@@ -46,8 +46,8 @@ void tact_field_seeds_free(struct field_seeds *seeds)
 
 /* Upper bound of the distance by which points of one solid moved relative to the other since the
  * list was made. */
-static double motion_since_list_made(const struct field_seed_list *list,
-                                     const struct field_pair *pair)
+static double motion_since_seed_list_made(const struct field_seed_list *list,
+                                          const struct field_pair *pair)
 {
     const struct field_box *a = &pair->a->nodes->all, *b = &pair->b->nodes->all;
     double from[3], to[3], middle[3], squared_difference = 0.0;
@@ -55,19 +55,19 @@ static double motion_since_list_made(const struct field_seed_list *list,
         double by = pair->rotation[k] - list->rotation[k];
         squared_difference += by * by;
     }
-    double chord_of_rotation = MAX_ROTATION_STRETCH_RATIO * sqrt(squared_difference);
+    double rotation_chord_per_radius = MAX_ROTATION_STRETCH_RATIO * sqrt(squared_difference);
     tact_m3_mul_v3(from, list->rotation, b->middle);
     tact_v3_add(from, from, list->shift);
     tact_m3_mul_v3(to, pair->rotation, b->middle);
     tact_v3_add(to, to, pair->shift);
     tact_v3_sub(to, to, from);
-    double of_b = tact_v3_norm(to) + chord_of_rotation * b->radius;
+    double of_b = tact_v3_norm(to) + rotation_chord_per_radius * b->radius;
     tact_v3_sub(middle, a->middle, list->shift);
     tact_m3_tmul_v3(from, list->rotation, middle);
     tact_v3_sub(middle, a->middle, pair->shift);
     tact_m3_tmul_v3(to, pair->rotation, middle);
     tact_v3_sub(to, to, from);
-    return tact_max(of_b, tact_v3_norm(to) + chord_of_rotation * a->radius);
+    return tact_max(of_b, tact_v3_norm(to) + rotation_chord_per_radius * a->radius);
 }
 
 static void set_relative_pose_of_list(struct field_seed_list *list, const struct field_pair *pair)
@@ -84,17 +84,17 @@ static void set_relative_pose_of_list(struct field_seed_list *list, const struct
 struct seed_list_builder {
     struct field_seed_list *list;
     size_t seed_capacity;
-    int is_full;
+    int is_seed_list_full;
 };
 
-static int append_seed(void *user, uint32_t leaf_a, uint32_t leaf_b)
+static int append_cell_pair_to_seed_list(void *user, uint32_t leaf_a, uint32_t leaf_b)
 {
     struct seed_list_builder *m = user;
-    m->is_full = m->list->count == m->seed_capacity;
-    if (!m->is_full) {
+    m->is_seed_list_full = m->list->count == m->seed_capacity;
+    if (!m->is_seed_list_full) {
         m->list->leaves[m->list->count++] = (struct field_cell_pair){leaf_a, leaf_b};
     }
-    return m->is_full;
+    return m->is_seed_list_full;
 }
 
 /* Makes the list of cell pairs for a pose. 1, or 0 where it would be too long. */
@@ -102,19 +102,22 @@ static int make_seed_list(struct field_seed_list *list, const struct field_pair 
                           size_t seed_capacity, double margin)
 {
     struct seed_list_builder list_builder = {list, seed_capacity, 0};
-    const struct field_search search = {
-        .pair = pair, .margin = margin, .found = append_seed, .user = &list_builder};
+    const struct field_cell_pair_search search = {.pair = pair,
+                                                  .margin = margin,
+                                                  .found = append_cell_pair_to_seed_list,
+                                                  .user = &list_builder};
     tact_field_search_cells(&search);
-    list->margin = list_builder.is_full ? -1.0 : margin;
-    list->queries_until_retry = list_builder.is_full ? QUERIES_AFTER_LONG_LIST : 0;
-    return !list_builder.is_full;
+    list->margin = list_builder.is_seed_list_full ? -1.0 : margin;
+    list->queries_until_list_retry = list_builder.is_seed_list_full ? QUERIES_AFTER_LONG_LIST : 0;
+    return !list_builder.is_seed_list_full;
 }
 
 const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seeds,
                                                         const struct field_pair *pair)
 {
-    struct field_seed_list *nearest_list = NULL, *oldest = seeds->list;
-    double size = tact_min(pair->a->rim_cell_radius, pair->b->rim_cell_radius), least = INFINITY;
+    struct field_seed_list *seed_list_of_least_motion = NULL, *oldest = seeds->list;
+    double size = tact_min(pair->a->mean_radius_of_rim_cells, pair->b->mean_radius_of_rim_cells),
+           least = INFINITY;
     seeds->query++;
     for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
         struct field_seed_list *list = &seeds->list[i];
@@ -122,24 +125,27 @@ const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seed
         if (list->field_key_a != pair->a->key || list->field_key_b != pair->b->key) {
             continue;
         }
-        double motion = motion_since_list_made(list, pair);
+        double motion = motion_since_seed_list_made(list, pair);
         if (motion <= USABLE_SEED_LIST_MARGIN_RATIO * list->margin) {
             list->query = seeds->query;
             return list;
         }
         if (motion < least) {
             least = motion;
-            nearest_list = list;
+            seed_list_of_least_motion = list;
         }
     }
     double margin = tact_max(MARGIN_TO_MOTION_RATIO * least, MIN_SEED_LIST_MARGIN_RATIO * size);
-    int is_motion_within_margin = margin <= size;
-    struct field_seed_list *list = is_motion_within_margin ? nearest_list : oldest;
+    int is_motion_within_seed_list_margin = margin <= size;
+    struct field_seed_list *list =
+        is_motion_within_seed_list_margin ? seed_list_of_least_motion : oldest;
     list->query = seeds->query;
-    list->queries_until_retry =
-        is_motion_within_margin && list->queries_until_retry ? list->queries_until_retry - 1 : 0;
+    list->queries_until_list_retry =
+        is_motion_within_seed_list_margin && list->queries_until_list_retry
+            ? list->queries_until_list_retry - 1
+            : 0;
     set_relative_pose_of_list(list, pair);
-    return is_motion_within_margin && !list->queries_until_retry &&
+    return is_motion_within_seed_list_margin && !list->queries_until_list_retry &&
                    make_seed_list(list, pair, seeds->seed_capacity, margin)
                ? list
                : NULL;

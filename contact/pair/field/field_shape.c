@@ -28,7 +28,7 @@ enum { BALL_TRIANGLES = 2000 };
 #define MAX_PLAUSIBLE_PRESSURE_SLOPE_RATIO 10.0
 
 /* A layered pressure field under construction: vertices, tetrahedra and pressures. */
-struct layer_builder {
+struct layer_field_builder {
     const struct tact_shape *shape;
     const struct tact_mesh *mesh;
     double depth;     /* depth of the core below the solid's surface [m] */
@@ -39,7 +39,7 @@ struct layer_builder {
 };
 
 /* Smallest distance of a convex solid's faces from its centroid [m]. */
-static double smallest_face_distance(const struct tact_mesh *mesh)
+static double smallest_face_centroid_distance(const struct tact_mesh *mesh)
 {
     double least = INFINITY;
     for (size_t i = 0; i < mesh->triangle_count; i++) {
@@ -56,7 +56,7 @@ static double smallest_face_distance(const struct tact_mesh *mesh)
     return least;
 }
 
-static double depth_of_core(const struct tact_shape *shape, const struct tact_mesh *mesh)
+static double depth_of_layer_core(const struct tact_shape *shape, const struct tact_mesh *mesh)
 {
     const double *s = shape->size;
     switch (shape->kind) {
@@ -66,7 +66,7 @@ static double depth_of_core(const struct tact_shape *shape, const struct tact_me
     case TACT_SHAPE_CYLINDER:
         return tact_min(s[0], s[1]);
     case TACT_SHAPE_CONVEX:
-        return smallest_face_distance(mesh);
+        return smallest_face_centroid_distance(mesh);
     default:
         return tact_min(s[0], tact_min(s[1], s[2]));
     }
@@ -79,7 +79,7 @@ static double half_width_of_layer_core(double half, double depth)
 }
 
 /* Point of the core that belongs to a surface vertex x. */
-static void core_point_of_vertex(const struct layer_builder *m, const double *x, double *out)
+static void core_point_of_vertex(const struct layer_field_builder *m, const double *x, double *out)
 {
     const double *s = m->shape->size, *c = m->mesh->centroid;
     double z = x[2] < 0.0 ? -1.0 : 1.0, shrink;
@@ -106,7 +106,7 @@ static void core_point_of_vertex(const struct layer_builder *m, const double *x,
 }
 
 /* Index of the core's vertex at a point; adds a new one where there is none yet. */
-static uint32_t find_or_add_core_vertex(struct layer_builder *m, const double *place)
+static uint32_t find_or_add_core_vertex(struct layer_field_builder *m, const double *place)
 {
     size_t first = m->mesh->vertex_count;
     for (size_t i = first; i < m->vertex_count; i++) {
@@ -119,18 +119,18 @@ static uint32_t find_or_add_core_vertex(struct layer_builder *m, const double *p
     return (uint32_t)m->vertex_count++;
 }
 
-static int sorts_before_vertex(const struct layer_builder *m, uint32_t i, uint32_t k)
+static int does_vertex_sort_before(const struct layer_field_builder *m, uint32_t i, uint32_t k)
 {
     return m->core[i] != m->core[k] ? m->core[i] < m->core[k] : i < k;
 }
 
 /* Adds the tetrahedra of the prism between a triangle and its core points. */
-static void add_prism_tetrahedra(struct layer_builder *m, const uint32_t *triangle)
+static void add_prism_tetrahedra(struct layer_field_builder *m, const uint32_t *triangle)
 {
     uint32_t v[3] = {triangle[0], triangle[1], triangle[2]};
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++) {
-            if (sorts_before_vertex(m, v[k + 1], v[k])) {
+            if (does_vertex_sort_before(m, v[k + 1], v[k])) {
                 uint32_t last = v[k];
                 v[k] = v[k + 1];
                 v[k + 1] = last;
@@ -140,20 +140,20 @@ static void add_prism_tetrahedra(struct layer_builder *m, const uint32_t *triang
     const uint32_t c[3] = {m->core[v[0]], m->core[v[1]], m->core[v[2]]};
     const uint32_t tet[3][4] = {
         {v[0], v[1], v[2], c[2]}, {v[0], v[1], c[1], c[2]}, {v[0], c[0], c[1], c[2]}};
-    const int has_volume[3] = {1, c[1] != c[2], c[0] != c[1] && c[1] != c[2]};
+    const int has_tetrahedron_volume[3] = {1, c[1] != c[2], c[0] != c[1] && c[1] != c[2]};
     for (int i = 0; i < 3; i++) {
-        if (has_volume[i]) {
+        if (has_tetrahedron_volume[i]) {
             memcpy(m->tets + 4 * m->tet_count++, tet[i], sizeof tet[i]);
         }
     }
 }
 
-static int make_layer_field(struct layer_builder *m, double slope, struct tact_pressure_field **out,
-                            struct tact_error *err)
+static int make_layer_field(struct layer_field_builder *m, double slope,
+                            struct tact_pressure_field **out, struct tact_error *err)
 {
     const struct tact_mesh *mesh = m->mesh;
     size_t n = mesh->vertex_count;
-    m->depth = depth_of_core(m->shape, mesh);
+    m->depth = depth_of_layer_core(m->shape, mesh);
     m->vertices = malloc(6 * n * sizeof(double));
     m->pressure = calloc(2 * n, sizeof(double));
     m->core = malloc(n * sizeof *m->core);
@@ -221,15 +221,15 @@ static int field_of_mesh(const struct tact_mesh *mesh, const struct tact_field_m
                                               material->thickness, material->cell};
     double slope = tact_field_pressure_slope(material);
     struct tact_extent *extent;
-    int was_loaded = tact_extent_load(material->store, mesh, &recipe, &extent);
-    int rc = was_loaded ? field_of_extent(extent, slope, out, NULL) : -ENOENT;
+    int was_extent_loaded = tact_extent_load(material->store, mesh, &recipe, &extent);
+    int rc = was_extent_loaded ? field_of_extent(extent, slope, out, NULL) : -ENOENT;
     if (rc && rc != -ENOMEM) {
-        tact_extent_free(was_loaded ? extent : NULL);
-        was_loaded = 0;
+        tact_extent_free(was_extent_loaded ? extent : NULL);
+        was_extent_loaded = 0;
         rc = tact_extent_of_mesh(mesh, &recipe, &extent, err);
         rc = rc ? rc : field_of_extent(extent, slope, out, err);
     }
-    if (!rc && !was_loaded) {
+    if (!rc && !was_extent_loaded) {
         tact_field_measure(*out, slope, mesh, &extent->quality);
         tact_extent_save(material->store, mesh, &recipe, extent);
     }
@@ -242,7 +242,7 @@ static int field_of_mesh(const struct tact_mesh *mesh, const struct tact_field_m
 
 /* Level q of a vertex value: of a pressure p its root, of an extent the slope times it. Negative
  * values are outside of the solid. */
-static double vertex_value_to_field_value(const struct tact_tets *tets, double value, double power,
+static double field_value_of_vertex_value(const struct tact_tets *tets, double value, double power,
                                           double slope)
 {
     if (!tets->pressure) {
@@ -259,7 +259,7 @@ static int field_from_tetrahedra(const struct tact_tets *tets, double power, dou
         return -ENOMEM;
     }
     for (size_t i = 0; i < tets->vertex_count; i++) {
-        q[i] = vertex_value_to_field_value(tets, tets->values[i], power, slope);
+        q[i] = field_value_of_vertex_value(tets, tets->values[i], power, slope);
     }
     int rc = tact_field_tets(tets->vertices, tets->vertex_count, tets->tets, tets->tet_count, q,
                              out, err);
@@ -309,7 +309,7 @@ static int field_from_given_tetrahedra(const struct tact_mesh *mesh,
     if (!mesh->tets || material->kind != TACT_EXTENT_AUTO) {
         return field_of_mesh(mesh, material, out, err);
     }
-    int rc = field_from_tetrahedra(mesh->tets, tact_field_law_power(material),
+    int rc = field_from_tetrahedra(mesh->tets, tact_field_power_of_material(material),
                                    tact_field_pressure_slope(material), out, err);
     if (!rc) {
         warn_of_slope(mesh->tets, *out, mesh, material);
@@ -322,7 +322,7 @@ static int field_of_solid(const struct tact_shape *shape,
                           const struct tact_field_material *material,
                           struct tact_pressure_field **out, struct tact_error *err)
 {
-    struct layer_builder m = {.shape = shape, .mesh = shape->mesh};
+    struct layer_field_builder m = {.shape = shape, .mesh = shape->mesh};
     struct tact_mesh *ball = NULL;
     int rc = 0, is_soft = material->modulus > 0.0;
     if (!m.mesh && shape->kind != TACT_SHAPE_SPHERE) {
@@ -335,11 +335,12 @@ static int field_of_solid(const struct tact_shape *shape,
         rc = tact_mesh_capsule(shape->size[0], 0.0, BALL_TRIANGLES, &ball);
         m.mesh = ball;
     }
-    int needs_tetrahedra = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS ||
-                           shape->kind == TACT_SHAPE_CONE || shape->charts != NULL;
+    int does_field_need_tetrahedra = shape->kind == TACT_SHAPE_MESH ||
+                                     shape->kind == TACT_SHAPE_TORUS ||
+                                     shape->kind == TACT_SHAPE_CONE || shape->charts != NULL;
     if (!rc && !is_soft) {
         rc = tact_field_rigid(m.mesh, out);
-    } else if (!rc && (needs_tetrahedra || material->kind != TACT_EXTENT_AUTO)) {
+    } else if (!rc && (does_field_need_tetrahedra || material->kind != TACT_EXTENT_AUTO)) {
         rc = field_from_given_tetrahedra(m.mesh, material, out, err);
     } else if (!rc) {
         rc = make_layer_field(&m, tact_field_pressure_slope(material), out, err);
@@ -367,7 +368,7 @@ int tact_field_of_shape(const struct tact_shape *shape, const struct tact_field_
             ? tact_field_halfspace(is_soft ? tact_field_pressure_slope(material) : INFINITY, out)
             : field_of_solid(shape, material, out, err);
     if (!rc) {
-        (*out)->power = tact_field_law_power(material);
+        (*out)->power = tact_field_power_of_material(material);
     }
     return rc;
 }

@@ -23,10 +23,11 @@
 #define PI 3.14159265358979323846
 
 /* Potentials at distance r from the ball's centre; square: r^2. */
-static struct field_potentials potentials_at(const struct field_sphere *ball, double square)
+static struct field_potentials compute_field_potentials(const struct field_sphere *ball,
+                                                        double square)
 {
     double u = tact_max(ball->radius - sqrt(square), 0.0), m = ball->power;
-    double p = tact_field_pressure_law(m, ball->slope * u);
+    double p = tact_field_pressure_of_level(m, ball->slope * u);
     return (struct field_potentials){p * u * (ball->radius / (m + 1.0) - u / (m + 2.0)), p,
                                      0.5 * tact_max(ball->radius * ball->radius - square, 0.0)};
 }
@@ -36,12 +37,12 @@ static void add_edge_part_in_ball(const struct field_disc *disc,
                                   const struct field_potentials *middle,
                                   const struct field_disc_part *part, struct field_disc_sums *out)
 {
-    const double h = part->distance, *e = part->edge_direction, n[2] = {e[1], -e[0]};
+    const double h = part->distance, *e = part->unit_edge_direction, n[2] = {e[1], -e[0]};
     struct field_edge_sums sums, *s = &sums;
-    tact_field_integrate_edge(disc, middle, h, part->t, s);
-    out->load += s->radial_integrals.load;
-    out->stiffness_sum += s->radial_integrals.spring;
-    out->area += s->radial_integrals.area;
+    tact_field_integrate_edge_in_disc(disc, middle, h, part->t, s);
+    out->load += s->radial_edge_integrals.load;
+    out->stiffness_integral_over_disc += s->radial_edge_integrals.spring;
+    out->area += s->radial_edge_integrals.area;
     out->squared_rim_distance_integral += s->radial_area_integral;
     for (int i = 0; i < 2; i++) {
         out->load_first[i] -= n[i] * s->line.load;
@@ -49,9 +50,9 @@ static void add_edge_part_in_ball(const struct field_disc *disc,
         out->first[i] -= n[i] * s->line.area;
         for (int j = 0; j < 2; j++) {
             out->stiffness_second[2 * i + j] -=
-                (h * n[i] * s->line.spring + e[i] * s->position_weighted.spring) * n[j];
+                (h * n[i] * s->line.spring + e[i] * s->position_weighted_integrals.spring) * n[j];
             out->second[2 * i + j] -=
-                (h * n[i] * s->line.area + e[i] * s->position_weighted.area) * n[j];
+                (h * n[i] * s->line.area + e[i] * s->position_weighted_integrals.area) * n[j];
         }
     }
 }
@@ -77,12 +78,12 @@ static void place_edge_in_disc(const struct field_disc *disc, const double *p, c
     const double from = p[0] * e[0] + p[1] * e[1], to = q[0] * e[0] + q[1] * e[1];
     part->t[0] = tact_max(from, -reach);
     part->t[1] = tact_min(to, reach);
-    part->has_part_in_disc = part->t[0] < part->t[1];
-    part->starts_outside = from < part->t[0];
-    part->ends_outside = part->t[1] < to;
+    part->has_edge_part_in_disc = part->t[0] < part->t[1];
+    part->does_edge_start_outside_disc = from < part->t[0];
+    part->does_edge_end_outside_disc = part->t[1] < to;
     part->distance = h;
     for (int i = 0; i < 2; i++) {
-        part->edge_direction[i] = e[i];
+        part->unit_edge_direction[i] = e[i];
         part->end[0][i] = h * n[i] + part->t[0] * e[i];
         part->end[1][i] = h * n[i] + part->t[1] * e[i];
     }
@@ -90,18 +91,19 @@ static void place_edge_in_disc(const struct field_disc *disc, const double *p, c
 
 /* Sets the angles of the parts of an edge outside the ball; an edge that is wholly outside counts
  * as before the part. */
-static void set_outside_angles(const double *p, const double *q, struct field_disc_part *part)
+static void set_edge_angles_outside_disc(const double *p, const double *q,
+                                         struct field_disc_part *part)
 {
-    part->angle_before = part->angle_after = 0.0;
-    if (!part->has_part_in_disc) {
-        part->angle_before = tact_field_disc_angle(p, q);
+    part->angle_before_part_in_disc = part->angle_after_part_in_disc = 0.0;
+    if (!part->has_edge_part_in_disc) {
+        part->angle_before_part_in_disc = tact_field_angle_seen_from_foot(p, q);
         return;
     }
-    if (part->starts_outside) {
-        part->angle_before = tact_field_disc_angle(p, part->end[0]);
+    if (part->does_edge_start_outside_disc) {
+        part->angle_before_part_in_disc = tact_field_angle_seen_from_foot(p, part->end[0]);
     }
-    if (part->ends_outside) {
-        part->angle_after = tact_field_disc_angle(part->end[1], q);
+    if (part->does_edge_end_outside_disc) {
+        part->angle_after_part_in_disc = tact_field_angle_seen_from_foot(part->end[1], q);
     }
 }
 
@@ -112,33 +114,35 @@ static void add_disc_sector_of_edge(const struct field_disc *disc,
                                     struct field_disc_sums *out)
 {
     out->load += angle * middle->load;
-    out->stiffness_sum += angle * middle->spring;
+    out->stiffness_integral_over_disc += angle * middle->spring;
     out->area += angle * 0.5 * disc->rim;
     out->squared_rim_distance_integral += angle * 0.125 * disc->rim * disc->rim;
 }
 
-void tact_field_disc_integrate(const struct field_disc *disc, const double (*corner)[2],
-                               struct field_disc_part part[3], struct field_disc_sums *out)
+void tact_field_integrate_disc_part(const struct field_disc *disc, const double (*corner)[2],
+                                    struct field_disc_part part[3], struct field_disc_sums *out)
 {
     struct field_potentials middle;
     int inside = 0, is_foot_in_triangle = 1;
     memset(out, 0, sizeof *out);
     for (int k = 0; k < 3; k++) {
         place_edge_in_disc(disc, corner[k], corner[(k + 1) % 3], &part[k]);
-        inside += part[k].has_part_in_disc;
+        inside += part[k].has_edge_part_in_disc;
         is_foot_in_triangle = is_foot_in_triangle && part[k].distance > 0.0;
     }
     if (!inside && !is_foot_in_triangle) {
         return;
     }
-    middle = potentials_at(disc->ball, disc->height * disc->height);
+    middle = compute_field_potentials(disc->ball, disc->height * disc->height);
     if (!inside) {
         add_disc_sector_of_edge(disc, &middle, 2.0 * PI, out);
     }
     for (int k = 0; k < 3 && inside; k++) {
-        set_outside_angles(corner[k], corner[(k + 1) % 3], &part[k]);
-        add_disc_sector_of_edge(disc, &middle, part[k].angle_before + part[k].angle_after, out);
-        if (part[k].has_part_in_disc) {
+        set_edge_angles_outside_disc(corner[k], corner[(k + 1) % 3], &part[k]);
+        add_disc_sector_of_edge(
+            disc, &middle, part[k].angle_before_part_in_disc + part[k].angle_after_part_in_disc,
+            out);
+        if (part[k].has_edge_part_in_disc) {
             add_edge_part_in_ball(disc, &middle, &part[k], out);
         }
     }

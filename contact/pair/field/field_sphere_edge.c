@@ -60,7 +60,7 @@ static const struct rule quadrature_rules[RULES] = {
 
 /* That of 16 nodes u, at (3 u - u^3) / 2: the substitution removes the roots of a pressure at an
  * end of the edge on the ball. */
-static const struct rule rim_rule = {
+static const struct rule quadrature_rule_towards_rim = {
     {-0.99983208508185356, -0.99547723867012725, -0.97413055190070421, -0.91757620547461576,
      -0.80887073425664016, -0.63898393126971927, -0.41123966655803955, -0.14208990788222748,
      0.14208990788222748, 0.41123966655803955, 0.63898393126971927, 0.80887073425664016,
@@ -76,30 +76,32 @@ static const struct rule rim_rule = {
  * the line is divided. */
 #define MAX_UNDIVIDED_LINE_DISTANCE_RATIO 0.25
 
-/* The rule with the fewest nodes for the part of a line from t0 to t1; squared_distance: of the
- * line from the ball's centre. */
+/* The rule with the fewest nodes for the part of a line from t0 to t1; squared_distance_of_line: of
+ * the line from the ball's centre. */
 static const struct rule *choose_edge_quadrature_rule(const struct field_sphere *ball,
-                                                      double squared_distance, double t0, double t1)
+                                                      double squared_distance_of_line, double t0,
+                                                      double t1)
 {
     const double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0);
-    const int is_integer_power = ball->power == floor(ball->power);
+    const int is_pressure_power_integer = ball->power == floor(ball->power);
     /* distance from the middle of the part to the nearer end of the line in the ball */
     const double distance_to_line_end =
-        is_integer_power
+        is_pressure_power_integer
             ? INFINITY
-            : sqrt(tact_max(ball->radius * ball->radius - squared_distance, 0.0)) - fabs(mean);
+            : sqrt(tact_max(ball->radius * ball->radius - squared_distance_of_line, 0.0)) -
+                  fabs(mean);
     for (int i = 0; i < RULES; i++) {
-        double least_semi_axis = quadrature_rules[i].least_semi_axis_across_edge * half;
+        double min_ellipse_semi_axis = quadrature_rules[i].least_semi_axis_across_edge * half;
         if (distance_to_line_end >= quadrature_rules[i].least_semi_axis_along_edge * half &&
-            squared_distance >= least_semi_axis * least_semi_axis) {
+            squared_distance_of_line >= min_ellipse_semi_axis * min_ellipse_semi_axis) {
             return &quadrature_rules[i];
         }
     }
-    return is_integer_power ? &quadrature_rules[RULES - 1] : &rim_rule;
+    return is_pressure_power_integer ? &quadrature_rules[RULES - 1] : &quadrature_rule_towards_rim;
 }
 
 /* Pressures of levels q, 0 or above. */
-TACT_INLINE void compute_pressures(double power, const tact_d4 *q, tact_d4 *out)
+TACT_INLINE void compute_pressures_of_levels(double power, const tact_d4 *q, tact_d4 *out)
 {
     if (power == 0.5) {
         tact_d4_sqrt(q, out);
@@ -107,13 +109,13 @@ TACT_INLINE void compute_pressures(double power, const tact_d4 *q, tact_d4 *out)
         *out = *q;
     } else {
         for (int i = 0; i < LANES; i++) {
-            (*out)[i] = tact_field_pressure_law(power, (*q)[i]);
+            (*out)[i] = tact_field_pressure_of_level(power, (*q)[i]);
         }
     }
 }
 
 /* Sums over nodes of the integrands, with their weights. */
-struct quadrature_sums {
+struct edge_quadrature_sums {
     tact_d4 load, spring;           /* sums of the radial integrals F (rho) h / rho^2 of p and w */
     tact_d4 line_load, line_spring; /* sums of the potentials A and p */
     tact_d4 lever_spring;           /* sum of p times the position along the edge */
@@ -124,10 +126,11 @@ struct quadrature_sums {
 TACT_INLINE void add_quadrature_nodes(const struct field_disc *disc,
                                       const struct field_potentials *middle,
                                       const struct rule *rule, int first, double h, double mean,
-                                      double half, double power, struct quadrature_sums *s)
+                                      double half, double power, struct edge_quadrature_sums *s)
 {
     const struct field_sphere *ball = disc->ball;
-    const double load_scale = ball->radius / (power + 1.0), load_slope = 1.0 / (power + 2.0);
+    const double radial_load_integral_scale = ball->radius / (power + 1.0),
+                 radial_load_integral_slope = 1.0 / (power + 2.0);
     const tact_d4 zero = {0.0};
     tact_d4 node, weight, r, p;
     memcpy(&node, rule->node + first, sizeof node);
@@ -139,8 +142,8 @@ TACT_INLINE void add_quadrature_nodes(const struct field_disc *disc,
     tact_d4 u = ball->radius - r;
     u = TACT_D4_MAX(u, zero);
     const tact_d4 q = ball->slope * u;
-    compute_pressures(power, &q, &p);
-    const tact_d4 load = p * u * (load_scale - u * load_slope);
+    compute_pressures_of_levels(power, &q, &p);
+    const tact_d4 load = p * u * (radial_load_integral_scale - u * radial_load_integral_slope);
     tact_d4 radial_weight = weight * h / square;
     radial_weight = TACT_D4_SELECT(square > zero, radial_weight, zero);
     s->load += radial_weight * (middle->load - load);
@@ -156,13 +159,14 @@ TACT_INLINE double sum_lanes(const tact_d4 *a)
 }
 
 /* Adds the integrals along a line at distance h from the foot, from t0 to t1. */
-static void add_line_part(const struct field_disc *disc, const struct field_potentials *middle,
-                          double h, double t0, double t1, struct field_edge_sums *out)
+static void integrate_line_part(const struct field_disc *disc,
+                                const struct field_potentials *middle, double h, double t0,
+                                double t1, struct field_edge_sums *out)
 {
     const double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0), power = disc->ball->power;
     const struct rule *rule =
         choose_edge_quadrature_rule(disc->ball, disc->height * disc->height + h * h, t0, t1);
-    struct quadrature_sums s;
+    struct edge_quadrature_sums s;
     memset(&s, 0, sizeof s);
     for (int i = 0; i < rule->count; i += LANES) {
         if (power == 0.5) {
@@ -173,44 +177,45 @@ static void add_line_part(const struct field_disc *disc, const struct field_pote
             add_quadrature_nodes(disc, middle, rule, i, h, mean, half, power, &s);
         }
     }
-    out->radial_integrals.load += sum_lanes(&s.load);
-    out->radial_integrals.spring += sum_lanes(&s.spring);
+    out->radial_edge_integrals.load += sum_lanes(&s.load);
+    out->radial_edge_integrals.spring += sum_lanes(&s.spring);
     out->line.load += sum_lanes(&s.line_load);
     out->line.spring += sum_lanes(&s.line_spring);
-    out->position_weighted.spring += sum_lanes(&s.lever_spring);
+    out->position_weighted_integrals.spring += sum_lanes(&s.lever_spring);
 }
 
 /* Integrals of polynomials along the line: h / 2 and h (2 rim - square) / 8 of the radial ones,
  * (rim
  * - square) / 2 and that times t, with square = h^2 + t^2. */
-static void add_edge_polynomials(const struct field_disc *disc, double h, const double t[2],
-                                 struct field_edge_sums *out)
+static void add_polynomial_edge_integrals(const struct field_disc *disc, double h,
+                                          const double t[2], struct field_edge_sums *out)
 {
     const double length = t[1] - t[0], sum = t[1] + t[0], rim = disc->rim - h * h;
-    const double mean_square = (t[0] * t[0] + t[0] * t[1] + t[1] * t[1]) / 3.0,
+    const double mean_squared_edge_position = (t[0] * t[0] + t[0] * t[1] + t[1] * t[1]) / 3.0,
                  squares = t[0] * t[0] + t[1] * t[1];
-    out->radial_integrals.area = 0.5 * h * length;
-    out->radial_area_integral = 0.25 * h * length * (disc->rim - 0.5 * (h * h + mean_square));
-    out->line.area = 0.5 * length * (rim - mean_square);
-    out->position_weighted.area = 0.25 * length * sum * (rim - 0.5 * squares);
+    out->radial_edge_integrals.area = 0.5 * h * length;
+    out->radial_area_integral =
+        0.25 * h * length * (disc->rim - 0.5 * (h * h + mean_squared_edge_position));
+    out->line.area = 0.5 * length * (rim - mean_squared_edge_position);
+    out->position_weighted_integrals.area = 0.25 * length * sum * (rim - 0.5 * squares);
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_field_integrate_edge,
+TACT_DISPATCH_BY_CPU(void, tact_field_integrate_edge_in_disc,
                      (const struct field_disc *disc, const struct field_potentials *middle,
                       double h, const double t[2], struct field_edge_sums *out),
                      (disc, middle, h, t, out))
 {
-    const double squared_distance = disc->height * disc->height + h * h;
+    const double squared_distance_of_line = disc->height * disc->height + h * h;
     memset(out, 0, sizeof *out);
-    add_edge_polynomials(disc, h, t, out);
+    add_polynomial_edge_integrals(disc, h, t, out);
     /* an edge that passes near the ball's centre, where r has a root, is divided at its nearest
      * point */
     if (t[0] < 0.0 && t[1] > 0.0 &&
-        squared_distance <
+        squared_distance_of_line <
             MAX_UNDIVIDED_LINE_DISTANCE_RATIO * disc->ball->radius * disc->ball->radius) {
-        add_line_part(disc, middle, h, t[0], 0.0, out);
-        add_line_part(disc, middle, h, 0.0, t[1], out);
+        integrate_line_part(disc, middle, h, t[0], 0.0, out);
+        integrate_line_part(disc, middle, h, 0.0, t[1], out);
     } else {
-        add_line_part(disc, middle, h, t[0], t[1], out);
+        integrate_line_part(disc, middle, h, t[0], t[1], out);
     }
 }

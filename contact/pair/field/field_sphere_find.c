@@ -24,8 +24,8 @@ struct face {
 };
 
 /* Sets the disc in which the plane of a triangle cuts the ball; 1 where it does. */
-static int place_plane_disc(const struct field_surface *of, const struct field_cell *cell,
-                            struct face *out)
+static int set_disc_of_triangle_plane(const struct field_surface *of, const struct field_cell *cell,
+                                      struct face *out)
 {
     const struct tact_pressure_field *b = of->pair.b;
     double x[3][3], along[3];
@@ -69,18 +69,18 @@ static int add_outline_corner(const struct face *face, const double *at, int sid
 /* Angle of the arc from the end of edge k to the start of edge `next`, 0 or above: that of the
  * edges between, outside the disc. The angle of the two points alone does not distinguish no turn
  * from a whole one where they are equal to rounding. */
-static double arc_angle(const struct field_disc_part part[3], int k, int next)
+static double disc_arc_angle(const struct field_disc_part part[3], int k, int next)
 {
-    double sum = part[k].angle_after;
+    double sum = part[k].angle_after_part_in_disc;
     for (int i = (k + 1) % 3; i != next; i = (i + 1) % 3) {
-        sum += part[i].angle_before;
+        sum += part[i].angle_before_part_in_disc;
     }
-    return tact_max(sum + part[next].angle_before, 0.0);
+    return tact_max(sum + part[next].angle_before_part_in_disc, 0.0);
 }
 
 /* Adds corners on an arc of the disc, which begins at a point, without the arc's other end. */
-static int add_arc_corners(const struct face *face, const double *from, double angle,
-                           struct field_polygon *p)
+static int add_outline_corners_on_arc(const struct face *face, const double *from, double angle,
+                                      struct field_polygon *p)
 {
     int steps = 1 + (int)(angle * (ARC_POINTS / (2.0 * PI))), rc = 0;
     for (int i = 0; !rc && i < steps; i++) {
@@ -93,12 +93,13 @@ static int add_arc_corners(const struct face *face, const double *from, double a
 
 /* The arcs of a polygon do not overlap, so that three edges and their arcs have at most
  * TACT_FIELD_CORNERS. */
-static int trace_outline(const struct face *face, const struct field_disc_part part[3],
-                         struct field_polygon *p)
+static int trace_disc_polygon_outline(const struct face *face, const struct field_disc_part part[3],
+                                      struct field_polygon *p)
 {
     int rc = 0;
     p->corners = 0;
-    if (!part[0].has_part_in_disc && !part[1].has_part_in_disc && !part[2].has_part_in_disc) {
+    if (!part[0].has_edge_part_in_disc && !part[1].has_edge_part_in_disc &&
+        !part[2].has_edge_part_in_disc) {
         for (int i = 0; !rc && i < ARC_POINTS; i++) {
             double angle = 2.0 * PI * i / ARC_POINTS, rim = sqrt(face->disc.rim);
             const double at[2] = {rim * tact_cos(angle), rim * tact_sin(angle)};
@@ -107,18 +108,18 @@ static int trace_outline(const struct face *face, const struct field_disc_part p
         return rc;
     }
     for (int k = 0; !rc && k < 3; k++) {
-        if (!part[k].has_part_in_disc) {
+        if (!part[k].has_edge_part_in_disc) {
             continue;
         }
         int next = (k + 1) % 3;
-        while (!part[next].has_part_in_disc) {
+        while (!part[next].has_edge_part_in_disc) {
             next = (next + 1) % 3;
         }
         rc = add_outline_corner(face, part[k].end[0], 4 + k, p);
         /* an edge that ends on the circle to rounding may not leave the disc, but the next edge is
          * outside */
-        if (!rc && (part[k].ends_outside || next != (k + 1) % 3)) {
-            rc = add_arc_corners(face, part[k].end[1], arc_angle(part, k, next), p);
+        if (!rc && (part[k].does_edge_end_outside_disc || next != (k + 1) % 3)) {
+            rc = add_outline_corners_on_arc(face, part[k].end[1], disc_arc_angle(part, k, next), p);
         }
     }
     return rc;
@@ -129,29 +130,29 @@ static int trace_outline(const struct face *face, const struct field_disc_part p
 static void disc_moments_to_space(const struct face *face, double area, const double first[2],
                                   const double second[4], struct field_moments *out)
 {
-    double plane_offset = -face->disc.height;
-    const double symmetric_matrix[9] = {second[0],
-                                        second[1],
-                                        plane_offset * first[0],
-                                        second[2],
-                                        second[3],
-                                        plane_offset * first[1],
-                                        plane_offset * first[0],
-                                        plane_offset * first[1],
-                                        plane_offset * plane_offset * area};
+    double disc_plane_offset = -face->disc.height;
+    const double second_moments_in_disc_frame[9] = {second[0],
+                                                    second[1],
+                                                    disc_plane_offset * first[0],
+                                                    second[2],
+                                                    second[3],
+                                                    disc_plane_offset * first[1],
+                                                    disc_plane_offset * first[0],
+                                                    disc_plane_offset * first[1],
+                                                    disc_plane_offset * disc_plane_offset * area};
     double half[9], back[9];
     for (int k = 0; k < 9; k++) {
         back[k] = face->axes[3 * (k % 3) + k / 3];
     }
     out->area = area;
-    const double place[3] = {first[0], first[1], plane_offset * area};
+    const double place[3] = {first[0], first[1], disc_plane_offset * area};
     tact_m3_mul_v3(out->first, back, place);
-    tact_m3_mul(half, back, symmetric_matrix);
+    tact_m3_mul(half, back, second_moments_in_disc_frame);
     tact_m3_mul_t(out->second, half, back);
 }
 
 /* Moves the reference point of moments by x. */
-static void shift_moments_point(struct field_moments *m, const double *x)
+static void shift_moments_reference_point(struct field_moments *m, const double *x)
 {
     for (int k = 0; k < 9; k++) {
         int r = k / 3, c = k % 3;
@@ -167,10 +168,10 @@ static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
     struct face face;
     struct field_disc_sums s;
     struct field_disc_part part[3];
-    if (!place_plane_disc(of, &of->pair.b->cells[index], &face)) {
+    if (!set_disc_of_triangle_plane(of, &of->pair.b->cells[index], &face)) {
         return 0;
     }
-    tact_field_disc_integrate(&face.disc, (const double(*)[2])face.corner, part, &s);
+    tact_field_integrate_disc_part(&face.disc, (const double(*)[2])face.corner, part, &s);
     if (!(s.load > 0.0) || !(s.area > 1e-15 * face.disc.rim)) {
         return 0;
     }
@@ -178,17 +179,17 @@ static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
     p->b = index;
     p->sphere = &of->sphere;
     p->power = of->sphere.power;
-    p->gradient_difference = 1.0;
+    p->pressure_gradient_difference = 1.0;
     tact_v3_scale(p->normal, face.axes + 6, -1.0);
     tact_v3_copy(p->gradient_b, p->normal);
-    if (trace_outline(&face, part, p)) {
+    if (trace_disc_polygon_outline(&face, part, p)) {
         return -ENOSPC;
     }
     disc_moments_to_space(&face, s.area, s.first, s.second, &p->area_moments);
-    disc_moments_to_space(&face, s.stiffness_sum, s.stiffness_first, s.stiffness_second,
-                          &p->stiffness_moments);
-    shift_moments_point(&p->area_moments, p->corner[0]);
-    p->level = tact_field_level(p, p->corner[0]);
+    disc_moments_to_space(&face, s.stiffness_integral_over_disc, s.stiffness_first,
+                          s.stiffness_second, &p->stiffness_moments);
+    shift_moments_reference_point(&p->area_moments, p->corner[0]);
+    p->level = tact_field_pressure_level(p, p->corner[0]);
     p->load = s.load;
     for (int k = 0; k < 3; k++) {
         p->lever[k] = face.axes[k] * s.load_first[0] + face.axes[3 + k] * s.load_first[1] -
@@ -197,17 +198,18 @@ static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
     return 1;
 }
 
-static int is_in_ball(const struct field_box *box, const double *centre, double radius)
+static int does_box_meet_ball(const struct field_box *box, const double *centre, double radius)
 {
     double square = 0.0;
     for (int k = 0; k < 3; k++) {
-        double distance_beyond_box = tact_max(fabs(centre[k] - box->middle[k]) - box->half[k], 0.0);
-        square += distance_beyond_box * distance_beyond_box;
+        double coordinate_distance_beyond_box =
+            tact_max(fabs(centre[k] - box->middle[k]) - box->half[k], 0.0);
+        square += coordinate_distance_beyond_box * coordinate_distance_beyond_box;
     }
     return square < radius * radius;
 }
 
-int tact_field_sphere(struct field_surface *out, size_t most)
+int tact_field_make_ball_polygons(struct field_surface *out, size_t most)
 {
     const struct tact_pressure_field *b = out->pair.b;
     uint32_t stack[TACT_FIELD_DEPTH + 2];
@@ -218,7 +220,7 @@ int tact_field_sphere(struct field_surface *out, size_t most)
     stack[height++] = 0;
     while (height) {
         const struct field_node *node = &b->nodes[stack[--height]];
-        if (!is_in_ball(&node->all, centre, out->sphere.radius)) {
+        if (!does_box_meet_ball(&node->all, centre, out->sphere.radius)) {
             continue;
         }
         if (!node->leaf) {
@@ -239,13 +241,13 @@ int tact_field_sphere(struct field_surface *out, size_t most)
     return out->count > 0;
 }
 
-double tact_field_sphere_disc(const struct field_surface *of, double normal[3])
+double tact_field_plane_distance_of_disc(const struct field_surface *of, double normal[3])
 {
     const struct field_polygon *p = of->polygon;
     double radius = of->sphere.radius, height = tact_v3_dot(p->normal, p->corner[0]), area = 0.0;
     for (size_t i = 0; i < of->count; i++) {
-        double other_plane_height = tact_v3_dot(p[i].normal, p[i].corner[0]);
-        if (fabs(other_plane_height - height) > 1e-12 * radius ||
+        double height_of_other_face_plane = tact_v3_dot(p[i].normal, p[i].corner[0]);
+        if (fabs(height_of_other_face_plane - height) > 1e-12 * radius ||
             !(tact_v3_dot(p[i].normal, p->normal) > 1.0 - 1e-12)) {
             return 0.0;
         }
@@ -260,30 +262,31 @@ double tact_field_sphere_disc(const struct field_surface *of, double normal[3])
  * w) there moves x, from the centre, at v + w x (a + x). The gradient -w x of the ball is not
  * changed by a rotation about the centre, so that the integrand is w sym[(x.v1 + (a cross x).w1)
  * (n.v2 + ((a + x) cross n).w2)]. */
-void tact_field_sphere_stiffness(const struct field_polygon *p, const double *origin,
-                                 double *stiffness)
+void tact_field_add_stiffness_in_ball(const struct field_polygon *p, const double *origin,
+                                      double *stiffness)
 {
     const struct field_moments *m = &p->stiffness_moments;
-    double unsymmetric_stiffness[36], a[3], lever[3];
+    double unsymmetric_polygon_stiffness[36], a[3], lever[3];
     tact_v3_scale(a, origin, -1.0);
     tact_v3_cross(lever, a, p->normal);
     for (int r = 0; r < 3; r++) {
-        double *row = unsymmetric_stiffness + 6 * r;
+        double *row = unsymmetric_polygon_stiffness + 6 * r;
         tact_v3_cross(row + 3, m->second + 3 * r, p->normal);
         tact_v3_axpy(row + 3, m->first[r], lever);
         tact_v3_scale(row, p->normal, m->first[r]);
     }
     for (int c = 0; c < 6; c++) {
-        const double column[3] = {unsymmetric_stiffness[c], unsymmetric_stiffness[6 + c],
-                                  unsymmetric_stiffness[12 + c]};
-        double torque_row[3];
-        tact_v3_cross(torque_row, a, column);
-        unsymmetric_stiffness[18 + c] = torque_row[0];
-        unsymmetric_stiffness[24 + c] = torque_row[1];
-        unsymmetric_stiffness[30 + c] = torque_row[2];
+        const double column[3] = {unsymmetric_polygon_stiffness[c],
+                                  unsymmetric_polygon_stiffness[6 + c],
+                                  unsymmetric_polygon_stiffness[12 + c]};
+        double torque_stiffness_column[3];
+        tact_v3_cross(torque_stiffness_column, a, column);
+        unsymmetric_polygon_stiffness[18 + c] = torque_stiffness_column[0];
+        unsymmetric_polygon_stiffness[24 + c] = torque_stiffness_column[1];
+        unsymmetric_polygon_stiffness[30 + c] = torque_stiffness_column[2];
     }
     for (int k = 0; k < 36; k++) {
-        stiffness[k] +=
-            0.5 * (unsymmetric_stiffness[k] + unsymmetric_stiffness[6 * (k % 6) + k / 6]);
+        stiffness[k] += 0.5 * (unsymmetric_polygon_stiffness[k] +
+                               unsymmetric_polygon_stiffness[6 * (k % 6) + k / 6]);
     }
 }

@@ -8,11 +8,11 @@
  * nearly equal fields have a discontinuous force. */
 #define MIN_GRADIENT_DIFFERENCE_RATIO 1e-6
 
-void tact_field_integrate(struct field_polygon *p)
+void tact_field_integrate_polygon(struct field_polygon *p)
 {
     tact_field_integrate_linear(p);
     if (p->power != 1.0) {
-        tact_field_integrate_law(p);
+        tact_field_integrate_pressure_law(p);
     }
 }
 
@@ -24,8 +24,8 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
 {
     const struct field_moments *m = tact_field_stiffness_moments(p);
     const double *ga = p->gradient_a, *gb = p->gradient_b;
-    double mean_lever_a[3], mean_lever_b[3], rotation[9], at[9], middle[3],
-        scale = 1.0 / p->gradient_difference;
+    double torque_lever_of_gradient_a[3], torque_lever_of_gradient_b[3], rotation[9], at[9],
+        middle[3], scale = 1.0 / p->pressure_gradient_difference;
     for (int k = 0; k < 3; k++) {
         middle[k] = m->first[k] + m->area * arm[k];
     }
@@ -34,8 +34,8 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
         at[k] =
             m->second[k] + arm[r] * m->first[c] + m->first[r] * arm[c] + m->area * arm[r] * arm[c];
     }
-    tact_v3_cross(mean_lever_a, middle, ga);
-    tact_v3_cross(mean_lever_b, middle, gb);
+    tact_v3_cross(torque_lever_of_gradient_a, middle, ga);
+    tact_v3_cross(torque_lever_of_gradient_b, middle, gb);
     /* rotational block: [x cross g_B] integral of x x' [x cross g_A]', by columns of the second
      * moment */
     for (int c = 0; c < 3; c++) {
@@ -51,19 +51,20 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
         tact_v3_cross(across, rotation + 3 * r, ga);
         for (int c = 0; c < 3; c++) {
             upper[c] -= scale * m->area * gb[r] * ga[c];
-            upper[3 + c] -= scale * gb[r] * mean_lever_a[c];
-            lower[c] -= scale * mean_lever_b[r] * ga[c];
+            upper[3 + c] -= scale * gb[r] * torque_lever_of_gradient_a[c];
+            lower[c] -= scale * torque_lever_of_gradient_b[r] * ga[c];
             lower[3 + c] -= scale * across[c];
         }
     }
 }
 
 /* 1 for two soft fields whose gradients are nearly equal. */
-static int has_nearly_equal_gradients(const struct field_polygon *p)
+static int has_nearly_equal_pressure_gradients(const struct field_polygon *p)
 {
-    double larger_slope = tact_max(tact_v3_norm(p->gradient_a), tact_v3_norm(p->gradient_b));
+    double larger_pressure_slope =
+        tact_max(tact_v3_norm(p->gradient_a), tact_v3_norm(p->gradient_b));
     return p->are_both_soft &&
-           p->gradient_difference < MIN_GRADIENT_DIFFERENCE_RATIO * larger_slope;
+           p->pressure_gradient_difference < MIN_GRADIENT_DIFFERENCE_RATIO * larger_pressure_slope;
 }
 
 void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *p)
@@ -79,8 +80,8 @@ void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon 
     tact_v3_axpy(sums->force, p->load, p->normal);
     tact_v3_add(sums->torque, sums->torque, torque);
     if (p->sphere) {
-        tact_field_sphere_stiffness(p, sums->origin, sums->stiffness);
-    } else if (has_nearly_equal_gradients(p)) {
+        tact_field_add_stiffness_in_ball(p, sums->origin, sums->stiffness);
+    } else if (has_nearly_equal_pressure_gradients(p)) {
         sums->alike++;
     } else {
         add_polygon_stiffness(p, arm, sums->stiffness);
@@ -88,21 +89,22 @@ void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon 
 }
 
 /* a twist (v, w) about the new reference point moves the former one at v - w x arm = v + arm x w */
-void tact_field_shift_stiffness(double *k, const double *arm)
+void tact_field_shift_stiffness_point(double *k, const double *arm)
 {
-    const double cross_matrix[9] = {0.0,     -arm[2], arm[1], arm[2], 0.0,
-                                    -arm[0], -arm[1], arm[0], 0.0};
+    const double cross_product_matrix_of_arm[9] = {0.0,     -arm[2], arm[1], arm[2], 0.0,
+                                                   -arm[0], -arm[1], arm[0], 0.0};
     for (int row = 0; row < 6; row++) {
         for (int q = 0; q < 3; q++) {
             for (int r = 0; r < 3; r++) {
-                k[6 * row + 3 + q] += k[6 * row + r] * cross_matrix[3 * r + q];
+                k[6 * row + 3 + q] += k[6 * row + r] * cross_product_matrix_of_arm[3 * r + q];
             }
         }
     }
     for (int column = 0; column < 6; column++) {
         for (int q = 0; q < 3; q++) {
             for (int r = 0; r < 3; r++) {
-                k[6 * (3 + q) + column] += cross_matrix[3 * r + q] * k[6 * r + column];
+                k[6 * (3 + q) + column] +=
+                    cross_product_matrix_of_arm[3 * r + q] * k[6 * r + column];
             }
         }
     }
@@ -127,7 +129,7 @@ void tact_field_shift_to_pressure_centre(struct field_sums *sums)
     tact_v3_add(sums->origin, sums->origin, arm);
     memset(sums->first, 0, sizeof sums->first);
     symmetrize_matrix(sums->stiffness);
-    tact_field_shift_stiffness(sums->stiffness, arm);
+    tact_field_shift_stiffness_point(sums->stiffness, arm);
 }
 
 void tact_field_rotate_matrix(const double *matrix, const double *rotation, double *out)

@@ -30,20 +30,21 @@ struct tact_field_scratch {
     size_t hash_slot_count; /* number of slots of the hash table, a power of two, at least twice the
                                number of pairs */
     struct field_polygon *polygon; /* `list` of them */
-    size_t polygon_capacity;
+    size_t surface_polygon_capacity;
     /* queued pairs of cells, each once, in the order of queueing; pairs whose cells were not cut
      * yet are at the end */
     struct field_cell_pair *tried;
     struct field_seeds seeds;
-    uint32_t *hash_slot;          /* hash table: indices of queued pairs in `tried` */
-    uint32_t *query_of_hash_slot; /* number of the query that filled each slot of the hash table */
+    uint32_t *queued_pair_hash_table;      /* hash table: indices of queued pairs in `tried` */
+    uint32_t *query_that_filled_hash_slot; /* number of the query that filled each slot of the hash
+                                              table */
     uint32_t query;
     size_t tried_count;           /* pairs of cells that the last query cut */
     struct tact_field_cuts *cuts; /* results that queries may use; NULL: none */
 };
 
 /* State of a query. */
-struct surface_query {
+struct contact_surface_query {
     struct field_surface *out;
     struct tact_field_scratch *scratch;
     const struct tact_field_cuts *cuts; /* results at the pose of the query; NULL: none */
@@ -51,7 +52,7 @@ struct surface_query {
     size_t found;                       /* polygons that were among the results */
     /* area and force of the polygons found so far; only the direction of the force is used */
     double area, force[3];
-    int is_in_cell_face; /* 1: a polygon lies in a face between two cells of a field */
+    int is_polygon_in_cell_face; /* 1: a polygon lies in a face between two cells of a field */
     int is_capacity_exceeded;
 };
 
@@ -65,13 +66,16 @@ struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
     if (scratch) {
         scratch->hash_slot_count = hash_slot_count;
         scratch->pair_capacity = hash_slot_count / 2;
-        scratch->polygon_capacity = polygons;
+        scratch->surface_polygon_capacity = polygons;
         scratch->polygon = calloc(polygons, sizeof *scratch->polygon);
         scratch->tried = calloc(scratch->pair_capacity, sizeof *scratch->tried);
-        scratch->hash_slot = calloc(hash_slot_count, sizeof *scratch->hash_slot);
-        scratch->query_of_hash_slot = calloc(hash_slot_count, sizeof *scratch->query_of_hash_slot);
+        scratch->queued_pair_hash_table =
+            calloc(hash_slot_count, sizeof *scratch->queued_pair_hash_table);
+        scratch->query_that_filled_hash_slot =
+            calloc(hash_slot_count, sizeof *scratch->query_that_filled_hash_slot);
         if (tact_field_seeds_init(&scratch->seeds, SEEDS * polygons) || !scratch->polygon ||
-            !scratch->tried || !scratch->hash_slot || !scratch->query_of_hash_slot) {
+            !scratch->tried || !scratch->queued_pair_hash_table ||
+            !scratch->query_that_filled_hash_slot) {
             tact_field_scratch_destroy(scratch);
             return NULL;
         }
@@ -84,8 +88,8 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
     if (scratch) {
         free(scratch->polygon);
         free(scratch->tried);
-        free(scratch->hash_slot);
-        free(scratch->query_of_hash_slot);
+        free(scratch->queued_pair_hash_table);
+        free(scratch->query_that_filled_hash_slot);
         tact_field_seeds_free(&scratch->seeds);
         free(scratch);
     }
@@ -107,38 +111,39 @@ void tact_field_scratch_copy_candidates(const struct tact_field_scratch *scratch
     memcpy(cuts->candidate, scratch->tried, cuts->count * sizeof *cuts->candidate);
 }
 
-static void begin_contact_surface_query(struct surface_query *w)
+static void begin_contact_surface_query(struct contact_surface_query *w)
 {
     struct tact_field_scratch *scratch = w->scratch;
     if (scratch->cuts && tact_field_cuts_apply(scratch->cuts, &w->out->pair)) {
         w->cuts = scratch->cuts;
     }
     if (!++scratch->query) {
-        memset(scratch->query_of_hash_slot, 0,
-               scratch->hash_slot_count * sizeof *scratch->query_of_hash_slot);
+        memset(scratch->query_that_filled_hash_slot, 0,
+               scratch->hash_slot_count * sizeof *scratch->query_that_filled_hash_slot);
         scratch->query = 1;
     }
 }
 
-/* 1 where a pair of cells was queued already; else *hash_slot is its free slot in the hash table.
+/* 1 where a pair of cells was queued already; else *queued_pair_hash_table is its free slot in the
+ * hash table.
  */
 static int was_pair_queued(const struct tact_field_scratch *s, uint32_t a, uint32_t b,
-                           size_t *hash_slot)
+                           size_t *queued_pair_hash_table)
 {
     uint64_t cell_pair_hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
     size_t i = (size_t)(cell_pair_hash >> 32) & (s->hash_slot_count - 1);
-    for (; s->query_of_hash_slot[i] == s->query; i = (i + 1) & (s->hash_slot_count - 1)) {
-        const struct field_cell_pair *p = &s->tried[s->hash_slot[i]];
+    for (; s->query_that_filled_hash_slot[i] == s->query; i = (i + 1) & (s->hash_slot_count - 1)) {
+        const struct field_cell_pair *p = &s->tried[s->queued_pair_hash_table[i]];
         if (p->a == a && p->b == b) {
             return 1;
         }
     }
-    *hash_slot = i;
+    *queued_pair_hash_table = i;
     return 0;
 }
 
 /* Adds a pair of cells to the queue, once. */
-static void queue_cell_pair(struct surface_query *w, uint32_t a, uint32_t b)
+static void queue_cell_pair(struct contact_surface_query *w, uint32_t a, uint32_t b)
 {
     struct tact_field_scratch *s = w->scratch;
     size_t i;
@@ -149,13 +154,14 @@ static void queue_cell_pair(struct surface_query *w, uint32_t a, uint32_t b)
         w->is_capacity_exceeded = 1;
         return;
     }
-    s->query_of_hash_slot[i] = s->query;
-    s->hash_slot[i] = (uint32_t)w->tried;
+    s->query_that_filled_hash_slot[i] = s->query;
+    s->queued_pair_hash_table[i] = (uint32_t)w->tried;
     s->tried[w->tried++] = (struct field_cell_pair){a, b};
 }
 
 /* Adds the pairs of cells across the sides of a polygon to the queue. */
-static void queue_neighbours_of_polygon(struct surface_query *w, const struct field_polygon *p)
+static void queue_neighbours_of_polygon(struct contact_surface_query *w,
+                                        const struct field_polygon *p)
 {
     const struct field_pair *pair = &w->out->pair;
     for (int k = 0; k < p->corners; k++) {
@@ -174,27 +180,27 @@ static void queue_neighbours_of_polygon(struct surface_query *w, const struct fi
     }
 }
 
-/* Sets the polygon of a pair of cells, with its integrals. As tact_field_cut_cells(). */
-static int cut_cell_pair(struct surface_query *w, struct field_cell_pair cells,
+/* Sets the polygon of a pair of cells, with its integrals. As tact_field_cut_contact_polygon(). */
+static int cut_cell_pair(struct contact_surface_query *w, struct field_cell_pair cells,
                          struct field_polygon *p)
 {
     int rc = w->cuts ? tact_field_cuts_find(w->cuts, cells, p) : TACT_FIELD_NOT_CUT;
     w->found += rc > 0;
     if (rc == TACT_FIELD_NOT_CUT) {
-        rc = tact_field_cut_cells(&w->out->pair, cells.a, cells.b, p);
+        rc = tact_field_cut_contact_polygon(&w->out->pair, cells.a, cells.b, p);
         if (rc > 0) {
-            tact_field_integrate(p);
+            tact_field_integrate_polygon(p);
         }
     }
     return rc;
 }
 
 /* Cuts the queued pairs of cells, and queues the neighbours of those with a polygon. */
-static void process_cell_pair_queue(struct surface_query *w)
+static void process_cell_pair_queue(struct contact_surface_query *w)
 {
     double before = w->area;
     while (w->cut < w->tried && !w->is_capacity_exceeded) {
-        if (w->out->count == w->scratch->polygon_capacity) {
+        if (w->out->count == w->scratch->surface_polygon_capacity) {
             w->is_capacity_exceeded = 1;
             return;
         }
@@ -202,7 +208,7 @@ static void process_cell_pair_queue(struct surface_query *w)
         int rc = cut_cell_pair(w, w->scratch->tried[w->cut++], p);
         w->out->alike += rc < 0;
         if (rc > 0) {
-            w->is_in_cell_face |= p->is_in_cell_face;
+            w->is_polygon_in_cell_face |= p->is_polygon_in_cell_face;
             w->out->count++;
             w->area += p->area_moments.area;
             tact_v3_axpy(w->force, p->load, p->normal);
@@ -216,7 +222,7 @@ static void process_cell_pair_queue(struct surface_query *w)
  * the capacity is exceeded. */
 static int start_surface_piece(void *user, uint32_t leaf_a, uint32_t leaf_b)
 {
-    struct surface_query *w = user;
+    struct contact_surface_query *w = user;
     const struct field_pair *pair = &w->out->pair;
     queue_cell_pair(w, pair->a->nodes[leaf_a].first, pair->b->nodes[leaf_b].first);
     process_cell_pair_queue(w);
@@ -225,20 +231,20 @@ static int start_surface_piece(void *user, uint32_t leaf_a, uint32_t leaf_b)
 
 /* Starts the pieces of the contact surface that have a rim: at the pairs of a cached list, each
  * tested as in a search, or by a search. */
-static void search_pieces_with_rim(struct surface_query *w)
+static void search_pieces_with_rim(struct contact_surface_query *w)
 {
     const struct field_pair *pair = &w->out->pair;
     const struct field_seed_list *list = tact_field_find_seed_list(&w->scratch->seeds, pair);
     if (!list) {
-        tact_field_search_cells(
-            &(struct field_search){.pair = pair, .found = start_surface_piece, .user = w});
+        tact_field_search_cells(&(struct field_cell_pair_search){
+            .pair = pair, .found = start_surface_piece, .user = w});
         return;
     }
     for (size_t i = 0; i < list->count && !w->is_capacity_exceeded; i++) {
         const struct field_cell_pair *leaf = &list->leaves[i];
         const struct field_node *a = &pair->a->nodes[leaf->a], *b = &pair->b->nodes[leaf->b];
-        size_t hash_slot;
-        if (!was_pair_queued(w->scratch, a->first, b->first, &hash_slot) &&
+        size_t queued_pair_hash_table;
+        if (!was_pair_queued(w->scratch, a->first, b->first, &queued_pair_hash_table) &&
             tact_field_boxes_overlap(pair, &a->rim, &b->rim, 0.0)) {
             start_surface_piece(w, leaf->a, leaf->b);
         }
@@ -247,43 +253,49 @@ static void search_pieces_with_rim(struct surface_query *w)
 
 /* 1 where the plane of a half-space may cut cells of a tree node. */
 static int may_plane_cut_cells(const struct field_node *node, const double *up, double at,
-                               double plane_slope)
+                               double pressure_slope_of_plane)
 {
     const double *h = node->all.half;
     double middle = at + tact_v3_dot(up, node->all.middle);
-    double half_extent = fabs(up[0]) * h[0] + fabs(up[1]) * h[1] + fabs(up[2]) * h[2];
+    double half_extent_along_plane_normal =
+        fabs(up[0]) * h[0] + fabs(up[1]) * h[1] + fabs(up[2]) * h[2];
     /* tolerance for boxes that touch the plane except for rounding */
-    half_extent += 1e-12 * (node->all.radius + fabs(at));
-    if (!(plane_slope > 0.0)) {
-        return fabs(middle) <= half_extent;
+    half_extent_along_plane_normal += 1e-12 * (node->all.radius + fabs(at));
+    if (!(pressure_slope_of_plane > 0.0)) {
+        return fabs(middle) <= half_extent_along_plane_normal;
     }
-    return plane_slope * (-middle - half_extent) <= node->most &&
-           plane_slope * (half_extent - middle) >= tact_max(0.0, node->least);
+    return pressure_slope_of_plane * (-middle - half_extent_along_plane_normal) <= node->most &&
+           pressure_slope_of_plane * (half_extent_along_plane_normal - middle) >=
+               tact_max(0.0, node->least);
 }
 
-/* Searches the cells that a half-space may cut. is_plane_a: the half-space is a, and b is rigid. */
-static void search_halfspace_cells(struct surface_query *w, int is_plane_a)
+/* Searches the cells that a half-space may cut. is_shape_a_halfspace: the half-space is a, and b is
+ * rigid. */
+static void search_halfspace_cells(struct contact_surface_query *w, int is_shape_a_halfspace)
 {
-    const struct tact_pressure_field *searched_field = is_plane_a ? w->out->pair.b : w->out->pair.a;
-    const struct tact_pressure_field *plane = is_plane_a ? w->out->pair.a : w->out->pair.b;
+    const struct tact_pressure_field *field_searched_for_plane =
+        is_shape_a_halfspace ? w->out->pair.b : w->out->pair.a;
+    const struct tact_pressure_field *plane =
+        is_shape_a_halfspace ? w->out->pair.a : w->out->pair.b;
     const double *rotation = w->out->pair.rotation;
-    double up[3], plane_slope = plane->is_rigid ? 0.0 : -plane->cells->gradient[2],
+    double up[3], pressure_slope_of_plane = plane->is_rigid ? 0.0 : -plane->cells->gradient[2],
                   at = w->out->pair.shift[2];
     uint32_t stack[TACT_FIELD_DEPTH + 2];
     int height = 0;
-    tact_v3_set(up, is_plane_a ? rotation[6] : rotation[2], is_plane_a ? rotation[7] : rotation[5],
-                rotation[8]);
-    if (!is_plane_a) {
+    tact_v3_set(up, is_shape_a_halfspace ? rotation[6] : rotation[2],
+                is_shape_a_halfspace ? rotation[7] : rotation[5], rotation[8]);
+    if (!is_shape_a_halfspace) {
         at = -tact_v3_dot(up, w->out->pair.shift);
     }
     stack[height++] = 0;
     while (height && !w->is_capacity_exceeded) {
-        const struct field_node *node = &searched_field->nodes[stack[--height]];
-        if (!may_plane_cut_cells(node, up, at, plane_slope)) {
+        const struct field_node *node = &field_searched_for_plane->nodes[stack[--height]];
+        if (!may_plane_cut_cells(node, up, at, pressure_slope_of_plane)) {
             continue;
         }
         if (node->leaf) {
-            queue_cell_pair(w, is_plane_a ? 0 : node->first, is_plane_a ? node->first : 0);
+            queue_cell_pair(w, is_shape_a_halfspace ? 0 : node->first,
+                            is_shape_a_halfspace ? node->first : 0);
             process_cell_pair_queue(w);
         } else {
             stack[height++] = node->first + 1;
@@ -294,10 +306,10 @@ static void search_halfspace_cells(struct surface_query *w, int is_plane_a)
 
 /* Starts the closed pieces of the contact surface: searches along the force found so far, else from
  * one field to the other. */
-static void search_closed_pieces(struct surface_query *w)
+static void search_closed_surface_pieces(struct contact_surface_query *w)
 {
     const struct field_pair *pair = &w->out->pair;
-    struct field_search search = {
+    struct field_cell_pair_search search = {
         .pair = pair, .searches_closed_pieces = 1, .found = start_surface_piece, .user = w};
     double *direction = search.back_facing_direction_a;
     tact_v3_copy(direction, w->force);
@@ -311,7 +323,7 @@ static void search_closed_pieces(struct surface_query *w)
     tact_field_search_cells(&search);
 }
 
-static void search_contact_surface(struct surface_query *w)
+static void search_contact_surface(struct contact_surface_query *w)
 {
     if (w->out->pair.b->kind == TACT_FIELD_HALFSPACE ||
         w->out->pair.a->kind == TACT_FIELD_HALFSPACE) {
@@ -320,7 +332,7 @@ static void search_contact_surface(struct surface_query *w)
     }
     search_pieces_with_rim(w);
     if (!w->is_capacity_exceeded) {
-        search_closed_pieces(w);
+        search_closed_surface_pieces(w);
     }
 }
 
@@ -328,7 +340,7 @@ static void search_contact_surface(struct surface_query *w)
  * plane of several faces above some of them and below others, and cells beyond an edge share only
  * that edge with the plane, so that the propagation ends there. The shift removes the coincidence.
  */
-static void search_again_shifted(struct surface_query *w)
+static void search_surface_again_shifted(struct contact_surface_query *w)
 {
     static const double direction[3] = {0.5377, 0.6219, 0.5694};
     struct field_surface *out = w->out;
@@ -336,7 +348,7 @@ static void search_again_shifted(struct surface_query *w)
         out->pair.shift[k] += OFF_FACE_SHIFT_RATIO * out->pair.a->size * direction[k];
     }
     out->count = out->pieces = out->alike = 0;
-    *w = (struct surface_query){.out = out, .scratch = w->scratch};
+    *w = (struct contact_surface_query){.out = out, .scratch = w->scratch};
     begin_contact_surface_query(w);
     search_contact_surface(w);
 }
@@ -347,23 +359,23 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
                                     const struct tact_pose *pose_b,
                                     struct tact_field_scratch *scratch, struct field_surface *out)
 {
-    struct surface_query w = {.out = out, .scratch = scratch};
+    struct contact_surface_query w = {.out = out, .scratch = scratch};
     memset(out, 0, sizeof *out);
-    if (!tact_field_can_touch(a, b)) {
+    if (!tact_fields_can_touch(a, b)) {
         return -ENOTSUP;
     }
-    out->swapped = tact_field_must_swap(a, b);
+    out->swapped = tact_field_must_swap_bodies(a, b);
     out->frame = out->swapped ? pose_b : pose_a;
     out->polygon = scratch->polygon;
     if (out->swapped) {
-        tact_field_place_pair(&out->pair, b, pose_b, a, pose_a);
+        tact_field_set_pair_poses(&out->pair, b, pose_b, a, pose_a);
     } else {
-        tact_field_place_pair(&out->pair, a, pose_a, b, pose_b);
+        tact_field_set_pair_poses(&out->pair, a, pose_a, b, pose_b);
     }
     begin_contact_surface_query(&w);
     search_contact_surface(&w);
-    if (w.is_in_cell_face && !w.is_capacity_exceeded) {
-        search_again_shifted(&w);
+    if (w.is_polygon_in_cell_face && !w.is_capacity_exceeded) {
+        search_surface_again_shifted(&w);
     }
     out->tried = scratch->tried_count = w.cut;
     if (scratch->cuts) {
@@ -372,24 +384,25 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
     return w.is_capacity_exceeded ? -ENOSPC : w.area > 0.0;
 }
 
-int tact_field_find_sphere(const struct field_sphere *sphere,
-                           const struct tact_pressure_field *ball, const struct tact_pose *pose,
-                           const struct tact_pressure_field *rigid_field,
-                           const struct tact_pose *rigid_pose, struct tact_field_scratch *scratch,
-                           struct field_surface *out)
+int tact_field_find_ball_surface(const struct field_sphere *sphere,
+                                 const struct tact_pressure_field *ball,
+                                 const struct tact_pose *pose,
+                                 const struct tact_pressure_field *field_of_rigid_solid,
+                                 const struct tact_pose *pose_of_rigid_solid,
+                                 struct tact_field_scratch *scratch, struct field_surface *out)
 {
     memset(out, 0, sizeof *out);
     out->sphere = *sphere;
     out->frame = pose;
     out->polygon = scratch->polygon;
-    tact_field_place_pair(&out->pair, ball, pose, rigid_field, rigid_pose);
-    return tact_field_sphere(out, scratch->polygon_capacity);
+    tact_field_set_pair_poses(&out->pair, ball, pose, field_of_rigid_solid, pose_of_rigid_solid);
+    return tact_field_make_ball_polygons(out, scratch->surface_polygon_capacity);
 }
 
 /* Converts the sums over the contact surface to the centre of pressure, world axes, on the query's
  * a. */
-static void finish_contact_sums(const struct field_surface *of, struct field_sums *sums,
-                                struct tact_field_contact *out)
+static void finish_field_contact_sums(const struct field_surface *of, struct field_sums *sums,
+                                      struct tact_field_contact *out)
 {
     double rotation[9], sign = of->swapped ? 1.0 : -1.0;
     tact_field_shift_to_pressure_centre(sums);
@@ -425,11 +438,11 @@ int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose
         tact_field_add_polygon(&sums, p);
         for (int k = 0; k < p->corners; k++) {
             double level = p->value_at_origin + tact_v3_dot(p->gradient_a, p->corner[k]);
-            out->peak = tact_max(out->peak, tact_field_pressure_law(p->power, level));
+            out->peak = tact_max(out->peak, tact_field_pressure_of_level(p->power, level));
         }
     }
     out->polygons = of.count;
     out->pieces = of.pieces;
-    finish_contact_sums(&of, &sums, out);
+    finish_field_contact_sums(&of, &sums, out);
     return 1;
 }

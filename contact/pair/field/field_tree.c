@@ -6,7 +6,7 @@
 #include "contact/mesh/mesh_internal.h"
 #include "contact/pair/field/field_internal.h"
 
-static void include_in_bounds(double *lower, double *upper, const double *from, const double *to)
+static void extend_bounds_to_box(double *lower, double *upper, const double *from, const double *to)
 {
     for (int k = 0; k < 3; k++) {
         lower[k] = tact_min(lower[k], from[k]);
@@ -16,8 +16,8 @@ static void include_in_bounds(double *lower, double *upper, const double *from, 
 
 /* Bounds under construction of a tree node. */
 struct bounds {
-    double lower[3], upper[3], rim_lower[3], rim_upper[3], gradient_lower_bound[3],
-        gradient_upper_bound[3];
+    double lower[3], upper[3], rim_lower[3], rim_upper[3], pressure_gradient_lower_bound[3],
+        pressure_gradient_upper_bound[3];
     double least, most;
 };
 
@@ -26,8 +26,8 @@ static const struct bounds empty_bounds = {
     .upper = {-INFINITY, -INFINITY, -INFINITY},
     .rim_lower = {INFINITY, INFINITY, INFINITY},
     .rim_upper = {-INFINITY, -INFINITY, -INFINITY},
-    .gradient_lower_bound = {INFINITY, INFINITY, INFINITY},
-    .gradient_upper_bound = {-INFINITY, -INFINITY, -INFINITY},
+    .pressure_gradient_lower_bound = {INFINITY, INFINITY, INFINITY},
+    .pressure_gradient_upper_bound = {-INFINITY, -INFINITY, -INFINITY},
     .least = INFINITY,
     .most = -INFINITY,
 };
@@ -39,27 +39,28 @@ static void bound_field_cell(const struct tact_pressure_field *field, uint32_t i
     *b = empty_bounds;
     for (int k = 0; k < corners; k++) {
         const double *x = field->vertices + 3 * (size_t)cell->corner[k];
-        include_in_bounds(b->lower, b->upper, x, x);
+        extend_bounds_to_box(b->lower, b->upper, x, x);
         /* A corner of a tetrahedron belongs to the sides opposite to the other corners. */
         if (field->is_rigid || cell->rim & (31 & ~(1 << k))) {
-            include_in_bounds(b->rim_lower, b->rim_upper, x, x);
+            extend_bounds_to_box(b->rim_lower, b->rim_upper, x, x);
         }
         double p = field->is_rigid ? 0.0 : field->pressure[cell->corner[k]];
         b->least = field->is_rigid ? -INFINITY : tact_min(b->least, p);
         b->most = field->is_rigid ? INFINITY : tact_max(b->most, p);
     }
-    include_in_bounds(b->gradient_lower_bound, b->gradient_upper_bound, cell->gradient,
-                      cell->gradient);
+    extend_bounds_to_box(b->pressure_gradient_lower_bound, b->pressure_gradient_upper_bound,
+                         cell->gradient, cell->gradient);
 }
 
 static void join_child_bounds(const struct bounds *child, struct bounds *b)
 {
     *b = empty_bounds;
     for (int i = 0; i < 2; i++) {
-        include_in_bounds(b->lower, b->upper, child[i].lower, child[i].upper);
-        include_in_bounds(b->rim_lower, b->rim_upper, child[i].rim_lower, child[i].rim_upper);
-        include_in_bounds(b->gradient_lower_bound, b->gradient_upper_bound,
-                          child[i].gradient_lower_bound, child[i].gradient_upper_bound);
+        extend_bounds_to_box(b->lower, b->upper, child[i].lower, child[i].upper);
+        extend_bounds_to_box(b->rim_lower, b->rim_upper, child[i].rim_lower, child[i].rim_upper);
+        extend_bounds_to_box(b->pressure_gradient_lower_bound, b->pressure_gradient_upper_bound,
+                             child[i].pressure_gradient_lower_bound,
+                             child[i].pressure_gradient_upper_bound);
         b->least = tact_min(b->least, child[i].least);
         b->most = tact_max(b->most, child[i].most);
     }
@@ -98,15 +99,15 @@ static void build_field_subtree(struct tact_pressure_field *field, size_t node,
     }
     fill_field_box(b->lower, b->upper, &n->all);
     fill_field_box(b->rim_lower, b->rim_upper, &n->rim);
-    tact_v3_copy(n->gradient_lower_bound, b->gradient_lower_bound);
-    tact_v3_copy(n->gradient_upper_bound, b->gradient_upper_bound);
+    tact_v3_copy(n->pressure_gradient_lower_bound, b->pressure_gradient_lower_bound);
+    tact_v3_copy(n->pressure_gradient_upper_bound, b->pressure_gradient_upper_bound);
     n->least = b->least;
     n->most = b->most;
 }
 
 /* Mean radius of the boxes of the cells at the zero-pressure boundary [m]; 0 where there is none.
  */
-static double mean_rim_radius(const struct tact_pressure_field *field)
+static double compute_mean_radius_of_rim_cells(const struct tact_pressure_field *field)
 {
     double sum = 0.0;
     size_t count = 0;
@@ -143,7 +144,7 @@ int tact_field_build_tree(struct tact_pressure_field *field)
     for (int k = 0; k < 3; k++) {
         field->size += 2.0 * field->nodes->all.half[k];
     }
-    field->rim_cell_radius = mean_rim_radius(field);
+    field->mean_radius_of_rim_cells = compute_mean_radius_of_rim_cells(field);
     field->key = XXH3_64bits(field->nodes, field->node_count * sizeof *field->nodes);
     free(items);
     return 0;

@@ -25,12 +25,13 @@ static int init_lattice(const struct tact_mesh *mesh, double cell, double most, 
     double nodes = 1.0;
     for (int k = 0; k < 3; k++) {
         double side = bounds->upper[k] - bounds->lower[k];
-        double block_count = tact_max(ceil(side / (LATTICE_BLOCK * cell) - 1e-9), 1.0);
-        nodes *= LATTICE_BLOCK * block_count + 2 * LATTICE_PAD + 1;
+        double lattice_blocks_along_axis =
+            tact_max(ceil(side / (LATTICE_BLOCK * cell) - 1e-9), 1.0);
+        nodes *= LATTICE_BLOCK * lattice_blocks_along_axis + 2 * LATTICE_PAD + 1;
         if (!(nodes <= most)) {
             return -EDOM;
         }
-        int cells = LATTICE_BLOCK * (int)block_count;
+        int cells = LATTICE_BLOCK * (int)lattice_blocks_along_axis;
         l->step[k] = side / cells;
         l->origin[k] = bounds->lower[k] - LATTICE_PAD * l->step[k];
         l->nodes[k] = cells + 2 * LATTICE_PAD + 1;
@@ -43,7 +44,7 @@ static int init_lattice(const struct tact_mesh *mesh, double cell, double most, 
 
 /* A triangle projected along `axis` for its crossings with the lattice lines; across: the other two
  * axes. */
-struct projected_triangle {
+struct triangle_projected_on_lattice {
     const struct lattice *l;
     int axis, across[2];
     uint32_t vertex[3];
@@ -52,7 +53,8 @@ struct projected_triangle {
 
 /* Intersects the edges of a projected triangle with the line of second coordinate v: `ends` are the
  * two values of the first coordinate, ascending. Returns 0 where there are none. */
-static int edge_crossings_at(const struct projected_triangle *c, double v, double ends[2])
+static int find_edge_crossings_at(const struct triangle_projected_on_lattice *c, double v,
+                                  double ends[2])
 {
     int count = 0;
     ends[0] = INFINITY;
@@ -78,7 +80,8 @@ static int edge_crossings_at(const struct projected_triangle *c, double v, doubl
 
 /* Coordinate along the axis of the point of the triangle's plane at (u, v), within the range of its
  * vertices [steps]. */
-static double triangle_plane_coordinate(const struct projected_triangle *c, double u, double v)
+static double coordinate_on_triangle_plane(const struct triangle_projected_on_lattice *c, double u,
+                                           double v)
 {
     double e[3], f[3], n[3];
     const double *p = c->x[0];
@@ -93,14 +96,14 @@ static double triangle_plane_coordinate(const struct projected_triangle *c, doub
     return tact_min(tact_max(at, least), most);
 }
 
-static size_t index_of_line(const struct projected_triangle *c, int u, int v)
+static size_t index_of_lattice_line(const struct triangle_projected_on_lattice *c, int u, int v)
 {
     return (size_t)v * (size_t)c->l->nodes[c->across[0]] + (size_t)u;
 }
 
 /* Counts the crossings of a triangle with the lattice lines where lines->at is NULL; otherwise adds
  * them to the lists of the lines, which are filled from their ends. */
-static void add_triangle_crossings(const struct projected_triangle *c, uint32_t triangle,
+static void add_triangle_crossings(const struct triangle_projected_on_lattice *c, uint32_t triangle,
                                    struct lattice_lines *lines)
 {
     double least = INFINITY, most = -INFINITY, ends[2];
@@ -109,16 +112,16 @@ static void add_triangle_crossings(const struct projected_triangle *c, uint32_t 
         most = tact_max(most, c->x[i][c->across[1]]);
     }
     for (int v = (int)ceil(least); v <= most; v++) {
-        if (!edge_crossings_at(c, v, ends)) {
+        if (!find_edge_crossings_at(c, v, ends)) {
             continue;
         }
         for (int u = (int)ceil(ends[0]); u < ends[1]; u++) {
-            size_t line = index_of_line(c, u, v);
+            size_t line = index_of_lattice_line(c, u, v);
             if (!lines->at) {
                 lines->first[line + 1]++;
             } else {
                 uint32_t place = --lines->first[line + 1];
-                lines->at[place] = triangle_plane_coordinate(c, u, v);
+                lines->at[place] = coordinate_on_triangle_plane(c, u, v);
                 lines->triangle[place] = triangle;
             }
         }
@@ -128,7 +131,7 @@ static void add_triangle_crossings(const struct projected_triangle *c, uint32_t 
 static void add_all_triangle_crossings(const struct lattice *l, int axis,
                                        struct lattice_lines *lines)
 {
-    struct projected_triangle c = {
+    struct triangle_projected_on_lattice c = {
         .l = l, .axis = axis, .across = {(axis + 1) % 3, (axis + 2) % 3}};
     for (size_t i = 0; i < l->mesh->triangle_count; i++) {
         for (int k = 0; k < 3; k++) {
@@ -170,9 +173,9 @@ static int find_line_crossings(const struct lattice *l, int axis, struct lattice
     for (size_t i = 0; i < count; i++) {
         lines->first[i + 1] += lines->first[i];
     }
-    size_t crossing_count = lines->first[count];
-    lines->at = malloc((crossing_count + 1) * sizeof *lines->at);
-    lines->triangle = malloc((crossing_count + 1) * sizeof *lines->triangle);
+    size_t triangle_crossing_count = lines->first[count];
+    lines->at = malloc((triangle_crossing_count + 1) * sizeof *lines->at);
+    lines->triangle = malloc((triangle_crossing_count + 1) * sizeof *lines->triangle);
     if (!lines->at || !lines->triangle) {
         return -ENOMEM;
     }
@@ -180,7 +183,7 @@ static int find_line_crossings(const struct lattice *l, int axis, struct lattice
      */
     add_all_triangle_crossings(l, axis, lines);
     memmove(lines->first, lines->first + 1, count * sizeof *lines->first);
-    lines->first[count] = (uint32_t)crossing_count;
+    lines->first[count] = (uint32_t)triangle_crossing_count;
     for (size_t i = 0; i < count; i++) {
         sort_line_crossings(lines, lines->first[i], lines->first[i + 1]);
     }
@@ -197,7 +200,7 @@ static size_t first_node_of_line(const struct lattice *l, int axis, size_t line)
 
 /* Marks the nodes inside: those between the first and the second crossing of a line, the third and
  * the fourth, ... */
-static void mark_inside_nodes(struct lattice *l)
+static void mark_lattice_nodes_inside(struct lattice *l)
 {
     const struct lattice_lines *lines = &l->lines[0];
     for (size_t line = 0; line < l->count / (size_t)l->nodes[0]; line++) {
@@ -224,32 +227,33 @@ static void mark_surface_nodes(struct lattice *l, int axis)
     }
 }
 
-static struct lattice_arm_lengths *arms_of_node(struct lattice *l, size_t node)
+static struct lattice_arm_lengths *get_own_arms_of_node(struct lattice *l, size_t node)
 {
     if (!l->cut[node]) {
-        l->cut[node] = (uint32_t)l->arm_count;
-        l->arm_lengths[l->arm_count++] =
+        l->cut[node] = (uint32_t)l->node_arm_set_count;
+        l->node_arm_lengths[l->node_arm_set_count++] =
             (struct lattice_arm_lengths){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
     }
-    return &l->arm_lengths[l->cut[node]];
+    return &l->node_arm_lengths[l->cut[node]];
 }
 
 /* Shortens the arms of the nodes inside that are next to a crossing of the surface. */
-static void shorten_arms_at_surface(struct lattice *l, int axis)
+static void shorten_node_arms_at_surface(struct lattice *l, int axis)
 {
     const struct lattice_lines *lines = &l->lines[axis];
     for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {
         size_t start = first_node_of_line(l, axis, line);
         for (uint32_t i = lines->first[line]; i < lines->first[line + 1]; i++) {
-            double node_below = floor(lines->at[i]), part = lines->at[i] - node_below;
-            size_t node = start + (size_t)node_below * l->stride[axis],
+            double node_below_crossing = floor(lines->at[i]),
+                   part = lines->at[i] - node_below_crossing;
+            size_t node = start + (size_t)node_below_crossing * l->stride[axis],
                    next = node + l->stride[axis];
             if (l->kind[node] == LATTICE_INSIDE) {
-                double *arm = &arms_of_node(l, node)->of[2 * axis + 1];
+                double *arm = &get_own_arms_of_node(l, node)->of[2 * axis + 1];
                 *arm = tact_min(*arm, tact_max(part, ON_SURFACE_DISTANCE_IN_STEPS));
             }
             if (l->kind[next] == LATTICE_INSIDE) {
-                double *arm = &arms_of_node(l, next)->of[2 * axis];
+                double *arm = &get_own_arms_of_node(l, next)->of[2 * axis];
                 *arm = tact_min(*arm, tact_max(1.0 - part, ON_SURFACE_DISTANCE_IN_STEPS));
             }
         }
@@ -263,11 +267,11 @@ static int list_inside_nodes(struct lattice *l)
         crossings += l->lines[k].first[l->count / (size_t)l->nodes[k]];
     }
     for (size_t i = 0; i < l->count; i++) {
-        l->inside_count += l->kind[i] == LATTICE_INSIDE;
+        l->inside_node_count += l->kind[i] == LATTICE_INSIDE;
     }
-    l->inside = malloc((l->inside_count + 1) * sizeof *l->inside);
-    l->arm_lengths = malloc((2 * crossings + 1) * sizeof *l->arm_lengths);
-    if (!l->inside || !l->arm_lengths) {
+    l->inside = malloc((l->inside_node_count + 1) * sizeof *l->inside);
+    l->node_arm_lengths = malloc((2 * crossings + 1) * sizeof *l->node_arm_lengths);
+    if (!l->inside || !l->node_arm_lengths) {
         return -ENOMEM;
     }
     for (size_t i = 0, n = 0; i < l->count; i++) {
@@ -275,8 +279,8 @@ static int list_inside_nodes(struct lattice *l)
             l->inside[n++] = (uint32_t)i;
         }
     }
-    l->arm_lengths[0] = (struct lattice_arm_lengths){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
-    l->arm_count = 1;
+    l->node_arm_lengths[0] = (struct lattice_arm_lengths){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
+    l->node_arm_set_count = 1;
     return 0;
 }
 
@@ -297,13 +301,13 @@ int tact_lattice_create(const struct tact_mesh *mesh, double cell, double most, 
     if (rc) {
         return rc;
     }
-    mark_inside_nodes(l);
+    mark_lattice_nodes_inside(l);
     for (int k = 0; k < 3; k++) {
         mark_surface_nodes(l, k);
     }
     rc = list_inside_nodes(l);
     for (int k = 0; k < 3 && !rc; k++) {
-        shorten_arms_at_surface(l, k);
+        shorten_node_arms_at_surface(l, k);
     }
     return rc;
 }
@@ -318,7 +322,7 @@ void tact_lattice_release(struct lattice *l)
     free(l->kind);
     free(l->value);
     free(l->cut);
-    free(l->arm_lengths);
+    free(l->node_arm_lengths);
     free(l->inside);
 }
 
@@ -341,7 +345,7 @@ static void triangle_normal(const struct tact_mesh *mesh, uint32_t triangle, dou
  * cosine between the line and a normal. The first excludes wedges, which are thin at their edges
  * for any lattice. */
 #define THIN_PART_NORMAL_COSINE (-0.97)
-#define MIN_LINE_NORMAL_COSINE 0.5
+#define MIN_LINE_TO_NORMAL_COSINE 0.5
 
 /* Lines through thin parts of the mesh, the thinnest first. */
 struct thin_part_list {
@@ -372,14 +376,15 @@ static int find_thin_part_on_line(const struct lattice *l, int axis, size_t line
     const size_t across[2] = {line % (size_t)l->nodes[u], line / (size_t)l->nodes[u]};
     triangle_normal(l->mesh, lines->triangle[i], n[0]);
     triangle_normal(l->mesh, lines->triangle[i + 1], n[1]);
-    if (-n[0][axis] < MIN_LINE_NORMAL_COSINE || tact_v3_dot(n[0], n[1]) > THIN_PART_NORMAL_COSINE) {
+    if (-n[0][axis] < MIN_LINE_TO_NORMAL_COSINE ||
+        tact_v3_dot(n[0], n[1]) > THIN_PART_NORMAL_COSINE) {
         return 0;
     }
     out->cells = -n[0][axis] * (to - from);
     out->thickness = out->cells * l->step[axis];
-    out->place[axis] = lattice_coordinate(l, axis, 0.5 * (from + to));
-    out->place[u] = lattice_coordinate(l, u, (double)across[0]);
-    out->place[v] = lattice_coordinate(l, v, (double)across[1]);
+    out->place[axis] = mesh_coordinate_of_lattice_position(l, axis, 0.5 * (from + to));
+    out->place[u] = mesh_coordinate_of_lattice_position(l, u, (double)across[0]);
+    out->place[v] = mesh_coordinate_of_lattice_position(l, v, (double)across[1]);
     return 1;
 }
 

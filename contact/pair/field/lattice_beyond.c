@@ -26,7 +26,7 @@ static void add_values_extrapolated_on_lines(const struct lattice *l, size_t nod
         if (l->kind[from] != LATTICE_INSIDE || !l->cut[from]) {
             continue;
         }
-        double arm = l->arm_lengths[l->cut[from]].of[k ^ 1], value = l->value[from];
+        double arm = l->node_arm_lengths[l->cut[from]].of[k ^ 1], value = l->value[from];
         if (arm < 1.0 && value > 0.0) {
             /* derivative by the node's value of the position of the zero along the edge: step arm^2
              * / value */
@@ -47,11 +47,11 @@ static int is_extent_defined(const struct lattice *l, size_t node)
 static double lattice_slope_at(const struct lattice *l, size_t node, int axis)
 {
     size_t s = l->stride[axis];
-    int has_value_below = is_extent_defined(l, node - s),
-        has_value_above = is_extent_defined(l, node + s);
-    double low = has_value_below ? l->value[node - s] : l->value[node];
-    double high = has_value_above ? l->value[node + s] : l->value[node];
-    return has_value_below && has_value_above ? 0.5 * (high - low) : high - low;
+    int has_neighbour_value_below = is_extent_defined(l, node - s),
+        has_neighbour_value_above = is_extent_defined(l, node + s);
+    double low = has_neighbour_value_below ? l->value[node - s] : l->value[node];
+    double high = has_neighbour_value_above ? l->value[node + s] : l->value[node];
+    return has_neighbour_value_below && has_neighbour_value_above ? 0.5 * (high - low) : high - low;
 }
 
 /* Sets *out to the mean of the values that are extrapolated from the neighbours with a value.
@@ -95,7 +95,7 @@ static int is_off_lattice_border(const struct lattice *l, size_t node)
 /* Lists the nodes without a value that are next to the listed nodes, each once. Returns their
  * number. */
 static size_t list_next_outside_nodes(const struct lattice *l, const uint32_t *list, size_t count,
-                                      uint8_t *is_listed, uint32_t *out)
+                                      uint8_t *is_node_listed, uint32_t *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -104,9 +104,9 @@ static size_t list_next_outside_nodes(const struct lattice *l, const uint32_t *l
             next += (size_t)(k % 3) * l->stride[0] + (size_t)(k / 3 % 3) * l->stride[1] +
                     (size_t)(k / 9) * l->stride[2];
             next -= l->stride[0] + l->stride[1] + l->stride[2];
-            if (l->kind[next] == LATTICE_OUTSIDE && !is_listed[next] &&
+            if (l->kind[next] == LATTICE_OUTSIDE && !is_node_listed[next] &&
                 is_off_lattice_border(l, next)) {
-                is_listed[next] = 1;
+                is_node_listed[next] = 1;
                 out[n++] = (uint32_t)next;
             }
         }
@@ -114,7 +114,7 @@ static size_t list_next_outside_nodes(const struct lattice *l, const uint32_t *l
     return n;
 }
 
-static double clamp_value_outside(const struct lattice *l, double value)
+static double clamp_extent_outside_solid(const struct lattice *l, double value)
 {
     return tact_min(value, -MIN_EXTRAPOLATED_MAGNITUDE * tact_lattice_step(l));
 }
@@ -126,7 +126,7 @@ static void extrapolate_first_layer(struct lattice *l, const uint32_t *list, siz
     for (size_t i = 0; i < count; i++) {
         double sum = 0.0, weight = 0.0;
         add_values_extrapolated_on_lines(l, list[i], &sum, &weight);
-        value[i] = weight > 0.0 ? clamp_value_outside(l, sum / weight) : NAN;
+        value[i] = weight > 0.0 ? clamp_extent_outside_solid(l, sum / weight) : NAN;
     }
     for (size_t i = 0; i < count; i++) {
         if (!isnan(value[i])) {
@@ -136,14 +136,14 @@ static void extrapolate_first_layer(struct lattice *l, const uint32_t *list, siz
     }
 }
 
-static void set_extrapolated_layer(struct lattice *l, const uint32_t *list, size_t count,
-                                   double *value)
+static void set_extents_of_outside_layer(struct lattice *l, const uint32_t *list, size_t count,
+                                         double *value)
 {
     for (size_t i = 0; i < count; i++) {
         value[i] = NAN;
         if (l->kind[list[i]] == LATTICE_OUTSIDE &&
             extrapolate_from_neighbours(l, list[i], &value[i])) {
-            value[i] = clamp_value_outside(l, value[i]);
+            value[i] = clamp_extent_outside_solid(l, value[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -154,30 +154,30 @@ static void set_extrapolated_layer(struct lattice *l, const uint32_t *list, size
     }
 }
 
-int tact_lattice_extrapolate(struct lattice *l)
+int tact_lattice_extrapolate_extent(struct lattice *l)
 {
-    uint8_t *is_listed = calloc(l->count, 1);
+    uint8_t *is_node_listed = calloc(l->count, 1);
     uint32_t *list = malloc(l->count * sizeof *list), *next = malloc(l->count * sizeof *next);
     double *value = malloc(l->count * sizeof *value);
-    int rc = is_listed && list && next && value ? 0 : -ENOMEM;
+    int rc = is_node_listed && list && next && value ? 0 : -ENOMEM;
     size_t count = 0;
     for (size_t i = 0; i < l->count && !rc; i++) {
         if (l->cut[i] || l->kind[i] == LATTICE_SURFACE) {
             list[count++] = (uint32_t)i;
         }
     }
-    for (int layer = 0; layer < LAYERS && !rc; layer++) {
-        size_t found = list_next_outside_nodes(l, list, count, is_listed, next);
+    for (int layer_outside_solid = 0; layer_outside_solid < LAYERS && !rc; layer_outside_solid++) {
+        size_t found = list_next_outside_nodes(l, list, count, is_node_listed, next);
         uint32_t *last = list;
         list = next;
         next = last;
         count = found;
-        if (!layer) {
+        if (!layer_outside_solid) {
             extrapolate_first_layer(l, list, count, value);
         }
-        set_extrapolated_layer(l, list, count, value);
+        set_extents_of_outside_layer(l, list, count, value);
     }
-    free(is_listed);
+    free(is_node_listed);
     free(list);
     free(next);
     free(value);

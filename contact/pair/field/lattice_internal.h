@@ -43,13 +43,14 @@ struct lattice {
     struct lattice_lines lines[3];
     uint8_t *kind; /* enum lattice_node_kind of each node */
     double *value; /* extent at the nodes that have one, negative outside the solid [m] */
-    uint32_t *cut; /* index of each node's arms in arm_lengths, from 1; 0: all its arms are 1 */
-    /* [arm_count] distances of nodes from the surface; those of entry 0, for nodes whose steps do
-     * not cross it, are all 1 */
-    struct lattice_arm_lengths *arm_lengths;
-    size_t arm_count;
-    uint32_t *inside; /* indices of the nodes inside, [inside_count], ascending */
-    size_t inside_count;
+    uint32_t
+        *cut; /* index of each node's arms in node_arm_lengths, from 1; 0: all its arms are 1 */
+    /* [node_arm_set_count] distances of nodes from the surface; those of entry 0, for nodes whose
+     * steps do not cross it, are all 1 */
+    struct lattice_arm_lengths *node_arm_lengths;
+    size_t node_arm_set_count;
+    uint32_t *inside; /* indices of the nodes inside, [inside_node_count], ascending */
+    size_t inside_node_count;
 };
 
 /* Index of the node at given lattice coordinates, which must be in the lattice. */
@@ -68,7 +69,8 @@ static inline void lattice_position_of_node(const struct lattice *l, size_t node
 
 /* Coordinate along an axis of a lattice position, mesh frame [m]. at: lattice coordinate [steps].
  */
-static inline double lattice_coordinate(const struct lattice *l, int axis, double at)
+static inline double mesh_coordinate_of_lattice_position(const struct lattice *l, int axis,
+                                                         double at)
 {
     return l->origin[axis] + l->step[axis] * at;
 }
@@ -98,20 +100,20 @@ void tact_lattice_thinnest_part(const struct lattice *l, struct lattice_thin_par
 
 /* Computes the extent at the nodes inside the solid. -ENOMEM; -EDOM where this kind of extent does
  * not exist: err states why. */
-int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recipe,
-                       struct tact_error *err);
+int tact_lattice_compute_extent(struct lattice *l, const struct tact_extent_recipe *recipe,
+                                struct tact_error *err);
 
 /* Corrects the values inside by the mean error of linear interpolation of a screened extent.
  * -ENOMEM. */
-int tact_lattice_correct_mean(struct lattice *l, double thickness);
+int tact_lattice_correct_mean_extent(struct lattice *l, double thickness);
 
 /* Extrapolates the extent to the nodes outside that are near the surface. -ENOMEM. */
-int tact_lattice_extrapolate(struct lattice *l);
+int tact_lattice_extrapolate_extent(struct lattice *l);
 
 /* Divides the lattice's cells into tetrahedra. Cells are joined where the extent is linear within
- * an error of `tolerance` [m], for an extent of slope 1, plus `relative_tolerance` times the extent
- * [1]. -ENOMEM; -EDOM where no cell has a positive extent. */
-int tact_lattice_tets(const struct lattice *l, double tolerance, double relative_tolerance,
-                      struct tact_extent *out);
+ * an error of `tolerance` [m], for an extent of slope 1, plus `relative_extent_tolerance` times the
+ * extent [1]. -ENOMEM; -EDOM where no cell has a positive extent. */
+int tact_lattice_divide_into_tets(const struct lattice *l, double tolerance,
+                                  double relative_extent_tolerance, struct tact_extent *out);
 
 #endif

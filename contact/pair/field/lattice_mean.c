@@ -19,34 +19,35 @@
 #define MAX_MEAN_CORRECTION_RATIO 0.2
 
 /* Extent at a neighbouring node; 0 on the surface and outside. */
-static double extent_inside_or_zero(const struct lattice *l, size_t node)
+static double extent_of_node_or_zero(const struct lattice *l, size_t node)
 {
     return l->kind[node] == LATTICE_INSIDE ? l->value[node] : 0.0;
 }
 
 /* Second difference h_k^2 H_kk of the extent along an axis, over arms that end on the surface;
  * *slope: the first difference. */
-static double second_difference(const struct lattice *l, size_t node, int axis, double *slope)
+static double second_difference_of_extent(const struct lattice *l, size_t node, int axis,
+                                          double *slope)
 {
-    const double *arm = &l->arm_lengths[l->cut[node]].of[2 * axis];
+    const double *arm = &l->node_arm_lengths[l->cut[node]].of[2 * axis];
     const size_t next[2] = {node - l->stride[axis], node + l->stride[axis]};
-    double slope_towards_neighbour[2], both = arm[0] + arm[1];
+    double extent_slope_to_neighbour[2], both = arm[0] + arm[1];
     for (int side = 0; side < 2; side++) {
-        double end = arm[side] < 1.0 ? 0.0 : extent_inside_or_zero(l, next[side]);
-        slope_towards_neighbour[side] = (end - l->value[node]) / arm[side];
+        double end = arm[side] < 1.0 ? 0.0 : extent_of_node_or_zero(l, next[side]);
+        extent_slope_to_neighbour[side] = (end - l->value[node]) / arm[side];
     }
-    *slope = (slope_towards_neighbour[1] * arm[0] - slope_towards_neighbour[0] * arm[1]) / both;
-    return 2.0 * (slope_towards_neighbour[0] + slope_towards_neighbour[1]) / both;
+    *slope = (extent_slope_to_neighbour[1] * arm[0] - extent_slope_to_neighbour[0] * arm[1]) / both;
+    return 2.0 * (extent_slope_to_neighbour[0] + extent_slope_to_neighbour[1]) / both;
 }
 
 /* Mixed second difference h_k h_l H_kl of the extent at a node whose neighbours are inside. */
-static double mixed_difference(const struct lattice *l, size_t node, int k, int m)
+static double mixed_second_difference(const struct lattice *l, size_t node, int k, int m)
 {
     size_t up = l->stride[k], over = l->stride[m];
-    return 0.25 * (extent_inside_or_zero(l, node + up + over) -
-                   extent_inside_or_zero(l, node + up - over) -
-                   extent_inside_or_zero(l, node - up + over) +
-                   extent_inside_or_zero(l, node - up - over));
+    return 0.25 * (extent_of_node_or_zero(l, node + up + over) -
+                   extent_of_node_or_zero(l, node + up - over) -
+                   extent_of_node_or_zero(l, node - up + over) +
+                   extent_of_node_or_zero(l, node - up - over));
 }
 
 /* 1 where all nodes are inside that the mixed second differences need. */
@@ -69,14 +70,14 @@ static double mean_of_interpolation_error(const struct lattice *l, size_t node)
 {
     double second = 0.0, slope[3], mixed = 0.0, square = 0.0;
     for (int k = 0; k < 3; k++) {
-        second += second_difference(l, node, k, &slope[k]);
+        second += second_difference_of_extent(l, node, k, &slope[k]);
         square += slope[k] * slope[k];
     }
     int are_mixed_differences_known = has_cell_corners_inside(l, node);
     for (int k = 0; k < 3; k++) {
         int m = (k + 1) % 3;
         if (are_mixed_differences_known) {
-            mixed += mixed_difference(l, node, k, m);
+            mixed += mixed_second_difference(l, node, k, m);
         } else if (square > 0.0) {
             mixed += second * slope[k] * slope[m] / square;
         }
@@ -84,9 +85,9 @@ static double mean_of_interpolation_error(const struct lattice *l, size_t node)
     return (second + mixed) / 12.0;
 }
 
-int tact_lattice_correct_mean(struct lattice *l, double thickness)
+int tact_lattice_correct_mean_extent(struct lattice *l, double thickness)
 {
-    double *error = malloc((l->inside_count + 1) * sizeof *error), longest = 0.0;
+    double *error = malloc((l->inside_node_count + 1) * sizeof *error), longest = 0.0;
     if (!error) {
         return -ENOMEM;
     }
@@ -95,12 +96,12 @@ int tact_lattice_correct_mean(struct lattice *l, double thickness)
     }
     double most =
         longest * longest / (6.0 * thickness); /* bound for an extent whose slope is from 0 to 1 */
-    for (size_t i = 0; i < l->inside_count; i++) {
+    for (size_t i = 0; i < l->inside_node_count; i++) {
         double bound = tact_min(most, MAX_MEAN_CORRECTION_RATIO * l->value[l->inside[i]]);
         double mean = mean_of_interpolation_error(l, l->inside[i]);
         error[i] = tact_min(tact_max(mean, -bound), bound);
     }
-    for (size_t i = 0; i < l->inside_count; i++) {
+    for (size_t i = 0; i < l->inside_node_count; i++) {
         l->value[l->inside[i]] -= error[i];
     }
     free(error);

@@ -21,10 +21,10 @@ enum { MAX_RELAXATION_SWEEPS = 4000 };
 struct problem {
     struct lattice *l;
     double inverse_length_squared; /* 1 / length^2 [1/m^2] */
-    double surface_value;          /* u on the surface */
+    double value_on_surface;       /* u on the surface */
     /* depths of the nodes, relative to that of the core, where u = 1; NULL: no core */
     const double *depth;
-    double relaxation_factor;
+    double overrelaxation_factor;
 };
 
 /* Returns 1 where the arm from a node to a neighbour ends at an unknown; else 0, with *end = u at
@@ -33,7 +33,7 @@ static int arm_towards_neighbour(const struct problem *p, size_t node, size_t ne
                                  double *end)
 {
     const struct lattice *l = p->l;
-    *end = p->surface_value;
+    *end = p->value_on_surface;
     if (*arm < 1.0 || l->kind[next] != LATTICE_INSIDE) {
         return 0;
     }
@@ -57,7 +57,7 @@ static double compute_neighbour_weights(const struct problem *p, size_t node, do
     for (int k = 0; k < 3; k++) {
         double arm[2], end[2], h2 = l->step[k] * l->step[k];
         int is_inside_neighbour[2];
-        memcpy(arm, &l->arm_lengths[l->cut[node]].of[2 * k], sizeof arm);
+        memcpy(arm, &l->node_arm_lengths[l->cut[node]].of[2 * k], sizeof arm);
         for (int side = 0; side < 2; side++) {
             size_t next = side ? node + l->stride[k] : node - l->stride[k];
             is_inside_neighbour[side] =
@@ -89,16 +89,16 @@ static int relax_all_lattice_nodes(const struct problem *p)
 {
     struct lattice *l = p->l;
     const size_t sx = l->stride[0], sy = l->stride[1], sz = l->stride[2];
-    double axis_weight[3], own = p->inverse_length_squared;
-    int has_large_change = 0;
+    double neighbour_weight_along_axis[3], own = p->inverse_length_squared;
+    int has_unconverged_node = 0;
     for (int k = 0; k < 3; k++) {
-        axis_weight[k] = 1.0 / (l->step[k] * l->step[k]);
-        own += 2.0 * axis_weight[k];
+        neighbour_weight_along_axis[k] = 1.0 / (l->step[k] * l->step[k]);
+        own += 2.0 * neighbour_weight_along_axis[k];
     }
     for (int k = 0; k < 3; k++) {
-        axis_weight[k] /= own;
+        neighbour_weight_along_axis[k] /= own;
     }
-    for (size_t i = 0; i < l->inside_count; i++) {
+    for (size_t i = 0; i < l->inside_node_count; i++) {
         size_t node = l->inside[i];
         double *u = &l->value[node], to;
         if (p->depth && p->depth[node] >= 1.0) {
@@ -107,15 +107,15 @@ static int relax_all_lattice_nodes(const struct problem *p)
         if (l->cut[node] || p->depth) {
             to = relax_lattice_node(p, node);
         } else {
-            to = axis_weight[0] * (*(u + sx) + *(u - sx)) +
-                 axis_weight[1] * (*(u + sy) + *(u - sy)) +
-                 axis_weight[2] * (*(u + sz) + *(u - sz));
+            to = neighbour_weight_along_axis[0] * (*(u + sx) + *(u - sx)) +
+                 neighbour_weight_along_axis[1] * (*(u + sy) + *(u - sy)) +
+                 neighbour_weight_along_axis[2] * (*(u + sz) + *(u - sz));
         }
-        double change = p->relaxation_factor * (to - *u);
+        double change = p->overrelaxation_factor * (to - *u);
         *u += change;
-        has_large_change |= fabs(change) > CONVERGED_VALUE_CHANGE * fabs(*u);
+        has_unconverged_node |= fabs(change) > CONVERGED_VALUE_CHANGE * fabs(*u);
     }
-    return has_large_change;
+    return has_unconverged_node;
 }
 
 /* Optimal factor of successive over-relaxation for a box of the lattice's size (Young 1954). */
@@ -135,30 +135,31 @@ static double optimal_relaxation_factor(const struct lattice *l, double inverse_
  * possible by rounding of the lattice: they become nodes next to the surface. */
 static int set_arms_of_isolated_nodes(struct lattice *l)
 {
-    size_t isolated_count = 0;
-    for (size_t i = 0; i < l->inside_count; i++) {
+    size_t isolated_node_count = 0;
+    for (size_t i = 0; i < l->inside_node_count; i++) {
         size_t node = l->inside[i];
-        int are_neighbours_inside = 1;
+        int are_all_neighbours_inside = 1;
         for (int k = 0; k < 3 && !l->cut[node]; k++) {
-            are_neighbours_inside = are_neighbours_inside &&
-                                    l->kind[node - l->stride[k]] == LATTICE_INSIDE &&
-                                    l->kind[node + l->stride[k]] == LATTICE_INSIDE;
+            are_all_neighbours_inside = are_all_neighbours_inside &&
+                                        l->kind[node - l->stride[k]] == LATTICE_INSIDE &&
+                                        l->kind[node + l->stride[k]] == LATTICE_INSIDE;
         }
-        if (!are_neighbours_inside) {
+        if (!are_all_neighbours_inside) {
             l->cut[node] = UINT32_MAX;
-            isolated_count++;
+            isolated_node_count++;
         }
     }
-    struct lattice_arm_lengths *arm_lengths =
-        realloc(l->arm_lengths, (l->arm_count + isolated_count + 1) * sizeof *arm_lengths);
-    if (!arm_lengths) {
+    struct lattice_arm_lengths *node_arm_lengths =
+        realloc(l->node_arm_lengths,
+                (l->node_arm_set_count + isolated_node_count + 1) * sizeof *node_arm_lengths);
+    if (!node_arm_lengths) {
         return -ENOMEM;
     }
-    l->arm_lengths = arm_lengths;
-    for (size_t i = 0; i < l->inside_count && isolated_count; i++) {
+    l->node_arm_lengths = node_arm_lengths;
+    for (size_t i = 0; i < l->inside_node_count && isolated_node_count; i++) {
         if (l->cut[l->inside[i]] == UINT32_MAX) {
-            l->cut[l->inside[i]] = (uint32_t)l->arm_count;
-            arm_lengths[l->arm_count++] =
+            l->cut[l->inside[i]] = (uint32_t)l->node_arm_set_count;
+            node_arm_lengths[l->node_arm_set_count++] =
                 (struct lattice_arm_lengths){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
         }
     }
@@ -167,12 +168,12 @@ static int set_arms_of_isolated_nodes(struct lattice *l)
 
 static int relax_until_converged(struct problem *p, struct tact_error *err)
 {
-    int sweep_count = 0;
-    p->relaxation_factor = optimal_relaxation_factor(p->l, p->inverse_length_squared);
-    while (sweep_count < MAX_RELAXATION_SWEEPS && relax_all_lattice_nodes(p)) {
-        sweep_count++;
+    int relaxation_sweep_count = 0;
+    p->overrelaxation_factor = optimal_relaxation_factor(p->l, p->inverse_length_squared);
+    while (relaxation_sweep_count < MAX_RELAXATION_SWEEPS && relax_all_lattice_nodes(p)) {
+        relaxation_sweep_count++;
     }
-    return sweep_count < MAX_RELAXATION_SWEEPS
+    return relaxation_sweep_count < MAX_RELAXATION_SWEEPS
                ? 0
                : tact_error_set(
                      err, -EDOM,
@@ -184,12 +185,12 @@ static int relax_until_converged(struct problem *p, struct tact_error *err)
 static int solve_screened_poisson(struct lattice *l, double thickness, struct tact_error *err)
 {
     struct problem p = {
-        .l = l, .inverse_length_squared = 1.0 / (thickness * thickness), .surface_value = 1.0};
-    for (size_t i = 0; i < l->inside_count; i++) {
+        .l = l, .inverse_length_squared = 1.0 / (thickness * thickness), .value_on_surface = 1.0};
+    for (size_t i = 0; i < l->inside_node_count; i++) {
         l->value[l->inside[i]] = 1.0;
     }
     int rc = relax_until_converged(&p, err);
-    for (size_t i = 0; i < l->inside_count; i++) {
+    for (size_t i = 0; i < l->inside_node_count; i++) {
         double *u = &l->value[l->inside[i]];
         *u = -thickness * tact_log(tact_min(tact_max(*u, 1e-300), 1.0));
     }
@@ -198,12 +199,12 @@ static int solve_screened_poisson(struct lattice *l, double thickness, struct ta
 
 static void compute_node_depths(struct lattice *l)
 {
-    for (size_t i = 0; i < l->inside_count; i++) {
+    for (size_t i = 0; i < l->inside_node_count; i++) {
         int at[3];
         double x[3];
         lattice_position_of_node(l, l->inside[i], at);
         for (int k = 0; k < 3; k++) {
-            x[k] = lattice_coordinate(l, k, at[k]);
+            x[k] = mesh_coordinate_of_lattice_position(l, k, at[k]);
         }
         l->value[l->inside[i]] = tact_mesh_distance(l->mesh, x);
     }
@@ -218,7 +219,7 @@ static int solve_laplace_equation(struct lattice *l, double thickness, struct ta
         return -ENOMEM;
     }
     compute_node_depths(l);
-    for (size_t i = 0; i < l->inside_count; i++) {
+    for (size_t i = 0; i < l->inside_node_count; i++) {
         double *u = &l->value[l->inside[i]];
         depth[l->inside[i]] = *u / thickness;
         core |= *u >= thickness;
@@ -230,15 +231,15 @@ static int solve_laplace_equation(struct lattice *l, double thickness, struct ta
                                    "no place of the mesh is %g m deep, where a laplace field has "
                                    "its core; expected a smaller thickness, or another kind",
                                    thickness);
-    for (size_t i = 0; i < l->inside_count; i++) {
+    for (size_t i = 0; i < l->inside_node_count; i++) {
         l->value[l->inside[i]] *= thickness;
     }
     free(depth);
     return rc;
 }
 
-int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recipe,
-                       struct tact_error *err)
+int tact_lattice_compute_extent(struct lattice *l, const struct tact_extent_recipe *recipe,
+                                struct tact_error *err)
 {
     int rc = set_arms_of_isolated_nodes(l);
     if (rc) {

@@ -20,9 +20,9 @@ struct cells {
     const struct lattice *l;
     int count[3]; /* number of finest cells along each axis */
     size_t stride[3];
-    uint8_t *level;                       /* level of the block that contains each finest cell */
-    double tolerance, relative_tolerance; /* allowed interpolation errors, relative to the slope [m]
-                                             and to the extent [1] */
+    uint8_t *level; /* level of the block that contains each finest cell */
+    double tolerance, relative_extent_tolerance; /* allowed interpolation errors, relative to the
+                                             slope [m] and to the extent [1] */
     uint32_t *vertex; /* index of the tetrahedra's vertex at each node, from 1; 0: none */
     struct tact_extent *out;
     size_t vertex_capacity, tet_capacity;
@@ -30,7 +30,7 @@ struct cells {
 };
 
 /* Level of the block that contains a finest cell. */
-static int block_level_at(const struct cells *c, int x, int y, int z)
+static int find_level_of_block_at(const struct cells *c, int x, int y, int z)
 {
     if (x < 0 || y < 0 || z < 0 || x >= c->count[0] || y >= c->count[1] || z >= c->count[2]) {
         return NONE;
@@ -148,7 +148,7 @@ static int is_extent_linear_in_block(const struct cells *c, const int at[3], int
                     continue;
                 }
                 double value = l->value[node];
-                double most = tolerance + c->relative_tolerance * tact_max(value, 0.0);
+                double most = tolerance + c->relative_extent_tolerance * tact_max(value, 0.0);
                 if (!(fabs(interpolate_in_block(corner, f, size) - value) <= most)) {
                     return 0;
                 }
@@ -201,9 +201,9 @@ static int visit_all_blocks(struct cells *c, int (*visit)(struct cells *, const 
     for (at[2] = 0; at[2] < c->count[2]; at[2]++) {
         for (at[1] = 0; at[1] < c->count[1]; at[1]++) {
             for (at[0] = 0; at[0] < c->count[0]; at[0]++) {
-                int level = block_level_at(c, at[0], at[1], at[2]);
-                int bits_below_block_size = level == NONE ? 0 : (1 << level) - 1;
-                if (level != NONE && !((at[0] | at[1] | at[2]) & bits_below_block_size)) {
+                int level = find_level_of_block_at(c, at[0], at[1], at[2]);
+                int coordinate_mask_within_block = level == NONE ? 0 : (1 << level) - 1;
+                if (level != NONE && !((at[0] | at[1] | at[2]) & coordinate_mask_within_block)) {
                     any |= visit(c, at, level);
                 }
             }
@@ -219,50 +219,52 @@ static int split_larger_neighbours(struct cells *c, const int at[3], int level)
     int size = 1 << level, any = 0;
     for (int i = 0; i < 27; i++) {
         const int step[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
-        int changed_axes = abs(step[0]) + abs(step[1]) + abs(step[2]);
+        int number_of_changed_axes = abs(step[0]) + abs(step[1]) + abs(step[2]);
         int x = at[0] + step[0] * size, y = at[1] + step[1] * size, z = at[2] + step[2] * size;
-        int neighbour_level = block_level_at(c, x, y, z);
-        if ((changed_axes == 1 || changed_axes == 2) && neighbour_level != NONE &&
-            neighbour_level > level + 1) {
-            int block_origin_mask = ~((1 << neighbour_level) - 1);
-            const int neighbour_block[3] = {x & block_origin_mask, y & block_origin_mask,
-                                            z & block_origin_mask};
-            split_block_into_eight(c, neighbour_block, neighbour_level);
+        int level_of_neighbour_block = find_level_of_block_at(c, x, y, z);
+        if ((number_of_changed_axes == 1 || number_of_changed_axes == 2) &&
+            level_of_neighbour_block != NONE && level_of_neighbour_block > level + 1) {
+            int neighbour_block_origin_mask = ~((1 << level_of_neighbour_block) - 1);
+            const int origin_of_neighbour_block[3] = {x & neighbour_block_origin_mask,
+                                                      y & neighbour_block_origin_mask,
+                                                      z & neighbour_block_origin_mask};
+            split_block_into_eight(c, origin_of_neighbour_block, level_of_neighbour_block);
             any = 1;
         }
     }
     return any;
 }
 
-static void *grow_array(struct cells *c, void *old, size_t *capacity, size_t required_count,
-                        size_t element_size)
+static void *grow_lattice_array(struct cells *c, void *old, size_t *capacity, size_t required_count,
+                                size_t element_size)
 {
     if (required_count <= *capacity) {
         return old;
     }
     size_t new_capacity = 2 * required_count + 1024;
-    void *resized_array = realloc(old, new_capacity * element_size);
-    c->is_out_of_memory |= !resized_array;
-    *capacity = resized_array ? new_capacity : *capacity;
-    return resized_array ? resized_array : old;
+    void *resized_lattice_array = realloc(old, new_capacity * element_size);
+    c->is_out_of_memory |= !resized_lattice_array;
+    *capacity = resized_lattice_array ? new_capacity : *capacity;
+    return resized_lattice_array ? resized_lattice_array : old;
 }
 
-static uint32_t vertex_of_node(struct cells *c, size_t node)
+static uint32_t find_or_add_vertex_of_node(struct cells *c, size_t node)
 {
     struct tact_extent *out = c->out;
     if (!c->vertex[node] && !c->is_out_of_memory) {
         size_t room = c->vertex_capacity;
         out->vertices =
-            grow_array(c, out->vertices, &room, out->vertex_count + 1, 3 * sizeof(double));
-        out->extent =
-            grow_array(c, out->extent, &c->vertex_capacity, out->vertex_count + 1, sizeof(double));
+            grow_lattice_array(c, out->vertices, &room, out->vertex_count + 1, 3 * sizeof(double));
+        out->extent = grow_lattice_array(c, out->extent, &c->vertex_capacity, out->vertex_count + 1,
+                                         sizeof(double));
         if (c->is_out_of_memory) {
             return 0;
         }
         int at[3];
         lattice_position_of_node(c->l, node, at);
         for (int k = 0; k < 3; k++) {
-            out->vertices[3 * out->vertex_count + (size_t)k] = lattice_coordinate(c->l, k, at[k]);
+            out->vertices[3 * out->vertex_count + (size_t)k] =
+                mesh_coordinate_of_lattice_position(c->l, k, at[k]);
         }
         out->extent[out->vertex_count] = c->l->value[node];
         c->vertex[node] = (uint32_t)++out->vertex_count;
@@ -279,14 +281,14 @@ static void add_lattice_tet(struct cells *c, size_t p, size_t q, size_t r, size_
     for (int k = 0; k < 4; k++) {
         most = tact_max(most, c->l->value[node[k]]);
     }
-    out->tets =
-        grow_array(c, out->tets, &c->tet_capacity, out->tet_count + 1, 4 * sizeof *out->tets);
+    out->tets = grow_lattice_array(c, out->tets, &c->tet_capacity, out->tet_count + 1,
+                                   4 * sizeof *out->tets);
     if (!(most > 0.0) || c->is_out_of_memory) {
         return;
     }
     uint32_t *tet = out->tets + 4 * out->tet_count++;
     for (int k = 0; k < 4; k++) {
-        tet[k] = vertex_of_node(c, node[k]);
+        tet[k] = find_or_add_vertex_of_node(c, node[k]);
     }
 }
 
@@ -301,7 +303,7 @@ static int is_edge_halved_by_finer_block(const struct cells *c, const int at[3],
         place[axis] = at[axis] + (i & 4 ? size / 2 : 0);
         place[(axis + 1) % 3] = at[(axis + 1) % 3] + (u ? size : 0) - (i & 1);
         place[(axis + 2) % 3] = at[(axis + 2) % 3] + (v ? size : 0) - (i >> 1 & 1);
-        if (block_level_at(c, place[0], place[1], place[2]) < level) {
+        if (find_level_of_block_at(c, place[0], place[1], place[2]) < level) {
             return 1;
         }
     }
@@ -322,14 +324,14 @@ struct face {
 static void describe_block_face(const struct cells *c, const int at[3], int level, int axis,
                                 int upper, struct face *f)
 {
-    static const int corner_order_around_face[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    static const int block_corners_around_face[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     int size = 1 << level, u = (axis + 1) % 3, v = (axis + 2) % 3, place[3];
     place[axis] = at[axis] + (upper ? size : 0);
     place[u] = at[u] + size / 2;
     place[v] = at[v] + size / 2;
     f->middle = lattice_node_index(c->l, place);
     for (int i = 0; i < 4; i++) {
-        const int *p = corner_order_around_face[i], *q = corner_order_around_face[(i + 1) % 4];
+        const int *p = block_corners_around_face[i], *q = block_corners_around_face[(i + 1) % 4];
         place[u] = at[u] + p[0] * size;
         place[v] = at[v] + p[1] * size;
         f->corner[i] = lattice_node_index(c->l, place);
@@ -371,14 +373,15 @@ static void add_face_tetrahedra(struct cells *c, size_t apex, const struct face 
 static void add_kuhn_tetrahedra(struct cells *c, const int at[3], int size)
 {
     static const int order[6][2] = {{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}};
-    const int opposite_corner[3] = {at[0] + size, at[1] + size, at[2] + size};
+    const int opposite_corner_of_block[3] = {at[0] + size, at[1] + size, at[2] + size};
     for (int i = 0; i < 6; i++) {
         int one[3] = {at[0], at[1], at[2]}, two[3];
         one[order[i][0]] += size;
         memcpy(two, one, sizeof two);
         two[order[i][1]] += size;
         add_lattice_tet(c, lattice_node_index(c->l, at), lattice_node_index(c->l, one),
-                        lattice_node_index(c->l, two), lattice_node_index(c->l, opposite_corner));
+                        lattice_node_index(c->l, two),
+                        lattice_node_index(c->l, opposite_corner_of_block));
     }
 }
 
@@ -416,11 +419,13 @@ static void choose_all_block_sizes(struct cells *c)
     }
 }
 
-int tact_lattice_tets(const struct lattice *l, double tolerance, double relative_tolerance,
-                      struct tact_extent *out)
+int tact_lattice_divide_into_tets(const struct lattice *l, double tolerance,
+                                  double relative_extent_tolerance, struct tact_extent *out)
 {
-    struct cells c = {
-        .l = l, .tolerance = tolerance, .relative_tolerance = relative_tolerance, .out = out};
+    struct cells c = {.l = l,
+                      .tolerance = tolerance,
+                      .relative_extent_tolerance = relative_extent_tolerance,
+                      .out = out};
     size_t count = 1;
     for (int k = 0; k < 3; k++) {
         c.count[k] = l->nodes[k] - 1;

@@ -6,7 +6,7 @@
 #include "contact/moments/moments_inside_internal.h"
 #include "contact/vec.h"
 
-static double segment_distance2(const double *x, const double *a, const double *b)
+static double squared_distance_from_segment(const double *x, const double *a, const double *b)
 {
     double way[3], from[3];
     tact_v3_sub(way, b, a);
@@ -25,7 +25,7 @@ double tact_triangle_distance2(const double *x, const double *a, const double *b
     tact_v3_sub(u, b, a);
     tact_v3_sub(w, c, a);
     tact_v3_cross(n, u, w);
-    double squared_double_area = tact_v3_dot(n, n);
+    double squared_double_triangle_area = tact_v3_dot(n, n);
     for (int i = 0; i < 3; i++) {
         double edge[3], side[3];
         const double *p = corner[i], *q = corner[(i + 1) % 3];
@@ -34,15 +34,15 @@ double tact_triangle_distance2(const double *x, const double *a, const double *b
         tact_v3_cross(side, edge, from);
         if (!(tact_v3_dot(side, n) >= 0.0)) {
             inside = 0;
-            least = tact_min(least, segment_distance2(x, p, q));
+            least = tact_min(least, squared_distance_from_segment(x, p, q));
         }
     }
     if (!inside) {
         return least;
     }
     double height = tact_v3_dot(from, n);
-    return squared_double_area > 0.0 ? height * height / squared_double_area
-                                     : segment_distance2(x, a, b);
+    return squared_double_triangle_area > 0.0 ? height * height / squared_double_triangle_area
+                                              : squared_distance_from_segment(x, a, b);
 }
 
 double tact_mesh_distance(const struct tact_mesh *mesh, const double x[3])
@@ -53,7 +53,7 @@ double tact_mesh_distance(const struct tact_mesh *mesh, const double x[3])
     stack[top++] = 0;
     while (top) {
         const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
-        if (!(tact_node_distance2(node, x) < best)) {
+        if (!(tact_squared_distance_from_node_box(node, x) < best)) {
             continue;
         }
         if (node->count) {
@@ -65,8 +65,8 @@ double tact_mesh_distance(const struct tact_mesh *mesh, const double x[3])
             }
             continue;
         }
-        double first = tact_node_distance2(&mesh->nodes[node->first], x);
-        double second = tact_node_distance2(&mesh->nodes[node->first + 1], x);
+        double first = tact_squared_distance_from_node_box(&mesh->nodes[node->first], x);
+        double second = tact_squared_distance_from_node_box(&mesh->nodes[node->first + 1], x);
         uint32_t near = second < first;
         stack[top++] = node->first + 1 - near;
         stack[top++] = node->first + near;

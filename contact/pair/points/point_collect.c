@@ -5,7 +5,7 @@
 #include "contact/vec.h"
 #include "contact/pair/points/point_internal.h"
 
-static int allocate_point_list(struct point_list *list, int room, int pairs)
+static int allocate_point_list(struct contact_point_list *list, int room, int pairs)
 {
     size_t n = (size_t)pairs + 1;
     list->points = calloc((size_t)room + 1, sizeof *list->points);
@@ -16,7 +16,7 @@ static int allocate_point_list(struct point_list *list, int room, int pairs)
     return list->points && list->first && list->point_count_of_pair && list->frame ? 0 : -ENOMEM;
 }
 
-static void free_point_list(struct point_list *list)
+static void free_point_list(struct contact_point_list *list)
 {
     free(list->points);
     free(list->first);
@@ -24,32 +24,33 @@ static void free_point_list(struct point_list *list)
     free(list->frame);
 }
 
-int tact_points_create(struct point_store *store, int room, int pairs, size_t vertices)
+int tact_points_create(struct contact_point_store *store, int room, int pairs, size_t vertices)
 {
     memset(store, 0, sizeof *store);
     store->room = room;
-    store->vertex_stamps = calloc(vertices + 1, sizeof *store->vertex_stamps);
+    store->stamps_of_listed_vertices =
+        calloc(vertices + 1, sizeof *store->stamps_of_listed_vertices);
     int rc = allocate_point_list(&store->now, room, pairs);
-    rc = allocate_point_list(&store->last, room, pairs) || rc || !store->vertex_stamps;
+    rc = allocate_point_list(&store->last, room, pairs) || rc || !store->stamps_of_listed_vertices;
     return rc ? -ENOMEM : 0;
 }
 
-void tact_points_destroy(struct point_store *store)
+void tact_points_destroy(struct contact_point_store *store)
 {
     free_point_list(&store->now);
     free_point_list(&store->last);
-    free(store->vertex_stamps);
+    free(store->stamps_of_listed_vertices);
     memset(store, 0, sizeof *store);
 }
 
-void tact_points_reset(struct point_store *store, int pair)
+void tact_points_reset(struct contact_point_store *store, int pair)
 {
     store->now.point_count_of_pair[pair] = store->last.point_count_of_pair[pair] = 0;
 }
 
-void tact_points_begin_tick(struct point_store *store)
+void tact_points_begin_tick(struct contact_point_store *store)
 {
-    struct point_list now = store->now;
+    struct contact_point_list now = store->now;
     store->now = store->last;
     store->last = now;
     store->now.count = 0;
@@ -59,9 +60,10 @@ void tact_points_begin_tick(struct point_store *store)
 }
 
 /* Adds a new point to the current pair; NULL where the capacity is exceeded. */
-static struct point *add_store_point(struct point_store *store, int pair, const uint64_t key[2])
+static struct point *add_store_point(struct contact_point_store *store, int pair,
+                                     const uint64_t key[2])
 {
-    struct point_list *now = &store->now;
+    struct contact_point_list *now = &store->now;
     if (now->count >= store->room) {
         store->dropped_point_count++;
         return NULL;
@@ -74,8 +76,8 @@ static struct point *add_store_point(struct point_store *store, int pair, const 
     return point;
 }
 
-void tact_points_add_vertex(struct point_store *store, int pair, const double *place,
-                            const uint64_t key[2])
+void tact_points_add_contact_point(struct contact_point_store *store, int pair, const double *place,
+                                   const uint64_t key[2])
 {
     const double *frame = store->now.frame + 12 * pair;
     struct point *point = add_store_point(store, pair, key);
@@ -87,18 +89,20 @@ void tact_points_add_vertex(struct point_store *store, int pair, const double *p
 }
 
 /* Adds a contact point given by its position in the plane of the patch. */
-static void add_point_in_patch_plane(struct point_store *store, int pair, double t1, double t2)
+static void add_point_in_patch_plane(struct contact_point_store *store, int pair, double t1,
+                                     double t2)
 {
-    static const uint64_t key_without_feature[2] = {0, 0};
-    struct point *point = add_store_point(store, pair, key_without_feature);
+    static const uint64_t point_key_without_feature[2] = {0, 0};
+    struct point *point = add_store_point(store, pair, point_key_without_feature);
     if (point) {
         tact_v3_set(point->at, 0.0, t1, t2);
     }
 }
 
-void tact_points_make_for_patch(struct point_store *store, int pair, const struct tact_shape *a,
-                                const struct tact_pose *pa, const struct tact_shape *b,
-                                const struct tact_pose *pb, const struct tact_patch *patch)
+void tact_points_list_pair_points(struct contact_point_store *store, int pair,
+                                  const struct tact_shape *a, const struct tact_pose *pa,
+                                  const struct tact_shape *b, const struct tact_pose *pb,
+                                  const struct tact_patch *patch)
 {
     double *frame = store->now.frame + 12 * pair;
     int is_halfspace_a = a->kind == TACT_SHAPE_HALFSPACE,
@@ -141,7 +145,7 @@ static const struct point *find_point_of_feature_in_last_tick(const struct point
 
 /* Finds the last tick's corner nearest to a corner, both relative to their patch's centre in world
  * axes; NULL where it is farther than a tenth of the distance from the centre. */
-static const struct point *find_nearest_last_corner(const struct point_list *last, int pair,
+static const struct point *find_nearest_last_corner(const struct contact_point_list *last, int pair,
                                                     const double *arm)
 {
     const struct point *points = last->points + last->first[pair], *best = NULL;
@@ -159,27 +163,28 @@ static const struct point *find_nearest_last_corner(const struct point_list *las
     return best;
 }
 
-void tact_points_copy_last_impulses(struct point_store *store, int pair, int had_contact_last_tick,
-                                    double impulse[6])
+void tact_points_copy_last_impulses(struct contact_point_store *store, int pair,
+                                    int had_pair_contact_in_last_tick, double impulse[6])
 {
-    const struct point_list *last = &store->last;
+    const struct contact_point_list *last = &store->last;
     struct point *points = store->now.points + store->now.first[pair];
     const double *frame = store->now.frame + 12 * pair + 3;
     int next = 0;
     memset(impulse, 0, 6 * sizeof *impulse);
-    for (int i = 0; i < store->now.point_count_of_pair[pair] && had_contact_last_tick; i++) {
+    for (int i = 0; i < store->now.point_count_of_pair[pair] && had_pair_contact_in_last_tick;
+         i++) {
         struct point *point = &points[i];
         double arm[3], world[3], torque[3];
         tact_m3_tmul_v3(arm, frame, point->at);
-        const struct point *last_point =
+        const struct point *contact_point_of_last_tick =
             point->key[0]
                 ? find_point_of_feature_in_last_tick(last->points + last->first[pair],
                                                      last->point_count_of_pair[pair], point, &next)
                 : find_nearest_last_corner(last, pair, arm);
-        if (!last_point) {
+        if (!contact_point_of_last_tick) {
             continue;
         }
-        tact_m3_tmul_v3(world, last->frame + 12 * pair + 3, last_point->p);
+        tact_m3_tmul_v3(world, last->frame + 12 * pair + 3, contact_point_of_last_tick->p);
         tact_m3_mul_v3(point->p, frame, world);
         point->p[0] = tact_max(point->p[0], 0.0);
         tact_v3_cross(torque, point->at, point->p);

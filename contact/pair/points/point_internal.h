@@ -35,7 +35,7 @@ struct point {
 };
 
 /* The contact points of a tick, pair by pair. A pair is identified by its contact in the world. */
-struct point_list {
+struct contact_point_list {
     struct point *points;
     int count;
     int pairs;
@@ -44,50 +44,53 @@ struct point_list {
     double *frame;            /* frame of each pair's patch: its centre and axes, 12 numbers */
 };
 
-struct point_store {
-    struct point_list now, last; /* points of this tick, and of the last tick */
-    int room;                    /* capacity for points, in each list */
-    int dropped_point_count;     /* number of points dropped beyond the capacity in this tick */
+struct contact_point_store {
+    struct contact_point_list now, last; /* points of this tick, and of the last tick */
+    int room;                            /* capacity for points, in each list */
+    int dropped_point_count; /* number of points dropped beyond the capacity in this tick */
     /* a stamp for each vertex of the largest mesh, so that each vertex is listed once */
-    uint32_t *vertex_stamps;
-    uint32_t current_stamp;
+    uint32_t *stamps_of_listed_vertices;
+    uint32_t current_vertex_stamp;
 };
 
 /* Allocates. -ENOMEM. */
-int tact_points_create(struct point_store *store, int room, int pairs, size_t vertices);
-void tact_points_destroy(struct point_store *store);
+int tact_points_create(struct contact_point_store *store, int room, int pairs, size_t vertices);
+void tact_points_destroy(struct contact_point_store *store);
 
 /* Clears the kept points of a contact number that is assigned to another pair. */
-void tact_points_reset(struct point_store *store, int pair);
+void tact_points_reset(struct contact_point_store *store, int pair);
 
 /* Begins a tick: keeps the last tick's points for the warm start. */
-void tact_points_begin_tick(struct point_store *store);
+void tact_points_begin_tick(struct contact_point_store *store);
 
 /* Lists the contact points of a touching pair, without impulses. */
-void tact_points_make_for_patch(struct point_store *store, int pair, const struct tact_shape *a,
-                                const struct tact_pose *pa, const struct tact_shape *b,
-                                const struct tact_pose *pb, const struct tact_patch *patch);
+void tact_points_list_pair_points(struct contact_point_store *store, int pair,
+                                  const struct tact_shape *a, const struct tact_pose *pa,
+                                  const struct tact_shape *b, const struct tact_pose *pb,
+                                  const struct tact_patch *patch);
 
 /* Adds a contact point given in the world to the pair's patch. */
-void tact_points_add_vertex(struct point_store *store, int pair, const double *place,
-                            const uint64_t key[2]);
+void tact_points_add_contact_point(struct contact_point_store *store, int pair, const double *place,
+                                   const uint64_t key[2]);
 
 /* Adds the vertices of the overlap of two meshes, or of a mesh and the half-space at pb (b NULL):
  * those of each mesh inside the other, and where an edge of one crosses the other's surface. */
-void tact_points_add_overlap_vertices(struct point_store *store, int pair,
+void tact_points_add_overlap_vertices(struct contact_point_store *store, int pair,
                                       const struct tact_mesh *a, const struct tact_pose *pa,
                                       const struct tact_mesh *b, const struct tact_pose *pb);
 
 /* Copies the impulses of the last tick's points to the same points of this tick
- * (had_contact_last_tick: 1 where the last tick had a contact); their wrench in impulse[6]. */
-void tact_points_copy_last_impulses(struct point_store *store, int pair, int had_contact_last_tick,
-                                    double impulse[6]);
+ * (had_pair_contact_in_last_tick: 1 where the last tick had a contact); their wrench in impulse[6].
+ */
+void tact_points_copy_last_impulses(struct contact_point_store *store, int pair,
+                                    int had_pair_contact_in_last_tick, double impulse[6]);
 
 /* Computes what the solver needs from the pair's Schur block S. */
-void tact_points_prepare(struct point_store *store, int pair, const struct tact_local_problem *in);
+void tact_points_prepare_pair(struct contact_point_store *store, int pair,
+                              const struct tact_local_problem *in);
 
 /* Sums over the points of one solver pass. */
-struct point_solver_pass {
+struct contact_point_solver_pass {
     /* squares of the sizes of the impulses, and of their changes in the pass */
     double size, change;
     double residual; /* natural-map residual before the pass, as tact_local_residual() */
@@ -96,8 +99,8 @@ struct point_solver_pass {
 
 /* Solves the points of a pair by one pass of projected Gauss-Seidel. problem: b is the velocity
  * without this pair; r: the pair's impulse, updated. */
-void tact_points_solve(struct point_store *store, int pair,
-                       const struct tact_local_problem *problem, double r[6],
-                       struct point_solver_pass *pass);
+void tact_points_solve_pair(struct contact_point_store *store, int pair,
+                            const struct tact_local_problem *problem, double r[6],
+                            struct contact_point_solver_pass *pass);
 
 #endif

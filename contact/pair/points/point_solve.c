@@ -56,7 +56,8 @@ static void prepare_contact_point(struct point *point, const double *s)
     tact_ldl_factor(point->factor, 3);
 }
 
-void tact_points_prepare(struct point_store *store, int pair, const struct tact_local_problem *in)
+void tact_points_prepare_pair(struct contact_point_store *store, int pair,
+                              const struct tact_local_problem *in)
 {
     struct point *points = store->now.points + store->now.first[pair];
     for (int i = 0; i < store->now.point_count_of_pair[pair]; i++) {
@@ -79,10 +80,11 @@ static double evaluate_point_slip_equation(void *user, double g)
     const struct point *point = slip->point;
     double i0 = 1.0 / (point->l[0] + g), i1 = 1.0 / (point->l[1] + g);
     double c0 = point->c[0], c1 = point->c[1];
-    double effective_approach_velocity = c0 * i0 * slip->b[1] + c1 * i1 * slip->b[2] - slip->b[0];
+    double approach_velocity_with_friction =
+        c0 * i0 * slip->b[1] + c1 * i1 * slip->b[2] - slip->b[0];
     double mass = point->s[0] - c0 * c0 * i0 - c1 * c1 * i1;
-    double f = effective_approach_velocity > 0.0 && mass > TACT_PIVOT_FLOOR * point->s[0]
-                   ? effective_approach_velocity / mass
+    double f = approach_velocity_with_friction > 0.0 && mass > TACT_PIVOT_FLOOR * point->s[0]
+                   ? approach_velocity_with_friction / mass
                    : 0.0;
     slip->p[0] = f;
     slip->p[1] = -(slip->b[1] + c0 * f) * i0;
@@ -157,9 +159,9 @@ static double squared_natural_map_residual(double mu, double rho, const double *
     return tact_v3_dot(x, x);
 }
 
-void tact_points_solve(struct point_store *store, int pair,
-                       const struct tact_local_problem *problem, double r[6],
-                       struct point_solver_pass *pass)
+void tact_points_solve_pair(struct contact_point_store *store, int pair,
+                            const struct tact_local_problem *problem, double r[6],
+                            struct contact_point_solver_pass *pass)
 {
     struct point *points = store->now.points + store->now.first[pair];
     int count = store->now.point_count_of_pair[pair], slipping = 0, loaded = 0;

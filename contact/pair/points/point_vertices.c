@@ -14,16 +14,16 @@ enum { STACK_NODES = 34, STACK_PAIRS = 128 };
 enum { OF_A = 1, OF_B = 2, CROSSING_A = 3, CROSSING_B = 4 };
 
 /** Transform from mesh `from` to mesh (or half-space) `to`: r_to = rot r_from + shift. */
-struct mesh_transform {
+struct mesh_to_mesh_transform {
     const struct tact_mesh *from, *to;
     const struct tact_pose *pose; /* pose of `to` */
     double rot[9], shift[3];
     double size[9]; /* |rot| */
     int pair, crossing, inside;
-    struct point_store *store;
+    struct contact_point_store *store;
 };
 
-static void set_mesh_transform(struct mesh_transform *v, const struct tact_pose *from,
+static void set_mesh_transform(struct mesh_to_mesh_transform *v, const struct tact_pose *from,
                                const struct tact_pose *to)
 {
     double rf[9], rt[9], origin_offset[3];
@@ -40,24 +40,26 @@ static void set_mesh_transform(struct mesh_transform *v, const struct tact_pose 
     v->pose = to;
 }
 
-static void vertex_in_other_frame(const struct mesh_transform *v, uint32_t index, double *out)
+static void transform_vertex_to_other_frame(const struct mesh_to_mesh_transform *v, uint32_t index,
+                                            double *out)
 {
     tact_m3_mul_v3(out, v->rot, v->from->vertices + 3 * (size_t)index);
     tact_v3_add(out, out, v->shift);
 }
 
-static void add_keyed_contact_point(const struct mesh_transform *v, const double *at, uint64_t kind,
-                                    uint64_t i, uint64_t j, uint64_t k)
+static void add_keyed_contact_point(const struct mesh_to_mesh_transform *v, const double *at,
+                                    uint64_t kind, uint64_t i, uint64_t j, uint64_t k)
 {
     const uint64_t key[2] = {kind << 32 | i, j << 32 | k};
     double place[3];
     tact_pose_point(place, v->pose, at);
-    tact_points_add_vertex(v->store, v->pair, place, key);
+    tact_points_add_contact_point(v->store, v->pair, place, key);
 }
 
 /** Bounding box of a node of mesh `from`, in the axes of mesh `to`. */
-static void node_box_in_other_frame(const struct mesh_transform *v,
-                                    const struct tact_mesh_node *node, double *lower, double *upper)
+static void transform_node_box_to_other_frame(const struct mesh_to_mesh_transform *v,
+                                              const struct tact_mesh_node *node, double *lower,
+                                              double *upper)
 {
     double middle[3], half[3], reach[3];
     for (int k = 0; k < 3; k++) {
@@ -102,7 +104,8 @@ static int line_triangle_intersection(const double *p, const double *d, const do
     return 1;
 }
 
-static void corners_of(const struct tact_mesh *mesh, uint32_t triangle, const double *out[3])
+static void get_triangle_corners(const struct tact_mesh *mesh, uint32_t triangle,
+                                 const double *out[3])
 {
     for (int k = 0; k < 3; k++) {
         out[k] = mesh->vertices + 3 * (size_t)mesh->triangles[3 * (size_t)triangle + (size_t)k];
@@ -111,14 +114,15 @@ static void corners_of(const struct tact_mesh *mesh, uint32_t triangle, const do
 
 /** Adds the intersections of the edges of a triangle of `from` with a triangle of `to`. Each edge
  * is processed in the triangle in which its vertices are ascending. */
-static void intersect_triangle_edges(const struct mesh_transform *v, uint32_t from, uint32_t to)
+static void intersect_triangle_edges(const struct mesh_to_mesh_transform *v, uint32_t from,
+                                     uint32_t to)
 {
     const uint32_t *t = v->from->triangles + 3 * (size_t)from;
     const double *c[3];
     double p[3][3];
-    corners_of(v->to, to, c);
+    get_triangle_corners(v->to, to, c);
     for (int k = 0; k < 3; k++) {
-        vertex_in_other_frame(v, t[k], p[k]);
+        transform_vertex_to_other_frame(v, t[k], p[k]);
     }
     for (int k = 0; k < 3; k++) {
         int next = (k + 1) % 3;
@@ -137,7 +141,8 @@ static void intersect_triangle_edges(const struct mesh_transform *v, uint32_t fr
 
 /** Adds all intersections of edges and triangles, by pairs of nodes. back: the inverse transform.
  */
-static void intersect_meshes(const struct mesh_transform *v, const struct mesh_transform *back)
+static void intersect_mesh_edges_with_faces(const struct mesh_to_mesh_transform *v,
+                                            const struct mesh_to_mesh_transform *back)
 {
     uint32_t stack[STACK_PAIRS][2] = {{0, 0}};
     int top = 1;
@@ -147,7 +152,7 @@ static void intersect_meshes(const struct mesh_transform *v, const struct mesh_t
         const struct tact_mesh_node *b = &v->to->nodes[stack[top][1]];
         uint32_t ia = stack[top][0], ib = stack[top][1];
         double lower[3], upper[3];
-        node_box_in_other_frame(v, a, lower, upper);
+        transform_node_box_to_other_frame(v, a, lower, upper);
         if (!do_boxes_overlap(lower, upper, b)) {
             continue;
         }
@@ -157,21 +162,21 @@ static void intersect_meshes(const struct mesh_transform *v, const struct mesh_t
                 intersect_triangle_edges(back, b->first + j, a->first + i);
             }
         }
-        int must_descend_into_a =
+        int must_split_node_of_a =
             !a->count &&
             (b->count ||
              a->upper[0] - a->lower[0] + a->upper[1] - a->lower[1] + a->upper[2] - a->lower[2] >
                  b->upper[0] - b->lower[0] + b->upper[1] - b->lower[1] + b->upper[2] - b->lower[2]);
         for (uint32_t k = 0; k < 2 && !(a->count && b->count) && top < STACK_PAIRS; k++) {
-            stack[top][0] = must_descend_into_a ? a->first + 1 - k : ia;
-            stack[top++][1] = must_descend_into_a ? ib : b->first + 1 - k;
+            stack[top][0] = must_split_node_of_a ? a->first + 1 - k : ia;
+            stack[top++][1] = must_split_node_of_a ? ib : b->first + 1 - k;
         }
     }
 }
 
 /** 1 where a box, in the axes of `to`, meets no leaf of the tree of `to`. */
-static int is_box_clear_of_leaves(const struct tact_mesh *to, const double *lower,
-                                  const double *upper)
+static int does_box_meet_no_leaf(const struct tact_mesh *to, const double *lower,
+                                 const double *upper)
 {
     uint32_t stack[STACK_NODES] = {0};
     int top = 1;
@@ -216,7 +221,7 @@ static int is_point_in_mesh(const struct tact_mesh *mesh, const double *p)
         for (uint32_t i = 0; i < node->count; i++) {
             const double *c[3];
             double t;
-            corners_of(mesh, node->first + i, c);
+            get_triangle_corners(mesh, node->first + i, c);
             crossings += line_triangle_intersection(p, d, c[0], c[1], c[2], &t) && t > 0.0;
         }
         if (!node->count) {
@@ -227,49 +232,50 @@ static int is_point_in_mesh(const struct tact_mesh *mesh, const double *p)
     return crossings % 2;
 }
 
-/** Adds a vertex of `from`, once, where it is inside the other solid. is_known_inside: 1 where that
- * is already known. */
-static void add_vertex(const struct mesh_transform *v, uint32_t index, int is_known_inside)
+/** Adds a vertex of `from`, once, where it is inside the other solid. is_vertex_known_inside: 1
+ * where that is already known. */
+static void add_vertex_if_inside_other(const struct mesh_to_mesh_transform *v, uint32_t index,
+                                       int is_vertex_known_inside)
 {
     double at[3];
-    if (v->store->vertex_stamps[index] == v->store->current_stamp) {
+    if (v->store->stamps_of_listed_vertices[index] == v->store->current_vertex_stamp) {
         return;
     }
-    v->store->vertex_stamps[index] = v->store->current_stamp;
-    vertex_in_other_frame(v, index, at);
-    if (is_known_inside || (v->to ? is_point_in_mesh(v->to, at) : at[2] <= 0.0)) {
+    v->store->stamps_of_listed_vertices[index] = v->store->current_vertex_stamp;
+    transform_vertex_to_other_frame(v, index, at);
+    if (is_vertex_known_inside || (v->to ? is_point_in_mesh(v->to, at) : at[2] <= 0.0)) {
         add_keyed_contact_point(v, at, (uint64_t)v->inside, index, 0, 0);
     }
 }
 
 /** Adds the vertices of `from` that are inside `to`. A tree node that does not meet the other's
  * surface is all inside or all outside. */
-static void list_vertices_inside(const struct mesh_transform *v)
+static void list_vertices_inside(const struct mesh_to_mesh_transform *v)
 {
     uint32_t stack[STACK_NODES][2] = {{0, 0}};
     int top = 1;
-    v->store->current_stamp++;
+    v->store->current_vertex_stamp++;
     while (top > 0) {
         top--;
         const struct tact_mesh_node *node = &v->from->nodes[stack[top][0]];
         int inside = (int)stack[top][1];
         double lower[3], upper[3];
         if (!inside) {
-            node_box_in_other_frame(v, node, lower, upper);
-            int is_box_away =
+            transform_node_box_to_other_frame(v, node, lower, upper);
+            int is_box_outside_other_solid =
                 v->to ? !do_boxes_overlap(lower, upper, &v->to->nodes[0]) : lower[2] > 0.0;
-            int is_box_clear_of_surface =
-                v->to ? is_box_clear_of_leaves(v->to, lower, upper) : upper[2] <= 0.0;
+            int is_box_clear_of_other_surface =
+                v->to ? does_box_meet_no_leaf(v->to, lower, upper) : upper[2] <= 0.0;
             double middle[3] = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
                                 0.5 * (lower[2] + upper[2])};
-            if (is_box_away ||
-                (is_box_clear_of_surface && v->to && !is_point_in_mesh(v->to, middle))) {
+            if (is_box_outside_other_solid ||
+                (is_box_clear_of_other_surface && v->to && !is_point_in_mesh(v->to, middle))) {
                 continue;
             }
-            inside = is_box_clear_of_surface;
+            inside = is_box_clear_of_other_surface;
         }
         for (uint32_t i = 0; i < 3 * node->count; i++) {
-            add_vertex(v, v->from->triangles[3 * (size_t)node->first + i], inside);
+            add_vertex_if_inside_other(v, v->from->triangles[3 * (size_t)node->first + i], inside);
         }
         for (uint32_t k = 0; k < 2 && !node->count; k++) {
             stack[top][0] = node->first + 1 - k;
@@ -279,14 +285,14 @@ static void list_vertices_inside(const struct mesh_transform *v)
 }
 
 /** Adds the intersections of edges of `from` with the plane z = 0 of `to`. */
-static void intersect_edges_with_plane(const struct mesh_transform *v)
+static void intersect_edges_with_plane(const struct mesh_to_mesh_transform *v)
 {
     uint32_t stack[STACK_NODES] = {0};
     int top = 1;
     while (top > 0) {
         const struct tact_mesh_node *node = &v->from->nodes[stack[--top]];
         double lower[3], upper[3];
-        node_box_in_other_frame(v, node, lower, upper);
+        transform_node_box_to_other_frame(v, node, lower, upper);
         if (lower[2] > 0.0 || upper[2] < 0.0) {
             continue;
         }
@@ -294,8 +300,8 @@ static void intersect_edges_with_plane(const struct mesh_transform *v)
             const uint32_t *t = v->from->triangles + 3 * (size_t)(node->first + i / 3);
             uint32_t from = t[i % 3], to = t[(i + 1) % 3];
             double p[3], q[3];
-            vertex_in_other_frame(v, from, p);
-            vertex_in_other_frame(v, to, q);
+            transform_vertex_to_other_frame(v, from, p);
+            transform_vertex_to_other_frame(v, to, q);
             if (from < to && (p[2] <= 0.0) != (q[2] <= 0.0)) {
                 double share = p[2] / (p[2] - q[2]);
                 tact_v3_sub(q, q, p);
@@ -310,11 +316,11 @@ static void intersect_edges_with_plane(const struct mesh_transform *v)
     }
 }
 
-void tact_points_add_overlap_vertices(struct point_store *store, int pair,
+void tact_points_add_overlap_vertices(struct contact_point_store *store, int pair,
                                       const struct tact_mesh *a, const struct tact_pose *pa,
                                       const struct tact_mesh *b, const struct tact_pose *pb)
 {
-    struct mesh_transform v = {.from = a, .to = b, .pair = pair, .store = store};
+    struct mesh_to_mesh_transform v = {.from = a, .to = b, .pair = pair, .store = store};
     v.crossing = CROSSING_A;
     v.inside = OF_A;
     set_mesh_transform(&v, pa, pb);
@@ -323,11 +329,11 @@ void tact_points_add_overlap_vertices(struct point_store *store, int pair,
         list_vertices_inside(&v);
         return;
     }
-    struct mesh_transform back = {.from = b, .to = a, .pair = pair, .store = store};
+    struct mesh_to_mesh_transform back = {.from = b, .to = a, .pair = pair, .store = store};
     back.crossing = CROSSING_B;
     back.inside = OF_B;
     set_mesh_transform(&back, pb, pa);
-    intersect_meshes(&v, &back);
+    intersect_mesh_edges_with_faces(&v, &back);
     list_vertices_inside(&v);
     list_vertices_inside(&back);
 }

@@ -13,9 +13,9 @@
 #define MAX_STEP_HALVINGS 40
 #define ARMIJO_INCREASE_RATIO 1e-4
 
-void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a,
-                      const struct tact_shape *b, const struct tact_pose *pose_b,
-                      struct smooth_pair *out)
+void tact_smooth_set_pair(const struct tact_shape *a, const struct tact_pose *pose_a,
+                          const struct tact_shape *b, const struct tact_pose *pose_b,
+                          struct smooth_pair *out)
 {
     out->shape[0] = a;
     out->shape[1] = b;
@@ -59,11 +59,12 @@ static void evaluate_curvature_form(const double rotation[9], const double bend[
 }
 
 /* Projects both points onto their surfaces and computes normal, gap and curvature.
- * normal_misalignment: sum of the outward normals along t1, t2; tangential_offset: offset from B's
- * point to A's along them. The normal is the mean of both, so that rounding of neither surface
- * decides alone. */
+ * normal_sum_along_tangents: sum of the outward normals along t1, t2; offset_along_tangents: offset
+ * from B's point to A's along them. The normal is the mean of both, so that rounding of neither
+ * surface decides alone. */
 static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth_contact *c,
-                                   double normal_misalignment[2], double tangential_offset[2])
+                                   double normal_sum_along_tangents[2],
+                                   double offset_along_tangents[2])
 {
     struct tact_surface_point point[2];
     double normal[2][3], sum[3], d[3], *n = c->frame;
@@ -88,14 +89,14 @@ static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth
     c->gap = tact_v3_dot(n, d);
     for (int i = 0; i < 2; i++) {
         evaluate_curvature_form(pair->rotation[i], point[i].bend, n + 3, n + 6, c->bend[i]);
-        normal_misalignment[i] = tact_v3_dot(sum, n + 3 + 3 * i);
-        tangential_offset[i] = tact_v3_dot(d, n + 3 + 3 * i);
+        normal_sum_along_tangents[i] = tact_v3_dot(sum, n + 3 + 3 * i);
+        offset_along_tangents[i] = tact_v3_dot(d, n + 3 + 3 * i);
     }
     return 0;
 }
 
 /* r = M x. */
-static void multiply_2x2(const double m[4], const double x[2], double r[2])
+static void multiply_2x2_matrix_vector(const double m[4], const double x[2], double r[2])
 {
     r[0] = m[0] * x[0] + m[1] * x[1];
     r[1] = m[2] * x[0] + m[3] * x[1];
@@ -113,24 +114,25 @@ static void relative_curvature(const struct smooth_contact *c, double m[4])
 }
 
 /* Computes Newton's step of both points along t1, t2. It makes the normals opposite, L_A x_A + L_B
- * x_B = -normal_misalignment, and brings the points onto one normal, the mean of both, which
- * rotates by -L_A x_A - normal_misalignment/2: (1 + g L_A) x_A - x_B = -(tangential_offset + g
- * normal_misalignment/2). */
-static int compute_newton_step(const struct smooth_contact *c, const double normal_misalignment[2],
-                               const double tangential_offset[2], double step[2][2])
+ * x_B = -normal_sum_along_tangents, and brings the points onto one normal, the mean of both, which
+ * rotates by -L_A x_A - normal_sum_along_tangents/2: (1 + g L_A) x_A - x_B =
+ * -(offset_along_tangents + g normal_sum_along_tangents/2). */
+static int compute_newton_step(const struct smooth_contact *c,
+                               const double normal_sum_along_tangents[2],
+                               const double offset_along_tangents[2], double step[2][2])
 {
-    const double off[2] = {tangential_offset[0] + 0.5 * c->gap * normal_misalignment[0],
-                           tangential_offset[1] + 0.5 * c->gap * normal_misalignment[1]};
+    const double off[2] = {offset_along_tangents[0] + 0.5 * c->gap * normal_sum_along_tangents[0],
+                           offset_along_tangents[1] + 0.5 * c->gap * normal_sum_along_tangents[1]};
     double m[4], right[2], turned[2];
     relative_curvature(c, m);
-    multiply_2x2(c->bend[1], off, right);
+    multiply_2x2_matrix_vector(c->bend[1], off, right);
     for (int i = 0; i < 2; i++) {
-        right[i] = -normal_misalignment[i] - right[i];
+        right[i] = -normal_sum_along_tangents[i] - right[i];
     }
     if (!tact_smooth_solve_2x2(m, right, step[0])) {
         return 0;
     }
-    multiply_2x2(c->bend[0], step[0], turned);
+    multiply_2x2_matrix_vector(c->bend[0], step[0], turned);
     for (int i = 0; i < 2; i++) {
         step[1][i] = step[0][i] + c->gap * turned[i] + off[i];
     }
@@ -145,7 +147,7 @@ static double take_newton_step(const struct smooth_pair *pair, struct smooth_con
     double size = 0.0, turns = 0.0, bend = 0.0;
     for (int k = 0; k < 2; k++) {
         double turned[2];
-        multiply_2x2(c->bend[k], step[k], turned);
+        multiply_2x2_matrix_vector(c->bend[k], step[k], turned);
         turns = tact_max(turns, turned[0] * turned[0] + turned[1] * turned[1]);
         size += sqrt(step[k][0] * step[k][0] + step[k][1] * step[k][1]);
         bend = tact_max(bend, fabs(c->bend[k][0]) + fabs(c->bend[k][3]));
@@ -154,10 +156,10 @@ static double take_newton_step(const struct smooth_pair *pair, struct smooth_con
     double step_fraction =
         turns > MAX_NORMAL_ROTATION_STEP ? MAX_NORMAL_ROTATION_STEP / turns : 1.0;
     for (int k = 0; k < 2; k++) {
-        double tangential_step[3], local[3];
-        tact_v3_scale(tangential_step, c->frame + 3, step_fraction * step[k][0]);
-        tact_v3_axpy(tangential_step, step_fraction * step[k][1], c->frame + 6);
-        tact_m3_tmul_v3(local, pair->rotation[k], tangential_step);
+        double surface_step_in_world[3], local[3];
+        tact_v3_scale(surface_step_in_world, c->frame + 3, step_fraction * step[k][0]);
+        tact_v3_axpy(surface_step_in_world, step_fraction * step[k][1], c->frame + 6);
+        tact_m3_tmul_v3(local, pair->rotation[k], surface_step_in_world);
         if (pair->charts[k]) {
             tact_charts_move(pair->charts[k], c->place[k], local);
         } else {
@@ -185,13 +187,16 @@ static int is_local_distance_minimum(const struct smooth_contact *c)
         return 0;
     }
     if (is_positive_definite_2x2(a) && is_positive_definite_2x2(b)) {
-        double det_a = a[0] * a[3] - a[1] * a[2], det_b = b[0] * b[3] - b[1] * b[2];
-        return (a[0] + a[3]) / det_a + (b[0] + b[3]) / det_b + 2.0 * c->gap > 0.0;
+        double curvature_determinant_a = a[0] * a[3] - a[1] * a[2],
+               curvature_determinant_b = b[0] * b[3] - b[1] * b[2];
+        return (a[0] + a[3]) / curvature_determinant_a + (b[0] + b[3]) / curvature_determinant_b +
+                   2.0 * c->gap >
+               0.0;
     }
-    const double *definite_matrix = is_positive_definite_2x2(b) ? a : b,
+    const double *definite_curvature_matrix = is_positive_definite_2x2(b) ? a : b,
                  *other = is_positive_definite_2x2(b) ? b : a;
     for (int i = 0; i < 4; i++) {
-        s[i] = (i % 3 == 0 ? 1.0 : 0.0) + c->gap * definite_matrix[i];
+        s[i] = (i % 3 == 0 ? 1.0 : 0.0) + c->gap * definite_curvature_matrix[i];
     }
     if (!is_positive_definite_2x2(s)) {
         return 0;
@@ -202,19 +207,19 @@ static int is_local_distance_minimum(const struct smooth_contact *c)
         if (!tact_smooth_solve_2x2(s, unit, column)) {
             return 0;
         }
-        multiply_2x2(definite_matrix, column, bent);
+        multiply_2x2_matrix_vector(definite_curvature_matrix, column, bent);
         m[i] = other[i] + bent[0];
         m[2 + i] = other[2 + i] + bent[1];
     }
     return is_positive_definite_2x2(m);
 }
 
-int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_contact *c)
+int tact_smooth_refine_closest_points(const struct smooth_pair *pair, struct smooth_contact *c)
 {
-    double normal_misalignment[2], tangential_offset[2], step[2][2];
+    double normal_sum_along_tangents[2], offset_along_tangents[2], step[2][2];
     for (int i = 0; i < MAX_NEWTON_STEPS; i++) {
-        if (evaluate_closest_points(pair, c, normal_misalignment, tangential_offset) ||
-            !compute_newton_step(c, normal_misalignment, tangential_offset, step)) {
+        if (evaluate_closest_points(pair, c, normal_sum_along_tangents, offset_along_tangents) ||
+            !compute_newton_step(c, normal_sum_along_tangents, offset_along_tangents, step)) {
             return -EDOM;
         }
         double size = take_newton_step(pair, c, step);
@@ -222,7 +227,8 @@ int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_con
             return -EDOM;
         }
         if (size <= NEWTON_STEP_ROUNDING_RATIO) {
-            return evaluate_closest_points(pair, c, normal_misalignment, tangential_offset) ||
+            return evaluate_closest_points(pair, c, normal_sum_along_tangents,
+                                           offset_along_tangents) ||
                            !is_local_distance_minimum(c)
                        ? -EDOM
                        : 0;
@@ -236,21 +242,21 @@ static int has_support_function(const struct tact_shape *shape)
     return tact_shape_type(shape->kind)->support != NULL;
 }
 
-static int is_plane(const struct tact_shape *shape)
+static int is_halfspace_shape(const struct tact_shape *shape)
 {
     return shape->kind == TACT_SHAPE_HALFSPACE;
 }
 
 int tact_smooth_supports_convex_pair(const struct tact_shape *a, const struct tact_shape *b)
 {
-    return (has_support_function(a) && (has_support_function(b) || is_plane(b))) ||
-           (is_plane(a) && has_support_function(b));
+    return (has_support_function(a) && (has_support_function(b) || is_halfspace_shape(b))) ||
+           (is_halfspace_shape(a) && has_support_function(b));
 }
 
 /* Support points of two shapes along n, which is outward from B; returns their distance along n,
  * h(n) < 0 where the shapes overlap, and the distance vector d. */
-static double support_distance(const struct smooth_pair *pair, const double *n,
-                               struct smooth_contact *c, double d[3])
+static double distance_by_support_points(const struct smooth_pair *pair, const double *n,
+                                         struct smooth_contact *c, double d[3])
 {
     double inward_normal[3], local[3];
     tact_v3_scale(inward_normal, n, -1.0);
@@ -267,7 +273,7 @@ static double support_distance(const struct smooth_pair *pair, const double *n,
 
 /* Chooses, of the directions between the centres and along the axes of both shapes, the one with
  * the largest distance. */
-static double choose_first_direction(const struct smooth_pair *pair, double n[3])
+static double choose_first_separating_direction(const struct smooth_pair *pair, double n[3])
 {
     struct smooth_contact c;
     double best = -INFINITY, d[3], centers[3];
@@ -279,7 +285,8 @@ static double choose_first_direction(const struct smooth_pair *pair, double n[3]
             double axis = i ? pair->rotation[(i - 1) / 6][3 * k + (i - 1) / 2 % 3] : centers[k];
             at[k] = i > 0 && i % 2 ? -axis : axis;
         }
-        double distance = tact_v3_dot(at, at) > 0.0 ? support_distance(pair, at, &c, d) : -INFINITY;
+        double distance =
+            tact_v3_dot(at, at) > 0.0 ? distance_by_support_points(pair, at, &c, d) : -INFINITY;
         if (distance > best) {
             best = distance;
             tact_v3_copy(n, at);
@@ -304,8 +311,9 @@ static void sum_of_curvature_radii(const struct smooth_contact *c, double distan
 /* Sets the ascent direction for n: the gradient of the distance d along t1, t2 times the inverse of
  * its Hessian, -(R_A + R_B + d); where that is not negative, that of the bound without a negative
  * d. Returns the slope along it. */
-static double ascent_direction(const struct smooth_contact *c, const double tangential_offset[2],
-                               double rotation[2])
+static double compute_distance_ascent_direction(const struct smooth_contact *c,
+                                                const double offset_along_tangents[2],
+                                                double rotation[2])
 {
     double m[4];
     rotation[0] = rotation[1] = 0.0;
@@ -313,13 +321,13 @@ static double ascent_direction(const struct smooth_contact *c, const double tang
     if (!is_positive_definite_2x2(m)) {
         sum_of_curvature_radii(c, 0.0, m);
     }
-    if (!tact_smooth_solve_2x2(m, tangential_offset, rotation)) {
+    if (!tact_smooth_solve_2x2(m, offset_along_tangents, rotation)) {
         return 0.0;
     }
     double size = tact_hypot(rotation[0], rotation[1]), share = size > 1.0 ? 1.0 / size : 1.0;
     rotation[0] *= share;
     rotation[1] *= share;
-    return rotation[0] * tangential_offset[0] + rotation[1] * tangential_offset[1];
+    return rotation[0] * offset_along_tangents[0] + rotation[1] * offset_along_tangents[1];
 }
 
 /* Rotates n along t1, t2 until the distance has increased sufficiently. Returns the new distance,
@@ -335,7 +343,7 @@ static double search_along_ascent(const struct smooth_pair *pair, const struct s
         tact_v3_axpy(to, step_fraction * rotation[0], c->frame + 3);
         tact_v3_axpy(to, step_fraction * rotation[1], c->frame + 6);
         tact_v3_normalize(to, to);
-        double support_distance_after_step = support_distance(pair, to, &next, d);
+        double support_distance_after_step = distance_by_support_points(pair, to, &next, d);
         if (support_distance_after_step >=
             distance + ARMIJO_INCREASE_RATIO * step_fraction * slope) {
             tact_v3_copy(n, to);
@@ -349,33 +357,34 @@ static double search_along_ascent(const struct smooth_pair *pair, const struct s
  * they overlap. The distance along n is concave where it is positive (the dual of the distance, a
  * convex program), so that any ascent leads to its maximum. The ascent ends near that, from where
  * Newton's method converges. */
-static int search_direction(const struct smooth_pair *pair, struct smooth_contact *c)
+static int search_contact_by_normal_direction(const struct smooth_pair *pair,
+                                              struct smooth_contact *c)
 {
-    double n[3], normal_misalignment[2], tangential_offset[2], rotation[2], d[3];
-    double distance = choose_first_direction(pair, n);
+    double n[3], normal_sum_along_tangents[2], offset_along_tangents[2], rotation[2], d[3];
+    double distance = choose_first_separating_direction(pair, n);
     for (int i = 0; i < MAX_ASCENT_STEPS; i++) {
-        support_distance(pair, n, c, d);
-        if (evaluate_closest_points(pair, c, normal_misalignment, tangential_offset)) {
+        distance_by_support_points(pair, n, c, d);
+        if (evaluate_closest_points(pair, c, normal_sum_along_tangents, offset_along_tangents)) {
             return -EDOM;
         }
-        double slope = ascent_direction(c, tangential_offset, rotation),
+        double slope = compute_distance_ascent_direction(c, offset_along_tangents, rotation),
                size = tact_hypot(rotation[0], rotation[1]);
         if (size < MAX_ROTATION_LEFT_FOR_NEWTON) {
-            struct smooth_contact converged_contact = *c;
-            if (!tact_smooth_follow_closest(pair, &converged_contact) &&
-                converged_contact.gap >= distance - 1e-9 * fabs(distance)) {
-                *c = converged_contact;
+            struct smooth_contact contact_by_newton_method = *c;
+            if (!tact_smooth_refine_closest_points(pair, &contact_by_newton_method) &&
+                contact_by_newton_method.gap >= distance - 1e-9 * fabs(distance)) {
+                *c = contact_by_newton_method;
                 return 0;
             }
         }
         double support_distance_after_step =
             search_along_ascent(pair, c, distance, rotation, slope, n);
         if (!(support_distance_after_step > distance)) {
-            return tact_smooth_follow_closest(pair, c);
+            return tact_smooth_refine_closest_points(pair, c);
         }
         distance = support_distance_after_step;
     }
-    return tact_smooth_follow_closest(pair, c);
+    return tact_smooth_refine_closest_points(pair, c);
 }
 
 /* Finds the closest points to a half-space, whose normal is known. */
@@ -385,21 +394,23 @@ static int find_closest_to_plane(const struct smooth_pair *pair, int plane,
     const double *rotation = pair->rotation[plane],
                  inward_normal[3] = {-rotation[2], -rotation[5], -rotation[8]};
     double local[3], at[3];
-    int other_index = 1 - plane;
-    tact_m3_tmul_v3(local, pair->rotation[other_index], inward_normal);
-    tact_shape_support(pair->shape[other_index], local, c->place[other_index]);
-    tact_m3_mul_v3(at, pair->rotation[other_index], c->place[other_index]);
+    int index_of_supported_shape = 1 - plane;
+    tact_m3_tmul_v3(local, pair->rotation[index_of_supported_shape], inward_normal);
+    tact_shape_support(pair->shape[index_of_supported_shape], local,
+                       c->place[index_of_supported_shape]);
+    tact_m3_mul_v3(at, pair->rotation[index_of_supported_shape],
+                   c->place[index_of_supported_shape]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);
     tact_m3_tmul_v3(c->place[plane], rotation, at);
-    return tact_smooth_follow_closest(pair, c);
+    return tact_smooth_refine_closest_points(pair, c);
 }
 
-int tact_smooth_find_closest(const struct smooth_pair *pair, struct smooth_contact *c)
+int tact_smooth_find_closest_points(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     for (int k = 0; k < 2; k++) {
-        if (is_plane(pair->shape[k])) {
+        if (is_halfspace_shape(pair->shape[k])) {
             return find_closest_to_plane(pair, k, c);
         }
     }
-    return search_direction(pair, c);
+    return search_contact_by_normal_direction(pair, c);
 }

@@ -25,9 +25,9 @@ struct smooth_contact {
 
 /* Sets a pair of shapes at their poses. The charts are those that the shapes have; solids with
  * edges have none of their own. */
-void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a,
-                      const struct tact_shape *b, const struct tact_pose *pose_b,
-                      struct smooth_pair *out);
+void tact_smooth_set_pair(const struct tact_shape *a, const struct tact_pose *pose_a,
+                          const struct tact_shape *b, const struct tact_pose *pose_b,
+                          struct smooth_pair *out);
 
 /* Point of the surface of A (k = 0) or B (k = 1) at a surface position, shape frame. */
 int tact_smooth_surface_point(const struct smooth_pair *pair, int k, const double place[3],
@@ -35,15 +35,15 @@ int tact_smooth_surface_point(const struct smooth_pair *pair, int k, const doubl
 
 /* Finds the closest points near c->place by Newton's method. 0, or -EDOM where it does not converge
  * to a local minimum of the distance. */
-int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_contact *c);
+int tact_smooth_refine_closest_points(const struct smooth_pair *pair, struct smooth_contact *c);
 
-/* 1 where tact_smooth_find_closest() supports both shapes: both strictly convex, or one of them and
- * a half-space. */
+/* 1 where tact_smooth_find_closest_points() supports both shapes: both strictly convex, or one of
+ * them and a half-space. */
 int tact_smooth_supports_convex_pair(const struct tact_shape *a, const struct tact_shape *b);
 
 /* Finds the closest points of a convex pair from any poses; where the shapes overlap, those of a
  * direction along which the overlap is locally smallest. 0 or -EDOM. */
-int tact_smooth_find_closest(const struct smooth_pair *pair, struct smooth_contact *c);
+int tact_smooth_find_closest_points(const struct smooth_pair *pair, struct smooth_contact *c);
 
 /* Solves the 2 x 2 system M x = y; returns 0 for a singular M. */
 int tact_smooth_solve_2x2(const double m[4], const double y[2], double x[2]);

@@ -35,11 +35,14 @@ int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape
     if (!is_torus(a) && !is_torus(b)) {
         return 0;
     }
-    const struct tact_shape *other_shape = is_torus(a) ? b : a;
-    if (is_halfspace(other_shape)) {
+    const struct tact_shape *shape_in_contact_with_torus = is_torus(a) ? b : a;
+    if (is_halfspace(shape_in_contact_with_torus)) {
         return 1;
     }
-    return is_torus(other_shape) || tact_shape_type(other_shape->kind)->support ? TACT_PIECES : 0;
+    return is_torus(shape_in_contact_with_torus) ||
+                   tact_shape_type(shape_in_contact_with_torus->kind)->support
+               ? TACT_PIECES
+               : 0;
 }
 
 /* Sets the axis of the torus in a pair with a half-space, and the plane's normal, world; returns
@@ -71,70 +74,71 @@ int tact_smooth_index_of_flat_halfspace(const struct smooth_pair *pair)
 static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double axis[3], up[3], down[3], at[3];
-    int plane = torus_axis_and_plane_normal(pair, axis, up), torus_index = 1 - plane;
-    const double *size = pair->shape[torus_index]->size;
+    int plane = torus_axis_and_plane_normal(pair, axis, up), index_of_torus_in_pair = 1 - plane;
+    const double *size = pair->shape[index_of_torus_in_pair]->size;
     tact_v3_scale(up, up, -1.0);
-    tact_m3_tmul_v3(down, pair->rotation[torus_index], up);
+    tact_m3_tmul_v3(down, pair->rotation[index_of_torus_in_pair], up);
     double across = tact_hypot(down[0], down[1]);
     if (!(across > 0.0)) {
         return -EDOM;
     }
-    tact_v3_scale(c->place[torus_index], down, size[1]);
-    c->place[torus_index][0] += size[0] * down[0] / across;
-    c->place[torus_index][1] += size[0] * down[1] / across;
-    tact_m3_mul_v3(at, pair->rotation[torus_index], c->place[torus_index]);
+    tact_v3_scale(c->place[index_of_torus_in_pair], down, size[1]);
+    c->place[index_of_torus_in_pair][0] += size[0] * down[0] / across;
+    c->place[index_of_torus_in_pair][1] += size[0] * down[1] / across;
+    tact_m3_mul_v3(at, pair->rotation[index_of_torus_in_pair], c->place[index_of_torus_in_pair]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);
     tact_m3_tmul_v3(c->place[plane], pair->rotation[plane], at);
-    return tact_smooth_follow_closest(pair, c);
+    return tact_smooth_refine_closest_points(pair, c);
 }
 
 /* A torus with its pose relative to the other shape of the pair. */
-struct torus_ring {
+struct torus_ring_in_other_frame {
     const struct smooth_pair *pair;
-    int torus_index;        /* index of the torus in the pair, 0 or 1 */
-    double center[3];       /* center of the torus' ring, in the other shape's frame [m] */
-    double ring_axes[2][3]; /* radius vectors of the ring along the torus' x and y axes, in the
-                           other shape's frame [m] */
-    double back[9];         /* rotation from the other shape's frame to that of the torus */
+    int index_of_torus_in_pair; /* index of the torus in the pair, 0 or 1 */
+    double center[3];           /* center of the torus' ring, in the other shape's frame [m] */
+    double torus_ring_radius_vectors[2][3]; /* radius vectors of the ring along the torus' x and y
+                           axes, in the other shape's frame [m] */
+    double back[9]; /* rotation from the other shape's frame to that of the torus */
     double value[TORUS_RING_SAMPLES]; /* around it [m] */
 };
 
-static void init_torus_ring(const struct smooth_pair *pair, int torus_index,
-                            struct torus_ring *ring)
+static void init_torus_ring(const struct smooth_pair *pair, int index_of_torus_in_pair,
+                            struct torus_ring_in_other_frame *ring)
 {
-    const double *to = pair->rotation[torus_index], *other = pair->rotation[1 - torus_index];
+    const double *to = pair->rotation[index_of_torus_in_pair],
+                 *other = pair->rotation[1 - index_of_torus_in_pair];
     double origin_offset[3], x[3], y[3];
     ring->pair = pair;
-    ring->torus_index = torus_index;
-    tact_v3_scale(origin_offset, pair->origin_offset, torus_index ? -1.0 : 1.0);
+    ring->index_of_torus_in_pair = index_of_torus_in_pair;
+    tact_v3_scale(origin_offset, pair->origin_offset, index_of_torus_in_pair ? -1.0 : 1.0);
     tact_m3_tmul_v3(ring->center, other, origin_offset);
     tact_v3_set(x, to[0], to[3], to[6]);
     tact_v3_set(y, to[1], to[4], to[7]);
-    tact_v3_scale(x, x, pair->shape[torus_index]->size[0]);
-    tact_v3_scale(y, y, pair->shape[torus_index]->size[0]);
-    tact_m3_tmul_v3(ring->ring_axes[0], other, x);
-    tact_m3_tmul_v3(ring->ring_axes[1], other, y);
+    tact_v3_scale(x, x, pair->shape[index_of_torus_in_pair]->size[0]);
+    tact_v3_scale(y, y, pair->shape[index_of_torus_in_pair]->size[0]);
+    tact_m3_tmul_v3(ring->torus_ring_radius_vectors[0], other, x);
+    tact_m3_tmul_v3(ring->torus_ring_radius_vectors[1], other, y);
     tact_m3_tmul(ring->back, to, other);
 }
 
 /* Distance of the torus' tube from the other surface at an angle of the ring, given by its cosine
  * and sine, and the opposite point. The distance of a tube is that of its middle line, less its
  * radius. */
-static double tube_distance_at_angle(const struct torus_ring *ring, double c, double s,
-                                     struct tact_surface_point *p)
+static double tube_distance_at_angle(const struct torus_ring_in_other_frame *ring, double c,
+                                     double s, struct tact_surface_point *p)
 {
     double at[3], d[3];
     tact_v3_copy(at, ring->center);
-    tact_v3_axpy(at, c, ring->ring_axes[0]);
-    tact_v3_axpy(at, s, ring->ring_axes[1]);
-    if (tact_shape_surface(ring->pair->shape[1 - ring->torus_index], at, p)) {
+    tact_v3_axpy(at, c, ring->torus_ring_radius_vectors[0]);
+    tact_v3_axpy(at, s, ring->torus_ring_radius_vectors[1]);
+    if (tact_shape_surface(ring->pair->shape[1 - ring->index_of_torus_in_pair], at, p)) {
         return INFINITY;
     }
     tact_v3_sub(d, at, p->at);
-    return tact_v3_dot(d, p->normal) - ring->pair->shape[ring->torus_index]->size[1];
+    return tact_v3_dot(d, p->normal) - ring->pair->shape[ring->index_of_torus_in_pair]->size[1];
 }
 
-static void sample_torus_ring(struct torus_ring *ring)
+static void sample_torus_ring(struct torus_ring_in_other_frame *ring)
 {
     static const double step[2] = {0.99518472667219688624, 0.09801714032956060199}; /* 2 pi / 64 */
     double c = 1.0, s = 0.0;
@@ -149,27 +153,31 @@ static void sample_torus_ring(struct torus_ring *ring)
 
 /* Finds the closest points from sample i of the ring, a local minimum: starts at the minimum of the
  * parabola through it and its neighbours. */
-static int closest_points_from_sample(const struct torus_ring *ring, int i,
+static int closest_points_from_sample(const struct torus_ring_in_other_frame *ring, int i,
                                       struct smooth_contact *c)
 {
-    const double *f = ring->value, *size = ring->pair->shape[ring->torus_index]->size;
-    double previous_distance = f[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
-           next_distance = f[(i + 1) % TORUS_RING_SAMPLES], out[3];
-    double second_difference = previous_distance + next_distance - 2.0 * f[i];
-    double minimum_offset = second_difference > 0.0
-                                ? 0.5 * (previous_distance - next_distance) / second_difference
-                                : 0.0;
-    double angle = 2.0 * 3.14159265358979323846 * (i + minimum_offset) / TORUS_RING_SAMPLES;
+    const double *f = ring->value, *size = ring->pair->shape[ring->index_of_torus_in_pair]->size;
+    double distance_at_previous_sample = f[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
+           distance_at_next_sample = f[(i + 1) % TORUS_RING_SAMPLES], out[3];
+    double second_difference_of_distance =
+        distance_at_previous_sample + distance_at_next_sample - 2.0 * f[i];
+    double sample_offset_of_minimum =
+        second_difference_of_distance > 0.0
+            ? 0.5 * (distance_at_previous_sample - distance_at_next_sample) /
+                  second_difference_of_distance
+            : 0.0;
+    double angle =
+        2.0 * 3.14159265358979323846 * (i + sample_offset_of_minimum) / TORUS_RING_SAMPLES;
     struct tact_surface_point p;
     if (!(tube_distance_at_angle(ring, tact_cos(angle), tact_sin(angle), &p) < INFINITY)) {
         return -EDOM;
     }
     tact_m3_mul_v3(out, ring->back, p.normal);
-    tact_v3_set(c->place[ring->torus_index], size[0] * tact_cos(angle), size[0] * tact_sin(angle),
-                0.0);
-    tact_v3_axpy(c->place[ring->torus_index], -size[1], out);
-    tact_v3_copy(c->place[1 - ring->torus_index], p.at);
-    return tact_smooth_follow_closest(ring->pair, c);
+    tact_v3_set(c->place[ring->index_of_torus_in_pair], size[0] * tact_cos(angle),
+                size[0] * tact_sin(angle), 0.0);
+    tact_v3_axpy(c->place[ring->index_of_torus_in_pair], -size[1], out);
+    tact_v3_copy(c->place[1 - ring->index_of_torus_in_pair], p.at);
+    return tact_smooth_refine_closest_points(ring->pair, c);
 }
 
 int tact_smooth_add_contact(struct smooth_contact *all, int contact_count,
@@ -193,20 +201,22 @@ int tact_smooth_add_contact(struct smooth_contact *all, int contact_count,
     return contact_count + 1;
 }
 
-static int find_ring_contacts(const struct smooth_pair *pair, int torus_index, double near,
-                              struct smooth_contact *contact, int *has_contact_search_failed)
+static int find_ring_contacts(const struct smooth_pair *pair, int index_of_torus_in_pair,
+                              double near, struct smooth_contact *contact,
+                              int *has_contact_search_failed)
 {
-    struct torus_ring ring;
-    const double radius = pair->shape[torus_index]->size[0];
+    struct torus_ring_in_other_frame ring;
+    const double radius = pair->shape[index_of_torus_in_pair]->size[0];
     const double max_distance = tact_max(near, MAX_RING_CONTACT_DISTANCE_RATIO * radius);
     int found = 0;
-    init_torus_ring(pair, torus_index, &ring);
+    init_torus_ring(pair, index_of_torus_in_pair, &ring);
     sample_torus_ring(&ring);
     for (int i = 0; i < TORUS_RING_SAMPLES; i++) {
         struct smooth_contact c;
-        double previous_distance = ring.value[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
+        double distance_at_previous_sample =
+                   ring.value[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
                at = ring.value[i];
-        if (at > previous_distance || at > ring.value[(i + 1) % TORUS_RING_SAMPLES] ||
+        if (at > distance_at_previous_sample || at > ring.value[(i + 1) % TORUS_RING_SAMPLES] ||
             !(at <= max_distance)) {
             continue;
         }
@@ -226,7 +236,7 @@ int tact_smooth_find_contacts(const struct smooth_pair *pair, double near,
     int rc;
     *has_contact_search_failed = 0;
     if (tact_smooth_supports_convex_pair(pair->shape[0], pair->shape[1])) {
-        rc = tact_smooth_find_closest(pair, contact);
+        rc = tact_smooth_find_closest_points(pair, contact);
     } else if (is_halfspace(pair->shape[0]) || is_halfspace(pair->shape[1])) {
         rc = find_lowest_torus_point(pair, contact);
     } else {

@@ -24,11 +24,12 @@ static int fill_smooth_shape_data(const struct tact_shape *shape, struct smooth_
 {
     const struct tact_shape_type *type = tact_shape_type(shape->kind);
     int plane = shape->kind == TACT_SHAPE_HALFSPACE;
-    int rc = type->charts ? type->charts(shape, &data->owned_charts) : 0;
-    data->charts = data->owned_charts ? data->owned_charts : shape->charts;
+    int rc = type->charts ? type->charts(shape, &data->charts_owned_by_shape_data) : 0;
+    data->charts =
+        data->charts_owned_by_shape_data ? data->charts_owned_by_shape_data : shape->charts;
     data->edges = data->charts && data->charts->edges;
     data->radius = plane ? 0.0 : tact_shape_radius(shape);
-    if (!rc && tact_core_exists_for_kind(shape->kind)) {
+    if (!rc && tact_core_supports_shape_kind(shape->kind)) {
         rc = tact_core_create(shape, &data->core);
     }
     if (!rc && (data->charts || shape->kind == TACT_SHAPE_TORUS)) {
@@ -41,27 +42,27 @@ static int fill_smooth_shape_data(const struct tact_shape *shape, struct smooth_
 int tact_smooth_prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
                         const struct tact_material *material, void **data, struct tact_error *err)
 {
-    struct smooth_shape_data *shape_data = calloc(1, sizeof *shape_data);
-    int rc = shape_data ? fill_smooth_shape_data(shape, shape_data) : -ENOMEM;
+    struct smooth_shape_data *smooth_data_of_shape = calloc(1, sizeof *smooth_data_of_shape);
+    int rc = smooth_data_of_shape ? fill_smooth_shape_data(shape, smooth_data_of_shape) : -ENOMEM;
     (void)model;
     (void)material;
     if (rc) {
-        tact_smooth_release(shape_data);
+        tact_smooth_release(smooth_data_of_shape);
         return rc == -ENOMEM ? rc : tact_error_set(err, rc, "expected a smooth solid");
     }
-    *data = shape_data;
+    *data = smooth_data_of_shape;
     return 0;
 }
 
 void tact_smooth_release(void *data)
 {
-    struct smooth_shape_data *shape_data = data;
-    if (shape_data) {
-        tact_charts_free(shape_data->owned_charts);
-        tact_core_free(shape_data->core);
-        tact_moments_scratch_destroy(shape_data->scratch);
+    struct smooth_shape_data *smooth_data_of_shape = data;
+    if (smooth_data_of_shape) {
+        tact_charts_free(smooth_data_of_shape->charts_owned_by_shape_data);
+        tact_core_free(smooth_data_of_shape->core);
+        tact_moments_scratch_destroy(smooth_data_of_shape->scratch);
     }
-    free(shape_data);
+    free(smooth_data_of_shape);
 }
 
 static int measure_by_volume_model(const struct tact_pair_query *query,
@@ -136,14 +137,16 @@ static void set_line_width(const struct tact_pair_query *q, struct tact_patch *p
             half[k] = tact_max(half[k], fabs(patch->corner[i][k]));
         }
     }
-    double curvature = curvature_across_line(q, 0, patch) + curvature_across_line(q, 1, patch);
-    if (!(curvature > 0.0) || !(half[1] <= MAX_LINE_CONTACT_WIDTH_RATIO * half[0]) ||
-        !(half[1] > 0.0)) {
+    double sum_of_curvatures_across_line =
+        curvature_across_line(q, 0, patch) + curvature_across_line(q, 1, patch);
+    if (!(sum_of_curvatures_across_line > 0.0) ||
+        !(half[1] <= MAX_LINE_CONTACT_WIDTH_RATIO * half[0]) || !(half[1] > 0.0)) {
         return;
     }
     if (q->law->rolling_loss > 0.0 && q->law->modulus > 0.0) {
         double force = q->pressed / q->options->period;
-        double a = sqrt(2.0 * force / (PI * q->law->modulus * half[0] * curvature));
+        double a =
+            sqrt(2.0 * force / (PI * q->law->modulus * half[0] * sum_of_curvatures_across_line));
         width = 2.0 / (3.0 * PI) * q->law->rolling_loss * a;
     }
     double share = tact_max(width, MIN_LINE_CONTACT_WIDTH_RATIO * half[0]) / half[1];

@@ -10,8 +10,9 @@
 struct smooth_shape_data {
     /* charts of the shape's surface; NULL: it has a closed form */
     const struct tact_charts *charts;
-    struct tact_charts *owned_charts; /* charts that prepare() made and that must be freed */
-    int edges;                        /* 1: the shape's surface has edges */
+    struct tact_charts
+        *charts_owned_by_shape_data; /* charts that prepare() made and that must be freed */
+    int edges;                       /* 1: the shape's surface has edges */
     double radius; /* radius of a ball about the shape's origin that contains it [m]; 0 for a
                       half-space */
     /* core of the shape for the features model; NULL: the model does not support it */

@@ -16,20 +16,21 @@ enum {
     MAX_CLOSEST_POINT_STEPS = 8, /* steps from the middle of a cell to the closest point */
 };
 
-struct overlap_search {
+struct chart_overlap_search {
     const struct smooth_pair *pair;
-    double min_depth;          /* [m] */
+    double min_inside_depth;   /* [m] */
     double rotation_a_to_b[9]; /* row-major */
     double origin_a_in_b[3];   /* [m] */
 };
 
-static void init_overlap_search(const struct smooth_pair *pair, struct overlap_search *s)
+static void init_overlap_search(const struct smooth_pair *pair, struct chart_overlap_search *s)
 {
     s->pair = pair;
-    s->min_depth = INFINITY;
+    s->min_inside_depth = INFINITY;
     for (int k = 0; k < 2; k++) {
         if (pair->charts[k]) {
-            s->min_depth = tact_min(s->min_depth, MIN_INSIDE_DEPTH_RATIO * pair->charts[k]->radius);
+            s->min_inside_depth =
+                tact_min(s->min_inside_depth, MIN_INSIDE_DEPTH_RATIO * pair->charts[k]->radius);
         }
     }
     tact_m3_tmul(s->rotation_a_to_b, pair->rotation[1], pair->rotation[0]);
@@ -37,7 +38,7 @@ static void init_overlap_search(const struct smooth_pair *pair, struct overlap_s
 }
 
 /* Position in the frame of the other shape of a point in the frame of A (k = 0) or B (k = 1). */
-static void position_in_other_frame(const struct overlap_search *s, int k, const double at[3],
+static void position_in_other_frame(const struct chart_overlap_search *s, int k, const double at[3],
                                     double out[3])
 {
     double d[3];
@@ -50,7 +51,7 @@ static void position_in_other_frame(const struct overlap_search *s, int k, const
     }
 }
 
-static double distance_between(const double a[3], const double b[3])
+static double distance_between_points(const double a[3], const double b[3])
 {
     double d[3];
     tact_v3_sub(d, a, b);
@@ -67,7 +68,7 @@ static const struct chart_node *nearest_leaf(const struct tact_charts *charts, c
     stack[0] = 0;
     while (count > 0) {
         const struct chart_node *node = &charts->nodes[stack[--count]];
-        const double distance = distance_between(at, node->center);
+        const double distance = distance_between_points(at, node->center);
         if (distance - node->radius >= least) {
             continue;
         }
@@ -77,17 +78,19 @@ static const struct chart_node *nearest_leaf(const struct tact_charts *charts, c
             continue;
         }
         const struct chart_node *child = &charts->nodes[node->first];
-        const int is_second_nearer = distance_between(at, child[1].center) - child[1].radius <
-                                     distance_between(at, child[0].center) - child[0].radius;
-        stack[count++] = node->first + !is_second_nearer;
-        stack[count++] = node->first + is_second_nearer;
+        const int is_second_child_nearer =
+            distance_between_points(at, child[1].center) - child[1].radius <
+            distance_between_points(at, child[0].center) - child[0].radius;
+        stack[count++] = node->first + !is_second_child_nearer;
+        stack[count++] = node->first + is_second_child_nearer;
     }
     return nearest;
 }
 
-/* 1 where a point, in the shape's frame, is inside a solid with charts by more than min_depth [m],
- * by the normal at the closest point of its surface. */
-static int is_inside_charts(const struct tact_charts *charts, const double at[3], double min_depth)
+/* 1 where a point, in the shape's frame, is inside a solid with charts by more than
+ * min_inside_depth [m], by the normal at the closest point of its surface. */
+static int is_point_inside_charts(const struct tact_charts *charts, const double at[3],
+                                  double min_inside_depth)
 {
     struct tact_surface_point p;
     double place[3], d[3];
@@ -103,7 +106,7 @@ static int is_inside_charts(const struct tact_charts *charts, const double at[3]
         const double height = tact_v3_dot(d, p.normal);
         tact_v3_axpy(d, -height, p.normal);
         if (tact_v3_norm(d) <= MAX_FOOT_OFFSET_RATIO * fabs(height)) {
-            return height < -min_depth;
+            return height < -min_inside_depth;
         }
         tact_charts_move(charts, place, d);
     }
@@ -112,20 +115,20 @@ static int is_inside_charts(const struct tact_charts *charts, const double at[3]
 
 /* 1 where the middle of a leaf of A (k = 0) or B (k = 1) is inside the other solid, to whose leaf
  * `other` it is near. at: the middle in the frame of the other shape. */
-static int is_leaf_inside(const struct overlap_search *s, int k, const double at[3],
-                          const struct chart_node *other)
+static int is_leaf_inside_other_charts(const struct chart_overlap_search *s, int k,
+                                       const double at[3], const struct chart_node *other)
 {
     double d[3];
     tact_v3_sub(d, at, other->center);
     const double height = tact_v3_dot(d, other->axis);
     tact_v3_axpy(d, -height, other->axis);
     /* the tangent plane of the cell below which the point is; its closest point decides */
-    return height < other->extent_along_cone_axis && tact_v3_norm(d) <= other->radius &&
-           is_inside_charts(s->pair->charts[1 - k], at, s->min_depth);
+    return height < other->node_extent_along_cone_axis && tact_v3_norm(d) <= other->radius &&
+           is_point_inside_charts(s->pair->charts[1 - k], at, s->min_inside_depth);
 }
 
 /* 1 where the surfaces of two solids with charts cross. */
-static int do_chart_surfaces_cross(const struct overlap_search *s)
+static int do_chart_surfaces_cross(const struct chart_overlap_search *s)
 {
     const struct chart_node *of[2] = {s->pair->charts[0]->nodes, s->pair->charts[1]->nodes};
     int stack[2 * CHART_TREE_STACK_DEPTH][2], count = 1;
@@ -134,14 +137,15 @@ static int do_chart_surfaces_cross(const struct overlap_search *s)
         count--;
         int at[2] = {stack[count][0], stack[count][1]};
         const struct chart_node *a = &of[0][at[0]], *b = &of[1][at[1]];
-        double a_in_b[3], b_in_a[3];
-        position_in_other_frame(s, 0, a->center, a_in_b);
-        if (distance_between(a_in_b, b->center) > a->radius + b->radius) {
+        double chart_centre_a_in_frame_b[3], chart_centre_b_in_frame_a[3];
+        position_in_other_frame(s, 0, a->center, chart_centre_a_in_frame_b);
+        if (distance_between_points(chart_centre_a_in_frame_b, b->center) > a->radius + b->radius) {
             continue;
         }
         if (a->first < 0 && b->first < 0) {
-            position_in_other_frame(s, 1, b->center, b_in_a);
-            if (is_leaf_inside(s, 0, a_in_b, b) || is_leaf_inside(s, 1, b_in_a, a)) {
+            position_in_other_frame(s, 1, b->center, chart_centre_b_in_frame_a);
+            if (is_leaf_inside_other_charts(s, 0, chart_centre_a_in_frame_b, b) ||
+                is_leaf_inside_other_charts(s, 1, chart_centre_b_in_frame_a, a)) {
                 return 1;
             }
             continue;
@@ -155,10 +159,12 @@ static int do_chart_surfaces_cross(const struct overlap_search *s)
     return 0;
 }
 
-/* Height above the other shape, in closed form, of a point of A (k = 0) or B (k = 1); *to_surface:
- * the way to the other's surface in the frame of A or B. Zero where the point has no projection. */
-static double height_above_closed_form(const struct overlap_search *s, int k, const double point[3],
-                                       double to_surface[3])
+/* Height above the other shape, in closed form, of a point of A (k = 0) or B (k = 1);
+ * *vector_to_closed_form_surface: the way to the other's surface in the frame of A or B. Zero where
+ * the point has no projection. */
+static double height_above_closed_form(const struct chart_overlap_search *s, int k,
+                                       const double point[3],
+                                       double vector_to_closed_form_surface[3])
 {
     struct tact_surface_point p;
     double at[3], d[3] = {0.0}, height = 0.0;
@@ -168,16 +174,16 @@ static double height_above_closed_form(const struct overlap_search *s, int k, co
         height = -tact_v3_dot(d, p.normal);
     }
     if (k == 0) {
-        tact_m3_tmul_v3(to_surface, s->rotation_a_to_b, d);
+        tact_m3_tmul_v3(vector_to_closed_form_surface, s->rotation_a_to_b, d);
     } else {
-        tact_m3_mul_v3(to_surface, s->rotation_a_to_b, d);
+        tact_m3_mul_v3(vector_to_closed_form_surface, s->rotation_a_to_b, d);
     }
     return height;
 }
 
 /* 1 where a leaf of A's or B's charts (k) has a point inside the other solid: its middle, or a
  * point on the way to the other solid. */
-static int does_leaf_reach_into_closed_form(const struct overlap_search *s, int k,
+static int does_leaf_reach_into_closed_form(const struct chart_overlap_search *s, int k,
                                             const struct chart_node *leaf)
 {
     struct tact_surface_point p;
@@ -188,7 +194,7 @@ static int does_leaf_reach_into_closed_form(const struct overlap_search *s, int 
             return 0;
         }
         const double height = height_above_closed_form(s, k, p.at, d);
-        if (height < -s->min_depth) {
+        if (height < -s->min_inside_depth) {
             return 1;
         }
         if (height > leaf->radius) {
@@ -203,15 +209,16 @@ static int does_leaf_reach_into_closed_form(const struct overlap_search *s, int 
 
 /* 1 where the charts of A (k = 0) or B (k = 1) have a point inside the other solid, which is in
  * closed form. */
-static int do_charts_reach_into_closed_form(const struct overlap_search *s, int k)
+static int do_charts_reach_into_closed_form(const struct chart_overlap_search *s, int k)
 {
     const struct chart_node *nodes = s->pair->charts[k]->nodes;
     int stack[CHART_TREE_STACK_DEPTH], count = 1;
     stack[0] = 0;
     while (count > 0) {
         const struct chart_node *node = &nodes[stack[--count]];
-        double to_surface[3];
-        if (height_above_closed_form(s, k, node->center, to_surface) > node->radius) {
+        double vector_to_closed_form_surface[3];
+        if (height_above_closed_form(s, k, node->center, vector_to_closed_form_surface) >
+            node->radius) {
             continue;
         }
         if (node->first >= 0) {
@@ -225,7 +232,7 @@ static int do_charts_reach_into_closed_form(const struct overlap_search *s, int 
 }
 
 /* 1 where a point of A (k = 0) or B (k = 1) is inside the other solid, which has charts. */
-static int is_inner_point_in_charts(const struct overlap_search *s, int k)
+static int is_inner_point_inside_charts(const struct chart_overlap_search *s, int k)
 {
     const struct tact_shape *shape = s->pair->shape[k];
     double inner[3] = {0.0}, at[3];
@@ -235,12 +242,12 @@ static int is_inner_point_in_charts(const struct overlap_search *s, int k)
         inner[0] = shape->size[0];
     }
     position_in_other_frame(s, k, inner, at);
-    return is_inside_charts(s->pair->charts[1 - k], at, s->min_depth);
+    return is_point_inside_charts(s->pair->charts[1 - k], at, s->min_inside_depth);
 }
 
 int tact_smooth_do_charts_overlap(const struct smooth_pair *pair)
 {
-    struct overlap_search s;
+    struct chart_overlap_search s;
     struct tact_shape_mass mass[2];
     init_overlap_search(pair, &s);
     if (pair->charts[0] && pair->charts[1]) {
@@ -258,6 +265,7 @@ int tact_smooth_do_charts_overlap(const struct smooth_pair *pair)
             tact_shape_mass(pair->shape[k], &mass[k]);
         }
     }
-    const int smaller = mass[0].volume <= mass[1].volume ? 0 : 1;
-    return pair->charts[1 - smaller] && is_inner_point_in_charts(&s, smaller);
+    const int index_of_smaller_solid = mass[0].volume <= mass[1].volume ? 0 : 1;
+    return pair->charts[1 - index_of_smaller_solid] &&
+           is_inner_point_inside_charts(&s, index_of_smaller_solid);
 }

@@ -12,16 +12,17 @@ enum { TORUS_PATCH_CORNERS = 32 };
 
 /* 1 where a torus over a half-space may touch it along the whole ring in this tick. */
 static int may_ring_touch_halfspace(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                                    int plane, double speed_change, const struct tact_patch *patch)
+                                    int plane, double closing_speed_change_per_tick,
+                                    const struct tact_patch *patch)
 {
     const double radius = pair->shape[1 - plane]->size[0], h = q->options->period;
     double v[3], w[3];
     tact_v3_sub(v, q->twist[0], q->twist[1]);
     tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
     double closing_speed = tact_max(0.0, radius * tact_v3_norm(w) - tact_v3_dot(patch->frame, v));
-    double gap_change_by_tilt = radius * tact_hypot(patch->gap[1], patch->gap[2]);
-    return patch->gap[0] - gap_change_by_tilt <=
-           h * (2.0 * closing_speed + speed_change) + MAX_RING_GAP_RATIO * radius;
+    double ring_gap_change_by_tilt = radius * tact_hypot(patch->gap[1], patch->gap[2]);
+    return patch->gap[0] - ring_gap_change_by_tilt <=
+           h * (2.0 * closing_speed + closing_speed_change_per_tick) + MAX_RING_GAP_RATIO * radius;
 }
 
 /* Makes the patch of a torus that lies on a half-space: the gap is that of the disc bounded by its
@@ -61,9 +62,11 @@ static void set_torus_ring_patch(const struct tact_pair_query *q, const struct s
     patch->surface = TACT_SURFACE_UNIFORM;
 }
 
-int tact_smooth_measure_ring(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                             int plane, double speed_change, struct tact_patch *patch)
+int tact_smooth_measure_torus_ring(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                                   int plane, double closing_speed_change_per_tick,
+                                   struct tact_patch *patch)
 {
     set_torus_ring_patch(q, pair, plane, patch);
-    return may_ring_touch_halfspace(q, pair, plane, speed_change, patch) ? 0 : -EDOM;
+    return may_ring_touch_halfspace(q, pair, plane, closing_speed_change_per_tick, patch) ? 0
+                                                                                          : -EDOM;
 }

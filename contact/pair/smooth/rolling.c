@@ -15,7 +15,7 @@ static void multiply_by_curvature_map(const double *frame, const double l[4], co
     tact_v3_axpy(out, l[2] * a + l[3] * b, frame + 6);
 }
 
-static int relative_motion(const struct smooth_contact *c, double m[4])
+static int compute_relative_curvature(const struct smooth_contact *c, double m[4])
 {
     const double *a = c->bend[0], *b = c->bend[1];
     double most = 0.0;
@@ -33,7 +33,7 @@ int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double
     const double *n = c->frame;
     double at[2][3], w[3], right[3], turned[3], wb[3], m[4], x[2], y[2];
     for (int k = 0; k < 2; k++) {
-        tact_pair_velocity(twist[k], c->arm[k], at[k]);
+        tact_pair_velocity_at_arm(twist[k], c->arm[k], at[k]);
     }
     tact_v3_sub(out->slip, at[0], at[1]);
     tact_v3_sub(w, twist[0] + 3, twist[1] + 3);
@@ -46,7 +46,7 @@ int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double
     for (int i = 0; i < 2; i++) {
         y[i] = tact_v3_dot(n + 3 + 3 * i, right);
     }
-    if (!relative_motion(c, m) || !tact_smooth_solve_2x2(m, y, x)) {
+    if (!compute_relative_curvature(c, m) || !tact_smooth_solve_2x2(m, y, x)) {
         return -EDOM;
     }
     tact_v3_scale(out->velocity_over_surface[1], n + 3, x[0]);

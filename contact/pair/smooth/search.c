@@ -13,11 +13,11 @@
 #include "contact/shape/charts_internal.h"
 
 /* Distance up to which two contacts are the same, relative to the smaller surface. */
-#define SAME_CONTACT_RATIO 1e-6
+#define SAME_CONTACT_DISTANCE_TO_SIZE 1e-6
 /* Largest assumed ratio of a closed form's curvature within a ball to that at the ball's middle. */
 #define MAX_CURVATURE_GROWTH 1.5
 /* Rotation of a closed form's normal over a ball beyond which the normal counts as unknown [rad] */
-#define WIDE_NORMAL_ROTATION 0.5
+#define MAX_KNOWN_NORMAL_ROTATION 0.5
 /* Distance of a cell from a known contact within which it starts no search, relative to the cell's
  * radius. */
 #define KNOWN_CONTACT_DISTANCE_RATIO 2.0
@@ -26,9 +26,9 @@
 
 /* Cosine of the half angle of a node's normal cone up to which curvatures are compared: 0.55 rad.
  */
-#define NARROW_CONE_COSINE 0.85
+#define MIN_COSINE_OF_NARROW_NORMAL_CONE 0.85
 /* Cosine of the largest angle between a normal and that of a known contact. */
-#define ROTATED_NORMAL_COSINE 0.8
+#define MIN_COSINE_TO_KNOWN_NORMAL 0.8
 /* Factor by which curvatures may differ over a node more than its samples do. */
 #define CURVATURE_BOUND_MARGIN 1.3
 
@@ -39,18 +39,18 @@ enum {
 
 /* A start point of Newton's method: two cells that may touch, or one cell and a point of a closed
  * form. */
-struct newton_start {
+struct start_of_newton_search {
     double closest_point_residual;    /* distance of the cells' centres from being closest points,
                                          relative to the cells' size */
     const struct chart_node *cell[2]; /* NULL: closed form */
     double place[2][3];
 };
 
-struct chart_search {
+struct chart_contact_search {
     const struct smooth_pair *pair;
     struct smooth_contact *contact;
     double near, same_distance;
-    struct newton_start start[MAX_NEWTON_STARTS]; /* the best, sorted */
+    struct start_of_newton_search start[MAX_NEWTON_STARTS]; /* the best, sorted */
     int newton_start_count;
     double rotation_b_to_a[9]; /* rotation from B's frame to A's, row-major */
     double origin_b[3];        /* position of B's origin in A's frame [m] */
@@ -73,7 +73,8 @@ int tact_smooth_can_search_charts(const struct tact_shape *a, const struct tact_
 }
 
 /* 1 where the middle of a cell is near a contact that was already found. */
-static int is_near_known_contact(const struct chart_search *s, int k, const struct chart_node *cell)
+static int is_near_known_contact(const struct chart_contact_search *s, int k,
+                                 const struct chart_node *cell)
 {
     int stored_contact_count = s->found < TACT_PIECES ? s->found : TACT_PIECES;
     for (int i = 0; i < stored_contact_count; i++) {
@@ -99,33 +100,35 @@ static double frobenius_norm(const double m[9])
 
 /* Part of the surface of A (k = 0) or B (k = 1) about a point: that of a tree node, or of a closed
  * form. */
-struct surface_part {
+struct part_of_surface {
     const double *center, *normal, *bend;   /* shape frame */
     double radius, max_curvature_deviation; /* largest deviation of the curvature map from bend
                                                within the part [1/m] */
 };
 
-static struct surface_part surface_part_of_node(const struct chart_node *node)
+static struct part_of_surface surface_part_of_node(const struct chart_node *node)
 {
-    return (struct surface_part){
-        node->center, node->axis, node->bend, node->radius,
-        node->normal_cone_cosine < NARROW_CONE_COSINE ? INFINITY : node->max_curvature_deviation};
+    return (struct part_of_surface){node->center, node->axis, node->bend, node->radius,
+                                    node->normal_cone_cosine < MIN_COSINE_OF_NARROW_NORMAL_CONE
+                                        ? INFINITY
+                                        : node->max_curvature_deviation};
 }
 
 /* Surface part of a closed form about a point, as large as a node's ball. The curvature of a sphere
  * and of a plane is the same everywhere. */
-static struct surface_part surface_part_of_closed_form(const struct tact_shape *shape,
-                                                       const struct tact_surface_point *point,
-                                                       double radius)
+static struct part_of_surface surface_part_of_closed_form(const struct tact_shape *shape,
+                                                          const struct tact_surface_point *point,
+                                                          double radius)
 {
-    const double curvature_norm = frobenius_norm(point->bend),
-                 rotation = MAX_CURVATURE_GROWTH * radius * curvature_norm;
-    double off =
-        rotation > WIDE_NORMAL_ROTATION ? INFINITY : (MAX_CURVATURE_GROWTH - 1.0) * curvature_norm;
+    const double norm_of_surface_curvature = frobenius_norm(point->bend),
+                 rotation = MAX_CURVATURE_GROWTH * radius * norm_of_surface_curvature;
+    double off = rotation > MAX_KNOWN_NORMAL_ROTATION
+                     ? INFINITY
+                     : (MAX_CURVATURE_GROWTH - 1.0) * norm_of_surface_curvature;
     if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE) {
         off = 0.0;
     }
-    return (struct surface_part){point->at, point->normal, point->bend, radius, off};
+    return (struct part_of_surface){point->at, point->normal, point->bend, radius, off};
 }
 
 /*
@@ -135,7 +138,7 @@ static struct surface_part surface_part_of_closed_form(const struct tact_shape *
  * INFINITY where the normals are far from each other.
  */
 static double add_part_curvature(const struct smooth_pair *pair, int k,
-                                 const struct smooth_contact *c, const struct surface_part *part,
+                                 const struct smooth_contact *c, const struct part_of_surface *part,
                                  double sum[3])
 {
     double d[3], normal[3], t[2][3], bent[2][3], along[3], closest_point_residual[2];
@@ -143,7 +146,7 @@ static double add_part_curvature(const struct smooth_pair *pair, int k,
     tact_v3_sub(d, part->center, d);
     tact_m3_tmul_v3(normal, pair->rotation[k], c->frame);
     tact_v3_scale(normal, normal, k ? 1.0 : -1.0);
-    if (tact_v3_dot(normal, part->normal) < ROTATED_NORMAL_COSINE) {
+    if (tact_v3_dot(normal, part->normal) < MIN_COSINE_TO_KNOWN_NORMAL) {
         return INFINITY;
     }
     tact_v3_sub(normal, part->normal, normal);
@@ -166,8 +169,8 @@ static double add_part_curvature(const struct smooth_pair *pair, int k,
  * surfaces above the tangent plane of that contact has the second derivative L_A + L_B over the
  * plane; where it is positive from there to both parts, the distance is convex and has one minimum.
  */
-static int contains_only_known_contact(const struct chart_search *s,
-                                       const struct surface_part part[2])
+static int do_parts_contain_only_known_contact(const struct chart_contact_search *s,
+                                               const struct part_of_surface part[2])
 {
     const double off = part[0].max_curvature_deviation + part[1].max_curvature_deviation;
     for (int i = 0; i < s->found && i < TACT_PIECES && off < INFINITY; i++) {
@@ -188,7 +191,8 @@ static int contains_only_known_contact(const struct chart_search *s,
 }
 
 /* Inserts a start point into the sorted list of the best. */
-static void insert_newton_start(struct chart_search *s, const struct newton_start *start)
+static void insert_newton_start(struct chart_contact_search *s,
+                                const struct start_of_newton_search *start)
 {
     int at = s->newton_start_count;
     if (at == MAX_NEWTON_STARTS &&
@@ -204,8 +208,8 @@ static void insert_newton_start(struct chart_search *s, const struct newton_star
     s->newton_start_count += s->newton_start_count < MAX_NEWTON_STARTS;
 }
 
-int tact_smooth_is_overlap_local(const struct smooth_pair *pair, double near,
-                                 const struct smooth_contact *c)
+int tact_smooth_is_overlap_shallow(const struct smooth_pair *pair, double near,
+                                   const struct smooth_contact *c)
 {
     if (c->gap >= -near || (pair->charts[0] && pair->charts[1])) {
         return 1;
@@ -225,13 +229,14 @@ int tact_smooth_is_overlap_local(const struct smooth_pair *pair, double near,
 
 /* 1 where the overlap at a contact is one of the surfaces about a start point; of two charts, the
  * cells from which it was found are as near to each other. */
-static int is_overlap_near_start(const struct chart_search *s, const struct newton_start *start,
-                                 const struct smooth_contact *c)
+static int is_overlap_at_newton_start(const struct chart_contact_search *s,
+                                      const struct start_of_newton_search *start,
+                                      const struct smooth_contact *c)
 {
     const struct chart_node *const *cell = start->cell;
     return cell[0] && cell[1]
                ? -c->gap <= s->near + MAX_OVERLAP_RATIO * (cell[0]->radius + cell[1]->radius)
-               : tact_smooth_is_overlap_local(s->pair, s->near, c);
+               : tact_smooth_is_overlap_shallow(s->pair, s->near, c);
 }
 
 /*
@@ -268,11 +273,12 @@ static int approach_by_support_points(const struct smooth_pair *pair, int k, dou
 
 /* Finds the contact of the surfaces about a start point by Newton's method. 0, or -EDOM where there
  * is none, or only one of other parts of the surfaces. */
-static int find_contact_from_start(const struct chart_search *s, const struct newton_start *start,
+static int find_contact_from_start(const struct chart_contact_search *s,
+                                   const struct start_of_newton_search *start,
                                    struct smooth_contact *c)
 {
     memcpy(c->place, start->place, sizeof c->place);
-    if (!tact_smooth_follow_closest(s->pair, c) && is_overlap_near_start(s, start, c)) {
+    if (!tact_smooth_refine_closest_points(s->pair, c) && is_overlap_at_newton_start(s, start, c)) {
         return 0;
     }
     if (start->cell[0] && start->cell[1]) {
@@ -280,17 +286,18 @@ static int find_contact_from_start(const struct chart_search *s, const struct ne
     }
     memcpy(c->place, start->place, sizeof c->place);
     return approach_by_support_points(s->pair, start->cell[0] ? 0 : 1, c->place) ||
-                   tact_smooth_follow_closest(s->pair, c) || !is_overlap_near_start(s, start, c)
+                   tact_smooth_refine_closest_points(s->pair, c) ||
+                   !is_overlap_at_newton_start(s, start, c)
                ? -EDOM
                : 0;
 }
 
 /* Runs Newton's method from the start points, the best first, except from those near a contact that
  * is known. */
-static void refine_starts_by_newton(struct chart_search *s)
+static void refine_starts_by_newton(struct chart_contact_search *s)
 {
     for (int i = 0; i < s->newton_start_count; i++) {
-        const struct newton_start *start = &s->start[i];
+        const struct start_of_newton_search *start = &s->start[i];
         struct smooth_contact c;
         if ((!start->cell[0] || is_near_known_contact(s, 0, start->cell[0])) &&
             (!start->cell[1] || is_near_known_contact(s, 1, start->cell[1]))) {
@@ -305,15 +312,16 @@ static void refine_starts_by_newton(struct chart_search *s)
 }
 
 /* Cosine of the sum of two angles. */
-static double cosine_of_sum(double ca, double sa, double cb, double sb)
+static double cosine_of_angle_sum(double ca, double sa, double cb, double sb)
 {
     return ca * cb - sa * sb;
 }
 
 /* 1 where a tree node of A's or B's charts (k) may touch the other surface, which is in closed
  * form, in a contact that is not known; *start: start point, of a leaf. */
-static int may_node_touch_closed_form(const struct chart_search *s, int k,
-                                      const struct chart_node *node, struct newton_start *start)
+static int may_node_touch_closed_form(const struct chart_contact_search *s, int k,
+                                      const struct chart_node *node,
+                                      struct start_of_newton_search *start)
 {
     const struct smooth_pair *pair = s->pair;
     struct tact_surface_point p;
@@ -340,33 +348,33 @@ static int may_node_touch_closed_form(const struct chart_search *s, int k,
     if (gap > s->near + node->radius) {
         return 0;
     }
-    struct surface_part part[2];
+    struct part_of_surface part[2];
     part[k] = surface_part_of_node(node);
     part[1 - k] = surface_part_of_closed_form(pair->shape[1 - k], &p, node->radius);
-    if (contains_only_known_contact(s, part)) {
+    if (do_parts_contain_only_known_contact(s, part)) {
         return 0;
     }
     double rotation = MAX_CURVATURE_GROWTH * node->radius * frobenius_norm(p.bend);
-    if (rotation > WIDE_NORMAL_ROTATION || node->normal_cone_cosine < 0.0) {
+    if (rotation > MAX_KNOWN_NORMAL_ROTATION || node->normal_cone_cosine < 0.0) {
         return 1;
     }
     if (gap >
         s->near + tact_chart_node_extent_along(node, turned) + 0.5 * rotation * node->radius) {
         return 0;
     }
-    double most = cosine_of_sum(node->normal_cone_cosine, node->sine,
-                                1.0 - 0.5 * rotation * rotation, rotation);
+    double most = cosine_of_angle_sum(node->normal_cone_cosine, node->sine,
+                                      1.0 - 0.5 * rotation * rotation, rotation);
     return -tact_v3_dot(turned, node->axis) >= most;
 }
 
-static void search_node_against_closed_form(struct chart_search *s, int k)
+static void search_node_against_closed_form(struct chart_contact_search *s, int k)
 {
     const struct chart_node *nodes = s->pair->charts[k]->nodes;
     int stack[CHART_TREE_STACK_DEPTH], count = 1;
     stack[0] = 0;
     while (count > 0) {
         const struct chart_node *node = &nodes[stack[--count]];
-        struct newton_start start;
+        struct start_of_newton_search start;
         if (!may_node_touch_closed_form(s, k, node, &start)) {
             continue;
         }
@@ -382,7 +390,7 @@ static void search_node_against_closed_form(struct chart_search *s, int k)
 /* 1 where tree nodes of A's and B's charts may touch; *closest_point_residual: distance of the
  * nodes' middles from being closest points: across the mean normal, relative to their radii, and in
  * the normals. */
-static int may_chart_nodes_touch(const struct chart_search *s, const struct chart_node *a,
+static int may_chart_nodes_touch(const struct chart_contact_search *s, const struct chart_node *a,
                                  const struct chart_node *b, double *closest_point_residual)
 {
     double d[3], axis[3], n[3], reach = a->radius + b->radius, far = s->near + reach;
@@ -397,13 +405,14 @@ static int may_chart_nodes_touch(const struct chart_search *s, const struct char
         return 1;
     }
     tact_m3_mul_v3(axis, s->rotation_b_to_a, b->axis);
-    double most = cosine_of_sum(a->normal_cone_cosine, a->sine, b->normal_cone_cosine, b->sine);
+    double most =
+        cosine_of_angle_sum(a->normal_cone_cosine, a->sine, b->normal_cone_cosine, b->sine);
     if (!(-tact_v3_dot(axis, a->axis) >= most)) {
         return 0;
     }
     tact_m3_tmul_v3(n, s->rotation_b_to_a, a->axis);
     if (fabs(tact_v3_dot(d, a->axis)) >
-        s->near + a->extent_along_cone_axis + tact_chart_node_extent_along(b, n)) {
+        s->near + a->node_extent_along_cone_axis + tact_chart_node_extent_along(b, n)) {
         return 0;
     }
     tact_v3_sub(n, a->axis, axis);
@@ -414,7 +423,7 @@ static int may_chart_nodes_touch(const struct chart_search *s, const struct char
     return 1;
 }
 
-static void search_charts(struct chart_search *s)
+static void search_charts(struct chart_contact_search *s)
 {
     const struct chart_node *of[2] = {s->pair->charts[0]->nodes, s->pair->charts[1]->nodes};
     int stack[2 * CHART_TREE_STACK_DEPTH][2], count = 1;
@@ -423,10 +432,10 @@ static void search_charts(struct chart_search *s)
         count--;
         int at[2] = {stack[count][0], stack[count][1]};
         const struct chart_node *a = &of[0][at[0]], *b = &of[1][at[1]];
-        struct newton_start start = {.cell = {a, b}};
-        const struct surface_part part[2] = {surface_part_of_node(a), surface_part_of_node(b)};
+        struct start_of_newton_search start = {.cell = {a, b}};
+        const struct part_of_surface part[2] = {surface_part_of_node(a), surface_part_of_node(b)};
         if (!may_chart_nodes_touch(s, a, b, &start.closest_point_residual) ||
-            contains_only_known_contact(s, part)) {
+            do_parts_contain_only_known_contact(s, part)) {
             continue;
         }
         if (a->first < 0 && b->first < 0) {
@@ -448,7 +457,7 @@ int tact_smooth_search_contacts(const struct smooth_pair *pair, double near,
                                 int *search_failed)
 {
     double size = INFINITY;
-    struct chart_search s;
+    struct chart_contact_search s;
     *search_failed = 0;
     if (!pair->charts[0] && !pair->charts[1]) {
         return known_contact_count;
@@ -461,7 +470,7 @@ int tact_smooth_search_contacts(const struct smooth_pair *pair, double near,
     for (int k = 0; k < 2; k++) {
         size = pair->charts[k] ? tact_min(size, pair->charts[k]->radius) : size;
     }
-    s.same_distance = SAME_CONTACT_RATIO * size;
+    s.same_distance = SAME_CONTACT_DISTANCE_TO_SIZE * size;
     if (pair->charts[0] && pair->charts[1]) {
         tact_m3_tmul(s.rotation_b_to_a, pair->rotation[0], pair->rotation[1]);
         tact_m3_tmul_v3(s.origin_b, pair->rotation[0], pair->origin_offset);

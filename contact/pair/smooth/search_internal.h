@@ -27,7 +27,7 @@ int tact_smooth_search_contacts(const struct smooth_pair *pair, double near,
  * bowl and of the bowl's outside would make the whole wall an overlap. In an overlap, the point of
  * the charts is inside the closed form. Of two charts: 1.
  */
-int tact_smooth_is_overlap_local(const struct smooth_pair *pair, double near,
-                                 const struct smooth_contact *c);
+int tact_smooth_is_overlap_shallow(const struct smooth_pair *pair, double near,
+                                   const struct smooth_contact *c);
 
 #endif

@@ -62,17 +62,18 @@ static int count_smooth_patches(const struct tact_shape *a, const struct tact_sh
 struct smooth_search_result {
     struct smooth_pair pair;
     struct smooth_contact contact[TACT_PIECES];
-    int has_charts;    /* 1: at least one of the two surfaces has charts */
-    int contact_count; /* number of contacts */
-    int has_edges; /* 1: there may be contacts that only the models features or volume measure */
-    int was_contact_missed;  /* 1: a contact of surfaces that are near was not found */
-    double max_touching_gap; /* largest gap with which charts may be in contact in
+    int has_shape_with_charts;  /* 1: at least one of the two surfaces has charts */
+    int contact_count;          /* number of contacts */
+    int may_have_edge_contacts; /* 1: there may be contacts that only the models features or volume
+                                   measure */
+    int was_close_contact_not_found;   /* 1: a contact of surfaces that are near was not found */
+    double max_gap_of_touching_charts; /* largest gap with which charts may be in contact in
                                               this tick [m] */
-    double size;             /* size of the smaller body [m] */
+    double size;                       /* size of the smaller body [m] */
 };
 
 /* Speed that gravity adds in two ticks [m/s]: a slower approach is no impact. */
-static double gravity_speed_change(const struct tact_pair_query *q)
+static double gravity_speed_change_in_two_ticks(const struct tact_pair_query *q)
 {
     return 2.0 * q->options->period * tact_v3_norm(q->options->gravity);
 }
@@ -81,20 +82,21 @@ static void init_smooth_search(const struct tact_pair_query *q, struct smooth_se
 {
     const struct smooth_shape_data *data[2] = {q->data_a, q->data_b};
     double v[3], speed = 0.0;
-    tact_smooth_pair(q->a, q->pose_a, q->b, q->pose_b, &f->pair);
-    f->has_edges = f->contact_count = f->was_contact_missed = 0;
+    tact_smooth_set_pair(q->a, q->pose_a, q->b, q->pose_b, &f->pair);
+    f->may_have_edge_contacts = f->contact_count = f->was_close_contact_not_found = 0;
     f->size = INFINITY;
     for (int k = 0; k < 2; k++) {
         f->pair.charts[k] = data[k]->charts;
-        f->has_edges |= data[k]->edges;
+        f->may_have_edge_contacts |= data[k]->edges;
         speed += tact_v3_norm(q->twist[k] + 3) * data[k]->radius;
         f->size = data[k]->radius > 0.0 ? tact_min(f->size, data[k]->radius) : f->size;
     }
-    f->has_charts = f->pair.charts[0] || f->pair.charts[1];
+    f->has_shape_with_charts = f->pair.charts[0] || f->pair.charts[1];
     tact_v3_sub(v, q->twist[0], q->twist[1]);
     speed += tact_v3_norm(v);
-    f->max_touching_gap = q->options->period * (2.0 * speed + gravity_speed_change(q)) +
-                          MAX_CONTACT_GAP_RATIO * f->size;
+    f->max_gap_of_touching_charts =
+        q->options->period * (2.0 * speed + gravity_speed_change_in_two_ticks(q)) +
+        MAX_CONTACT_GAP_RATIO * f->size;
 }
 
 /* Number of contacts in the last tick; limited, as the state may come from a damaged log. */
@@ -108,24 +110,25 @@ static int last_contact_count(const struct tact_pair_query *q)
 static int follow_contacts_of_last_tick(const struct tact_pair_query *q,
                                         struct smooth_search_result *f)
 {
-    int existing_contact_count = 0;
+    int followed_contact_count = 0;
     for (int i = 0; i < last_contact_count(q); i++) {
         struct smooth_contact c;
         memcpy(c.place, q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i, sizeof c.place);
-        if (!tact_smooth_follow_closest(&f->pair, &c) &&
-            (!f->has_charts || tact_smooth_is_overlap_local(&f->pair, f->max_touching_gap, &c))) {
-            existing_contact_count = tact_smooth_add_contact(f->contact, existing_contact_count, &c,
+        if (!tact_smooth_refine_closest_points(&f->pair, &c) &&
+            (!f->has_shape_with_charts ||
+             tact_smooth_is_overlap_shallow(&f->pair, f->max_gap_of_touching_charts, &c))) {
+            followed_contact_count = tact_smooth_add_contact(f->contact, followed_contact_count, &c,
                                                              SAME_CONTACT_DISTANCE * f->size);
         }
     }
-    return existing_contact_count;
+    return followed_contact_count;
 }
 
 /* Finds the contacts of charts: those of the last tick, then others. Edges may touch where a convex
  * pair has no contact of its smooth surfaces. */
 static void find_chart_contacts(const struct tact_pair_query *q, struct smooth_search_result *f)
 {
-    int search_failed = 0, edges = f->has_edges;
+    int search_failed = 0, edges = f->may_have_edge_contacts;
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     /* a cylinder or cone touches a plane along a line, at an edge or a face */
     if (edges && plane) {
@@ -134,9 +137,10 @@ static void find_chart_contacts(const struct tact_pair_query *q, struct smooth_s
     f->contact_count = follow_contacts_of_last_tick(q, f);
     if (q->most > 1 || !f->contact_count) {
         f->contact_count = tact_smooth_search_contacts(
-            &f->pair, f->max_touching_gap, f->contact_count, f->contact, &search_failed);
+            &f->pair, f->max_gap_of_touching_charts, f->contact_count, f->contact, &search_failed);
     }
-    f->has_edges = search_failed || f->contact_count > TACT_PIECES || (edges && !f->contact_count);
+    f->may_have_edge_contacts =
+        search_failed || f->contact_count > TACT_PIECES || (edges && !f->contact_count);
 }
 
 /* Finds the contacts of surfaces in closed form: for a convex pair from the last tick's points,
@@ -147,34 +151,37 @@ static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     f->contact_count = q->most == 1 && !plane ? follow_contacts_of_last_tick(q, f) : 0;
     if (!f->contact_count) {
-        f->contact_count = tact_smooth_find_contacts(&f->pair, f->max_touching_gap, f->contact,
-                                                     &f->was_contact_missed);
-        q->counts[TACT_COUNT_NOT_FOUND] += f->was_contact_missed;
+        f->contact_count = tact_smooth_find_contacts(&f->pair, f->max_gap_of_touching_charts,
+                                                     f->contact, &f->was_close_contact_not_found);
+        q->counts[TACT_COUNT_NOT_FOUND] += f->was_close_contact_not_found;
         q->counts[TACT_COUNT_CONFORMING] += f->contact_count > TACT_PIECES;
     }
 }
 
 /* Cosine between the normals of A (k = 0) or B (k = 1) at two positions of its surface. */
-static double normal_cosine(const struct smooth_pair *pair, int k, const double *first_chart_place,
-                            const double *other_chart_place)
+static double cosine_of_normals_at_points(const struct smooth_pair *pair, int k,
+                                          const double *first_surface_position,
+                                          const double *second_surface_position)
 {
     struct tact_surface_point p, q;
-    return tact_smooth_surface_point(pair, k, first_chart_place, &p) ||
-                   tact_smooth_surface_point(pair, k, other_chart_place, &q)
+    return tact_smooth_surface_point(pair, k, first_surface_position, &p) ||
+                   tact_smooth_surface_point(pair, k, second_surface_position, &q)
                ? -1.0
                : tact_v3_dot(p.normal, q.normal);
 }
 
 /* The surface positions on A and B of a contact in the last tick, as it has not moved far over
  * either surface since; NULL where it did not exist. */
-static const double *places_in_last_tick(const struct tact_pair_query *q,
-                                         const struct smooth_pair *pair,
-                                         const struct smooth_contact *c)
+static const double *contact_positions_of_last_tick(const struct tact_pair_query *q,
+                                                    const struct smooth_pair *pair,
+                                                    const struct smooth_contact *c)
 {
     for (int i = 0; i < last_contact_count(q); i++) {
         const double *places = q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i;
-        if (normal_cosine(pair, 0, places, c->place[0]) >= MIN_CONTINUED_NORMAL_COSINE &&
-            normal_cosine(pair, 1, places + 3, c->place[1]) >= MIN_CONTINUED_NORMAL_COSINE) {
+        if (cosine_of_normals_at_points(pair, 0, places, c->place[0]) >=
+                MIN_CONTINUED_NORMAL_COSINE &&
+            cosine_of_normals_at_points(pair, 1, places + 3, c->place[1]) >=
+                MIN_CONTINUED_NORMAL_COSINE) {
             return places;
         }
     }
@@ -239,18 +246,18 @@ static int will_curvature_change(const struct smooth_pair *pair, const struct sm
 }
 
 /* 1 where a contact moves far over a surface in a tick, to places that are curved otherwise. */
-static int does_contact_reach_other_curvature(const struct tact_pair_query *q,
-                                              const struct smooth_pair *pair,
-                                              const struct smooth_contact *c,
-                                              const struct smooth_contact_motion *motion)
+static int does_contact_curvature_change_far(const struct tact_pair_query *q,
+                                             const struct smooth_pair *pair,
+                                             const struct smooth_contact *c,
+                                             const struct smooth_contact_motion *motion)
 {
     const struct smooth_shape_data *data[2] = {q->data_a, q->data_b};
     for (int k = 0; k < 2; k++) {
         double way = q->options->period * tact_v3_norm(motion->velocity_over_surface[k]);
         if (data[k]->radius > 0.0 && !(way <= MAX_UNCHECKED_TRAVEL_RATIO * data[k]->radius)) {
-            const double *last_chart_places = places_in_last_tick(q, pair, c);
-            if (last_chart_places &&
-                will_curvature_change(pair, c, k, last_chart_places + 3 * k, way)) {
+            const double *last_surface_positions = contact_positions_of_last_tick(q, pair, c);
+            if (last_surface_positions &&
+                will_curvature_change(pair, c, k, last_surface_positions + 3 * k, way)) {
                 return 1;
             }
         }
@@ -264,7 +271,7 @@ static void contact_velocity(const struct tact_pair_query *q, const struct smoot
 {
     double at[2][3];
     for (int i = 0; i < 2; i++) {
-        tact_pair_velocity(q->twist[i], c->arm[i], at[i]);
+        tact_pair_velocity_at_arm(q->twist[i], c->arm[i], at[i]);
     }
     tact_v3_sub(v, at[0], at[1]);
 }
@@ -283,17 +290,19 @@ static int do_surfaces_nearly_conform(const struct smooth_contact *c)
  * for the change u. Its impulse is against v + u, so that it takes m (v^2 - u^2) / 2 out. Where the
  * contact moves much faster than the bodies, the extrapolation would else add energy in each tick.
  */
-static void limit_tangential_changes(const struct tact_pair_query *q,
-                                     const struct smooth_contact *c, double row_velocity_change[4])
+static void limit_tangential_velocity_changes(const struct tact_pair_query *q,
+                                              const struct smooth_contact *c,
+                                              double contact_row_velocity_change[4])
 {
     double slip[3];
     contact_velocity(q, c, slip);
     double slip_speed =
         tact_hypot(tact_v3_dot(c->frame + 3, slip), tact_v3_dot(c->frame + 6, slip));
-    double slip_speed_change = tact_hypot(row_velocity_change[1], row_velocity_change[2]);
-    if (slip_speed_change > slip_speed) {
-        row_velocity_change[1] *= slip_speed / slip_speed_change;
-        row_velocity_change[2] *= slip_speed / slip_speed_change;
+    double slip_speed_change_in_tick =
+        tact_hypot(contact_row_velocity_change[1], contact_row_velocity_change[2]);
+    if (slip_speed_change_in_tick > slip_speed) {
+        contact_row_velocity_change[1] *= slip_speed / slip_speed_change_in_tick;
+        contact_row_velocity_change[2] *= slip_speed / slip_speed_change_in_tick;
     }
 }
 
@@ -303,23 +312,23 @@ static void constraint_row_velocity_changes(const struct tact_pair_query *q,
                                             const struct smooth_pair *pair,
                                             const struct smooth_contact *c,
                                             const double twist[2][6], const double rate[2][6],
-                                            double row_velocity_change[4])
+                                            double contact_row_velocity_change[4])
 {
     struct smooth_contact_motion motion;
     double h = q->options->period;
-    memset(row_velocity_change, 0, 4 * sizeof *row_velocity_change);
+    memset(contact_row_velocity_change, 0, 4 * sizeof *contact_row_velocity_change);
     if (tact_smooth_contact_point_rates(c, twist, &motion) || is_motion_too_large(c, &motion, h) ||
         (!do_surfaces_nearly_conform(c) &&
-         does_contact_reach_other_curvature(q, pair, c, &motion))) {
+         does_contact_curvature_change_far(q, pair, c, &motion))) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
-    tact_smooth_second_order_rates(c, twist, rate, &motion, row_velocity_change);
+    tact_smooth_second_order_rates(c, twist, rate, &motion, contact_row_velocity_change);
     for (int i = 0; i < 4; i++) {
-        row_velocity_change[i] *= 0.5 * h;
+        contact_row_velocity_change[i] *= 0.5 * h;
     }
     if (do_surfaces_nearly_conform(c)) {
-        limit_tangential_changes(q, c, row_velocity_change);
+        limit_tangential_velocity_changes(q, c, contact_row_velocity_change);
     }
 }
 
@@ -394,10 +403,10 @@ static double closing_speed(const struct tact_pair_query *q, const struct smooth
 
 /* Largest gap with which the surfaces may come into contact in this tick: twice the approach [m].
  */
-static double largest_touching_gap(const struct tact_pair_query *q, const struct smooth_contact *c,
-                                   const double k[2])
+static double largest_gap_of_touching_contact(const struct tact_pair_query *q,
+                                              const struct smooth_contact *c, const double k[2])
 {
-    return q->options->period * (2.0 * closing_speed(q, c) + gravity_speed_change(q)) +
+    return q->options->period * (2.0 * closing_speed(q, c) + gravity_speed_change_in_two_ticks(q)) +
            MAX_CONTACT_GAP_RATIO / k[1];
 }
 
@@ -407,35 +416,37 @@ static int is_contact_continued_smoothly(const struct tact_pair_query *q,
                                          const struct smooth_pair *pair,
                                          const struct smooth_contact *c)
 {
-    return (q->pressed > 0.0 && places_in_last_tick(q, pair, c)) ||
-           closing_speed(q, c) < gravity_speed_change(q);
+    return (q->pressed > 0.0 && contact_positions_of_last_tick(q, pair, c)) ||
+           closing_speed(q, c) < gravity_speed_change_in_two_ticks(q);
 }
 
 /* Makes the patch of one smooth contact, with the predicted change of its velocities. */
 static void make_contact_patch(const struct tact_pair_query *q, const struct smooth_contact *c,
-                               const double k[2], const double row_velocity_change[4],
+                               const double k[2], const double contact_row_velocity_change[4],
                                struct tact_patch *patch)
 {
     make_patch(q, c, patch);
     set_patch_extent(q, k, patch);
     for (int i = 0; i < 4; i++) {
-        patch->target_velocity[i] = -row_velocity_change[i];
+        patch->target_velocity[i] = -contact_row_velocity_change[i];
     }
 }
 
 /* Keeps the contacts that may touch in this tick, aligned with their principal curvatures. Returns
- * their number; f->has_edges: 1 where a contact of charts is along a line. */
-static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
-                                  double k[TACT_PIECES][2])
+ * their number; f->may_have_edge_contacts: 1 where a contact of charts is along a line. */
+static int keep_contacts_within_touching_gap(const struct tact_pair_query *q,
+                                             struct smooth_search_result *f,
+                                             double k[TACT_PIECES][2])
 {
     int count = f->contact_count < TACT_PIECES ? f->contact_count : TACT_PIECES,
         touching_contact_count = 0;
     for (int i = 0; i < count; i++) {
         struct smooth_contact *c = &f->contact[i];
         align_to_principal_curvature(c, k[touching_contact_count]);
-        f->has_edges |= f->has_charts && c->gap <= f->max_touching_gap &&
-                        !(k[touching_contact_count][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
-        if (c->gap <= largest_touching_gap(q, c, k[touching_contact_count])) {
+        f->may_have_edge_contacts |=
+            f->has_shape_with_charts && c->gap <= f->max_gap_of_touching_charts &&
+            !(k[touching_contact_count][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
+        if (c->gap <= largest_gap_of_touching_contact(q, c, k[touching_contact_count])) {
             f->contact[touching_contact_count++] = *c;
         }
     }
@@ -447,17 +458,17 @@ static void measure_smooth_contacts(const struct tact_pair_query *q, struct smoo
                                     struct tact_patch *patch, struct tact_pair_piece *piece)
 {
     const struct smooth_contact *contact = f->contact;
-    double twist[2][6], rate[2][6], row_velocity_change[4];
+    double twist[2][6], rate[2][6], contact_row_velocity_change[4];
     int deepest = 0;
     tact_smooth_extrapolate_motion(q, &q->state[SMOOTH_STATE_STEADY_TICKS],
                                    q->state + SMOOTH_STATE_LAST_MOTION, twist, rate);
     for (int i = 0; i < touching_contact_count; i++) {
-        memset(row_velocity_change, 0, sizeof row_velocity_change);
+        memset(contact_row_velocity_change, 0, sizeof contact_row_velocity_change);
         if (is_contact_continued_smoothly(q, &f->pair, &contact[i])) {
             constraint_row_velocity_changes(q, &f->pair, &contact[i], (const double(*)[6])twist,
-                                            (const double(*)[6])rate, row_velocity_change);
+                                            (const double(*)[6])rate, contact_row_velocity_change);
         }
-        make_contact_patch(q, &contact[i], k[i], row_velocity_change,
+        make_contact_patch(q, &contact[i], k[i], contact_row_velocity_change,
                            touching_contact_count > 1 ? &piece[i].patch : patch);
         deepest = contact[i].gap < contact[deepest].gap ? i : deepest;
     }
@@ -495,10 +506,10 @@ static int do_solids_overlap_without_contact(const struct tact_pair_query *q,
                                              struct smooth_search_result *f)
 {
     /* the gap of a convex pair is that of its only contact */
-    if (f->has_charts && !(f->contact_count && q->most == 1)) {
-        f->was_contact_missed = tact_smooth_do_charts_overlap(&f->pair);
+    if (f->has_shape_with_charts && !(f->contact_count && q->most == 1)) {
+        f->was_close_contact_not_found = tact_smooth_do_charts_overlap(&f->pair);
     }
-    return f->was_contact_missed;
+    return f->was_close_contact_not_found;
 }
 
 static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patch *patch,
@@ -510,25 +521,28 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
     int plane = tact_smooth_index_of_flat_halfspace(&f.pair);
     if (plane >= 0) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
-        return tact_smooth_measure_ring(q, &f.pair, plane, gravity_speed_change(q), patch);
+        return tact_smooth_measure_torus_ring(q, &f.pair, plane,
+                                              gravity_speed_change_in_two_ticks(q), patch);
     }
-    if (f.has_charts) {
+    if (f.has_shape_with_charts) {
         find_chart_contacts(q, &f);
     } else {
         find_contacts_of_closed_forms(q, &f);
     }
-    int touching_contact_count = keep_touching_contacts(q, &f, k);
-    if (!f.has_edges && tact_smooth_can_measure_edges(q)) {
-        int is_conforming_and_fast = (f.has_charts || q->most == 1) &&
+    int touching_contact_count = keep_contacts_within_touching_gap(q, &f, k);
+    if (!f.may_have_edge_contacts && tact_smooth_can_measure_edges(q)) {
+        int is_conforming_and_fast = (f.has_shape_with_charts || q->most == 1) &&
                                      is_conforming_contact_too_fast(q, &f, touching_contact_count);
         q->counts[TACT_COUNT_CONFORMING] += is_conforming_and_fast;
-        f.has_edges = is_conforming_and_fast ||
-                      (!touching_contact_count && do_solids_overlap_without_contact(q, &f));
+        f.may_have_edge_contacts =
+            is_conforming_and_fast ||
+            (!touching_contact_count && do_solids_overlap_without_contact(q, &f));
     }
-    if (f.has_edges) {
+    if (f.may_have_edge_contacts) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
         int rc = tact_smooth_measure_edges(q, q->state + SMOOTH_STATE_FEATURES_START, patch);
-        q->counts[TACT_COUNT_NOT_FOUND] += f.has_charts && f.was_contact_missed && rc != -ENODATA;
+        q->counts[TACT_COUNT_NOT_FOUND] +=
+            f.has_shape_with_charts && f.was_close_contact_not_found && rc != -ENODATA;
         return rc;
     }
     tact_features_forget_motion(q->state + SMOOTH_STATE_FEATURES_START);

@@ -31,13 +31,13 @@ struct group {
     double first[3];  /* integral of the position over the group's faces [m^3] */
 };
 
-struct face_groups {
+struct groups_of_parallel_faces {
     struct group group[MAX_FACE_GROUPS];
-    struct tact_face_areas areas; /* areas of all */
+    struct tact_face_areas face_area_sums; /* areas of all */
     int count, full;
 };
 
-static void add_triangle(struct face_groups *g, const tact_d4 *a, const tact_d4 *b,
+static void add_triangle(struct groups_of_parallel_faces *g, const tact_d4 *a, const tact_d4 *b,
                          const tact_d4 *c, double share)
 {
     double n[3], middle[3];
@@ -45,7 +45,7 @@ static void add_triangle(struct face_groups *g, const tact_d4 *a, const tact_d4 
     for (int k = 0; k < 3; k++) {
         middle[k] = ((*a)[k] + (*b)[k] + (*c)[k]) / 3.0;
     }
-    double size = tact_areas_add(&g->areas, a, b, c, share, n);
+    double size = tact_face_areas_add(&g->face_area_sums, a, b, c, share, n);
     if (!(size > 0.0)) {
         return;
     }
@@ -75,15 +75,15 @@ static void add_overlap_face(void *user, const tact_d4 *corner, int n, double sh
 }
 
 /* Removes slivers. */
-static void remove_small_groups(struct face_groups *g)
+static void remove_small_groups(struct groups_of_parallel_faces *g)
 {
-    int kept_group_count = 0;
+    int large_group_count = 0;
     for (int i = 0; i < g->count; i++) {
-        if (g->group[i].size > MIN_GROUP_AREA_FRACTION * g->areas.all) {
-            g->group[kept_group_count++] = g->group[i];
+        if (g->group[i].size > MIN_GROUP_AREA_FRACTION * g->face_area_sums.all) {
+            g->group[large_group_count++] = g->group[i];
         }
     }
-    g->count = kept_group_count;
+    g->count = large_group_count;
 }
 
 int tact_overlap_pieces_are_possible(const struct tact_shape *a, const struct tact_shape *b)
@@ -94,8 +94,8 @@ int tact_overlap_pieces_are_possible(const struct tact_shape *a, const struct ta
 
 /* Plane of equal depth below the planes of face groups i and j, with i's part inside: the part with
  * the larger depth where they face each other, as in a groove, with the smaller one on a ridge. */
-static void plane_of_equal_depths(const struct group *i, const struct group *j,
-                                  const struct tact_pose *pose, double plane[4])
+static void compute_plane_of_equal_depths(const struct group *i, const struct group *j,
+                                          const struct tact_pose *pose, double plane[4])
 {
     double pi[3], pj[3], n[3], offset[3], middle[3];
     tact_v3_scale(pi, i->first, 1.0 / i->size);
@@ -104,37 +104,38 @@ static void plane_of_equal_depths(const struct group *i, const struct group *j,
     double ni[3], nj[3];
     tact_v3_normalize(ni, i->area);
     tact_v3_normalize(nj, j->area);
-    double sign_of_first_group =
+    double depth_sign_of_first_group =
         tact_v3_dot(ni, offset) - tact_v3_dot(nj, offset) > 0.0 ? 1.0 : -1.0;
-    /* depths below the planes: ni (pi - x) and nj (pj - x); inside piece i: sign_of_first_group
-     * (depth_j - depth_i) <= 0
+    /* depths below the planes: ni (pi - x) and nj (pj - x); inside piece i:
+     * depth_sign_of_first_group (depth_j - depth_i) <= 0
      */
     tact_v3_sub(n, ni, nj);
-    tact_v3_scale(n, n, sign_of_first_group);
-    double d = sign_of_first_group * (tact_v3_dot(ni, pi) - tact_v3_dot(nj, pj)),
+    tact_v3_scale(n, n, depth_sign_of_first_group);
+    double d = depth_sign_of_first_group * (tact_v3_dot(ni, pi) - tact_v3_dot(nj, pj)),
            size = tact_v3_norm(n);
     tact_quat_rotate(middle, pose->quat_wxyz, n);
     tact_v3_scale(plane, middle, 1.0 / size);
     plane[3] = d / size + tact_v3_dot(plane, pose->position);
 }
 
-int tact_overlap_pieces_group_faces(const struct tact_pair_query *q,
-                                    struct tact_overlap_pieces *out)
+int tact_overlap_pieces_find_planes(const struct tact_pair_query *q,
+                                    struct tact_planes_between_overlap_pieces *out)
 {
     int is_a_convex =
         q->a->mesh->facets != NULL; /* 1: A is the convex solid that cuts, B the other */
-    const struct tact_mesh *nonconvex_mesh = is_a_convex ? q->b->mesh : q->a->mesh;
-    const struct tact_mesh *convex_mesh = is_a_convex ? q->a->mesh : q->b->mesh;
+    const struct tact_mesh *mesh_to_cut_into_pieces = is_a_convex ? q->b->mesh : q->a->mesh;
+    const struct tact_mesh *cutting_convex_mesh = is_a_convex ? q->a->mesh : q->b->mesh;
     const struct tact_pose *pose = is_a_convex ? q->pose_b : q->pose_a;
     struct tact_cutter cutter;
-    struct face_groups groups = {.count = 0};
+    struct groups_of_parallel_faces groups = {.count = 0};
     if (q->planar > PLANAR_AREA_RATIO) {
         return 0;
     }
-    tact_cutter_init_frame(&cutter, tact_mesh_size(nonconvex_mesh), pose, convex_mesh->facets,
-                           is_a_convex ? q->pose_a : q->pose_b);
-    if (tact_cut_mesh(&cutter, nonconvex_mesh, add_overlap_face, &groups) != 1 || groups.full ||
-        tact_areas_planarity(&groups.areas) > PLANAR_AREA_RATIO ||
+    tact_cutter_init_frame(&cutter, tact_mesh_largest_coordinate(mesh_to_cut_into_pieces), pose,
+                           cutting_convex_mesh->facets, is_a_convex ? q->pose_a : q->pose_b);
+    if (tact_cut_mesh_by_cutter_planes(&cutter, mesh_to_cut_into_pieces, add_overlap_face,
+                                       &groups) != 1 ||
+        groups.full || tact_areas_planarity(&groups.face_area_sums) > PLANAR_AREA_RATIO ||
         tact_caps_planarity(&cutter) > PLANAR_AREA_RATIO) {
         return 0;
     }
@@ -145,7 +146,8 @@ int tact_overlap_pieces_group_faces(const struct tact_pair_query *q,
     for (int i = 0; i < groups.count; i++) {
         for (int j = 0, k = 0; j < groups.count; j++) {
             if (j != i) {
-                plane_of_equal_depths(&groups.group[i], &groups.group[j], pose, out->plane[i][k++]);
+                compute_plane_of_equal_depths(&groups.group[i], &groups.group[j], pose,
+                                              out->plane[i][k++]);
             }
         }
     }

@@ -7,7 +7,7 @@
 
 /* Planes between the pieces of an overlap: those of piece i are the first of plane[i], one less
  * than there are pieces; n.r <= d inside, world. */
-struct tact_overlap_pieces {
+struct tact_planes_between_overlap_pieces {
     double plane[TACT_PIECES][TACT_PIECES - 1][4];
 };
 
@@ -17,7 +17,7 @@ int tact_overlap_pieces_are_possible(const struct tact_shape *a, const struct ta
 
 /* Finds the planar pieces of an overlap; returns their number, or 0 where the overlap is planar or
  * has too many pieces. */
-int tact_overlap_pieces_group_faces(const struct tact_pair_query *query,
-                                    struct tact_overlap_pieces *out);
+int tact_overlap_pieces_find_planes(const struct tact_pair_query *query,
+                                    struct tact_planes_between_overlap_pieces *out);
 
 #endif

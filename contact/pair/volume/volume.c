@@ -24,8 +24,8 @@ static int is_either_shape_of_face_kind(const struct tact_pair_query *q,
 
 /* Chooses the options of a patch; follows_bouchard_law: as published, one patch with its normal
  * opposite to the gradient. */
-static struct tact_patch_options choose_patch_options(const struct tact_pair_query *q,
-                                                      int follows_bouchard_law)
+static struct tact_patch_options choose_volume_patch_options(const struct tact_pair_query *q,
+                                                             int follows_bouchard_law)
 {
     const struct tact_contact_law *law = q->law;
     int curved = is_either_shape_of_face_kind(q, TACT_FACES_CURVED);
@@ -47,8 +47,9 @@ static struct tact_patch_options choose_patch_options(const struct tact_pair_que
 static int make_patch(const struct tact_pair_query *q, const struct tact_moments *moments,
                       struct tact_patch_options *options, struct tact_patch *patch)
 {
-    int has_mixed_faces = !options->curved && is_either_shape_of_face_kind(q, TACT_FACES_MIXED);
-    double exponent = has_mixed_faces ? tact_moments_exponent(moments) : 1.0;
+    int has_curved_and_flat_faces =
+        !options->curved && is_either_shape_of_face_kind(q, TACT_FACES_MIXED);
+    double exponent = has_curved_and_flat_faces ? tact_moments_exponent(moments) : 1.0;
     options->normal = exponent > MAX_PRISM_DEPTH_EXPONENT ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
     patch->target = q->law->overlap;
@@ -62,7 +63,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
 /* Outline of the overlap, from the corners that the measurement found, where it was of two convex
  * solids; else the overlap is cut again. For 100 cubes on a floor, whose plane is the only one that
  * cuts, a cut takes 0.14 us a pair, and reloading 24 corners into the cache 0.25 us. */
-static int find_outline(const struct tact_pair_query *q, struct tact_patch *patch)
+static int find_volume_patch_outline(const struct tact_pair_query *q, struct tact_patch *patch)
 {
     const struct tact_overlap_corners *corners = q->corners;
     if (corners && corners->count && !is_either_shape_of_face_kind(q, TACT_FACES_CURVED)) {
@@ -76,10 +77,10 @@ static int find_outline(const struct tact_pair_query *q, struct tact_patch *patc
 int tact_volume_measure_patch(const struct tact_pair_query *q, int follows_bouchard_law,
                               int outline, struct tact_patch *patch)
 {
-    struct tact_patch_options options = choose_patch_options(q, follows_bouchard_law);
+    struct tact_patch_options options = choose_volume_patch_options(q, follows_bouchard_law);
     int rc = make_patch(q, q->moments, &options, patch);
     if (!rc && outline && patch->kind == TACT_PATCH_ELLIPSE) {
-        patch->corners = find_outline(q, patch);
+        patch->corners = find_volume_patch_outline(q, patch);
         tact_patch_repair(patch);
     }
     return rc;
@@ -91,18 +92,18 @@ static int make_patch_of_piece(const struct tact_pair_query *q, const double (*p
                                int planes, struct tact_pair_piece *piece)
 {
     const struct tact_mesh *a = q->a->mesh, *b = q->b->mesh;
-    struct tact_patch_options options = choose_patch_options(q, 0);
+    struct tact_patch_options options = choose_volume_patch_options(q, 0);
     struct tact_patch *patch = &piece->patch;
     /* a piece of an overlap has no rims that bend the gradient */
     options.normal = TACT_NORMAL_GRADIENT;
-    if (tact_moments_within_planes(a, q->pose_a, b, q->pose_b, plane, planes, &piece->moments, NULL,
-                                   NULL) != 1 ||
+    if (tact_moments_of_overlap_in_planes(a, q->pose_a, b, q->pose_b, plane, planes,
+                                          &piece->moments, NULL, NULL) != 1 ||
         make_patch(q, &piece->moments, &options, patch)) {
         return -EDOM;
     }
     if (q->options->polygon && patch->kind == TACT_PATCH_ELLIPSE) {
-        patch->corners = tact_outline_within_planes(a, q->pose_a, b, q->pose_b, plane, planes,
-                                                    patch->center, patch->frame, patch->corner);
+        patch->corners = tact_outline_of_overlap_in_planes(
+            a, q->pose_a, b, q->pose_b, plane, planes, patch->center, patch->frame, patch->corner);
         tact_patch_repair(patch);
     }
     return 0;
@@ -111,23 +112,24 @@ static int make_patch_of_piece(const struct tact_pair_query *q, const double (*p
 /* 1 for a patch that is thin along its normal. Pieces of solids that overlap deeply meet in the
  * middle of one of them: there is no separation along all their normals, but there is along that of
  * the whole. */
-static int is_thin_patch(const struct tact_patch *patch)
+static int is_patch_thin_at_its_depth(const struct tact_patch *patch)
 {
     return patch->depth <= MAX_PIECE_DEPTH_RATIO * tact_max(patch->semi[0], patch->semi[1]);
 }
 
 /* Makes the pieces of an overlap; returns their number, or 0 where the overlap is planar or pieces
  * are too deep. */
-static int make_planar_pieces(const struct tact_pair_query *q, struct tact_pair_piece *piece)
+static int make_patches_of_planar_pieces(const struct tact_pair_query *q,
+                                         struct tact_pair_piece *piece)
 {
-    struct tact_overlap_pieces pieces;
-    int piece_count = 0, count = tact_overlap_pieces_group_faces(q, &pieces);
+    struct tact_planes_between_overlap_pieces pieces;
+    int piece_count = 0, count = tact_overlap_pieces_find_planes(q, &pieces);
     for (int i = 0; i < count; i++) {
         if (make_patch_of_piece(q, (const double(*)[4])pieces.plane[i], count - 1,
                                 &piece[piece_count])) {
             continue;
         }
-        if (!is_thin_patch(&piece[piece_count].patch)) {
+        if (!is_patch_thin_at_its_depth(&piece[piece_count].patch)) {
             return 0;
         }
         piece_count++;
@@ -135,8 +137,8 @@ static int make_planar_pieces(const struct tact_pair_query *q, struct tact_pair_
     return piece_count;
 }
 
-static int may_split_overlap(const struct tact_shape *a, const struct tact_shape *b,
-                             const struct tact_world_options *options)
+static int may_split_overlap_into_pieces(const struct tact_shape *a, const struct tact_shape *b,
+                                         const struct tact_world_options *options)
 {
     return options->split && options->local == TACT_LOCAL_CONE &&
            tact_overlap_pieces_are_possible(a, b);
@@ -151,7 +153,8 @@ int tact_volume_supports_pair(const struct tact_shape *a, const struct tact_shap
 static int count_volume_patches(const struct tact_shape *a, const struct tact_shape *b,
                                 const struct tact_world_options *options)
 {
-    return may_split_overlap(a, b, options) ? TACT_PIECES : tact_volume_supports_pair(a, b);
+    return may_split_overlap_into_pieces(a, b, options) ? TACT_PIECES
+                                                        : tact_volume_supports_pair(a, b);
 }
 
 static int measure_volume_pair(const struct tact_pair_query *q, struct tact_patch *patch,
@@ -163,7 +166,7 @@ static int measure_volume_pair(const struct tact_pair_query *q, struct tact_patc
     if (rc || q->most == 1) {
         return rc;
     }
-    return make_planar_pieces(q, piece);
+    return make_patches_of_planar_pieces(q, piece);
 }
 
 const struct tact_contact_model tact_model_volume = {

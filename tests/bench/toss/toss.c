@@ -37,7 +37,7 @@ enum toss_parameter {
     PARAM_HUNT_CROSSLEY,
     PARAM_TICKS_PER_SAMPLE, /* number of simulated ticks between two recorded samples */
     LAG,                    /* delay of the recorded velocities [samples] */
-    ROUNDING,               /* radius of the cube's rounded edges and corners [m] */
+    EDGE_ROUNDING_RADIUS,   /* radius of the cube's rounded edges and corners [m] */
     PARAM_TOSS_STRIDE,      /* n: only every n-th toss is simulated */
     PARAM_FIRST_TOSS,       /* index of the first simulated toss within its half of the data */
     PARAMETERS
@@ -188,7 +188,7 @@ static int score_tosses(const struct job *job, const double *p, struct toss_scor
 {
     struct tact_shape cube;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
-    int rc = scratch ? make_cube(p[ROUNDING], &cube) : -1, count = 0;
+    int rc = scratch ? make_cube(p[EDGE_ROUNDING_RADIUS], &cube) : -1, count = 0;
     memset(mean, 0, sizeof *mean);
     for (int i = 0; i < job->data.count && !rc; i++) {
         struct toss_score one = {0.0, 0.0};
@@ -282,20 +282,20 @@ static int print_usage(void)
 
 struct toss_arguments {
     char folder[1024];
-    const char *parameter_file;
+    const char *parameter_file_path;
     double most[2]; /* percent, degrees */
     double ticks;   /* a sample; 0: the file's */
     int scores_sets_from_stdin;
 };
 
-static void find_toss_data_folder(const char *given, struct toss_arguments *a)
+static void find_toss_data_folder(const char *folder_argument, struct toss_arguments *a)
 {
-    const char *shared = getenv("TACT_SHARED");
-    if (strcmp(given, "shared")) {
-        snprintf(a->folder, sizeof a->folder, "%s", given);
+    const char *shared_folder = getenv("TACT_SHARED");
+    if (strcmp(folder_argument, "shared")) {
+        snprintf(a->folder, sizeof a->folder, "%s", folder_argument);
     } else {
         snprintf(a->folder, sizeof a->folder, "%s/data/cube_toss",
-                 shared ? shared : TACT_SOURCE_DIR "/../shared");
+                 shared_folder ? shared_folder : TACT_SOURCE_DIR "/../shared");
     }
 }
 
@@ -304,7 +304,7 @@ static int read_arguments(int argc, char **argv, struct toss_arguments *a, struc
     for (int i = 2; i < argc; i++) {
         int left = argc - 1 - i;
         if (!strcmp(argv[i], "--parameters") && left > 0) {
-            a->parameter_file = argv[++i];
+            a->parameter_file_path = argv[++i];
         } else if (!strcmp(argv[i], "--half") && left > 0) {
             const char *half = argv[++i];
             job->half = !strcmp(half, "identify") ? 0 : !strcmp(half, "held") ? 1 : 2;
@@ -323,7 +323,7 @@ static int read_arguments(int argc, char **argv, struct toss_arguments *a, struc
             return 0;
         }
     }
-    if (argc < 2 || !a->parameter_file) {
+    if (argc < 2 || !a->parameter_file_path) {
         return 0;
     }
     find_toss_data_folder(argv[1], a);
@@ -357,8 +357,8 @@ int main(int argc, char **argv)
     if (!read_arguments(argc, argv, &a, &job)) {
         return print_usage();
     }
-    if (!read_parameters(a.parameter_file, job.p)) {
-        fprintf(stderr, "bench_toss: %s lacks parameters of tact\n", a.parameter_file);
+    if (!read_parameters(a.parameter_file_path, job.p)) {
+        fprintf(stderr, "bench_toss: %s lacks parameters of tact\n", a.parameter_file_path);
         return 2;
     }
     job.p[PARAM_TICKS_PER_SAMPLE] = a.ticks > 0.0 ? a.ticks : job.p[PARAM_TICKS_PER_SAMPLE];

@@ -7,7 +7,7 @@
 #include "contact/vec.h"
 
 /* numbers in a line: position 3, quaternion 4, velocity 3, angular velocity 3 */
-enum { NUMBERS = 13 };
+enum { NUMBERS_PER_ROW = 13 };
 
 /* Reads a line of numbers separated by commas; returns how many there are. */
 static int parse_comma_separated_numbers(const char *line, double *out, int most)
@@ -68,7 +68,7 @@ static int read_toss_start_indices(const char *folder, struct toss_data *out, in
     }
     int rc = 0;
     for (int at = 2; !rc && fgets(line, sizeof line, f); at++) {
-        double v[3 + NUMBERS];
+        double v[3 + NUMBERS_PER_ROW];
         struct toss *more = realloc(out->tosses, sizeof *more * ((size_t)out->count + 1));
         if (!more) {
             rc = -ENOMEM;
@@ -77,8 +77,8 @@ static int read_toss_start_indices(const char *folder, struct toss_data *out, in
         out->tosses = more;
         struct toss *t = &more[out->count];
         memset(t, 0, sizeof *t);
-        if (parse_comma_separated_numbers(line, v, 3 + NUMBERS) != 3 + NUMBERS || v[1] < 0 ||
-            v[2] < 2 || v[2] > 1e6) {
+        if (parse_comma_separated_numbers(line, v, 3 + NUMBERS_PER_ROW) != 3 + NUMBERS_PER_ROW ||
+            v[1] < 0 || v[2] < 2 || v[2] > 1e6) {
             rc = report_wrong_columns(folder, "starts.csv", at, message, message_size);
             break;
         }

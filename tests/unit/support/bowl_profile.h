@@ -10,7 +10,7 @@
 
 /* Profile of a spherical bowl about the origin: its inner surface up to 66 degrees, and a round
  * lip. */
-static inline int bowl_profile(double (*out)[2])
+static inline int make_bowl_profile(double (*out)[2])
 {
     int count = 0;
     for (int i = 0; i <= 22; i++, count++) {

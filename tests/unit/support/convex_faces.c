@@ -7,27 +7,27 @@
 /* Number of grid cells of [-1, 1]^3 along each axis; they sort the arcs on the unit sphere. */
 enum { CELLS = 24, ALL_CELLS = CELLS * CELLS * CELLS };
 
-struct half_edge {
+struct convex_mesh_half_edge {
     uint32_t low, high;
     int triangle;
 };
 
 static int compare_half_edges(const void *p, const void *q)
 {
-    const struct half_edge *a = p, *b = q;
+    const struct convex_mesh_half_edge *a = p, *b = q;
     return a->low != b->low     ? (a->low < b->low ? -1 : 1)
            : a->high != b->high ? (a->high < b->high ? -1 : 1)
                                 : 0;
 }
 
 /* Edges of a closed mesh: half-edges, sorted so that the two of each edge are neighbours. */
-static struct half_edge *sort_half_edges(const struct tact_mesh *m)
+static struct convex_mesh_half_edge *sort_half_edges(const struct tact_mesh *m)
 {
     const size_t count = 3 * m->triangle_count;
-    struct half_edge *out = calloc(count, sizeof *out);
+    struct convex_mesh_half_edge *out = calloc(count, sizeof *out);
     for (size_t i = 0; i < count; i++) {
         const uint32_t p = m->triangles[i], q = m->triangles[i - i % 3 + (i + 1) % 3];
-        out[i] = (struct half_edge){p < q ? p : q, p < q ? q : p, (int)(i / 3)};
+        out[i] = (struct convex_mesh_half_edge){p < q ? p : q, p < q ? q : p, (int)(i / 3)};
     }
     qsort(out, count, sizeof *out, compare_half_edges);
     return out;
@@ -35,7 +35,7 @@ static struct half_edge *sort_half_edges(const struct tact_mesh *m)
 
 struct reference_hull make_reference_hull(const struct tact_mesh *m)
 {
-    struct half_edge *half = sort_half_edges(m);
+    struct convex_mesh_half_edge *half = sort_half_edges(m);
     struct reference_hull h = {(int)m->vertex_count,
                                (int)m->triangle_count,
                                0,
@@ -109,8 +109,8 @@ static int find_lowest_vertex(const struct reference_hull *h, const double n[3],
     return at;
 }
 
-double gap_of_hulls_along(const struct reference_hull *a, const struct reference_hull *b,
-                          const double n[3])
+double gap_of_hulls_along_normal(const struct reference_hull *a, const struct reference_hull *b,
+                                 const double n[3])
 {
     double back[3], least, most;
     tact_v3_scale(back, n, -1.0);
@@ -123,7 +123,7 @@ double gap_of_hulls_along(const struct reference_hull *a, const struct reference
  * starts. */
 struct greatest_gap {
     double gap;
-    int vertex_at_a, vertex_at_b;
+    int vertex_of_a, vertex_of_b;
 };
 
 /* Raises the greatest gap to the gap along n. Any two vertices bound the gap along n from above, so
@@ -133,13 +133,13 @@ static void raise_greatest_gap_along_normal(const struct reference_hull *a,
                                             struct greatest_gap *best)
 {
     double apart[3], back[3], least, most;
-    tact_v3_sub(apart, a->vertex[best->vertex_at_a], b->vertex[best->vertex_at_b]);
+    tact_v3_sub(apart, a->vertex[best->vertex_of_a], b->vertex[best->vertex_of_b]);
     if (tact_v3_dot(n, apart) <= best->gap) {
         return;
     }
     tact_v3_scale(back, n, -1.0);
-    best->vertex_at_a = find_lowest_vertex(a, n, &least);
-    best->vertex_at_b = find_lowest_vertex(b, back, &most);
+    best->vertex_of_a = find_lowest_vertex(a, n, &least);
+    best->vertex_of_b = find_lowest_vertex(b, back, &most);
     best->gap = fmax(best->gap, least + most);
 }
 
@@ -161,7 +161,7 @@ static void grid_cells_crossed_by_arc(const struct hull_edge *e, double sign, in
 }
 
 /* Whether the arcs of B's and of A's reversed normals cross, or come within rounding of it. */
-static int normal_arcs_cross(const struct hull_edge *a, const struct hull_edge *b)
+static int do_normal_arcs_cross(const struct hull_edge *a, const struct hull_edge *b)
 {
     const double rounding_tolerance = 1e-12;
     double ab[3], cd[3];
@@ -188,8 +188,8 @@ static void raise_greatest_gap_along_edge_normal(const struct reference_hull *a,
     }
     tact_v3_add(outward, of_b->normal[0], of_b->normal[1]);
     tact_v3_scale(n, n, tact_v3_dot(n, outward) < 0.0 ? -1.0 : 1.0);
-    best->vertex_at_a = of_a->vertex;
-    best->vertex_at_b = of_b->vertex;
+    best->vertex_of_a = of_a->vertex;
+    best->vertex_of_b = of_b->vertex;
     raise_greatest_gap_along_normal(a, b, n, best);
 }
 
@@ -242,7 +242,7 @@ double greatest_gap_of_hulls(const struct reference_hull *a, const struct refere
             for (int y = from[1]; y <= to[1]; y++) {
                 const int row = (x * CELLS + y) * CELLS;
                 for (int k = first[row + from[2]]; k < first[row + to[2] + 1]; k++) {
-                    if (normal_arcs_cross(&a->edge[i], &b->edge[list[k]])) {
+                    if (do_normal_arcs_cross(&a->edge[i], &b->edge[list[k]])) {
                         raise_greatest_gap_along_edge_normal(a, b, &a->edge[i], &b->edge[list[k]],
                                                              &best);
                     }

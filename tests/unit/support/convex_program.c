@@ -90,13 +90,13 @@ static void compute_interior_point_step(struct program *p, real centre, int is_c
         m[k][k] = k < 3 ? 1.0 : 0.0;
     }
     for (int i = 0; i < p->rows; i++) {
-        const real over = p->z[i] / p->s[i], off = row_times(p, i, p->x) - p->s[i];
+        const real dual_over_slack = p->z[i] / p->s[i], off = row_times(p, i, p->x) - p->s[i];
         const real want = centre - (is_corrector_step ? p->ds[i] * p->dz[i] : 0.0);
-        const real pull = want / p->s[i] - over * off;
+        const real pull = want / p->s[i] - dual_over_slack * off;
         for (int k = 0; k < UNKNOWNS; k++) {
             dx[k] += p->g[i][k] * pull;
             for (int j = 0; j <= k; j++) {
-                m[k][j] += over * p->g[i][k] * p->g[i][j];
+                m[k][j] += dual_over_slack * p->g[i][k] * p->g[i][j];
             }
         }
     }
@@ -151,7 +151,8 @@ static void tighten_distance_bounds(const struct program *p, const struct refere
         n[k] = (double)p->x[k];
     }
     out->upper = fmin(out->upper, tact_v3_norm(apart));
-    const double gap = tact_v3_normalize(n, n) > 0.0 ? gap_of_hulls_along(a, b, n) : -INFINITY;
+    const double gap =
+        tact_v3_normalize(n, n) > 0.0 ? gap_of_hulls_along_normal(a, b, n) : -INFINITY;
     if (gap > out->lower) {
         out->lower = gap;
         tact_v3_copy(out->normal, n);

@@ -51,8 +51,8 @@ struct distance_bounds bound_hull_distance(const struct reference_hull *a,
                                            const struct reference_hull *b, double size);
 
 /* Gap between A and B along the unit vector n from B to A [m]. */
-double gap_of_hulls_along(const struct reference_hull *a, const struct reference_hull *b,
-                          const double n[3]);
+double gap_of_hulls_along_normal(const struct reference_hull *a, const struct reference_hull *b,
+                                 const double n[3]);
 
 /* The greatest gap along the normals of all faces of A - B [m]: negative, the least translation of
  * hulls that overlap. */

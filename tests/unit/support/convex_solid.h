@@ -50,7 +50,7 @@ static inline struct solid make_hull_solid(const double *points, size_t count)
 }
 
 /* Makes the hull of random points on a sphere, or anywhere in a cube. */
-static inline struct solid make_random_hull(int count, double size, int is_on_sphere)
+static inline struct solid make_random_hull(int count, double size, int are_points_on_sphere)
 {
     double(*point)[3] = malloc((size_t)count * sizeof *point);
     for (int i = 0; i < count; i++) {
@@ -58,8 +58,10 @@ static inline struct solid make_random_hull(int count, double size, int is_on_sp
             for (int k = 0; k < 3; k++) {
                 point[i][k] = uniform(-1.0, 1.0);
             }
-        } while (is_on_sphere && !(tact_v3_norm(point[i]) > 0.1 && tact_v3_norm(point[i]) < 1.0));
-        tact_v3_scale(point[i], point[i], size / (is_on_sphere ? tact_v3_norm(point[i]) : 1.0));
+        } while (are_points_on_sphere &&
+                 !(tact_v3_norm(point[i]) > 0.1 && tact_v3_norm(point[i]) < 1.0));
+        tact_v3_scale(point[i], point[i],
+                      size / (are_points_on_sphere ? tact_v3_norm(point[i]) : 1.0));
     }
     struct solid s = make_hull_solid(point[0], (size_t)count);
     free(point);

@@ -117,24 +117,24 @@ static void project_on_friction_cone(double mu, double *x)
 }
 
 void add_coulomb_residual_terms(double mu, double norm, const double *r, const double *u,
-                                double *square_deviation, double *size)
+                                double *squared_deviation_sum, double *size)
 {
     double x[3] = {r[0] - (u[0] + mu * hypot(u[1], u[2])) / norm, r[1] - u[1] / norm,
                    r[2] - u[2] / norm};
     project_on_friction_cone(mu, x);
     for (int i = 0; i < 3; i++) {
-        *square_deviation += (r[i] - x[i]) * (r[i] - x[i]);
+        *squared_deviation_sum += (r[i] - x[i]) * (r[i] - x[i]);
         *size += r[i] * r[i];
     }
 }
 
 double compute_coulomb_residual(const struct coulomb_problem *p, const double *r)
 {
-    double u[3 * MAX_COULOMB_CONTACTS], square_deviation = 0, size = 0;
+    double u[3 * MAX_COULOMB_CONTACTS], squared_deviation_sum = 0, size = 0;
     compute_contact_velocities(p, r, u);
     for (int c = 0; c < p->contacts; c++) {
-        add_coulomb_residual_terms(p->mu[c], p->norm, r + 3 * c, u + 3 * c, &square_deviation,
+        add_coulomb_residual_terms(p->mu[c], p->norm, r + 3 * c, u + 3 * c, &squared_deviation_sum,
                                    &size);
     }
-    return size > 0 ? sqrt(square_deviation / size) : sqrt(square_deviation);
+    return size > 0 ? sqrt(squared_deviation_sum / size) : sqrt(squared_deviation_sum);
 }

@@ -27,6 +27,6 @@ double compute_coulomb_residual(const struct coulomb_problem *p, const double *r
 /* Adds two sums of squares of one contact: of the residual r - P_K(r - rho u~), with rho = 1 /
  * norm, and of the impulse r. */
 void add_coulomb_residual_terms(double mu, double norm, const double *r, const double *u,
-                                double *square_deviation, double *size);
+                                double *squared_deviation_sum, double *size);
 
 #endif

@@ -36,12 +36,12 @@ static void allocate_shapeless_contacts(struct tact_world *world, int contacts)
     world->contacts = calloc((size_t)contacts, sizeof *world->contacts);
     assert_non_null(world->contacts);
     world->slots = world->contact_capacity = world->block_count = contacts;
-    assert_int_equal(tact_world_allocate(world), 0);
+    assert_int_equal(tact_world_allocate_tick_storage(world), 0);
     for (int i = 0; i < contacts; i++) {
         struct block *block = &world->blocks[i];
         block->contact = i;
         block->response[0].mechanism = block->response[1].mechanism = -1;
-        block->nodes = world->block_nodes + (size_t)i * (size_t)world->max_nodes;
+        block->nodes = world->storage_of_block_nodes + (size_t)i * (size_t)world->max_nodes;
         block->owner[0] = block->owner[1] = fixed;
     }
 }
@@ -78,8 +78,8 @@ static void set_contact_jacobian(const struct tact_world *world, const struct co
     struct tact_hand *hand = world->hands[0].hand;
     int n = 3 * p->contacts;
     block->owner[0] = (struct tact_owner){TACT_OWNER_HAND, 0, 0};
-    block->node_count = hand->chain_count;
-    for (int k = 0; k < hand->chain_count; k++) {
+    block->node_count = hand->coordinate_chain_count;
+    for (int k = 0; k < hand->coordinate_chain_count; k++) {
         struct block_jacobian_node *node = &block->nodes[k];
         node->node = world->hands[0].node + k;
         node->v = hand->w + TACT_UNKNOWNS_PER_NODE * k;
@@ -238,7 +238,7 @@ static double delassus_norm_of_world(struct tact_world *world)
 static double coulomb_residual_of_world(struct tact_world *world, double norm)
 {
     double *u = allocate_contact_vector(world), *r = allocate_contact_vector(world),
-           square_deviation = 0, size = 0;
+           squared_deviation_sum = 0, size = 0;
     for (int i = 0; i < world->block_count; i++) {
         memcpy(r + 6 * i, world->contacts[i].impulse, 6 * sizeof *r);
     }
@@ -252,15 +252,15 @@ static double coulomb_residual_of_world(struct tact_world *world, double norm)
         for (int k = 0; k < 6; k++) {
             u[6 * i + k] -= block->target_velocity[k];
         }
-        add_coulomb_residual_terms(block->local.mu, norm, r + 6 * i, u + 6 * i, &square_deviation,
-                                   &size);
+        add_coulomb_residual_terms(block->local.mu, norm, r + 6 * i, u + 6 * i,
+                                   &squared_deviation_sum, &size);
     }
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_recompute(world, &world->islands.list[i]);
     }
     free(u);
     free(r);
-    return size > 0 ? sqrt(square_deviation / size) : sqrt(square_deviation);
+    return size > 0 ? sqrt(squared_deviation_sum / size) : sqrt(squared_deviation_sum);
 }
 
 struct solve_observation {
@@ -292,7 +292,7 @@ void coulomb_world_solve(struct tact_world *world, struct coulomb_solve_run *run
     struct tact_solve_stats stats = {0};
     struct solve_observation solve_observation = {world, run};
     double residual_goal = run->residual_goal;
-    tact_velocities_save(world, world->free_velocities);
+    tact_velocities_copy_all(world, world->free_velocities);
     tact_islands_find(world);
     memset(run, 0, sizeof *run);
     run->residual_goal = residual_goal;

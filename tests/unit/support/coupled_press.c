@@ -69,7 +69,7 @@ static void write_scene_with_contact(const struct press_scenario *p, const char 
 
 void write_press_scene(const struct press_scenario *p, char out[4096])
 {
-    write_scene_with_contact(p, PRESS_FEATURES, out);
+    write_scene_with_contact(p, PRESS_CONTACT_BY_FEATURES, out);
 }
 
 double logged_press_value(const struct press_log *t, uint64_t tick, int column)
@@ -77,20 +77,22 @@ double logged_press_value(const struct press_log *t, uint64_t tick, int column)
     return t->values[tick * COLUMNS + (uint64_t)column];
 }
 
-struct press_log read_press_log(const char *path, int has_coupling)
+struct press_log read_press_log(const char *path, int has_coupling_field)
 {
     struct tact_log *log;
     struct press_log out = {0};
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     const long coupling = tact_log_field(log, "hand_tip_coupling", NULL),
                drive = tact_log_field(log, "hand_tip_drive_port", NULL);
-    assert_int_equal(coupling >= 0, has_coupling);
-    assert_int_equal(drive >= 0, !has_coupling);
-    const long of[COLUMNS] = {
-        tact_log_field(log, "stick_input", NULL) + 2, tact_log_field(log, "outputs_sent", NULL),
-        tact_log_field(log, "hand_position", NULL),   tact_log_field(log, "hand_target", NULL),
-        has_coupling ? coupling + 6 : drive + 3,      has_coupling ? coupling + 7 : drive + 4,
-        has_coupling ? coupling + 4 : drive + 1};
+    assert_int_equal(coupling >= 0, has_coupling_field);
+    assert_int_equal(drive >= 0, !has_coupling_field);
+    const long of[COLUMNS] = {tact_log_field(log, "stick_input", NULL) + 2,
+                              tact_log_field(log, "outputs_sent", NULL),
+                              tact_log_field(log, "hand_position", NULL),
+                              tact_log_field(log, "hand_target", NULL),
+                              has_coupling_field ? coupling + 6 : drive + 3,
+                              has_coupling_field ? coupling + 7 : drive + 4,
+                              has_coupling_field ? coupling + 4 : drive + 1};
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     out.values = calloc(tact_log_state(log)->ticks * COLUMNS, sizeof *out.values);
     for (; tact_log_next(log, record) > 0; out.ticks++) {
@@ -113,7 +115,7 @@ struct press_log simulate_press_with_contact(const struct press_scenario *p, con
     options.clock = TACT_LOOP_FREE;
     options.record = path;
     options.replace = 1;
-    options.ticks = (uint64_t)(p->seconds / PRESS_PERIOD + 0.5);
+    options.ticks = (uint64_t)(p->seconds / PRESS_TICK_PERIOD + 0.5);
     write_scene_with_contact(p, contact, scene);
     run_session_of_scene_text(scene, &options, &report);
     return read_press_log(path, p->drive[0] == 'c');
@@ -121,15 +123,16 @@ struct press_log simulate_press_with_contact(const struct press_scenario *p, con
 
 struct press_log simulate_coupled_press(const struct press_scenario *p)
 {
-    return simulate_press_with_contact(p, PRESS_FEATURES);
+    return simulate_press_with_contact(p, PRESS_CONTACT_BY_FEATURES);
 }
 
 double rms_speed_of_last_500_ticks(const struct press_log *t)
 {
     double sum = 0.0;
     for (uint64_t k = t->ticks - 500; k < t->ticks; k++) {
-        sum += pow((logged_press_value(t, k, X) - logged_press_value(t, k - 1, X)) / PRESS_PERIOD,
-                   2.0);
+        sum +=
+            pow((logged_press_value(t, k, X) - logged_press_value(t, k - 1, X)) / PRESS_TICK_PERIOD,
+                2.0);
     }
     return sqrt(sum / 500.0);
 }

@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-#define PRESS_PERIOD 1e-3        /* [s] */
+#define PRESS_TICK_PERIOD 1e-3   /* [s] */
 #define PRESS_TOOL_MASS 0.05     /* [kg] */
 #define PRESS_WALL_POSITION 0.02 /* [m] */
 
 /* A setting of the device whose force is one tick late. */
-#define PRESS_LATE_FORCE_SETTING "      force_delay: 0.001\n"
+#define PRESS_FORCE_DELAY_SETTING "      force_delay: 0.001\n"
 
 /* Mass [kg], damping [N s/m] and stiffness [N/m] of a hand, which presses 20 mm past the wall. */
 struct pressing_hand {
@@ -51,13 +51,13 @@ int write_hand_motion(const char *name, const char *rows);
 void write_press_scene(const struct press_scenario *p, char out[4096]);
 
 /* Runs a press; its log stays in the folder. The caller frees the values. contact: model and
- * numbers of the contact with the wall, as in a pair, in place of PRESS_FEATURES. */
-#define PRESS_FEATURES "model: features"
+ * numbers of the contact with the wall, as in a pair, in place of PRESS_CONTACT_BY_FEATURES. */
+#define PRESS_CONTACT_BY_FEATURES "model: features"
 struct press_log simulate_coupled_press(const struct press_scenario *p);
 struct press_log simulate_press_with_contact(const struct press_scenario *p, const char *contact);
 
-/* Reads a log of a press. has_coupling: its joint has a coupling, else a drive. */
-struct press_log read_press_log(const char *path, int has_coupling);
+/* Reads a log of a press. has_coupling_field: its joint has a coupling, else a drive. */
+struct press_log read_press_log(const char *path, int has_coupling_field);
 
 double logged_press_value(const struct press_log *t, uint64_t tick, int column);
 

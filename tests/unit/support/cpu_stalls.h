@@ -15,7 +15,7 @@
 enum {
     MAX_WATCHED_CPUS = 64,
     MAX_STALLS = 1 << 16,
-    STALL_NS = 500000,
+    MIN_STALL_NS = 500000,
     WATCH_INTERVAL_NS = 1000000
 };
 
@@ -40,7 +40,7 @@ static inline void record_cpu_stall(int64_t begin, int64_t end)
     pthread_mutex_unlock(&cpu_watch.lock);
 }
 
-static inline void *watch_cpu(void *unused)
+static inline void *record_stalls_of_cpu(void *unused)
 {
     int64_t next = tact_clock_now();
     (void)unused;
@@ -48,7 +48,7 @@ static inline void *watch_cpu(void *unused)
         next += WATCH_INTERVAL_NS;
         tact_clock_sleep_until(next);
         const int64_t now = tact_clock_now();
-        if (now - next > STALL_NS) {
+        if (now - next > MIN_STALL_NS) {
             record_cpu_stall(next, now);
         }
         next = now > next + WATCH_INTERVAL_NS ? now : next;
@@ -58,7 +58,8 @@ static inline void *watch_cpu(void *unused)
 
 static inline void start_stall_watch_threads(void)
 {
-    const struct sched_param highest = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};
+    const struct sched_param highest_priority = {.sched_priority =
+                                                     sched_get_priority_max(SCHED_FIFO)};
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed)) {
         return;
@@ -66,13 +67,13 @@ static inline void start_stall_watch_threads(void)
     for (size_t cpu = 0; cpu < CPU_SETSIZE && cpu_watch.thread_count < MAX_WATCHED_CPUS; cpu++) {
         cpu_set_t one;
         pthread_t *thread = &cpu_watch.thread[cpu_watch.thread_count];
-        if (!CPU_ISSET(cpu, &allowed) || pthread_create(thread, NULL, watch_cpu, NULL)) {
+        if (!CPU_ISSET(cpu, &allowed) || pthread_create(thread, NULL, record_stalls_of_cpu, NULL)) {
             continue;
         }
         CPU_ZERO(&one);
         CPU_SET(cpu, &one);
         pthread_setaffinity_np(*thread, sizeof one, &one);
-        pthread_setschedparam(*thread, SCHED_FIFO, &highest);
+        pthread_setschedparam(*thread, SCHED_FIFO, &highest_priority);
         cpu_watch.thread_count++;
     }
 }

@@ -10,10 +10,11 @@
 
 const char *test_data_folder(int is_real_data)
 {
-    static char real[DATA_PATH / 2];
-    const char *shared = getenv("TACT_SHARED");
-    snprintf(real, sizeof real, "%s/data", shared ? shared : TACT_SOURCE_DIR "/../shared");
-    return is_real_data ? real : TACT_SOURCE_DIR "/tests/data";
+    static char shared_data_folder[DATA_PATH / 2];
+    const char *shared_folder = getenv("TACT_SHARED");
+    snprintf(shared_data_folder, sizeof shared_data_folder, "%s/data",
+             shared_folder ? shared_folder : TACT_SOURCE_DIR "/../shared");
+    return is_real_data ? shared_data_folder : TACT_SOURCE_DIR "/tests/data";
 }
 
 FILE *open_test_data_file(const char *name, char *path)

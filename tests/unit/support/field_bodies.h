@@ -36,8 +36,8 @@ static inline int find_field_contact(const struct tact_pressure_field *a,
 }
 
 /* The field contact's wrench on body A about `moment_point`. */
-static inline void field_wrench_about(const struct tact_field_contact *c,
-                                      const double *moment_point, double *out)
+static inline void field_wrench_about_point(const struct tact_field_contact *c,
+                                            const double *moment_point, double *out)
 {
     double arm[3], more[3];
     memcpy(out, c->wrench, 6 * sizeof *out);

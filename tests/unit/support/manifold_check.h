@@ -15,7 +15,7 @@ static inline double area_of_manifold(const struct tact_manifold *m)
 }
 
 /* Gap of the contact polygon at a point with the coordinates x along t1 and t2 [m]. */
-static inline double gap_of_manifold_at(const struct tact_manifold *m, const double *x)
+static inline double gap_of_manifold_at_point(const struct tact_manifold *m, const double *x)
 {
     return m->surface_height_plane_a[0] - m->surface_height_plane_b[0] +
            (m->surface_height_plane_a[1] - m->surface_height_plane_b[1]) * x[0] +

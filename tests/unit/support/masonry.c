@@ -71,7 +71,7 @@ static void make_brick_wall(struct masonry *m, uint64_t *state, int boxes)
 {
     int columns = (int)random_number_between(state, 3.0, 11.0);
     const double brick_sides_m[3] = {0.2, 0.1, 0.06};
-    int below = 0, course = 0;
+    int first_box_below = 0, course = 0;
     while (m->boxes + columns + course % 2 <= boxes || course == 0) {
         int first = m->boxes;
         double x = 0.0;
@@ -85,11 +85,11 @@ static void make_brick_wall(struct masonry *m, uint64_t *state, int boxes)
             if (course == 0) {
                 add_masonry_face(m, m->boxes - 1, -1);
             }
-            for (int k = below; k < first && course; k++) {
+            for (int k = first_box_below; k < first && course; k++) {
                 add_masonry_face(m, m->boxes - 1, k);
             }
         }
-        below = first;
+        first_box_below = first;
         course++;
     }
 }

@@ -124,10 +124,11 @@ static bool is_bit_set(const unsigned char *bits, int bit)
     return (bits[bit / 8] >> (bit % 8)) & 1;
 }
 
-static void set_bit(unsigned char *bits, int bit, bool on)
+static void set_or_clear_bit(unsigned char *bits, int bit, bool on)
 {
-    unsigned char mask = (unsigned char)(1U << (bit % 8));
-    bits[bit / 8] = (unsigned char)(on ? bits[bit / 8] | mask : bits[bit / 8] & ~mask);
+    unsigned char event_bit_mask = (unsigned char)(1U << (bit % 8));
+    bits[bit / 8] =
+        (unsigned char)(on ? bits[bit / 8] | event_bit_mask : bits[bit / 8] & ~event_bit_mask);
 }
 
 static void set_resting_axes(struct mock_pad *pad)
@@ -151,7 +152,7 @@ static void read_capability_bits(const json_t *device, const char *key, unsigned
     {
         json_int_t bit = json_integer_value(value);
         if (bit >= 0 && bit < count) {
-            set_bit(bits, (int)bit, true);
+            set_or_clear_bit(bits, (int)bit, true);
         }
     }
 }
@@ -160,20 +161,20 @@ static void set_puck_capabilities(struct mock_pad *pad)
 {
     snprintf(pad->name, sizeof pad->name, "%s", MOCK_PUCK);
     pad->id = (struct input_id){BUS_USB, 0x046d, 0xc626, 0x0111};
-    set_bit(pad->ev, EV_SYN, true);
-    set_bit(pad->ev, EV_KEY, true);
-    set_bit(pad->ev, EV_REL, true);
-    set_bit(pad->key, BTN_0, true);
-    set_bit(pad->key, BTN_1, true);
+    set_or_clear_bit(pad->ev, EV_SYN, true);
+    set_or_clear_bit(pad->ev, EV_KEY, true);
+    set_or_clear_bit(pad->ev, EV_REL, true);
+    set_or_clear_bit(pad->key, BTN_0, true);
+    set_or_clear_bit(pad->key, BTN_1, true);
     for (int i = REL_X; i <= REL_RZ; i++) {
-        set_bit(pad->rel, i, true);
+        set_or_clear_bit(pad->rel, i, true);
     }
 }
 
 static void set_bit_range(unsigned char *bits, int first, int last)
 {
     for (int i = first; i <= last; i++) {
-        set_bit(bits, i, true);
+        set_or_clear_bit(bits, i, true);
     }
 }
 
@@ -188,24 +189,24 @@ static bool make_device_that_is_no_pad(struct mock_pad *pad, const char *device)
     pad->id = is_wireless_receiver ? (struct input_id){BUS_USB, 0x045e, 0x0745, 0x0111}
               : is_headset         ? (struct input_id){BUS_USB, 0x047f, 0xac01, 0x0111}
                                    : (struct input_id){BUS_I8042, 1, 1, 0xab41};
-    set_bit(pad->ev, EV_SYN, true);
+    set_or_clear_bit(pad->ev, EV_SYN, true);
     if (is_keyboard || is_wireless_receiver || is_headset) {
-        set_bit(pad->ev, EV_KEY, true);
+        set_or_clear_bit(pad->ev, EV_KEY, true);
     }
     if (is_keyboard) {
         set_bit_range(pad->key, KEY_ESC, KEY_KPDOT);
     } else if (is_wireless_receiver) {
-        set_bit(pad->ev, EV_ABS, true);
-        set_bit(pad->ev, EV_REL, true);
+        set_or_clear_bit(pad->ev, EV_ABS, true);
+        set_or_clear_bit(pad->ev, EV_REL, true);
         set_bit_range(pad->key, KEY_ESC, KEY_MICMUTE);
-        set_bit(pad->key, BTN_MISC, true);
+        set_or_clear_bit(pad->key, BTN_MISC, true);
         set_bit_range(pad->key, KEY_OK, KEY_MAX / 2 + 0x3b);
-        set_bit(pad->rel, REL_HWHEEL, true);
+        set_or_clear_bit(pad->rel, REL_HWHEEL, true);
         set_bit_range(pad->abs, ABS_X, ABS_WHEEL);
         set_bit_range(pad->abs, ABS_HAT0X, ABS_HAT1X);
-        set_bit(pad->abs, ABS_VOLUME, true);
+        set_or_clear_bit(pad->abs, ABS_VOLUME, true);
     } else if (is_headset) {
-        set_bit(pad->ev, EV_ABS, true);
+        set_or_clear_bit(pad->ev, EV_ABS, true);
         set_bit_range(pad->key, KEY_VOLUMEDOWN, KEY_VOLUMEUP);
         set_bit_range(pad->key, BTN_MISC, BTN_GAMEPAD + 10);
         set_bit_range(pad->abs, ABS_MISC, ABS_MT_SLOT - 1);
@@ -243,7 +244,7 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
         read_capability_bits(entry, "keys", pad->key, KEY_CNT);
         read_capability_bits(entry, "abs", pad->abs, ABS_CNT);
         /* force feedback is left out: uploads of effects are not simulated */
-        set_bit(pad->ev, EV_FF, false);
+        set_or_clear_bit(pad->ev, EV_FF, false);
         found = true;
         break;
     }
@@ -448,7 +449,7 @@ static bool apply_pad_event(struct mock_pad *pad, const int *event)
     }
     if (event[0] == EV_KEY && code >= 0 && code < KEY_CNT && is_bit_set(pad->key, code)) {
         bool change = is_bit_set(pad->pressed, code) != (event[2] != 0);
-        set_bit(pad->pressed, code, event[2] != 0);
+        set_or_clear_bit(pad->pressed, code, event[2] != 0);
         return change;
     }
     if (event[0] == EV_REL) {

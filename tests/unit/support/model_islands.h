@@ -9,11 +9,11 @@ enum { MAX_ISLAND_BODIES = 16 };
 
 /* The largest number of the named models that touch in one island of free bodies. */
 static inline int most_models_in_an_island(struct tact_world *world, const char *const *names,
-                                           int name_count)
+                                           int model_name_count)
 {
     const int bodies = tact_world_body_count(world);
     int island[MAX_ISLAND_BODIES], models[MAX_ISLAND_BODIES] = {0}, most = 0;
-    assert_true(bodies <= MAX_ISLAND_BODIES && name_count < 32);
+    assert_true(bodies <= MAX_ISLAND_BODIES && model_name_count < 32);
     for (int i = 0; i < bodies; i++) {
         island[i] = i;
     }
@@ -28,7 +28,7 @@ static inline int most_models_in_an_island(struct tact_world *world, const char 
             for (int k = 0; k < bodies && c->touching && !pass; k++) {
                 island[k] = island[k] == from ? to : island[k];
             }
-            for (int m = 0; m < name_count && c->touching && pass; m++) {
+            for (int m = 0; m < model_name_count && c->touching && pass; m++) {
                 models[to] |= strcmp(tact_world_model(world, i)->name, names[m]) ? 0 : 1 << m;
             }
         }

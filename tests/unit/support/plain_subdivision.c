@@ -21,7 +21,7 @@ static void add_polygon_face(struct polygon_mesh *m, int count, const int *corne
     m->corner[m->faces++][count] = -1;
 }
 
-static void add_vertex(struct polygon_mesh *m, double x, double y, double z)
+static void add_polygon_mesh_vertex(struct polygon_mesh *m, double x, double y, double z)
 {
     assert_true(m->vertices < PLAIN_VERTICES);
     tact_v3_set(m->at[m->vertices++], x, y, z);
@@ -32,14 +32,14 @@ static void make_torus_mesh(int triangles, int n, struct polygon_mesh *m)
     for (int i = 0; i < n * n; i++) {
         const double u = 2.0 * PI * (i % n) / n, v = 2.0 * PI * (i / n) / n;
         const double r = 1.0 + 0.4 * cos(v);
-        const int right = i / n * n + (i + 1) % n, up = (i + n) % (n * n),
-                  over = (right + n) % (n * n);
-        add_vertex(m, r * cos(u), r * sin(u), 0.4 * sin(v));
+        const int right_vertex = i / n * n + (i + 1) % n, up = (i + n) % (n * n),
+                  diagonal_vertex = (right_vertex + n) % (n * n);
+        add_polygon_mesh_vertex(m, r * cos(u), r * sin(u), 0.4 * sin(v));
         if (triangles) {
-            add_polygon_face(m, 3, (int[]){i, right, over});
-            add_polygon_face(m, 3, (int[]){i, over, up});
+            add_polygon_face(m, 3, (int[]){i, right_vertex, diagonal_vertex});
+            add_polygon_face(m, 3, (int[]){i, diagonal_vertex, up});
         } else {
-            add_polygon_face(m, 4, (int[]){i, right, over, up});
+            add_polygon_face(m, 4, (int[]){i, right_vertex, diagonal_vertex, up});
         }
     }
 }
@@ -49,15 +49,15 @@ static void make_prism_mesh(int kind, int n, struct polygon_mesh *m)
     int top[PLAIN_SIDES], bottom[PLAIN_SIDES];
     for (int i = 0; i < n; i++) {
         const double x = cos(2.0 * PI * i / n), y = sin(2.0 * PI * i / n);
-        add_vertex(m, x, y, kind == 2 ? 0.0 : -0.7);
+        add_polygon_mesh_vertex(m, x, y, kind == 2 ? 0.0 : -0.7);
         if (kind < 2) {
-            add_vertex(m, x, y, 0.7);
+            add_polygon_mesh_vertex(m, x, y, 0.7);
         }
     }
-    const int south_pole = m->vertices, north_pole = m->vertices + 1;
+    const int south_pole_index = m->vertices, north_pole = m->vertices + 1;
     if (kind > 0) {
-        add_vertex(m, 0.0, 0.0, -1.0);
-        add_vertex(m, 0.0, 0.0, 1.0);
+        add_polygon_mesh_vertex(m, 0.0, 0.0, -1.0);
+        add_polygon_mesh_vertex(m, 0.0, 0.0, 1.0);
     }
     for (int i = 0; i < n; i++) {
         const int k = (i + 1) % n, a = kind == 2 ? i : 2 * i, b = kind == 2 ? k : 2 * k,
@@ -67,7 +67,7 @@ static void make_prism_mesh(int kind, int n, struct polygon_mesh *m)
             bottom[n - 1 - i] = a;
             add_polygon_face(m, 4, (int[]){a, b, b + 1, a + 1});
         } else {
-            add_polygon_face(m, 3, (int[]){south_pole, b, a});
+            add_polygon_face(m, 3, (int[]){south_pole_index, b, a});
             add_polygon_face(m, 3, (int[]){north_pole, up_a, up_b});
         }
         if (kind == 1) {
@@ -141,7 +141,7 @@ static int has_only_triangles(const struct polygon_mesh *m)
 /* Lists the neighbours of a vertex counter-clockwise, and the faces between each neighbour and the
  * next. */
 static int list_neighbours_of_vertex(const struct polygon_mesh *m, const struct directed_edges *e,
-                                     int v, int *neighbour, int *face)
+                                     int v, int *neighbours_of_vertex, int *face)
 {
     int first = -1, count = 0;
     for (int i = 0; first < 0; i++) {
@@ -150,7 +150,7 @@ static int list_neighbours_of_vertex(const struct polygon_mesh *m, const struct 
     for (int at = first; count == 0 || at != first; count++) {
         const int *to = find_directed_edge(e, v, at);
         const int n = corner_count_of_face(m, to[0] - 1);
-        neighbour[count] = at;
+        neighbours_of_vertex[count] = at;
         face[count] = to[0] - 1;
         at = m->corner[to[0] - 1][(to[1] + n - 1) % n];
     }
@@ -175,8 +175,8 @@ static double loop_subdivision_weight(int n)
 static void subdivided_vertex_position(const struct polygon_mesh *m, const struct directed_edges *e,
                                        int v, int is_triangle_mesh, double out[3])
 {
-    int neighbour[64], face[64];
-    const int n = list_neighbours_of_vertex(m, e, v, neighbour, face);
+    int neighbours_of_vertex[64], face[64];
+    const int n = list_neighbours_of_vertex(m, e, v, neighbours_of_vertex, face);
     const double vertex_own_weight =
         is_triangle_mesh ? 1.0 - loop_subdivision_weight(n) : (n - 3.0) / n;
     tact_v3_scale(out, m->at[v], vertex_own_weight);
@@ -184,11 +184,11 @@ static void subdivided_vertex_position(const struct polygon_mesh *m, const struc
         double q[3];
         centroid_of_face(m, face[i], q);
         if (is_triangle_mesh) {
-            tact_v3_axpy(out, loop_subdivision_weight(n) / n, m->at[neighbour[i]]);
+            tact_v3_axpy(out, loop_subdivision_weight(n) / n, m->at[neighbours_of_vertex[i]]);
         } else { /* (Q + 2 R + (n - 3) v) / n */
             tact_v3_axpy(out, 1.0 / n / n, q);
             tact_v3_axpy(out, 1.0 / n / n, m->at[v]);
-            tact_v3_axpy(out, 1.0 / n / n, m->at[neighbour[i]]);
+            tact_v3_axpy(out, 1.0 / n / n, m->at[neighbours_of_vertex[i]]);
         }
     }
 }
@@ -219,14 +219,14 @@ void subdivide_polygon_mesh(const struct polygon_mesh *m, struct polygon_mesh *o
     out->vertices = out->faces = 0;
     for (int v = 0; v < m->vertices; v++) {
         subdivided_vertex_position(m, &e, v, is_triangle_mesh, p);
-        add_vertex(out, p[0], p[1], p[2]);
+        add_polygon_mesh_vertex(out, p[0], p[1], p[2]);
     }
     for (int f = 0; f < m->faces; f++) {
         const int n = corner_count_of_face(m, f), center = out->vertices;
         int on[PLAIN_SIDES];
         centroid_of_face(m, f, p);
         if (!is_triangle_mesh) {
-            add_vertex(out, p[0], p[1], p[2]);
+            add_polygon_mesh_vertex(out, p[0], p[1], p[2]);
         }
         for (int i = 0; i < n; i++) {
             const int a = m->corner[f][i], b = m->corner[f][(i + 1) % n];
@@ -234,7 +234,7 @@ void subdivide_polygon_mesh(const struct polygon_mesh *m, struct polygon_mesh *o
             if (!*known) {
                 subdivided_edge_position(m, &e, a, b, is_triangle_mesh, p);
                 *known = out->vertices;
-                add_vertex(out, p[0], p[1], p[2]);
+                add_polygon_mesh_vertex(out, p[0], p[1], p[2]);
             }
             on[i] = *known;
         }
@@ -260,8 +260,8 @@ void subdivide_polygon_mesh(const struct polygon_mesh *m, struct polygon_mesh *o
 static void limit_position_of_vertex(const struct polygon_mesh *m, const struct directed_edges *e,
                                      int v, int is_triangle_mesh, double at[3], double normal[3])
 {
-    int neighbour[64], face[64];
-    const int n = list_neighbours_of_vertex(m, e, v, neighbour, face);
+    int neighbours_of_vertex[64], face[64];
+    const int n = list_neighbours_of_vertex(m, e, v, neighbours_of_vertex, face);
     const double loop_limit_position_weight = 3.0 / 8.0 / loop_subdivision_weight(n) * n,
                  c = cos(2.0 * PI / n), a = 1.0 + c + cos(PI / n) * sqrt(2.0 * (9.0 + c));
     double along[2][3] = {{0.0}};
@@ -269,8 +269,8 @@ static void limit_position_of_vertex(const struct polygon_mesh *m, const struct 
                   is_triangle_mesh ? loop_limit_position_weight / (loop_limit_position_weight + n)
                                    : n / (n + 5.0));
     for (int i = 0; i < n; i++) {
-        const int *to = find_directed_edge(e, v, neighbour[i]);
-        const double *p = m->at[neighbour[i]],
+        const int *to = find_directed_edge(e, v, neighbours_of_vertex[i]);
+        const double *p = m->at[neighbours_of_vertex[i]],
                      *q = m->at[m->corner[to[0] - 1][(to[1] + 2) % (is_triangle_mesh ? 3 : 4)]];
         tact_v3_axpy(
             at, is_triangle_mesh ? 1.0 / (loop_limit_position_weight + n) : 4.0 / n / (n + 5.0), p);

@@ -19,8 +19,8 @@ struct tally {
     /* error of linear and angular momentum in unsolved [0] and solved [1] ticks */
     struct worst linear_momentum_error[2], angular[2];
     /* outside: number of contacts beyond their limits in solved ticks */
-    long ticks, contacts, unsolved, outside;
-    int worlds_with_violations;
+    long ticks, contacts, unsolved_ticks, outside;
+    int violating_world_count;
 };
 
 /* How far a contact's wrench exceeds its limits, relative to the normal force. For elastic
@@ -43,7 +43,7 @@ static double wrench_excess_over_limits(const struct world_scene *s, const struc
         if (c->patch.points.tilted && force > 0) { /* friction on a curved surface: its pressure
                                                       sums to more than the normal force */
             const double along[2] = {r[1] / force, r[2] / force};
-            most = friction_of_parts(&c->patch.points, along, 0.0, unused);
+            most = friction_of_points(&c->patch.points, along, 0.0, unused);
         }
         return force / r[0] - mu * most;
     }
@@ -116,11 +116,11 @@ static void check_contact_limits(const struct world_scene *s, const struct tact_
                                  struct tally *t)
 {
     int is_tick_solved = s->stats.residual <= 1e-8;
-    double over = wrench_excess_over_limits(s, c, law);
+    double wrench_excess = wrench_excess_over_limits(s, c, law);
     /* contact forces of the size of rounding errors are ignored */
-    over *= c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight);
-    t->outside += is_tick_solved && !(over <= 1e-6);
-    record_if_worst(is_tick_solved ? &t->limits : &t->unsolved_limits, over, seed);
+    wrench_excess *= c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight);
+    t->outside += is_tick_solved && !(wrench_excess <= 1e-6);
+    record_if_worst(is_tick_solved ? &t->limits : &t->unsolved_limits, wrench_excess, seed);
 }
 
 /* Steps a random world by one tick; returns 0 where a number is not finite. */
@@ -133,7 +133,7 @@ static int step_random_world(struct world_scene *s, int seed, struct tally *t)
     compute_body_momenta(s, &after);
     int is_tick_solved = s->stats.residual <= 1e-8;
     t->ticks++;
-    t->unsolved += !is_tick_solved;
+    t->unsolved_ticks += !is_tick_solved;
     t->contacts += s->stats.contacts;
     record_if_worst(&t->residual, s->stats.residual, seed);
     for (int i = tact_world_next_pair(s->world, -1); i >= 0;
@@ -185,7 +185,7 @@ static inline void check_tally_within_bounds(const struct tally *t, const char *
         "%.1e (world %d); beyond the limits %.1e (world %d) where solved, %.1e (world %d) "
         "where not\n",
         which, t->ticks, (double)t->contacts / (double)t->ticks,
-        100.0 * (double)t->unsolved / (double)t->ticks, t->worlds_with_violations,
+        100.0 * (double)t->unsolved_ticks / (double)t->ticks, t->violating_world_count,
         t->residual.value, t->residual.seed, t->limits.value, t->limits.seed,
         t->unsolved_limits.value, t->unsolved_limits.seed);
     for (int i = 0; i < 2; i++) {

@@ -39,7 +39,7 @@ struct line {
     uint64_t gap, gap_length; /* of every `gap` ticks the wave variables of `gap_length` ticks are
                                  lost; 0: none */
     /* blackout: nothing arrives at either end from and until these ticks */
-    uint64_t blackout_from, blackout_to;
+    uint64_t blackout_start_tick, blackout_end_tick;
     int claims_deadman_held; /* 1: end 0 claims that its deadman is held, whatever its session
                                 reports */
     double sent[2][ROOM][CHANNELS];
@@ -66,7 +66,8 @@ static inline void read_line_end(void *self, uint64_t tick, double t, int64_t no
     in->channel[WAVE] = 0.0;
     in->channel[ROUND_TRIP] = 2.0 * (double)(line->delay + 1) * period;
     line->ticks_without_packet[end->number]++;
-    if (tick >= line->delay + 1 && (tick < line->blackout_from || tick >= line->blackout_to)) {
+    if (tick >= line->delay + 1 &&
+        (tick < line->blackout_start_tick || tick >= line->blackout_end_tick)) {
         const uint64_t at = tick - line->delay - 1;
         const double *from = line->sent[!end->number][at % ROOM];
         line->ticks_without_packet[end->number] = 0;

@@ -21,12 +21,13 @@ static inline void check_replays_of_log(const char *path, int ticks, int step, i
             continue;
         }
         struct tact_replay_options how = tact_replay_options_default();
-        struct tact_replay_report replayed;
+        struct tact_replay_report replay_report;
         struct tact_error err = {.line = 0};
         how.from = from;
         how.each = each && from % 2;
-        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(ticks - from));
+        assert_int_equal(tact_replay_run_with(path, &how, &replay_report, &err), 0);
+        assert_true(replay_report.differing == 0 &&
+                    replay_report.ticks == (uint64_t)(ticks - from));
     }
 }
 

@@ -10,23 +10,23 @@
 
 /* A rolling rigid body with an ellipsoid surface; vectors in body axes at the centre of mass. */
 struct rolling_body {
-    double mass;       /* [kg] */
-    double inertia[9]; /* [kg m^2] */
-    double form[9];    /* form of the ellipsoid: Q diag(s^2) Q^T [m^2] */
-    double center[3];  /* center of the ellipsoid [m] */
-    double gravity;    /* gravitational acceleration, against the plane's normal z [m/s^2] */
-    double y[10]; /* state of the body: quaternion to the world, angular velocity w in body axes
-                     [rad/s], centre of mass [m] */
+    double mass;                /* [kg] */
+    double inertia[9];          /* [kg m^2] */
+    double ellipsoid_matrix[9]; /* form of the ellipsoid: Q diag(s^2) Q^T [m^2] */
+    double center[3];           /* center of the ellipsoid [m] */
+    double gravity; /* gravitational acceleration, against the plane's normal z [m/s^2] */
+    double y[10];   /* state of the body: quaternion to the world, angular velocity w in body axes
+                       [rad/s], centre of mass [m] */
 };
 
 /* Sets the body's surface: an ellipsoid of half axes s, turned by yaw [rad] about z. */
 static inline void set_rolling_ellipsoid(struct rolling_body *b, const double s[3], double yaw)
 {
     const double c = cos(yaw), d = sin(yaw), q[9] = {c, -d, 0.0, d, c, 0.0, 0.0, 0.0, 1.0};
-    memset(b->form, 0, sizeof b->form);
+    memset(b->ellipsoid_matrix, 0, sizeof b->ellipsoid_matrix);
     for (int i = 0; i < 9; i++) {
         for (int k = 0; k < 3; k++) {
-            b->form[i] += q[i / 3 * 3 + k] * s[k] * s[k] * q[i % 3 * 3 + k];
+            b->ellipsoid_matrix[i] += q[i / 3 * 3 + k] * s[k] * s[k] * q[i % 3 * 3 + k];
         }
     }
 }
@@ -37,8 +37,8 @@ static inline double contact_arm_of_rolling_body(const struct rolling_body *b, c
                                                  const double *dn, double r[3], double dr[3])
 {
     double en[3], edn[3];
-    tact_m3_mul_v3(en, b->form, n);
-    tact_m3_mul_v3(edn, b->form, dn);
+    tact_m3_mul_v3(en, b->ellipsoid_matrix, n);
+    tact_m3_mul_v3(edn, b->ellipsoid_matrix, dn);
     double h = sqrt(tact_v3_dot(n, en)), turn = tact_v3_dot(n, edn) / (h * h * h);
     for (int i = 0; i < 3; i++) {
         r[i] = b->center[i] - en[i] / h;

@@ -105,9 +105,9 @@ void skip_test_without_opencl(void)
 static void append_warning_to_result(void *user, enum tact_message_level level, const char *text)
 {
     struct run_result *result = user;
-    size_t used = strlen(result->warnings);
+    size_t used = strlen(result->run_warnings);
     if (level >= TACT_MESSAGE_WARNING) {
-        snprintf(result->warnings + used, sizeof result->warnings - used, "%s\n", text);
+        snprintf(result->run_warnings + used, sizeof result->run_warnings - used, "%s\n", text);
     }
 }
 
@@ -159,7 +159,7 @@ void run_scene(const struct run_options *o, struct run_result *result)
     struct tact_session_options options = tact_session_options_default();
     options.types = tact_devices_builtin(&options.type_count);
     options.source = o->factory ? o->factory : tact_opencl_source_factory;
-    options.source_user = o->factory_user;
+    options.source_user = o->source_factory_user;
     options.clock = o->clock;
     options.ticks = (uint64_t)llround(o->seconds / scene->period);
     options.record = o->record;
@@ -211,9 +211,9 @@ static void contact_point_of_fingers(const double *pose, const double *a, const 
 
 static long find_log_field(const struct tact_log *log, const char *name, const char *suffix)
 {
-    char full[160];
-    snprintf(full, sizeof full, "%s_%s", name, suffix);
-    long at = tact_log_field(log, full, NULL);
+    char field_name_with_suffix[160];
+    snprintf(field_name_with_suffix, sizeof field_name_with_suffix, "%s_%s", name, suffix);
+    long at = tact_log_field(log, field_name_with_suffix, NULL);
     assert_true(at >= 0);
     return at;
 }

@@ -20,7 +20,7 @@ struct unit {
     double s;
 };
 
-static const struct unit metre = {1, 0, 0}, second = {0, 0, 1}, none = {0, 0, 0};
+static const struct unit metre_unit = {1, 0, 0}, second = {0, 0, 1}, none = {0, 0, 0};
 
 /* Units of the keys of the YAML map called `map`; the name of a joint's map ends with the joint's
  * kind, hinge or slide. */
@@ -155,7 +155,7 @@ static const struct {
 struct writer {
     yaml_document_t *document;
     const char *directory;
-    const struct scaling *by;
+    const struct unit_scaling *by;
     FILE *out;
 };
 
@@ -176,14 +176,15 @@ static yaml_node_t *find_value(yaml_document_t *document, const yaml_node_t *map
 }
 
 /* The text of a key of a map, or "". */
-static const char *find_text(yaml_document_t *document, const yaml_node_t *map, const char *key)
+static const char *find_value_of_key(yaml_document_t *document, const yaml_node_t *map,
+                                     const char *key)
 {
     yaml_node_t *node = find_value(document, map, key);
     return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
 }
 
 /* The kind of the joint "hand.link": hinge or slide. */
-static const char *find_joint_kind(yaml_document_t *document, const char *joint)
+static const char *find_joint_type_in_yaml(yaml_document_t *document, const char *joint)
 {
     const char *link = strrchr(joint, '.') + 1;
     yaml_node_t *hands = find_value(document, yaml_document_get_root_node(document), "hands");
@@ -194,15 +195,15 @@ static const char *find_joint_kind(yaml_document_t *document, const char *joint)
          h++) {
         yaml_node_t *hand = yaml_document_get_node(document, *h);
         yaml_node_t *links = find_value(document, hand, "links");
-        if (strncmp(joint, find_text(document, hand, "name"), (size_t)(link - joint) - 1) ||
+        if (strncmp(joint, find_value_of_key(document, hand, "name"), (size_t)(link - joint) - 1) ||
             !links) {
             continue;
         }
         for (yaml_node_item_t *l = links->data.sequence.items.start;
              l < links->data.sequence.items.top; l++) {
             yaml_node_t *node = yaml_document_get_node(document, *l);
-            if (!strcmp(find_text(document, node, "name"), link)) {
-                return find_text(document, find_value(document, node, "joint"), "type");
+            if (!strcmp(find_value_of_key(document, node, "name"), link)) {
+                return find_value_of_key(document, find_value(document, node, "joint"), "type");
             }
         }
     }
@@ -215,9 +216,10 @@ static const char *find_joint_kind(yaml_document_t *document, const char *joint)
 static struct unit find_input_unit(yaml_document_t *document, const yaml_node_t *map,
                                    const char *key)
 {
-    const char *from = find_text(document, map, "from");
+    const char *from = find_value_of_key(document, map, "from");
     struct unit unit = none;
-    unit.m = !strcmp(find_joint_kind(document, find_text(document, map, "to")), "slide");
+    unit.m =
+        !strcmp(find_joint_type_in_yaml(document, find_value_of_key(document, map, "to")), "slide");
     if (!strcmp(key, "scale") && !strcmp(strrchr(from, '.'), ".lift")) {
         unit.m -= 1;
     }
@@ -227,7 +229,7 @@ static struct unit find_input_unit(yaml_document_t *document, const yaml_node_t 
 /* The unit of a fingertip's radius, which is that at a force of 1 N. */
 static struct unit find_tip_unit(yaml_document_t *document, const yaml_node_t *map)
 {
-    const char *text = find_text(document, map, "tip_power");
+    const char *text = find_value_of_key(document, map, "tip_power");
     const double power = *text ? tact_number_read(text, NULL) : 1.0 / 3.0;
     const struct unit unit = {1 - power, -power, 2 * power};
     return unit;
@@ -243,7 +245,7 @@ static struct unit find_unit(struct writer *w, const yaml_node_t *map, const cha
     if (!strcmp(key, "tip_radius")) {
         return find_tip_unit(w->document, map);
     }
-    snprintf(kind, sizeof kind, "%.30s %.30s", name, find_text(w->document, map, "type"));
+    snprintf(kind, sizeof kind, "%.30s %.30s", name, find_value_of_key(w->document, map, "type"));
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (!strcmp(units[i].key, key) &&
             (!strcmp(units[i].map, name) || !strcmp(units[i].map, kind))) {
@@ -254,7 +256,7 @@ static struct unit find_unit(struct writer *w, const yaml_node_t *map, const cha
     return none;
 }
 
-static bool is_number(const yaml_node_t *node)
+static bool is_number_text_node(const yaml_node_t *node)
 {
     char *end = NULL;
     const char *text = (const char *)node->data.scalar.value;
@@ -265,14 +267,14 @@ static bool is_number(const yaml_node_t *node)
     return *end == '\0';
 }
 
-static void write_scalar(struct writer *w, const yaml_node_t *node, const struct unit *unit,
-                         const char *key)
+static void write_scaled_scalar(struct writer *w, const yaml_node_t *node, const struct unit *unit,
+                                const char *key)
 {
     const char *text = (const char *)node->data.scalar.value;
     char number[64];
     if (!strcmp(key, "file") && *text != '/') {
         fprintf(w->out, "\"%s/%s\"", w->directory, text);
-    } else if (!unit || !is_number(node)) {
+    } else if (!unit || !is_number_text_node(node)) {
         fprintf(w->out, strchr("+-.0123456789tf", *text) && *text ? "%s" : "\"%s\"", text);
     } else {
         const double exponent =
@@ -284,13 +286,13 @@ static void write_scalar(struct writer *w, const yaml_node_t *node, const struct
     }
 }
 
-static void write_node(struct writer *w, const yaml_node_t *node, const yaml_node_t *map,
-                       const char *name, const char *key);
+static void write_scaled_node(struct writer *w, const yaml_node_t *node, const yaml_node_t *map,
+                              const char *name, const char *key);
 
 /* The rows of an operator's script: time, grip, turn and lift. */
 static void write_scaled_operator_script(struct writer *w, const yaml_node_t *rows)
 {
-    static const struct unit *const columns[] = {&second, &none, &none, &metre};
+    static const struct unit *const columns[] = {&second, &none, &none, &metre_unit};
     fputc('[', w->out);
     for (yaml_node_item_t *r = rows->data.sequence.items.start; r < rows->data.sequence.items.top;
          r++) {
@@ -299,27 +301,28 @@ static void write_scaled_operator_script(struct writer *w, const yaml_node_t *ro
         for (int i = 0; i < 4; i++) {
             yaml_node_t *value =
                 yaml_document_get_node(w->document, row->data.sequence.items.start[i]);
-            write_scalar(w, value, columns[i], "");
+            write_scaled_scalar(w, value, columns[i], "");
             fputs(i < 3 ? ", " : "], ", w->out);
         }
     }
     fputc(']', w->out);
 }
 
-static void write_list(struct writer *w, const yaml_node_t *list, const yaml_node_t *map,
-                       const char *name, const char *key)
+static void write_scaled_list(struct writer *w, const yaml_node_t *list, const yaml_node_t *map,
+                              const char *name, const char *key)
 {
     fputc('[', w->out);
     for (yaml_node_item_t *i = list->data.sequence.items.start; i < list->data.sequence.items.top;
          i++) {
-        write_node(w, yaml_document_get_node(w->document, *i), map, name, key);
+        write_scaled_node(w, yaml_document_get_node(w->document, *i), map, name, key);
         fputs(", ", w->out);
     }
     fputc(']', w->out);
 }
 
 /* Writes the defaults of the keys with a unit that the YAML map called `name` omits. */
-static void write_omitted_keys(struct writer *w, const yaml_node_t *map, const char *name)
+static void write_defaults_of_omitted_keys(struct writer *w, const yaml_node_t *map,
+                                           const char *name)
 {
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
         if (!strcmp(defaults[i].map, name) && !find_value(w->document, map, defaults[i].key)) {
@@ -336,7 +339,7 @@ static void write_omitted_keys(struct writer *w, const yaml_node_t *map, const c
     }
     if (!*name && !find_value(w->document, map, "contact")) {
         fputs("contact: {", w->out);
-        write_omitted_keys(w, NULL, "contact");
+        write_defaults_of_omitted_keys(w, NULL, "contact");
         fputs("}, ", w->out);
     }
     if (!strcmp(name, "shapes") && find_value(w->document, map, "file") &&
@@ -347,10 +350,10 @@ static void write_omitted_keys(struct writer *w, const yaml_node_t *map, const c
     }
 }
 
-static void write_map(struct writer *w, const yaml_node_t *map, const char *name)
+static void write_scaled_map(struct writer *w, const yaml_node_t *map, const char *name)
 {
     fputc('{', w->out);
-    write_omitted_keys(w, map, name);
+    write_defaults_of_omitted_keys(w, map, name);
     for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
          p++) {
         const char *key =
@@ -363,7 +366,7 @@ static void write_map(struct writer *w, const yaml_node_t *map, const char *name
         if (!strcmp(key, "script")) {
             write_scaled_operator_script(w, value);
         } else {
-            write_node(w, value, map, name, key);
+            write_scaled_node(w, value, map, name, key);
         }
         fputs(", ", w->out);
     }
@@ -371,25 +374,26 @@ static void write_map(struct writer *w, const yaml_node_t *map, const char *name
 }
 
 /* Writes the value of a key of the YAML map called `name`. */
-static void write_node(struct writer *w, const yaml_node_t *node, const yaml_node_t *map,
-                       const char *name, const char *key)
+static void write_scaled_node(struct writer *w, const yaml_node_t *node, const yaml_node_t *map,
+                              const char *name, const char *key)
 {
     char kind[64];
     if (node->type == YAML_MAPPING_NODE) {
-        const char *joint = strcmp(name, "base") ? find_text(w->document, map, "type") : "slide";
+        const char *joint =
+            strcmp(name, "base") ? find_value_of_key(w->document, map, "type") : "slide";
         snprintf(kind, sizeof kind, !strcmp(key, "coupling") ? "%.30s %.30s" : "%.30s", key, joint);
-        write_map(w, node, kind);
+        write_scaled_map(w, node, kind);
     } else if (node->type == YAML_SEQUENCE_NODE) {
-        write_list(w, node, map, name, key);
-    } else if (is_number(node)) {
+        write_scaled_list(w, node, map, name, key);
+    } else if (is_number_text_node(node)) {
         const struct unit unit = find_unit(w, map, name, key);
-        write_scalar(w, node, &unit, key);
+        write_scaled_scalar(w, node, &unit, key);
     } else {
-        write_scalar(w, node, NULL, key);
+        write_scaled_scalar(w, node, NULL, key);
     }
 }
 
-char *scale_scene_text(const char *text, const char *directory, const struct scaling *by)
+char *scale_scene_text(const char *text, const char *directory, const struct unit_scaling *by)
 {
     yaml_parser_t parser;
     yaml_document_t document;
@@ -401,7 +405,7 @@ char *scale_scene_text(const char *text, const char *directory, const struct sca
     if (!yaml_parser_load(&parser, &document)) {
         fail_msg("not YAML: %s", parser.problem);
     }
-    write_map(&w, yaml_document_get_root_node(&document), "");
+    write_scaled_map(&w, yaml_document_get_root_node(&document), "");
     fclose(w.out);
     yaml_document_delete(&document);
     yaml_parser_delete(&parser);

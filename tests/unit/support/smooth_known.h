@@ -9,9 +9,9 @@
  * one of them, each in turn. same: distance up to which contacts are the same [m]. */
 static inline int count_contacts_missed_by_warm_search(const struct smooth_pair *pair, double near,
                                                        const struct smooth_contact *contact,
-                                                       int found, double same)
+                                                       int found, double same_contact_distance)
 {
-    int missed = 0;
+    int missed_contact_count = 0;
     for (int i = 0; i < found && found <= TACT_PIECES; i++) {
         struct smooth_contact again[TACT_PIECES] = {contact[i]};
         int lost, count = tact_smooth_search_contacts(pair, near, 1, again, &lost);
@@ -21,10 +21,10 @@ static inline int count_contacts_missed_by_warm_search(const struct smooth_pair 
                 tact_v3_sub(d, again[m].arm[0], contact[k].arm[0]);
                 best = fmin(best, tact_v3_norm(d));
             }
-            missed += best > same;
+            missed_contact_count += best > same_contact_distance;
         }
     }
-    return missed;
+    return missed_contact_count;
 }
 
 #endif

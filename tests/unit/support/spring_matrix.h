@@ -56,7 +56,7 @@ static inline void spring_matrix_at_point(double m[36], const double k[6], const
 }
 
 /* Displacement x with K_pp x = force, of the positions alone. */
-static inline void solve_for_position(const double k[36], const double force[3], double x[3])
+static inline void displacement_under_force(const double k[36], const double force[3], double x[3])
 {
     const double *a = k, *b = k + 6, *c = k + 12;
     double bc[3], ca[3], ab[3];

@@ -30,10 +30,11 @@ static struct {
     struct tact_guard *guard;
     void (*send)(double force);
     double full;
-    int64_t next_tick_due_ns;  /* time at which the controller's next tick is due */
-    int64_t sent_ns;           /* time at which the controller sent its last force */
-    uint32_t armed_after_trip; /* number of guard trips when the controller last armed the guard */
-    int zeros, pressed;
+    int64_t next_tick_due_ns; /* time at which the controller's next tick is due */
+    int64_t sent_ns;          /* time at which the controller sent its last force */
+    uint32_t
+        trips_at_last_arming; /* number of guard trips when the controller last armed the guard */
+    int zero_force_count, pressed_ticks;
 } loop;
 
 /* The forces that reached the simulated device. */
@@ -62,41 +63,41 @@ static void run_controller_tick(void)
 {
     struct tact_guard_page_header *head = loop.guard->head;
     double force = 0.0;
-    const uint32_t trips = atomic_load(&head->trips);
+    const uint32_t trip_count = atomic_load(&head->trip_count);
     if (!atomic_load(&head->is_guard_ready)) {
         return;
     }
-    if (loop.armed_after_trip == 0) {
-        loop.armed_after_trip = trips;
+    if (loop.trips_at_last_arming == 0) {
+        loop.trips_at_last_arming = trip_count;
         tact_guard_arm(loop.guard);
     } else if (atomic_load(&head->state) == TACT_GUARD_INHIBITED &&
-               trips != loop.armed_after_trip) {
-        loop.pressed = 0;
-        if (loop.zeros >= ZERO_TICKS_TO_ARM) {
-            loop.armed_after_trip = trips;
+               trip_count != loop.trips_at_last_arming) {
+        loop.pressed_ticks = 0;
+        if (loop.zero_force_count >= ZERO_TICKS_TO_ARM) {
+            loop.trips_at_last_arming = trip_count;
             tact_guard_arm(loop.guard);
         }
     } else {
-        loop.pressed = (loop.pressed + 1) % TICKS_PER_PRESS;
-        force = loop.full * fmin(1.0, (double)loop.pressed / FORCE_RAMP_TICKS);
+        loop.pressed_ticks = (loop.pressed_ticks + 1) % TICKS_PER_PRESS;
+        force = loop.full * fmin(1.0, (double)loop.pressed_ticks / FORCE_RAMP_TICKS);
     }
-    loop.zeros = force == 0.0 ? loop.zeros + 1 : 0;
+    loop.zero_force_count = force == 0.0 ? loop.zero_force_count + 1 : 0;
     loop.sent_ns = now_ns;
     loop.send(force);
 }
 
 /* Time of the controller's next tick [ns]. */
-static int64_t next_tick_ns(void)
+static int64_t next_tick_time_ns(void)
 {
     return loop.next_tick_due_ns > stopped_until_ns ? loop.next_tick_due_ns : stopped_until_ns;
 }
 
 /* Advances the simulated time. Ticks that are due while the controller is stopped run in a burst
  * afterwards. */
-static void advance_time(int64_t ns)
+static void advance_simulated_time(int64_t ns)
 {
     const int64_t until = now_ns + ns;
-    for (int64_t next = next_tick_ns(); next <= until; next = next_tick_ns()) {
+    for (int64_t next = next_tick_time_ns(); next <= until; next = next_tick_time_ns()) {
         now_ns = next > now_ns ? next : now_ns;
         run_controller_tick();
         loop.next_tick_due_ns += CONTROLLER_PERIOD_NS;
@@ -106,7 +107,7 @@ static void advance_time(int64_t ns)
 
 /* Advances the time by a call or sleep, of which one in 100 takes up to 80 ms longer; in every
  * third of these the controller is stopped, too. */
-static void advance_time_with_stall(int64_t ns)
+static void advance_simulated_time_with_stall(int64_t ns)
 {
     int64_t more = 0;
     if (atomic_load(&loop.guard->head->is_guard_ready) && uniform(0.0, 1.0) < 0.01) {
@@ -116,7 +117,7 @@ static void advance_time_with_stall(int64_t ns)
             stopped_until_ns = now_ns + (int64_t)(uniform(0.0, 1.0) * (double)more);
         }
     }
-    advance_time(ns + more);
+    advance_simulated_time(ns + more);
 }
 
 int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
@@ -125,8 +126,8 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
     (void)clock;
     (void)flags;
     (void)left;
-    const int64_t until_ns = (int64_t)until->tv_sec * 1000000000 + until->tv_nsec;
-    advance_time_with_stall(until_ns > now_ns ? until_ns - now_ns : 0);
+    const int64_t sleep_end_ns = (int64_t)until->tv_sec * 1000000000 + until->tv_nsec;
+    advance_simulated_time_with_stall(sleep_end_ns > now_ns ? sleep_end_ns - now_ns : 0);
     return 0;
 }
 
@@ -135,7 +136,7 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 static void deliver_force_to_device(double force, int64_t call_duration_ns)
 {
     device.old += force != 0.0 && now_ns - loop.sent_ns >= GUARD_TIMEOUT_NS;
-    advance_time_with_stall(call_duration_ns);
+    advance_simulated_time_with_stall(call_duration_ns);
     const double force_rise = force - device.force;
     device.step = fmax(device.step, force_rise);
     device.falls += force == 0.0 && force_rise < 0.0;
@@ -143,7 +144,7 @@ static void deliver_force_to_device(double force, int64_t call_duration_ns)
     device.force = force;
     device.sent++;
     if (now_ns > SECONDS * (int64_t)1000000000) {
-        atomic_store(&loop.guard->head->must_guard_quit, 1);
+        atomic_store(&loop.guard->head->must_guard_end, 1);
     }
 }
 

@@ -18,10 +18,10 @@ enum { TORUS_PATCH_TEXT = 1 << 18 };
 
 /* Control points of a circle of radius 1, made of rational arcs of degree 2 or 3, with their
  * weights; returns their number. */
-static inline int circle_control_points(int arc_count, int degree, double (*out)[3])
+static inline int circle_control_points(int arcs_per_circle, int degree, double (*out)[3])
 {
-    const double half = TORUS_PI / arc_count, middle = cos(half);
-    for (int i = 0; i < arc_count; i++) {
+    const double half = TORUS_PI / arcs_per_circle, middle = cos(half);
+    for (int i = 0; i < arcs_per_circle; i++) {
         /* the arc's points x w, y w, w: those of degree 2, and between them those of degree 3 */
         const double end[2][3] = {{cos(2.0 * half * i), sin(2.0 * half * i), 1.0},
                                   {cos(2.0 * half * (i + 1)), sin(2.0 * half * (i + 1)), 1.0}};
@@ -36,13 +36,13 @@ static inline int circle_control_points(int arc_count, int degree, double (*out)
         }
     }
     /* the last control point equals the first bit for bit */
-    tact_v3_set(out[degree * arc_count], 1.0, 0.0, 1.0);
-    return degree * arc_count + 1;
+    tact_v3_set(out[degree * arcs_per_circle], 1.0, 0.0, 1.0);
+    return degree * arcs_per_circle + 1;
 }
 
 /* An OBJ file of a torus: of arcs x arcs patches, as one surface. degree: around the ring and the
  * tube, 2 or 3. */
-static inline char *torus_patch_file_text_of_degrees(int arc_count, const int degree[2],
+static inline char *torus_patch_file_text_of_degrees(int arcs_per_circle, const int degree[2],
                                                      int reverses_patches)
 {
     double c[2][65][3];
@@ -50,7 +50,7 @@ static inline char *torus_patch_file_text_of_degrees(int arc_count, const int de
     char *text = malloc(TORUS_PATCH_TEXT), *at = text;
     assert_non_null(text);
     for (int k = 0; k < 2; k++) {
-        count[k] = circle_control_points(arc_count, degree[k], c[k]);
+        count[k] = circle_control_points(arcs_per_circle, degree[k], c[k]);
     }
     at += sprintf(at, "# a torus\n");
     for (int j = 0; j < count[1]; j++) {
@@ -64,35 +64,36 @@ static inline char *torus_patch_file_text_of_degrees(int arc_count, const int de
         }
     }
     at += sprintf(at, "cstype rat bspline\ndeg %d %d\nsurf 0 %d 0 %d", degree[0], degree[1],
-                  arc_count, arc_count);
+                  arcs_per_circle, arcs_per_circle);
     for (int i = 1; i <= count[0] * count[1]; i++) {
         at += sprintf(at, i % 16 ? " %d" : " %d \\\n", i);
     }
     for (int k = 0; k < 2; k++) {
         at += sprintf(at, "\nparm %s 0", k ? "v" : "u");
-        for (int i = 0; i < degree[k] * (arc_count + 1); i++) {
+        for (int i = 0; i < degree[k] * (arcs_per_circle + 1); i++) {
             at += sprintf(at, " %d", i / degree[k]);
         }
-        at += sprintf(at, " %d", arc_count);
+        at += sprintf(at, " %d", arcs_per_circle);
     }
     sprintf(at, "\nend\n");
     return text;
 }
 
 /* An OBJ file of a torus of patches of degree 2 in both directions. */
-static inline char *torus_patch_file_text(int arc_count, int reverses_patches)
+static inline char *torus_patch_file_text(int arcs_per_circle, int reverses_patches)
 {
-    return torus_patch_file_text_of_degrees(arc_count, (const int[]){2, 2}, reverses_patches);
+    return torus_patch_file_text_of_degrees(arcs_per_circle, (const int[]){2, 2}, reverses_patches);
 }
 
 /* An OBJ file of a torus of patches of degree 2, each a surface by itself, whose u and v are turned
  * by a quarter against those of its neighbours. */
-static inline char *turned_torus_patch_file_text(int arc_count)
+static inline char *turned_torus_patch_file_text(int arcs_per_circle)
 {
-    char *text = torus_patch_file_text(arc_count, 0), *at = strstr(text, "cstype");
+    char *text = torus_patch_file_text(arcs_per_circle, 0), *at = strstr(text, "cstype");
     at += sprintf(at, "cstype rat bezier\ndeg 2 2\n");
-    for (int patch = 0; patch < arc_count * arc_count; patch++) {
-        const int row = patch / arc_count, column = patch % arc_count, turns = (row + column) % 4;
+    for (int patch = 0; patch < arcs_per_circle * arcs_per_circle; patch++) {
+        const int row = patch / arcs_per_circle, column = patch % arcs_per_circle,
+                  turns = (row + column) % 4;
         at += sprintf(at, "surf 0 1 0 1");
         for (int k = 0; k < 9; k++) {
             int i = k % 3, j = k / 3; /* indices of the control point along u and v */
@@ -101,7 +102,8 @@ static inline char *turned_torus_patch_file_text(int arc_count)
                 i = 2 - j;
                 j = other;
             }
-            at += sprintf(at, " %d", 1 + 2 * column + i + (2 * row + j) * (2 * arc_count + 1));
+            at +=
+                sprintf(at, " %d", 1 + 2 * column + i + (2 * row + j) * (2 * arcs_per_circle + 1));
         }
         at += sprintf(at, "\nparm u 0 1\nparm v 0 1\nend\n");
     }
@@ -120,14 +122,15 @@ static inline struct tact_charts *load_patch_file_text(char *text)
     return charts;
 }
 
-static inline struct tact_charts *load_torus_patches_of_degrees(int arc_count, const int degree[2])
+static inline struct tact_charts *load_torus_patches_of_degrees(int arcs_per_circle,
+                                                                const int degree[2])
 {
-    return load_patch_file_text(torus_patch_file_text_of_degrees(arc_count, degree, 0));
+    return load_patch_file_text(torus_patch_file_text_of_degrees(arcs_per_circle, degree, 0));
 }
 
-static inline struct tact_charts *load_torus_patches(int arc_count)
+static inline struct tact_charts *load_torus_patches(int arcs_per_circle)
 {
-    return load_torus_patches_of_degrees(arc_count, (const int[]){2, 2});
+    return load_torus_patches_of_degrees(arcs_per_circle, (const int[]){2, 2});
 }
 
 #endif

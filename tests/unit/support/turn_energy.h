@@ -6,7 +6,8 @@
 #include "contact/vec.h"
 
 /* Rotation vector of the rotation from one to another, given as rotation vectors. */
-static inline void rotation_between(double out[3], const double from[3], const double to[3])
+static inline void rotation_between_attitudes(double out[3], const double from[3],
+                                              const double to[3])
 {
     double a[4], b[4], turn[4];
     tact_quat_from_rotvec(a, from);
@@ -19,7 +20,7 @@ static inline void rotation_between(double out[3], const double from[3], const d
 }
 
 /* Turns an attitude, given as a rotation vector, by another one about the axes of the world. */
-static inline void turn_attitude(double out[3], const double attitude[3], const double by[3])
+static inline void rotate_attitude(double out[3], const double attitude[3], const double by[3])
 {
     double turn[4], now[4], next[4];
     tact_quat_from_rotvec(turn, by);
@@ -30,35 +31,41 @@ static inline void turn_attitude(double out[3], const double attitude[3], const 
 
 /* Energy of the turning spring: sum k_i r_i^2 / 2 over the axes, columns of `axes`, with the
  * rotation vector r from q to target [J]. */
-static inline double turn_energy(const double k[3], const double axes[9], const double target[3],
-                                 const double q[3])
+static inline double attitude_spring_energy(const double k[3], const double axes[9],
+                                            const double target[3], const double q[3])
 {
     double error[3], r[3];
-    rotation_between(error, q, target);
+    rotation_between_attitudes(error, q, target);
     tact_m3_tmul_v3(r, axes, error);
     return 0.5 * (k[0] * r[0] * r[0] + k[1] * r[1] * r[1] + k[2] * r[2] * r[2]);
 }
 
-/* Gradients of turn_energy() by turns of the base and of the target about the world's axes [N
- * m]. */
-static inline void turn_energy_gradient(double base_gradient[3], double target_gradient[3],
-                                        const double k[3], const double axes[9],
-                                        const double target[3], const double q[3])
+/* Gradients of attitude_spring_energy() by turns of the base and of the target about the world's
+ * axes [N m]. */
+static inline void attitude_spring_gradients(double energy_gradient_by_base[3],
+                                             double energy_gradient_by_target[3], const double k[3],
+                                             const double axes[9], const double target[3],
+                                             const double q[3])
 {
     const double by = 1e-5;
     for (int i = 0; i < 3; i++) {
-        const double turn_forward[3] = {i == 0 ? by : 0.0, i == 1 ? by : 0.0, i == 2 ? by : 0.0};
-        const double turn_back[3] = {-turn_forward[0], -turn_forward[1], -turn_forward[2]};
-        double after[3], before[3];
-        turn_attitude(after, q, turn_forward);
-        turn_attitude(before, q, turn_back);
-        base_gradient[i] =
-            (turn_energy(k, axes, target, after) - turn_energy(k, axes, target, before)) /
+        const double rotation_forward[3] = {i == 0 ? by : 0.0, i == 1 ? by : 0.0,
+                                            i == 2 ? by : 0.0};
+        const double rotation_back[3] = {-rotation_forward[0], -rotation_forward[1],
+                                         -rotation_forward[2]};
+        double attitude_turned_forward[3], before[3];
+        rotate_attitude(attitude_turned_forward, q, rotation_forward);
+        rotate_attitude(before, q, rotation_back);
+        energy_gradient_by_base[i] =
+            (attitude_spring_energy(k, axes, target, attitude_turned_forward) -
+             attitude_spring_energy(k, axes, target, before)) /
             (2.0 * by);
-        turn_attitude(after, target, turn_forward);
-        turn_attitude(before, target, turn_back);
-        target_gradient[i] =
-            (turn_energy(k, axes, after, q) - turn_energy(k, axes, before, q)) / (2.0 * by);
+        rotate_attitude(attitude_turned_forward, target, rotation_forward);
+        rotate_attitude(before, target, rotation_back);
+        energy_gradient_by_target[i] =
+            (attitude_spring_energy(k, axes, attitude_turned_forward, q) -
+             attitude_spring_energy(k, axes, before, q)) /
+            (2.0 * by);
     }
 }
 

@@ -189,7 +189,7 @@ void solve_scene_velocities(struct world_scene *scene)
     assert_int_equal(tact_world_measure_near(world, scene->scratch), 0);
     assert_int_equal(tact_world_solve(world, &scene->stats), 0);
     scene->ticks++;
-    scene->unsolved += !(scene->stats.residual <= 1e-8);
+    scene->unsolved_ticks += !(scene->stats.residual <= 1e-8);
     if (scene->stats.iterations > scene->max_tick_iterations) {
         scene->max_tick_iterations = scene->stats.iterations;
     }

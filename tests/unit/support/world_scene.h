@@ -22,7 +22,7 @@ struct world_scene {
 
     struct tact_solve_stats stats; /* pressures of the last tick */
     long ticks;
-    long unsolved;           /* number of ticks that ended with a solver residual over 1e-8 */
+    long unsolved_ticks;     /* number of ticks that ended with a solver residual over 1e-8 */
     int max_tick_iterations; /* largest number of solver iterations in a tick */
     double worst_residual;   /* largest solver residual of a tick */
 };
