@@ -220,8 +220,8 @@ void plot_write_page(FILE *to, const struct plot_session *sessions, int count,
 /* Writes the range of the vertical axis of a panel. An impact of a few ticks would compress all
  * other values: if the largest fiftieth of the values is far above the others, the axis ends below
  * it, and the panel states it. value: magnitudes by time interval, which are sorted. height:
- * of the axis relative to a usual one, for text above the curves. rounding: values up to it are
- * drawn as zero. */
+ * of the axis relative to a usual one, for text above the curves. zero_magnitude_limit: values up
+ * to it are drawn as zero. */
 void plot_write_robust_axis_range(FILE *to, double *value, size_t used, double height,
                                   int lower_limit_sign, double zero_magnitude_limit);
 

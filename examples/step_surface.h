@@ -38,7 +38,8 @@ void step_spline_free(struct step_surface *s);
 
 /* Cuts a surface that is periodic along u or v at its first knot: the first control points follow
  * the last ones again. Its knots along such a direction are from the first to the last, both of the
- * multiplicity multiplicity[k] > 0; 0: it is not periodic along it. false: no memory, or too large.
+ * multiplicity end_knot_multiplicity[k] > 0; 0: it is not periodic along it. false: no memory, or
+ * too large.
  */
 bool step_spline_make_periodic_clamped(struct step_surface *s, const int end_knot_multiplicity[2]);
 

@@ -85,8 +85,8 @@ int tact_island_is_solved(const struct tact_world *world, const struct island *i
  * are satisfied at the end. */
 void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats);
 
-/* Sweeps the islands that are marked is_unsolved again, with `iterations` sweeps of their own,
- * which are added to those in stats. */
+/* Sweeps the islands that are marked is_island_unsolved again, with `iterations` sweeps of their
+ * own, which are added to those in stats. */
 void tact_islands_solve_again_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats);
 
 /* Multiplies all impulses of an island's contacts and of the bounds of its joints by a factor

@@ -39,8 +39,8 @@ static double compute_force_increase(double *force_allowed_at_once, const double
     return sqrt(dot_product(force_increase, force_increase));
 }
 
-/* Changes a part of what is sent toward the wanted one, by at most its rate limit times
- * rise_step_ns. Returns false once the wanted one is reached. */
+/* Changes a part of what is sent toward the requested value, by at most its rate limit times
+ * rise_step_ns. Returns false once that is reached. */
 static bool limit_force_rise_of_part(struct tact_guard_rise_limit *gap, int part,
                                      const double *requested_value, int64_t rise_step_ns)
 {

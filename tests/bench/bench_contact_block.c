@@ -74,8 +74,8 @@ static void make_contact_block_problem(const struct load *load, struct tact_loca
     tact_local_prepare(p);
 }
 
-/* Median time of one solve of a contact block; *floor: that of one solve with its factored matrix
- * [ns]. */
+/* Median time of one solve of a contact block; *factored_solve_time: that of one solve with its
+ * factored matrix [ns]. */
 static double time_of_contact_block_solve(const struct load *load, double *factored_solve_time)
 {
     static struct tact_local_problem p[PROBLEMS];

@@ -56,8 +56,8 @@ static inline struct tact_recorder_options recorder_options_with_small_ring(void
     return options;
 }
 
-/* Records ticks without a pause, or one each 50 us where `slow` is set; a real-time event with
- * every 7th tick, an ordinary event ("note") with every 101st. */
+/* Records ticks without a pause, or one each 50 us where `is_recorder_slowed` is set; a real-time
+ * event with every 7th tick, an ordinary event ("note") with every 101st. */
 static inline void record_until_killed_by_parent(const char *path,
                                                  const struct tact_recorder_options *options,
                                                  int is_recorder_slowed)

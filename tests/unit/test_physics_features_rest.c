@@ -270,7 +270,8 @@ struct balanced_tick_result {
     double speed; /* of the body after the tick [m/s] */
 };
 
-/* Places the body at rest with its apex `beside` the edge of the ridge, and does one tick. */
+/* Places the body at rest with its apex at `apex_offset_from_edge` from the edge of the ridge, and
+ * does one tick. */
 static void balance_for_one_tick(struct world_scene *s, double apex_offset_from_edge, double height,
                                  struct balanced_tick_result *out)
 {

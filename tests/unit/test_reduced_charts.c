@@ -32,7 +32,7 @@ static void torus_of_patches_moves_as_the_exact_torus(void **state)
     (void)state;
     const struct tact_shape solid = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.012, 0.01, 0.009}};
     for (int i = 0; i < 3; i++) {
-        const int rolls = i == 1, does_torus_move = i == 2; /* moves: the torus moves on the
+        const int rolls = i == 1, does_torus_move = i == 2; /* the torus moves on the
                                                      ellipsoid, not the ellipsoid on the torus */
         struct start s = ball_on_ground(0.012, 0.1);
         struct tact_reduced_options o = options_with_friction(rolls ? 0.8 : 0.05);

@@ -177,7 +177,7 @@ struct warm_pair {
 };
 
 /* Makes a query of two bodies, of which the first is lowered until they touch and by `overlap` [m]
- * more. beside: x of the second one [m] */
+ * more. initial_lateral_offset: x of the second one [m] */
 static void open_warm_pair(const struct tact_shape *a, const struct tact_shape *b,
                            double initial_lateral_offset, double overlap, struct warm_pair *p)
 {

@@ -13,7 +13,7 @@
 /* Sets the core of a cylinder or an ellipsoid. size: lengths as in struct tact_shape [m]. */
 void tact_curved_core_init(struct tact_core *core, const double size[3]);
 
-/* The vertex of a curved core that is farthest along d, as tact_core_support(). */
+/* The vertex of a curved core that is farthest along d, as tact_core_support_vertex(). */
 int64_t tact_curved_core_support(const struct tact_core *core, const double d[3]);
 
 /*

@@ -6,7 +6,8 @@
 #include "contact/pair/smooth/search_internal.h"
 
 /* How many of the contacts that a search found without any are missed by searches that begin with
- * one of them, each in turn. same: distance up to which contacts are the same [m]. */
+ * one of them, each in turn. same_contact_distance: distance up to which contacts are the same [m].
+ */
 static inline int count_contacts_missed_by_warm_search(const struct smooth_pair *pair, double near,
                                                        const struct smooth_contact *contact,
                                                        int found, double same_contact_distance)
