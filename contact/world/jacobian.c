@@ -114,8 +114,8 @@ static void add_body_jacobian(const struct tact_body *body, const struct tact_pa
 }
 
 /* Row of a hand's coordinate in the Jacobian of a contact's block. */
-static double *get_jacobian_row_of_coordinate(const struct block *block,
-                                              const struct world_hand *hand, int coordinate)
+static double *contact_jacobian_row_of_coordinate(const struct block *block,
+                                                  const struct world_hand *hand, int coordinate)
 {
     int slot = hand->hand->links[coordinate].slot;
     return find_block_node(block, hand->node + slot / TACT_UNKNOWNS_PER_NODE)->j +
@@ -134,7 +134,8 @@ static void add_hand_jacobian_to_block(const struct world_hand *hand, int link,
     for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
         const struct spatial *motion = &hand->hand->links[i].motion;
         const double share = sign * hand->hand->links[i].ratio;
-        double *j = get_jacobian_row_of_coordinate(block, hand, hand->hand->links[i].coordinate);
+        double *j =
+            contact_jacobian_row_of_coordinate(block, hand, hand->hand->links[i].coordinate);
         tact_v3_cross(speed, motion->angular, arm);
         tact_v3_add(speed, speed, motion->linear);
         for (int k = 0; k < 3; k++) {
@@ -194,7 +195,7 @@ static void set_hand_rows(const struct world_hand *hand, const struct block *blo
     for (int k = 0; k < 1 + is_hand_on_both_sides; k++) {
         int link = k ? other.link : owner.link;
         for (int i = hand->hand->links[link].deepest; i >= 0; i = hand->hand->up[i]) {
-            hand->hand->rows[i] = get_jacobian_row_of_coordinate(block, hand, i);
+            hand->hand->rows[i] = contact_jacobian_row_of_coordinate(block, hand, i);
         }
     }
 }

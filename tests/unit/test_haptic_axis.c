@@ -122,7 +122,7 @@ static void axis_with_reversed_force_is_not_identified(void **state)
 
 /* Before this test the loop waits for a person, and after it the fit takes longer than the guard's
  * timeout: both trip the guard. */
-static void guard_that_trips_while_the_loop_pauses_is_armed_again(void **state)
+static void identification_rearms_guard_after_pause(void **state)
 {
     (void)state;
     struct identified_haptic_axis found;
@@ -182,7 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settling_stops_an_axis_that_its_force_drives_away),
         cmocka_unit_test(axis_with_reversed_force_is_not_identified),
-        cmocka_unit_test(guard_that_trips_while_the_loop_pauses_is_armed_again),
+        cmocka_unit_test(identification_rearms_guard_after_pause),
         cmocka_unit_test(wall_tests_without_a_stability_limit_are_marked),
         cmocka_unit_test(signal_ends_the_force_on_a_haptic_axis),
     };

@@ -110,7 +110,7 @@ static double support_function_of_ellipsoid(const struct tact_shape *s, const do
 }
 
 /* Relative distance of p outside the ellipsoid; 0 on its surface. */
-static double relative_distance_outside(const struct tact_shape *s, const double *p)
+static double relative_distance_outside_ellipsoid(const struct tact_shape *s, const double *p)
 {
     double f = 0.0;
     for (int i = 0; i < 3; i++) {
@@ -163,8 +163,8 @@ static void distances_of_ellipsoids_equal_their_dual_values(void **state)
         tact_v3_add(far, far, pair.origin_offset);
         double distance = c.gap > 0.0 ? tact_v3_norm(far) : -tact_v3_norm(far);
         gap = fmax(gap, fabs(distance - gap_of_supporting_planes(&pair, c.frame)) / size);
-        on = fmax(on, fmax(fabs(relative_distance_outside(&a, c.place[0])),
-                           fabs(relative_distance_outside(&b, c.place[1]))));
+        on = fmax(on, fmax(fabs(relative_distance_outside_ellipsoid(&a, c.place[0])),
+                           fabs(relative_distance_outside_ellipsoid(&b, c.place[1]))));
         if (c.gap > 0.0) {
             apart++;
             assert_true(least_overlap_of_directions(&pair) <= c.gap + 1e-12 * size);

@@ -6,7 +6,7 @@
 
 #define TORUS_RING_SAMPLES 64 /* number of samples on the ring of a torus: 6 degrees apart */
 /* Distance beyond which contacts are not searched, relative to a ring's radius. */
-#define MAX_RING_CONTACT_DISTANCE_RATIO 0.25
+#define MAX_RING_SEARCH_DISTANCE_RATIO 0.25
 /* Distance up to which two contacts are the same, relative to a ring's radius. */
 #define SAME_CONTACT_DISTANCE_RATIO 1e-6
 #define MAX_FLAT_TORUS_TILT                                                                        \
@@ -207,7 +207,7 @@ static int find_ring_contacts(const struct smooth_pair *pair, int index_of_torus
 {
     struct torus_ring_in_other_frame ring;
     const double radius = pair->shape[index_of_torus_in_pair]->size[0];
-    const double max_distance = tact_max(near, MAX_RING_CONTACT_DISTANCE_RATIO * radius);
+    const double max_distance = tact_max(near, MAX_RING_SEARCH_DISTANCE_RATIO * radius);
     int found = 0;
     init_torus_ring(pair, index_of_torus_in_pair, &ring);
     sample_torus_ring(&ring);
