@@ -210,9 +210,9 @@ TACT_DISPATCH_BY_CPU(void, tact_hand_mass_matrix, (struct tact_hand * hand, doub
         struct link *link = &hand->links[i];
         struct spatial momentum;
         if (link->def.parent >= 0) {
-            double *sum = hand->links[link->def.parent].subtree_inertia.moment;
-            const double *part = link->subtree_inertia.moment;
-            for (int k = 0; k < 16; k += 4) {
+            double *sum = (double *)&hand->links[link->def.parent].subtree_inertia;
+            const double *part = (const double *)&link->subtree_inertia;
+            for (size_t k = 0; k < sizeof link->subtree_inertia / sizeof *part; k += 4) {
                 TACT_STORE_ROW4(sum + k, TACT_ROW4(sum + k) + TACT_ROW4(part + k));
             }
         }

@@ -261,6 +261,11 @@ void tact_session_report_polygons(struct tact_session *s,
     if (!p.device[0]) {
         return;
     }
+    if (!p.host_frames && !p.device_frames && !p.has_failed) {
+        report(s, "polygons",
+               "no pair of pressure fields beside the tick had polygons for a device");
+        return;
+    }
     if (p.has_failed) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "the driver of %s failed: polygons of pressure fields were computed on the "
