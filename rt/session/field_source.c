@@ -272,11 +272,20 @@ void tact_session_report_polygons(struct tact_session *s,
                      "host from then on",
                      p.device);
     }
+    const char *const of_frames[2] = {p.host_frames ? "frames of" : "no frame",
+                                      p.device_frames ? "frames of" : "no frame"};
+    char host_time[32] = "", device_time[32] = "";
+    if (p.host_frames) {
+        tact_number_print(host_time, sizeof host_time, " %.0f us", 1e6 * p.host_time);
+    }
+    if (p.device_frames) {
+        tact_number_print(device_time, sizeof device_time, " %.0f us", 1e6 * p.device_time);
+    }
     tact_number_print(text, sizeof text,
-                      "polygons of pressure fields beside the tick: %llu by %s, frames of %.0f us; "
-                      "%llu by the host, frames of %.0f us%s",
-                      (unsigned long long)p.device_polygons, p.device, 1e6 * p.device_time,
-                      (unsigned long long)p.host_polygons, 1e6 * p.host_time,
+                      "polygons of pressure fields beside the tick: %llu by %s, %s%s with it; %llu "
+                      "by the host, %s%s without the device%s",
+                      (unsigned long long)p.device_polygons, p.device, of_frames[1], device_time,
+                      (unsigned long long)p.host_polygons, of_frames[0], host_time,
                       p.has_failed ? "; its driver failed" : "");
     report(s, "polygons", text);
 }
