@@ -65,10 +65,16 @@ static void print_polygons(const struct tact_session *session)
 {
     struct tact_session_polygons p;
     tact_session_polygons(session, &p);
-    if (p.device[0]) {
-        printf("  polygons   %llu by %s (%.0f us a frame), %llu by the host (%.0f us)%s\n",
-               (ull)p.device_polygons, p.device, 1e6 * p.device_time, (ull)p.host_polygons,
-               1e6 * p.host_time, p.has_failed ? ", DRIVER FAILED" : "");
+    if (p.device_frames || p.host_frames || p.has_failed) {
+        printf("  polygons   %llu by %s", (ull)p.device_polygons, p.device);
+        if (p.device_frames) {
+            printf(" (%.0f us a frame)", 1e6 * p.device_time);
+        }
+        printf(", %llu by the host", (ull)p.host_polygons);
+        if (p.host_frames) {
+            printf(" (without the device %.0f us a frame)", 1e6 * p.host_time);
+        }
+        printf("%s\n", p.has_failed ? ", DRIVER FAILED" : "");
     }
 }
 

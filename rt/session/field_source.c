@@ -15,6 +15,8 @@
 #include "rt/session/session_internal.h"
 #include "rt/thread_internal.h"
 
+enum { FRAMES_BYTES = 48 }; /* capacity of the text that describes frames */
+
 /* interval at which the thread looks for the next frame, as a fraction of the period */
 #define POLL_FRACTION_OF_PERIOD 40
 #define LONGEST_POLL_INTERVAL_NS 1000000
@@ -251,12 +253,22 @@ int tact_session_add_field_cutter(struct tact_session *s, tact_field_cutter_fact
     return rc;
 }
 
+/* Describes frames by their mean time [s]. */
+static void describe_frames(uint64_t frames, double mean_time, char text[FRAMES_BYTES])
+{
+    if (frames) {
+        tact_number_print(text, FRAMES_BYTES, "frames of %.0f us", 1e6 * mean_time);
+    } else {
+        snprintf(text, FRAMES_BYTES, "no frame");
+    }
+}
+
 void tact_session_report_polygons(struct tact_session *s,
                                   void (*report)(struct tact_session *s, const char *event,
                                                  const char *text))
 {
     struct tact_session_polygons p;
-    char text[512];
+    char text[512], with_device[FRAMES_BYTES], without_device[FRAMES_BYTES];
     tact_session_polygons(s, &p);
     if (!p.device[0]) {
         return;
@@ -272,20 +284,13 @@ void tact_session_report_polygons(struct tact_session *s,
                      "host from then on",
                      p.device);
     }
-    const char *const of_frames[2] = {p.host_frames ? "frames of" : "no frame",
-                                      p.device_frames ? "frames of" : "no frame"};
-    char host_time[32] = "", device_time[32] = "";
-    if (p.host_frames) {
-        tact_number_print(host_time, sizeof host_time, " %.0f us", 1e6 * p.host_time);
-    }
-    if (p.device_frames) {
-        tact_number_print(device_time, sizeof device_time, " %.0f us", 1e6 * p.device_time);
-    }
+    describe_frames(p.device_frames, p.device_time, with_device);
+    describe_frames(p.host_frames, p.host_time, without_device);
     tact_number_print(text, sizeof text,
-                      "polygons of pressure fields beside the tick: %llu by %s, %s%s with it; %llu "
-                      "by the host, %s%s without the device%s",
-                      (unsigned long long)p.device_polygons, p.device, of_frames[1], device_time,
-                      (unsigned long long)p.host_polygons, of_frames[0], host_time,
+                      "polygons of pressure fields beside the tick: %llu by %s, %s with it; %llu "
+                      "by the host, %s without the device%s",
+                      (unsigned long long)p.device_polygons, p.device, with_device,
+                      (unsigned long long)p.host_polygons, without_device,
                       p.has_failed ? "; its driver failed" : "");
     report(s, "polygons", text);
 }

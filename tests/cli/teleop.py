@@ -103,7 +103,7 @@ def check_link_panels():
         check_curve(script, energy, log, 0, "", tick, [1e3 * value for value in link[6]])
         if log == "B":  # the robot's end has a tank for each tie, the person's has none
             check_curve(script, energy, log, 1, "", tick, [1e3 * value for value in tank])
-        assert max(link[6]) > 0 and 0.01 < link[0][-1] < 0.5, (name, max(link[6]), link[0][-1])
+        assert max(link[6]) > 0 and 0.04 < max(link[0]) and 0.01 < link[0][-1] < 0.5, (name, max(link[6]), max(link[0]), link[0][-1])
     assert min(most.values()) > 2.0 and "'person.left, robot.left'" in script, most
 
 

@@ -8,15 +8,11 @@
 int tact_field_cuts_create(size_t capacity, struct tact_field_cuts **out)
 {
     struct tact_field_cuts *cuts = calloc(1, sizeof *cuts);
-    size_t hash_slot_count = 16;
     *out = cuts;
-    while (hash_slot_count < 2 * capacity) {
-        hash_slot_count *= 2;
-    }
     if (cuts) {
         cuts->capacity = capacity;
         cuts->candidate = calloc(capacity, sizeof *cuts->candidate);
-        cuts->hash_slot = calloc(hash_slot_count, sizeof *cuts->hash_slot);
+        cuts->hash_slot = calloc(tact_field_hash_slot_count(capacity), sizeof *cuts->hash_slot);
     }
     if (!cuts || !cuts->candidate || !cuts->hash_slot) {
         tact_field_cuts_destroy(cuts);
@@ -55,9 +51,8 @@ void tact_field_cuts_place(struct tact_field_cuts *cuts, const struct tact_pair_
 /* Index in the hash table of a pair of cells, or of the free slot where it would be. */
 static size_t find_hash_slot(const struct tact_field_cuts *cuts, struct field_cell_pair cells)
 {
-    uint64_t hash = (((uint64_t)cells.a << 32) | cells.b) * 0x9e3779b97f4a7c15u;
-    size_t i = (size_t)(hash >> 32) & cuts->hash_slot_mask;
-    for (; cuts->hash_slot[i]; i = (i + 1) & cuts->hash_slot_mask) {
+    size_t i = tact_field_hash_slot_of_cell_pair(cells.a, cells.b, cuts->hash_slot_count);
+    for (; cuts->hash_slot[i]; i = (i + 1) & (cuts->hash_slot_count - 1)) {
         const struct field_cell_pair *p = &cuts->candidate[cuts->hash_slot[i] - 1];
         if (p->a == cells.a && p->b == cells.b) {
             break;
@@ -69,12 +64,8 @@ static size_t find_hash_slot(const struct tact_field_cuts *cuts, struct field_ce
 void tact_field_cuts_set(struct tact_field_cuts *cuts, const int32_t *result,
                          const struct field_cut *cut, size_t cut_count)
 {
-    size_t hash_slot_count = 16;
-    while (hash_slot_count < 2 * cuts->count) {
-        hash_slot_count *= 2;
-    }
-    cuts->hash_slot_mask = hash_slot_count - 1;
-    memset(cuts->hash_slot, 0, hash_slot_count * sizeof *cuts->hash_slot);
+    cuts->hash_slot_count = tact_field_hash_slot_count(cuts->count);
+    memset(cuts->hash_slot, 0, cuts->hash_slot_count * sizeof *cuts->hash_slot);
     for (size_t i = 0; i < cuts->count; i++) {
         cuts->hash_slot[find_hash_slot(cuts, cuts->candidate[i])] = (uint32_t)i + 1;
     }
@@ -90,7 +81,8 @@ int tact_field_cuts_apply(const struct tact_field_cuts *cuts, const struct field
            !memcmp(cuts->pair.shift, pair->shift, sizeof pair->shift);
 }
 
-/* Sets a polygon to what tact_field_cut_cells() and tact_field_integrate() compute. */
+/* Sets a polygon to what tact_field_cut_contact_polygon() and tact_field_integrate_polygon()
+ * compute. */
 static void load_cut(const struct field_pair *pair, struct field_cell_pair cells,
                      const struct field_cut *cut, struct field_polygon *p)
 {

@@ -16,10 +16,10 @@ struct tact_field_cuts {
     /* the pairs of cells that the last query of the two fields tested, each once */
     struct field_cell_pair *candidate;
     size_t count, capacity;
-    uint32_t *hash_slot; /* hash table: numbers from 1 of candidates, 0: free */
-    size_t hash_slot_mask;
-    /* Of each candidate: number of its polygon among `cut`, from 1; else as tact_field_cut_cells(),
-     * or TACT_FIELD_NOT_CUT. NULL: nothing was computed. */
+    uint32_t *hash_slot;    /* hash table: numbers from 1 of candidates, 0: free */
+    size_t hash_slot_count; /* slots in use */
+    /* Of each candidate: number of its polygon among `cut`, from 1; else as
+     * tact_field_cut_contact_polygon(), or TACT_FIELD_NOT_CUT. NULL: nothing was computed. */
     const int32_t *result;
     const struct field_cut *cut;
     size_t cut_count;
@@ -39,8 +39,9 @@ void tact_field_cuts_place(struct tact_field_cuts *cuts, const struct tact_pair_
 void tact_field_cuts_set(struct tact_field_cuts *cuts, const int32_t *result,
                          const struct field_cut *cut, size_t cut_count);
 
-/* Result of a pair of cells, as tact_field_cut_cells(), with the integrals of the polygon; or
- * TACT_FIELD_NOT_CUT, also where the result cannot be one of tact_field_cut_cells(). */
+/* Result of a pair of cells, as tact_field_cut_contact_polygon(), with the integrals of the
+ * polygon; or TACT_FIELD_NOT_CUT, also where the result cannot be one of
+ * tact_field_cut_contact_polygon(). */
 int tact_field_cuts_find(const struct tact_field_cuts *cuts, struct field_cell_pair cells,
                          struct field_polygon *polygon);
 

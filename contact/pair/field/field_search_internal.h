@@ -9,6 +9,23 @@ struct field_cell_pair {
     uint32_t a, b;
 };
 
+/* Slot at which the search of a hash table of pairs of cells begins; slot_count: a power of two. */
+static inline size_t tact_field_hash_slot_of_cell_pair(uint32_t a, uint32_t b, size_t slot_count)
+{
+    const uint64_t hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
+    return (size_t)(hash >> 32) & (slot_count - 1);
+}
+
+/* Number of slots of a hash table: the least power of two, from 16, that is twice the pairs. */
+static inline size_t tact_field_hash_slot_count(size_t pairs)
+{
+    size_t slot_count = 16;
+    while (slot_count < 2 * pairs && slot_count < (size_t)1 << 31) {
+        slot_count *= 2;
+    }
+    return slot_count;
+}
+
 /* A search of the trees of two fields. */
 struct field_cell_pair_search {
     const struct field_pair *pair;

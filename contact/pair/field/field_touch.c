@@ -59,10 +59,7 @@ struct contact_surface_query {
 struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
 {
     struct tact_field_scratch *scratch = calloc(1, sizeof *scratch);
-    size_t hash_slot_count = 16;
-    while (hash_slot_count < 2 * PAIRS * polygons && hash_slot_count < (size_t)1 << 31) {
-        hash_slot_count *= 2;
-    }
+    const size_t hash_slot_count = tact_field_hash_slot_count(PAIRS * polygons);
     if (scratch) {
         scratch->hash_slot_count = hash_slot_count;
         scratch->pair_capacity = hash_slot_count / 2;
@@ -124,21 +121,20 @@ static void begin_contact_surface_query(struct contact_surface_query *w)
     }
 }
 
-/* 1 where a pair of cells was queued already; else *queued_pair_hash_table is its free slot in the
+/* 1 where a pair of cells was queued already; else *free_hash_slot is its slot in the
  * hash table.
  */
 static int was_pair_queued(const struct tact_field_scratch *s, uint32_t a, uint32_t b,
-                           size_t *queued_pair_hash_table)
+                           size_t *free_hash_slot)
 {
-    uint64_t cell_pair_hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
-    size_t i = (size_t)(cell_pair_hash >> 32) & (s->hash_slot_count - 1);
+    size_t i = tact_field_hash_slot_of_cell_pair(a, b, s->hash_slot_count);
     for (; s->query_that_filled_hash_slot[i] == s->query; i = (i + 1) & (s->hash_slot_count - 1)) {
         const struct field_cell_pair *p = &s->tried[s->queued_pair_hash_table[i]];
         if (p->a == a && p->b == b) {
             return 1;
         }
     }
-    *queued_pair_hash_table = i;
+    *free_hash_slot = i;
     return 0;
 }
 
@@ -243,8 +239,8 @@ static void search_pieces_with_rim(struct contact_surface_query *w)
     for (size_t i = 0; i < list->count && !w->is_capacity_exceeded; i++) {
         const struct field_cell_pair *leaf = &list->leaves[i];
         const struct field_node *a = &pair->a->nodes[leaf->a], *b = &pair->b->nodes[leaf->b];
-        size_t queued_pair_hash_table;
-        if (!was_pair_queued(w->scratch, a->first, b->first, &queued_pair_hash_table) &&
+        size_t free_hash_slot;
+        if (!was_pair_queued(w->scratch, a->first, b->first, &free_hash_slot) &&
             tact_field_boxes_overlap(pair, &a->rim, &b->rim, 0.0)) {
             start_surface_piece(w, leaf->a, leaf->b);
         }
