@@ -43,10 +43,11 @@ static const char *get_log_fact_or_unknown(const struct tact_log *log, const cha
 static void print_how_log_ended(const struct info *i)
 {
     const struct tact_log_state *st = tact_log_state(i->log);
-    time_t wall = (time_t)(compute_wall_time_ns(i->log, i->log_survey.first_ns) / 1000000000);
+    const int64_t start_wall_ns = info_start_wall_ns(i);
+    const time_t wall = (time_t)(start_wall_ns / 1000000000);
     struct tm tm;
     char start_time_text[64] = "";
-    if (localtime_r(&wall, &tm)) {
+    if (start_wall_ns >= 0 && localtime_r(&wall, &tm)) {
         strftime(start_time_text, sizeof start_time_text, ", recorded %Y-%m-%d %H:%M:%S", &tm);
     }
     printf("%s: %.3f s%s, %s\n\n", text_make_printable(i->path), info_recorded_duration(i),

@@ -15,6 +15,8 @@ struct info {
 
 /* Duration of a log from the first tick to the end of the last one [s]. */
 double info_recorded_duration(const struct info *info);
+/* Wall-clock time of the first tick [ns]; -1: there is none, or it is not known. */
+int64_t info_start_wall_ns(const struct info *info);
 
 /* digest.c: prints a line "HASH  PATH" for each log. is_digest_of_results: of its results, whatever
  * its layout; else over tick, name and every value that a session of the same scene reproduces: all

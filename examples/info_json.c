@@ -11,7 +11,16 @@ double info_recorded_duration(const struct info *i)
 {
     const char *period = tact_log_fact(i->log, "period_s");
     double last = period ? tact_number_read(period, NULL) : 0.0;
+    if (!tact_log_state(i->log)->ticks) {
+        return 0.0;
+    }
     return (double)(i->log_survey.last_ns - i->log_survey.first_ns) * 1e-9 + last;
+}
+
+int64_t info_start_wall_ns(const struct info *i)
+{
+    return tact_log_state(i->log)->ticks ? compute_wall_time_ns(i->log, i->log_survey.first_ns)
+                                         : -1;
 }
 
 static json_t *number_json(double value)
@@ -246,9 +255,8 @@ int info_print_json(const struct info *i)
         st->complete, "recording", st->recording, "lost_to_damage", (json_int_t)st->lost, "why",
         text_json(st->why), "file_bytes", (json_int_t)st->file_bytes, "bytes_lost",
         (json_int_t)st->bytes_lost, "damage_at", (json_int_t)st->damage_at, "duration_s",
-        number_json(info_recorded_duration(i)), "start_wall_ns",
-        (json_int_t)compute_wall_time_ns(i->log, i->log_survey.first_ns), "ticks",
-        (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
+        number_json(info_recorded_duration(i)), "start_wall_ns", (json_int_t)info_start_wall_ns(i),
+        "ticks", (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
         (json_int_t)st->last_tick, "missing", (json_int_t)st->missing, "skipped",
         (json_int_t)i->log_survey.skipped_tick_count, "lost", (json_int_t)i->log_survey.lost,
         "gaps", gaps_json(i), "topics", topics_json(i), "events", events_json(i), "facts",

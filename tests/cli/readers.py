@@ -175,6 +175,9 @@ def values(folder):
         recorded(folder, changed_log(folder, log, "operator_input", element, "7", f"number={number}"), "tick 7 of the log: ")
     empty = changed_log(folder, log, "timing", "0", "0", "end=0")
     out, _ = tact("info", empty)
+    assert out.startswith(f"{empty}: 0.000 s, unknown\n"), out  # a log without a tick has no time
+    untimed = json.loads(tact("info", empty, "--json")[0])
+    assert (untimed["ticks"], untimed["duration_s"], untimed["start_wall_ns"]) == (0, 0, -1), untimed
     assert "ticks      0 " in out and "a tick" not in out and "inf" not in re.sub(r"info|infin", "", out), out
     out, err = tact("plot", empty, "-o", page, "--force", code=2)
     assert not out and err == f"tact: {empty}: the log has no tick\n", err
