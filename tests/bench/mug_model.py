@@ -1,7 +1,7 @@
 """A mug with a handle as one closed mesh of about 20,000 triangles, and the scenes of the gallery with it.
 
 The wall is a surface of revolution on a grid of rows and columns. Two blocks of its outside are left out, and a tube
-joins their edges: the handle. It stands at the angle 0 about the mug's axis, which is z; its bottom is at z = 0.
+joins their edges: the handle. It is at the angle 0 about the mug's axis, which is z; its bottom is at z = 0.
 SI units.
 """
 import math

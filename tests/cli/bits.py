@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bits.py SUBJECT TACT FOLDER SOURCE: a session is the same to the last bit on every processor.
+"""bits.py SUBJECT TACT FOLDER SOURCE: a session has the same bits on every processor.
 
 variants  with the variants of the C library that its tunables select, and with a libm that is wrong
 python    inside a Python process

@@ -727,7 +727,7 @@ def damage(folder):
     first, last = map(int, re.search(r"ticks are lost, of those from (\d+) to (\d+)", found["why"]).groups())
     assert last - first + 1 == found["lost_to_damage"], found
     out, _ = tact("replay", bad, "--verify", code=3)
-    # The tick behind the gap gives the state to go on from.
+    # The tick behind the gap has the state to continue from.
     assert f"{found['ticks'] - 1} ticks replayed" in out and " 0 differing" in out, out
     for content in (b"", data[:100], b"no log at all"):
         write(content)

@@ -2,7 +2,7 @@
 """outputs.py SUBJECT TACT SOURCE: files that subcommands make.
 
 kept   what exists is refused, also a further file of a session and a session that was killed;
-       --force replaces it; %n takes the next number, whoever asks at once; what is read is never
+       --force replaces it; %n takes the next number, also where several processes ask at once; what is read is never
        written over
 whole  a full disk, a limit of file sizes, a missing folder, a pipe that closes: an exit code, one
        line, and no part of a file

@@ -12,8 +12,9 @@ numbers   text becomes a number, and a number text, through contact/number.h alo
           and printf() do follows the locale. What examples/ prints is free: the command sets no locale
 elementary  the library takes elementary functions from contact/elementary.h alone: those of libm give other bits
           on other processors. What examples/ prints and draws is free
-plain     the field's words: no word of PLAIN_WORDS in identifiers, comments and messages; no static function
-          named by one word, except FIELD_TERMS; and, except in tests, none of one name in two files of a folder
+plain     the field's words: no word of PLAIN_WORDS in identifiers, comments and messages, nor in pages, scenes and
+          scripts, except LITERAL_WORDS and rows of a table of history; no static function named by one word,
+          except FIELD_TERMS; and, except in tests, none of one name in two files of a folder
 format    clang-format has nothing to change
 """
 import fnmatch
@@ -37,7 +38,7 @@ COMPARES = "contact/compare"
 CODE = (".c", ".h", ".cl", ".cc")
 PLAIN_WORDS = {  # words with a private meaning: what to write instead
     r"mend(s|ing)?": "fix",
-    r"tells?|told": "report, state, return or set",
+    r"(?<!\.)tell|tells|told": "report, state, return or set",
     r"dear(er|est)": "costly, costliest",
     r"whoever|somebody": "which process, thread or user",
     r"to the last bit|equal to the bit": "bit for bit",
@@ -50,6 +51,10 @@ PLAIN_WORDS = {  # words with a private meaning: what to write instead
     r"goes by the": "follows, depends on",
     r"tapes?": "capture",
 }
+LITERAL_WORDS = {"lets go", "let go", "letting go", "go on", "goes on"}  # in prose: of fingers, of what moves
+TEXT = (".md", ".yaml", ".js", ".py", ".html", ".txt")  # and scripts, whose names have no ending
+TEXT_AS_IT_IS = ("LICENSE", "tests/lint/lint.py", "tests/lint/READERS.md")
+HISTORY = re.compile(r"\| *\d+ \| \d{4}-\d\d-\d\d \|")  # a row of what changed, as it was written on that day
 FIELD_TERMS = {"cross", "dot", "uniform"}  # one word that is the whole name of an operation of the field
 STATIC_FUNCTION = re.compile(r"^static [^;={]*?\b(\w+)\(", re.M)
 FUNCTION_LINES = 80
@@ -105,24 +110,37 @@ def one_word_functions():
             if "_" not in name and name not in FIELD_TERMS]
 
 
-def plain():
-    wrong = one_word_functions()
+def prose():
+    """Pages, scenes and scripts."""
+    return [path for path in files() if path not in TEXT_AS_IT_IS and
+            (path.endswith(TEXT) or "." not in os.path.basename(path))]
+
+
+def private_words(path, literal=()):
+    """Words of PLAIN_WORDS in a file."""
     words_of = {re.compile(r"(?<![a-zA-Z])(" + word + r")(?![a-zA-Z])", re.I): instead
                 for word, instead in PLAIN_WORDS.items()}
+    text = lines(path)
+    for n, line in enumerate(text, 1):
+        # Lines of a comment are joined by two: a phrase may be broken.
+        pair = line + " " + text[n].lstrip(" */#") if n < len(text) else line
+        for word, instead in words_of.items():
+            found = word.search(pair)
+            if found and found.start() < len(line) and found.group(0).lower() not in literal and not HISTORY.match(line):
+                yield f"{path}:{n}: \"{found.group(0)}\": write {instead}"
+
+
+def plain():
+    wrong = one_word_functions()
+    for path in prose():
+        wrong += private_words(path, LITERAL_WORDS)
     code_paths = code()
     for folder in sorted({os.path.dirname(path) for path in code_paths}):
         defined = {}
         for path in [p for p in code_paths if os.path.dirname(p) == folder]:
-            text = lines(path)
-            for n, line in enumerate(text, 1):
-                # Lines of a comment are joined by two: a phrase may be broken.
-                pair = line + " " + text[n].lstrip(" */") if n < len(text) else line
-                for word, instead in words_of.items():
-                    found = word.search(pair)
-                    if found and found.start() < len(line):
-                        wrong.append(f"{path}:{n}: \"{found.group(0)}\": write {instead}")
+            wrong += private_words(path)
             if path.endswith(".c"):
-                for name in set(STATIC_FUNCTION.findall("\n".join(text))):
+                for name in set(STATIC_FUNCTION.findall("\n".join(lines(path)))):
                     defined.setdefault(name, []).append(path)
         for name, paths in sorted(defined.items()):
             # Each source of a test is a program of its own, so that names may recur.

@@ -56,7 +56,7 @@ def main():
                                stderr=subprocess.DEVNULL)
         try:
             time.sleep(2.5)
-            # As it is at one moment: of the file itself the reader would go on as long as more comes.
+            # As it is at one moment: of the file itself the reader would continue as long as more comes.
             now = os.path.join(temporary, "now")
             os.mkdir(now)
             shutil.copy(os.path.join(temporary, "ruler.mcap"), now)

@@ -67,7 +67,7 @@ def contact(record, topic):
 
 
 def check_wrench(name, message, logged, record, frames):
-    """In a frame of /tf that stands at the patch's centre, axes as the world's."""
+    """In a frame of /tf whose origin is the patch's centre, axes as the world's."""
     found = contact(record, name)
     assert bits(xyz(message.wrench.force) + xyz(message.wrench.torque)) == bits(found.wrench), name
     assert to_ns(message.header.stamp) == logged.log_time

@@ -441,7 +441,7 @@ def check_triangles(tact, folder, browser):
 
 
 def check_live(tact, source, browser):
-    """A session in real time: what it did before while it goes on, and the newest again."""
+    """A session in real time: what it did before while it runs, and the newest again."""
     words = (tact, "run", os.path.join(source, "examples/scenes/ruler.yaml"), "--moments", "host", "--duration", "30", "--view",
              "--no-browser", "--quiet")
     browser.open("about:blank")  # an address that differs in its token only is opened by the page that is there

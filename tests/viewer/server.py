@@ -167,7 +167,7 @@ def check_many(viewer):
 
 
 def check_garbage(viewer, seconds):
-    """Bytes that are no request, in frames and in place of them; a good client goes on beside."""
+    """Bytes that are no request, in frames and in place of them; a correct client is served meanwhile."""
     numbers = random.Random(int(os.environ.get("TACT_SEED", "1")))
     good = connect(viewer)
     start(good)

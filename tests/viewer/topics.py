@@ -475,7 +475,7 @@ def answers(client):
 
 
 def check_garbage(viewer, seconds):
-    """Bytes that are no request, in frames and in place of them, false pongs; a good client goes on beside."""
+    """Bytes that are no request, in frames and in place of them, false pongs; a correct client is served meanwhile."""
     numbers = random.Random(int(os.environ.get("TACT_SEED", "1")))
     good = Client(viewer)
     good.subscribe("/tact/tick")

@@ -257,7 +257,7 @@ class Plots {
   drawLatency(frames, now, colours) {
     const canvas = this.open("latency-time", STRIP_HEIGHT + AXIS_HEIGHT), period = Math.log10(this.hello.period * 1e6);
     const list = ["compute", "wake"].map((name, i) => ({ colour: colours[i], q: { of: (f) => {
-      const decade = Math.log10(Math.max(f[name] / 1000, 0.1)); // a log of somebody else may have any number
+      const decade = Math.log10(Math.max(f[name] / 1000, 0.1)); // a log that tact did not write may have any number
       return Number.isFinite(decade) ? [decade, decade] : undefined;
     } } }));
     const decades = (values) => {
