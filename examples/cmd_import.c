@@ -24,7 +24,7 @@ static const char help[] =
     "       tact import SOLID.step -o OUT.obj [OPTION]...\n\n"
     "With one file, MJCF or URDF, writes the hand in it as a scene: links with masses, joints,\n"
     "ranges, drives and shapes, and the pairs that do not touch; a scene may also name the file\n"
-    "itself (hands: file). rt/model/README.md has what is read, left out and refused. What is\n"
+    "itself (hands: file). rt/model/MODEL.md has what is read, left out and refused. What is\n"
     "left out is noted on stderr.\n\n"
     "  --material NAME   of the hand's shapes; default: hand\n"
     "  --collision KIND  of meshes: convex (default), their convex hulls, or mesh, as they are\n\n"

@@ -24,7 +24,7 @@ static const char help[] =
     "                  session is run: every value of every tick but stamps and measured times\n"
     "  --hash=results  a hash of poses, rates, values of devices and contacts that touch, which "
     "is\n"
-    "                  the same whatever the layout of the log (rt/log/README.md)\n"
+    "                  the same whatever the layout of the log (rt/log/LOG.md)\n"
     "  --help          this text\n\n"
     "exit codes:\n"
     "  0  the log is whole: closed by its recorder, every byte checked\n"

@@ -1,5 +1,5 @@
 /* A digest of a session's results that does not depend on the layout of its log: see "The digest
- * of the results" in rt/log/README.md. */
+ * of the results" in rt/log/LOG.md. */
 #include <endian.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 # cmake -DOUT=pages.c -P pages.cmake: the files of page/ as arrays of a C source.
 set(types html "text/html" css "text/css" js "text/javascript")
-file(GLOB files ${CMAKE_CURRENT_LIST_DIR}/page/*)
+file(GLOB files ${CMAKE_CURRENT_LIST_DIR}/page/*.html ${CMAKE_CURRENT_LIST_DIR}/page/*.css ${CMAKE_CURRENT_LIST_DIR}/page/*.js)
 set(arrays "")
 set(table "")
 foreach(file ${files})

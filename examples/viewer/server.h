@@ -4,7 +4,7 @@
  * writes the frames. A client that
  * reads slowly gets the newest frame; frames in between are skipped. The socket supports two
  * protocols: tact.view.1 for the page, and foxglove.sdk.v1, whose clients get the topics of the
- * log: see README.md.
+ * log: see VIEW.md.
  */
 #ifndef TACT_EXAMPLES_VIEWER_SERVER_H
 #define TACT_EXAMPLES_VIEWER_SERVER_H

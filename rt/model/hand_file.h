@@ -2,7 +2,7 @@
  * Hands from MJCF and URDF files, as the YAML of a scene.
  *
  * Everything that moves the hand is read or refused by name and line; what does not (cameras,
- * colours, sensors) is left out and noted once. README.md in this folder lists both. Files are
+ * colours, sensors) is left out and noted once. MODEL.md in this folder lists both. Files are
  * parsed without network, document types, entities and includes, and name meshes only within their
  * own folder. Not real-time safe.
  */

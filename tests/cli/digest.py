@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""digest.py SUBJECT TACT CHANGE_LOG SOURCE: `tact info --hash=results`, see rt/log/README.md.
+"""digest.py SUBJECT TACT CHANGE_LOG SOURCE: `tact info --hash=results`, see rt/log/LOG.md.
 
 exact    computed again, from what `tact export` and `tact info --json` report, by xxHash's own library
 same     whatever the order in which a scene declares what does not meet
@@ -110,7 +110,7 @@ def list_items(info, names):
 
 
 def again(log, folder):
-    """The digest by the words of rt/log/README.md."""
+    """The digest by the words of rt/log/LOG.md."""
     table = os.path.join(folder, "a.csv")
     tact("export", log, "--csv", table, "--force")
     info = json.loads(tact("info", log, "--json"))

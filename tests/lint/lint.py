@@ -15,6 +15,8 @@ elementary  the library takes elementary functions from contact/elementary.h alo
 plain     the field's words: no word of PLAIN_WORDS in identifiers, comments and messages, nor in pages, scenes and
           scripts, except LITERAL_WORDS and rows of a table of history; no static function named by one word,
           except FIELD_TERMS; and, except in tests, none of one name in two files of a folder
+pages     each folder has a README.md of at most a screen, with its way of data as a drawing in text and what to
+          touch to add one of its kind
 format    clang-format has nothing to change
 """
 import fnmatch
@@ -52,9 +54,13 @@ PLAIN_WORDS = {  # words with a private meaning: what to write instead
     r"tapes?": "capture",
 }
 LITERAL_WORDS = {"lets go", "let go", "letting go", "go on", "goes on"}  # in prose: of fingers, of what moves
-TEXT = (".md", ".yaml", ".js", ".py", ".html", ".txt")  # and scripts, whose names have no ending
+TEXT = (".md", ".yaml", ".js", ".mjs", ".css", ".html", ".py", ".cmake", ".txt", ".rules", ".conf", ".in")  # and scripts without
 TEXT_AS_IT_IS = ("LICENSE", "tests/lint/lint.py", "tests/lint/READERS.md")
 HISTORY = re.compile(r"\| *\d+ \| \d{4}-\d\d-\d\d \|")  # a row of what changed, as it was written on that day
+PAGE_LINES = 60  # a screen
+WITHOUT_PAGE = re.compile(r"(.*/)?(pictures|assets|support|haptic|consumer)|examples/(hands|imports|layouts)|tests/unit/plugin|"
+                          r"tests/data/.*|tests/bench/toss|\..*")  # the folder above has a line for each
+LONG_PAGES = ("contact", "examples/scenes", "tests/bench")  # the mathematics of a tick, the gallery, measurements
 FIELD_TERMS = {"cross", "dot", "uniform"}  # one word that is the whole name of an operation of the field
 STATIC_FUNCTION = re.compile(r"^static [^;={]*?\b(\w+)\(", re.M)
 FUNCTION_LINES = 80
@@ -146,6 +152,25 @@ def plain():
             # Each source of a test is a program of its own, so that names may recur.
             if len(paths) > 1 and folder.split("/")[0] != "tests":
                 wrong.append(f"{name}() is static in {' and '.join(paths)}")
+    return wrong
+
+
+def pages():
+    wrong = []
+    for folder in sorted({os.path.dirname(path) for path in files()} - {""}):
+        if WITHOUT_PAGE.fullmatch(folder):
+            continue
+        page = folder + "/README.md"
+        text = [line for line in lines(page) if not HISTORY.match(line)]
+        if not text:
+            wrong.append(f"{page}: missing")
+            continue
+        if len(text) > PAGE_LINES and folder not in LONG_PAGES:
+            wrong.append(f"{page}: {len(text)} lines, more than {PAGE_LINES}: move details to a page beside it")
+        if "```" not in text:
+            wrong.append(f"{page}: no drawing, between lines of ```")
+        if not any(re.search(r"\*\*To (add|change)\b|^(## )?To add\b", line) for line in text):
+            wrong.append(f"{page}: no sentence that begins with \"**To add\"")
     return wrong
 
 
@@ -326,7 +351,7 @@ def format():
 
 
 def main():
-    rules = {f.__name__: f for f in (layout, words, plain, length, includes, sources, numbers,
+    rules = {f.__name__: f for f in (layout, words, plain, pages, length, includes, sources, numbers,
                                      elementary, format)}
     if len(sys.argv) != 3 or sys.argv[1] not in [*rules, "drawing"]:
         sys.exit(__doc__)
