@@ -97,7 +97,8 @@ struct tact_margins {
 
 #define TACT_MARGIN_COUNT 6 /**< number of margins */
 
-/** Margin of a value to its limit, (limit - needed) / max(limit, needed); 1 where both are 0. */
+/** Margin of a value to its limit, both in the same unit: (limit - needed) / max(limit, needed)
+ * [1]; 1 where both are 0. */
 TACT_API double tact_margin(double needed, double limit);
 
 /** Name of the contact limit with bit 1 << i ("open", "friction", "edge", "spin", "joint"), static
@@ -120,9 +121,9 @@ enum tact_friction_mode {
 #define TACT_FRICTION_MODES 3 /**< number of modes */
 
 /**
- * The friction mode of a contact with a force, -1 without one (TACT_LIMIT_OPEN). limits: its active
- * limits; spin_arm: its torsion limit over mu f_n [m], 0 for a contact in a point. Real-time safe.
- * The modes are those of Kry and Pai 2003, section 3.4.
+ * Returns the friction mode of a contact with a force, -1 without one (TACT_LIMIT_OPEN). limits:
+ * its active limits; spin_arm: its torsion limit over mu f_n [m], 0 for a contact in a point.
+ * Real-time safe. The modes are those of Kry and Pai 2003, section 3.4.
  */
 TACT_API int tact_friction_mode_from_limits(int limits, double spin_arm);
 

@@ -5,7 +5,7 @@
 #ifndef TACT_CONTACT_LINEAR_H
 #define TACT_CONTACT_LINEAR_H
 
-/** Inner product of two vectors of n numbers, summed in order. */
+/** Inner product of two vectors of n numbers, summed in order. Units are the caller's. */
 static inline double tact_dot(const double *a, const double *b, int n)
 {
     double sum = 0.0;
@@ -15,7 +15,7 @@ static inline double tact_dot(const double *a, const double *b, int n)
     return sum;
 }
 
-/** y += s x, of n numbers. */
+/** y += s x, of n numbers. Units are the caller's. */
 static inline void tact_axpy(double *y, double s, const double *x, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ static inline void tact_ldl_factor(double *a, int n)
 
 /**
  * Solves a system with the factors of tact_ldl_factor(); x is the right side on input and the
- * solution on output.
+ * solution on output. Units are the caller's.
  */
 static inline void tact_ldl_solve(const double *a, int n, double *x)
 {

@@ -20,7 +20,7 @@ TACT_BEGIN_DECLS
  * here. */
 TACT_API double tact_number_read(const char *text, char **end);
 
-/** sscanf() in the C locale: reads formatted numbers. */
+/** sscanf() in the C locale: reads formatted numbers; returns how many were read, or EOF. */
 TACT_API int tact_number_scan(const char *text, const char *format, ...)
     __attribute__((format(scanf, 2, 3)));
 
@@ -28,7 +28,7 @@ TACT_API int tact_number_scan(const char *text, const char *format, ...)
 TACT_API int tact_number_print(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** vsnprintf() in the C locale: prints numbers. */
+/** vsnprintf() in the C locale: prints numbers; returns the length of the whole text. */
 TACT_API int tact_number_vprint(char *out, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 

@@ -32,8 +32,12 @@ TACT_BEGIN_DECLS
 /** The headers' ABI version as one number, as in the file name libtact.so.MAJOR.MINOR. */
 #define TACT_ABI_VERSION (TACT_VERSION_MAJOR * 1000 + TACT_VERSION_MINOR)
 
-/** First member of every table of functions, so that a table compiled for another ABI is rejected
- * instead of called. Set by TACT_ABI(). */
+/** First member of every table of functions that a program or a plug-in implements, so that a table
+ * compiled for another ABI is rejected instead of called. Set by TACT_ABI().
+ * Callbacks with their user pointer are not tables and have no such member: those for messages, for
+ * the files of a scene or hand, and in the options of loops, replays and sessions. Only a program
+ * that is linked with this library passes them, to a function that it calls, and the file name of
+ * the library, libtact.so.MAJOR.MINOR, makes the loader compare the versions. */
 struct tact_abi {
     uint32_t size;    /**< size of the whole function table [bytes] */
     uint32_t version; /**< TACT_ABI_VERSION of the headers that the table was compiled with */

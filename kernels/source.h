@@ -72,7 +72,8 @@ TACT_API int tact_opencl_source_create(const struct tact_source_scene *scene,
 
 /** The tact_source_factory of this source, for a session: device of the scene, period of the loop.
  * user: a struct tact_opencl_options for the rest, or NULL for the default with fifo_priority 1,
- * above SCHED_OTHER and below any loop. Same errors. Not real-time safe. */
+ * above SCHED_OTHER and below any loop. Returns as tact_opencl_source_create(). Not real-time
+ * safe. */
 TACT_API int tact_opencl_source_factory(void *user, const struct tact_source_scene *scene,
                                         const char *device, int64_t period_ns,
                                         struct tact_messages messages, struct tact_source *out,

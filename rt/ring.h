@@ -47,7 +47,8 @@ TACT_API int tact_ring_create_at(struct tact_ring **out, void *memory, uint32_t 
                                  size_t element_size, uint32_t start_index);
 
 /** A view of a ring that tact_ring_create_at() created in this memory with the same arguments; its
- * content is unchanged. Not real-time safe. @retval as tact_ring_create_at() */
+ * content is unchanged. Not real-time safe.
+ * @retval 0, -EINVAL (also if not aligned) or -ENOMEM */
 TACT_API int tact_ring_attach(struct tact_ring **out, void *memory, uint32_t capacity,
                               size_t element_size);
 

@@ -122,7 +122,7 @@ TACT_API int tact_safety_step(struct tact_safety *s, const double *requested, in
 
 /** Raises a fault found elsewhere (a lost device, a diverged solver): outputs are zero from the
  * next step on, until tact_safety_reset(). channel -1: the whole chain; value: the most relevant
- * number. Real-time safe. */
+ * number, in the unit of the channel or of the cause. Real-time safe. */
 TACT_API void tact_safety_raise(struct tact_safety *s, int channel, double value, uint64_t tick);
 
 /** Sets a channel, or the group that it is of, to 0 [its unit], filter and rate limit included: the
@@ -150,8 +150,8 @@ TACT_API int tact_safety_state_size(int n);
  * v[tact_safety_state_size(s->count)]. Real-time safe. */
 TACT_API void tact_safety_save(const struct tact_safety *s, double *v);
 
-/** Restores a state written by tact_safety_save(), in a chain with the same settings. Real-time
- * safe.
+/** Restores a state written by tact_safety_save(), v in the order of that, in a chain with the same
+ * settings. Real-time safe.
  * @retval 0
  * @retval -EINVAL v is not such a state; the chain is unchanged */
 TACT_API int tact_safety_load(struct tact_safety *s, const double *v);

@@ -31,7 +31,7 @@ TACT_API int tact_moments_dual(const struct tact_shape *a, const struct tact_pos
                                const struct tact_shape *b, const struct tact_pose *pb,
                                struct tact_moments *out);
 
-/** Volume of a mesh over that of its convex hull: 1 for a convex mesh, to rounding. -EINVAL,
+/** Volume of a mesh over that of its convex hull [1]: 1 for a convex mesh, to rounding. -EINVAL,
  * -ENOMEM as tact_mesh_hull(). Not real-time safe. */
 TACT_API int tact_mesh_convexity(const struct tact_mesh *mesh, double *ratio);
 

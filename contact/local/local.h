@@ -64,7 +64,7 @@ TACT_API void tact_local_prepare(struct tact_local_problem *problem);
  * friction and torsion that stop slip. Section 5.4 requires it without friction, where it is the
  * solution. With friction no metric is exact; the residuals are three quarters of the Euclidean
  * ones in the median.
- * r: output. Returns the active limits (enum tact_limit).
+ * r: output, the impulse on the contact [N s, N m s]. Returns the active limits (enum tact_limit).
  */
 TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, double r[6]);
 
@@ -72,9 +72,9 @@ TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, doubl
  * Maximal dissipation over the wrenches that a patch can transmit: f_n >= 0 and d in the patch,
  * complementary to (v_n, w_1, w_2); friction and torsion at the centre of pressure inside the
  * limit surface and, among all such, those that dissipate most: the slip is normal to the surface.
- * problem: prepared by tact_local_prepare(). r: on input an impulse near which the search for the
- * centre of pressure and the ratio of friction to torsion starts, on output the solution. Returns
- * the active limits.
+ * problem: prepared by tact_local_prepare(). r [N s, N m s]: on input an impulse near which the
+ * search for the centre of pressure and the ratio of friction to torsion starts, on output the
+ * solution. Returns the active limits.
  */
 TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[6]);
 

@@ -87,9 +87,9 @@ struct tact_soup; /* below */
 TACT_API int tact_mesh_of_soup(struct tact_soup *soup, struct tact_mesh **out,
                                struct tact_error *err);
 
-/** Counts the defects of triangles, with the arguments of tact_mesh_create(), without creating a
- * mesh. Crossings are counted on the triangles as given; misplaced components only on a surface
- * without other defects. 0, -ENOMEM, or -EINVAL for invalid indices. */
+/** Counts the defects of triangles, with the arguments of tact_mesh_create(), vertices [m], without
+ * creating a mesh. Crossings are counted on the triangles as given; misplaced components only on a
+ * surface without other defects. 0, -ENOMEM, or -EINVAL for invalid indices. */
 TACT_API int tact_mesh_inspect(const double *vertices, size_t vertex_count,
                                const uint32_t *triangles, size_t triangle_count,
                                struct tact_mesh_defects *defects);
@@ -112,7 +112,7 @@ struct tact_soup {
  * Parses Wavefront OBJ (v and f lines, polygons as fans, negative indices) or STL (binary and
  * ASCII; equal vertices merged), or the surface of the tetrahedra of a VTK or Gmsh file (tets.h);
  * the format is recognised by content. name is used in err, with the line (ASCII) or the byte
- * (binary) of the first error. Coordinates are multiplied by scale.
+ * (binary) of the first error. Coordinates are multiplied by scale [m per unit of the file].
  * @retval 0, -EINVAL (malformed, not finite, beyond TACT_MESH_MAX_COORDINATE, no triangles),
  *            -ENOMEM
  */
@@ -121,15 +121,19 @@ TACT_API int tact_soup_read(const void *data, size_t size, const char *name, dou
 /** Frees the arrays of a soup of triangles. Not real-time safe. */
 TACT_API void tact_soup_free(struct tact_soup *soup);
 
-/** Convex hull of n x 3 points (through qhull). -EINVAL for fewer than 4 points or a flat set. */
+/** Convex hull of n x 3 points [m] (through qhull). Not real-time safe.
+ * @retval 0, -EINVAL (fewer than 4 points, a flat set, not finite) or -ENOMEM */
 TACT_API int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **out,
                             struct tact_error *err);
 
-/** Triangulated primitives about the origin: box of half extents [m]; sphere and capsule (axis z,
- *  half_length from centre to each cap's centre) with about `triangles` triangles, whose vertices
- *  lie on the surface scaled so that the volume equals the exact one. */
+/** A triangulated box about the origin of 12 triangles, half: its half extents [m]. Not real-time
+ * safe.
+ * @retval 0, -EINVAL (as tact_mesh_create(): not positive, not finite) or -ENOMEM */
 TACT_API int tact_mesh_box(const double half[3], struct tact_mesh **out);
-/** A triangulated capsule, see tact_mesh_box(). -ENOMEM. Not real-time safe. */
+/** A triangulated capsule about the origin, axis z, of `radius` [m], half_length [m] from its
+ * centre to the centre of each cap, 0: a sphere; with about `triangles` triangles, whose vertices
+ * lie on the surface scaled so that the volume equals the exact one. Not real-time safe.
+ * @retval 0, -EINVAL (as tact_mesh_create(): not positive, not finite) or -ENOMEM */
 TACT_API int tact_mesh_capsule(double radius, double half_length, size_t triangles,
                                struct tact_mesh **out);
 

@@ -53,9 +53,9 @@ struct tact_pressure {
 /** Empties a pressure map. Real-time safe. */
 TACT_API void tact_pressure_clear(struct tact_pressure *map);
 
-/** Adds a patch without polygons to a pressure map, for a contact model: its pair and shapes are
- * filled by the world, area and load by the model. Returns NULL where there is no room, which is
- * counted. Real-time safe. */
+/** Adds a patch without polygons to a pressure map, for a contact model: center [m, world]; normal,
+ * a unit vector, world. Its pair and shapes are filled by the world, area and load by the model.
+ * Returns NULL where there is no room, which is counted. Real-time safe. */
 TACT_API struct tact_pressure_patch *
 tact_pressure_add_patch(struct tact_pressure *map, const double center[3], const double normal[3]);
 

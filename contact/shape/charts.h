@@ -46,8 +46,8 @@ TACT_API int tact_charts_revolution(const double (*profile)[2], int count, struc
  * end), of which the rest of the statements but polygons, curves and trimming is passed over.
  * Neighbours share whole sides, along which the normal is continuous; a side that is one point is a
  * pole, about which such sides go round once; normals c_u x c_v point outward. At most 2048
- * patches. Coordinates are multiplied by scale. Volume and moments by quadrature, exact without
- * weights. name is used in err, with the line. Not real-time safe.
+ * patches. Coordinates are multiplied by scale [m per unit of the file]. Volume and moments by
+ * quadrature, exact without weights. name is used in err, with the line. Not real-time safe.
  * @retval 0        *out is the surface; free it with tact_charts_free()
  * @retval -EINVAL  malformed; a surface that is trimmed, open, not a manifold, creased, turned over
  *                  or inside out; a collapsed side that is no pole; degenerate knots
@@ -63,8 +63,9 @@ TACT_API int tact_charts_patches(const void *data, size_t size, const char *name
  * Clark's (1978). Positions, normals and curvatures are exact (Stam 1998), but within 2^-40 of a
  * face at an extraordinary vertex, where the curvature of that distance is used, as it diverges or
  * vanishes at the vertex. The mesh is subdivided until no face has two extraordinary vertices,
- * after which at most 2048 faces are allowed. Coordinates are multiplied by scale. Volume and
- * moments by quadrature, to rounding. name is used in err, with the line. Not real-time safe.
+ * after which at most 2048 faces are allowed. Coordinates are multiplied by scale [m per unit of
+ * the file]. Volume and moments by quadrature, to rounding. name is used in err, with the line. Not
+ * real-time safe.
  * @retval 0        *out is the surface; free it with tact_charts_free()
  * @retval -EINVAL  malformed; a mesh that is open, not a manifold, with neighbours of opposite
  *                  orientation or inside out; a vertex with fewer than 3 or more than 64 edges; too
@@ -80,7 +81,8 @@ TACT_API void tact_charts_free(struct tact_charts *charts);
 /** The closed triangulation of a surface, its vertices on it; owned by the surface. */
 TACT_API const struct tact_mesh *tact_charts_mesh(const struct tact_charts *charts);
 
-/** Point, normal and curvature at a place. -EDOM where the place is not one of the surface. */
+/** Point, normal and curvature at a place, three numbers in the units of the surface's chart. -EDOM
+ * where the place is not one of the surface. */
 TACT_API int tact_charts_point(const struct tact_charts *charts, const double place[3],
                                struct tact_surface_point *out);
 

@@ -180,7 +180,7 @@ TACT_API int tact_hand_count(const struct tact_hand *hand);
  */
 TACT_API int tact_hand_base_count(const struct tact_hand *hand);
 
-/** Index of a link's parent link, or -1: the base. */
+/** Returns the index of a link's parent link, or -1: the base. */
 TACT_API int tact_hand_parent(const struct tact_hand *hand, int link);
 /** Pointers to the joint states; valid as long as the hand. Real-time safe. */
 TACT_API struct tact_hand_state tact_hand_state(struct tact_hand *hand);

@@ -319,8 +319,8 @@ TACT_API int tact_world_is_close(const struct tact_world *world, int pair);
  * Real-time safe. */
 TACT_API const double *tact_world_direction(const struct tact_world *world, int pair);
 
-/** Sets the last normal of a near pair, from which the measurement of its moments starts. Real-time
- * safe. */
+/** Sets the last normal of a near pair, a unit vector, world, from which the measurement of its
+ * moments starts. Real-time safe. */
 TACT_API void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3]);
 
 /** Exact moments of a pair at the present poses, as tact_moments_pair(). Real-time safe. */

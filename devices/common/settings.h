@@ -36,13 +36,13 @@ TACT_API int tact_settings_select(const struct tact_device_config *config, const
                                   struct tact_device_config *part);
 
 /**
- * Reads a finite number.
+ * Reads a finite number, in the unit of its key.
  * @retval 0, or -EINVAL with *err filled where it is no number, or not finite
  */
 TACT_API int tact_settings_number(const struct tact_device_config *config, const char *key,
                                   double *value, struct tact_error *err);
 
-/** Reads a finite number > 0; otherwise as tact_settings_number(). */
+/** Reads a finite number > 0, in the unit of its key; otherwise as tact_settings_number(). */
 TACT_API int tact_settings_positive(const struct tact_device_config *config, const char *key,
                                     double *value, struct tact_error *err);
 
@@ -76,8 +76,9 @@ TACT_API int tact_settings_choice(const struct tact_device_config *config, const
                                   struct tact_error *err);
 
 /**
- * Reads a list of finite numbers, or a single one as a list of one; *numbers points into the config
- * or at *single. A row and a column of n numbers are both n numbers.
+ * Reads a list of finite numbers, in the unit of its key, or a single one as a list of one;
+ * *numbers points into the config or at *single. A row and a column of n numbers are both n
+ * numbers.
  * @retval 0, or -EINVAL with *err filled
  */
 TACT_API int tact_settings_list(const struct tact_device_config *config, const char *key,
@@ -90,7 +91,8 @@ TACT_API int tact_settings_fault(const struct tact_device_config *config,
                                  const struct tact_device_setting *setting, struct tact_error *err,
                                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** Reads a number written in the C locale from the whole of text (blanks around it are allowed).
+/** Reads a number [1] written in the C locale from the whole of text (blanks around it are
+ * allowed).
  *  @retval 0, or -EINVAL where it is none, or hexadecimal; inf and nan are numbers here */
 TACT_API int tact_settings_parse(const char *text, double *value);
 

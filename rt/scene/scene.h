@@ -535,9 +535,9 @@ TACT_API uint32_t tact_scene_base_links(const struct tact_scene_hand *hand);
 /** Name of what a link's shapes belong to: its own, or "base". Real-time safe. */
 TACT_API const char *tact_scene_link_owner(const struct tact_scene_hand *hand, uint32_t link);
 
-/** Number, over 0, of the vector that an output is a component of: outputs that send the reaction
- * of a base's position, or of its attitude, to one device, or its rate where forces move it; 0: of
- * none. Not real-time safe. */
+/** Returns the number, over 0, of the vector that an output is a component of: outputs that send
+ * the reaction of a base's position, or of its attitude, to one device, or its rate where forces
+ * move it; 0: of none. Not real-time safe. */
 TACT_API int tact_scene_output_group(const struct tact_scene *scene, uint32_t output);
 
 /** Sets file, line, column and key of err for a key path such as "inputs[2].from", so that errors

@@ -37,7 +37,7 @@ struct tact_facts {
 /** Collects the facts. Not real-time safe. */
 TACT_API void tact_facts_gather(struct tact_facts *facts);
 
-/** TACT_RESULTS_VERSION of the loaded library, which may differ from that of the header.
+/** Returns TACT_RESULTS_VERSION of the loaded library, which may differ from that of the header.
  * Real-time safe. */
 TACT_API int tact_results_version(void);
 

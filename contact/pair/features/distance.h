@@ -38,7 +38,8 @@ struct tact_distance {
 TACT_API const char *tact_feature_name(enum tact_feature feature);
 
 /** 1 for two shapes whose distance tact_distance_find() can compute: half-spaces, spheres,
- * capsules, cylinders, ellipsoids, boxes and convex solids, one of them bounded. Real-time safe. */
+ * capsules, cylinders, ellipsoids, boxes and convex solids, one of them bounded; 0 for others.
+ * Real-time safe. */
 TACT_API int tact_distance_supports(const struct tact_shape *a, const struct tact_shape *b);
 
 /**
