@@ -54,7 +54,7 @@ PLAIN_WORDS = {  # words with a private meaning: what to write instead
     r"tapes?": "capture",
 }
 LITERAL_WORDS = {"lets go", "let go", "letting go", "go on", "goes on"}  # in prose: of fingers, of what moves
-TEXT = (".md", ".yaml", ".js", ".mjs", ".css", ".html", ".py", ".cmake", ".txt", ".rules", ".conf", ".in")  # and scripts without
+TEXT = (".md", ".yaml", ".js", ".mjs", ".css", ".html", ".py", ".cmake", ".txt", ".rules", ".conf", ".in")  # and scripts, whose names have no ending
 TEXT_AS_IT_IS = ("LICENSE", "tests/lint/lint.py", "tests/lint/READERS.md")
 HISTORY = re.compile(r"\| *\d+ \| \d{4}-\d\d-\d\d \|")  # a row of what changed, as it was written on that day
 PAGE_LINES = 60  # a screen
@@ -122,18 +122,25 @@ def prose():
             (path.endswith(TEXT) or "." not in os.path.basename(path))]
 
 
+def word_of(words):
+    return re.compile(r"(?<![a-zA-Z])(" + words + r")(?![a-zA-Z])", re.I)
+
+
 def private_words(path, literal=()):
     """Words of PLAIN_WORDS in a file."""
-    words_of = {re.compile(r"(?<![a-zA-Z])(" + word + r")(?![a-zA-Z])", re.I): instead
-                for word, instead in PLAIN_WORDS.items()}
     text = lines(path)
+    if not ANY_PLAIN_WORD.search(re.sub(r"\n[ */#]*", " ", "\n".join(text))):
+        return
     for n, line in enumerate(text, 1):
         # Lines of a comment are joined by two: a phrase may be broken.
         pair = line + " " + text[n].lstrip(" */#") if n < len(text) else line
-        for word, instead in words_of.items():
-            found = word.search(pair)
+        for word, instead in PLAIN_WORDS.items():
+            found = word_of(word).search(pair)
             if found and found.start() < len(line) and found.group(0).lower() not in literal and not HISTORY.match(line):
                 yield f"{path}:{n}: \"{found.group(0)}\": write {instead}"
+
+
+ANY_PLAIN_WORD = word_of("|".join(PLAIN_WORDS))
 
 
 def plain():
