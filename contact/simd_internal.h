@@ -1,4 +1,4 @@
-/**
+/*
  * SIMD vectors of a few numbers in the compiler's generic notation; not installed.
  *
  * The number of lanes is fixed by the type, not by the processor, and nothing is contracted, so
@@ -66,7 +66,7 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
 #define TACT_F8_MAX(a, b) TACT_F8_SELECT((a) > (b), a, b)
 #define TACT_D4_ABS(a) ((tact_d4)((tact_l4)(a)&INT64_MAX))
 
-/** Set bit i of *bits where lane i of a comparison mask is set: of 8 lanes of floats, of 4, of 4 of
+/* Set bit i of *bits where lane i of a comparison mask is set: of 8 lanes of floats, of 4, of 4 of
  * doubles. */
 TACT_INLINE void tact_i8_mask_to_bits(const tact_i8 *mask, uint32_t *bits)
 {
@@ -106,7 +106,7 @@ TACT_INLINE void tact_l4_mask_to_bits(const tact_l4 *mask, uint32_t *bits)
 #endif
 }
 
-/** Square roots of four numbers. */
+/* Square roots of four numbers. */
 TACT_INLINE void tact_d4_sqrt(const tact_d4 *square, tact_d4 *out)
 {
 #ifdef __SSE2__
@@ -122,11 +122,11 @@ TACT_INLINE void tact_d4_sqrt(const tact_d4 *square, tact_d4 *out)
 #endif
 }
 
-/** A vector of one number of each of four arrays. */
+/* A vector of one number of each of four arrays. */
 #define TACT_D4_GATHER(from, at)                                                                   \
     ((tact_d4){(from)[0][at], (from)[1][at], (from)[2][at], (from)[3][at]})
 
-/** Prefetches memory that will soon be read: a large mesh does not fit in a cache. */
+/* Prefetches memory that will soon be read: a large mesh does not fit in a cache. */
 TACT_INLINE void tact_prefetch(const void *from, size_t size)
 {
     for (size_t i = 0; i < size; i += 64) {
@@ -134,16 +134,16 @@ TACT_INLINE void tact_prefetch(const void *from, size_t size)
     }
 }
 
-/** Four numbers in a vector register, loaded without alignment. */
+/* Four numbers in a vector register, loaded without alignment. */
 typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define TACT_ROW4(pointer) (*(const tact_row4 *)(pointer))
 #define TACT_STORE_ROW4(pointer, value) (*(tact_row4 *)(pointer) = (value))
 
-/** Product of a matrix, given by its columns, and three numbers. */
+/* Product of a matrix, given by its columns, and three numbers. */
 #define TACT_MULTIPLY_COLUMNS(c0, c1, c2, a) ((c0) * (a)[0] + (c1) * (a)[1] + (c2) * (a)[2])
 
-/** Selects the lanes of a where mask is set, else those of b. */
+/* Selects the lanes of a where mask is set, else those of b. */
 #define TACT_D4_SELECT(mask, a, b) ((tact_d4)(((mask) & (tact_l4)(a)) | (~(mask) & (tact_l4)(b))))
 #define TACT_D4_MIN(a, b) TACT_D4_SELECT((a) < (b), a, b)
 #define TACT_D4_MAX(a, b) TACT_D4_SELECT((a) > (b), a, b)

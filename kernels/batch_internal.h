@@ -1,4 +1,4 @@
-/**
+/*
  * Moments of all pairs of a scene at one tick ("frame"): the host lists candidate triangles, the
  * device integrates. Not installed.
  *

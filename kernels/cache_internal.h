@@ -1,4 +1,4 @@
-/** The folder in which OpenCL drivers cache compiled kernels. Not installed. */
+/* The folder in which OpenCL drivers cache compiled kernels. Not installed. */
 #ifndef TACT_KERNELS_CACHE_INTERNAL_H
 #define TACT_KERNELS_CACHE_INTERNAL_H
 

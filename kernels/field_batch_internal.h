@@ -1,4 +1,4 @@
-/** Polygons of pairs of cells by OpenCL: the program, and the buffers for some fields. Not
+/* Polygons of pairs of cells by OpenCL: the program, and the buffers for some fields. Not
  * installed. */
 #ifndef TACT_KERNELS_FIELD_BATCH_INTERNAL_H
 #define TACT_KERNELS_FIELD_BATCH_INTERNAL_H

@@ -1,4 +1,4 @@
-/**
+/*
  * Polygons of pairs of cells of pressure fields: one work-item per pair of cells. The results are
  * those of the host, bit for bit, because both are compiled from contact/pair/field/field_cut.c and
  * add, multiply, divide and root in doubles with correct rounding and without contraction.

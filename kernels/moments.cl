@@ -1,4 +1,4 @@
-/**
+/*
  * Moments of the overlap of two solids, in OpenCL C 1.2.
  *
  * One work-item per triangle pair or triangle ("item") writes TACT_SUMS_PER_PAIR partial sums; a

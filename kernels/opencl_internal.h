@@ -1,4 +1,4 @@
-/** An open OpenCL device with its queue and built kernels. Not installed. */
+/* An open OpenCL device with its queue and built kernels. Not installed. */
 #ifndef TACT_KERNELS_OPENCL_INTERNAL_H
 #define TACT_KERNELS_OPENCL_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/** Tests in a child process that listing the OpenCL devices returns. Not installed. */
+/* Tests in a child process that listing the OpenCL devices returns. Not installed. */
 #ifndef TACT_KERNELS_PROBE_INTERNAL_H
 #define TACT_KERNELS_PROBE_INTERNAL_H
 

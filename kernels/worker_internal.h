@@ -1,4 +1,4 @@
-/**
+/*
  * The worker thread: reads frames, calls a function on each, publishes the results. Independent of
  * OpenCL, so that the exchange of data can be tested with any function. Not installed.
  */

@@ -1,9 +1,9 @@
-/** The energy bound of passivity.h for a vector whose axes have different bounds, and the largest
+/* The energy bound of passivity.h for a vector whose axes have different bounds, and the largest
  * damping of a coupling. */
 #ifndef TACT_RT_PASSIVITY_INTERNAL_H
 #define TACT_RT_PASSIVITY_INTERNAL_H
 
-/**
+/*
  * Energy bound of a vector along axes with bounds of their own: scales the force down to
  *
  *     sum force_i^2 / c_i <= sum (last_i - c_i x_i)^2 / c_i,   c_i = b_i / (T/2 + delay)
@@ -18,7 +18,7 @@
 double tact_passivity_bound_axes(double *force, const double *last, const double *displacement,
                                  int n, const double *c);
 
-/**
+/*
  * Largest damping of a virtual wall at which a free device, which nobody holds, comes to rest:
  * beyond it the damper by itself, which acts on the difference of two readings, makes the device
  * oscillate. With the filter H = alpha / (1 - (1 - alpha) / z) of that difference the

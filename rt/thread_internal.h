@@ -1,4 +1,4 @@
-/** Starting threads: all threads of the library are started here. */
+/* Starting threads: all threads of the library are started here. */
 #ifndef TACT_RT_THREAD_INTERNAL_H
 #define TACT_RT_THREAD_INTERNAL_H
 
@@ -17,7 +17,7 @@ struct tact_thread_options {
     int cpu;
 };
 
-/** Starts a joinable thread with all signals blocked. Not real-time safe.
+/* Starts a joinable thread with all signals blocked. Not real-time safe.
  * @retval 0, or a negative errno of pthread_create() or of an option */
 int tact_thread_start(pthread_t *thread, const struct tact_thread_options *options,
                       void *(*run)(void *), void *data);

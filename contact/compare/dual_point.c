@@ -13,11 +13,11 @@
 
 enum { MOST_STEPS = 2000 };
 
-/** Objective of the linear program: the depth r plus a very small multiple of the point x, so that
+/* Objective of the linear program: the depth r plus a very small multiple of the point x, so that
  * no two bases are equally good and the steps cannot cycle. */
 static const double ANTI_CYCLING_OBJECTIVE[4] = {0.37e-12, -0.61e-12, 0.23e-12, 1.0};
 
-/** Solves the 4 x 4 system m x = b; returns 0 where it is singular. */
+/* Solves the 4 x 4 system m x = b; returns 0 where it is singular. */
 static int solve_4x4_system(double m[4][4], const double b[4], double x[4])
 {
     double a[4][5];
@@ -52,7 +52,7 @@ static int solve_4x4_system(double m[4][4], const double b[4], double x[4])
     return 1;
 }
 
-/** The four constraints that the present vertex of the linear program satisfies with equality. */
+/* The four constraints that the present vertex of the linear program satisfies with equality. */
 struct simplex_basis {
     double row[4][4], right[4];
 };
@@ -70,7 +70,7 @@ static void set_initial_simplex_basis(struct simplex_basis *b, double size)
     }
 }
 
-/** The constraint that leaves the basis when a new one enters, chosen such that all multipliers
+/* The constraint that leaves the basis when a new one enters, chosen such that all multipliers
  * stay positive; -1 where there is none. */
 static int find_constraint_leaving_basis(const struct simplex_basis *b,
                                          const double constraint_entering_basis[4])

@@ -13,13 +13,13 @@
 #include "contact/compare/dual_internal.h"
 #include "contact/moments/moments_internal.h"
 
-/** Height of a triangle over its longest edge below which the triangle has no defined plane. */
+/* Height of a triangle over its longest edge below which the triangle has no defined plane. */
 static const double SLIVER_TRIANGLE_HEIGHT_RATIO = 1e-10;
 
-/** Two dual points that differ by less than this, relative to their size, belong to one plane. */
+/* Two dual points that differ by less than this, relative to their size, belong to one plane. */
 static const double EQUAL_DUAL_POINTS_TOLERANCE = 1e-11;
 
-/** Face planes of the overlap, about a point inside all of them, and the polyhedron that they
+/* Face planes of the overlap, about a point inside all of them, and the polyhedron that they
  * enclose. */
 struct overlap_polyhedron {
     size_t count;
@@ -31,13 +31,13 @@ struct overlap_polyhedron {
     double origin[3];
 };
 
-/** A vertex of the overlap, listed once for each face plane that it is on. */
+/* A vertex of the overlap, listed once for each face plane that it is on. */
 struct corner {
     double r[3], angle;
     uint32_t plane_index;
 };
 
-/** A dual point with the plane that it belongs to, for sorting. */
+/* A dual point with the plane that it belongs to, for sorting. */
 struct plane_with_dual_point {
     double point[3], plane[4];
     uint8_t solids_owning_plane;
@@ -51,7 +51,7 @@ static void free_overlap_polyhedron(struct overlap_polyhedron *d)
     free(d->corner);
 }
 
-/** Adds the plane of a triangle to the planes. Slivers are left out: their neighbours enclose the
+/* Adds the plane of a triangle to the planes. Slivers are left out: their neighbours enclose the
  * same solid. */
 static void add_triangle_plane(struct overlap_polyhedron *d, const double r[9],
                                const double vector_from_origin_to_shape[3],
@@ -109,7 +109,7 @@ static int compare_dual_points(const void *pa, const void *pb)
     return a->solids_owning_plane - b->solids_owning_plane;
 }
 
-/** 1 where two dual points belong to one plane. */
+/* 1 where two dual points belong to one plane. */
 static int are_duals_of_one_plane(const struct plane_with_dual_point *a,
                                   const struct plane_with_dual_point *b)
 {
@@ -119,7 +119,7 @@ static int are_duals_of_one_plane(const struct plane_with_dual_point *a,
            EQUAL_DUAL_POINTS_TOLERANCE * tact_v3_norm(a->point);
 }
 
-/** Moves the origin to a point inside the overlap and computes one dual point for each plane.
+/* Moves the origin to a point inside the overlap and computes one dual point for each plane.
  * Returns 0 or -ENOMEM. */
 static int compute_dual_points(struct overlap_polyhedron *d, const double point_inside_overlap[3])
 {
@@ -169,7 +169,7 @@ static int compute_dual_points(struct overlap_polyhedron *d, const double point_
     return 0;
 }
 
-/** Records every facet of the convex hull of the dual points as a corner of the overlap on each of
+/* Records every facet of the convex hull of the dual points as a corner of the overlap on each of
  * its planes. */
 static int record_hull_corners(struct overlap_polyhedron *d, qhT *qh)
 {
@@ -197,7 +197,7 @@ static int record_hull_corners(struct overlap_polyhedron *d, qhT *qh)
     return 0;
 }
 
-/** Finds the corners of the overlap by qhull. Returns 0, -EDOM or -ENOMEM. */
+/* Finds the corners of the overlap by qhull. Returns 0, -EDOM or -ENOMEM. */
 static int compute_polyhedron_corners(struct overlap_polyhedron *d)
 {
     char qhull_command[] = "qhull Pp", *text = NULL;
@@ -233,7 +233,7 @@ static int compare_corner_angles(const void *pa, const void *pb)
     return a->angle < b->angle ? -1 : a->angle > b->angle;
 }
 
-/** Sorts the corners on each plane by their angle about their mean. */
+/* Sorts the corners on each plane by their angle about their mean. */
 static void sort_corners_by_angle(struct overlap_polyhedron *d)
 {
     if (d->corners) {
@@ -257,7 +257,7 @@ static void sort_corners_by_angle(struct overlap_polyhedron *d)
     }
 }
 
-/** Adds a triangle of a face to the sums: its tetrahedron with the origin to volume and moments,
+/* Adds a triangle of a face to the sums: its tetrahedron with the origin to volume and moments,
  * and the share that belongs to A's surface to the gradient. */
 static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, const double *q,
                                    const double *r, double fraction_of_face_owned_by_a)
@@ -301,7 +301,7 @@ static void integrate_polyhedron(const struct overlap_polyhedron *d,
     overlap_moment_sums->volume_term_magnitude = overlap_moment_sums->volume;
 }
 
-/** Half the diagonal of a mesh's bounding box; *middle: the centre of the box in the world. */
+/* Half the diagonal of a mesh's bounding box; *middle: the centre of the box in the world. */
 static double bounding_box_radius(const struct tact_mesh *m, const struct tact_pose *pose,
                                   double centre_of_face_corners[3])
 {

@@ -10,7 +10,7 @@
 
 enum { MOST_RESOLUTION = 2048, COARSE = 48, NARROWINGS = 4 };
 
-/** Two crossings along a ray coincide where they differ by less than this fraction of the bounds'
+/* Two crossings along a ray coincide where they differ by less than this fraction of the bounds'
  * size. */
 static const double COINCIDENT_HITS_TOLERANCE = 1e-13;
 
@@ -40,7 +40,7 @@ static void extend_box_to_point(struct bounding_box *b, const double p[3])
 static const struct bounding_box EMPTY_BOUNDING_BOX = {{INFINITY, INFINITY, INFINITY},
                                                        {-INFINITY, -INFINITY, -INFINITY}};
 
-/** Bounding box of a body in the world; that of a half-space is infinite. */
+/* Bounding box of a body in the world; that of a half-space is infinite. */
 static struct bounding_box compute_world_bounding_box(const struct tact_rays_body *body)
 {
     struct bounding_box b = EMPTY_BOUNDING_BOX;
@@ -62,7 +62,7 @@ static struct bounding_box compute_world_bounding_box(const struct tact_rays_bod
     return b;
 }
 
-/** Sums over the rays of one direction; moments are about the centre of the bounds. */
+/* Sums over the rays of one direction; moments are about the centre of the bounds. */
 struct ray_direction_sums {
     struct tact_moment_sums overlap_moment_sums;
     struct bounding_box
@@ -70,7 +70,7 @@ struct ray_direction_sums {
     size_t rays, corrected, dropped;
 };
 
-/** How many times a ray crosses one body's surface, and by which rule the inside is found. */
+/* How many times a ray crosses one body's surface, and by which rule the inside is found. */
 struct surface_crossing_counts_of_ray {
     int count, sum, parity;
 };
@@ -81,7 +81,7 @@ static int is_inside_by_crossings(const struct surface_crossing_counts_of_ray *r
     return r->parity ? ray_crossing_count & 1 : winding_number != 0;
 }
 
-/** Adds the interval of a ray from z0 to z1 that is inside both solids, in the middle of a cell of
+/* Adds the interval of a ray from z0 to z1 that is inside both solids, in the middle of a cell of
  * sizes hu and hv. */
 static void add_ray_interval_sums(struct ray_direction_sums *d, const struct tact_rays_lattice *l,
                                   const double overlap_bounds_centre[3], double u, double v,
@@ -112,7 +112,7 @@ static void add_ray_interval_sums(struct ray_direction_sums *d, const struct tac
     }
 }
 
-/** Adds to the gradient a crossing of A's surface by a ray. sign: +1 where the ray enters A, -1
+/* Adds to the gradient a crossing of A's surface by a ray. sign: +1 where the ray enters A, -1
  * where it leaves, times the fraction of the crossing that is inside B. */
 static void add_surface_crossing_sums(struct ray_direction_sums *d,
                                       const struct tact_rays_lattice *l,
@@ -129,7 +129,7 @@ static void add_surface_crossing_sums(struct ray_direction_sums *d,
     tact_v3_add(d->overlap_moment_sums.torque, d->overlap_moment_sums.torque, moment);
 }
 
-/** Adds the sums along one ray, over its crossings in order. Coincident crossings are processed
+/* Adds the sums along one ray, over its crossings in order. Coincident crossings are processed
  * together: a face of A in a face of B counts half. */
 static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_rays_lattice *l,
                                 const double overlap_bounds_centre[3],
@@ -167,7 +167,7 @@ static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_
     }
 }
 
-/** Adds the sums along all rays of a lattice. */
+/* Adds the sums along all rays of a lattice. */
 static void integrate_along_all_rays(struct ray_direction_sums *d,
                                      const struct tact_rays_lattice *l,
                                      const double overlap_bounds_centre[3],
@@ -197,7 +197,7 @@ static void integrate_along_all_rays(struct ray_direction_sums *d,
     }
 }
 
-/** Casts rays along x, y and z through the bounds. Returns 0 or -ENOMEM. */
+/* Casts rays along x, y and z through the bounds. Returns 0 or -ENOMEM. */
 static int cast_three_ray_directions(const struct tact_rays_body *a, const struct tact_rays_body *b,
                                      const struct bounding_box *in, int rays_per_side,
                                      struct ray_direction_sums direction[3])
@@ -226,7 +226,7 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
     return ray_hits.has_memory_run_out ? -ENOMEM : 0;
 }
 
-/** Shrinks the bounds to the region found inside both solids, plus one cell; returns 1 where they
+/* Shrinks the bounds to the region found inside both solids, plus one cell; returns 1 where they
  * are much smaller than before. */
 static int shrink_bounding_box_to_overlap(struct bounding_box *in, int rays_per_side,
                                           const struct ray_direction_sums direction[3])
@@ -248,7 +248,7 @@ static int shrink_bounding_box_to_overlap(struct bounding_box *in, int rays_per_
     return box_volume_ratio < 0.5;
 }
 
-/** Combines the sums of the three ray directions. Dropped rays count as the mean of the others of
+/* Combines the sums of the three ray directions. Dropped rays count as the mean of the others of
  * their direction, and a direction is weighted by its fraction of valid rays. */
 static void combine_ray_directions(const struct ray_direction_sums direction[3],
                                    struct tact_moment_sums *overlap_moment_sums)
@@ -279,7 +279,7 @@ static void combine_ray_directions(const struct ray_direction_sums direction[3],
     overlap_moment_sums->volume_term_magnitude = overlap_moment_sums->volume;
 }
 
-/** Intersection of the bounding boxes of two bodies, slightly enlarged; returns 0 where it is
+/* Intersection of the bounding boxes of two bodies, slightly enlarged; returns 0 where it is
  * empty. */
 static int compute_common_bounding_box(const struct tact_rays_body *a,
                                        const struct tact_rays_body *b, struct bounding_box *in)

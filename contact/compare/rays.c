@@ -92,7 +92,7 @@ static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
     }
 }
 
-/** One edge of a triangle projected along the rays, for the test on which side of it a ray is. It
+/* One edge of a triangle projected along the rays, for the test on which side of it a ray is. It
  * is always oriented from its lesser end, so that the triangles that share it agree bit for bit. */
 struct edge_projected_along_ray {
     double x, y, dx, dy, sign;
@@ -108,14 +108,14 @@ static struct edge_projected_along_ray make_oriented_edge(const double *a, const
     return e;
 }
 
-/** +1 or -1, never 0. */
+/* +1 or -1, never 0. */
 static double side_of_projected_edge(const struct edge_projected_along_ray *e, double x, double y)
 {
     double area = e->dx * (y - e->y) - e->dy * (x - e->x);
     return area >= 0.0 ? e->sign : -e->sign;
 }
 
-/** First and last cell of the lattice whose middle may lie between two coordinates. */
+/* First and last cell of the lattice whose middle may lie between two coordinates. */
 static int lattice_cells_between(const struct tact_rays_lattice *l, int axis, double low,
                                  double high, int lattice_cell_range[2])
 {

@@ -252,7 +252,7 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
     return limits | (p.rim ? TACT_LIMIT_EDGE : 0);
 }
 
-/** A trial friction state and the solution at it. */
+/* A trial friction state and the solution at it. */
 struct friction_state_with_residual {
     struct friction_state at;
     double r[6];                            /* impulse that solves the law at this friction state */

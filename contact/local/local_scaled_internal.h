@@ -17,7 +17,7 @@
 #include "contact/local/local_internal.h"
 #include "contact/local/normal_internal.h"
 
-/** The scaled problem at a friction state. */
+/* The scaled problem at a friction state. */
 struct scaled_problem {
     double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
     double b[6];
@@ -32,7 +32,7 @@ struct scaled_problem {
     int rim; /* 1: the solution's centre of pressure is at the patch's edge */
 };
 
-/** Friction state: what friction depends on besides the normal force. */
+/* Friction state: what friction depends on besides the normal force. */
 struct friction_state {
     double d[2];                         /* centre of pressure, inside the patch [m] */
     double friction_to_torsion_fraction; /* fraction of friction in friction and torsion: f / (f +

@@ -10,7 +10,7 @@
 #include "contact/root.h"
 #include "contact/vec.h"
 
-/** Derivative of the objective along the rim of N, for the bracketed search. */
+/* Derivative of the objective along the rim of N, for the bracketed search. */
 struct rim {
     const double *h;
     const double *g;
@@ -18,7 +18,7 @@ struct rim {
     double x[3];
 };
 
-/** Number of directions on the rim of the cone among which the start of a search is chosen. */
+/* Number of directions on the rim of the cone among which the start of a search is chosen. */
 enum { RIM_DIRECTIONS = 16, RIM_STEPS = 8 };
 static const double sampled_cone_rim_directions[RIM_DIRECTIONS][2] = {
     {1.0, 0.0},

@@ -4,7 +4,7 @@
 
 #include "contact/local/local.h"
 
-/** Set of admissible centres of pressure: a polygon about the origin, or the unit disc. */
+/* Set of admissible centres of pressure: a polygon about the origin, or the unit disc. */
 struct admissible_pressure_centres {
     int corners; /* 0: the disc */
     double corner[TACT_PATCH_CORNERS][2];

@@ -36,7 +36,7 @@ static int check_mesh_arrays(const double *vertices, size_t vertex_count, const 
     return 0;
 }
 
-/** Appends "N what" to the list of defects in text if the count is not 0. */
+/* Appends "N what" to the list of defects in text if the count is not 0. */
 static void append_count_to_text(char *text, size_t size, size_t count, const char *what)
 {
     size_t length_of_listed_defects = strlen(text);

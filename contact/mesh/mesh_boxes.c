@@ -7,10 +7,10 @@
 
 #include "contact/vec.h"
 
-/** Relative rounding error of a box coordinate in single precision, with a margin. */
+/* Relative rounding error of a box coordinate in single precision, with a margin. */
 static const double BOX_SINGLE_PRECISION_ERROR = 2e-6;
 
-/** A run of triangles, contiguous in the mesh: those below a node of the tree. */
+/* A run of triangles, contiguous in the mesh: those below a node of the tree. */
 struct run {
     const struct tact_mesh *mesh;
     uint32_t first, count;
@@ -21,7 +21,7 @@ static const double *vertex_of_triangle_run(const struct run *run, uint32_t i)
     return run->mesh->vertices + 3 * (size_t)run->mesh->triangles[3 * (size_t)run->first + i];
 }
 
-/** Sums the area vectors of a run of triangles; returns the sum of their areas. */
+/* Sums the area vectors of a run of triangles; returns the sum of their areas. */
 static double sum_triangle_areas(const struct run *run, double sum[3])
 {
     double total_triangle_area = 0.0;
@@ -37,7 +37,7 @@ static double sum_triangle_areas(const struct run *run, double sum[3])
     return total_triangle_area;
 }
 
-/** Rotates axes[0] and axes[1] about axes[2] to the principal axes of the triangles' corners. */
+/* Rotates axes[0] and axes[1] about axes[2] to the principal axes of the triangles' corners. */
 static void align_axes_to_principal_directions(const struct run *run, double axes[3][3])
 {
     double n = 3.0 * run->count, mean[2] = {0.0}, c[3] = {0.0};
@@ -69,7 +69,7 @@ struct box_extents_along_axes {
     double lower[3], half[3];
 };
 
-/** Measures the extents of the triangles' corners along axes; returns a quarter of the surface of
+/* Measures the extents of the triangles' corners along axes; returns a quarter of the surface of
  * their box. */
 static double measure_extents_along_axes(const struct run *run, double axes[3][3],
                                          struct box_extents_along_axes *out)
@@ -120,7 +120,7 @@ static void build_oriented_box(const struct run *run, const double mesh_bounds_c
     }
 }
 
-/** Run of the triangles below a node: leaves are contiguous in the order of the tree. */
+/* Run of the triangles below a node: leaves are contiguous in the order of the tree. */
 static struct run get_triangle_run_below_node(const struct tact_mesh *mesh, size_t index)
 {
     const struct tact_mesh_node *first = &mesh->nodes[index], *last = first;

@@ -58,7 +58,7 @@ void tact_sort_tree_items(struct tact_tree_item *triangle_tree_items, size_t cou
     qsort(triangle_tree_items, count, sizeof *triangle_tree_items, compare_tree_items);
 }
 
-/** Number of a tree node's triangles that the first child gets. */
+/* Number of a tree node's triangles that the first child gets. */
 static size_t triangle_count_of_first_child(size_t count)
 {
     const size_t triangles_in_8_leaves = 8 * (size_t)TACT_MESH_LEAF;

@@ -24,7 +24,7 @@ static int compare_vertices(const void *pa, const void *pb)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/** Finds equal vertices: sets first[i] to the smallest index of a vertex equal to vertex i. Returns
+/* Finds equal vertices: sets first[i] to the smallest index of a vertex equal to vertex i. Returns
  * 0 or -ENOMEM. */
 static int find_equal_vertices(const double *vertices, size_t n, size_t *first)
 {
@@ -79,7 +79,7 @@ int tact_mesh_merge_equal_vertices(double *vertices, size_t *vertex_count, uint3
     return rc;
 }
 
-/** A half-edge: one side of one triangle; low < high are its vertices. */
+/* A half-edge: one side of one triangle; low < high are its vertices. */
 struct mesh_half_edge {
     uint32_t low, high;
     uint32_t triangle;
@@ -118,7 +118,7 @@ static void unite_mesh_components(uint32_t *union_find_parents, uint32_t a, uint
     }
 }
 
-/** Lists the half-edges of the triangles without a repeated vertex; returns their number. */
+/* Lists the half-edges of the triangles without a repeated vertex; returns their number. */
 static size_t list_mesh_half_edges(const uint32_t *triangles, size_t count,
                                    struct mesh_half_edge *sorted_half_edges)
 {
@@ -160,7 +160,7 @@ static void count_edge_defects(const struct mesh_half_edge *sorted_half_edges, s
     }
 }
 
-/** Counts triangles with a repeated vertex or no area, and sums the signed volume. */
+/* Counts triangles with a repeated vertex or no area, and sums the signed volume. */
 static void count_degenerate_triangles(const double *vertices, const uint32_t *triangles,
                                        size_t count, struct tact_mesh_defects *defects)
 {

@@ -10,23 +10,23 @@
 
 #include "contact/vec.h"
 
-/** Displacement of a mesh's components against each other, relative to its size: for coincident
+/* Displacement of a mesh's components against each other, relative to its size: for coincident
  * faces, edges and corners it separates overlap from mere contact. */
 static const double COMPONENT_PERTURBATION_RATIO = 1e-9;
 
-/** Two components whose triangles cross: the smaller index in the high half. */
+/* Two components whose triangles cross: the smaller index in the high half. */
 struct crossing_component_pair {
     uint64_t pair;
     size_t crossings; /* number of pairs of their triangles that cross */
 };
 
-/** List of pairs of components. */
+/* List of pairs of components. */
 struct crossings {
     struct crossing_component_pair *pairs;
     size_t count, capacity;
 };
 
-/** A search for crossings: the mesh with its vertices as given, or displaced by component. */
+/* A search for crossings: the mesh with its vertices as given, or displaced by component. */
 struct triangle_crossing_search {
     const struct tact_mesh *mesh;
     const double *vertices;
@@ -42,7 +42,7 @@ struct triangle_crossing_search {
     int rc;                  /* 0, or -ENOMEM */
 };
 
-/** Six times the signed volume of the tetrahedron a b c p, or 0 if rounding hides its sign. */
+/* Six times the signed volume of the tetrahedron a b c p, or 0 if rounding hides its sign. */
 static double signed_tetrahedron_volume(const double *a, const double *b, const double *c,
                                         const double *p)
 {
@@ -77,7 +77,7 @@ static int have_opposite_nonzero_signs(double a, double b)
     return (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0);
 }
 
-/** Whether a segment passes through the interior of a triangle. */
+/* Whether a segment passes through the interior of a triangle. */
 static int segment_pierces_triangle(const double *p, const double *q, const double *const t[3])
 {
     if (!have_opposite_nonzero_signs(signed_tetrahedron_volume(t[0], t[1], t[2], p),
@@ -90,7 +90,7 @@ static int segment_pierces_triangle(const double *p, const double *q, const doub
     return (s0 > 0.0 && s1 > 0.0 && s2 > 0.0) || (s0 < 0.0 && s1 < 0.0 && s2 < 0.0);
 }
 
-/** Whether an edge of s without a common corner with t passes through t. */
+/* Whether an edge of s without a common corner with t passes through t. */
 static int edge_pierces_triangle(const uint32_t *is, const double *const s[3], const uint32_t *it,
                                  const double *const t[3])
 {
@@ -106,7 +106,7 @@ static int edge_pierces_triangle(const uint32_t *is, const double *const s[3], c
     return 0;
 }
 
-/** Whether two triangles cross other than at common corners. */
+/* Whether two triangles cross other than at common corners. */
 static int do_triangles_cross(const struct triangle_crossing_search *f, size_t i, size_t j)
 {
     const uint32_t *is = f->mesh->triangles + 3 * i, *it = f->mesh->triangles + 3 * j;
@@ -187,7 +187,7 @@ static int do_node_boxes_overlap(const struct triangle_crossing_search *f,
     return 1;
 }
 
-/** Finds the crossing triangle pairs below two nodes of the tree, or below one. Recursive: the tree
+/* Finds the crossing triangle pairs below two nodes of the tree, or below one. Recursive: the tree
  * is shallow. */
 static void find_crossings_below_nodes(struct triangle_crossing_search *f, uint32_t i, uint32_t j)
 {
@@ -217,7 +217,7 @@ static void find_crossings_below_nodes(struct triangle_crossing_search *f, uint3
     }
 }
 
-/** Labels vertices by connected components, from 0 in the order of their first vertices; returns
+/* Labels vertices by connected components, from 0 in the order of their first vertices; returns
  * the number of components. */
 static uint32_t label_components(const struct tact_mesh *mesh, uint32_t *component_of_vertex)
 {
@@ -242,7 +242,7 @@ static uint32_t label_components(const struct tact_mesh *mesh, uint32_t *compone
     return count;
 }
 
-/** Direction of a component's perturbation along an axis: a deterministic value from -1 to 1. */
+/* Direction of a component's perturbation along an axis: a deterministic value from -1 to 1. */
 static double mesh_component_perturbation(uint32_t mesh_component, int axis)
 {
     double x = (mesh_component + 1.0) * (axis == 0   ? 0.754877666
@@ -251,7 +251,7 @@ static double mesh_component_perturbation(uint32_t mesh_component, int axis)
     return 2.0 * (x - floor(x)) - 1.0;
 }
 
-/** Sorts a list and joins its equal pairs. */
+/* Sorts a list and joins its equal pairs. */
 static void join_equal_component_pairs(struct crossings *c)
 {
     size_t distinct_pair_count = 0;
@@ -268,7 +268,7 @@ static void join_equal_component_pairs(struct crossings *c)
     c->count = distinct_pair_count;
 }
 
-/** Counts crossings between components displaced by +- a perturbation: components that overlap
+/* Counts crossings between components displaced by +- a perturbation: components that overlap
  * cross for both signs, components that touch for at most one. So of each pair of components the
  * crossings for the second sign count, up to the number for the first. A mesh that exceeds the
  * limit for the first is not searched for the second. */
@@ -303,7 +303,7 @@ static int count_perturbed_crossings(struct triangle_crossing_search *f, size_t 
     return f->rc;
 }
 
-/** Side of the projected line from a to b on which a point lies; it is the same for both triangles
+/* Side of the projected line from a to b on which a point lies; it is the same for both triangles
  * of the edge. */
 static int side_of_line(const double *a, const double *b, const double *p)
 {
@@ -314,7 +314,7 @@ static int side_of_line(const double *a, const double *b, const double *p)
     return (area >= 0.0) != is_edge_direction_reversed;
 }
 
-/** Winding number of the other components about a point: signed crossings of the ray along +z. */
+/* Winding number of the other components about a point: signed crossings of the ray along +z. */
 static int winding_number_of_components(const struct triangle_crossing_search *f, uint32_t node,
                                         const double p[3], uint32_t own)
 {
@@ -346,7 +346,7 @@ static int winding_number_of_components(const struct triangle_crossing_search *f
     return w;
 }
 
-/** Counts misplaced components: a solid must lie outside all others, a cavity (inside out) inside
+/* Counts misplaced components: a solid must lie outside all others, a cavity (inside out) inside
  * exactly one. For components that do not cross, one triangle decides; triangles that lie on
  * another component's face are skipped. */
 static int count_wrongly_nested_components(const struct triangle_crossing_search *f,

@@ -9,14 +9,14 @@
 
 #include "contact/vec.h"
 
-/** Largest number of triangles of a mesh whose facets are sought: few facets may have many
+/* Largest number of triangles of a mesh whose facets are sought: few facets may have many
  * triangles. */
 enum { MAX_TRIANGLES = 1024 };
 
-/** Distance from a plane, in roundings of the largest coordinate, up to which a corner is in it. */
+/* Distance from a plane, in roundings of the largest coordinate, up to which a corner is in it. */
 static const double FACET_PLANE_TOLERANCE = 4.0 * DBL_EPSILON;
 
-/** A directed edge between two facets, in the direction of the first. */
+/* A directed edge between two facets, in the direction of the first. */
 struct edge {
     uint32_t from, to, facet;
 };
@@ -41,7 +41,7 @@ static double point_height_above_facet(const struct tact_mesh_facets *facets, ui
     return tact_v3_dot(facets->normal[f], p) - facets->distance[f];
 }
 
-/** Whether a triangle lies in the plane of facet f. */
+/* Whether a triangle lies in the plane of facet f. */
 static int is_triangle_in_facet_plane(const struct work *w, size_t triangle, const double area[3],
                                       uint32_t f)
 {
@@ -58,7 +58,7 @@ static int is_triangle_in_facet_plane(const struct work *w, size_t triangle, con
     return 1;
 }
 
-/** Assigns every triangle to a facet; returns 0 if there are too many facets. */
+/* Assigns every triangle to a facet; returns 0 if there are too many facets. */
 static int assign_triangles_to_facets(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
@@ -84,7 +84,7 @@ static int assign_triangles_to_facets(struct work *w)
     return 1;
 }
 
-/** Whether the mesh is convex: no vertex is outside the plane of any facet. */
+/* Whether the mesh is convex: no vertex is outside the plane of any facet. */
 static int is_mesh_of_facets_convex(const struct work *w)
 {
     for (size_t i = 0; i < w->mesh->vertex_count; i++) {
@@ -98,7 +98,7 @@ static int is_mesh_of_facets_convex(const struct work *w)
     return 1;
 }
 
-/** Lists the directed edges of triangles whose neighbour is in another facet. */
+/* Lists the directed edges of triangles whose neighbour is in another facet. */
 static void list_facet_boundary_edges(struct work *w)
 {
     uint32_t n = (uint32_t)w->mesh->triangle_count;
@@ -116,7 +116,7 @@ static void list_facet_boundary_edges(struct work *w)
     }
 }
 
-/** Index of a vertex among the facets' corners, to which it is added; -1 if there are too many. */
+/* Index of a vertex among the facets' corners, to which it is added; -1 if there are too many. */
 static int64_t index_of_corner_vertex(struct work *w, uint32_t vertex)
 {
     struct tact_mesh_facets *facets = w->facets;
@@ -132,7 +132,7 @@ static int64_t index_of_corner_vertex(struct work *w, uint32_t vertex)
     return w->corner[vertex];
 }
 
-/** Chains the boundary edges of each facet to a closed rim; returns 0 if a limit is exceeded or a
+/* Chains the boundary edges of each facet to a closed rim; returns 0 if a limit is exceeded or a
  * rim is not a single loop. */
 static int chain_boundary_edges_to_rims(struct work *w)
 {

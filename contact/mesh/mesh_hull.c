@@ -16,7 +16,7 @@
  * where qhull finds no closed surface with both. */
 #define COINCIDENT_DISTANCE_RATIO 1e-12
 
-/** Lists the outward triangles of a computed convex hull. Returns their number, or -ENOMEM. */
+/* Lists the outward triangles of a computed convex hull. Returns their number, or -ENOMEM. */
 static long list_triangles_of_hull(qhT *qh, const double *points, uint32_t **triangles)
 {
     facetT *facet;
@@ -57,7 +57,7 @@ static long list_triangles_of_hull(qhT *qh, const double *points, uint32_t **tri
     return (long)n;
 }
 
-/** Runs qhull once with the given options; its messages go to log. *was_hull_found: whether qhull
+/* Runs qhull once with the given options; its messages go to log. *was_hull_found: whether qhull
  * itself found a hull, closed or not. */
 static int run_qhull_with_options(const double *points, size_t n, const char *options, FILE *log,
                                   int *was_hull_found, struct tact_mesh **out,
@@ -122,7 +122,7 @@ static int are_points_near(const double *p, const double *q, double tolerance)
            fabs(p[2] - q[2]) <= tolerance;
 }
 
-/** Copies the points without those that are within a distance of another, which is copied. Returns
+/* Copies the points without those that are within a distance of another, which is copied. Returns
  * their number, or 0 without memory; *distinct_hull_points is owned by the caller. */
 static size_t copy_distinct_points(const double *points, size_t n, double tolerance,
                                    double **distinct_hull_points)
@@ -162,7 +162,7 @@ static size_t copy_distinct_points(const double *points, size_t n, double tolera
     return count;
 }
 
-/** Runs qhull without the points that coincide with another within rounding, by which facets may be
+/* Runs qhull without the points that coincide with another within rounding, by which facets may be
  * flipped, or too wide for it to continue. -EINVAL, with the error as it was, where there are none.
  */
 static int run_qhull_without_coincident_points(const double *points, size_t n, FILE *log,

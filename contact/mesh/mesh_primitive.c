@@ -22,7 +22,7 @@ int tact_mesh_box(const double half[3], struct tact_mesh **out)
     return tact_mesh_create(vertices[0], 8, triangles[0], 12, out, NULL);
 }
 
-/** Volume of a unit ball cut into `latitude_band_count` bands per half and `sector_count` sectors:
+/* Volume of a unit ball cut into `latitude_band_count` bands per half and `sector_count` sectors:
  * a stack of frusta over regular polygons. */
 static double unit_ball_mesh_volume(size_t sector_count, size_t latitude_band_count)
 {
@@ -37,7 +37,7 @@ static double unit_ball_mesh_volume(size_t sector_count, size_t latitude_band_co
     return polygon * volume;
 }
 
-/** Radius of the triangulation at which it has the volume of the exact capsule, with an unchanged
+/* Radius of the triangulation at which it has the volume of the exact capsule, with an unchanged
  * axis. */
 static double radius_of_exact_volume(double radius, double half_length, size_t sector_count,
                                      size_t latitude_band_count)
@@ -54,7 +54,7 @@ static double radius_of_exact_volume(double radius, double half_length, size_t s
     return r;
 }
 
-/** Fills the vertices of a capsule or sphere: south pole, rings from south to north, north pole.
+/* Fills the vertices of a capsule or sphere: south pole, rings from south to north, north pole.
  * Returns their number. */
 static size_t fill_capsule_vertices(double radius, double half_length, size_t sector_count,
                                     size_t latitude_band_count, double *v)

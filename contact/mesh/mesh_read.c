@@ -9,7 +9,7 @@
 #include <string.h>
 #include "contact/number.h"
 
-/** Reader of a mesh file: a text read line by line, and the triangles read so far. */
+/* Reader of a mesh file: a text read line by line, and the triangles read so far. */
 struct mesh_reader {
     const char *name;
     char *next; /* start of the next line of the text */
@@ -34,7 +34,7 @@ static int set_out_of_memory_error(struct mesh_reader *r)
     return tact_error_set(r->err, -ENOMEM, "out of memory");
 }
 
-/** Ensures that an array has capacity for one more entry of 3 numbers of the given size. */
+/* Ensures that an array has capacity for one more entry of 3 numbers of the given size. */
 static int grow_mesh_array(void **array, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity) {
@@ -95,7 +95,7 @@ static int add_mesh_file_triangle(struct mesh_reader *r, size_t a, size_t b, siz
 
 enum { MAX_POLYGON_CORNERS = 1 << 24 };
 
-/** Reads the next line of a text, zero-terminated in place, without leading blanks; NULL at the
+/* Reads the next line of a text, zero-terminated in place, without leading blanks; NULL at the
  * end. */
 static char *read_next_line(struct mesh_reader *r)
 {
@@ -116,7 +116,7 @@ static char *read_next_line(struct mesh_reader *r)
     return line + strspn(line, " \t");
 }
 
-/** Whether a line begins with a keyword; *text_after_keyword begins behind it. */
+/* Whether a line begins with a keyword; *text_after_keyword begins behind it. */
 static int skip_line_keyword(char *line, const char *word, char **text_after_keyword)
 {
     size_t n = strlen(word);
@@ -140,7 +140,7 @@ static int read_three_numbers(struct mesh_reader *r, char *text, double v[3])
     return 0;
 }
 
-/** Parses one corner "v", "v/t", "v//n" or "v/t/n" of an OBJ face. */
+/* Parses one corner "v", "v/t", "v//n" or "v/t/n" of an OBJ face. */
 static int parse_obj_face_corner(struct mesh_reader *r, char **text, size_t *vertex)
 {
     char *end;
@@ -161,7 +161,7 @@ static int parse_obj_face_corner(struct mesh_reader *r, char **text, size_t *ver
     return 0;
 }
 
-/** Adds a face's corner to the polygons; the first corner of a face begins a new polygon. */
+/* Adds a face's corner to the polygons; the first corner of a face begins a new polygon. */
 static int add_polygon_corner(struct mesh_reader *r, size_t vertex, int first)
 {
     struct tact_polygons *p = r->polygons;
@@ -186,11 +186,11 @@ static int add_polygon_corner(struct mesh_reader *r, size_t vertex, int first)
     return 0;
 }
 
-/** Maximum corners of a face: its triangles all share the first one, and the time of the mesh
+/* Maximum corners of a face: its triangles all share the first one, and the time of the mesh
  * checks grows with the square of the triangles at a corner. */
 enum { MAX_CORNERS = 4096 };
 
-/** Adds the next corner of an OBJ face: the triangle that it closes, or a corner of a polygon. */
+/* Adds the next corner of an OBJ face: the triangle that it closes, or a corner of a polygon. */
 static int add_polygon_triangle(struct mesh_reader *r, int count, size_t first, size_t last,
                                 size_t corner)
 {
@@ -292,7 +292,7 @@ static double read_little_endian_float(const unsigned char *p)
     return (double)f;
 }
 
-/** Reads a binary STL file: 80 bytes of header, the number of triangles, then for each 50 bytes:
+/* Reads a binary STL file: 80 bytes of header, the number of triangles, then for each 50 bytes:
  * normal, corners, attribute. */
 static int read_binary_stl(struct mesh_reader *r, const unsigned char *data, size_t size)
 {
@@ -330,7 +330,7 @@ static int read_binary_stl(struct mesh_reader *r, const unsigned char *data, siz
     return 0;
 }
 
-/** Whether an STL file is binary: its size matches the triangle count, or the header contains a
+/* Whether an STL file is binary: its size matches the triangle count, or the header contains a
  * zero byte. */
 static int is_binary_stl(const unsigned char *data, size_t size)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Finds the distinct corners of a leaf's triangles. */
+/* Finds the distinct corners of a leaf's triangles. */
 static void find_distinct_corners(const uint32_t *index, struct tact_mesh_leaf *leaf)
 {
     const uint32_t count = 3U * leaf->count;
@@ -44,7 +44,7 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
     }
 }
 
-/** Whether a tree node is a leaf, or all its leaves are at most `tree_level_count` below it. */
+/* Whether a tree node is a leaf, or all its leaves are at most `tree_level_count` below it. */
 static int are_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t node,
                                     int tree_level_count)
 {
@@ -54,7 +54,7 @@ static int are_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t 
             are_leaves_within_levels(boxes, first + 1, tree_level_count - 1));
 }
 
-/** Lists the descendants of a node a number of levels below it, or less deep where all leaves are
+/* Lists the descendants of a node a number of levels below it, or less deep where all leaves are
  * at most `low` levels below, in the tree's order.
  */
 static uint32_t list_descendants_at_level(const struct tact_mesh_box *boxes, uint32_t node,

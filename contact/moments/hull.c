@@ -10,7 +10,7 @@
 
 enum { DIRECTIONS = 8, HALF = DIRECTIONS / 2, NONE = DIRECTIONS };
 
-/** Height of a corner over the line between its neighbours, relative to the size, below which it is
+/* Height of a corner over the line between its neighbours, relative to the size, below which it is
  * removed. */
 static const double MAX_REMOVED_CORNER_HEIGHT = 1e-9;
 
@@ -20,38 +20,38 @@ static const double directions[HALF][2] = {{0.99144486137381038, 0.1305261922200
                                            {-0.1305261922200516, 0.99144486137381038},
                                            {-0.79335334029123505, 0.60876142900872088}};
 
-/** Rounds in which each remaining corner is moved to the best place between its neighbours. */
+/* Rounds in which each remaining corner is moved to the best place between its neighbours. */
 enum { ROUNDS = 4 };
 
-/** Ring of the corners of a convex hull, counter-clockwise. */
+/* Ring of the corners of a convex hull, counter-clockwise. */
 struct hull_corner_ring {
     int count;
     double size; /* largest extent of the points in one of the directions [m] */
     double at[TACT_HULL_POINTS + DIRECTIONS][2];
 };
 
-/** An edge of the hull still to be searched: its end, and the range of points that may be outside
+/* An edge of the hull still to be searched: its end, and the range of points that may be outside
  * of it. */
 struct edge {
     double end[2];
     int from, to;
 };
 
-/** Distance of a point to the right of the line from p to q, times the distance from p to q [m^2].
+/* Distance of a point to the right of the line from p to q, times the distance from p to q [m^2].
  */
 TACT_INLINE double twice_area_beyond_edge(const double *p, const double *q, double x, double y)
 {
     return (q[1] - p[1]) * (x - p[0]) - (q[0] - p[0]) * (y - p[1]);
 }
 
-/** Value of twice_area_beyond_edge(), twice the area of a triangle, above which a point is a corner
+/* Value of twice_area_beyond_edge(), twice the area of a triangle, above which a point is a corner
  * of the hull. */
 TACT_INLINE double min_twice_area_beyond_edge(const double *p, const double *q, double size)
 {
     return MAX_REMOVED_CORNER_HEIGHT * size * (fabs(q[0] - p[0]) + fabs(q[1] - p[1]));
 }
 
-/** Adds a corner to a hull's ring unless it equals the last one. */
+/* Adds a corner to a hull's ring unless it equals the last one. */
 static void add_distinct_corner(struct hull_corner_ring *ring, double x, double y)
 {
     const double *last = ring->count ? ring->at[ring->count - 1] : NULL;
@@ -61,7 +61,7 @@ static void add_distinct_corner(struct hull_corner_ring *ring, double x, double 
     }
 }
 
-/** Finds the extreme points in each direction and in the opposite one, four directions at a time.
+/* Finds the extreme points in each direction and in the opposite one, four directions at a time.
  */
 static void find_extreme_points(const struct tact_planar_hull *hull, int at[DIRECTIONS],
                                 double farthest_point_projection[DIRECTIONS])
@@ -89,7 +89,7 @@ static void find_extreme_points(const struct tact_planar_hull *hull, int at[DIRE
     }
 }
 
-/** Lists the extreme points in the order of their directions. */
+/* Lists the extreme points in the order of their directions. */
 static void list_extreme_points(const struct tact_planar_hull *hull, struct hull_corner_ring *ring)
 {
     int at[DIRECTIONS];
@@ -113,7 +113,7 @@ static void list_extreme_points(const struct tact_planar_hull *hull, struct hull
     }
 }
 
-/** Moves the points outside an edge from p to the front of its range, the farthest first; returns
+/* Moves the points outside an edge from p to the front of its range, the farthest first; returns
  * their number. */
 static int partition_points_beyond_edge(struct tact_planar_hull *hull, const double *p,
                                         const struct edge *edge, double size)
@@ -139,7 +139,7 @@ static int partition_points_beyond_edge(struct tact_planar_hull *hull, const dou
     return n - edge->from;
 }
 
-/** Adds the hull's corners outside an edge from p, in order, without the ends of the edge. */
+/* Adds the hull's corners outside an edge from p, in order, without the ends of the edge. */
 static void add_corners_beyond_edge(struct tact_planar_hull *hull, const double *p,
                                     const struct edge *hull_edge, struct hull_corner_ring *ring)
 {
@@ -163,7 +163,7 @@ static void add_corners_beyond_edge(struct tact_planar_hull *hull, const double 
     }
 }
 
-/** Finds the edge of a ring that each point is outside of, by the index of its first corner, or
+/* Finds the edge of a ring that each point is outside of, by the index of its first corner, or
  * NONE; returns 1 where there is such a point. No point is outside of two edges: the corner between
  * them would not be extreme. */
 static int find_edges_with_points_beyond(const struct tact_planar_hull *hull,
@@ -202,7 +202,7 @@ static int find_edges_with_points_beyond(const struct tact_planar_hull *hull,
     return any != 0;
 }
 
-/** Adds the corners of the hull that are outside the edges of a ring of corners. */
+/* Adds the corners of the hull that are outside the edges of a ring of corners. */
 static void add_corners_outside_ring_edges(const struct tact_planar_hull *hull,
                                            struct hull_corner_ring *ring)
 {
@@ -234,7 +234,7 @@ static void add_corners_outside_ring_edges(const struct tact_planar_hull *hull,
     }
 }
 
-/** Removes corners of a hull that lie on the line between their neighbours. */
+/* Removes corners of a hull that lie on the line between their neighbours. */
 static void remove_collinear_corners(struct hull_corner_ring *ring)
 {
     int n = 0;
@@ -249,7 +249,7 @@ static void remove_collinear_corners(struct hull_corner_ring *ring)
     ring->count = n;
 }
 
-/** Weight that corresponds to one of `most` corners, such that corners of larger weight count as
+/* Weight that corresponds to one of `most` corners, such that corners of larger weight count as
  * one. */
 static double hull_corner_weight_threshold(const double *hull_corner_weight, int count, int most)
 {
@@ -272,7 +272,7 @@ static double hull_corner_weight_threshold(const double *hull_corner_weight, int
     }
 }
 
-/** Finds the corner between two others of a hull that spans the largest triangle with them. */
+/* Finds the corner between two others of a hull that spans the largest triangle with them. */
 static int corner_of_largest_area_between(const struct hull_corner_ring *ring, int from, int to)
 {
     const double *p = ring->at[from], *q = ring->at[to];
@@ -291,7 +291,7 @@ static int corner_of_largest_area_between(const struct hull_corner_ring *ring, i
     }
 }
 
-/** Reduces a hull to `most` corners, at most TACT_HULL_CORNERS, with little loss of area. The
+/* Reduces a hull to `most` corners, at most TACT_HULL_CORNERS, with little loss of area. The
  * weight of a corner is the cube root of the area of its triangle with its neighbours; on a smooth
  * outline this is the affine length, and corners at equal steps of it form the best inscribed
  * polygon. A corner that weighs more than a step is kept. Each is then moved to the best place

@@ -110,11 +110,11 @@ static int moments_of_mesh_and_halfspace(const struct tact_mesh *mesh, const str
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
 
-/** Number of triangles of two meshes together from which the method of the overlap's rim is tried
+/* Number of triangles of two meshes together from which the method of the overlap's rim is tried
  * first: below it, prism pairs take as long and share their search between queries. */
 static const size_t RIM_METHOD_MIN_TRIANGLES = 16384;
 
-/** Moments of the overlap of two meshes from all pairs of prisms. */
+/* Moments of the overlap of two meshes from all pairs of prisms. */
 static int moments_by_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
                                   const struct tact_mesh *b, const struct tact_pose *pb,
                                   const struct tact_prism_frame *frame,
@@ -128,7 +128,7 @@ static int moments_by_prism_pairs(const struct tact_mesh *a, const struct tact_p
     return tact_prism_sum(a, pa, b, pb, frame, pairs, (size_t)count, out);
 }
 
-/** Moments of two meshes by the methods for many triangles, projected along a direction, or, where
+/* Moments of two meshes by the methods for many triangles, projected along a direction, or, where
  * it is NULL, along the one in which their boxes overlap least. -ENOSPC where too much is near in
  * that projection. */
 static int moments_of_meshes_projected_along(const struct tact_mesh *a, const struct tact_pose *pa,
@@ -257,7 +257,7 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
     return rc;
 }
 
-/** Rotates a symmetric matrix S (xx yy zz xy xz yz): r = M^T S M. */
+/* Rotates a symmetric matrix S (xx yy zz xy xz yz): r = M^T S M. */
 static void rotate_packed_symmetric_matrix(double r[6], const double s[6], const double m[9])
 {
     const double full_matrix[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};

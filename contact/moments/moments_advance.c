@@ -5,7 +5,7 @@
 #include "contact/elementary.h"
 #include "contact/moments/moments.h"
 
-/** Rotates a symmetric matrix S (xx yy zz xy xz yz) and scales it: scale R S R^T. */
+/* Rotates a symmetric matrix S (xx yy zz xy xz yz) and scales it: scale R S R^T. */
 static void rotate_symmetric_matrix(double r[6], const double s[6], const double rot[9],
                                     double scale)
 {

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-/** Margin of a list, over the mean distance of the corners of the finer mesh; and the fraction of
+/* Margin of a list, over the mean distance of the corners of the finer mesh; and the fraction of
  * it that two bodies may move between queries for a list to be worthwhile. */
 static const double PAIR_LIST_MARGIN_RATIO = 0.5, SLOW_MOTION_FRACTION = 0.25;
 
-/** Relative motion, in margins, beyond which a cached list is abandoned. */
+/* Relative motion, in margins, beyond which a cached list is abandoned. */
 static const double MAX_MOTION_IN_LIST_MARGINS = 64.0;
 
 static void set_cache_placement(const struct tact_leaf_pairing *pairing, const double normal[3],
@@ -29,7 +29,7 @@ static void set_cache_placement(const struct tact_leaf_pairing *pairing, const d
     }
 }
 
-/** Upper bound of the relative motion of a point of A and one of B along an axis of the frame or
+/* Upper bound of the relative motion of a point of A and one of B along an axis of the frame or
  * its normal [m]. */
 static double bound_relative_motion(const struct tact_cached_pair_list *pair_list,
                                     const struct tact_cached_placement *from,
@@ -112,7 +112,7 @@ TACT_DISPATCH_BY_CPU(struct tact_cached_pair_list *, tact_cache_find_pair_list,
                                                                                   : NULL;
 }
 
-/** A cached list under construction, with the positions in it of the triangles of the present leaf
+/* A cached list under construction, with the positions in it of the triangles of the present leaf
  * of A, and of B; or NOWHERE. */
 struct tact_triangle_pair_list_builder {
     struct tact_cached_pair_list *pair_list;
@@ -122,7 +122,7 @@ struct tact_triangle_pair_list_builder {
 
 enum { TACT_CACHE_NOWHERE = UINT16_MAX };
 
-/** Position of a triangle in a cached list, to which it is added where it is missing. -ENOSPC: the
+/* Position of a triangle in a cached list, to which it is added where it is missing. -ENOSPC: the
  * capacity is exceeded.
  */
 static int tact_cache_find_or_add_triangle(uint32_t face, uint16_t *at, uint32_t *faces,
@@ -138,7 +138,7 @@ static int tact_cache_find_or_add_triangle(uint32_t face, uint16_t *at, uint32_t
     return *at;
 }
 
-/** Adds pairs of triangles to a cached list. */
+/* Adds pairs of triangles to a cached list. */
 static int tact_cache_add_triangle_pairs(void *user, struct tact_leaf_pairing *w, uint32_t leaf_a,
                                          const struct tact_triangle_pair *pairs, uint32_t count)
 {
@@ -168,7 +168,7 @@ static int tact_cache_add_triangle_pairs(void *user, struct tact_leaf_pairing *w
     return 0;
 }
 
-/** Fills the last group of four triangles of a list by repeating one. */
+/* Fills the last group of four triangles of a list by repeating one. */
 static void tact_cache_pad_faces_to_four(uint32_t *faces, uint32_t count)
 {
     for (; count % 4; count++) {
@@ -197,7 +197,7 @@ void tact_cache_make_triangle_pair_list(struct tact_cached_pair_list *pair_list,
     pair_list->is_valid = rc >= 0;
 }
 
-/** Corners of four triangles of a cached list at the pose of their body. */
+/* Corners of four triangles of a cached list at the pose of their body. */
 static void tact_cache_place_four_triangles(const struct tact_placed_mesh *body,
                                             const uint32_t face[4], tact_d4 p[3][3])
 {

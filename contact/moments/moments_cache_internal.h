@@ -1,4 +1,4 @@
-/** Cached lists of the pairs of triangles of two meshes that may contribute, valid while the two
+/* Cached lists of the pairs of triangles of two meshes that may contribute, valid while the two
  * hardly move relative to each other; not installed.
  *
  * A list is made with all tests enlarged by a margin. It contains all pairs of triangles that may
@@ -9,11 +9,11 @@
 
 #include "moments_near_internal.h"
 
-/** Capacity for pairs of triangles in a list, for triangles of either mesh, and for lists, each of
+/* Capacity for pairs of triangles in a list, for triangles of either mesh, and for lists, each of
  * one pair of bodies. */
 enum { TACT_CACHE_PAIRS = 1024, TACT_CACHE_FACES = 512, TACT_CACHE_LISTS = 32 };
 
-/** Placement of two meshes in a frame: for each, the rows that map to x, y, z and the height along
+/* Placement of two meshes in a frame: for each, the rows that map to x, y, z and the height along
  * the normal, and these coordinates of the middle of its bounds [m]. */
 struct tact_cached_placement {
     double row[2][4][3], middle[2][4];
@@ -40,7 +40,7 @@ struct tact_pair_list_cache {
     struct tact_cached_pair_list pair_lists[TACT_CACHE_LISTS];
 };
 
-/** Finds the cached list for a pair of meshes at their placement and the frame's normal, in the
+/* Finds the cached list for a pair of meshes at their placement and the frame's normal, in the
  * frame: one that is valid, or one to be made (is_valid is 0), or NULL where the
  * meshes move too fast for a list. */
 struct tact_cached_pair_list *tact_cache_find_pair_list(struct tact_pair_list_cache *pair_cache,
@@ -50,12 +50,12 @@ struct tact_cached_pair_list *tact_cache_find_pair_list(struct tact_pair_list_ca
 #define tact_cache_make_triangle_pair_list TACT_CPU_VARIANT(tact_cache_make_triangle_pair_list)
 #define tact_cache_transform_list_triangles TACT_CPU_VARIANT(tact_cache_transform_list_triangles)
 
-/** Makes a cached list: cuts both trees with the margin and stores the pairs of triangles. Leaves
+/* Makes a cached list: cuts both trees with the margin and stores the pairs of triangles. Leaves
  * it invalid where its capacity is exceeded. */
 void tact_cache_make_triangle_pair_list(struct tact_cached_pair_list *pair_list,
                                         struct tact_leaf_pairing *w);
 
-/** Places the triangles of a cached list in the frame, at the poses of their bodies. */
+/* Places the triangles of a cached list in the frame, at the poses of their bodies. */
 void tact_cache_transform_list_triangles(const struct tact_cached_pair_list *pair_list,
                                          struct tact_leaf_pairing *w);
 

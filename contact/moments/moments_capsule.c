@@ -30,11 +30,11 @@
 
 static const double PI = 3.14159265358979323846;
 
-/** Distance of a face from an end of the axis, over the radius, below which the capsule is measured
+/* Distance of a face from an end of the axis, over the radius, below which the capsule is measured
  * displaced by twice that distance: angles about the end lose their digits or change sign. */
 static const double CAPSULE_END_TOLERANCE = 1e-8;
 
-/** Distance of a capsule from a facet's plane, over the sizes of mesh and capsule, from which the
+/* Distance of a capsule from a facet's plane, over the sizes of mesh and capsule, from which the
  * capsule counts as beyond the facet: larger than the displacement of the capsule off a face. */
 static const double CAPSULE_BEYOND_FACET_MARGIN = 1e-7;
 
@@ -50,7 +50,7 @@ static void init_capsule_sums(struct tact_capsule_sums *sums, double radius, dou
     sums->middle = NAN;
 }
 
-/** Adds the moments of a part of a capsule, given about the part's origin, which is at `height`
+/* Adds the moments of a part of a capsule, given about the part's origin, which is at `height`
  * above the origin of the sums. */
 static void add_capsule_part_sums(struct tact_moment_sums *to, const struct tact_moment_sums *part,
                                   const struct tact_capsule_face_sums *faces, double height)
@@ -73,7 +73,7 @@ static void add_capsule_part_sums(struct tact_moment_sums *to, const struct tact
     to->torque[2] -= m[3] - m[1];
 }
 
-/** Finishes the moments of a capsule's half ball: side 1 above the cylinder, -1 below.
+/* Finishes the moments of a capsule's half ball: side 1 above the cylinder, -1 below.
  * circle_angle: angle of the circle between the two that is inside the other solid. */
 static void finish_half_ball_moments(const struct tact_capsule_sums *s, int index,
                                      double circle_angle, struct tact_moment_sums *out)
@@ -102,7 +102,7 @@ static void finish_half_ball_moments(const struct tact_capsule_sums *s, int inde
     out->second[5] += 0.1 * side * r2 / 3.0 * (c->first[1] + r2 * c->along[0]);
 }
 
-/** Finishes the moments of a capsule's cylinder, between two heights z from its origin. */
+/* Finishes the moments of a capsule's cylinder, between two heights z from its origin. */
 static void finish_cylinder_moments(const struct tact_capsule_sums *s, const double circle_angle[2],
                                     const double z[2], struct tact_moment_sums *out)
 {
@@ -130,7 +130,7 @@ static void finish_cylinder_moments(const struct tact_capsule_sums *s, const dou
                      0.125 * r2 * (f->normal_position_moment[1] + f->normal_position_moment[3]);
 }
 
-/** Converts a capsule's sums to moments. is_axis_end_inside_solid: whether the upper and the lower
+/* Converts a capsule's sums to moments. is_axis_end_inside_solid: whether the upper and the lower
  * end of its axis are inside the other solid. centre: of the capsule; axes: the columns of rot,
  * world. */
 static int finish_capsule_moments(const struct tact_capsule_sums *s,
@@ -176,14 +176,14 @@ static void transform_capsule_to_mesh(const double circle_angle[9], const double
     }
 }
 
-/** Displaces a capsule off a face that contains an end of its axis. */
+/* Displaces a capsule off a face that contains an end of its axis. */
 static void shift_capsule_off_face(double radius, double centre[3])
 {
     static const double capsule_shift_direction_off_face[3] = {0.48, 0.64, 0.6};
     tact_v3_axpy(centre, 2.0 * CAPSULE_END_TOLERANCE * radius, capsule_shift_direction_off_face);
 }
 
-/** Squared distance of two segments with half vectors a and b, whose middles differ by r: from the
+/* Squared distance of two segments with half vectors a and b, whose middles differ by r: from the
  * nearest points of the lines, then of each segment to an end of the other (Ericson, Real-Time
  * Collision Detection, section 5.1.9). */
 static double squared_segment_distance(const double r[3], const double a[3], const double b[3])
@@ -202,7 +202,7 @@ static double squared_segment_distance(const double r[3], const double a[3], con
     return tact_v3_dot(d, d);
 }
 
-/** 1 where capsule b, whose triangulation extends slightly beyond it, may reach into capsule a. */
+/* 1 where capsule b, whose triangulation extends slightly beyond it, may reach into capsule a. */
 static int can_capsules_overlap(const struct tact_shape *a, const struct tact_pose *pa,
                                 const struct tact_shape *b, const struct tact_pose *pb)
 {
@@ -225,7 +225,7 @@ int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_p
                : 0;
 }
 
-/** 1 where a facet of a convex mesh has all of the capsule on its outside: the two do not overlap.
+/* 1 where a facet of a convex mesh has all of the capsule on its outside: the two do not overlap.
  */
 static int is_capsule_beyond_facet(const struct tact_mesh_facets *facets,
                                    const struct tact_capsule_in_mesh_frame *p)
@@ -275,7 +275,7 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     return finish_capsule_moments(&sums, is_axis_end_inside_solid, circle_angle, centre, out);
 }
 
-/** Adds the part of a plane near a capsule: a square larger than its farthest points. */
+/* Adds the part of a plane near a capsule: a square larger than its farthest points. */
 static void add_plane_square_near_capsule(const double normal[3], double distance,
                                           struct tact_capsule_sums *sums)
 {

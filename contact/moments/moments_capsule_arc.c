@@ -13,12 +13,12 @@
  */
 #include "contact/moments/moments_capsule_internal.h"
 
-/** Longer arcs are halved: a quarter of the angle is at most about pi / 16. */
+/* Longer arcs are halved: a quarter of the angle is at most about pi / 16. */
 static const double MAX_ARC_SQUARED_CHORD = 0.04;
 
 enum { TERMS = 11 };
 
-/** Coefficients of powers of Q in the integrals over a segment of S^i K^j dS dK for ij = 00, 01,
+/* Coefficients of powers of Q in the integrals over a segment of S^i K^j dS dK for ij = 00, 01,
  * 02, 03, 20, 21, and along the arc of K^j dtheta / sqrt(Q), j = 0 to 3. At MAX_ARC_SQUARED_CHORD
  * the next term is 1e-16. */
 static const double ARC_SERIES_COEFFICIENTS[TERMS][10] = {
@@ -57,7 +57,7 @@ static const double ARC_SERIES_COEFFICIENTS[TERMS][10] = {
      0.18219461697722567, 0.17490683229813664, 0.16842880147227973},
 };
 
-/** Nodes and weights of Gauss and Legendre's rule of 8 points. */
+/* Nodes and weights of Gauss and Legendre's rule of 8 points. */
 static const tact_d4 NODE = {0.18343464249564980, 0.52553240991632899, 0.79666647741362674,
                              0.96028985649753623};
 static const tact_d4 WEIGHT = {0.36268378337836198, 0.31370664587788729, 0.22238103445337447,
@@ -76,7 +76,7 @@ TACT_INLINE void sum_arc_series(double q, double f[10])
     }
 }
 
-/** Adds a b^T. */
+/* Adds a b^T. */
 TACT_INLINE void add_outer_product(tact_d4 to[4], const tact_d4 *a, const tact_d4 *b)
 {
     for (int i = 0; i < 4; i++) {
@@ -121,13 +121,13 @@ void tact_capsule_add_triangle(struct tact_capsule_face_cut *c, const double *p,
     }
 }
 
-/** Integrates powers along an arc of a conic, by the form given at the top of this file. */
+/* Integrates powers along an arc of a conic, by the form given at the top of this file. */
 struct arc {
     double m[3], c[3], b[3];
     double tangent_of_quarter_arc_angle; /* tangent of a quarter of the arc's angle */
 };
 
-/** Integrals of z^k / k dtheta along an arc of the cylinder, k = 1 to 3. */
+/* Integrals of z^k / k dtheta along an arc of the cylinder, k = 1 to 3. */
 TACT_INLINE void add_cylinder_contour_integrals(const struct tact_capsule_face_cut *cut,
                                                 const struct arc *a, const double f[10])
 {
@@ -151,7 +151,7 @@ TACT_INLINE double dot_product_across_capsule_axis(const double *p, const double
     return p[0] * q[1] - p[1] * q[0];
 }
 
-/** Integral of (1 - |z|/R) dtheta along an arc of a half ball. In the form (x dy - y dx) / (R (R +
+/* Integral of (1 - |z|/R) dtheta along an arc of a half ball. In the form (x dy - y dx) / (R (R +
  * |z|)) it has no pole; its nearest singularity in the complex plane is 5 times as far as the ends.
  */
 TACT_INLINE void add_ball_contour_integrals(const struct tact_capsule_face_cut *cut,
@@ -175,7 +175,7 @@ TACT_INLINE void add_ball_contour_integrals(const struct tact_capsule_face_cut *
     cut->faces->volume_term_magnitude += cut->radius * cut->radius * fabs(arc_contour_integral);
 }
 
-/** Adds the segment between an arc and its chord. */
+/* Adds the segment between an arc and its chord. */
 TACT_INLINE void add_circular_segment(struct tact_capsule_face_cut *cut, const struct arc *a)
 {
     double f[10], normal[3], wc = 0.0, wb = 0.0;
@@ -206,7 +206,7 @@ TACT_INLINE void add_circular_segment(struct tact_capsule_face_cut *cut, const s
     add_outer_product(to, &b, &right);
 }
 
-/** Slope to the axis below which the cylinder's conics count as straight lines: the width of the
+/* Slope to the axis below which the cylinder's conics count as straight lines: the width of the
  * omitted segments over their chords. */
 static const double STRAIGHT_ARC_TOLERANCE = 1e-13;
 

@@ -5,17 +5,17 @@
 #include "contact/elementary.h"
 #include "contact/moments/moments_capsule_internal.h"
 
-/** Most corners of a face of 4 corners after two cuts. */
+/* Most corners of a face of 4 corners after two cuts. */
 enum { CORNERS = 6 };
 
-/** A convex polygon in a part of a capsule; edge i runs from corner i to the next. */
+/* A convex polygon in a part of a capsule; edge i runs from corner i to the next. */
 struct polygon {
     int count;
     int edge_created_by_cut; /* index of the polygon's edge that a cut has created, or -1 */
     double corner[CORNERS][3];
 };
 
-/** The part of an edge within the half ball or cylinder of a capsule. */
+/* The part of an edge within the half ball or cylinder of a capsule. */
 struct inside_edge_part {
     int edge;
     int starts_on_capsule_surface, ends_on_surface; /* 1: that end of the edge's part is on the
@@ -30,7 +30,7 @@ static void interpolate_between_points(const double *p, const double *q, double 
     }
 }
 
-/** Length |p x e| of a cross product in the metric of the capsule part's surface. */
+/* Length |p x e| of a cross product in the metric of the capsule part's surface. */
 static double metric_cross_product(const struct tact_capsule_face_cut *c, const double *p,
                                    const double *e)
 {
@@ -42,7 +42,7 @@ static double metric_cross_product(const struct tact_capsule_face_cut *c, const 
     return tact_v3_norm(m);
 }
 
-/** Crossings of the line through p and q with the surface, from p: the first where p is outside,
+/* Crossings of the line through p and q with the surface, from p: the first where p is outside,
  * and the last where q is; p_squared_minus_radius_squared and q_squared_minus_radius_squared: p.p
  * and q.q less the squared radius. Returns 0 where they are not in this order between p and q. */
 static int line_capsule_surface_crossings(const struct tact_capsule_face_cut *c, const double *p,
@@ -79,7 +79,7 @@ static int line_capsule_surface_crossings(const struct tact_capsule_face_cut *c,
     return 1;
 }
 
-/** The part of the edge p q within the surface. Its ends are bit for bit the same for both faces
+/* The part of the edge p q within the surface. Its ends are bit for bit the same for both faces
  * that share an edge: a gap along it would count as much as rounding of coordinates over the depth.
  * Returns 0 where there is none. */
 static int clip_edge_to_surface(const struct tact_capsule_face_cut *c, const double *p,
@@ -109,7 +109,7 @@ static int clip_edge_to_surface(const struct tact_capsule_face_cut *c, const dou
     return any;
 }
 
-/** Angle from p to q about the centre of the conic in which a face's plane cuts the capsule. */
+/* Angle from p to q about the centre of the conic in which a face's plane cuts the capsule. */
 static double angle_at_conic_centre(const struct tact_capsule_face_cut *c, const double *p,
                                     const double *q)
 {
@@ -121,11 +121,11 @@ static double angle_at_conic_centre(const struct tact_capsule_face_cut *c, const
     return tact_atan2(scaled_sine_of_conic_angle, tact_capsule_dot(c, p, q) - centre);
 }
 
-/** Distance of the ends of an arc, over the size of the conic, below which the arc is either nearly
+/* Distance of the ends of an arc, over the size of the conic, below which the arc is either nearly
  * nothing or nearly all of the conic: the corners between decide which. */
 static const double NEARLY_CLOSED_ARC_RATIO = 1e-3;
 
-/** 1 where the arc between the parts of two edges is more than half of the conic. */
+/* 1 where the arc between the parts of two edges is more than half of the conic. */
 static int is_longer_arc(const struct tact_capsule_face_cut *c, const struct polygon *p,
                          const struct inside_edge_part *previous_inside_edge_part,
                          const struct inside_edge_part *next_inside_edge_part)
@@ -148,7 +148,7 @@ static int is_longer_arc(const struct tact_capsule_face_cut *c, const struct pol
     return sum + angle_at_conic_centre(c, from, next_inside_edge_part->from) > 3.0;
 }
 
-/** Adds the whole conic where its centre, and therefore all of it, is in the polygon. */
+/* Adds the whole conic where its centre, and therefore all of it, is in the polygon. */
 static void add_conic_inside_polygon(struct tact_capsule_face_cut *c, const struct polygon *polygon)
 {
     double p[3], q[3], t1[3], t2[3];
@@ -175,7 +175,7 @@ static void add_conic_inside_polygon(struct tact_capsule_face_cut *c, const stru
     tact_capsule_add_arc(c, q, p, 0);
 }
 
-/** Adds the part of an edge in the plane between the cylinder and a half ball. */
+/* Adds the part of an edge in the plane between the cylinder and a half ball. */
 static void add_edge_part_to_end_section(struct tact_capsule_end_plane_section *s, const double *p,
                                          const double *q)
 {
@@ -188,7 +188,7 @@ static void add_edge_part_to_end_section(struct tact_capsule_end_plane_section *
     }
 }
 
-/** Adds the part of a polygon inside, given the inner parts of its edges: the polygon of their ends
+/* Adds the part of a polygon inside, given the inner parts of its edges: the polygon of their ends
  * and the segments of the conic between them. */
 static void add_polygon_part_inside_conic(struct tact_capsule_face_cut *c, const struct polygon *p,
                                           const struct inside_edge_part *part, int count)
@@ -217,7 +217,7 @@ static void add_polygon_part_inside_conic(struct tact_capsule_face_cut *c, const
     }
 }
 
-/** Adds a face polygon whose corners are all inside the capsule's part. */
+/* Adds a face polygon whose corners are all inside the capsule's part. */
 static void add_polygon_inside_capsule_part(struct tact_capsule_face_cut *c,
                                             const struct polygon *p)
 {
@@ -226,7 +226,7 @@ static void add_polygon_inside_capsule_part(struct tact_capsule_face_cut *c,
     }
 }
 
-/** Adds the part of a polygon's edge that lies in the plane between cylinder and half ball. */
+/* Adds the part of a polygon's edge that lies in the plane between cylinder and half ball. */
 static void add_edge_in_capsule_end_plane(struct tact_capsule_sums *sums, int index,
                                           const double *p, const double *q)
 {
@@ -237,7 +237,7 @@ static void add_edge_in_capsule_end_plane(struct tact_capsule_sums *sums, int in
     }
 }
 
-/** Adds the part inside the capsule of a face polygon with corners outside.
+/* Adds the part inside the capsule of a face polygon with corners outside.
  * squared_distance_minus_radius_squared: of each corner, p.p less the squared radius. */
 static void add_face_polygon_cut_by_conic(struct tact_capsule_face_cut *c, const struct polygon *p,
                                           const double *squared_distance_minus_radius_squared,
@@ -263,7 +263,7 @@ static void add_face_polygon_cut_by_conic(struct tact_capsule_face_cut *c, const
     }
 }
 
-/** Adds the part of a polygon within a part of the capsule; distance: of its plane from the part's
+/* Adds the part of a polygon within a part of the capsule; distance: of its plane from the part's
  * origin. */
 static void add_polygon_to_capsule_part(struct tact_capsule_sums *sums, int index,
                                         const struct polygon *p, const double normal[3],
@@ -311,7 +311,7 @@ static void append_polygon_corner(struct polygon *p, const double *r)
     tact_v3_copy(p->corner[p->count++], r);
 }
 
-/** Cuts a face polygon at a height of the capsule. Corners at that height belong to the upper part.
+/* Cuts a face polygon at a height of the capsule. Corners at that height belong to the upper part.
  * The crossing of an edge is the same for both faces that share it. */
 static void split_polygon_at_height(const struct polygon *p, double height,
                                     struct polygon *face_polygon_above_height,
@@ -338,7 +338,7 @@ static void split_polygon_at_height(const struct polygon *p, double height,
     }
 }
 
-/** The capsule's part that contains a whole face polygon, consistent with
+/* The capsule's part that contains a whole face polygon, consistent with
  * split_polygon_at_height(), or -1.
  */
 static int part_containing_polygon(const struct polygon *p, double half)
@@ -354,7 +354,7 @@ static int part_containing_polygon(const struct polygon *p, double half)
                                                                               : -1;
 }
 
-/** Adds what is left of a face in one part of the capsule; coordinates are from the capsule's
+/* Adds what is left of a face in one part of the capsule; coordinates are from the capsule's
  * centre. */
 static void cut_polygon_from_part_origin(struct tact_capsule_sums *sums, int index,
                                          struct polygon *p, const double normal[3], double distance)
@@ -374,7 +374,7 @@ static void cut_polygon_from_part_origin(struct tact_capsule_sums *sums, int ind
     add_polygon_to_capsule_part(sums, index, p, normal, distance - normal[2] * origin);
 }
 
-/** 1 where an end of the capsule's axis, given by its height, is within tolerance of a face. */
+/* 1 where an end of the capsule's axis, given by its height, is within tolerance of a face. */
 static int is_axis_end_near_face(const struct tact_capsule_sums *sums, double (*corner)[3],
                                  int corners, const double normal[3], double distance, double end)
 {

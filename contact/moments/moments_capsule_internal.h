@@ -1,4 +1,4 @@
-/**
+/*
  * A capsule cut by planes: shared by the files of its moments.
  *
  * A capsule is a cylinder between two half balls. Each part has an origin of its own on the axis
@@ -13,7 +13,7 @@
 
 enum { TACT_CAPSULE_UPPER, TACT_CAPSULE_LOWER, TACT_CAPSULE_MIDDLE, TACT_CAPSULE_PARTS };
 
-/** Integrals over the faces of the other solid within one part, outward normals n. h = (x, y, z, 1)
+/* Integrals over the faces of the other solid within one part, outward normals n. h = (x, y, z, 1)
  * is the homogeneous position; the weight w is r.n, in the cylinder without the axial term. */
 struct tact_capsule_face_sums {
     tact_d4 weighted[4];              /* sum of w h h^T over the faces, by rows [m^3, m^4, m^5] */
@@ -26,7 +26,7 @@ struct tact_capsule_face_sums {
                        |z|/R) dtheta, along the outward axis */
 };
 
-/** Section of the other solid with the plane between the cylinder and a half ball, within the disc:
+/* Section of the other solid with the plane between the cylinder and a half ball, within the disc:
  * sums over the segments p q, with the solid on the left as seen from +z. */
 struct tact_capsule_end_plane_section {
     double circle_angle; /* angle about the axis */
@@ -35,7 +35,7 @@ struct tact_capsule_end_plane_section {
     double along[2];     /* component of q - p [m] */
 };
 
-/** One face of the other solid in one part of a capsule. */
+/* One face of the other solid in one part of a capsule. */
 struct tact_capsule_face_cut {
     int part;                 /* TACT_CAPSULE_UPPER ... */
     double radius;            /* radius of the capsule that the face is cut by [m] */
@@ -47,7 +47,7 @@ struct tact_capsule_face_cut {
     struct tact_capsule_face_sums *faces;
 };
 
-/** Product r.n of a position and the face's normal, in the cylinder without the axial term; in a
+/* Product r.n of a position and the face's normal, in the cylinder without the axial term; in a
  * half ball the distance of the plane. */
 static inline double tact_capsule_dot_normal(const struct tact_capsule_face_cut *c,
                                              const double r[3])
@@ -55,7 +55,7 @@ static inline double tact_capsule_dot_normal(const struct tact_capsule_face_cut 
     return c->part == TACT_CAPSULE_MIDDLE ? c->normal[0] * r[0] + c->normal[1] * r[1] : c->distance;
 }
 
-/** Product p.q in the metric of the capsule part's surface: in the cylinder without the axial term.
+/* Product p.q in the metric of the capsule part's surface: in the cylinder without the axial term.
  */
 static inline double tact_capsule_dot(const struct tact_capsule_face_cut *c, const double *p,
                                       const double *q)
@@ -65,7 +65,7 @@ static inline double tact_capsule_dot(const struct tact_capsule_face_cut *c, con
                                           : dot_product_of_part_components + p[2] * q[2];
 }
 
-/** Triple product n.(p x q) in the metric of tact_capsule_dot(): positive where q is
+/* Triple product n.(p x q) in the metric of tact_capsule_dot(): positive where q is
  * counter-clockwise of p about the conic's centre. */
 static inline double tact_capsule_cross(const struct tact_capsule_face_cut *c, const double *p,
                                         const double *q)
@@ -82,16 +82,16 @@ static inline double tact_capsule_cross(const struct tact_capsule_face_cut *c, c
 #define tact_capsule_add_triangle TACT_CPU_VARIANT(tact_capsule_add_triangle)
 #define tact_capsule_add_arc TACT_CPU_VARIANT(tact_capsule_add_arc)
 
-/** Adds the triangle p q r of a face to the face's integrals. */
+/* Adds the triangle p q r of a face to the face's integrals. */
 void tact_capsule_add_triangle(struct tact_capsule_face_cut *c, const double *p, const double *q,
                                const double *r);
 
-/** Adds the segment between the conic from p to q, counter-clockwise, and the chord p q.
+/* Adds the segment between the conic from p to q, counter-clockwise, and the chord p q.
  * is_major_arc: the arc is more than half of the conic. */
 void tact_capsule_add_arc(struct tact_capsule_face_cut *c, const double *p, const double *q,
                           int is_major_arc);
 
-/** Integrals over the part of the other solid's surface in a capsule. */
+/* Integrals over the part of the other solid's surface in a capsule. */
 struct tact_capsule_sums {
     double radius, half; /* radius, and half the length of the axis, of the capsule [m] */
     double tolerance;    /* a face nearer than this to an end of the axis is not measured
@@ -103,11 +103,11 @@ struct tact_capsule_sums {
     struct tact_capsule_end_plane_section slices_at_axis_ends[2];
 };
 
-/** Adds a convex face of at most 4 corners, counter-clockwise as seen from outside, in the axes of
+/* Adds a convex face of at most 4 corners, counter-clockwise as seen from outside, in the axes of
  * the capsule from its centre. */
 void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], int corners);
 
-/** A capsule in the frame of a mesh. */
+/* A capsule in the frame of a mesh. */
 struct tact_capsule_in_mesh_frame {
     /* centre of the capsule, and its axis from the centre to the upper end [m] */
     double centre[3], axis[3];
@@ -115,7 +115,7 @@ struct tact_capsule_in_mesh_frame {
     double rot[9]; /* rotation from the mesh's axes to the capsule's */
 };
 
-/** Adds the triangles of a mesh that may reach into a capsule to the capsule's sums. */
+/* Adds the triangles of a mesh that may reach into a capsule to the capsule's sums. */
 void tact_capsule_add_mesh(const struct tact_mesh *mesh,
                            const struct tact_capsule_in_mesh_frame *place,
                            struct tact_capsule_sums *sums);

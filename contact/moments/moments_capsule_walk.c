@@ -2,13 +2,13 @@
 #include "contact/moments/moments_capsule_internal.h"
 #include "contact/moments/moments_round_internal.h"
 
-/** A capsule that a mesh is traversed for, and the sums over the faces in it. */
+/* A capsule that a mesh is traversed for, and the sums over the faces in it. */
 struct capsule_traversal {
     const struct tact_capsule_in_mesh_frame *place;
     struct tact_capsule_sums *sums;
 };
 
-/** Tests which triangles of a leaf may reach into the capsule, a bit each: outward from the axis to
+/* Tests which triangles of a leaf may reach into the capsule, a bit each: outward from the axis to
  * the middle of the corners, a corner is within the radius. corner: output, from the capsule's
  * centre. */
 TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_in_mesh_frame *p,
@@ -48,7 +48,7 @@ TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_in_mes
     }
 }
 
-/** Turns the corners of a leaf's triangles into the capsule's axes, and clears the bits of those
+/* Turns the corners of a leaf's triangles into the capsule's axes, and clears the bits of those
  * whose bounding boxes do not overlap the capsule's. */
 TACT_INLINE void rotate_triangles_to_capsule(const double rot[9],
                                              const struct tact_capsule_sums *sums,

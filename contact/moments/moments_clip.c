@@ -23,7 +23,7 @@ void tact_clip_nonconvex_polygon(struct tact_clipped_polygon *p, const double *v
     p->buffer_in_use = !p->buffer_in_use;
 }
 
-/** Clips a polygon to its part where value >= 0; bits_of_inside_corners has a bit for each such
+/* Clips a polygon to its part where value >= 0; bits_of_inside_corners has a bit for each such
  * corner. */
 static void tact_clip_polygon(struct tact_clipped_polygon *p, const double *value,
                               unsigned bits_of_inside_corners, double *kept_corner_heights)

@@ -1,7 +1,7 @@
 /* Integrals over columns, four triangles at a time. */
 #include "contact/moments/moments_columns_internal.h"
 
-/** Adds a volume v and the integrals f of r and s of r r^T, given about the point base, to the
+/* Adds a volume v and the integrals f of r and s of r r^T, given about the point base, to the
  * sums. */
 static void tact_prism_columns_shift_origin(struct tact_prism_columns_sums *c, const tact_d4 *v,
                                             const tact_d4 *f, const tact_d4 *s, const tact_d4 *base)
@@ -17,7 +17,7 @@ static void tact_prism_columns_shift_origin(struct tact_prism_columns_sums *c, c
     }
 }
 
-/** Integrates the columns over the queued triangles.
+/* Integrates the columns over the queued triangles.
  *
  * Relative to corner 0, the middle points of the column above the corners, x, y and m = z + h/2,
  * are linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T

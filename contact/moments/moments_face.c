@@ -1,7 +1,7 @@
 /* Computes the faces of four triangles, one a lane. */
 #include "contact/moments/moments_face_internal.h"
 
-/** Transposes four vectors with a lane for each of four triangles to one vector for each triangle.
+/* Transposes four vectors with a lane for each of four triangles to one vector for each triangle.
  */
 static void tact_faces_transpose_lanes(const tact_d4 *p, const tact_d4 *q, const tact_d4 *r,
                                        const tact_d4 *s, tact_d4 *const out[4])
@@ -16,7 +16,7 @@ static void tact_faces_transpose_lanes(const tact_d4 *p, const tact_d4 *q, const
     *out[3] = __builtin_shufflevector(pq_odd, rs_odd, 2, 3, 6, 7);
 }
 
-/** Sets one row of four triangles' data from the lanes of four vectors. */
+/* Sets one row of four triangles' data from the lanes of four vectors. */
 #define TACT_FACE_STORE_ROW_OF_FOUR_FACES(faces, row, p, q, r, s)                                  \
     do {                                                                                           \
         tact_d4 *const rows[4] = {&(faces)[0].row, &(faces)[1].row, &(faces)[2].row,               \
@@ -24,13 +24,13 @@ static void tact_faces_transpose_lanes(const tact_d4 *p, const tact_d4 *q, const
         tact_faces_transpose_lanes(p, q, r, s, rows);                                              \
     } while (0)
 
-/** Planes of four triangles: a point of each, slopes, and the normal's z; 0 where one is projected
+/* Planes of four triangles: a point of each, slopes, and the normal's z; 0 where one is projected
  * to a line, with undefined slopes. */
 struct tact_planes_of_four_faces {
     tact_d4 base[3], slope_x, slope_y, nz;
 };
 
-/** Planes of four triangles through a corner, base, along two edges u and w. */
+/* Planes of four triangles through a corner, base, along two edges u and w. */
 static void tact_faces_plane_of_edges(const tact_d4 base[3], const tact_d4 u[3], const tact_d4 w[3],
                                       struct tact_planes_of_four_faces *out)
 {
@@ -45,7 +45,7 @@ static void tact_faces_plane_of_edges(const tact_d4 base[3], const tact_d4 u[3],
     }
 }
 
-/** Planes from the two shorter edges: the two long edges of a sliver define its plane badly. */
+/* Planes from the two shorter edges: the two long edges of a sliver define its plane badly. */
 static void tact_faces_plane_of_short_edges(const tact_d4 p[3][3], const tact_d4 edge[3][3],
                                             struct tact_planes_of_four_faces *out)
 {
@@ -68,7 +68,7 @@ static void tact_faces_plane_of_short_edges(const tact_d4 p[3][3], const tact_d4
     tact_faces_plane_of_edges(base, u, w, out);
 }
 
-/** The data of four triangles, besides the coordinates of their corners, that a face holds. */
+/* The data of four triangles, besides the coordinates of their corners, that a face holds. */
 struct tact_planes_and_heights_of_faces {
     struct tact_planes_of_four_faces planes_of_faces;
     tact_d4 tested[3];    /* heights of the corners that the tests of pairs compare */
@@ -77,7 +77,7 @@ struct tact_planes_and_heights_of_faces {
     tact_d4 lower[3], upper[3], tau;
 };
 
-/** Raises triangles of B so that triangles of A in their plane are below them. */
+/* Raises triangles of B so that triangles of A in their plane are below them. */
 static void tact_faces_raise_heights_of_b(double slack, struct tact_planes_and_heights_of_faces *f)
 {
     const tact_d4 steepest = {TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE,

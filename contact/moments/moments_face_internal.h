@@ -1,4 +1,4 @@
-/** Triangles of a mesh in the frame of prisms, in the layout of the pair tests and of clipping; not
+/* Triangles of a mesh in the frame of prisms, in the layout of the pair tests and of clipping; not
  * installed.
  *
  * Four are placed at once, one a lane; a pair is tested with the three edges and the plane of a
@@ -12,7 +12,7 @@
 #include "../simd_internal.h"
 #include "moments_internal.h"
 
-/** A triangle placed for the tests of pairs. dx (y - ay) - dy (x - ax) is, in lanes 0 to 2, the
+/* A triangle placed for the tests of pairs. dx (y - ay) - dy (x - ax) is, in lanes 0 to 2, the
  * distance of (x, y) on the inner side of that edge, times its length, and in lane 3 the height of
  * the plane over its height at (ax, ay), negated for A. A triangle that is projected to a line has
  * no inner side and no plane: every point is within one of A, none within one of B. */
@@ -37,11 +37,11 @@ TACT_INLINE void tact_faces_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact
     }
 }
 
-/** Values of the edges and the plane of a face at a point, one a lane. */
+/* Values of the edges and the plane of a face at a point, one a lane. */
 #define TACT_FACE_EDGE_VALUES_AT(face, point)                                                      \
     ((face)->dx * ((point)[1] - (face)->ay) - (face)->dy * ((point)[0] - (face)->ax))
 
-/** Lanes in which the edges and planes of s, of A, and t, of B, do not exclude a contribution: no
+/* Lanes in which the edges and planes of s, of A, and t, of B, do not exclude a contribution: no
  * edge of either separates their projections, and t is above s somewhere according to both planes.
  * value: TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
 TACT_INLINE void tact_faces_test_prism_overlap(const struct tact_face *s, const tact_d4 *at_s,
@@ -59,7 +59,7 @@ TACT_INLINE void tact_faces_test_prism_overlap(const struct tact_face *s, const 
     *meet = in_t & in_s;
 }
 
-/** 1 where the prisms over triangle s of A and triangle t of B may contribute to the overlap. */
+/* 1 where the prisms over triangle s of A and triangle t of B may contribute to the overlap. */
 TACT_INLINE int tact_faces_may_prisms_overlap(const struct tact_face *s, const struct tact_face *t,
                                               tact_d4 value[3])
 {
@@ -71,7 +71,7 @@ TACT_INLINE int tact_faces_may_prisms_overlap(const struct tact_face *s, const s
     return bits == 15;
 }
 
-/** 1 where triangle s of A and t of B may contribute after a relative motion of up to a margin [m]
+/* 1 where triangle s of A and t of B may contribute after a relative motion of up to a margin [m]
  * along x, y and z. */
 TACT_INLINE int tact_faces_may_overlap_after_motion(const struct tact_face *s,
                                                     const struct tact_face *t, double margin)
@@ -89,7 +89,7 @@ TACT_INLINE int tact_faces_may_overlap_after_motion(const struct tact_face *s,
 
 #define tact_faces_set_from_corners TACT_CPU_VARIANT(tact_faces_set_from_corners)
 
-/** Places four triangles of A, or else of B: p[corner][coordinate]. slack: height by which B is
+/* Places four triangles of A, or else of B: p[corner][coordinate]. slack: height by which B is
  * raised. */
 void tact_faces_set_from_corners(const tact_d4 p[3][3], int is_of_a, double slack,
                                  struct tact_face face[4]);

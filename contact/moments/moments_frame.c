@@ -4,10 +4,10 @@
 #include "contact/elementary.h"
 #include "contact/moments/moments_internal.h"
 
-/** Rotation of the frame's z away from the given direction [rad], and its azimuth. */
+/* Rotation of the frame's z away from the given direction [rad], and its azimuth. */
 static const double FRAME_TILT_ANGLE = 0.05, FRAME_TILT_AZIMUTH = 0.7;
 
-/** An oriented box: centre, axes, and half extents along them. */
+/* An oriented box: centre, axes, and half extents along them. */
 struct oriented_box {
     double axes[9]; /* axes of the box as columns, world */
     double centre[3];
@@ -28,7 +28,7 @@ static void root_bounding_box(const struct tact_mesh *mesh, const struct tact_po
     tact_v3_add(box->centre, box->centre, pose->position);
 }
 
-/** Half extent of an oriented box along the unit vector u. */
+/* Half extent of an oriented box along the unit vector u. */
 static double box_half_extent_along(const struct oriented_box *box, const double u[3])
 {
     double local[3];
@@ -37,7 +37,7 @@ static double box_half_extent_along(const struct oriented_box *box, const double
            fabs(local[2]) * box->half[2];
 }
 
-/** Finds the axis of either box along which they overlap least; returns that overlap. */
+/* Finds the axis of either box along which they overlap least; returns that overlap. */
 static double find_axis_of_least_box_overlap(const struct oriented_box *a,
                                              const struct oriented_box *b, double direction[3])
 {

@@ -4,10 +4,10 @@
 #include "contact/moments/moments_columns_internal.h"
 #include "contact/moments/moments_internal.h"
 
-/** Capacity for the nodes to be visited: a tree split at the median has at most 32 levels. */
+/* Capacity for the nodes to be visited: a tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34 };
 
-/** A mesh in the frame of the half-space: z is the height above its surface. */
+/* A mesh in the frame of the half-space: z is the height above its surface. */
 struct placed_mesh {
     const struct tact_mesh *mesh;
     double rot[9];
@@ -15,7 +15,7 @@ struct placed_mesh {
     double slack; /* height within which a triangle counts as coplanar [m] */
 };
 
-/** Height above the half-space of the lowest point of a node's box. */
+/* Height above the half-space of the lowest point of a node's box. */
 static double node_lowest_height(const struct placed_mesh *p, const struct tact_mesh_node *node)
 {
     double z = p->shift[2];
@@ -26,7 +26,7 @@ static double node_lowest_height(const struct placed_mesh *p, const struct tact_
     return z;
 }
 
-/** Adds the prism between the part of a triangle below the plane and the plane. */
+/* Adds the prism between the part of a triangle below the plane and the plane. */
 TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
                               struct tact_prism_columns *columns)
 {
@@ -59,7 +59,7 @@ TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
     }
 }
 
-/** Sums the moments of the part of a mesh below the plane. */
+/* Sums the moments of the part of a mesh below the plane. */
 static void add_volume_below_plane(const struct placed_mesh *p, struct tact_moment_sums *sums)
 {
     struct tact_prism_columns columns;
@@ -82,7 +82,7 @@ static void add_volume_below_plane(const struct placed_mesh *p, struct tact_mome
     tact_prism_columns_sum_queued(&columns, sums);
 }
 
-/** Places the frame's origin on the plane below the part of the mesh's box that is deepest, so that
+/* Places the frame's origin on the plane below the part of the mesh's box that is deepest, so that
  * sums over a small overlap do not lose digits. */
 static void choose_origin_on_plane_at_mesh(const struct tact_mesh *mesh, const struct tact_pose *pa,
                                            const double axes[9],

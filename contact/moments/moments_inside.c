@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-/** A tree split at the median has at most 32 levels. */
+/* A tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34 };
 
-/** Direction of the test rays, which is unlikely to be parallel to an edge of a mesh. */
+/* Direction of the test rays, which is unlikely to be parallel to an edge of a mesh. */
 static const double RAY[3] = {0.5237186402, 0.6410352817, 0.5609482733};
 
-/** Crossing of the ray from o with a triangle: +1 outward, -1 inward, 0 none. Side and distance are
+/* Crossing of the ray from o with a triangle: +1 outward, -1 inward, 0 none. Side and distance are
  * computed from the same numbers as the moments, so that both agree on the side of o. */
 static int ray_triangle_crossing(const struct tact_mesh *mesh, const double *point, uint32_t index)
 {
@@ -32,7 +32,7 @@ static int ray_triangle_crossing(const struct tact_mesh *mesh, const double *poi
     return is_ahead ? (does_ray_leave_mesh ? 1 : -1) : 0;
 }
 
-/** 1 where the ray from o meets the box of a node of the mesh's tree, with a margin of the radius
+/* 1 where the ray from o meets the box of a node of the mesh's tree, with a margin of the radius
  * behind o. */
 static int does_ray_meet_node_box(const struct tact_mesh_node *node, const double *point,
                                   double radius)

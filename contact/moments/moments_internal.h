@@ -1,10 +1,10 @@
-/** Shared by the files of the moments folder; not installed. */
+/* Shared by the files of the moments folder; not installed. */
 #ifndef TACT_CONTACT_MOMENTS_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_INTERNAL_H
 
 #include "moments.h"
 
-/** Sums over an overlap, in some frame about that frame's origin. Zero initially. */
+/* Sums over an overlap, in some frame about that frame's origin. Zero initially. */
 struct tact_moment_sums {
     double volume;      /* [m^3] */
     double first[3];    /* integral of r dV [m^4] */
@@ -17,7 +17,7 @@ struct tact_moment_sums {
                          its rounding [m^3] */
 };
 
-/** Working memory of the search for triangle pairs: moments_pairs.c. */
+/* Working memory of the search for triangle pairs: moments_pairs.c. */
 struct tact_prism_work *tact_prism_work_create(void);
 
 struct tact_moments_scratch {
@@ -29,11 +29,11 @@ struct tact_moments_scratch {
     struct tact_prism_pair pairs[];
 };
 
-/** Capacity for the corners of an overlap, by face and cap: of boxes on boxes there are 13 to 39.
+/* Capacity for the corners of an overlap, by face and cap: of boxes on boxes there are 13 to 39.
  */
 enum { TACT_OVERLAP_CORNERS = 40 };
 
-/** Corners of the faces of the overlap of two solids with facets, in the order in which the one was
+/* Corners of the faces of the overlap of two solids with facets, in the order in which the one was
  * cut by the other: its outline is their hull. */
 struct tact_overlap_corners {
     int count;     /* number of corners of the overlap; 0: not known, or more than the capacity */
@@ -42,7 +42,7 @@ struct tact_overlap_corners {
     double at[TACT_OVERLAP_CORNERS][3];
 };
 
-/** As tact_moments_pair(), and measures how planar the overlap is, where it cuts a solid that is
+/* As tact_moments_pair(), and measures how planar the overlap is, where it cuts a solid that is
  * not convex by one that is. planarity: may be NULL; norm of the vector sum of areas over the sum
  * of their norms, the larger value of the faces cut out of the one and of the caps that the other
  * leaves; 1 for two convex solids; NAN for other methods. corners: may be NULL. */
@@ -54,10 +54,10 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
 
 struct tact_leaf_pairing;
 
-/** Working memory of the method of the overlap's rim: moments_rim_sum.c. */
+/* Working memory of the method of the overlap's rim: moments_rim_sum.c. */
 struct tact_rim *tact_rim_create(void);
 
-/** Moments of two meshes from the surface of their overlap. Returns as tact_moments_pair(), with
+/* Moments of two meshes from the surface of their overlap. Returns as tact_moments_pair(), with
  * -ENOSPC where too much is near in the projection along the frame's z, or -EAGAIN where too much
  * meets, or rounding leaves the surface open. */
 int tact_moments_by_overlap_surface(const struct tact_mesh *a, const struct tact_pose *pa,
@@ -65,10 +65,10 @@ int tact_moments_by_overlap_surface(const struct tact_mesh *a, const struct tact
                                     const struct tact_prism_frame *frame,
                                     struct tact_moments_scratch *scratch, struct tact_moments *out);
 
-/** Memory of the cached lists of triangle pairs: moments_prism.c. */
+/* Memory of the cached lists of triangle pairs: moments_prism.c. */
 struct tact_pair_list_cache *tact_prism_cache_create(void);
 
-/** Places two meshes in the frame, for tact_pairing_expand_to_leaves(). */
+/* Places two meshes in the frame, for tact_pairing_expand_to_leaves(). */
 struct tact_leaf_pairing *tact_pairing_place_meshes(const struct tact_mesh *a,
                                                     const struct tact_pose *pa,
                                                     const struct tact_mesh *b,
@@ -76,23 +76,23 @@ struct tact_leaf_pairing *tact_pairing_place_meshes(const struct tact_mesh *a,
                                                     const struct tact_prism_frame *frame,
                                                     struct tact_moments_scratch *scratch);
 
-/** Moments of two meshes whose overlap is small, without a list of pairs. Returns as
+/* Moments of two meshes whose overlap is small, without a list of pairs. Returns as
  * tact_moments_pair(), or -EAGAIN where it is large. */
 int tact_prism_moments_without_list(const struct tact_mesh *a, const struct tact_pose *pa,
                                     const struct tact_mesh *b, const struct tact_pose *pb,
                                     const struct tact_prism_frame *frame,
                                     struct tact_moments_scratch *scratch, struct tact_moments *out);
 
-/** Converts sums in a frame (rows of axes: its axes in the world; origin in the world) to moments.
+/* Converts sums in a frame (rows of axes: its axes in the world; origin in the world) to moments.
  * Returns 1, or 0 with *out zero where the volume is no more than rounding. */
 int tact_moment_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
                             const double origin[3], struct tact_moments *out);
 
-/** Transform from the frame of a pose to the prism frame: r_frame = rot r + shift. */
+/* Transform from the frame of a pose to the prism frame: r_frame = rot r + shift. */
 void tact_prism_transform_to_frame(const struct tact_prism_frame *frame,
                                    const struct tact_pose *pose, double rot[9], double shift[3]);
 
-/** Moments of two meshes, at least one of which has facets; b may be NULL for the half-space of pb.
+/* Moments of two meshes, at least one of which has facets; b may be NULL for the half-space of pb.
  * planar, corners: as in tact_moments_measure(). Returns 1, 0, or -ENOSPC where edges or triangles
  * exceed the capacity. */
 int tact_moments_of_convex_and_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
@@ -100,7 +100,7 @@ int tact_moments_of_convex_and_mesh(const struct tact_mesh *a, const struct tact
                                     struct tact_moments *out, double *planarity,
                                     struct tact_overlap_corners *corners);
 
-/** Moments of two meshes, as tact_moments_of_convex_and_mesh(), of the part of their overlap within
+/* Moments of two meshes, as tact_moments_of_convex_and_mesh(), of the part of their overlap within
  * planes in the world, n.r <= d. */
 int tact_moments_of_overlap_in_planes(const struct tact_mesh *a, const struct tact_pose *pa,
                                       const struct tact_mesh *b, const struct tact_pose *pb,
@@ -108,12 +108,12 @@ int tact_moments_of_overlap_in_planes(const struct tact_mesh *a, const struct ta
                                       struct tact_moments *out, double *planarity,
                                       struct tact_overlap_corners *corners);
 
-/** Slope to which steeper planes are reduced: a plane projected to a line has no heights. A
+/* Slope to which steeper planes are reduced: a plane projected to a line has no heights. A
  * larger value means fewer directions of projection in which a common face is not recognised; but
  * B's triangles are raised in tests by as many slacks. */
 #define TACT_MAX_FACE_SLOPE 1e8
 
-/** tact_prism_slack() as a difference of height, over a plane of slopes x and y. */
+/* tact_prism_slack() as a difference of height, over a plane of slopes x and y. */
 #define TACT_HEIGHT_SLACK_OVER_PLANE(slack, x, y)                                                  \
     ((slack) * (1.0 + tact_min(fabs(x) + fabs(y), TACT_MAX_FACE_SLOPE)))
 
@@ -121,21 +121,21 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
                                const struct tact_pose *pb, struct tact_moments *out);
 int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
                                   const struct tact_pose *pb, struct tact_moments *out);
-/** size: half axes of a. */
+/* size: half axes of a. */
 int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pose *pa,
                                      const struct tact_pose *pb, struct tact_moments *out);
 int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
                              const struct tact_mesh *mesh, const struct tact_pose *pb,
                              struct tact_moments *out);
-/** size: half axes of a. */
+/* size: half axes of a. */
 int tact_moments_ellipsoid_mesh(const double size[3], const struct tact_pose *pa,
                                 const struct tact_mesh *mesh, const struct tact_pose *pb,
                                 struct tact_moments *out);
-/** Moments of a capsule a with a mesh b. size: radius of a and half the length of its axis. */ int
+/* Moments of a capsule a with a mesh b. size: radius of a and half the length of its axis. */ int
 tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
                           const struct tact_mesh *mesh, const struct tact_pose *pb,
                           struct tact_moments *out);
-/** Moments of two capsules: a exactly, b by its triangulation. */
+/* Moments of two capsules: a exactly, b by its triangulation. */
 int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_pose *pa,
                                  const struct tact_shape *b, const struct tact_pose *pb,
                                  struct tact_moments *out);

@@ -1,4 +1,4 @@
-/** A leaf of a mesh's tree in the frame of prisms, four triangles at a time; not installed. */
+/* A leaf of a mesh's tree in the frame of prisms, four triangles at a time; not installed. */
 #ifndef TACT_CONTACT_MOMENTS_LEAF_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_LEAF_INTERNAL_H
 
@@ -10,7 +10,7 @@
 #include "../simd_internal.h"
 #include "moments_internal.h"
 
-/** A mesh placed in the frame. Boxes are in the unit of the pair. */
+/* A mesh placed in the frame. Boxes are in the unit of the pair. */
 struct tact_placed_mesh {
     const struct tact_mesh *mesh;
     double rot[9], shift[3]; /* transform of the mesh's vertices to the frame [m] */
@@ -20,7 +20,7 @@ struct tact_placed_mesh {
     float margin;            /* margin by which the boxes are enlarged, in the unit of the pair */
 };
 
-/** Four points of a mesh at the pose of the body. */
+/* Four points of a mesh at the pose of the body. */
 TACT_INLINE void tact_leaf_place_corner(const struct tact_placed_mesh *body, const tact_d4 *x,
                                         const tact_d4 *y, const tact_d4 *z, tact_d4 p[3])
 {
@@ -30,7 +30,7 @@ TACT_INLINE void tact_leaf_place_corner(const struct tact_placed_mesh *body, con
     }
 }
 
-/** Corners of a leaf's triangles at the pose of the body. */
+/* Corners of a leaf's triangles at the pose of the body. */
 TACT_INLINE void tact_leaf_corners(const struct tact_placed_mesh *body,
                                    const struct tact_mesh_leaf *from, tact_d4 p[3][3])
 {

@@ -1,7 +1,7 @@
 /* Pairs of near triangles, passed to a function one batch after another. */
 #include "contact/moments/moments_near_internal.h"
 
-/** Computes the bounds, along x, y, z and the normal, of eight boxes of a mesh's tree. */
+/* Computes the bounds, along x, y, z and the normal, of eight boxes of a mesh's tree. */
 static void tact_pairing_bounds_of_eight(const struct tact_placed_mesh *p,
                                          const struct tact_mesh_wide_node *wide_node,
                                          tact_f8 lower[4], tact_f8 upper[4])
@@ -20,7 +20,7 @@ static void tact_pairing_bounds_of_eight(const struct tact_placed_mesh *p,
     }
 }
 
-/** Lanes of boxes of A (or else of B) that may contribute with the bounds of the other side: their
+/* Lanes of boxes of A (or else of B) that may contribute with the bounds of the other side: their
  * columns overlap, and B's top is above A's bottom along z and along the normal. */
 static void tact_pairing_overlapping_lanes(const tact_f8 lower[4], const tact_f8 upper[4],
                                            int is_of_a,
@@ -37,7 +37,7 @@ static void tact_pairing_overlapping_lanes(const tact_f8 lower[4], const tact_f8
     }
 }
 
-/** Appends a leaf of one of the two meshes to that mesh's list of near leaves; its bounds are those
+/* Appends a leaf of one of the two meshes to that mesh's list of near leaves; its bounds are those
  * in lane k of eight boxes. */
 static void tact_pairing_append_leaf_of_mesh(struct tact_leaf_pairing_tree *side, uint32_t leaf,
                                              const tact_f8 lower[4], const tact_f8 upper[4],
@@ -51,7 +51,7 @@ static void tact_pairing_append_leaf_of_mesh(struct tact_leaf_pairing_tree *side
     }
 }
 
-/** Replaces the inner nodes of a side by those children that may contribute with the other side.
+/* Replaces the inner nodes of a side by those children that may contribute with the other side.
  * Returns 0 where the capacity is exceeded. */
 static int tact_pairing_expand_largest_nodes(struct tact_leaf_pairing *w, int is_of_a,
                                              uint32_t max_listed_nodes)
@@ -144,7 +144,7 @@ int tact_pairing_expand_to_leaves(struct tact_leaf_pairing *w, uint32_t max_list
     return 1;
 }
 
-/** Bounds of the triangles of a leaf of A, x, y and z from below; and the same in the unit of the
+/* Bounds of the triangles of a leaf of A, x, y and z from below; and the same in the unit of the
  * pair, enlarged by the rounding of single precision. */
 struct tact_leaf_bounds_in_pair_units {
     double lower[3], upper[2];
@@ -168,7 +168,7 @@ static void tact_leaf_span_of_bounds(const struct tact_triangle_bounds *s,
     }
 }
 
-/** Fills unused lanes of B with bounds that no leaf meets, before leaves are matched. */
+/* Fills unused lanes of B with bounds that no leaf meets, before leaves are matched. */
 static void tact_pairing_fill_unused_lanes(struct tact_leaf_pairing *w)
 {
     for (uint32_t i = w->b.leaves; i % 8; i++) {
@@ -176,7 +176,7 @@ static void tact_pairing_fill_unused_lanes(struct tact_leaf_pairing *w)
     }
 }
 
-/** Corners of the triangles of a leaf at the pose of the body, and their bounds, enlarged by a
+/* Corners of the triangles of a leaf at the pose of the body, and their bounds, enlarged by a
  * margin. */
 static void tact_pairing_leaf_corners(const struct tact_placed_mesh *body, uint32_t leaf,
                                       double margin, tact_d4 p[3][3],
@@ -193,7 +193,7 @@ static void tact_pairing_leaf_corners(const struct tact_placed_mesh *body, uint3
     }
 }
 
-/** Computes the corners and bounds of a leaf of B, unless they are computed already. */
+/* Computes the corners and bounds of a leaf of B, unless they are computed already. */
 static void tact_pairing_place_leaf(struct tact_leaf_pairing *w, uint32_t at)
 {
     if (!w->is_placed_leaf[at]) {
@@ -206,7 +206,7 @@ static void tact_pairing_place_leaf(struct tact_leaf_pairing *w, uint32_t at)
     }
 }
 
-/** Bits of those of the eight leaves of a group of B whose boxes may meet the bounds of a
+/* Bits of those of the eight leaves of a group of B whose boxes may meet the bounds of a
  * leaf of A. */
 static uint32_t
 tact_pairing_bits_of_leaves_in_bounds(const struct tact_leaf_pairing_tree *b,
@@ -224,7 +224,7 @@ tact_pairing_bits_of_leaves_in_bounds(const struct tact_leaf_pairing_tree *b,
     return bits;
 }
 
-/** Bits of those among four triangles t whose bounds meet the bounds from lower to upper. */
+/* Bits of those among four triangles t whose bounds meet the bounds from lower to upper. */
 static uint32_t tact_triangles_meeting_bounds(const struct tact_triangle_bounds *t,
                                               const double lower[3], const double upper[2])
 {
@@ -236,7 +236,7 @@ static uint32_t tact_triangles_meeting_bounds(const struct tact_triangle_bounds 
     return bits;
 }
 
-/** The leaf of A that is being matched with leaves of B. */
+/* The leaf of A that is being matched with leaves of B. */
 struct tact_pairing_leaf_of_a {
     tact_d4 p[3][3];
     struct tact_triangle_bounds bounds;
@@ -262,7 +262,7 @@ static int tact_pairing_visit_batch_of_pairs(struct tact_leaf_pairing *w,
     return visit_pairs_of_batch(user, w, s->leaf, s->pairs, count);
 }
 
-/** Visits the pairs of triangles of one leaf of A and one of B whose bounds meet. */
+/* Visits the pairs of triangles of one leaf of A and one of B whose bounds meet. */
 static int tact_pairing_visit_leaf_pairs(struct tact_leaf_pairing *w,
                                          struct tact_pairing_leaf_of_a *s, uint32_t at,
                                          tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)
@@ -288,7 +288,7 @@ static int tact_pairing_visit_leaf_pairs(struct tact_leaf_pairing *w,
     return 0;
 }
 
-/** Matches the leaves of A, enlarged by a margin [m], with as many of B as can be placed at a time.
+/* Matches the leaves of A, enlarged by a margin [m], with as many of B as can be placed at a time.
  */
 static int tact_pairing_match_leaf_batch(struct tact_leaf_pairing *w, double margin,
                                          tact_triangle_pairs_fn *visit_pairs_of_batch, void *user)

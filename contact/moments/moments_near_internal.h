@@ -1,4 +1,4 @@
-/** Pairs of triangles near a small overlap of two meshes, passed to a function in batches; not
+/* Pairs of triangles near a small overlap of two meshes, passed to a function in batches; not
  * installed.
  *
  * Both trees are cut down, eight boxes at a time, to the leaves that reach what is left of the
@@ -13,11 +13,11 @@
 #include "moments_face_internal.h"
 #include "moments_leaf_internal.h"
 
-/** Leaves of B that are placed at a time, a multiple of 8; and the capacity for nodes of one tree.
+/* Leaves of B that are placed at a time, a multiple of 8; and the capacity for nodes of one tree.
  */
 enum { TACT_PAIRING_LEAVES = 512, TACT_PAIRING_MAX_NODES = 32768 };
 
-/** Nodes of one tree: inner ones, and the leaves with the bounds of their boxes along x, y, z and
+/* Nodes of one tree: inner ones, and the leaves with the bounds of their boxes along x, y, z and
  * the normal of the frame, in the unit of the pair. */
 struct tact_leaf_pairing_tree {
     struct tact_placed_mesh placed_mesh;
@@ -28,12 +28,12 @@ struct tact_leaf_pairing_tree {
         leaf_upper[4][TACT_PAIRING_MAX_NODES / 8 + 2];
 };
 
-/** A pair of near triangles, one of A and one of B: indices of their faces. */
+/* A pair of near triangles, one of A and one of B: indices of their faces. */
 struct tact_triangle_pair {
     uint16_t a, b;
 };
 
-/** Bounds of four triangles [m]; empty for lanes without one. */
+/* Bounds of four triangles [m]; empty for lanes without one. */
 struct tact_triangle_bounds {
     tact_d4 lower[3], upper[3];
 };
@@ -50,10 +50,10 @@ struct tact_leaf_pairing {
     struct tact_face face_a[TACT_PAIRING_LEAVES], face_b[4 * TACT_PAIRING_LEAVES];
 };
 
-/** Largest number of triangle pairs in a batch. */
+/* Largest number of triangle pairs in a batch. */
 enum { TACT_PAIRING_BATCH = 64 };
 
-/** Visits pairs of triangles of a leaf of A, in face_a[0] to face_a[3], with those of leaves of B:
+/* Visits pairs of triangles of a leaf of A, in face_a[0] to face_a[3], with those of leaves of B:
  * face_b[4 k + i] is lane i of w->b.leaf[w->first + k]. Returns 0, or a value that ends the search.
  */
 typedef int tact_triangle_pairs_fn(void *user, struct tact_leaf_pairing *w, uint32_t leaf_a,
@@ -62,11 +62,11 @@ typedef int tact_triangle_pairs_fn(void *user, struct tact_leaf_pairing *w, uint
 #define tact_pairing_expand_to_leaves TACT_CPU_VARIANT(tact_pairing_expand_to_leaves)
 #define tact_pairing_match_leaves TACT_CPU_VARIANT(tact_pairing_match_leaves)
 
-/** Cuts both trees to leaves, at most `capacity` of each; returns 1, 0 where nothing is left,
+/* Cuts both trees to leaves, at most `capacity` of each; returns 1, 0 where nothing is left,
  * -ENOSPC where the capacity is exceeded. */
 int tact_pairing_expand_to_leaves(struct tact_leaf_pairing *w, uint32_t capacity);
 
-/** Matches the leaves of the two sides, with those of A enlarged by a margin [m]. */
+/* Matches the leaves of the two sides, with those of A enlarged by a margin [m]. */
 int tact_pairing_match_leaves(struct tact_leaf_pairing *w, double margin,
                               tact_triangle_pairs_fn *visit_triangle_pairs, void *user);
 

@@ -24,7 +24,7 @@ TACT_DISPATCH_BY_CPU(struct tact_prism_work *, tact_prism_work_create, (void), (
     return work;
 }
 
-/** Places a mesh in the prism frame: the transforms of its vertices and boxes. */
+/* Places a mesh in the prism frame: the transforms of its vertices and boxes. */
 static void set_mesh_transform_to_prism_frame(const struct tact_mesh *mesh,
                                               const struct tact_prism_frame *frame,
                                               const struct tact_pose *pose, double unit,
@@ -65,7 +65,7 @@ TACT_DISPATCH_BY_CPU(struct tact_leaf_pairing *, tact_pairing_place_meshes,
     return pairing;
 }
 
-/** Lists those of the near triangle pairs whose prisms may contribute. */
+/* Lists those of the near triangle pairs whose prisms may contribute. */
 TACT_INLINE int list_leaf_pairs(void *user, struct tact_leaf_pairing *pairing, uint32_t leaf_a,
                                 const struct tact_triangle_pair *pairs, uint32_t count)
 {

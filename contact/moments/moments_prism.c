@@ -9,15 +9,15 @@
 #include "contact/moments/moments_near_internal.h"
 #include "contact/moments/moments_tets_internal.h"
 
-/** Volume over the sum of columns whose difference it is: below the first, columns cancel too many
+/* Volume over the sum of columns whose difference it is: below the first, columns cancel too many
  * digits; below the second, the centroid is rounding too. */
 static const double MIN_VOLUME_TO_TERMS_RATIO = 1e-4, MIN_CENTROID_VOLUME = 1e-12;
 
-/** Square of the overlap's size over that of its distance from the frame's origin, below which the
+/* Square of the overlap's size over that of its distance from the frame's origin, below which the
  * second moment is lost in the shift to its own centroid. */
 static const double MIN_SIZE_OVER_DISTANCE_SQUARED = 1e-6;
 
-/** Transform of a mesh's vertices to the prism frame. */
+/* Transform of a mesh's vertices to the prism frame. */
 struct frame_transform {
     const struct tact_mesh *mesh;
     tact_d4 column[3], shift;
@@ -47,7 +47,7 @@ TACT_INLINE void triangle_in_frame(const struct frame_transform *frame_transform
     }
 }
 
-/** Places four triangles of B in the prism frame. */
+/* Places four triangles of B in the prism frame. */
 TACT_INLINE void place_four_triangles(const struct frame_transform *frame_transform,
                                       const uint32_t index[4], struct tact_face t[4])
 {
@@ -68,7 +68,7 @@ TACT_INLINE void place_four_triangles(const struct frame_transform *frame_transf
     tact_faces_set_from_corners(p, 0, 0.0, t);
 }
 
-/** Clips a polygon by the oriented box of a body. */
+/* Clips a polygon by the oriented box of a body. */
 static void clip_polygon_by_mesh_box(struct tact_clipped_polygon *p,
                                      const struct tact_bounds_in_prism_frame *box)
 {
@@ -84,7 +84,7 @@ static void clip_polygon_by_mesh_box(struct tact_clipped_polygon *p,
     }
 }
 
-/** Adds the volume enclosed by a polygon of A and B's surface above it, in the direction of the
+/* Adds the volume enclosed by a polygon of A and B's surface above it, in the direction of the
  * origin. */
 static void add_volume_under_polygon(struct tact_tetrahedron_sums *tets,
                                      const struct tact_clipped_polygon *of_a, const double *height,
@@ -101,7 +101,7 @@ static void add_volume_under_polygon(struct tact_tetrahedron_sums *tets,
     tact_tets_add_polygon(tets, p.corner[p.buffer_in_use], p.n, -tau);
 }
 
-/** Adds the overlap of two triangles' prisms to the columns or, where tets is not NULL, to the
+/* Adds the overlap of two triangles' prisms to the columns or, where tets is not NULL, to the
  * tetrahedra. value: TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
 TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns,
                                    struct tact_tetrahedron_sums *tets, const tact_d4 s[3],
@@ -139,7 +139,7 @@ TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns,
     }
 }
 
-/** Adds the overlap of the prisms of each listed pair of triangles. */
+/* Adds the overlap of the prisms of each listed pair of triangles. */
 TACT_INLINE void
 add_listed_prism_pairs(struct tact_prism_columns *columns, struct tact_tetrahedron_sums *tets,
                        const struct frame_transform *a, const struct frame_transform *b,
@@ -195,7 +195,7 @@ static void enlarged_root_box_in_frame(const struct frame_transform *frame_trans
     }
 }
 
-/** 1 where columns about the frame's origin leave too few digits. */
+/* 1 where columns about the frame's origin leave too few digits. */
 static int have_column_sums_cancelled(const struct tact_moment_sums *sums)
 {
     double v = sums->volume, away = tact_v3_dot(sums->first, sums->first) / v;
@@ -204,7 +204,7 @@ static int have_column_sums_cancelled(const struct tact_moment_sums *sums)
            (v > 0.0 && size - away < MIN_SIZE_OVER_DISTANCE_SQUARED * away);
 }
 
-/** Computes volume, first and second moment again, as tetrahedra about a point in the overlap,
+/* Computes volume, first and second moment again, as tetrahedra about a point in the overlap,
  * which becomes the origin of all sums. */
 static void sum_tetrahedra_about_inner_point(const struct frame_transform *a,
                                              const struct frame_transform *b,
@@ -224,24 +224,24 @@ static void sum_tetrahedra_about_inner_point(const struct frame_transform *a,
     tact_v3_copy(origin, tets.origin);
 }
 
-/** Number of contributing triangle pairs above which other methods are faster. */
+/* Number of contributing triangle pairs above which other methods are faster. */
 enum { MAX_FOUND = 512 };
 
-/** Integration of the columns of the triangle pairs found so far. */
+/* Integration of the columns of the triangle pairs found so far. */
 struct found {
     struct tact_prism_columns columns;
     double slack;
     uint32_t count;
 };
 
-/** A pair of triangles s of A and t of B that contributes, with TACT_FACE_EDGE_VALUES_AT() of t at
+/* A pair of triangles s of A and t of B that contributes, with TACT_FACE_EDGE_VALUES_AT() of t at
  * the corners of s. */
 struct contributing_prism_pair {
     tact_d4 value[3];
     const struct tact_face *s, *t;
 };
 
-/** 1 where t of B, raised, is above s of A somewhere, as the search requires of the bounds of both:
+/* 1 where t of B, raised, is above s of A somewhere, as the search requires of the bounds of both:
  * a cached list has other pairs too, whose sums are rounding. */
 TACT_INLINE int do_face_heights_overlap(const struct tact_face *s, const struct tact_face *t,
                                         double height_added_to_mesh_b)
@@ -253,7 +253,7 @@ TACT_INLINE int do_face_heights_overlap(const struct tact_face *s, const struct 
     return highest_corner_height_b + height_added_to_mesh_b > lowest_corner_height_a;
 }
 
-/** Adds the sums of the pairs of prisms that contribute. */
+/* Adds the sums of the pairs of prisms that contribute. */
 TACT_INLINE int add_found_prism_pairs(void *user, struct tact_leaf_pairing *pairing,
                                       uint32_t leaf_a, const struct tact_triangle_pair *pairs,
                                       uint32_t count)

@@ -28,7 +28,7 @@ TACT_INLINE void set_node_box(struct tact_rim_box_group *e, uint32_t k, const fl
     }
 }
 
-/** Builds the tree of boxes over the near leaves of a side, eight by eight, with at least one
+/* Builds the tree of boxes over the near leaves of a side, eight by eight, with at least one
  * level. */
 TACT_INLINE void build_box_tree(struct tact_rim_mesh *side,
                                 const struct tact_leaf_pairing_tree *pairing)
@@ -64,7 +64,7 @@ TACT_INLINE void build_box_tree(struct tact_rim_mesh *side,
     }
 }
 
-/** Places leaf i of a side and computes its tight box; returns NULL where the capacity is exceeded.
+/* Places leaf i of a side and computes its tight box; returns NULL where the capacity is exceeded.
  */
 TACT_INLINE struct tact_rim_leaf *
 transform_leaf_to_prism_frame(struct tact_rim *rim, int of, uint32_t i, float low[3], float high[3])
@@ -95,7 +95,7 @@ transform_leaf_to_prism_frame(struct tact_rim *rim, int of, uint32_t i, float lo
     return leaf;
 }
 
-/** Mask of those among eight boxes that overlap a given one. */
+/* Mask of those among eight boxes that overlap a given one. */
 TACT_INLINE uint32_t find_overlapping_boxes_of_8(const struct tact_rim_box_group *e,
                                                  const float low[3], const float high[3])
 {
@@ -119,7 +119,7 @@ TACT_INLINE void read_box_bounds(const struct tact_rim_mesh *side, uint32_t box,
     }
 }
 
-/** 1 where a box of one side meets any leaf of the other. */
+/* 1 where a box of one side meets any leaf of the other. */
 TACT_INLINE int does_box_meet_any_leaf(const struct tact_rim_mesh *side, uint32_t box,
                                        const struct tact_rim_mesh *opposite_rim_mesh)
 {
@@ -141,7 +141,7 @@ TACT_INLINE int does_box_meet_any_leaf(const struct tact_rim_mesh *side, uint32_
     return 0;
 }
 
-/** Lists the groups of eight leaves of B of which some meet a box of A; returns their number. */
+/* Lists the groups of eight leaves of B of which some meet a box of A; returns their number. */
 TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
 {
     const struct tact_rim_mesh *b = &rim->side[1];
@@ -165,13 +165,13 @@ TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
     return n;
 }
 
-/** A group of eight adjacent leaves of A, and their boxes. */
+/* A group of eight adjacent leaves of A, and their boxes. */
 struct leaf_group {
     uint32_t first, count;
     float low[8][3], high[8][3];
 };
 
-/** Matches leaf i of a group of A with leaf k of B, whose boxes overlap: lists the triangles that
+/* Matches leaf i of a group of A with leaf k of B, whose boxes overlap: lists the triangles that
  * may cross. */
 TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *leaf_group,
                                 uint32_t i, uint32_t k)
@@ -204,7 +204,7 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
     return 0;
 }
 
-/** Matches a group of eight leaves of A with a group of eight leaves of B. */
+/* Matches a group of eight leaves of A with a group of eight leaves of B. */
 TACT_INLINE int match_leaf_groups_of_eight(struct tact_rim *rim,
                                            const struct leaf_group *leaf_group,
                                            uint32_t leaf_group_index_b)
@@ -226,7 +226,7 @@ TACT_INLINE int match_leaf_groups_of_eight(struct tact_rim *rim,
     return 0;
 }
 
-/** Matches the eight leaves of a box of A with those of B; lists those that meet none as separated.
+/* Matches the eight leaves of a box of A with those of B; lists those that meet none as separated.
  */
 TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t group_count)
 {
@@ -262,7 +262,7 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t g
     return 0;
 }
 
-/** 1 where nothing in a side's box meets the other side; it is then listed as separated.
+/* 1 where nothing in a side's box meets the other side; it is then listed as separated.
  * *group_count: for eight leaves of A that do meet something, the number of groups of B to match
  * with. */
 TACT_INLINE int list_box_leaves_if_separated(struct tact_rim *rim, int of, uint32_t box,
@@ -286,7 +286,7 @@ TACT_INLINE int list_box_leaves_if_separated(struct tact_rim *rim, int of, uint3
     return (int)is_box_separated;
 }
 
-/** Partitions a side's boxes, from large to small, into those that meet nothing of the other side
+/* Partitions a side's boxes, from large to small, into those that meet nothing of the other side
  * and leaves that do; leaves of A are matched with those of B. */
 TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
 {
@@ -312,7 +312,7 @@ TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
     return 0;
 }
 
-/** Rounding of single precision in the coordinates of the near leaves, in the unit of the pair. */
+/* Rounding of single precision in the coordinates of the near leaves, in the unit of the pair. */
 static float single_precision_rounding_margin(const struct tact_leaf_pairing *pairing)
 {
     float most = 0.0F;
@@ -328,18 +328,18 @@ static float single_precision_rounding_margin(const struct tact_leaf_pairing *pa
     return 2e-6F + 2e-6F * most;
 }
 
-/** Directions in which A may be shifted off coplanar faces, in the frame: not along planes that
+/* Directions in which A may be shifted off coplanar faces, in the frame: not along planes that
  * bodies are likely to share. */
 enum { SHIFTS = 6 };
 static const double mesh_a_shift_directions[SHIFTS][3] = {
     {0.48, 0.36, 0.8},     {-0.36, 0.8, 0.48},  {0.8, -0.48, 0.36},
     {0.28, -0.576, 0.768}, {-0.8, -0.36, 0.48}, {-0.352, 0.36, 0.864}};
 
-/** Size of the shift of A over the slack: its square must be negligible, and its sign must decide
+/* Size of the shift of A over the slack: its square must be negligible, and its sign must decide
  * all heights. */
 static const double SHIFT_TO_SLACK_RATIO = 1024.0;
 
-/** Shifts A off coplanar faces; returns 0 where the boxes of the trees do not allow for the shift.
+/* Shifts A off coplanar faces; returns 0 where the boxes of the trees do not allow for the shift.
  */
 TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int shift_direction_number)
 {
@@ -354,7 +354,7 @@ TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int shift_direc
     return rim->coplanarity_slack_with_shift * (double)rim->pairing->pair_units_per_metre < 1e-6;
 }
 
-/** Finds which near leaves of the two meshes meet, and the segments in which their triangles cross.
+/* Finds which near leaves of the two meshes meet, and the segments in which their triangles cross.
  */
 TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
 {

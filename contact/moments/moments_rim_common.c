@@ -6,17 +6,17 @@
  * the polygon that two triangles have in common. */
 #include "contact/moments/moments_rim_internal.h"
 
-/** Smallest distance that the shift of A must create between two coplanar faces, over the slack. */
+/* Smallest distance that the shift of A must create between two coplanar faces, over the slack. */
 static const double MIN_SHIFTED_FACE_DISTANCE_IN_SLACKS = 2.0;
 
-/** A flat polygon: a triangle clipped by another one. */
+/* A flat polygon: a triangle clipped by another one. */
 struct polygon {
     int count;
     double at[24][3]; /* capacity: each cut at most doubles the number of corners, whatever the
                          rounding */
 };
 
-/** Cuts off the part of a flat polygon to the right of the line from p to q, as seen against axis c
+/* Cuts off the part of a flat polygon to the right of the line from p to q, as seen against axis c
  * where triangle_winding_sign is 1, along it where -1, into *out. Returns 0, with *out unchanged,
  * where nothing is cut off. */
 static int clip_polygon_by_line(const struct polygon *in, const double p[3], const double q[3],
@@ -50,7 +50,7 @@ static int clip_polygon_by_line(const struct polygon *in, const double p[3], con
     return 1;
 }
 
-/** Adds to the gradient `weight_of_polygon_area` times the area of a flat polygon of unit normal n.
+/* Adds to the gradient `weight_of_polygon_area` times the area of a flat polygon of unit normal n.
  */
 static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *polygon,
                                   const double n[3], double weight_of_polygon_area)
@@ -127,7 +127,7 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
     return 0;
 }
 
-/** Adds an area vector v at a point p to the gradient, and its torque about rim->origin. */
+/* Adds an area vector v at a point p to the gradient, and its torque about rim->origin. */
 static void add_area_vector_and_torque(const struct tact_rim *rim, const double p[3],
                                        const double v[3], struct tact_moment_sums *sums)
 {
@@ -140,7 +140,7 @@ static void add_area_vector_and_torque(const struct tact_rim *rim, const double 
     tact_v3_add(sums->torque, sums->torque, turn);
 }
 
-/** Adds the area of A's triangle that a segment of the rim sweeps as A is shifted back, to first
+/* Adds the area of A's triangle that a segment of the rim sweeps as A is shifted back, to first
  * order: its length times the distance that B's plane moves along A's. */
 static void add_area_swept_by_rim_segment(const struct tact_rim *rim,
                                           const struct tact_rim_segment *g,

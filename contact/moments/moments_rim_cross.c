@@ -1,14 +1,14 @@
 /* The rim of an overlap: where triangles of two leaves cross. */
 #include "contact/moments/moments_rim_internal.h"
 
-/** Mask of the lanes whose three heights have both signs. */
+/* Mask of the lanes whose three heights have both signs. */
 static void tact_rim_lanes_with_both_signs(const tact_d4 h[3], tact_l4 *mixed)
 {
     tact_l4 a = h[0] < 0.0, b = h[1] < 0.0, c = h[2] < 0.0;
     *mixed = (a | b | c) & ~(a & b & c);
 }
 
-/** Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A); lanes beyond
+/* Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A); lanes beyond
  * t's count are undefined. */
 static uint32_t tact_rim_lanes_meeting_triangle(const struct tact_rim_leaf *s, uint32_t i,
                                                 const struct tact_rim_leaf *t)
@@ -22,7 +22,7 @@ static uint32_t tact_rim_lanes_meeting_triangle(const struct tact_rim_leaf *s, u
     return bits;
 }
 
-/** Bits of the lanes of t (of B) where t or triangle i of s (of A) lies in the other's plane, with
+/* Bits of the lanes of t (of B) where t or triangle i of s (of A) lies in the other's plane, with
  * A unshifted. Before A is shifted, also only where their bounds meet, without the margin of single
  * precision; afterwards their common area is tested. */
 static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tact_rim_leaf *s,
@@ -60,7 +60,7 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
     tact_l4_mask_to_bits(&lies, bits);
 }
 
-/** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
+/* Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
  * *bits_of_coplanar_lanes: those of the lanes where one of two near triangles lies in the other's
  * plane. */
 static uint32_t
@@ -95,11 +95,11 @@ tact_rim_lanes_that_may_cross(const struct tact_rim *rim, const struct tact_rim_
     return bits & bits_of_tested_lanes;
 }
 
-/** Rounding of a determinant of differences, over the product of their largest coordinates: below
+/* Rounding of a determinant of differences, over the product of their largest coordinates: below
  * it a sign depends on the order of the corners. */
 #define TACT_RIM_ROUNDING_RATIO (64.0 * DBL_EPSILON)
 
-/** One of two triangles that may cross: lane `lane` of a leaf. */
+/* One of two triangles that may cross: lane `lane` of a leaf. */
 struct tact_rim_crossing_triangle {
     const struct tact_rim_leaf *leaf;
     const double *p; /* coordinate c of corner k: p[tact_rim_offset_of_height_lane(k, c)] */
@@ -133,7 +133,7 @@ static void tact_rim_set_crossing_triangle(const struct tact_rim_leaf *leaf, uin
     p->falling_edge = falling_edges[p->bits_of_corners_below];
 }
 
-/** The edges of a triangle that cross the other's plane, from below to above: their start and
+/* The edges of a triangle that cross the other's plane, from below to above: their start and
  * vector, `edge_rising_through_plane` in lane 0 and `falling_edge` in lane 1. */
 static void tact_rim_edges_crossing_upward(const struct tact_rim_crossing_triangle *s,
                                            tact_d2 from[3], tact_d2 along[3])
@@ -151,7 +151,7 @@ static void tact_rim_edges_crossing_upward(const struct tact_rim_crossing_triang
     }
 }
 
-/** The same as tact_rim_order_edges_along_line() for two edges whose sign is rounding: computed
+/* The same as tact_rim_order_edges_along_line() for two edges whose sign is rounding: computed
  * from their corners in the order of the mesh, so that all callers get the same result. up: 1 where
  * the edge's second corner is the upper one. */
 static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
@@ -177,7 +177,7 @@ static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
     return (uint32_t)((tact_v3_dot(n, apart) < 0.0) ^ is_crossing_order_reversed);
 }
 
-/** 1 where, along the line that the two planes share, edges of t (of B) are beyond those of s (of
+/* 1 where, along the line that the two planes share, edges of t (of B) are beyond those of s (of
  * A). Bit 0: t's rising edge is beyond s's; bit 1: t's falling edge is beyond s's.
  * are_compared_edges_swapped: t's falling edge is compared with s's rising one, and t's rising edge
  * with s's falling one. */
@@ -217,7 +217,7 @@ static uint32_t tact_rim_order_edges_along_line(const struct tact_rim *rim,
     return bits_of_edges_beyond_crossing;
 }
 
-/** Sets the start (0) or the end (1) of a rim segment, on edge e of the triangle. */
+/* Sets the start (0) or the end (1) of a rim segment, on edge e of the triangle. */
 static void tact_rim_set_segment_end(struct tact_rim_segment *g, int segment_end_index,
                                      const struct tact_rim_crossing_triangle *s, int e, int up,
                                      int of_b)
@@ -235,14 +235,14 @@ static void tact_rim_set_segment_end(struct tact_rim_segment *g, int segment_end
     g->edge[segment_end_index] = (uint8_t)(e + 3 * of_b);
 }
 
-/** A candidate: two triangles that may cross, with tact_rim_edges_crossing_upward() of each. */
+/* A candidate: two triangles that may cross, with tact_rim_edges_crossing_upward() of each. */
 struct tact_rim_crossing_pair {
     struct tact_rim_crossing_triangle crossing_triangles[2];
     tact_d2 edge[4][3];
     uint32_t triangle[2];
 };
 
-/** Adds the segment in which two triangles cross to the rim; returns 0 or -EAGAIN. */
+/* Adds the segment in which two triangles cross to the rim; returns 0 or -EAGAIN. */
 static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_crossing_pair *c)
 {
     const struct tact_rim_crossing_triangle *s = &c->crossing_triangles[0],
@@ -272,7 +272,7 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cros
     return 0;
 }
 
-/** Of the lanes of t (of B) that are coplanar with triangle i of s (of A), those that have an area
+/* Of the lanes of t (of B) that are coplanar with triangle i of s (of A), those that have an area
  * in common with it: no edge of either has all of the other on its outer side, to rounding. Most
  * only touch. */
 static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
@@ -313,7 +313,7 @@ static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
     return bits_of_tested_lanes;
 }
 
-/** Handles coplanar faces among the pending triangles, a bit for each lane; -EAGAIN where A is not
+/* Handles coplanar faces among the pending triangles, a bit for each lane; -EAGAIN where A is not
  * shifted yet, or not across them: it must then be shifted. */
 static int tact_rim_handle_coplanar_triangles(struct tact_rim *rim, uint64_t bits_of_coplanar_lanes)
 {

@@ -1,4 +1,4 @@
-/** The rim of an overlap: where the surfaces of two meshes cross; not installed.
+/* The rim of an overlap: where the surfaces of two meshes cross; not installed.
  *
  * Every decision is the sign of a determinant of placed corners, and is computed from the same
  * numbers wherever it is needed, so that neighbours agree even where the sign is due to rounding.
@@ -19,7 +19,7 @@
 #define tact_rim_add_half_common_area TACT_CPU_VARIANT(tact_rim_add_half_common_area)
 #define tact_rim_correct_sums_for_shift TACT_CPU_VARIANT(tact_rim_correct_sums_for_shift)
 
-/** Capacities: leaves of one mesh that may meet the other's; segments of the rim; corners of one
+/* Capacities: leaves of one mesh that may meet the other's; segments of the rim; corners of one
  * mesh known to be inside or outside; levels of the tree over what is near; crossings of the rim
  * with an edge of a triangle in one sense; triangles of A that are matched with four of B together.
  */
@@ -35,7 +35,7 @@ enum {
 
 #define TACT_RIM_NO_INDEX UINT32_MAX
 
-/** Placed triangles of a leaf, one a lane. Lanes beyond count repeat the first. */
+/* Placed triangles of a leaf, one a lane. Lanes beyond count repeat the first. */
 struct tact_rim_leaf {
     tact_d4 p[3][3];            /* [corner][coordinate] */
     tact_d4 n[3];               /* twice the outward area vector of each triangle */
@@ -50,14 +50,14 @@ struct tact_rim_leaf {
     uint16_t corner[12];       /* indices of the leaf's distinct corners in the table of corners */
 };
 
-/** Key of a box in tact_rim_mesh.box_groups: of leaf k (level 0) or of the 8 boxes of the level
+/* Key of a box in tact_rim_mesh.box_groups: of leaf k (level 0) or of the 8 boxes of the level
  * below from 8 k. */
 TACT_INLINE uint32_t tact_rim_box_key(uint32_t level, uint32_t k)
 {
     return level << 16 | k;
 }
 
-/** Intersection of the surfaces of two triangles, with B's inside on the left as seen from outside
+/* Intersection of the surfaces of two triangles, with B's inside on the left as seen from outside
  * A. */
 struct tact_rim_segment {
     tact_d4 end[2];          /* start and end */
@@ -70,25 +70,25 @@ struct tact_rim_segment {
     uint32_t next[2];     /* index of the next segment of the same triangle, for A and for B */
 };
 
-/** A triangle of a leaf of A and the four of a leaf of B: heights of the corners of each over the
+/* A triangle of a leaf of A and the four of a leaf of B: heights of the corners of each over the
  * plane of the other, times twice its area. */
 struct tact_rim_corner_heights {
     tact_d4 heights_of_a[3], heights_of_b[3];
 };
 
-/** Boxes of eight adjacent nodes or leaves, in the unit of the pair. A box that meets none of the
+/* Boxes of eight adjacent nodes or leaves, in the unit of the pair. A box that meets none of the
  * other mesh is wholly inside or wholly outside of it. */
 struct tact_rim_box_group {
     tact_f8 lower[3], upper[3];
 };
 
-/** A triangle of A and those of a leaf of B that it may cross. */
+/* A triangle of A and those of a leaf of B that it may cross. */
 struct tact_rim_pending_pair {
     uint32_t a; /* triangle of A: 4 times the index of its leaf, plus the lane */
     uint32_t b; /* triangles of B: 16 times the index of their leaf, plus a bit for each */
 };
 
-/** One mesh of a pair in the search for the rim. */
+/* One mesh of a pair in the search for the rim. */
 struct tact_rim_mesh {
     uint32_t count;                      /* number of leaves of the mesh near the other one */
     int top;                             /* level of the root of the tree of boxes */
@@ -140,20 +140,20 @@ struct tact_rim {
     tact_d4 origin;
 };
 
-/** Largest absolute coordinate of each of four vectors. */
+/* Largest absolute coordinate of each of four vectors. */
 TACT_INLINE void tact_rim_largest_coordinate(const tact_d4 v[3], tact_d4 *greatest)
 {
     tact_d4 m = TACT_D4_MAX(TACT_D4_ABS(v[0]), TACT_D4_ABS(v[1]));
     *greatest = TACT_D4_MAX(TACT_D4_ABS(v[2]), m);
 }
 
-/** Index of the corner, or edge, of a triangle after a given one. */
+/* Index of the corner, or edge, of a triangle after a given one. */
 TACT_INLINE int tact_rim_next_corner(int k)
 {
     return 9 >> 2 * k & 3;
 }
 
-/** Adds the correction for a coplanar face to rim->coplanar_face_area_correction: of triangle
+/* Adds the correction for a coplanar face to rim->coplanar_face_area_correction: of triangle
  * `triangle_lane_a` of leaf s of A in the plane of triangle `triangle_lane_b` of leaf t of B.
  * -EAGAIN where the shift is along their plane.
  */
@@ -161,29 +161,29 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
                                   uint32_t triangle_lane_a, const struct tact_rim_leaf *t,
                                   uint32_t triangle_lane_b);
 
-/** Transforms the gradient, and its torque about rim->origin, back from the shifted A, and adds
+/* Transforms the gradient, and its torque about rim->origin, back from the shifted A, and adds
  * half of the coplanar faces. */
 void tact_rim_correct_sums_for_shift(const struct tact_rim *rim, struct tact_moment_sums *sums);
 
-/** Cuts the two trees, placed in rim->near, and finds the segments of the rim; with coplanar faces,
+/* Cuts the two trees, placed in rim->near, and finds the segments of the rim; with coplanar faces,
  * for A shifted by rim->shift. Returns 1, 0 where nothing is near, -ENOSPC where too much is, or
  * -EAGAIN where too much meets or no shift suits the coplanar faces. */
 int tact_rim_find_segments(struct tact_rim *rim);
 
-/** Places a leaf's triangles for the rim; their bounds are enlarged by `margin`, for single
+/* Places a leaf's triangles for the rim; their bounds are enlarged by `margin`, for single
  * precision. */
 void tact_rim_place_leaf(const struct tact_placed_mesh *body, uint32_t index,
                          float pair_units_per_metre, float margin, struct tact_rim_leaf *leaf);
 
-/** Bounds of all triangles of a placed leaf, in the unit of the pair. */
+/* Bounds of all triangles of a placed leaf, in the unit of the pair. */
 void tact_rim_leaf_bounds(const struct tact_rim_leaf *leaf, float low[3], float high[3]);
 
-/** Finds where the first `count` pending triangles of A, at most a batch, cross those of B; returns
+/* Finds where the first `count` pending triangles of A, at most a batch, cross those of B; returns
  * 0 or -EAGAIN. Every step is done for all of them before the next, because the outcome of a single
  * test cannot be predicted. */
 int tact_rim_cross_pending_triangles(struct tact_rim *rim, uint32_t count);
 
-/** Matches two near leaves, given by their indices: lists which triangles may cross, and finds the
+/* Matches two near leaves, given by their indices: lists which triangles may cross, and finds the
  * crossings of a full batch; returns 0 or -EAGAIN. */
 int tact_rim_queue_leaf_pair(struct tact_rim *rim, uint32_t a, uint32_t b);
 

@@ -13,7 +13,7 @@ void tact_rim_reset_corners(struct tact_rim_mesh *side)
     }
 }
 
-/** Index of a corner in the hash table of corners, or of the entry where it is to be added. */
+/* Index of a corner in the hash table of corners, or of the entry where it is to be added. */
 static uint32_t tact_rim_find_corner(const uint64_t *known_corner_keys, uint32_t shift,
                                      uint64_t key)
 {

@@ -5,12 +5,12 @@
 
 #include "contact/moments/moments_rim_known_internal.h"
 
-/** Rounding bounds: of a sign, as in moments_rim.c; and of a sum over a closed surface, over the
+/* Rounding bounds: of a sign, as in moments_rim.c; and of a sum over a closed surface, over the
  * magnitudes of its terms.
  */
 static const double SIGN_ROUNDING_BOUND = 64.0 * DBL_EPSILON, CLOSED = 256.0 * DBL_EPSILON;
 
-/** Adds to *winding_number the triangles of a leaf that a ray from p meets, up or down; returns 0,
+/* Adds to *winding_number the triangles of a leaf that a ray from p meets, up or down; returns 0,
  * or -1 where rounding leaves it undecided. */
 TACT_INLINE int add_winding_number_of_leaf(const struct tact_rim_leaf *leaf, const double p[3],
                                            const float low[3], const float high[3], int up,
@@ -55,7 +55,7 @@ TACT_INLINE int add_winding_number_of_leaf(const struct tact_rim_leaf *leaf, con
     return undecided_triangle_bits ? -1 : 0;
 }
 
-/** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where
+/* Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where
  * everything that it may meet is near. 1, 0, or -1 where rounding leaves it undecided. */
 static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const double p[3])
 {
@@ -94,7 +94,7 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
     return winding_number == 0 || winding_number == 1 ? winding_number : -1;
 }
 
-/** 1 where a triangle that the rim does not cross is inside the other mesh, by a ray; -1 where
+/* 1 where a triangle that the rim does not cross is inside the other mesh, by a ray; -1 where
  * undecided. */
 static int is_triangle_inside(const struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                               uint32_t lane)
@@ -114,7 +114,7 @@ static int is_triangle_inside(const struct tact_rim *rim, int of, const struct t
     return inside;
 }
 
-/** 1 where a ray contradicts the state that the rim implies for a triangle that it does not cross.
+/* 1 where a ray contradicts the state that the rim implies for a triangle that it does not cross.
  * Where an edge lies in a face, the rim is a loop of zero width, which due to rounding may have the
  * wrong orientation: its surroundings would count as inside, or outside. */
 static int does_ray_contradict_rim(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
@@ -129,7 +129,7 @@ static int does_ray_contradict_rim(struct tact_rim *rim, int of, const struct ta
     return is_inside_by_ray == !is_inside_by_rim;
 }
 
-/** Crossings of the rim with an edge of a triangle: points at which the edge, counter-clockwise,
+/* Crossings of the rim with an edge of a triangle: points at which the edge, counter-clockwise,
  * leaves the other mesh, and at which it enters, sorted by their position. */
 struct edge {
     int count[2];
@@ -137,7 +137,7 @@ struct edge {
     const tact_d4 *at[2][TACT_RIM_MAX_CROSSINGS_ON_EDGE];
 };
 
-/** A triangle that the rim crosses, and the closed outline of the part inside the other mesh. */
+/* A triangle that the rim crosses, and the closed outline of the part inside the other mesh. */
 struct crossed_triangle {
     struct edge edge[3];
     int inside[3];
@@ -172,7 +172,7 @@ static int add_edge_piece(struct crossed_triangle *t, const tact_d4 *from, const
     return 0;
 }
 
-/** Collects the segments of the rim that cross a triangle of side `of`. */
+/* Collects the segments of the rim that cross a triangle of side `of`. */
 static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_t triangle,
                                      struct crossed_triangle *t)
 {
@@ -195,7 +195,7 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
     return 0;
 }
 
-/** Sets whether a corner is inside; returns 1 where it contradicts what is known. */
+/* Sets whether a corner is inside; returns 1 where it contradicts what is known. */
 TACT_INLINE int set_corner_inside(int *inside, int is_inside_other_mesh)
 {
     int contradicts_earlier_state = *inside >= 0 && *inside != is_inside_other_mesh;
@@ -203,7 +203,7 @@ TACT_INLINE int set_corner_inside(int *inside, int is_inside_other_mesh)
     return contradicts_earlier_state;
 }
 
-/** Determines from the rim's crossings of a triangle's edges which corners are inside; returns 0,
+/* Determines from the rim's crossings of a triangle's edges which corners are inside; returns 0,
  * or -EAGAIN where they are inconsistent. */
 static int classify_crossed_triangle_corners(struct crossed_triangle *t)
 {
@@ -234,7 +234,7 @@ static int classify_crossed_triangle_corners(struct crossed_triangle *t)
     return are_crossings_inconsistent ? -EAGAIN : 0;
 }
 
-/** Determines whether the corners of a triangle are inside where the rim crosses none of its edges:
+/* Determines whether the corners of a triangle are inside where the rim crosses none of its edges:
  * all have the same state. */
 static int classify_corners_by_ray(const struct tact_rim *rim, int of, const uint32_t corner[3],
                                    struct crossed_triangle *t)
@@ -250,7 +250,7 @@ static int classify_corners_by_ray(const struct tact_rim *rim, int of, const uin
     return inside < 0 ? -EAGAIN : 0;
 }
 
-/** Adds to a crossed triangle's outline the parts of its edges that are inside the other mesh. */
+/* Adds to a crossed triangle's outline the parts of its edges that are inside the other mesh. */
 static int add_inside_edge_parts(struct crossed_triangle *t)
 {
     for (int k = 0; k < 3; k++) {
@@ -270,7 +270,7 @@ static int add_inside_edge_parts(struct crossed_triangle *t)
     return 0;
 }
 
-/** Adds the area within the outline of a crossed triangle; returns 0, or -EAGAIN where it is not
+/* Adds the area within the outline of a crossed triangle; returns 0, or -EAGAIN where it is not
  * closed. */
 TACT_INLINE int add_outline_area(const struct crossed_triangle *t, const struct tact_rim_leaf *leaf,
                                  uint32_t lane, struct tact_cut_surface *surface)
@@ -306,7 +306,7 @@ TACT_INLINE int add_outline_area(const struct crossed_triangle *t, const struct 
     return most <= CLOSED * leaf->size[lane] ? 0 : -EAGAIN;
 }
 
-/** Adds the part of a triangle of one mesh that lies inside the other, cut along the rim, where
+/* Adds the part of a triangle of one mesh that lies inside the other, cut along the rim, where
  * their surfaces cross. */
 TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t triangle,
                                       struct tact_cut_surface *surface)
@@ -339,7 +339,7 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
     return are_crossings_inconsistent ? -EAGAIN : add_outline_area(&t, leaf, lane, surface);
 }
 
-/** 1 where a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
+/* 1 where a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
  * undecided. */
 TACT_INLINE int is_uncrossed_triangle_inside(struct tact_rim *rim, int of,
                                              const struct tact_rim_leaf *leaf, uint32_t lane,
@@ -362,7 +362,7 @@ TACT_INLINE int is_uncrossed_triangle_inside(struct tact_rim *rim, int of,
     return is_inside_other_mesh == TACT_RIM_INSIDE;
 }
 
-/** Adds those triangles of a leaf to the surface whose bit is set. */
+/* Adds those triangles of a leaf to the surface whose bit is set. */
 TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
                           struct tact_cut_surface *surface)
 {
@@ -375,7 +375,7 @@ TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
     tact_surface_integrate_batch(surface);
 }
 
-/** Adds the triangles of a leaf that are inside and not crossed by the rim. */
+/* Adds the triangles of a leaf that are inside and not crossed by the rim. */
 TACT_INLINE int add_uncrossed_triangles(struct tact_rim *rim, int of, uint32_t i,
                                         struct tact_cut_surface *surface)
 {
@@ -398,7 +398,7 @@ TACT_INLINE int add_uncrossed_triangles(struct tact_rim *rim, int of, uint32_t i
     return 0;
 }
 
-/** Adds the surface integrals of the triangles that the rim crosses, then of those near it. */
+/* Adds the surface integrals of the triangles that the rim crosses, then of those near it. */
 static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
 {
     struct tact_rim_mesh *side = &rim->side[of];
@@ -423,13 +423,13 @@ static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_su
     return 0;
 }
 
-/** Cache of recent separated boxes, and whether they are inside the other mesh. */
+/* Cache of recent separated boxes, and whether they are inside the other mesh. */
 struct recent_separated_boxes {
     tact_f8 lower[3], upper[3];
     uint32_t inside, next;
 };
 
-/** 1 where a separated box is inside the other mesh: known from a recent box that it meets, from a
+/* 1 where a separated box is inside the other mesh: known from a recent box that it meets, from a
  * corner, or by a ray. */
 TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t box,
                                          struct recent_separated_boxes *recent_separated_boxes)
@@ -476,7 +476,7 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
     return inside;
 }
 
-/** Adds the surface of those leaves inside the other mesh whose boxes meet none of its leaves. */
+/* Adds the surface of those leaves inside the other mesh whose boxes meet none of its leaves. */
 static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
     const struct tact_rim_mesh *side = &rim->side[of];
@@ -520,7 +520,7 @@ static void reset_rim_for_next_query(struct tact_rim *rim)
     }
 }
 
-/** Sums over the surfaces of both meshes inside each other; -EAGAIN where they do not close. */
+/* Sums over the surfaces of both meshes inside each other; -EAGAIN where they do not close. */
 static int add_surfaces_of_both_meshes(struct tact_rim *rim, double size,
                                        struct tact_moment_sums *sums)
 {

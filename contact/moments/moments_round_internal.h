@@ -1,4 +1,4 @@
-/** The triangles of a mesh that may reach into a ball, a capsule or an ellipsoid, found eight boxes
+/* The triangles of a mesh that may reach into a ball, a capsule or an ellipsoid, found eight boxes
  * at a time; not installed. */
 #ifndef TACT_CONTACT_MOMENTS_ROUND_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_ROUND_INTERNAL_H
@@ -7,17 +7,17 @@
 #include "../simd_internal.h"
 #include "../vec.h"
 
-/** Rounding of single precision in the test of a box, over the sizes that enter it. */
+/* Rounding of single precision in the test of a box, over the sizes that enter it. */
 static const float TACT_CAPSULE_QUERY_MARGIN = 2e-6F;
 
-/** A ball or capsule in the unit of a mesh's boxes, relative to their middle. */
+/* A ball or capsule in the unit of a mesh's boxes, relative to their middle. */
 struct tact_capsule_query {
     float centre[3], axis[3];          /* axis: from the centre to its upper end; 0 for a ball */
     float squared_query_radius;        /* square of the radius plus a margin for rounding */
     float inverse_squared_axis_length; /* 1 / axis.axis, or 0 */
 };
 
-/** Converts a capsule, or with an axis of 0 a ball, from the frame of a mesh. */
+/* Converts a capsule, or with an axis of 0 a ball, from the frame of a mesh. */
 TACT_INLINE void tact_capsule_query_init(const double at[3], const double axis[3], double radius,
                                          const struct tact_mesh *mesh,
                                          struct tact_capsule_query *out)
@@ -38,7 +38,7 @@ TACT_INLINE void tact_capsule_query_init(const double at[3], const double axis[3
     out->inverse_squared_axis_length = axis2 > 0.0 ? (float)(1.0 / axis2) : 0.0F;
 }
 
-/** Bits of those among eight boxes that may reach into a ball or capsule. Outward from the axis to
+/* Bits of those among eight boxes that may reach into a ball or capsule. Outward from the axis to
  * the centre of a box, the capsule ends at its radius, and the box begins at the distance of its
  * centre less its extent. */
 TACT_INLINE void tact_capsule_query_boxes(const void *query,
@@ -66,7 +66,7 @@ TACT_INLINE void tact_capsule_query_boxes(const void *query,
     *bits &= (1U << wide_node->count) - 1U;
 }
 
-/** An ellipsoid, as the ball of radius 1 to which a linear map takes it from the unit of a mesh's
+/* An ellipsoid, as the ball of radius 1 to which a linear map takes it from the unit of a mesh's
  * boxes. */
 struct tact_ellipsoid_query {
     /* centre of the ellipsoid in the unit of the boxes, relative to their middle */
@@ -76,7 +76,7 @@ struct tact_ellipsoid_query {
     float squared_query_radius; /* 1 plus a margin */
 };
 
-/** Converts an ellipsoid about `at`, in the frame of a mesh. map: of a displacement in that frame
+/* Converts an ellipsoid about `at`, in the frame of a mesh. map: of a displacement in that frame
  * [1/m]. */
 TACT_INLINE void tact_ellipsoid_query_init(const double at[3], const double map[9],
                                            const struct tact_mesh *mesh,
@@ -97,7 +97,7 @@ TACT_INLINE void tact_ellipsoid_query_init(const double at[3], const double map[
         (float)(radius * radius * (1.0 + (double)TACT_CAPSULE_QUERY_MARGIN));
 }
 
-/** Maps a vector in each lane by the linear map of an ellipsoid's query. */
+/* Maps a vector in each lane by the linear map of an ellipsoid's query. */
 TACT_INLINE void tact_ellipsoid_query_map(const float map[9], const tact_f8 in[3], tact_f8 out[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -105,7 +105,7 @@ TACT_INLINE void tact_ellipsoid_query_map(const float map[9], const tact_f8 in[3
     }
 }
 
-/** Bits of those among eight boxes that may reach into an ellipsoid: as for a ball, with mapped
+/* Bits of those among eight boxes that may reach into an ellipsoid: as for a ball, with mapped
  * boxes. One whose test overflows may. */
 TACT_INLINE void tact_ellipsoid_query_boxes(const void *query,
                                             const struct tact_mesh_wide_node *wide_node,
@@ -127,7 +127,7 @@ TACT_INLINE void tact_ellipsoid_query_boxes(const void *query,
     *bits &= (1U << wide_node->count) - 1U;
 }
 
-/** Test of eight boxes: tact_capsule_query_boxes() or tact_ellipsoid_query_boxes(), with its query.
+/* Test of eight boxes: tact_capsule_query_boxes() or tact_ellipsoid_query_boxes(), with its query.
  */
 typedef void tact_round_body_query_boxes_fn(const void *query,
                                             const struct tact_mesh_wide_node *wide_node,
@@ -135,7 +135,7 @@ typedef void tact_round_body_query_boxes_fn(const void *query,
 
 typedef void tact_round_body_query_leaf_fn(void *user, const struct tact_mesh_leaf *leaf);
 
-/** Visits the leaves of a mesh that may reach into the round solid of a query, in the order of the
+/* Visits the leaves of a mesh that may reach into the round solid of a query, in the order of the
  * tree. */
 TACT_INLINE void tact_round_body_query_visit_leaves(const void *query,
                                                     tact_round_body_query_boxes_fn *boxes,

@@ -5,7 +5,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-/** A spherical cap: the part of a ball beyond a plane, of depth 0 to 2 radii. */
+/* A spherical cap: the part of a ball beyond a plane, of depth 0 to 2 radii. */
 struct cap {
     double volume;
     double centroid_to_apex;         /* distance of the centroid from the apex [m] */
@@ -14,7 +14,7 @@ struct cap {
     double axial_second_moment;      /* central second moment of the cap along its axis [m^5] */
 };
 
-/** integrals over slices: at the distance s from the apex a disc with squared radius 2 R s - s^2 */
+/* integrals over slices: at the distance s from the apex a disc with squared radius 2 R s - s^2 */
 static struct cap add_spherical_cap(double radius, double depth)
 {
     struct cap c;
@@ -29,7 +29,7 @@ static struct cap add_spherical_cap(double radius, double depth)
     return c;
 }
 
-/** Sets the moments of an overlap that is a solid of revolution about the unit vector axis. */
+/* Sets the moments of an overlap that is a solid of revolution about the unit vector axis. */
 static void set_moments_of_revolution(double volume, const double centroid[3],
                                       double transverse_second_moment, double axial_second_moment,
                                       const double axis[3], double area_of_cutting_disc,

@@ -25,15 +25,15 @@
 
 static const double PI = 3.14159265358979323846;
 
-/** Distance of a ball's centre to an edge, over the radius, below which angles about the centre
+/* Distance of a ball's centre to an edge, over the radius, below which angles about the centre
  * lose their digits; the centre is then displaced by twice as much. */
 static const double NEAR_EDGE_TOLERANCE = 1e-8;
 
-/** Distance of the centre of an ellipsoid from a plane, over its radius along that normal, below
+/* Distance of the centre of an ellipsoid from a plane, over its radius along that normal, below
  * which rounding of the map might place it on the other side. */
 static const double MIN_CENTRE_DISTANCE_TO_SIDE = 1e-6;
 
-/** The disc in which a triangle's plane cuts the ball, and integrals over the part D of the disc in
+/* The disc in which a triangle's plane cuts the ball, and integrals over the part D of the disc in
  * the triangle, about the disc's centre.
  */
 struct disc {
@@ -55,7 +55,7 @@ static double cross_product_2d(const double *p, const double *q)
 
 enum { MAX_DISC_PIECES = 9 }; /* up to three pieces for each edge of a triangle */
 
-/** The sectors of a disc and the triangles in it that D consists of, in the order in which they are
+/* The sectors of a disc and the triangles in it that D consists of, in the order in which they are
  * added, with the points whose directions are their angles; 0 beyond the last one. */
 struct triangle_pieces_within_disc {
     int count;
@@ -75,7 +75,7 @@ static int append_triangle_piece_in_disc(struct triangle_pieces_within_disc *pie
     return k;
 }
 
-/** Appends the sector of a ball's plane disc from the direction of p to that of q. */
+/* Appends the sector of a ball's plane disc from the direction of p to that of q. */
 static void append_disc_sector(struct triangle_pieces_within_disc *pieces, const double *p,
                                const double *q)
 {
@@ -85,7 +85,7 @@ static void append_disc_sector(struct triangle_pieces_within_disc *pieces, const
     pieces->x[k] = p[0] * q[0] + p[1] * q[1];
 }
 
-/** Appends the triangle (foot, p, q), which is inside the disc. Its angle is half of the solid
+/* Appends the triangle (foot, p, q), which is inside the disc. Its angle is half of the solid
  * angle (van Oosterom and Strackee 1983), with the length of the foot's vector cancelled. */
 static void append_triangle_inside_disc(struct triangle_pieces_within_disc *pieces, double h,
                                         const double *p, const double *q)
@@ -99,7 +99,7 @@ static void append_triangle_inside_disc(struct triangle_pieces_within_disc *piec
     pieces->x[k] = lp * lq + h * (lp + lq) + h * h + pq;
 }
 
-/** Adds the sector of a ball's plane disc from the direction of p to that of q. */
+/* Adds the sector of a ball's plane disc from the direction of p to that of q. */
 static void add_disc_sector(struct disc *d, const double *p, const double *q, double angle)
 {
     double lp = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1]), lq = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1]);
@@ -122,7 +122,7 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q, do
     d->in_plane_second_moment[2] += 0.5 * part * double_angle_cosine;
 }
 
-/** Adds the integrals over the triangle (foot, p, q), which is inside the disc. */
+/* Adds the integrals over the triangle (foot, p, q), which is inside the disc. */
 static void add_triangle_inside_disc(struct disc *d, const double *p, const double *q,
                                      double half_angle_of_circle_segment)
 {
@@ -141,7 +141,7 @@ static void add_triangle_inside_disc(struct disc *d, const double *p, const doub
     d->in_plane_second_moment[2] -= 0.5 * part * (p[0] * p[1] + q[0] * q[1] + sx * sy);
 }
 
-/** Adds the integrals over the whole disc in which a plane cuts the ball. */
+/* Adds the integrals over the whole disc in which a plane cuts the ball. */
 static void add_whole_disc(struct disc *d)
 {
     double r = d->radius, depth = d->depth, d2 = depth * depth;
@@ -152,7 +152,7 @@ static void add_whole_disc(struct disc *d)
     d->in_plane_second_moment[0] = d->in_plane_second_moment[1] = cap_in_plane_second_moment;
 }
 
-/** Clips the edge p + s (q - p), 0 <= s <= 1, to the disc; returns 0 where there is none.
+/* Clips the edge p + s (q - p), 0 <= s <= 1, to the disc; returns 0 where there is none.
  */
 static int clip_edge_to_disc(double squared_disc_radius, const double *p, const double *q,
                              double s[2])
@@ -187,7 +187,7 @@ static void append_edge_in_disc(struct triangle_pieces_within_disc *pieces, doub
     }
 }
 
-/** Adds the integrals over all pieces; their angles are found four at a time. */
+/* Adds the integrals over all pieces; their angles are found four at a time. */
 static void add_integrals_of_disc_pieces(struct disc *d,
                                          const struct triangle_pieces_within_disc *pieces)
 {
@@ -201,7 +201,7 @@ static void add_integrals_of_disc_pieces(struct disc *d,
     }
 }
 
-/** Integrals over the triangle's part inside the disc; returns 0 where there is none. */
+/* Integrals over the triangle's part inside the disc; returns 0 where there is none. */
 static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
 {
     double s[3][2];
@@ -230,7 +230,7 @@ static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
     return 1;
 }
 
-/** 1 where the foot of o is so near to an edge of the triangle that o is nearly on it. */
+/* 1 where the foot of o is so near to an edge of the triangle that o is nearly on it. */
 static int is_origin_near_edge(double p[3][2], double tolerance)
 {
     for (int k = 0; k < 3; k++) {
@@ -247,7 +247,7 @@ static int is_origin_near_edge(double p[3][2], double tolerance)
     return 0;
 }
 
-/** Adds the contribution of a disc part to the sums about the ball's centre; u, w, n are its axes.
+/* Adds the contribution of a disc part to the sums about the ball's centre; u, w, n are its axes.
  */
 static void add_disc_integrals_to_sums(const struct disc *d, double h, const double *n,
                                        const double *u, const double *w,
@@ -276,7 +276,7 @@ static void add_disc_integrals_to_sums(const struct disc *d, double h, const dou
     }
 }
 
-/** A ball, and the sums over the triangles in it. For an ellipsoid, the ball of radius 1 to which a
+/* A ball, and the sums over the triangles in it. For an ellipsoid, the ball of radius 1 to which a
  * linear map takes it. */
 struct ball_query {
     double centre[3]; /* mesh frame */
@@ -290,7 +290,7 @@ struct ball_query {
     struct tact_moment_sums sums;
 };
 
-/** Adds the integral of r n^T over a triangle's part D in the ball, with unit normal n at the
+/* Adds the integral of r n^T over a triangle's part D in the ball, with unit normal n at the
  * distance h. */
 static void add_disc_position_normal_dyad(const struct disc *d, double h, const double *n,
                                           const double *u, const double *w,
@@ -303,7 +303,7 @@ static void add_disc_position_normal_dyad(const struct disc *d, double h, const 
     }
 }
 
-/** Adds a triangle of the mesh to the sums of a ball, given its corners from o. unmapped: the same
+/* Adds a triangle of the mesh to the sums of a ball, given its corners from o. unmapped: the same
  * before the map, or NULL. */
 static void add_triangle(struct ball_query *ball, double v[3][3], double (*unmapped)[3])
 {
@@ -336,7 +336,7 @@ static void add_triangle(struct ball_query *ball, double v[3][3], double (*unmap
     }
 }
 
-/** Maps one corner of each of four triangles to the frame of the unit ball. */
+/* Maps one corner of each of four triangles to the frame of the unit ball. */
 TACT_INLINE void map_corners_to_unit_ball(const double map[9], const tact_d4 in[3], tact_d4 out[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -344,7 +344,7 @@ TACT_INLINE void map_corners_to_unit_ball(const double map[9], const tact_d4 in[
     }
 }
 
-/** Corners of the triangle in one lane of four. */
+/* Corners of the triangle in one lane of four. */
 TACT_INLINE void copy_triangle_of_lane(const tact_d4 corner[3][3], unsigned lane, double v[3][3])
 {
     for (int k = 0; k < 9; k++) {
@@ -352,7 +352,7 @@ TACT_INLINE void copy_triangle_of_lane(const tact_d4 corner[3][3], unsigned lane
     }
 }
 
-/** Adds the triangles of a leaf whose bounding boxes, after the map where there is one, reach into
+/* Adds the triangles of a leaf whose bounding boxes, after the map where there is one, reach into
  * the ball. */
 TACT_INLINE void add_leaf_triangles(struct ball_query *ball, const struct tact_mesh_leaf *leaf,
                                     int is_mapped_to_unit_ball)
@@ -402,7 +402,7 @@ TACT_INLINE void add_leaf_mapped_to_unit_ball(void *user, const struct tact_mesh
     add_leaf_triangles(user, leaf, 1);
 }
 
-/** Sums the triangles that reach into the ball. Returns 1, with invalid sums, where o is within
+/* Sums the triangles that reach into the ball. Returns 1, with invalid sums, where o is within
  * tolerance of an edge. */
 static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball_query *ball,
                                  double tolerance)
@@ -425,7 +425,7 @@ static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball_query
     return ball->is_ball_centre_near_edge;
 }
 
-/** Sums over the part of the mesh in the ball, about its centre, which is displaced where it is on
+/* Sums over the part of the mesh in the ball, about its centre, which is displaced where it is on
  * an edge. reach: largest radius [m]; rot, origin: of the mesh's frame and of the centre, world. */
 static void sum_mesh_in_ball(const struct tact_mesh *mesh, struct ball_query *ball, double reach,
                              const double rot[9], double origin[3])
@@ -467,7 +467,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_sphere_mesh,
     return tact_moment_sums_finish(&ball.sums, axes, origin, out);
 }
 
-/** Takes the sums of the ball of radius 1 back to the ellipsoid: areas as a cross product, torques
+/* Takes the sums of the ball of radius 1 back to the ellipsoid: areas as a cross product, torques
  * from the integral of r n^T, which is minus that over the ellipsoid's own surface. */
 static void map_sums_to_ellipsoid(const double size[3],
                                   const double position_normal_dyad_integral[9],

@@ -1,11 +1,11 @@
-/** Integrals over a solid from triangles of its closed surface, four at a time; not installed. */
+/* Integrals over a solid from triangles of its closed surface, four at a time; not installed. */
 #ifndef TACT_CONTACT_MOMENTS_SURFACE_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_SURFACE_INTERNAL_H
 
 #include "moments_internal.h"
 #include "../simd_internal.h"
 
-/** Triangles of a closed surface to be integrated, and sums over integrated ones, one a lane. Zero
+/* Triangles of a closed surface to be integrated, and sums over integrated ones, one a lane. Zero
  * initially. */
 struct tact_cut_surface {
     int queued_triangle_count, started;
@@ -20,7 +20,7 @@ struct tact_cut_surface {
     tact_d4 volume, area, first[3], second[6], gradient[3], torque[3];
 };
 
-/** Adds the integrals over tetrahedra from the origin to the sums: n is each triangle's area, v the
+/* Adds the integrals over tetrahedra from the origin to the sums: n is each triangle's area, v the
  * tetrahedron's volume. */
 TACT_INLINE void tact_surface_add_tetrahedra(struct tact_cut_surface *s, tact_d4 n[3],
                                              const tact_d4 *v)
@@ -57,7 +57,7 @@ TACT_INLINE void tact_surface_add_tetrahedra(struct tact_cut_surface *s, tact_d4
     s->queued_triangle_count = 0;
 }
 
-/** Twice the area vectors of the queued triangles. */
+/* Twice the area vectors of the queued triangles. */
 TACT_INLINE void tact_surface_area_vectors(const struct tact_cut_surface *s, tact_d4 n[3])
 {
     tact_d4 u[3], w[3];
@@ -71,7 +71,7 @@ TACT_INLINE void tact_surface_area_vectors(const struct tact_cut_surface *s, tac
     }
 }
 
-/** Integrates over the queued triangles of the surface. Inline in a header, as a call for each four
+/* Integrates over the queued triangles of the surface. Inline in a header, as a call for each four
  * of them costs 5 % of the moments of two boxes. */
 TACT_INLINE void tact_surface_integrate_batch(struct tact_cut_surface *s)
 {
@@ -89,14 +89,14 @@ TACT_INLINE void tact_surface_integrate_batch(struct tact_cut_surface *s)
 #define tact_surface_zero_unused_lanes TACT_CPU_VARIANT(tact_surface_zero_unused_lanes)
 #define tact_surface_finish TACT_CPU_VARIANT(tact_surface_finish)
 
-/** Integrates over the queued triangles of the surface and adds the lanes of the sums up. */
+/* Integrates over the queued triangles of the surface and adds the lanes of the sums up. */
 void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_moment_sums *sums);
 
-/** Integrates over the queued triangles of the surface with known planes: normals computed from
+/* Integrates over the queued triangles of the surface with known planes: normals computed from
  * needle-shaped triangles are inaccurate. */
 void tact_surface_integrate_coplanar(struct tact_cut_surface *s);
 
-/** Sets the unused lanes of queued triangles to zero. */
+/* Sets the unused lanes of queued triangles to zero. */
 void tact_surface_zero_unused_lanes(struct tact_cut_surface *s);
 
 #endif

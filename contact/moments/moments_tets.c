@@ -1,7 +1,7 @@
 /* Integrals over an overlap as tetrahedra about a point in it. */
 #include "contact/moments/moments_tets_internal.h"
 
-/** Adds `weight` times the tetrahedron over triangle p q r, coordinates relative to the origin. */
+/* Adds `weight` times the tetrahedron over triangle p q r, coordinates relative to the origin. */
 static void tact_tets_add_tetrahedron(struct tact_tetrahedron_sums *tets, const double *p,
                                       const double *q, const double *r, double weight)
 {

@@ -1,4 +1,4 @@
-/** Integrals over the overlap from its surface, as tetrahedra about a point in it; not installed.
+/* Integrals over the overlap from its surface, as tetrahedra about a point in it; not installed.
  *
  * Where the overlap is small compared with the extent of the bodies along the direction of
  * projection, columns are long and cancel. Tetrahedra about the overlap are as small as it is: for
@@ -10,13 +10,13 @@
 #include "moments_internal.h"
 #include "../simd_internal.h"
 
-/** A body's bounds in its own frame, slightly enlarged, expressed in the frame of prisms: lower <=
+/* A body's bounds in its own frame, slightly enlarged, expressed in the frame of prisms: lower <=
  * row . r <= upper. */
 struct tact_bounds_in_prism_frame {
     double row[3][3], lower[3], upper[3];
 };
 
-/** Sums of volume, first and second moment about `origin`. The part of A outside B's box, or of B
+/* Sums of volume, first and second moment about `origin`. The part of A outside B's box, or of B
  * outside A's, does not bound the overlap and would only cancel. */
 struct tact_tetrahedron_sums {
     double origin[3];
@@ -27,11 +27,11 @@ struct tact_tetrahedron_sums {
 #define tact_tets_add_polygon TACT_CPU_VARIANT(tact_tets_add_polygon)
 #define tact_tets_replace_moment_sums TACT_CPU_VARIANT(tact_tets_replace_moment_sums)
 
-/** Adds the tetrahedra from the origin over a convex polygon of n corners. */
+/* Adds the tetrahedra from the origin over a convex polygon of n corners. */
 void tact_tets_add_polygon(struct tact_tetrahedron_sums *tets, const tact_d4 *polygon, int n,
                            double weight);
 
-/** Replaces volume, first and second moment of `sums`; all sums are then about tets->origin. */
+/* Replaces volume, first and second moment of `sums`; all sums are then about tets->origin. */
 void tact_tets_replace_moment_sums(const struct tact_tetrahedron_sums *tets,
                                    struct tact_moment_sums *sums);
 

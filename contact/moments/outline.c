@@ -14,7 +14,7 @@
     256 /* number of recently added vertices that are remembered: a vertex occurs again in         \
            neighbouring leaves of the tree */
 
-/** A plane that clips a mesh's edges, n.r <= d inside, in the frame of the mesh. */
+/* A plane that clips a mesh's edges, n.r <= d inside, in the frame of the mesh. */
 struct plane {
     double n[3];
     double d;
@@ -211,7 +211,7 @@ static void clip_edges_by_solid_planes(const struct tact_shape *edges, const str
     clip_mesh_edges(&c);
 }
 
-/** Projection of an overlap's corners to the tangent plane, one coordinate a lane. */
+/* Projection of an overlap's corners to the tangent plane, one coordinate a lane. */
 struct overlap_tangent_plane_projection {
     tact_d4 origin, t1, t2;
     struct tact_planar_hull *hull;
@@ -224,7 +224,7 @@ TACT_INLINE void project_overlap_corner(struct overlap_tangent_plane_projection 
     tact_planar_hull_add_point(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
 }
 
-/** Adds the projected corners of a face: all of a face of A; of a cap only those where its edges
+/* Adds the projected corners of a face: all of a face of A; of a cap only those where its edges
  * start. */
 TACT_INLINE void project_overlap_face(void *user, const tact_d4 *corner, int n, double share)
 {
@@ -247,7 +247,7 @@ static void rotate_vector_into_axes(const double *axes, const double *v, tact_d4
     *out = (tact_d4){r[0], r[1], r[2], 0.0};
 }
 
-/** Sets the projection to the tangent plane for points in the frame of a pose. */
+/* Sets the projection to the tangent plane for points in the frame of a pose. */
 static void set_projection_frame(const struct tact_pose *pose, const double *center,
                                  const double *frame,
                                  struct overlap_tangent_plane_projection *projection)
@@ -260,7 +260,7 @@ static void set_projection_frame(const struct tact_pose *pose, const double *cen
     rotate_vector_into_axes(r, frame + 6, &projection->t2);
 }
 
-/** Adds the projected corners of the part of a mesh inside the cutter's planes. -ENOSPC where there
+/* Adds the projected corners of the part of a mesh inside the cutter's planes. -ENOSPC where there
  * are too many edges. */
 static int project_clipped_mesh(struct tact_cutter *cutter, const struct tact_mesh *a,
                                 const struct tact_pose *pa, const double *center,
@@ -271,7 +271,7 @@ static int project_clipped_mesh(struct tact_cutter *cutter, const struct tact_me
     return project_overlap(cutter, a, &projection);
 }
 
-/** Adds the corners of the overlap of two solids with facets; b may be a half-space (NULL). */
+/* Adds the corners of the overlap of two solids with facets; b may be a half-space (NULL). */
 static int find_overlap_outline(const struct tact_mesh *a, const struct tact_pose *pa,
                                 const struct tact_mesh_facets *b, const struct tact_pose *pb,
                                 const double *center, const double *frame,

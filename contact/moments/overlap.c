@@ -3,7 +3,7 @@
 
 #include <float.h>
 
-/** Number of roundings of the coordinates by which cutting planes are displaced outward. */
+/* Number of roundings of the coordinates by which cutting planes are displaced outward. */
 static const double CUTTING_PLANE_ROUNDING_MARGIN = 4.0 * DBL_EPSILON;
 
 void tact_cutter_init_frame(struct tact_cutter *c, double mesh_size_a, const struct tact_pose *pa,

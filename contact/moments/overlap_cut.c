@@ -7,11 +7,11 @@ TACT_INLINE double tact_cut_height_above_plane(const double *plane, const tact_d
     return plane[0] * (*p)[0] + plane[1] * (*p)[1] + plane[2] * (*p)[2] - plane[3];
 }
 
-/** Depth below a plane, over the cutter's tolerance, beyond which rounding cannot place a cut of an
+/* Depth below a plane, over the cutter's tolerance, beyond which rounding cannot place a cut of an
  * edge above the plane: each of up to 64 cuts is off its edge by less than 2 tolerances. */
 static const double CLEAR_DEPTH_IN_TOLERANCES = 128.0;
 
-/** Height range of the corners of a convex solid A above a plane. */
+/* Height range of the corners of a convex solid A above a plane. */
 struct tact_cut_corner_height_range {
     double lowest, highest;         /* [m] */
     uint64_t corners_below[2];      /* bits of the corners below the plane by more than rounding */
@@ -45,7 +45,7 @@ TACT_INLINE void tact_cut_find_height_range(const struct tact_cutter *c,
     out->highest = tact_max(tact_max(high[0], high[1]), tact_max(high[2], high[3]));
 }
 
-/** 1 where a facet has a corner of a given set. */
+/* 1 where a facet has a corner of a given set. */
 TACT_INLINE int tact_cut_facet_has_corner(const struct tact_mesh_facets *a, uint32_t facet,
                                           const uint64_t corners[2])
 {
@@ -53,7 +53,7 @@ TACT_INLINE int tact_cut_facet_has_corner(const struct tact_mesh_facets *a, uint
     return ((of[0] & corners[0]) | (of[1] & corners[1])) != 0;
 }
 
-/** Sorts the two planes that leave least of A to the front, and clears the caps. lowest: height of
+/* Sorts the two planes that leave least of A to the front, and clears the caps. lowest: height of
  * A's lowest point above each. near_plane_corners: sorted likewise, or NULL. */
 TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest,
                                          uint64_t (*near_plane_corners)[2])
@@ -80,7 +80,7 @@ TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest,
     }
 }
 
-/** Sorts the planes that cut a to the front, beginning with the two that leave least of it; returns
+/* Sorts the planes that cut a to the front, beginning with the two that leave least of it; returns
  * 0 where one leaves nothing. near_plane_corners: output, bits of the corners that are not clear of
  * each.
  */
@@ -113,14 +113,14 @@ TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tac
     return 1;
 }
 
-/** The point in the plane between one inside at height in <= 0 and one outside at height out. */
+/* The point in the plane between one inside at height in <= 0 and one outside at height out. */
 TACT_INLINE void tact_cut_crossing_point(const tact_d4 *inside, double in, const tact_d4 *outside,
                                          double out, tact_d4 *point)
 {
     *point = *inside + in / (in - out) * (*outside - *inside);
 }
 
-/** Adds an edge to the cap that closes the cut in a plane. */
+/* Adds an edge to the cap that closes the cut in a plane. */
 TACT_INLINE void tact_cap_add_edge(struct tact_cutter *c, int plane, const tact_d4 *from,
                                    const tact_d4 *to)
 {
@@ -140,7 +140,7 @@ TACT_INLINE void tact_cap_add_edge(struct tact_cutter *c, int plane, const tact_
     c->last_edge_of_cap[plane] = e;
 }
 
-/** Cuts a polygon whose outline may cross the plane more than twice, due to rounding. */
+/* Cuts a polygon whose outline may cross the plane more than twice, due to rounding. */
 TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, const tact_d4 *in,
                                            int n, tact_d4 *out)
 {
@@ -168,12 +168,12 @@ TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, con
     return m;
 }
 
-/** A face polygon in one of the cutter's two buffers: cutting writes to the other. */
+/* A face polygon in one of the cutter's two buffers: cutting writes to the other. */
 struct tact_cut_polygon {
     int n, buffer_in_use;
 };
 
-/** Cuts a face polygon by a plane of the convex solid, and adds the cut's edge to the plane's cap.
+/* Cuts a face polygon by a plane of the convex solid, and adds the cut's edge to the plane's cap.
  */
 TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_cut_polygon *p)
 {
@@ -217,7 +217,7 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
     p->n = m + 2;
 }
 
-/** Sorts points on a line by one of their coordinates. */
+/* Sorts points on a line by one of their coordinates. */
 TACT_INLINE void tact_cut_sort_points(tact_d4 *point, int count, int axis)
 {
     for (int i = 1; i < count; i++) {
@@ -230,7 +230,7 @@ TACT_INLINE void tact_cut_sort_points(tact_d4 *point, int count, int axis)
     }
 }
 
-/** Sorts the points in which a cap's outline crosses a plane along the line of the two planes. Its
+/* Sorts the points in which a cap's outline crosses a plane along the line of the two planes. Its
  * outline crosses that line upward and downward by turns, so that points of the same rank bound one
  * opening: pairs of other ranks would close the surface too, but with needles from one opening to
  * another, which cancel but for the rounding of their length. */
@@ -246,7 +246,7 @@ TACT_INLINE void tact_cap_sort_crossings(struct tact_cutter *c, int cap, int pla
     tact_cut_sort_points(c->enters, count, axis);
 }
 
-/** Cuts the cap of an earlier plane by a later one; the resulting opening is closed in both caps.
+/* Cuts the cap of an earlier plane by a later one; the resulting opening is closed in both caps.
  */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
@@ -281,7 +281,7 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
     }
 }
 
-/** Cuts a face of A, in buffer 0, by the planes whose bits are set, and passes on what is left. */
+/* Cuts a face of A, in buffer 0, by the planes whose bits are set, and passes on what is left. */
 TACT_INLINE void tact_cut_face_by_planes(struct tact_cutter *c, int n, uint64_t planes,
                                          double share, tact_cut_face_fn *face, void *user)
 {
@@ -294,7 +294,7 @@ TACT_INLINE void tact_cut_face_by_planes(struct tact_cutter *c, int n, uint64_t 
     }
 }
 
-/** Cuts each cap by the later planes, and passes on what is left. */
+/* Cuts each cap by the later planes, and passes on what is left. */
 TACT_INLINE void tact_cut_and_emit_caps(struct tact_cutter *c, tact_cut_face_fn *face, void *user)
 {
     for (int k = 1; k < c->cutting_plane_count; k++) {
@@ -335,17 +335,17 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
     return c->is_capacity_exceeded ? -ENOSPC : 1;
 }
 
-/** Smallest distance from a plane, over the unit of a mesh's boxes, at which a box is clearly on
+/* Smallest distance from a plane, over the unit of a mesh's boxes, at which a box is clearly on
  * one side of the plane: some roundings of single precision. */
 static const double MIN_BOX_CLEAR_DISTANCE = 4e-6;
 
-/** Largest number of a mesh's leaves that are cut by planes. */
+/* Largest number of a mesh's leaves that are cut by planes. */
 enum { TACT_CUT_LEAVES = 2048 };
 
-/** Number of planes by which a mesh's boxes are tested: one bit each. */
+/* Number of planes by which a mesh's boxes are tested: one bit each. */
 enum { TACT_BOX_PLANES = 32 };
 
-/** Planes for tests of a mesh's boxes, in their unit. */
+/* Planes for tests of a mesh's boxes, in their unit. */
 struct tact_box_test_planes {
     float n[TACT_BOX_PLANES][3], d[TACT_BOX_PLANES];
     float clear_distance; /* distance beyond which rounding cannot place what is in a box, nor its
@@ -353,7 +353,7 @@ struct tact_box_test_planes {
     uint32_t all;
 };
 
-/** Tests eight boxes by the planes whose bits are set. *bits: loses the bits of boxes of which
+/* Tests eight boxes by the planes whose bits are set. *bits: loses the bits of boxes of which
  * nothing is left and that add nothing to what is left of a cap: a box wholly above one of the
  * first two planes, or clearly above another one and clearly below all planes before it but one.
  * What that one leaves in its cap reaches the other plane uncut, and is cut off whole by it.
@@ -386,7 +386,7 @@ TACT_INLINE void tact_test_boxes_against_planes(const struct tact_mesh_wide_node
     }
 }
 
-/** Sorts the planes that may cut the mesh to the front, followed by those that may contain some of
+/* Sorts the planes that may cut the mesh to the front, followed by those that may contain some of
  * it; returns 0 where one leaves nothing. */
 TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
                                                   const struct tact_mesh *mesh,
@@ -423,7 +423,7 @@ TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
     return 1;
 }
 
-/** Cuts the triangles of a leaf by the planes whose bits are set: it is clearly below the others.
+/* Cuts the triangles of a leaf by the planes whose bits are set: it is clearly below the others.
  * Heights above each plane are computed four at a time. What is above one of the first two planes,
  * or above another one and clear of those before it but one, is skipped: the caps that it would
  * close are above that plane too. */
@@ -516,7 +516,7 @@ TACT_DISPATCH_BY_CPU(int, tact_cut_mesh_by_cutter_planes,
     return cut_mesh_by_planes(c, mesh, face, user);
 }
 
-/** Adds a face of the overlap, in triangles about its first corner. */
+/* Adds a face of the overlap, in triangles about its first corner. */
 TACT_INLINE void add_face_triangles(void *user, const tact_d4 *corner, int n, double share)
 {
     struct tact_cut_surface *s = user;
@@ -540,7 +540,7 @@ TACT_INLINE void add_face_triangles(void *user, const tact_d4 *corner, int n, do
     }
 }
 
-/** Sums that are computed from the faces of an overlap as they are cut. */
+/* Sums that are computed from the faces of an overlap as they are cut. */
 struct cut {
     struct tact_cut_surface surface;
     struct tact_face_areas
@@ -548,7 +548,7 @@ struct cut {
     struct tact_overlap_corners *corners; /* corners of the faces and caps of a convex solid */
 };
 
-/** Adds a face of a convex solid, or a triangle of a cap, all of which share their first corner. */
+/* Adds a face of a convex solid, or a triangle of a cap, all of which share their first corner. */
 TACT_INLINE void add_face_to_cut_sums(void *user, const tact_d4 *corner, int n, double share)
 {
     struct cut *cut = user;

@@ -1,4 +1,4 @@
-/**
+/*
  * The surface of the overlap of a solid A with a convex solid B, found by cutting A's faces by B's
  * planes one after the other; not installed.
  *
@@ -23,10 +23,10 @@
 #include "../vec.h"
 #include "../simd_internal.h"
 
-/** Capacity of a polygon, and for the edges of all caps. */
+/* Capacity of a polygon, and for the edges of all caps. */
 enum { TACT_CUT_CORNERS = 192, TACT_CUT_EDGES = 512 };
 
-/** B's planes in the frame of A, and their caps. */
+/* B's planes in the frame of A, and their caps. */
 struct tact_cutter {
     /* number of B's planes, and of those among them that cut A, which come first */
     int planes, cutting_plane_count;
@@ -43,12 +43,12 @@ struct tact_cutter {
     tact_d4 leaves[TACT_CUT_CORNERS], enters[TACT_CUT_CORNERS];
 };
 
-/** Areas of a set of faces: vector sum, and sum of magnitudes [m^2]. */
+/* Areas of a set of faces: vector sum, and sum of magnitudes [m^2]. */
 struct tact_face_areas {
     double sum[3], all;
 };
 
-/** Adds a triangle to the areas of faces. area: output, the triangle's area vector times share;
+/* Adds a triangle to the areas of faces. area: output, the triangle's area vector times share;
  * returns its magnitude. */
 TACT_INLINE double tact_face_areas_add(struct tact_face_areas *face_area_sums, const tact_d4 *a,
                                        const tact_d4 *b, const tact_d4 *c, double share,
@@ -67,7 +67,7 @@ TACT_INLINE double tact_face_areas_add(struct tact_face_areas *face_area_sums, c
     return size;
 }
 
-/** Planarity of a set of faces: 1 where all face the same way, 0 where they form a closed surface;
+/* Planarity of a set of faces: 1 where all face the same way, 0 where they form a closed surface;
  * 1 for no face. */
 static inline double tact_areas_planarity(const struct tact_face_areas *face_area_sums)
 {
@@ -75,23 +75,23 @@ static inline double tact_areas_planarity(const struct tact_face_areas *face_are
                                      : 1.0;
 }
 
-/** Planarity of the caps: of the convex solid's faces in the overlap. */
+/* Planarity of the caps: of the convex solid's faces in the overlap. */
 double tact_caps_planarity(const struct tact_cutter *c);
 
-/** Receives a face of the overlap: a polygon of A (share 1, or 1/2 where it lies in a face of B),
+/* Receives a face of the overlap: a polygon of A (share 1, or 1/2 where it lies in a face of B),
  * or a triangle of a cap (share 0), which may be reversed. */
 typedef void tact_cut_face_fn(void *user, const tact_d4 *corner, int n, double share);
 
-/** Sets the planes of b's facets (or of a half-space where NULL) in the frame of a. */
+/* Sets the planes of b's facets (or of a half-space where NULL) in the frame of a. */
 void tact_cutter_init_frame(struct tact_cutter *c, double mesh_size_a, const struct tact_pose *pa,
                             const struct tact_mesh_facets *b, const struct tact_pose *pb);
 
-/** Adds cutting planes given in the world, n.r <= d inside. -ENOSPC where the capacity is exceeded.
+/* Adds cutting planes given in the world, n.r <= d inside. -ENOSPC where the capacity is exceeded.
  */
 int tact_cutter_add_world_planes(struct tact_cutter *c, const struct tact_pose *pa,
                                  const double (*plane)[4], int count);
 
-/**
+/*
  * Cuts a convex A by the cutter's planes and passes on the faces of the overlap.
  * @retval 1  done
  * @retval 0  they do not overlap
@@ -100,7 +100,7 @@ int tact_cutter_add_world_planes(struct tact_cutter *c, const struct tact_pose *
 int tact_cut_convex_facets(struct tact_cutter *c, const struct tact_mesh_facets *a,
                            tact_cut_face_fn *face, void *user);
 
-/**
+/*
  * Cuts a mesh, convex or not, by the cutter's planes. What is wholly outside of the first two is
  * skipped: its caps would be outside of them too, and would not be cut.
  * @retval 1, 0, -ENOSPC  as tact_cut_convex_facets(); also where too much of the mesh is near
@@ -110,7 +110,7 @@ int tact_cut_mesh_by_cutter_planes(struct tact_cutter *c, const struct tact_mesh
 
 #define tact_cutter_sum_moments TACT_CPU_VARIANT(tact_cutter_sum_moments)
 
-/** Cuts a mesh, as facets where it has them, and integrates over the surface of the overlap, about
+/* Cuts a mesh, as facets where it has them, and integrates over the surface of the overlap, about
  * an origin that it chooses. planar, corners: as in tact_moments_measure(), or NULL. Returns as the
  * others. */
 int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],

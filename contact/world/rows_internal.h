@@ -6,7 +6,7 @@
 #ifndef TACT_CONTACT_ROWS_INTERNAL_H
 #define TACT_CONTACT_ROWS_INTERNAL_H
 
-/** Two numbers of a matrix row in a vector register, loaded without alignment. */
+/* Two numbers of a matrix row in a vector register, loaded without alignment. */
 typedef double tact_row2 __attribute__((vector_size(16), aligned(8), may_alias));
 
 #define TACT_AS_ROW_OF_DOUBLE_PAIRS(pointer) ((const tact_row2 *)(pointer))

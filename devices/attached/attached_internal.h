@@ -1,4 +1,4 @@
-/** Internals of the survey of attached devices. */
+/* Internals of the survey of attached devices. */
 #ifndef TACT_DEVICES_ATTACHED_INTERNAL_H
 #define TACT_DEVICES_ATTACHED_INTERNAL_H
 
@@ -6,23 +6,23 @@
 #include <stddef.h>
 #include "attached.h"
 
-/** Describes the input device of one node, except for the member `scene`. udev: may be NULL.
+/* Describes the input device of one node, except for the member `scene`. udev: may be NULL.
  * @retval false if the node is gone */
 bool tact_attached_read_input(struct udev *udev, int number, struct tact_attached_input *input);
 
-/** Describes one board. @retval false if its node is gone */
+/* Describes one board. @retval false if its node is gone */
 bool tact_attached_read_board(struct udev *udev, int number, struct tact_attached_board *board);
 
-/** Sets the member `scene` of each input device, with the shortest unique selector. */
+/* Sets the member `scene` of each input device, with the shortest unique selector. */
 void tact_attached_scene_inputs(struct tact_attached_input *input, int count);
 
-/** Explains why a node could not be opened or, with what: "forces", not be written: sets why, fix
+/* Explains why a node could not be opened or, with what: "forces", not be written: sets why, fix
  * and rule. rule: condition of a udev rule that matches this device only, or ""; has_seat_access:
  * udev already gives the user at the machine access to the node. */
 void tact_attached_explain_access(const char *path, int error, const char *what, const char *rule,
                                   bool has_seat_access, struct tact_attached_access *access);
 
-/** Appends to the text in a buffer of that size, truncating. */
+/* Appends to the text in a buffer of that size, truncating. */
 void tact_attached_append_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,4 +1,4 @@
-/**
+/*
  * Raw words of a board, recorded to a file along with the session and played back.
  *
  * The file is a comma-separated table of numbers, one row per tick, after comments that describe
@@ -15,10 +15,10 @@
 #include "../common/capture_internal.h"
 #include "comedi_internal.h"
 
-/** Tick numbers of readings before the first tick: for the tare of sensors, and at the opening. */
+/* Tick numbers of readings before the first tick: for the tare of sensors, and at the opening. */
 enum { TACT_COMEDI_TARE = -2, TACT_COMEDI_OPENED = -1 };
 
-/** Raw values read from the board, in the tick or by a stream. */
+/* Raw values read from the board, in the tick or by a stream. */
 struct tact_comedi_raw_values {
     /* age of a stream's scan at the start of the tick; without a stream 0 */
     int64_t scan_age_at_tick_start_ns;
@@ -29,14 +29,14 @@ struct tact_comedi_raw_values {
     lsampl_t raw[TACT_DEVICE_CHANNELS]; /* raw value of each input; 0 or 1 for a digital one */
 };
 
-/** Reasons to inhibit the outputs, in addition to faults of the inputs. */
+/* Reasons to inhibit the outputs, in addition to faults of the inputs. */
 struct tact_comedi_inhibit_reasons {
     int guard;                    /* state of the guard, enum tact_device_state */
     bool was_guard_rearmed;       /* the guard was armed again in this tick */
     bool has_output_write_failed; /* the outputs could not be written */
 };
 
-/** What a recording has of one tick. */
+/* What a recording has of one tick. */
 struct tact_comedi_recorded_tick {
     int64_t tick;
     /* positive errno if the board could not be read, and there are no raw values; else 0 */
@@ -45,34 +45,34 @@ struct tact_comedi_recorded_tick {
     struct tact_comedi_raw_values raw_tick_values;
 };
 
-/** A recording of raw values that is being written; all zero: none. */
+/* A recording of raw values that is being written; all zero: none. */
 struct tact_comedi_capture {
     struct tact_capture capture;
     int inputs;
 };
 
-/** Creates config->record/NAME.csv with a description of the board; does nothing if config->record
+/* Creates config->record/NAME.csv with a description of the board; does nothing if config->record
  * is NULL. @retval 0, or a negative errno with *err set */
 int tact_comedi_capture_open(struct tact_comedi_capture *capture,
                              const struct tact_device_config *config, comedi_t *dev,
                              const struct tact_comedi_channel_layout *layout,
                              struct tact_error *err);
 
-/** Queues the raw values of a tick for the file; error: 0 or a negative errno of reading. Real-time
+/* Queues the raw values of a tick for the file; error: 0 or a negative errno of reading. Real-time
  * safe. */
 void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t tick, int error,
                                     const struct tact_comedi_inhibit_reasons *held,
                                     const struct tact_comedi_raw_values *raw_tick_values);
 
-/** Writes the queued rows to the file; reports lost rows once. Not real-time safe. */
+/* Writes the queued rows to the file; reports lost rows once. Not real-time safe. */
 void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
                                struct tact_messages messages);
 
-/** Writes the remaining rows and closes the file. */
+/* Writes the remaining rows and closes the file. */
 void tact_comedi_capture_close(struct tact_comedi_capture *capture, const char *name,
                                struct tact_messages messages);
 
-/** A channel as it was recorded. */
+/* A channel as it was recorded. */
 struct tact_comedi_recorded_channel {
     enum tact_comedi_kind kind;
     unsigned int subdevice;
@@ -84,7 +84,7 @@ struct tact_comedi_recorded_channel {
     comedi_polynomial_t volts; /* polynomial from raw values to volts */
 };
 
-/** A recording of raw values that is played back. */
+/* A recording of raw values that is played back. */
 struct tact_comedi_playback {
     char driver[COMEDI_NAMELEN];
     char board[COMEDI_NAMELEN];
@@ -97,13 +97,13 @@ struct tact_comedi_playback {
     lsampl_t *raw; /* raw values [rows][channels] */
 };
 
-/** Reads a recording from a file. *play must be closed in any case.
+/* Reads a recording from a file. *play must be closed in any case.
  * @retval 0, or a negative errno with *err set: file and line */
 int tact_comedi_playback_open(const char *path, struct tact_comedi_playback *playback,
                               struct tact_error *err);
 void tact_comedi_playback_close(struct tact_comedi_playback *playback);
 
-/** Gets the next row of a recording if it was read before the first tick (tick TACT_COMEDI_TARE or
+/* Gets the next row of a recording if it was read before the first tick (tick TACT_COMEDI_TARE or
  * TACT_COMEDI_OPENED); inputs select their columns by layout->input[].recording_column.
  * @retval 0, the negative errno of the row, or -ENODATA: the next row has another tick number */
 int tact_comedi_playback_read_before_ticks(struct tact_comedi_playback *playback,
@@ -111,7 +111,7 @@ int tact_comedi_playback_read_before_ticks(struct tact_comedi_playback *playback
                                            int64_t tick,
                                            struct tact_comedi_raw_values *raw_tick_values);
 
-/** Gets the row of a recording for a time [s]; if an earlier row is used again, its age grows.
+/* Gets the row of a recording for a time [s]; if an earlier row is used again, its age grows.
  * Real-time safe. Returns whether the recording has ended. */
 bool tact_comedi_playback_tick_at_time(struct tact_comedi_playback *playback,
                                        const struct tact_comedi_channel_layout *layout, double t,

@@ -1,4 +1,4 @@
-/** Internals of the comedi device: settings, boards, outputs, conversion, faults. */
+/* Internals of the comedi device: settings, boards, outputs, conversion, faults. */
 #ifndef TACT_DEVICES_COMEDI_INTERNAL_H
 #define TACT_DEVICES_COMEDI_INTERNAL_H
 
@@ -67,7 +67,7 @@ struct tact_comedi_channel_layout {
 
 struct tact_comedi_playback;
 
-/** Source with which the settings are matched: a board, or a recording of one. */
+/* Source with which the settings are matched: a board, or a recording of one. */
 struct tact_comedi_channel_source {
     comedi_t *dev;                               /* NULL: a recording */
     const struct tact_comedi_playback *playback; /* NULL: a board */
@@ -75,13 +75,13 @@ struct tact_comedi_channel_source {
     const char *board;
 };
 
-/** Reads the settings and matches them with the board. With a recording, outputs have only names.
+/* Reads the settings and matches them with the board. With a recording, outputs have only names.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_choose_channels(const struct tact_device_config *config,
                                 const struct tact_comedi_channel_source *comedi_channel_source,
                                 struct tact_comedi_channel_layout *layout, struct tact_error *err);
 
-/** Location of a channel on a board. The next three functions search in a board or in a recording.
+/* Location of a channel on a board. The next three functions search in a board or in a recording.
  */
 struct tact_comedi_channel_address {
     const char *word; /* the channel as the settings name it: "ai4@0" */
@@ -91,63 +91,63 @@ struct tact_comedi_channel_address {
     bool output;
 };
 
-/** Finds subdevice, number and largest raw value of a channel, whose kind is set.
+/* Finds subdevice, number and largest raw value of a channel, whose kind is set.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_locate_channel(const struct tact_device_config *config,
                                const struct tact_comedi_channel_source *comedi_channel_source,
                                const struct tact_comedi_channel_address *board_channel_address,
                                struct tact_comedi_channel *channel, struct tact_error *err);
 
-/** Finds the voltage range [row[0], row[1]] that `setting` asks for; if row is NULL, the first
+/* Finds the voltage range [row[0], row[1]] that `setting` asks for; if row is NULL, the first
  * range of a board, or the recorded one. @retval as tact_comedi_locate_channel() */
 int tact_comedi_find_range(const struct tact_device_config *config,
                            const struct tact_comedi_channel_source *comedi_channel_source,
                            const char *setting, const double *row,
                            struct tact_comedi_channel *channel, struct tact_error *err);
 
-/** Computes the polynomial between raw values and volts of the range, without soft calibration.
+/* Computes the polynomial between raw values and volts of the range, without soft calibration.
  * @retval 0, or negative if there is none */
 int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *comedi_channel_source,
                                 bool output, struct tact_comedi_channel *channel);
 
-/** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as
+/* Reads the settings of force-torque sensors, once the inputs are chosen. @retval as
  * tact_comedi_locate_channel() */
 int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
                                      struct tact_comedi_channel_layout *layout,
                                      struct tact_error *err);
 
-/** Number of input channels of the device: inputs of the board, of its sensors and of the stream.
+/* Number of input channels of the device: inputs of the board, of its sensors and of the stream.
  */
 int tact_comedi_input_count(const struct tact_comedi_channel_layout *layout);
 
-/** Builds the two lists of comedi instructions, of inputs and of outputs. @retval 0, or -E2BIG */
+/* Builds the two lists of comedi instructions, of inputs and of outputs. @retval 0, or -E2BIG */
 int tact_comedi_assemble_instructions(struct tact_comedi_channel_layout *layout);
 
-/** An open board, with the instruction lists of its inputs and outputs. */
+/* An open board, with the instruction lists of its inputs and outputs. */
 struct tact_comedi_board {
     comedi_t *dev;
     struct tact_comedi_instruction_list in;
     struct tact_comedi_instruction_list out;
 };
 
-/** Opens the layout's board again and sets up its inputs; claims the outputs if `outputs`. Not
+/* Opens the layout's board again and sets up its inputs; claims the outputs if `outputs`. Not
  * real-time safe. @retval NULL, *error a negative errno: -ENXIO if it is another board */
 struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_channel_layout *layout,
                                                  bool outputs, int *error);
 
-/** Writes safe values unless another process has the outputs, closes and frees; NULL is allowed. */
+/* Writes safe values unless another process has the outputs, closes and frees; NULL is allowed. */
 void tact_comedi_board_free(struct tact_comedi_board *board);
 
-/** Value of an analog input or counter, in its unit. count: unwrapped count of a counter, from
+/* Value of an analog input or counter, in its unit. count: unwrapped count of a counter, from
  * tact_comedi_extend_counter(). Real-time safe. */
 double tact_comedi_scaled_value(const struct tact_comedi_channel *channel, lsampl_t raw,
                                 int64_t count);
 
-/** Raw value of an analog output, rounded; a value that is not finite is taken as 0. Real-time
+/* Raw value of an analog output, rounded; a value that is not finite is taken as 0. Real-time
  * safe. */
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value);
 
-/** Unwraps a counter: adds to count the shorter signed difference from raw value `before` to `now`.
+/* Unwraps a counter: adds to count the shorter signed difference from raw value `before` to `now`.
  */
 int64_t tact_comedi_extend_counter(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
 
@@ -159,7 +159,7 @@ enum tact_comedi_fault {
     TACT_COMEDI_FAULTS
 };
 
-/** State of the fault detection of one analog input. */
+/* State of the fault detection of one analog input. */
 struct tact_comedi_analog_input_health {
     lsampl_t raw;
     uint32_t saturated; /* ticks in a row */
@@ -167,7 +167,7 @@ struct tact_comedi_analog_input_health {
     uint32_t unchanged_tick_count;
 };
 
-/** Updates the fault detection of an input with its raw value and value in this tick. most: number
+/* Updates the fault detection of an input with its raw value and value in this tick. most: number
  * of saturated ticks in a row that is a fault; still: number of ticks without change that is a
  * fault, 0: never. Real-time safe. @return enum tact_comedi_fault; *usable: false if the value
  * should not be used, fault or not */
@@ -176,7 +176,7 @@ int tact_comedi_check_analog_reading(struct tact_comedi_analog_input_health *ana
                                      double value, uint32_t most, uint32_t stuck_tick_limit,
                                      bool *is_reading_usable);
 
-/** Name of an input's fault: "saturated", "outside its limits", "stuck". */
+/* Name of an input's fault: "saturated", "outside its limits", "stuck". */
 const char *tact_comedi_fault_name(int fault);
 
 #endif

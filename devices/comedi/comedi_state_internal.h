@@ -1,4 +1,4 @@
-/** An open comedi device, shared by loop and monitor. */
+/* An open comedi device, shared by loop and monitor. */
 #ifndef TACT_DEVICES_COMEDI_STATE_INTERNAL_H
 #define TACT_DEVICES_COMEDI_STATE_INTERNAL_H
 
@@ -68,35 +68,35 @@ struct tact_comedi {
     struct tact_monitor board_monitor;
 };
 
-/** Device operations of a board, and of a recording that is played. */
+/* Device operations of a board, and of a recording that is played. */
 extern const struct tact_device_ops tact_comedi_ops, tact_comedi_playback_ops;
 
-/** Sets all inputs to their initial values, before the loop runs. Not real-time safe. */
+/* Sets all inputs to their initial values, before the loop runs. Not real-time safe. */
 void tact_comedi_init_inputs(struct tact_comedi *self);
 
-/** Reads the inputs into `raw_tick_values`, for a tick of this time. Real-time safe.
- *  @retval 0, or a negative errno */
+/* Reads the inputs into `raw_tick_values`, for a tick of this time. Real-time safe.
+ * @retval 0, or a negative errno */
 int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns);
 
-/** Reads the inputs before the first tick: from the board, or the row with that tick number from a
+/* Reads the inputs before the first tick: from the board, or the row with that tick number from a
  * recording. Not real-time safe. @retval 0 or a negative errno; -ENODATA: the recording has no more
  * such rows */
 int tact_comedi_read_first_inputs(struct tact_comedi *self, int64_t tick);
 
-/** Measures the bias of the sensors that request it. Waits; not real-time safe.
+/* Measures the bias of the sensors that request it. Waits; not real-time safe.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tact_error *err);
 
-/** Computes the wrenches of all sensors from the inputs of this tick. Returns whether one is over
+/* Computes the wrenches of all sensors from the inputs of this tick. Returns whether one is over
  * its limits. Real-time safe. */
 bool tact_comedi_compute_wrenches(struct tact_comedi *self);
 
-/** Text for messages about an input: "; it is a strain gauge of the force-torque sensor wrist,
+/* Text for messages about an input: "; it is a strain gauge of the force-torque sensor wrist,
  * whose last wrench is used", or "". The second function reports overloaded sensors. */
 void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char *text, size_t size);
 void tact_comedi_report_wrenches(struct tact_comedi *self);
 
-/** Starts the monitor thread of a board; tact_monitor_stop(&self->monitor) ends it.
+/* Starts the monitor thread of a board; tact_monitor_stop(&self->monitor) ends it.
  * @retval 0, or a negative errno */
 int tact_comedi_monitor(struct tact_comedi *self);
 

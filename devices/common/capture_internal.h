@@ -1,4 +1,4 @@
-/** Files to which the raw data of a device are recorded during a session. */
+/* Files to which the raw data of a device are recorded during a session. */
 #ifndef TACT_DEVICES_CAPTURE_INTERNAL_H
 #define TACT_DEVICES_CAPTURE_INTERNAL_H
 
@@ -9,7 +9,7 @@
 #include "../../rt/device.h"
 #include "../../rt/ring.h"
 
-/** A recording that is being written: the loop queues entries, the device's monitor thread writes
+/* A recording that is being written: the loop queues entries, the device's monitor thread writes
  * them to the file. All zero: there is none, and the functions below do nothing. */
 struct tact_capture {
     struct tact_ring *ring;
@@ -20,7 +20,7 @@ struct tact_capture {
     bool is_write_failure_reported;
 };
 
-/** Creates config->record/NAME.ending, readable by its owner only: keys that a person presses are
+/* Creates config->record/NAME.ending, readable by its owner only: keys that a person presses are
  * private. An existing file is refused, or replaced with config->replace; a link, and a file that
  * is being written (-EBUSY), are always refused. `kept` entries of `size` bytes can be queued for
  * the disk.
@@ -29,17 +29,17 @@ int tact_capture_open(struct tact_capture *capture, const struct tact_device_con
                       const char *file_name_suffix, const char *what, uint32_t kept, size_t size,
                       struct tact_error *err);
 
-/** Gets a free slot of the queue, to be filled and passed on by tact_ring_commit(capture->ring);
+/* Gets a free slot of the queue, to be filled and passed on by tact_ring_commit(capture->ring);
  * NULL if the queue is full, which is counted. Real-time safe. */
 void *tact_capture_reserve_entry(struct tact_capture *capture);
 
-/** Writes the queued entries to the file by the callback `write`; reports lost entries once. Not
+/* Writes the queued entries to the file by the callback `write`; reports lost entries once. Not
  * real-time safe. */
 void tact_capture_write_queued_entries(struct tact_capture *capture,
                                        void (*write)(FILE *file, const void *kept, void *user),
                                        void *user, const char *name, struct tact_messages messages);
 
-/** Closes the file; the caller writes the remaining entries before, by
+/* Closes the file; the caller writes the remaining entries before, by
  * tact_capture_write_queued_entries(). */
 void tact_capture_close(struct tact_capture *capture, const char *name,
                         struct tact_messages messages);

@@ -1,4 +1,4 @@
-/**
+/*
  * Reading numbers from a CSV file, row by row; errors have file, line and column.
  *
  * The separator follows from the first line: comma, else semicolon, else tab, else blanks. A first
@@ -26,17 +26,17 @@ struct tact_csv {
     bool is_first_row_unread; /* 1: the file has no header, and `fields` has its first row */
 };
 
-/** Opens the file and reads its header. The caller closes it also after a failure.
+/* Opens the file and reads its header. The caller closes it also after a failure.
  * @retval 0, or a negative errno with *err set */
 int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err);
 
-/** Index of a column by its name or, if no column has that name, its number from 1.
+/* Index of a column by its name or, if no column has that name, its number from 1.
  * @retval >= 0, -ENOENT, or -EEXIST if two columns have the name */
 int tact_csv_column(const struct tact_csv *csv, const char *word);
 
-/** Reads the next row's fields `columns_to_read` (count column indices) as finite numbers into
+/* Reads the next row's fields `columns_to_read` (count column indices) as finite numbers into
  * values.
- *  @retval 1 for a row, 0 at the end of the file, or a negative errno with *err filled */
+ * @retval 1 for a row, 0 at the end of the file, or a negative errno with *err filled */
 int tact_csv_row(struct tact_csv *csv, const int *columns_to_read, int count, double *values,
                  struct tact_error *err);
 

@@ -1,4 +1,4 @@
-/** A device's monitor thread: searches for a lost device, and reports events. */
+/* A device's monitor thread: searches for a lost device, and reports events. */
 #ifndef TACT_DEVICES_MONITOR_INTERNAL_H
 #define TACT_DEVICES_MONITOR_INTERNAL_H
 
@@ -15,13 +15,13 @@ struct tact_monitor {
     sem_t stop;
 };
 
-/** Starts a monitor thread of that name without real-time priority and with signals blocked. The
+/* Starts a monitor thread of that name without real-time priority and with signals blocked. The
  * struct must not be moved meanwhile. Not real-time safe.
  * @retval 0, or a negative errno: no thread was started */
 int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t check_interval_ns,
                        void (*poll)(void *data), void *data);
 
-/** Stops a monitor thread and waits for its end. */
+/* Stops a monitor thread and waits for its end. */
 void tact_monitor_stop(struct tact_monitor *monitor);
 
 #endif

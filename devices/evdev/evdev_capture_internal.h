@@ -1,4 +1,4 @@
-/**
+/*
  * Raw events of an input device, recorded to a file along with the session and played back.
  *
  * The file is a recording of evemu (package evemu-tools: evemu-play, evemu-describe; umockdev reads
@@ -15,41 +15,41 @@
 #include "../../rt/device.h"
 #include "../common/capture_internal.h"
 
-/** Types of entries that are marks between the events; their code is 0. */
+/* Types of entries that are marks between the events; their code is 0. */
 enum { TACT_CAPTURE_LOST = 0xfff0, TACT_CAPTURE_BACK, TACT_CAPTURE_START };
 
-/** A capture that is being written; all zero: none. */
+/* A capture that is being written; all zero: none. */
 struct tact_evdev_capture {
     struct tact_capture capture;
     bool is_capture_started;
 };
 
-/** Creates config->record/NAME.evemu with the description and state of the device; does nothing if
+/* Creates config->record/NAME.evemu with the description and state of the device; does nothing if
  * config->record is NULL. @retval 0, or a negative errno with *err set */
 int tact_evdev_capture_open(struct tact_evdev_capture *capture,
                             const struct tact_device_config *config, const struct libevdev *dev,
                             bool is_clock_monotonic, struct tact_error *err);
 
-/** Queue for the file an event that the loop read in a tick, or a mark of a lost or returned
+/* Queue for the file an event that the loop read in a tick, or a mark of a lost or returned
  * device. Real-time safe. */
 void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
                               const struct input_event *event);
 void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick,
                                  int connection_mark_code, int64_t now_ns);
 
-/** Queues the return of a lost device, and its whole state. Real-time safe. */
+/* Queues the return of a lost device, and its whole state. Real-time safe. */
 void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,
                                    const struct libevdev *dev, int64_t now_ns);
 
-/** Writes the queued entries to the file; reports lost entries once. Not real-time safe. */
+/* Writes the queued entries to the file; reports lost entries once. Not real-time safe. */
 void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
                               struct tact_messages messages);
 
-/** Writes the remaining entries and the last tick, and closes the file. */
+/* Writes the remaining entries and the last tick, and closes the file. */
 void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick, const char *name,
                               struct tact_messages messages);
 
-/** An event or mark of a recording. */
+/* An event or mark of a recording. */
 struct tact_evdev_recorded_event {
     double time;           /* time of the recorded session at which the event is due [s] */
     int64_t event_time_ns; /* time of the event on the recording's clock; 0: current time */
@@ -58,7 +58,7 @@ struct tact_evdev_recorded_event {
     int32_t value;
 };
 
-/** A capture that is played back. */
+/* A capture that is played back. */
 struct tact_evdev_playback {
     struct libevdev *dev; /* the recorded device with its initial state; without a node */
     bool is_clock_monotonic;
@@ -74,7 +74,7 @@ struct tact_evdev_playback {
                                             */
 };
 
-/** Reads a capture. *play must be closed in any case.
+/* Reads a capture. *play must be closed in any case.
  * @retval 0, or a negative errno with *err set: file and line */
 int tact_evdev_playback_open(const char *path, struct tact_evdev_playback *playback,
                              struct tact_error *err);

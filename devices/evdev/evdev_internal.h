@@ -1,4 +1,4 @@
-/** Internals of the evdev device: finding nodes, choosing channels, scaling values. */
+/* Internals of the evdev device: finding nodes, choosing channels, scaling values. */
 #ifndef TACT_DEVICES_EVDEV_INTERNAL_H
 #define TACT_DEVICES_EVDEV_INTERNAL_H
 
@@ -82,39 +82,39 @@ struct tact_evdev_search {
     int error;   /* the last negative errno of a node that did not open, or 0 */
 };
 
-/** Numbers of the nodes /dev/input/event*, ascending. Not real-time safe. @return their number */
+/* Numbers of the nodes /dev/input/event*, ascending. Not real-time safe. @return their number */
 int tact_evdev_list_nodes(int *numbers);
 
-/** Opens a node for reading. Not real-time safe. @retval NULL, *error the negative errno */
+/* Opens a node for reading. Not real-time safe. @retval NULL, *error the negative errno */
 struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error);
 
-/** Finds and opens the node that matches the selector. Not real-time safe. @retval NULL if there is
+/* Finds and opens the node that matches the selector. Not real-time safe. @retval NULL if there is
  * none */
 struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *selector,
                                           struct tact_evdev_search *search);
 
-/** Stores the identity of the device, so that only the same one is found again. */
+/* Stores the identity of the device, so that only the same one is found again. */
 void tact_evdev_store_identity(struct tact_evdev_selector *selector, const struct libevdev *dev);
 
-/** Whether the node at the source's path is still the one that was opened. */
+/* Whether the node at the source's path is still the one that was opened. */
 bool tact_evdev_device_is_present(const struct tact_evdev_source *source);
 
-/** Closes and frees a source; NULL is allowed. */
+/* Closes and frees a source; NULL is allowed. */
 void tact_evdev_source_free(struct tact_evdev_source *source);
 
-/** Name of an axis or button as a scene has it: "abs_x", "key_0x1f8". */
+/* Name of an axis or button as a scene has it: "abs_x", "key_0x1f8". */
 void tact_evdev_code_name(unsigned int type, unsigned int code, char *name, size_t size);
 
-/** Chooses the channels by the settings. @retval 0, or a negative errno with *err set */
+/* Chooses the channels by the settings. @retval 0, or a negative errno with *err set */
 int tact_evdev_choose_channels(const struct tact_device_config *config, const struct libevdev *dev,
                                struct tact_evdev_layout *layout, struct tact_error *err);
 
-/** Computes the range of each channel of the layout from the axes of a source. @retval false if it
+/* Computes the range of each channel of the layout from the axes of a source. @retval false if it
  * lacks one of the channels */
 bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
                              struct tact_evdev_source *source);
 
-/** The force outputs of a device. */
+/* The force outputs of a device. */
 struct tact_evdev_force {
     /* number of force outputs; 0: none, and no other member is set */
     int count;
@@ -125,33 +125,33 @@ struct tact_evdev_force {
     struct tact_guard_arming guard_arming;
 };
 
-/** Reads the settings, matches them with the device and starts the guard or thread that plays the
+/* Reads the settings, matches them with the device and starts the guard or thread that plays the
  * forces.
  * @retval 0, or a negative errno with *err set */
 int tact_evdev_force_open(const struct tact_device_config *config,
                           const struct tact_evdev_source *source, struct tact_evdev_force *force,
                           struct tact_error *err);
 
-/** Reads the settings only, for a device that is not present. @retval as tact_evdev_force_open() */
+/* Reads the settings only, for a device that is not present. @retval as tact_evdev_force_open() */
 int tact_evdev_force_read_settings(const struct tact_device_config *config,
                                    struct tact_evdev_force *force, struct tact_error *err);
 
-/** Returns TACT_DEVICE_OK, or LOST once the guard has ended; *age: since the force on the device
+/* Returns TACT_DEVICE_OK, or LOST once the guard has ended; *age: since the force on the device
  * was sent [s], 0 before the first. Real-time safe. */
 int tact_evdev_force_device_state(struct tact_evdev_force *force, int64_t now_ns, double *age);
 
-/** Sends one value per force output to the guard. No system call. Real-time safe. */
+/* Sends one value per force output to the guard. No system call. Real-time safe. */
 void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns);
 
-/** Reports trips of the guard and failures of forces. Not real-time safe. */
+/* Reports trips of the guard and failures of forces. Not real-time safe. */
 void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
                              struct tact_messages messages);
 
-/** Stops all forces; waits about a second for a driver that blocks. */
+/* Stops all forces; waits about a second for a driver that blocks. */
 void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
                             struct tact_messages messages);
 
-/** Value of an axis or button for a raw value: clamped, with the dead zone. Real-time safe. */
+/* Value of an axis or button for a raw value: clamped, with the dead zone. Real-time safe. */
 double tact_evdev_scaled_value(const struct tact_evdev_channel *channel,
                                const struct tact_evdev_range *range, int raw);
 

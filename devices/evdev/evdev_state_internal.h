@@ -1,4 +1,4 @@
-/** An open evdev device, shared by loop, monitor and playback. */
+/* An open evdev device, shared by loop, monitor and playback. */
 #ifndef TACT_DEVICES_EVDEV_STATE_INTERNAL_H
 #define TACT_DEVICES_EVDEV_STATE_INTERNAL_H
 
@@ -43,24 +43,24 @@ struct tact_evdev {
     struct tact_monitor monitor;
 };
 
-/** Device operations of real devices: read, write, monitor, close. */
+/* Device operations of real devices: read, write, monitor, close. */
 extern const struct tact_device_ops tact_evdev_ops;
 void tact_evdev_monitor_device(void *data);
 
-/** Device operations of recordings. */
+/* Device operations of recordings. */
 extern const struct tact_device_ops tact_evdev_playback_ops;
 
-/** Copies the state of a device that was just opened. Real-time safe. */
+/* Copies the state of a device that was just opened. Real-time safe. */
 void tact_evdev_update_state(struct tact_evdev *self, int64_t now_ns);
 
-/** Applies an event to the channel of its code; stamp_ns: time of the event. Real-time safe. */
+/* Applies an event to the channel of its code; stamp_ns: time of the event. Real-time safe. */
 void tact_evdev_handle_event(struct tact_evdev *self, const struct input_event *event,
                              int64_t stamp_ns);
 
-/** Releases all buttons and displacements; axes keep their values. Real-time safe. */
+/* Releases all buttons and displacements; axes keep their values. Real-time safe. */
 void tact_evdev_release_buttons(struct tact_evdev *self);
 
-/** Gets the input values of this tick. Real-time safe. */
+/* Gets the input values of this tick. Real-time safe. */
 void tact_evdev_get_inputs(struct tact_evdev *self, int64_t now_ns, struct tact_device_input *in);
 
 #endif

@@ -1,4 +1,4 @@
-/**
+/*
  * Force feedback of one input device: force channels rendered by the kernel's effects that the
  * device has. Has no dependencies, so that the guard process can use it.
  */
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Force outputs of an input device. Its axes: x to the right, y towards the person. */
+/* Force outputs of an input device. Its axes: x to the right, y towards the person. */
 enum tact_force_channel {
     TACT_FORCE_ALONG_X, /* force along x (and along y), -1 .. 1 of the maximum */
     TACT_FORCE_ALONG_Y,
@@ -24,7 +24,7 @@ enum tact_force_channel {
     TACT_FORCE_CHANNELS
 };
 
-/** Slots for the different effects that are uploaded to the device. */
+/* Slots for the different effects that are uploaded to the device. */
 enum tact_force_effect_slot {
     TACT_FORCE_CONSTANT_SLOT,
     TACT_FORCE_SPRING_SLOT,
@@ -36,7 +36,7 @@ enum tact_force_effect_slot {
     TACT_FORCE_SLOTS
 };
 
-/** Plan of how a device renders the force outputs. */
+/* Plan of how a device renders the force outputs. */
 struct tact_force_rendering_plan {
     uint32_t requested_outputs;        /* bit mask of the requested force outputs */
     int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders each force output, or -1 */
@@ -48,16 +48,16 @@ struct tact_force_rendering_plan {
     uint8_t supports_autocenter;
 };
 
-/** Name of a force output in the settings: "force_x", ... */
+/* Name of a force output in the settings: "force_x", ... */
 const char *tact_force_output_name(int channel);
 
-/** Whether an effect of the kernel's, such as FF_CONSTANT, is in the bits of EVIOCGBIT. */
+/* Whether an effect of the kernel's, such as FF_CONSTANT, is in the bits of EVIOCGBIT. */
 bool tact_force_supports_effect(const unsigned char *bits, int code);
 
-/** Name of an effect of the kernel's: "constant", "spring", ... */
+/* Name of an effect of the kernel's: "constant", "spring", ... */
 const char *tact_force_type_name(int type);
 
-/**
+/*
  * Chooses effects for the requested channels by the device's bits, the best first: a push is a
  * constant force; without that a spring to a far centre whose saturation is the force; a vibration;
  * rumble; a resistance. Vibration and rumble replace each other, as do damper and friction. gain,
@@ -66,12 +66,12 @@ const char *tact_force_type_name(int type);
 int tact_force_choose_effects(const unsigned char *bits, uint32_t requested_output_bits,
                               struct tact_force_rendering_plan *plan);
 
-/** Computes the effects for these levels, without ids; silent[i]: effect i need not be played. A
+/* Computes the effects for these levels, without ids; silent[i]: effect i need not be played. A
  * level that is not finite counts as 0; levels are clamped. Real-time safe. */
 void tact_force_render_effects(const struct tact_force_rendering_plan *plan, const double *level,
                                struct ff_effect *effect, bool *is_effect_silent);
 
-/** Force-feedback effects on an open device. */
+/* Force-feedback effects on an open device. */
 struct tact_force {
     int fd; /* -1: closed */
     struct tact_force_rendering_plan plan;
@@ -88,21 +88,21 @@ struct tact_force {
     uint64_t effect_upload_count;
 };
 
-/** Opens a device's node to play effects; muted at first. @retval 0, or a negative errno: -ENXIO
+/* Opens a device's node to play effects; muted at first. @retval 0, or a negative errno: -ENXIO
  * the device lacks the effects of the plan */
 int tact_force_open(struct tact_force *force, const char *path,
                     const struct tact_force_rendering_plan *plan);
 
-/** Frees the effects and closes the node, if open. May block as long as the driver does. */
+/* Frees the effects and closes the node, if open. May block as long as the driver does. */
 void tact_force_close(struct tact_force *force);
 
-/** tact_force_mute() stops every effect and sets the gain to 0, in one write(2);
+/* tact_force_mute() stops every effect and sets the gain to 0, in one write(2);
  * tact_force_unmute() sets the gain of the plan again.
  */
 int tact_force_mute(struct tact_force *force);
 int tact_force_unmute(struct tact_force *force);
 
-/**
+/*
  * Uploads at most one changed effect, and starts, stops and refreshes all others; an effect is
  * uploaded at most every `period_ns`, and restarted before its length is over. Blocks as long as
  * the driver does in one upload: call again with the newest levels.
@@ -111,7 +111,7 @@ int tact_force_unmute(struct tact_force *force);
 int tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
                     int64_t period_ns);
 
-/** Stamp of the oldest force level that the device plays, or 0. */
+/* Stamp of the oldest force level that the device plays, or 0. */
 int64_t tact_force_oldest_played_stamp(const struct tact_force *force);
 
 #endif

@@ -1,4 +1,4 @@
-/** A device's side of its guard: arms it again after zeros, and reports its trips.
+/* A device's side of its guard: arms it again after zeros, and reports its trips.
  *
  * Zeros arm it whatever their cause: the deadman, a fault, a device that is lost or does not lead,
  * or nothing that is touched. All of these leave the safety chain at 0 (rt/safety.h), so that what
@@ -34,27 +34,27 @@ struct tact_guard_arming {
     uint32_t reported_trip_count;
 };
 
-/** Default timeout of a guard: longest silence of the loop [s]: four periods, at least 3 ms. */
+/* Default timeout of a guard: longest silence of the loop [s]: four periods, at least 3 ms. */
 double tact_guard_default_timeout(double period);
 
-/** Takes ownership of a guard that was just started, and arms it. period: of the loop [s]. */
+/* Takes ownership of a guard that was just started, and arms it. period: of the loop [s]. */
 void tact_guard_arming_start(struct tact_guard_arming *arming, struct tact_guard *guard,
                              int64_t timeout_ns, double period);
 
-/** Counts ticks of zero outputs, and arms the guard again after enough of them. Real-time safe. */
+/* Counts ticks of zero outputs, and arms the guard again after enough of them. Real-time safe. */
 void tact_guard_arming_update(struct tact_guard_arming *arming, const double *out, int count);
 
-/** Returns TACT_DEVICE_OK, STALE while the guard inhibits the outputs, LOST once it has ended; it
+/* Returns TACT_DEVICE_OK, STALE while the guard inhibits the outputs, LOST once it has ended; it
  * is then killed, as a stopped guard would leave the outputs as they are. *rearmed: outputs pass
  * again. Real-time safe. */
 int tact_guard_arming_state(struct tact_guard_arming *arming, bool *was_guard_rearmed);
 
-/** Reports trips, except after a loop that ended with zeros, and the end of a guard. Not real-time
+/* Reports trips, except after a loop that ended with zeros, and the end of a guard. Not real-time
  * safe. */
 void tact_guard_arming_report(struct tact_guard_arming *arming, const char *name,
                               struct tact_messages messages);
 
-/** Reports the gaps in what the guard sent, after which it reduced a force that had risen
+/* Reports the gaps in what the guard sent, after which it reduced a force that had risen
  * meanwhile; before the guard is stopped. Not real-time safe. */
 void tact_guard_arming_report_gaps(const struct tact_guard_arming *arming, const char *name,
                                    struct tact_messages messages);

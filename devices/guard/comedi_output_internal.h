@@ -1,4 +1,4 @@
-/**
+/*
  * Lists of instructions for a board, and all outputs of a board: claim, write, zero. Has no
  * dependencies, so that the guard process can use it.
  */
@@ -10,7 +10,7 @@
 
 #define TACT_COMEDI_MAX_INSTRUCTIONS 32 /* maximum number of comedi instructions in a list */
 
-/** One instruction. */
+/* One instruction. */
 struct tact_comedi_instruction {
     uint32_t insn; /* INSN_READ, INSN_WRITE: 1 word, the value; INSN_BITS: 2 words, mask and bits */
     uint32_t words;
@@ -28,20 +28,20 @@ struct tact_comedi_instruction_list {
     lsampl_t safe[TACT_COMEDI_MAX_INSTRUCTIONS][2];
 };
 
-/** Initialises a list. It has pointers into itself: it must not be moved. */
+/* Initialises a list. It has pointers into itself: it must not be moved. */
 void tact_comedi_list_prepare(struct tact_comedi_instruction_list *list,
                               const struct tact_comedi_instruction *ops, int count);
 
-/** Runs a list of comedi instructions in one system call. Real-time safe.
+/* Runs a list of comedi instructions in one system call. Real-time safe.
  * @retval 0, or a negative errno: -ENODEV board gone, -EBUSY or -EACCES another process has a
  *            subdevice */
 int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_instruction_list *list);
 
-/** Writes the safe values in one call, and on failure one by one, so that one failing output does
+/* Writes the safe values in one call, and on failure one by one, so that one failing output does
  * not prevent the others. Real-time safe. @retval 0 all are written @retval as above otherwise */
 int tact_comedi_list_write_zeros(comedi_t *dev, struct tact_comedi_instruction_list *list);
 
-/** Locks the subdevices of the list, writes the safe values and makes digital channels outputs.
+/* Locks the subdevices of the list, writes the safe values and makes digital channels outputs.
  * @retval 0, or a negative errno: -EBUSY another process has the lock */
 int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_instruction_list *list);
 

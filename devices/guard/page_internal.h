@@ -1,4 +1,4 @@
-/** The pages of memory that the controller and the guard process share. */
+/* The pages of memory that the controller and the guard process share. */
 #ifndef TACT_DEVICES_GUARD_PAGE_INTERNAL_H
 #define TACT_DEVICES_GUARD_PAGE_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/** A guard in the controller. */
+/* A guard in the controller. */
 #ifndef TACT_DEVICES_GUARD_PROCESS_INTERNAL_H
 #define TACT_DEVICES_GUARD_PROCESS_INTERNAL_H
 
@@ -22,20 +22,20 @@ struct tact_guard {
     atomic_bool has_process_ended; /* the guard process has ended */
 };
 
-/** Starts a guard with a copy of a page, whose size, kind and timeout are set. what: the node, for
+/* Starts a guard with a copy of a page, whose size, kind and timeout are set. what: the node, for
  * messages. */
 int tact_guard_start_with_page(struct tact_guard_page_header *initial_page_content,
                                const char *what, struct tact_guard **out, struct tact_error *err);
 
-/** Path of the guard program: $TACT_GUARD, except in a setuid program; that of the build tree for a
+/* Path of the guard program: $TACT_GUARD, except in a setuid program; that of the build tree for a
  * library loaded from there; the installed one.
  * @retval 0, or -ENOENT if it cannot be run */
 int tact_guard_program_path(char *path, size_t size);
 
-/** Checks whether the process has ended, for tact_guard_state(). Not real-time safe. */
+/* Checks whether the process has ended, for tact_guard_state(). Not real-time safe. */
 void tact_guard_check_process(struct tact_guard *guard);
 
-/** Number of the next heartbeat; its data must be written before it is stored. Real-time safe. */
+/* Number of the next heartbeat; its data must be written before it is stored. Real-time safe. */
 uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_ns);
 
 #endif

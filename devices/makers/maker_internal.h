@@ -1,4 +1,4 @@
-/**
+/*
  * A haptic device through its manufacturer's library, which is loaded by its name where the loader
  * finds it. Only the guard process uses it, as its calls block.
  */
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Manufacturer whose library is used. */
+/* Manufacturer whose library is used. */
 enum tact_haptic_maker { TACT_HAPTIC_FORCE_DIMENSION, TACT_HAPTIC_OPENHAPTICS };
 
 #define TACT_HAPTIC_POSE_NUMBERS 7 /* x y z [m], attitude as a unit quaternion w x y z */
@@ -17,7 +17,7 @@ enum tact_haptic_maker { TACT_HAPTIC_FORCE_DIMENSION, TACT_HAPTIC_OPENHAPTICS };
     6                             /* force [N], torque [N m], in the device's axes, on the person */
 #define TACT_HAPTIC_MAX_BUTTONS 4 /* buttons, bits 0 .. 3 */
 
-/** Which device is opened, and how. */
+/* Which device is opened, and how. */
 struct tact_haptic_device_choice {
     int32_t maker;      /* enum tact_haptic_maker */
     int32_t serial;     /* serial number of the device; negative: the first device is used */
@@ -80,7 +80,7 @@ struct tact_haptic_pose {
     uint32_t buttons;
 };
 
-/** A haptic device with its library. All zero before the library is loaded. */
+/* A haptic device with its library. All zero before the library is loaded. */
 struct tact_haptic_device {
     const struct tact_haptic_ops *ops;
     /* handle of the library, which stays loaded until the process ends, as its threads may still
@@ -99,26 +99,26 @@ struct tact_haptic_device {
     struct tact_haptic_pose pose;
 };
 
-/** Operations of a haptic device, implemented by calls of a manufacturer's library. Results: 0, or
+/* Operations of a haptic device, implemented by calls of a manufacturer's library. Results: 0, or
  * a negative errno with the reason in why. */
 struct tact_haptic_ops {
     const char *const *files; /* file names of the library, tried in this order; ends in NULL */
     const struct tact_haptic_symbol *symbols;
     int symbol_count;
-    /** Opens the device, with forces on and zero; sets turns, torques and model. */
+    /* Opens the device, with forces on and zero; sets turns, torques and model. */
     int (*open)(struct tact_haptic_device *device,
                 const struct tact_haptic_device_choice *haptic_device_choice, char *why,
                 size_t size);
-    /** Reads device->pose. */
+    /* Reads device->pose. */
     int (*read)(struct tact_haptic_device *device);
-    /** Sends a force [N] and torque [N m] in the device's axes. */
+    /* Sends a force [N] and torque [N m] in the device's axes. */
     int (*write)(struct tact_haptic_device *device,
                  const double wrench[TACT_HAPTIC_WRENCH_NUMBERS]);
-    /** Zeroes the forces, switches them off and closes the device. */
+    /* Zeroes the forces, switches them off and closes the device. */
     void (*close)(struct tact_haptic_device *device);
 };
 
-/** A function of a library, and the offset in tact_haptic_device.call at which its address is
+/* A function of a library, and the offset in tact_haptic_device.call at which its address is
  * stored. */
 struct tact_haptic_symbol {
     const char *name;
@@ -128,11 +128,11 @@ struct tact_haptic_symbol {
 
 extern const struct tact_haptic_ops tact_haptic_ops_of_libdhd, tact_haptic_ops_of_libhd;
 
-/** Loads a manufacturer's library (enum tact_haptic_maker).
+/* Loads a manufacturer's library (enum tact_haptic_maker).
  * @retval 0, -ENOENT: there is none, -ENOSYS: it lacks a function; the reason is in why */
 int tact_haptic_load_library(struct tact_haptic_device *device, int maker, char *why, size_t size);
 
-/** Attitude of a rotation matrix, by rows. @retval false if the matrix is no rotation to 1e-3 */
+/* Attitude of a rotation matrix, by rows. @retval false if the matrix is no rotation to 1e-3 */
 bool tact_haptic_rotation_to_quaternion(const double rows[3][3], double quat_wxyz[4]);
 
 #endif

@@ -1,4 +1,4 @@
-/** A recorded motion: filled by the code that reads its file, and used by the code that plays it.
+/* A recorded motion: filled by the code that reads its file, and used by the code that plays it.
  */
 #ifndef TACT_DEVICES_TRAJECTORY_INTERNAL_H
 #define TACT_DEVICES_TRAJECTORY_INTERNAL_H
@@ -35,15 +35,15 @@ struct tact_trajectory_file_reader {
     int time_gap_count;     /* number of time intervals over 1.5 times the median one */
 };
 
-/** Time of a row from the first one [s]. Real-time safe. */
+/* Time of a row from the first one [s]. Real-time safe. */
 static inline double tact_trajectory_row_time(const struct tact_trajectory *self, int row)
 {
     return self->time ? self->time[row] : row / self->rate;
 }
 
-/** Reads settings and file into r->self; r->config, r->err and r->self are set, the rest is zero.
- *  The caller closes r->csv and frees r->self's arrays, also after a failure.
- *  @retval 0, or a negative errno with *r->err filled */
+/* Reads settings and file into r->self; r->config, r->err and r->self are set, the rest is zero.
+ * The caller closes r->csv and frees r->self's arrays, also after a failure.
+ * @retval 0, or a negative errno with *r->err filled */
 int tact_trajectory_load(struct tact_trajectory_file_reader *r);
 
 #endif

@@ -1,11 +1,11 @@
-/** Internals of a twin: its axes, their steps, and its settings. */
+/* Internals of a twin: its axes, their steps, and its settings. */
 #ifndef TACT_DEVICES_TWIN_INTERNAL_H
 #define TACT_DEVICES_TWIN_INTERNAL_H
 
 #include <stdbool.h>
 #include "twin.h"
 
-/** Coefficients of the exact motion of a mass on spring and damper over a tick: position and (speed
+/* Coefficients of the exact motion of a mass on spring and damper over a tick: position and (speed
  * times the period) at its end, as linear functions of four values: the same two at its beginning,
  * the applied acceleration [m per squared period] and its change over the tick. */
 struct tact_twin_motion_step {
@@ -13,7 +13,7 @@ struct tact_twin_motion_step {
     double speed[4];
 };
 
-/** Computes the step. spring: stiffness period^2 / mass, damper: damping period / mass, both at
+/* Computes the step. spring: stiffness period^2 / mass, damper: damping period / mass, both at
  * least 0 and at most TACT_TWIN_MAX_COEFFICIENT. */
 void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double spring_coefficient,
                                 double damper_coefficient);
@@ -21,14 +21,14 @@ void tact_twin_motion_step_init(struct tact_twin_motion_step *step, double sprin
 /* largest stiffness or damping coefficient: beyond it the motion settles within 1e-6 of a tick */
 #define TACT_TWIN_MAX_COEFFICIENT 1e6
 
-/** A delay by a fixed number of ticks. */
+/* A delay by a fixed number of ticks. */
 struct tact_twin_delay {
     int ticks;
     int delay_ring_index;
     double *value; /* [ticks + 1] ring of delayed values */
 };
 
-/** Effects that a device renders itself, on all of its axes. */
+/* Effects that a device renders itself, on all of its axes. */
 enum tact_twin_effect {
     TACT_TWIN_SPRING,        /* spring toward the centre, level 0 .. 1 */
     TACT_TWIN_SPRING_CENTER, /* the centre of that spring, as a reading of the axis */
@@ -40,7 +40,7 @@ enum tact_twin_effect {
     TACT_TWIN_EFFECTS
 };
 
-/** Meaning of an axis' output. */
+/* Meaning of an axis' output. */
 enum tact_twin_axis_control {
     TACT_TWIN_MOTOR_FORCE, /* force of the axis' motor */
     TACT_TWIN_SERVO_RATE,  /* speed at which the axis' servo moves it, whatever force acts */
@@ -104,73 +104,73 @@ struct tact_twin {
                                                          tick */
 };
 
-/** Reads all settings, opens the hand, allocates, sets *info. The caller closes self, also after a
+/* Reads all settings, opens the hand, allocates, sets *info. The caller closes self, also after a
  * failure. @retval 0, or a negative errno with *err set */
 int tact_twin_load_settings(struct tact_twin *self, const struct tact_device_config *config,
                             struct tact_device_info *info, struct tact_error *err);
 
-/** Reads the settings of the axes, whose number is known: motion, motor, sensor, delays.
+/* Reads the settings of the axes, whose number is known: motion, motor, sensor, delays.
  * @retval as tact_twin_load_settings() */
 int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_config *config,
                           struct tact_error *err);
 
-/** Adds a channel; a duplicate or too long name is refused.
+/* Adds a channel; a duplicate or too long name is refused.
  * @retval as tact_twin_load_settings() */
 int tact_twin_add_channel(struct tact_device_channel *channels, int *count, const char *name,
                           const char *unit, const struct tact_device_config *config,
                           const char *key, struct tact_error *err);
 
-/** Reads rows of finite numbers; *rows points into the config and is unchanged if the key is
+/* Reads rows of finite numbers; *rows points into the config and is unchanged if the key is
  * absent.
  * @retval as tact_twin_load_settings() */
 int tact_twin_read_table(const struct tact_device_config *config, const char *key, int columns,
                          const double **rows, int *count, struct tact_error *err);
 
-/** Recomputes the motion coefficients of an axis for the spring and damper effects that act now.
+/* Recomputes the motion coefficients of an axis for the spring and damper effects that act now.
  * Real-time safe.
  * @retval -EINVAL too stiff for its mass */
 int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *axis);
 
-/** Reads which effects the twin has, adds their outputs, and reads their strengths, once the axes
+/* Reads which effects the twin has, adds their outputs, and reads their strengths, once the axes
  * are known. @retval as tact_twin_load_settings() */
 int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_config *config,
                            struct tact_device_info *info, struct tact_error *err);
 
-/** Sets the strength of the effects on an axis to the default, 1. */
+/* Sets the strength of the effects on an axis to the default, 1. */
 void tact_twin_set_effect_defaults(const struct tact_twin *self, struct tact_twin_axis *axis);
 
-/** Stores the output values of a tick, clamped to their ranges. Real-time safe. */
+/* Stores the output values of a tick, clamped to their ranges. Real-time safe. */
 void tact_twin_store_outputs(struct tact_twin *self, const double *out);
 
-/** Force of the effects on an axis in a tick [N], without friction; requires `level`. Real-time
+/* Force of the effects on an axis in a tick [N], without friction; requires `level`. Real-time
  * safe. */
 double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axis *axis,
                         uint64_t tick);
 
-/** Applies friction over a tick: reduces the speed, at most to zero. Real-time safe. */
+/* Applies friction over a tick: reduces the speed, at most to zero. Real-time safe. */
 void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axis *axis);
 
-/** Puts a value into a delay and returns the delayed one. Real-time safe. */
+/* Puts a value into a delay and returns the delayed one. Real-time safe. */
 double tact_twin_delayed_value(struct tact_twin_delay *delay, double value);
 
-/** Sets the output of an axis to no force or no speed; a servo with `control: target` stays at its
+/* Sets the output of an axis to no force or no speed; a servo with `control: target` stays at its
  * position. Real-time safe. */
 void tact_twin_stop_motor(struct tact_twin_axis *axis);
 
-/** Advances an axis with a servo by a tick. scripted_pushing_force: force on the axis in addition
+/* Advances an axis with a servo by a tick. scripted_pushing_force: force on the axis in addition
  * to the hand's [N]; change_of_hand_target: movement of the hand's target in the tick [m].
  * Real-time safe. */
 void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *axis,
                              double scripted_pushing_force, double change_of_hand_target);
 
-/** Reading of the force sensor of an axis [N]. Real-time safe. */
+/* Reading of the force sensor of an axis [N]. Real-time safe. */
 double tact_twin_sensed_force(const struct tact_twin_axis *axis);
 
-/** Reads which axes have servos, and their force sensors. @retval as tact_twin_load_settings() */
+/* Reads which axes have servos, and their force sensors. @retval as tact_twin_load_settings() */
 int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_config *config,
                           struct tact_device_info *info, struct tact_error *err);
 
-/** Reading of the position sensor of an axis, with its resolution and range. Real-time safe. */
+/* Reading of the position sensor of an axis, with its resolution and range. Real-time safe. */
 double tact_twin_quantised_reading(const struct tact_twin_axis *axis);
 
 #endif

@@ -1,4 +1,4 @@
-/** A copy of everything in a log except its records, for the later files of a split session. */
+/* A copy of everything in a log except its records, for the later files of a split session. */
 #ifndef TACT_RT_LOG_CONTENT_INTERNAL_H
 #define TACT_RT_LOG_CONTENT_INTERNAL_H
 
@@ -15,7 +15,7 @@ struct tact_content {
     struct tact_bytes scene; /* the encoded message of /scene */
 };
 
-/** Copies all but the shapes, and adds the fact "session". Call tact_recorder_content_free() in any
+/* Copies all but the shapes, and adds the fact "session". Call tact_recorder_content_free() in any
  * case.
  * @retval 0 or -ENOMEM */
 int tact_recorder_content_copy(struct tact_content *to, const struct tact_recorder_content *from,

@@ -1,4 +1,4 @@
-/** The description of a session in its ring file, from which a killed recorder's log is completed.
+/* The description of a session in its ring file, from which a killed recorder's log is completed.
  */
 #ifndef TACT_RT_LOG_DESCRIBE_INTERNAL_H
 #define TACT_RT_LOG_DESCRIBE_INTERNAL_H
@@ -15,13 +15,13 @@ struct tact_session_description {
     struct tact_span schema_and_channel_records;
 };
 
-/** Serialises the description. The writer and the encoder are the recorder's, before their first
+/* Serialises the description. The writer and the encoder are the recorder's, before their first
  * message. */
 void tact_session_description_write(const struct tact_recorder_options *options,
                                     const struct tact_mcap_writer *writer,
                                     const struct tact_encoder *encoder, struct tact_bytes *out);
 
-/** Parses and validates a description. Free description->encoder with tact_encoder_free();
+/* Parses and validates a description. Free description->encoder with tact_encoder_free();
  * definitions point into the input. @retval 0, -EBADMSG or -ENOMEM; on failure there is nothing to
  * free */
 int tact_session_description_read(struct tact_span from,

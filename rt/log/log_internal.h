@@ -1,4 +1,4 @@
-/** A log in the reader's memory. */
+/* A log in the reader's memory. */
 #ifndef TACT_RT_LOG_LOG_INTERNAL_H
 #define TACT_RT_LOG_LOG_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "mcap_internal.h"
 #include "mcap_reader_internal.h"
 
-/** An intact chunk. */
+/* An intact chunk. */
 struct tact_log_chunk {
     uint64_t at;                          /* offset of the chunk in the file */
     uint64_t first;                       /* index in the log of the chunk's first record */
@@ -15,11 +15,11 @@ struct tact_log_chunk {
     struct tact_bytes decompressed_chunk; /* decompressed content; empty if not cached */
 };
 
-/** Largest total size of cached decompressed chunks: opening a log checks all chunks, reading
+/* Largest total size of cached decompressed chunks: opening a log checks all chunks, reading
  * decodes them again. */
 #define TACT_LOG_CACHE_BYTES ((size_t)64 << 20)
 
-/** The distinct pairs in the lists of all ticks, and the layout with fields for each of them. */
+/* The distinct pairs in the lists of all ticks, and the layout with fields for each of them. */
 struct tact_log_pairs {
     struct tact_log_pair *list; /* names are owned */
     size_t count, capacity;
@@ -29,7 +29,7 @@ struct tact_log_pairs {
     double *absent;            /* values of the pairs' fields in a tick without contacts */
 };
 
-/** A parsed tick message. */
+/* A parsed tick message. */
 struct tact_log_tick {
     uint64_t tick;
     int64_t stamp_ns;
@@ -99,54 +99,54 @@ struct tact_log {
     struct tact_log *current_log_part; /* file of the session that is being read; NULL: this one */
 };
 
-/** Loads the later files of a session and adds them to the state of the first. Missing or damaged
+/* Loads the later files of a session and adds them to the state of the first. Missing or damaged
  * files are reported in the state. @retval 0 or -ENOMEM */
 int tact_log_load_parts(struct tact_log *first, const char *path);
 
-/** As tact_log_next() and tact_log_seek(), within one file; pairs: those of all files. */
+/* As tact_log_next() and tact_log_seek(), within one file; pairs: those of all files. */
 int tact_log_read_next_in_file(struct tact_log *log, const struct tact_log_pairs *pairs,
                                struct tact_record *record);
 int tact_log_seek_in_file(struct tact_log *log, uint64_t index);
 
-/** Opens and checks a file as tact_log_open() does, also if no record can be read.
+/* Opens and checks a file as tact_log_open() does, also if no record can be read.
  * @retval as tact_log_open(), without -ENODATA */
 int tact_log_load(const char *path, struct tact_log **out, struct tact_error *err);
 
-/** Reads and checks the whole file; sets all members above the reading position. Damage is reported
+/* Reads and checks the whole file; sets all members above the reading position. Damage is reported
  * in state, not as an error. @retval 0 or a negative errno with *err set */
 int tact_log_scan(struct tact_log *log, struct tact_error *err);
 
-/** Moves log->file to the next record at or after `from` that a checksum confirms to be one.
+/* Moves log->file to the next record at or after `from` that a checksum confirms to be one.
  * All searches of a log together read a limited number of bytes. @retval 0, -ENODATA or the errno
  * of reading */
 int tact_log_find_next_record(struct tact_log *log, uint64_t from);
 
-/** Reads schemas and channels from the index, if there is one: for a log whose first chunk is
+/* Reads schemas and channels from the index, if there is one: for a log whose first chunk is
  * damaged. @retval 0, or the result of `take` other than -EBADMSG */
 int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
                               int (*take)(struct tact_log *, const struct tact_mcap_record *,
                                           struct tact_error *));
 
-/** Parses a tick's message: header, start of its values, list. -EBADMSG if it does not fit the
+/* Parses a tick's message: header, start of its values, list. -EBADMSG if it does not fit the
  * layout. */
 int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                         struct tact_log_tick *tick);
 
-/** Parses the next element of a tick's list; false after the last one. */
+/* Parses the next element of a tick's list; false after the last one. */
 bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
                            struct tact_log_contact_element *element);
 
-/** Adds the pairs of a tick's list to those of the log. @retval 0, -ENOMEM, or -E2BIG if a record
+/* Adds the pairs of a tick's list to those of the log. @retval 0, -ENOMEM, or -E2BIG if a record
  * would be longer than TACT_LAYOUT_MAX_READ */
 int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick);
 
-/** Adds the pairs of another file of the session to those of the log. */
+/* Adds the pairs of another file of the session to those of the log. */
 int tact_log_pairs_merge(struct tact_log *log, const struct tact_log_pairs *from);
 
-/** Sorts the pairs by their shapes and builds the layout; called once all pairs are added. */
+/* Sorts the pairs by their shapes and builds the layout; called once all pairs are added. */
 int tact_log_pairs_build_layout(struct tact_log *log);
 
-/** Converts a tick's message to a record, with the list's elements in the fields of their pairs. */
+/* Converts a tick's message to a record, with the list's elements in the fields of their pairs. */
 void tact_log_pairs_fill_record(const struct tact_log_pairs *pairs, const struct tact_log *log,
                                 struct tact_log_tick tick, double *values);
 void tact_log_pairs_free(struct tact_log_pairs *pairs);

@@ -1,4 +1,4 @@
-/** The MCAP container (https://mcap.dev/spec, version 0): magic bytes, opcodes, limits of tact. */
+/* The MCAP container (https://mcap.dev/spec, version 0): magic bytes, opcodes, limits of tact. */
 #ifndef TACT_RT_LOG_MCAP_INTERNAL_H
 #define TACT_RT_LOG_MCAP_INTERNAL_H
 

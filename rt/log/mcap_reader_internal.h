@@ -1,4 +1,4 @@
-/**
+/*
  * Reading an untrusted MCAP file from front to back.
  *
  * Lengths are checked against the file before memory is allocated, so a reader allocates no more
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include "bytes_internal.h"
 
-/** A record of the file or of a chunk; content is valid until the next one is read. */
+/* A record of the file or of a chunk; content is valid until the next one is read. */
 struct tact_mcap_record {
     uint8_t opcode;
     uint64_t at; /* offset of the record in the file (0 inside a chunk) */
@@ -33,37 +33,37 @@ struct tact_mcap_reader {
     struct stat status;
 };
 
-/** @retval 0, -EBADMSG (the file ends before) or the errno of pread() */
+/* @retval 0, -EBADMSG (the file ends before) or the errno of pread() */
 int tact_mcap_read_at(int fd, uint64_t at, uint8_t *data, size_t size);
 
-/** Reads an open file from after its magic bytes, which the caller has checked, to `end`. */
+/* Reads an open file from after its magic bytes, which the caller has checked, to `end`. */
 void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t end);
 
-/** Opens a file and checks its magic bytes, which may be damaged if at least half of them are right
+/* Opens a file and checks its magic bytes, which may be damaged if at least half of them are right
  * and a header follows.
  * @retval 0, the errno of open() or read(), -EBADMSG (not an MCAP file), or -ENODATA (the file ends
  *            within them) */
 int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path);
 void tact_mcap_reader_close(struct tact_mcap_reader *reader);
 
-/** Reads the record at reader->offset and advances.
+/* Reads the record at reader->offset and advances.
  * @retval 0, -ENODATA (the file ends exactly here), -EBADMSG (it ends inside the record), -ENOMEM
  *            or the errno of read() */
 int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_record *record);
 
-/** Whether the final magic bytes are at reader->offset and nothing follows. @retval 0, -EBADMSG or
+/* Whether the final magic bytes are at reader->offset and nothing follows. @retval 0, -EBADMSG or
  * an errno */
 int tact_mcap_reader_is_at_end(const struct tact_mcap_reader *reader);
 
-/** Parses the next record of a chunk. @retval 0, -ENODATA or -EBADMSG */
+/* Parses the next record of a chunk. @retval 0, -ENODATA or -EBADMSG */
 int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *record);
 
-/** @retval 0 or -EBADMSG */
+/* @retval 0 or -EBADMSG */
 int tact_mcap_parse_header(struct tact_span content);
-/** @retval 0 or -EBADMSG */
+/* @retval 0 or -EBADMSG */
 int tact_mcap_check_damage_cover(struct tact_span content);
 
-/** Decompresses a chunk into `out` (replacing its content) and verifies its checksum.
+/* Decompresses a chunk into `out` (replacing its content) and verifies its checksum.
  * @retval 0, -EBADMSG or -ENOMEM */
 int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out);
 
@@ -91,9 +91,9 @@ struct tact_mcap_attachment {
 int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *out);
 int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out);
 int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out);
-/** Parses an attachment and verifies its checksum. */
+/* Parses an attachment and verifies its checksum. */
 int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out);
-/** Parses a metadata record; map: key, value, key, ... for tact_cursor_read_text(). */
+/* Parses a metadata record; map: key, value, key, ... for tact_cursor_read_text(). */
 int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
                              struct tact_cursor *map);
 

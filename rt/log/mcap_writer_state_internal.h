@@ -1,4 +1,4 @@
-/** The state of an MCAP writer, shared with the code that continues an unfinished file. */
+/* The state of an MCAP writer, shared with the code that continues an unfinished file. */
 #ifndef TACT_RT_LOG_MCAP_WRITER_STATE_INTERNAL_H
 #define TACT_RT_LOG_MCAP_WRITER_STATE_INTERNAL_H
 
@@ -50,29 +50,29 @@ struct tact_mcap_writer {
     struct tact_bytes patches;   /* changes to a continued file: offset, length and bytes of each */
 };
 
-/** Allocates a writer without touching its file. @retval 0 or -ENOMEM; fd is closed on failure */
+/* Allocates a writer without touching its file. @retval 0 or -ENOMEM; fd is closed on failure */
 int tact_mcap_writer_alloc(int fd, int zstd_level, struct tact_mcap_writer **out);
 
-/** Writes the bytes in `output`, which are whole records. @retval 0 or the writer's error */
+/* Writes the bytes in `output`, which are whole records. @retval 0 or the writer's error */
 int tact_mcap_write_output(struct tact_mcap_writer *writer);
 
-/** Appends a record's opcode and a placeholder for its length; returns its position for
+/* Appends a record's opcode and a placeholder for its length; returns its position for
  * tact_mcap_end_record(). */
 size_t tact_mcap_begin_record(struct tact_bytes *out, uint8_t opcode);
 void tact_mcap_end_record(struct tact_bytes *out, size_t start);
 
-/** Adds summary entries of records in the file. */
+/* Adds summary entries of records in the file. */
 void tact_mcap_index_attachment(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
                                 uint64_t time_ns, uint64_t size, const char *name,
                                 const char *media_type);
 void tact_mcap_index_metadata(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
                               const char *name);
 
-/** Counts a message at that offset of the open chunk. */
+/* Counts a message at that offset of the open chunk. */
 void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint64_t time_ns,
                              uint64_t offset);
 
-/** Appends the index of the open chunk's messages to `output`, adds the chunk to the summary and
+/* Appends the index of the open chunk's messages to `output`, adds the chunk to the summary and
  * starts a new one. at, length: of the chunk's record in the file. */
 void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
                            uint64_t compressed_chunk_size, const char *compression);

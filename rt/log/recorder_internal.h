@@ -1,4 +1,4 @@
-/** The recorder's internals, shared by the API, the writing thread, and recovery. */
+/* The recorder's internals, shared by the API, the writing thread, and recovery. */
 #ifndef TACT_RT_LOG_RECORDER_INTERNAL_H
 #define TACT_RT_LOG_RECORDER_INTERNAL_H
 
@@ -10,11 +10,11 @@
 #include "recorder.h"
 #include "ring_file_internal.h"
 
-/** Fields of a log's header. */
+/* Fields of a log's header. */
 #define TACT_LOG_PROFILE "ros2"
 #define TACT_LOG_LIBRARY "tact " TACT_VERSION
 
-/** An event in a ring. */
+/* An event in a ring. */
 struct tact_ring_event {
     uint64_t tick;
     int64_t stamp_ns;
@@ -22,7 +22,7 @@ struct tact_ring_event {
     char text[TACT_RECORDER_EVENT_TEXT];
 };
 
-/** An event that is too long for a ring; `name` contains name and text, one after the other. */
+/* An event that is too long for a ring; `name` contains name and text, one after the other. */
 struct tact_queued_event {
     struct tact_queued_event *next;
     uint64_t tick;
@@ -31,14 +31,14 @@ struct tact_queued_event {
     char name[];
 };
 
-/** A pressure map in its ring. */
+/* A pressure map in its ring. */
 struct tact_ring_pressure {
     uint64_t tick;
     int64_t stamp_ns;
     struct tact_pressure map;
 };
 
-/** One file of a recording, with its rings and its thread: a complete log. */
+/* One file of a recording, with its rings and its thread: a complete log. */
 struct tact_recorder_part {
     struct tact_recorder *owner;       /* NULL in recovery */
     unsigned number;                   /* from 1 */
@@ -82,7 +82,7 @@ struct tact_recorder_part {
     struct tact_recorder_report report;
 };
 
-/** State of a recording that all its parts use. */
+/* State of a recording that all its parts use. */
 struct tact_recorder {
     _Atomic(struct tact_recorder_part *) current; /* part that the producer fills */
     _Atomic(struct tact_recorder_part *) next;    /* next part, once it is ready for the producer */
@@ -97,58 +97,58 @@ struct tact_recorder {
     char session[40]; /* fact "session", the same in all parts */
 };
 
-/** Creates a part of a recording with its file, rings and thread. @retval 0, or a negative errno
+/* Creates a part of a recording with its file, rings and thread. @retval 0, or a negative errno
  * with *err set */
 int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
                             const struct tact_recorder_content *content,
                             struct tact_recorder_part **out, struct tact_error *err);
 
-/** Begins and commits a record in the part's ring. Real-time safe. */
+/* Begins and commits a record in the part's ring. Real-time safe. */
 struct tact_record *tact_recorder_part_begin(struct tact_recorder_part *part);
 void tact_recorder_part_commit(struct tact_recorder_part *part);
 
-/** Records an event, from any thread, or from the producer's. @retval 0; -EAGAIN: the part is
+/* Records an event, from any thread, or from the producer's. @retval 0; -EAGAIN: the part is
  * closed; -EMSGSIZE, -ENOMEM, -ENOBUFS */
 int tact_recorder_part_event(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
                              const char *name, const char *text);
 int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
                                 const char *name, const char *text);
 
-/** Records a pressure map, from the producer's thread. @retval 0 or -ENOBUFS */
+/* Records a pressure map, from the producer's thread. @retval 0 or -ENOBUFS */
 int tact_recorder_part_pressure(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
                                 const struct tact_pressure *map);
 
-/** Called by the part's thread once its rings stay empty: writes the index, syncs, removes the
+/* Called by the part's thread once its rings stay empty: writes the index, syncs, removes the
  * rings. */
 void tact_recorder_part_finish(struct tact_recorder_part *part);
 
-/** Joins the part's thread, if not yet joined. */
+/* Joins the part's thread, if not yet joined. */
 void tact_recorder_part_join(struct tact_recorder_part *part);
 
-/** Frees the part. */
+/* Frees the part. */
 void tact_recorder_part_free(struct tact_recorder_part *part);
 
-/** Capacity of the ring of asynchronous events. */
+/* Capacity of the ring of asynchronous events. */
 #define TACT_RECORDER_ASYNC_EVENT_CAPACITY 256
 
-/** Sizes of this session's rings. */
+/* Sizes of this session's rings. */
 struct tact_ring_sizes tact_recorder_ring_sizes(const struct tact_recorder_options *options,
                                                 const struct tact_layout *layout);
 
-/** Body of the recorder's thread; runs until recorder->stop is set and everything was written. */
+/* Body of the recorder's thread; runs until recorder->stop is set and everything was written. */
 void *tact_recorder_thread_main(void *recorder);
 
-/** Appends the oldest element that is not yet in the open chunk to it; content is that element's.
+/* Appends the oldest element that is not yet in the open chunk to it; content is that element's.
  * Writes the chunk when it is due, and only then releases its elements. */
 void tact_recorder_write_tick(struct tact_recorder_part *recorder,
                               const struct tact_record *content);
 void tact_recorder_write_event(struct tact_recorder_part *recorder, int ring,
                                const struct tact_ring_event *content);
 
-/** Discards the oldest element that is not yet in the open chunk. */
+/* Discards the oldest element that is not yet in the open chunk. */
 void tact_recorder_discard_oldest_element(struct tact_recorder_part *recorder, int ring);
 
-/** Writes the open chunk and releases its elements from their rings. */
+/* Writes the open chunk and releases its elements from their rings. */
 void tact_recorder_flush(struct tact_recorder_part *recorder);
 
 #endif

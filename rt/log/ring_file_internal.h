@@ -1,4 +1,4 @@
-/**
+/*
  * The recorder's rings in memory that outlives the process: a file of a tmpfs.
  *
  * The file is named after device and inode of its log. It starts with a header under a checksum:
@@ -23,7 +23,7 @@
 
 #define TACT_RING_FILE_FOLDER "/dev/shm"
 
-/** The rings: ticks, events of the real-time thread, events of all other threads. */
+/* The rings: ticks, events of the real-time thread, events of all other threads. */
 enum { TACT_RING_TICKS, TACT_RING_EVENTS, TACT_RING_ASYNC_EVENTS, TACT_RINGS };
 
 struct tact_ring_sizes {
@@ -35,7 +35,7 @@ struct tact_ring_sizes {
     uint32_t list_element_bytes; /* bytes per element */
 };
 
-/** The elements that a chunk contains. */
+/* The elements that a chunk contains. */
 struct tact_ring_mark {
     uint64_t chunk_file_offset; /* offset of the chunk in the log */
     uint32_t next[TACT_RINGS];  /* index of the first ring element after the chunk */
@@ -55,17 +55,17 @@ struct tact_ring_file {
     bool is_ring_file_complete;   /* 1: the creation was completed, so that there may be elements */
 };
 
-/** Creates rings for a log; an old file of the same name is replaced (*was_ring_file_replaced:
+/* Creates rings for a log; an old file of the same name is replaced (*was_ring_file_replaced:
  * there was one). @retval 0, or a negative errno: no space, not a tmpfs, ... */
 int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const struct stat *log,
                           const struct tact_ring_sizes *ring_sizes,
                           const struct tact_bytes *session, bool *was_ring_file_replaced);
 
-/** Creates rings in private memory, which ends with the process. @retval 0 or -ENOMEM */
+/* Creates rings in private memory, which ends with the process. @retval 0 or -ENOMEM */
 int tact_ring_file_create_in_private_memory(struct tact_ring_file *file,
                                             const struct tact_ring_sizes *ring_sizes);
 
-/** Opens the rings of a killed recorder of this log; not `finished` if it was killed while creating
+/* Opens the rings of a killed recorder of this log; not `finished` if it was killed while creating
  * them.
  * @retval -ENOENT  there are none
  * @retval -EPERM   they belong to another user than the log and this process
@@ -73,32 +73,32 @@ int tact_ring_file_create_in_private_memory(struct tact_ring_file *file,
 int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const struct stat *log,
                         struct tact_error *err);
 
-/** Whether a ring file of the log's name exists; does not open it. */
+/* Whether a ring file of the log's name exists; does not open it. */
 bool tact_ring_file_exists(const char *folder, const struct stat *log);
 
-/** Unmaps the file, and removes it unless should_keep_file. Valid for a zeroed structure. */
+/* Unmaps the file, and removes it unless should_keep_file. Valid for a zeroed structure. */
 void tact_ring_file_close(struct tact_ring_file *file, bool should_keep_file);
 
-/** Producer: content of the next element, and its commit. Real-time safe, wait-free. */
+/* Producer: content of the next element, and its commit. Real-time safe, wait-free. */
 void *tact_ring_file_begin_element(struct tact_ring_file *file, int ring);
 void tact_ring_file_commit(struct tact_ring_file *file, int ring);
 
-/** Consumer: content of the element that is `elements_ahead_of_tail` after the oldest one, or NULL.
+/* Consumer: content of the element that is `elements_ahead_of_tail` after the oldest one, or NULL.
  */
 const void *tact_ring_file_peek(struct tact_ring_file *file, int ring,
                                 uint32_t elements_ahead_of_tail);
 
-/** Content of the element with that index if it is valid, else NULL. */
+/* Content of the element with that index if it is valid, else NULL. */
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index);
 
-/** Stores a mark, before the chunk at file offset chunk_file_offset is written. */
+/* Stores a mark, before the chunk at file offset chunk_file_offset is written. */
 void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_offset,
                                const uint32_t next[TACT_RINGS]);
 
-/** Whether the checksum of marks[chunk_mark_index] is valid. */
+/* Whether the checksum of marks[chunk_mark_index] is valid. */
 bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int chunk_mark_index);
 
-/** Checksum of an element: XXH3 seeded with its index, so that content at another index does not
+/* Checksum of an element: XXH3 seeded with its index, so that content at another index does not
  * match. Real-time safe. */
 uint64_t tact_ring_checksum(uint64_t index, const void *content, size_t bytes);
 

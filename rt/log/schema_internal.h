@@ -1,4 +1,4 @@
-/**
+/*
  * Schemas of the log's topics as ros2msg text: the definition of the message, then each message
  * that it uses after a line of 80 '=' and "MSG: package/Name", as rosbag2 writes them.
  */
@@ -27,10 +27,10 @@ extern const char tact_schema_tf[];
 extern const char tact_schema_wrench[];
 extern const char tact_schema_markers[];
 
-/** Writes the schema of a tick: one line per field, with its kind and unit in a comment. */
+/* Writes the schema of a tick: one line per field, with its kind and unit in a comment. */
 void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out);
 
-/** Parses the layout of a tick from its schema text. The caller frees *layout, also on failure.
+/* Parses the layout of a tick from its schema text. The caller frees *layout, also on failure.
  * @retval 0, -EINVAL (*err set, with the line in the schema) or -ENOMEM */
 int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
                            struct tact_error *err);

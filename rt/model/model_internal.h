@@ -1,4 +1,4 @@
-/**
+/*
  * The hand of an MJCF or URDF file as it is read, and what its readers share. Not installed.
  *
  * Bodies are in the order of the file, parents first; body 0 is the world, which is the base of the
@@ -16,15 +16,14 @@
 #include "contact/vec.h"
 #include "rt/model/hand_file.h"
 
-/** Limits of a file, so that a hostile one is refused instead of filling memory. */
+/* Limits of a file, so that a hostile one is refused instead of filling memory. */
 enum {
-    MODEL_MAX_NESTING = 64, /**< maximum nesting of elements */
-    MODEL_MAX_ATTRIBUTES =
-        8192,                 /**< maximum number of = between two <, which are in comments too */
-    MODEL_MAX_ENTRIES = 1024, /**< maximum number of bodies, shapes, joints, classes of each kind */
-    MODEL_MAX_NOTES = 64,     /**< maximum number of different notes; further ones are counted */
-    MODEL_NOTE_BYTES = 384,   /**< longest note, with the zero */
-    MODEL_NAME_BYTES = 48,    /**< name of a link, with the zero */
+    MODEL_MAX_NESTING = 64,      /* maximum nesting of elements */
+    MODEL_MAX_ATTRIBUTES = 8192, /* maximum number of = between two <, which are in comments too */
+    MODEL_MAX_ENTRIES = 1024, /* maximum number of bodies, shapes, joints, classes of each kind */
+    MODEL_MAX_NOTES = 64,     /* maximum number of different notes; further ones are counted */
+    MODEL_NOTE_BYTES = 384,   /* longest note, with the zero */
+    MODEL_NAME_BYTES = 48,    /* name of a link, with the zero */
 };
 
 enum model_geom_kind {

@@ -8,10 +8,10 @@
 #include <string.h>
 #include "rt/file.h"
 
-/** Largest value of a haptic axis, in SI units: no device has more, and it could overflow. */
+/* Largest value of a haptic axis, in SI units: no device has more, and it could overflow. */
 #define MAX_HAPTIC_AXIS_VALUE 1e9
 
-/** Reads the file, from the log's attachments or from disk, and stores its text. */
+/* Reads the file, from the log's attachments or from disk, and stores its text. */
 static int read_text(const struct tact_scene *scene, const struct tact_scene_files *files,
                      struct tact_scene_device *device)
 {
@@ -72,7 +72,7 @@ static int add_haptic_axis(const struct tact_scene_check *calibration_file_check
     return 0;
 }
 
-/** Moves the haptic axes out of the settings from index `first` on; the rest goes to the device
+/* Moves the haptic axes out of the settings from index `first` on; the rest goes to the device
  * type. */
 static int move_haptic_axes_out_of_settings(const struct tact_scene_check *calibration_file_check,
                                             struct tact_scene_device *device, uint32_t first)

@@ -38,7 +38,7 @@ int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz
     return 0;
 }
 
-/** Whether the symmetric matrix xx yy zz xy xz yz is positive definite (has a Cholesky factor). */
+/* Whether the symmetric matrix xx yy zz xy xz yz is positive definite (has a Cholesky factor). */
 static bool is_inertia_positive_definite(const double m[6])
 {
     double l00 = m[0];
@@ -178,7 +178,7 @@ static int check_shape_values(const struct tact_scene_check *check, struct tact_
     return 0;
 }
 
-/** Mass and inertia of a moving body or a link. */
+/* Mass and inertia of a moving body or a link. */
 static int check_mass_and_inertia(const struct tact_scene_check *check, const char *owner,
                                   double mass, const double *inertia, uint32_t shapes)
 {

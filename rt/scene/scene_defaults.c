@@ -14,7 +14,7 @@ static void set_number_if_absent(const struct tact_scene_check *check, const cha
     }
 }
 
-/** Sets *text to a copy of given where it is NULL. Freed by libcyaml, whose allocator is malloc. */
+/* Sets *text to a copy of given where it is NULL. Freed by libcyaml, whose allocator is malloc. */
 static int set_text_if_absent(char **text, const char *default_text)
 {
     if (!*text) {

@@ -27,7 +27,7 @@ static uint32_t hash_child_key(uint32_t parent, const char *key, size_t length,
     return h;
 }
 
-/** Slot of a child in the hash table, or the free slot for it. */
+/* Slot of a child in the hash table, or the free slot for it. */
 static uint32_t find_child_hash_slot(const struct tact_scene_index *index, uint32_t parent,
                                      const char *key, size_t length, uint32_t index_in_yaml_list)
 {
@@ -160,7 +160,7 @@ bool tact_scene_parse_number(const char *text, double *value)
 /* --- building ----------------------------------------------------------------------------------
  */
 
-/** Ensures capacity of both arrays for one more node; the hash table stays at most half full. */
+/* Ensures capacity of both arrays for one more node; the hash table stays at most half full. */
 static int reserve_index_node(struct tact_scene_index *index)
 {
     if (index->count < index->capacity) {
@@ -209,14 +209,14 @@ uint32_t tact_scene_index_append(struct tact_scene_index *index, uint32_t parent
     return index->count++;
 }
 
-/** State of the reader: the stack of open lists and maps. */
+/* State of the reader: the stack of open lists and maps. */
 struct reader {
     struct tact_scene_index *index;
     struct tact_error *err;
-    uint32_t open[TACT_SCENE_MAX_DEPTH]; /**< nodes of the open lists and maps */
-    uint32_t last[TACT_SCENE_MAX_DEPTH]; /**< last child of each open list or map, or 0 */
+    uint32_t open[TACT_SCENE_MAX_DEPTH]; /* nodes of the open lists and maps */
+    uint32_t last[TACT_SCENE_MAX_DEPTH]; /* last child of each open list or map, or 0 */
     int depth;
-    char *key; /**< key read in the innermost map, without its value */
+    char *key; /* key read in the innermost map, without its value */
     yaml_mark_t key_mark;
     int yaml_document_count;
 };

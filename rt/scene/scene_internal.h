@@ -1,4 +1,4 @@
-/**
+/*
  * Shared by the parts of scene loading. Not installed.
  *
  * A scene is read twice: by libyaml into an index with the line and column of every key, and by
@@ -14,32 +14,32 @@
 #include <cyaml/cyaml.h>
 #include "rt/scene/scene.h"
 
-/** Limits of a scene file, so that a hostile file is refused instead of filling memory. */
+/* Limits of a scene file, so that a hostile file is refused instead of filling memory. */
 enum {
-    TACT_SCENE_MAX_DEPTH = 16,       /**< maximum nesting of lists and maps */
-    TACT_SCENE_MAX_NODES = 1 << 20,  /**< maximum number of keys and list entries */
-    TACT_SCENE_MAX_BYTES = 16 << 20, /**< maximum size of a scene file */
-    TACT_SCENE_PATH_BYTES = 128,     /**< maximum key path, with the zero */
+    TACT_SCENE_MAX_DEPTH = 16,       /* maximum nesting of lists and maps */
+    TACT_SCENE_MAX_NODES = 1 << 20,  /* maximum number of keys and list entries */
+    TACT_SCENE_MAX_BYTES = 16 << 20, /* maximum size of a scene file */
+    TACT_SCENE_PATH_BYTES = 128,     /* maximum key path, with the zero */
 };
 
 enum tact_scene_index_kind { TACT_INDEX_SCALAR, TACT_INDEX_LIST, TACT_INDEX_MAP };
 
-/** One value of the file. Nodes are numbered in the order of the file; 0 is the whole scene. */
+/* One value of the file. Nodes are numbered in the order of the file; 0 is the whole scene. */
 struct tact_scene_index_node {
     uint32_t parent;
-    uint32_t first;          /**< first child, or 0: none */
-    uint32_t next;           /**< next child of the same parent, or 0: none */
-    uint32_t count;          /**< number of children */
-    uint32_t index;          /**< index in a list; 0 in a map */
-    char *key;               /**< key in a map, or NULL in a list */
-    char *text;              /**< scalar as written, or NULL */
-    bool is_unquoted_scalar; /**< scalar without quotes */
+    uint32_t first;          /* first child, or 0: none */
+    uint32_t next;           /* next child of the same parent, or 0: none */
+    uint32_t count;          /* number of children */
+    uint32_t index;          /* index in a list; 0 in a map */
+    char *key;               /* key in a map, or NULL in a list */
+    char *text;              /* scalar as written, or NULL */
+    bool is_unquoted_scalar; /* scalar without quotes */
     enum tact_scene_index_kind kind;
     int key_line;
     int yaml_key_column;
-    int line; /**< line of the value */
+    int line; /* line of the value */
     int column;
-    uint32_t file; /**< index of the file that the node is from: 0 the scene, else a file that it
+    uint32_t file; /* index of the file that the node is from: 0 the scene, else a file that it
                       names */
 };
 
@@ -47,105 +47,105 @@ struct tact_scene_index {
     struct tact_scene_index_node *nodes;
     uint32_t count;
     uint32_t capacity;
-    uint32_t *slots; /**< hash table over (parent, key or index): node number, 0 = free */
+    uint32_t *slots; /* hash table over (parent, key or index): node number, 0 = free */
     uint32_t hash_slot_count;
-    char (*files)[256]; /**< the scene file, and the hand files that it names */
+    char (*files)[256]; /* the scene file, and the hand files that it names */
     uint32_t indexed_file_count;
 };
 
-/** Arguments of every check: the index and the error to set. */
+/* Arguments of every check: the index and the error to set. */
 struct tact_scene_check {
     const struct tact_scene_index *index;
     struct tact_error *err;
 };
 
-/** Parses text into an index. Returns 0, -ENOMEM, or -EINVAL (not YAML, too deep, too large, a
+/* Parses text into an index. Returns 0, -ENOMEM, or -EINVAL (not YAML, too deep, too large, a
  * duplicate key, an alias, several documents, not a map) with *err set. */
 int tact_scene_index_create(const char *text, size_t size, const char *name,
                             struct tact_scene_index **out, struct tact_error *err);
 void tact_scene_index_free(struct tact_scene_index *index);
 
-/** Copies the entries of a map or list of another index, which has one file, below a node of the
+/* Copies the entries of a map or list of another index, which has one file, below a node of the
  * same kind; keys that are there stay as they are, and maps are joined. lines: [line_count] line of
  * `file` for each line of the other. 0, -ENOMEM, or -EINVAL with *err set. */
 int tact_scene_index_merge(struct tact_scene_index *index, uint32_t to,
                            const struct tact_scene_index *merged_index, uint32_t from,
                            const char *file, const int *lines, uint32_t line_count,
                            struct tact_error *err);
-/** Number of a child of a node, or 0: none. */
+/* Number of a child of a node, or 0: none. */
 uint32_t tact_scene_index_child(const struct tact_scene_index *index, uint32_t parent,
                                 const char *key);
-/** Appends an empty list with a key to a map, at the place of the map. Its number, or 0 where
+/* Appends an empty list with a key to a map, at the place of the map. Its number, or 0 where
  * memory is short. */
 uint32_t tact_scene_index_add_list(struct tact_scene_index *index, uint32_t map, const char *key);
-/** Appends a node as the last child of a map or list, which has no child of its key; takes over its
+/* Appends a node as the last child of a map or list, which has no child of its key; takes over its
  * texts. Its number, or 0 where memory is short or the index is full. */
 uint32_t tact_scene_index_append(struct tact_scene_index *index, uint32_t parent,
                                  const struct tact_scene_index_node *node);
-/** Name of the file that a node is from. */
+/* Name of the file that a node is from. */
 const char *tact_scene_index_file(const struct tact_scene_index *index,
                                   const struct tact_scene_index_node *node);
 
-/** The node at a key path such as "bodies[0].mass", or NULL if the file does not have it. */
+/* The node at a key path such as "bodies[0].mass", or NULL if the file does not have it. */
 const struct tact_scene_index_node *tact_scene_index_find(const struct tact_scene_index *index,
                                                           const char *path);
 
-/** Whether the file has the key whose path is printed from format. */
+/* Whether the file has the key whose path is printed from format. */
 bool tact_scene_has_key(const struct tact_scene_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Writes the key path of a node, such as "bodies[0].mass". */
+/* Writes the key path of a node, such as "bodies[0].mass". */
 void tact_scene_index_path(const struct tact_scene_index *index,
                            const struct tact_scene_index_node *node,
                            char path[TACT_SCENE_PATH_BYTES]);
 
-/** Sets file, line, column and key of err for a key path; an absent key gets the position of the
+/* Sets file, line, column and key of err for a key path; an absent key gets the position of the
  * nearest existing parent. */
 void tact_scene_index_locate(const struct tact_scene_index *index, const char *path,
                              struct tact_error *err);
 
-/** Sets the position of a key path and the message; returns -EINVAL. */
+/* Sets the position of a key path and the message; returns -EINVAL. */
 int tact_scene_report_bad_value(const struct tact_scene_check *check, const char *path,
                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/** Whether text is a decimal number and nothing else; *value may be infinite. */
+/* Whether text is a decimal number and nothing else; *value may be infinite. */
 bool tact_scene_parse_number(const char *text, double *value);
 
-/** The schema, as libcyaml describes one: a pointer to struct tact_scene. */
+/* The schema, as libcyaml describes one: a pointer to struct tact_scene. */
 const cyaml_schema_value_t *tact_scene_schema(void);
 
-/** Stores the values of the file by a schema whose value is a pointer, integers and counts of 32
+/* Stores the values of the file by a schema whose value is a pointer, integers and counts of 32
  * bits, texts in memory of their own. Refuses unknown and missing keys, other kinds of value,
  * counts, numbers that are not finite. 0, -EINVAL or -ENOMEM, with *out unchanged; to be freed with
  * tact_yaml_free(). */
 int tact_scene_load_values(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
                            void **out);
 
-/** Sets absent keys to their defaults if not 0. Returns 0 or -ENOMEM. */
+/* Sets absent keys to their defaults if not 0. Returns 0 or -ENOMEM. */
 int tact_scene_set_defaults(const struct tact_scene_check *check, struct tact_scene *scene);
 
-/** Collects the settings of the devices from the index. 0, -ENOMEM, -EINVAL. */
+/* Collects the settings of the devices from the index. 0, -ENOMEM, -EINVAL. */
 int tact_scene_collect_settings(const struct tact_scene_check *check, struct tact_scene *scene);
 void tact_scene_free_settings(struct tact_scene *scene);
-/** Appends all keys of a file, whose index the check has, to the settings of a device. */
+/* Appends all keys of a file, whose index the check has, to the settings of a device. */
 int tact_scene_append_settings(const struct tact_scene_check *check,
                                struct tact_scene_device *device);
-/** Frees what a setting points to. */
+/* Frees what a setting points to. */
 void tact_scene_free_setting(struct tact_device_setting *setting);
-/** Appends the settings of the devices' calibration files. Returns 0, or a negative errno with *err
+/* Appends the settings of the devices' calibration files. Returns 0, or a negative errno with *err
  * set. */
 int tact_scene_read_calibrations(const struct tact_scene_check *check, struct tact_scene *scene,
                                  const struct tact_scene_files *files);
 
-/** Path of a key of the object at `owner`. */
+/* Path of a key of the object at `owner`. */
 const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH_BYTES], const char *owner,
                                    const char *key);
 
-/** Require a number in a range, or one of a list of words that ends with NULL. Return 0, or -EINVAL
+/* Require a number in a range, or one of a list of words that ends with NULL. Return 0, or -EINVAL
  * with the message; unit may be "". */
 int tact_scene_require_positive(const struct tact_scene_check *check, const char *owner,
                                 const char *key, double value, const char *unit);
-/** Requires the stiffness or damping of a drive or coupling: 0 to TACT_SCENE_MAX_GAIN. Beyond it
+/* Requires the stiffness or damping of a drive or coupling: 0 to TACT_SCENE_MAX_GAIN. Beyond it
  * squares and inverses overflow in the solver. */
 #define TACT_SCENE_MAX_GAIN 1e12 /* [N/m, N s/m, N m/rad, N m s/rad] */
 int tact_scene_require_gain(const struct tact_scene_check *check, const char *owner,
@@ -164,40 +164,40 @@ int tact_scene_require_coordinates(const struct tact_scene_check *check, const c
 int tact_scene_require_word(const struct tact_scene_check *check, const char *path,
                             const char *text, const char *const *words);
 
-/** Checks the contact's options, materials and pairs. */
+/* Checks the contact's options, materials and pairs. */
 int tact_scene_check_contact(const struct tact_scene_check *check, const struct tact_scene *scene);
 
-/** Checks single values, and normalises axes and quaternions. 0 or -EINVAL. */
+/* Checks single values, and normalises axes and quaternions. 0 or -EINVAL. */
 int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene);
-/** Checks one shape's own values; path is its key path. */
+/* Checks one shape's own values; path is its key path. */
 int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                            const char *path);
-/** Checks that a convex, a mesh or a surface is defined either by a file or by `generate`. */
+/* Checks that a convex, a mesh or a surface is defined either by a file or by `generate`. */
 int tact_scene_check_mesh_source(const struct tact_scene_check *check,
                                  const struct tact_scene_shape *shape, const char *path);
-/** Checks the keys of `generate`; path is that of the shape. */
+/* Checks the keys of `generate`; path is that of the shape. */
 int tact_scene_check_generate(const struct tact_scene_check *check,
                               const struct tact_scene_shape *shape, const char *path);
-/** Generates the triangles of `generate`; path is that of the shape. Returns 0, -EINVAL, -ENOMEM.
+/* Generates the triangles of `generate`; path is that of the shape. Returns 0, -EINVAL, -ENOMEM.
  */
 int tact_scene_generate(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
                         const char *path, struct tact_soup *soup);
-/** Checks six numbers ixx iyy izz ixy ixz iyz [kg m^2]: positive definite, triangle inequality. */
+/* Checks six numbers ixx iyy izz ixy ixz iyz [kg m^2]: positive definite, triangle inequality. */
 int tact_scene_check_inertia(const struct tact_scene_check *check, const double inertia[6],
                              const char *path);
-/** Checks that a quaternion is not zero and normalises it. */
+/* Checks that a quaternion is not zero and normalises it. */
 int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
                           const char *path);
 
-/** Finds "device.channel"; the channel itself is known once the device is open. 0 or -EINVAL. */
+/* Finds "device.channel"; the channel itself is known once the device is open. 0 or -EINVAL. */
 int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
                              const char *path, const char *channel);
 
-/** Checks names, references between parts, and that every pair that can touch has a friction. */
+/* Checks names, references between parts, and that every pair that can touch has a friction. */
 int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene);
 int tact_scene_check_pairs(const struct tact_scene_check *check, const struct tact_scene *scene);
 
-/** Completes every shape (reading mesh files through files, or from disk) and the mass properties
+/* Completes every shape (reading mesh files through files, or from disk) and the mass properties
  * that follow from shapes. Returns 0, -EINVAL, -ENOENT, -ENOMEM, other negative errno from reading.
  */
 int tact_scene_load_shapes(const struct tact_scene_check *check, struct tact_scene *scene,

@@ -9,7 +9,7 @@
 #include "rt/file.h"
 #include "rt/scene/yaml.h"
 
-/** Stores the scene's text and path. */
+/* Stores the scene's text and path. */
 static int store_scene_source(struct tact_scene *scene, const char *text, uint64_t size,
                               const char *name)
 {
@@ -26,7 +26,7 @@ static int store_scene_source(struct tact_scene *scene, const char *text, uint64
     return scene->directory ? 0 : -ENOMEM;
 }
 
-/** The steps after the values are loaded. */
+/* The steps after the values are loaded. */
 static int apply_defaults_and_check(const struct tact_scene_check *check, struct tact_scene *scene,
                                     const struct tact_scene_files *files)
 {

@@ -14,7 +14,7 @@
 #include "contact/vec.h"
 #include "rt/file.h"
 
-/** Reads the mesh file of a shape into shape->file_data. */
+/* Reads the mesh file of a shape into shape->file_data. */
 static int read_mesh_file(const struct tact_scene_check *check, const struct tact_scene *scene,
                           const struct tact_scene_files *files, struct tact_scene_shape *shape,
                           const char *path)
@@ -47,7 +47,7 @@ static int read_mesh_file(const struct tact_scene_check *check, const struct tac
     return rc;
 }
 
-/** Reports a mesh's error, with its file and line, at the scene's key. */
+/* Reports a mesh's error, with its file and line, at the scene's key. */
 static int report_mesh_error(const struct tact_scene_check *check,
                              const struct tact_scene_shape *shape, const struct tact_error *mesh,
                              const char *path, int rc)
@@ -64,7 +64,7 @@ static int report_mesh_error(const struct tact_scene_check *check,
     return rc;
 }
 
-/** Scale factor from the coordinates of a shape's file to metres. */
+/* Scale factor from the coordinates of a shape's file to metres. */
 static double mesh_file_scale(const struct tact_scene_shape *shape)
 {
     static const struct {
@@ -79,7 +79,7 @@ static double mesh_file_scale(const struct tact_scene_shape *shape)
     return shape->scale;
 }
 
-/** Scales each axis of a triangle soup by its factor; a mirror image gets its triangles outside
+/* Scales each axis of a triangle soup by its factor; a mirror image gets its triangles outside
  * out. */
 static void scale_soup_axes(struct tact_soup *soup, const double scale[3])
 {
@@ -93,7 +93,7 @@ static void scale_soup_axes(struct tact_soup *soup, const double scale[3])
     }
 }
 
-/** Creates the mesh of a soup, which it frees. */
+/* Creates the mesh of a soup, which it frees. */
 static int make_mesh_from_soup(struct tact_scene_shape *shape, struct tact_soup *soup,
                                struct tact_error *err)
 {
@@ -130,13 +130,13 @@ static int make_mesh_from_file(const struct tact_scene_check *check, struct tact
     return rc ? report_mesh_error(check, shape, &error_of_mesh_file, path, rc) : 0;
 }
 
-/** 1 for a shape type whose file is the surface itself, not triangles. */
+/* 1 for a shape type whose file is the surface itself, not triangles. */
 static bool has_surface_file(const struct tact_scene_shape *shape)
 {
     return strcmp(shape->type, "patches") == 0 || strcmp(shape->type, "subdivision") == 0;
 }
 
-/** Makes the surface of a file of patches or of a control mesh. */
+/* Makes the surface of a file of patches or of a control mesh. */
 static int make_surface(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                         const char *path)
 {
@@ -165,7 +165,7 @@ static int make_generated_mesh(const struct tact_scene_check *check, struct tact
     return rc ? tact_scene_report_bad_value(check, key, "%.150s", error_of_mesh_file.text) : 0;
 }
 
-/** Makes the surface of a solid of revolution. */
+/* Makes the surface of a solid of revolution. */
 static int make_surface_of_revolution(const struct tact_scene_check *check,
                                       struct tact_scene_shape *shape, const char *path)
 {
@@ -186,7 +186,7 @@ static bool are_texts_equal(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-/** 1 where two shapes use the same mesh: same file, kind and scales. */
+/* 1 where two shapes use the same mesh: same file, kind and scales. */
 static bool has_same_mesh(const struct tact_scene_shape *a, const struct tact_scene_shape *b)
 {
     const size_t bytes = 3 * sizeof *a->scale_xyz;
@@ -196,7 +196,7 @@ static bool has_same_mesh(const struct tact_scene_shape *a, const struct tact_sc
            (!a->scale_xyz || !memcmp(a->scale_xyz, b->scale_xyz, bytes));
 }
 
-/** An earlier shape of the list that has the same mesh as `shape`, or NULL. */
+/* An earlier shape of the list that has the same mesh as `shape`, or NULL. */
 static const struct tact_scene_shape *
 find_shape_with_same_mesh(const struct tact_scene_shape *shapes, uint32_t count,
                           const struct tact_scene_shape *shape)
@@ -209,7 +209,7 @@ find_shape_with_same_mesh(const struct tact_scene_shape *shapes, uint32_t count,
     return NULL;
 }
 
-/** Shares the mesh of an earlier shape that has the same: it is read and built once and belongs to
+/* Shares the mesh of an earlier shape that has the same: it is read and built once and belongs to
  * that shape, which alone has file_data. Returns 0 where there is none. */
 static int share_equal_mesh(const struct tact_scene *scene, struct tact_scene_shape *shape)
 {
@@ -269,11 +269,11 @@ static int load_scene_shape(const struct tact_scene_check *check, const struct t
     return rc;
 }
 
-/** Volume, first and second moments of shapes at unit density, in their owner's frame. */
+/* Volume, first and second moments of shapes at unit density, in their owner's frame. */
 struct sums {
     double volume;
-    double first[3];   /**< integral of r dV */
-    double inertia[9]; /**< moments about the origin of the owner's frame */
+    double first[3];   /* integral of r dV */
+    double inertia[9]; /* moments about the origin of the owner's frame */
 };
 
 static void add_point_inertia(double inertia[9], const double r[3], double mass)
@@ -304,7 +304,7 @@ static void add_shape_to_mass_sums(struct sums *sums, const struct tact_scene_sh
     add_point_inertia(sums->inertia, centroid, mass.volume);
 }
 
-/** Centre of mass and inertia ixx iyy izz ixy ixz iyz of shapes of uniform density and total mass.
+/* Centre of mass and inertia ixx iyy izz ixy ixz iyz of shapes of uniform density and total mass.
  */
 static void compute_mass_of_shapes(const struct tact_scene_shape *shapes, uint32_t count,
                                    double mass, double center[3], double inertia[6])
@@ -321,7 +321,7 @@ static void compute_mass_of_shapes(const struct tact_scene_shape *shapes, uint32
     }
 }
 
-/** Sets mass properties from the shapes of a moving object without an inertia; allocated as by
+/* Sets mass properties from the shapes of a moving object without an inertia; allocated as by
  * libcyaml. */
 static int fill_mass_from_shapes(const struct tact_scene_check *check,
                                  const struct tact_scene_shape *shapes, uint32_t count, double mass,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Names are used in references such as "operator.grip", in logs and in file names. */
+/* Names are used in references such as "operator.grip", in logs and in file names. */
 static int check_name_characters(const struct tact_scene_check *check, const char *path,
                                  const char *name)
 {
@@ -20,13 +20,13 @@ static int check_name_characters(const struct tact_scene_check *check, const cha
     return 0;
 }
 
-/** Array of count structs of a size, each with its name (char *) at an offset. */
+/* Array of count structs of a size, each with its name (char *) at an offset. */
 struct scene_name_list {
     const void *items;
     uint32_t count;
     size_t size;
     size_t offset;
-    const char *path; /**< key path of the list in the scene */
+    const char *path; /* key path of the list in the scene */
 };
 
 static const char *name_of_list_entry(const struct scene_name_list *list, uint32_t i)
@@ -35,7 +35,7 @@ static const char *name_of_list_entry(const struct scene_name_list *list, uint32
     return *(char *const *)item;
 }
 
-/** Index of the entry with a name of the given length, or -1. */
+/* Index of the entry with a name of the given length, or -1. */
 static long find_name_in_list(const struct scene_name_list *list, const char *name, size_t length)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -76,7 +76,7 @@ static int check_unique_names(const struct tact_scene_check *check,
             #list                                                                                  \
     }
 
-/** The bodies that the scene file lists. */
+/* The bodies that the scene file lists. */
 static struct scene_name_list list_of_file_bodies(const struct tact_scene *scene)
 {
     struct scene_name_list list = NAME_LIST_OF(scene, bodies, tact_scene_body);
@@ -146,7 +146,7 @@ static int check_link_references(const struct tact_scene_check *check,
     return rc;
 }
 
-/** Checks a "device.channel": the device must exist; its channels are known once it is open. */
+/* Checks a "device.channel": the device must exist; its channels are known once it is open. */
 int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
                              const char *path, const char *text)
 {
@@ -164,7 +164,7 @@ int tact_scene_check_channel(const struct tact_scene_check *check, const struct 
                      text);
 }
 
-/** Checks a "hand.link". of_base: for contacts; the base may be named too, but not one of its
+/* Checks a "hand.link". of_base: for contacts; the base may be named too, but not one of its
  * coordinates. */
 static int check_joint_reference(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, const char *path, const char *text,
@@ -218,7 +218,7 @@ static int check_input_references(const struct tact_scene_check *check,
     return rc;
 }
 
-/** Checks the source of an output: a joint; for contact forces a link or moving body. */
+/* Checks the source of an output: a joint; for contact forces a link or moving body. */
 static int check_output_source(const struct tact_scene_check *check, const struct tact_scene *scene,
                                const char *path, const struct tact_scene_output *output)
 {
@@ -238,7 +238,7 @@ static int check_output_source(const struct tact_scene_check *check, const struc
                : 0;
 }
 
-/** Checks that an exclusion names two different objects, at least one of which moves. */
+/* Checks that an exclusion names two different objects, at least one of which moves. */
 static int check_exclusions(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     struct scene_name_list bodies = NAME_LIST_OF(scene, bodies, tact_scene_body);
@@ -272,7 +272,7 @@ static int check_exclusions(const struct tact_scene_check *check, const struct t
     return 0;
 }
 
-/** Checks that no component of a rotation vector is sent as a position: such vectors do not add up,
+/* Checks that no component of a rotation vector is sent as a position: such vectors do not add up,
  * as positions of a device and a joint do. */
 static int check_position_output(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, uint32_t i)
@@ -288,7 +288,7 @@ static int check_position_output(const struct tact_scene_check *check,
         check, path, "the attitude of a base is no sum of angles; expected \"what: rate\"");
 }
 
-/** Checks that a measured joint has no reaction output, as it has no coupling to the device, and is
+/* Checks that a measured joint has no reaction output, as it has no coupling to the device, and is
  * not sent as a position, which the device would follow by itself. */
 static int check_measured_joint_of_output(const struct tact_scene_check *check,
                                           const struct tact_scene *scene, uint32_t i)
@@ -352,7 +352,7 @@ static int check_input_and_output_references(const struct tact_scene_check *chec
     return rc;
 }
 
-/** Checks that a mechanism's joint names one or two different bodies, at least one of which moves.
+/* Checks that a mechanism's joint names one or two different bodies, at least one of which moves.
  */
 static int check_constraints(const struct tact_scene_check *check, const struct tact_scene *scene)
 {

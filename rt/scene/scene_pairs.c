@@ -8,14 +8,14 @@
 
 #define LINK_VALUE_OF_FIXED_BASE UINT32_MAX /* value of `link` for a hand's fixed base */
 
-/** A shape's use of a material. */
+/* A shape's use of a material. */
 struct material_use {
-    long owner;    /**< number of the body, or number of bodies + number of the hand; -1: none */
-    uint32_t link; /**< of a hand */
+    long owner;    /* number of the body, or number of bodies + number of the hand; -1: none */
+    uint32_t link; /* of a hand */
     uint32_t shape;
 };
 
-/** Two different objects with a material suffice: any other object differs from at least one of
+/* Two different objects with a material suffice: any other object differs from at least one of
  * them. */
 struct material_uses {
     struct material_use moving_material_uses[2];
@@ -98,7 +98,7 @@ static void material_use_path(const struct tact_scene *scene,
     }
 }
 
-/** Fails if a moving object of material a and another object of material b exist. */
+/* Fails if a moving object of material a and another object of material b exist. */
 static int check_material_pair_missing(const struct tact_scene_check *check,
                                        const struct tact_scene *scene,
                                        const struct material_uses *material_uses, uint32_t a,
@@ -127,7 +127,7 @@ static int check_material_pair_missing(const struct tact_scene_check *check,
     return 0;
 }
 
-/** Marks the material pairs with an entry; a second entry is an error. */
+/* Marks the material pairs with an entry; a second entry is an error. */
 static int mark_material_pairs_in_scene(const struct tact_scene_check *check,
                                         const struct tact_scene *scene,
                                         uint32_t *is_material_pair_in_scene)
@@ -148,7 +148,7 @@ static int mark_material_pairs_in_scene(const struct tact_scene_check *check,
     return 0;
 }
 
-/** Checks that every pair of materials that can touch has an entry; material_uses and
+/* Checks that every pair of materials that can touch has an entry; material_uses and
  * is_material_pair_in_scene are scratch memory, all zero. */
 static int check_pairs_of_materials(const struct tact_scene_check *check,
                                     const struct tact_scene *scene,

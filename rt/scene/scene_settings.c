@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Settings of one device while they are collected. */
+/* Settings of one device while they are collected. */
 struct device_settings_collector {
     const struct tact_scene_check *check;
     struct tact_scene_device *device;
@@ -50,7 +50,7 @@ static bool is_number_node(const struct tact_scene_index_node *node)
     return tact_scene_parse_number(node->text, &value);
 }
 
-/** Number of columns if node is a list of numbers (0: an empty one), else -1. */
+/* Number of columns if node is a list of numbers (0: an empty one), else -1. */
 static int count_row_numbers(const struct device_settings_collector *c,
                              const struct tact_scene_index_node *node)
 {
@@ -66,7 +66,7 @@ static int count_row_numbers(const struct device_settings_collector *c,
     return (int)node->count;
 }
 
-/** Whether node is a list of numbers, or a list of lists of numbers. */
+/* Whether node is a list of numbers, or a list of lists of numbers. */
 static bool is_table_of_numbers(const struct device_settings_collector *c,
                                 const struct tact_scene_index_node *node)
 {

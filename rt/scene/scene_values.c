@@ -31,7 +31,7 @@ static int report_bad_yaml_node(const struct tact_scene_check *check,
     return tact_error_set(check->err, -EINVAL, "expected %s, got \"%.60s\"", expected, node->text);
 }
 
-/** Edit distance of the keys a and b, up to a limit that depends on their lengths. */
+/* Edit distance of the keys a and b, up to a limit that depends on their lengths. */
 static size_t key_edit_distance(const char *a, const char *b)
 {
     enum { MAX_LENGTH = 32 };
@@ -88,7 +88,7 @@ static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields
     return fields->key ? fields : NULL;
 }
 
-/** Child of a map node with that key, or NULL. */
+/* Child of a map node with that key, or NULL. */
 static const struct tact_scene_index_node *find_child_node(const struct tact_scene_index *index,
                                                            const struct tact_scene_index_node *map,
                                                            const char *key)

@@ -18,7 +18,7 @@ static double now_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/** Time [s] of one moments query of two cubes, of which b is displaced by `shift` along x and y and
+/* Time [s] of one moments query of two cubes, of which b is displaced by `shift` along x and y and
  * is `depth` deep along z; checks the volume of the overlap. */
 static double time_of_overlap_query(const struct tact_shape *cube, double depth, double shift,
                                     struct tact_moments_scratch *scratch)
@@ -40,7 +40,7 @@ static double time_of_overlap_query(const struct tact_shape *cube, double depth,
     return query_seconds;
 }
 
-/** Prints one row of times; returns whether the ratio of the two times is within the bound. */
+/* Prints one row of times; returns whether the ratio of the two times is within the bound. */
 static int compare_aligned_and_shifted_query_time(const struct tact_shape *cube, double depth,
                                                   struct tact_moments_scratch *scratch)
 {

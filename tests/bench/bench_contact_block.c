@@ -26,7 +26,7 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/** Motion of the contact of a box of 1 kg and 0.1 m. */
+/* Motion of the contact of a box of 1 kg and 0.1 m. */
 struct load {
     const char *name;
     /* contact velocities: sliding [m/s], spin [rad/s], turn about the edge [rad/s] */

@@ -17,7 +17,7 @@ static struct tact_shape make_ball_mesh(size_t triangles, double radius)
     return s;
 }
 
-/** Median time over slightly different poses; *pairs: number of listed triangle pairs. */
+/* Median time over slightly different poses; *pairs: number of listed triangle pairs. */
 static double time_overlap_query(const struct tact_shape *a, const struct tact_shape *b,
                                  double depth, int repeats, struct tact_moments_scratch *scratch,
                                  long *pairs)
@@ -81,7 +81,7 @@ static void print_query_time_by_depth(struct tact_moments_scratch *scratch)
     }
 }
 
-/** Several pairs in contact, each of its own bodies, measured one after the other. */
+/* Several pairs in contact, each of its own bodies, measured one after the other. */
 static void print_query_time_by_pairs(struct tact_moments_scratch *scratch)
 {
     enum { MOST = 32 };

@@ -1,4 +1,4 @@
-/**
+/*
  * What an end of a link adds to a tick of the loop: two ends in two loops of 1 kHz over a socket of
  * this machine, six axes and the largest packets, beside loops that are idle, in turn.
  *

@@ -1,4 +1,4 @@
-/**
+/*
  * Wake-up latency of the loop with an empty tick. tests/bench/loop runs it beside cyclictest.
  *
  *     bench_loop [--seconds 5] [--priority 80] [--cpu N]
@@ -23,7 +23,7 @@ static void empty_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     (void)woke_ns;
 }
 
-/** Reads a whole number between low and high; -1 where the text is none. */
+/* Reads a whole number between low and high; -1 where the text is none. */
 static long read_number(const char *text, long low, long high)
 {
     char *end;

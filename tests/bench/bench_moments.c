@@ -26,7 +26,7 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/** A pair of shapes and the box that the position of a against b is drawn from. */
+/* A pair of shapes and the box that the position of a against b is drawn from. */
 struct scene {
     const char *name;
     struct tact_shape *a, *b;
@@ -39,7 +39,7 @@ struct scene {
                                         cold */
 };
 
-/** Pose of a at a tick: it moves back and forth within the same box. */
+/* Pose of a at a tick: it moves back and forth within the same box. */
 static void move_pose_of_tick(const struct scene *s, const struct tact_pose *start, int tick,
                               struct tact_pose *pa)
 {

@@ -1,4 +1,4 @@
-/**
+/*
  * The effect of recording on the ticks of a session: two sessions of one scene, one with a log and
  * one without, run alternately in one loop.
  *

@@ -1,4 +1,4 @@
-/**
+/*
  * Runs a scene with the second-order term of the contact models that are named, and without that of
  * the others, and prints its motion: tests/bench/second_order compares them.
  *

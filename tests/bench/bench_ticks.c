@@ -1,4 +1,4 @@
-/**
+/*
  * Runs a scene several times, free-wheeling, and takes of each tick the least time that its thread
  * computed: the session is the same to the bit each time, and what else the machine does is left
  * out as far as it can be.

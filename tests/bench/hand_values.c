@@ -1,4 +1,4 @@
-/**
+/*
  * What tact makes of a hand, for tests/bench/hands, which compares it with MuJoCo.
  *
  *     hand_values SCENE < POSES

@@ -1,4 +1,4 @@
-/**
+/*
  * The hand of hand_model.py in MuJoCo, which tests/bench/hand compares with tact.
  *
  *     peer_hand MODEL TICKS CLOSING

@@ -1,4 +1,4 @@
-/**
+/*
  * The pinch of examples/scenes/ruler.yaml in MuJoCo, which tests/bench/pinch compares with tact.
  *
  * Two fingers of two links each, PD-driven, pinch a ruler 5 cm off its centre of mass with 4 N
@@ -55,7 +55,7 @@ static const char *const finger_xml_template =
     "<geom name='tip%d' type='sphere' size='%g' pos='0 0 -%g' contype='2' conaffinity='1' mass='0'"
     " friction='%g %g 0.0001'/></body></body>";
 
-/** Joint angles [rad] and PD targets [rad] of a finger that touches the ruler from `side` (+1, -1)
+/* Joint angles [rad] and PD targets [rad] of a finger that touches the ruler from `side` (+1, -1)
  * and presses with `force`: a two-link chain in the plane x = 0, links down at angle 0. */
 static void find_finger_angles_and_targets(int side, double angle[2], double target[2])
 {
@@ -90,7 +90,7 @@ static mjModel *make_model(void)
     return model;
 }
 
-/** Pose of the ruler: rotation about y [deg] and the pinch point in its frame, x and z [m]. */
+/* Pose of the ruler: rotation about y [deg] and the pinch point in its frame, x and z [m]. */
 struct grip_result {
     double turn;
     double x, z;
@@ -120,7 +120,7 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/** Runs the pinch; times[MEASURED_RULER_STEPS] get the duration of each step after the release
+/* Runs the pinch; times[MEASURED_RULER_STEPS] get the duration of each step after the release
  * [us]. */
 static struct grip_result simulate_pinch(const mjModel *model, mjData *data, double *step_durations)
 {

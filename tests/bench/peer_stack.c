@@ -1,4 +1,4 @@
-/**
+/*
  * The stack of examples/scenes/stack.yaml in MuJoCo, which tests/bench/stack compares with tact.
  *
  * Ten cubes of 5 cm and 125 g, friction 0.5, dropped from a millimetre each, for 11 s of 1 ms
@@ -63,7 +63,7 @@ static int compare_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Largest distance of a cube from its ideal position, horizontal and vertical [m]. */
+/* Largest distance of a cube from its ideal position, horizontal and vertical [m]. */
 static double largest_body_displacement(const mjModel *model, const mjData *data)
 {
     double worst = 0;

@@ -67,7 +67,7 @@ static void make_convex_peer_body(struct body *b, int n, int second)
     }
 }
 
-/** Volume and moments about the origin of tetrahedra that have a vertex in the origin. */
+/* Volume and moments about the origin of tetrahedra that have a vertex in the origin. */
 struct raw {
     double v, first[3], second[6];
 };
@@ -194,7 +194,7 @@ static double time_of_r3d_clip(const struct body *b, const double at[3])
 }
 #endif
 
-/** A pair of overlapping bodies, and the position of the second one. */
+/* A pair of overlapping bodies, and the position of the second one. */
 struct overlap {
     struct body a, b;
     double at[3];

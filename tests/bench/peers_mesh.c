@@ -15,11 +15,11 @@
 
 enum { REPEATS = 41, ROUNDS = 5 };
 
-/** Radius of the two bodies, and the distance of their centres for a patch of 10 mm diameter [m].
+/* Radius of the two bodies, and the distance of their centres for a patch of 10 mm diameter [m].
  */
 static const double BALL_RADIUS = 0.05, BALL_DISTANCE = 0.0995;
 
-/** A ball with dents of a tenth of a millimetre, its poles on z. */
+/* A ball with dents of a tenth of a millimetre, its poles on z. */
 static struct tact_shape make_dented_ball(size_t triangles, double radius)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_MESH};
@@ -41,7 +41,7 @@ static struct tact_shape make_dented_ball(size_t triangles, double radius)
     return s;
 }
 
-/** Median time of queries at poses a micrometre apart, as from tick to tick; cold_start: only the
+/* Median time of queries at poses a micrometre apart, as from tick to tick; cold_start: only the
  * normal is passed from one to the next. */
 static double time_overlap_queries(const struct tact_shape *a, const struct tact_shape *b,
                                    double centre_distance, int repeats, int cold_start,

@@ -6,7 +6,7 @@
 
 int tact_host_session(const char *path, const char *log, double seconds);
 
-/** Runs a scene for `seconds` on a free-wheeling clock with host moments and records a log. Returns
+/* Runs a scene for `seconds` on a free-wheeling clock with host moments and records a log. Returns
  * 0 or a negative errno. */
 int tact_host_session(const char *path, const char *log, double seconds)
 {

@@ -15,6 +15,7 @@ elementary  the library takes elementary functions from contact/elementary.h alo
 plain     the field's words: no word of PLAIN_WORDS in identifiers, comments and messages, nor in pages, scenes and
           scripts, except LITERAL_WORDS and rows of a table of history; no static function named by one word,
           except FIELD_TERMS; and, except in tests, none of one name in two files of a folder
+comments  /** begins the comments of installed headers, of which the reference is made, and no others
 pages     each folder has a README.md of at most a screen, with its way of data as a drawing in text and what to
           touch to add one of its kind
 format    clang-format has nothing to change
@@ -160,6 +161,12 @@ def plain():
             if len(paths) > 1 and folder.split("/")[0] != "tests":
                 wrong.append(f"{name}() is static in {' and '.join(paths)}")
     return wrong
+
+
+def comments():
+    return [f"{path}:{n}: write /* here: /** is for installed headers" for path in code()
+            if not path.endswith(".h") or path.endswith("_internal.h") or path.split("/")[0] in ("examples", "tests")
+            for n, line in enumerate(lines(path), 1) if re.search(r"/\*\*(?![*/])", re.sub(r'"[^"]*"', "", line))]
 
 
 def pages():
@@ -358,7 +365,7 @@ def format():
 
 
 def main():
-    rules = {f.__name__: f for f in (layout, words, plain, pages, length, includes, sources, numbers,
+    rules = {f.__name__: f for f in (layout, words, plain, comments, pages, length, includes, sources, numbers,
                                      elementary, format)}
     if len(sys.argv) != 3 or sys.argv[1] not in [*rules, "drawing"]:
         sys.exit(__doc__)

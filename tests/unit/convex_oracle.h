@@ -1,4 +1,4 @@
-/** The overlap of two convex meshes, computed without any code of the library: one polyhedron
+/* The overlap of two convex meshes, computed without any code of the library: one polyhedron
  * clipped by the face planes of the other in long double, integrals by the divergence theorem. */
 #ifndef TACT_TESTS_CONVEX_ORACLE_H
 #define TACT_TESTS_CONVEX_ORACLE_H
@@ -32,7 +32,7 @@ static real height_above(const real n[4], const real *p)
     return n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - n[3];
 }
 
-/** Adds the polygon in which a plane cuts the polyhedron: the cut's corners, ordered by angle about
+/* Adds the polygon in which a plane cuts the polyhedron: the cut's corners, ordered by angle about
  * their mean. */
 static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3],
                          int rim_point_count, real tolerance)
@@ -84,7 +84,7 @@ static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3
     }
 }
 
-/** Clips the polyhedron: removes what is above the plane. */
+/* Clips the polyhedron: removes what is above the plane. */
 static void clip_by_plane(struct polyhedron *h, const real plane[4], real tolerance)
 {
     static real rim[2 * FACES][3];
@@ -207,7 +207,7 @@ static void transform_triangle_to_world(const struct tact_mesh *m, const struct 
     plane[3] = plane[0] * p[0][0] + plane[1] * p[0][1] + plane[2] * p[0][2];
 }
 
-/** Moments of the overlap of two convex meshes, by clipping one with the faces of the other. */
+/* Moments of the overlap of two convex meshes, by clipping one with the faces of the other. */
 static struct answer reference_overlap_by_clipping(const struct tact_mesh *a,
                                                    const struct tact_pose *pa,
                                                    const struct tact_mesh *b,

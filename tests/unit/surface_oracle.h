@@ -1,4 +1,4 @@
-/**
+/*
  * The overlap of two convex meshes from its surface, sharing no code with the library: every
  * triangle of either is clipped by the planes of all triangles of the other, in long double, and
  * integrals follow by the divergence theorem. Where a triangle of one lies in a face of the other,
@@ -17,10 +17,10 @@
 
 typedef long double real;
 
-/** Capacity for the corners of a triangle that many planes clip. */
+/* Capacity for the corners of a triangle that many planes clip. */
 enum { ORACLE_CORNERS = 512 };
 
-/** Moments of an overlap, as the oracle computes them. */
+/* Moments of an overlap, as the oracle computes them. */
 struct oracle_moments {
     real volume, centroid[3], second[6];
     real gradient[3], torque[3]; /* torque of the gradient about the centroid */
@@ -28,7 +28,7 @@ struct oracle_moments {
     int coplanar_triangle_count; /* number of triangles of A that lie in a face of B */
 };
 
-/** A convex mesh at its pose, in the world, with the planes of its triangles. */
+/* A convex mesh at its pose, in the world, with the planes of its triangles. */
 struct oracle_mesh_body {
     size_t count;
     real (*corner)[3][3], (*plane)[4]; /* plane: unit normal n outward, n . r = d on it */
@@ -53,7 +53,7 @@ static inline void oracle_cross(const real *a, const real *b, real *r)
     }
 }
 
-/** Rotates by r = q v q*; the quaternion is not normalised, as rounding of its norm only scales the
+/* Rotates by r = q v q*; the quaternion is not normalised, as rounding of its norm only scales the
  * body. */
 static inline void transform_oracle_point_to_world(const struct tact_pose *pose, const double *v,
                                                    real *r)
@@ -102,7 +102,7 @@ static inline void free_oracle_mesh_body(struct oracle_mesh_body *body)
     free(body->plane);
 }
 
-/** Clips a polygon to the part not above the plane; returns its number of corners. */
+/* Clips a polygon to the part not above the plane; returns its number of corners. */
 static inline int clip_oracle_polygon(real (*p)[3], int n, const real plane[4])
 {
     real out[ORACLE_CORNERS][3];
@@ -124,7 +124,7 @@ static inline int clip_oracle_polygon(real (*p)[3], int n, const real plane[4])
     return m;
 }
 
-/** Adds weight times a triangle of the overlap's surface; of_a: it is A's. */
+/* Adds weight times a triangle of the overlap's surface; of_a: it is A's. */
 static inline void add_oracle_triangle(struct oracle_surface_sums *s, const real *p0,
                                        const real *p1, const real *p2, real weight, int of_a)
 {
@@ -161,7 +161,7 @@ static inline void add_oracle_triangle(struct oracle_surface_sums *s, const real
     }
 }
 
-/** Adds the surface integrals of the part of one body's surface that is inside the other body. */
+/* Adds the surface integrals of the part of one body's surface that is inside the other body. */
 static inline void add_oracle_surface_inside(const struct oracle_mesh_body *of,
                                              const struct oracle_mesh_body *in, int of_a, real near,
                                              struct oracle_surface_sums *s)
@@ -214,7 +214,7 @@ static inline void finish_oracle_moments(const struct oracle_surface_sums *s,
     }
 }
 
-/** Moments of the overlap of two convex meshes. near [m]: distance within which a triangle counts
+/* Moments of the overlap of two convex meshes. near [m]: distance within which a triangle counts
  * as lying in a plane. The integrals are taken about the mean of the overlap's corners, which a
  * first pass finds. */
 static inline struct oracle_moments oracle_overlap(const struct tact_mesh *a,

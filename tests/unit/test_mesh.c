@@ -45,7 +45,7 @@ static void volume_integrals_of_a_tetrahedron_are_exact(void **unused)
     tact_mesh_free(mesh);
 }
 
-/** Invalid meshes, made by edits of a valid tetrahedron, and a word of the expected message. */
+/* Invalid meshes, made by edits of a valid tetrahedron, and a word of the expected message. */
 static void invalid_mesh_files_are_refused(void **unused)
 {
     (void)unused;
@@ -100,7 +100,7 @@ static void invalid_mesh_files_are_refused(void **unused)
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 0, &mesh, NULL), -EINVAL);
 }
 
-/** The mesh reader merges equal vertices, removes unused ones and counts components. */
+/* The mesh reader merges equal vertices, removes unused ones and counts components. */
 static void equal_vertices_of_a_mesh_are_merged(void **unused)
 {
     (void)unused;
@@ -128,7 +128,7 @@ static void equal_vertices_of_a_mesh_are_merged(void **unused)
     tact_mesh_free(mesh);
 }
 
-/** Checks the bounding-box tree: each triangle is in one leaf of at most four, inside the boxes of
+/* Checks the bounding-box tree: each triangle is in one leaf of at most four, inside the boxes of
  * all nodes above. */
 static void check_bounding_box_tree(const struct tact_mesh *mesh)
 {
@@ -289,7 +289,7 @@ static void binary_stl_file_is_read(void **unused)
     assert_int_equal(tact_soup_read(data, sizeof data, "b", 1.0, &soup, &err), -EINVAL);
 }
 
-/** Random bytes and random edits of valid files do not crash the readers. */
+/* Random bytes and random edits of valid files do not crash the readers. */
 static void random_bytes_do_not_crash_mesh_readers(void **unused)
 {
     (void)unused;

@@ -14,7 +14,7 @@
 #include "contact/mesh/mesh.h"
 #include "contact/vec.h"
 
-/** A mesh assembled from several meshes. */
+/* A mesh assembled from several meshes. */
 struct build {
     double vertices[60000];
     uint32_t triangles[60000];
@@ -23,7 +23,7 @@ struct build {
 
 static struct build build;
 
-/** Adds a mesh to the assembled mesh, displaced by (x, y, z) and with reversed triangles where
+/* Adds a mesh to the assembled mesh, displaced by (x, y, z) and with reversed triangles where
  * `reverses_triangles`; frees it.
  */
 static void add_mesh_component(struct tact_mesh *m, double x, double y, double z,
@@ -60,7 +60,7 @@ static struct tact_mesh *make_ball_mesh(double radius, size_t triangles)
     return m;
 }
 
-/** Checks the results of tact_mesh_create() and tact_mesh_inspect() for the assembled mesh, then
+/* Checks the results of tact_mesh_create() and tact_mesh_inspect() for the assembled mesh, then
  * clears it. */
 static struct tact_mesh_defects expect_mesh_check_result(int rc, const char *reason, double volume)
 {
@@ -99,7 +99,7 @@ static void overlapping_mesh_components_are_refused(void **unused)
     assert_true(d.crossings >= 3);
 }
 
-/** Bars that cross with their faces in common planes: no edge crosses the interior of a triangle.
+/* Bars that cross with their faces in common planes: no edge crosses the interior of a triangle.
  */
 static void crossing_bars_with_coplanar_faces_are_refused(void **unused)
 {
@@ -147,7 +147,7 @@ static void nested_mesh_components_must_alternate_in_orientation(void **unused)
     assert_int_equal(expect_mesh_check_result(-EINVAL, "1 connected components", 0).misplaced, 1);
 }
 
-/** A mesh of one component with a corner pulled through the opposite side. */
+/* A mesh of one component with a corner pulled through the opposite side. */
 static void mesh_with_a_corner_pulled_through_it_is_refused(void **unused)
 {
     (void)unused;
@@ -174,7 +174,7 @@ static void mesh_with_a_corner_pulled_through_it_is_refused(void **unused)
     }
 }
 
-/** 750 needles through one point, of which each crosses each in eight pairs of triangles: the
+/* 750 needles through one point, of which each crosses each in eight pairs of triangles: the
  * search ends above its limit. */
 static void mesh_with_very_many_crossings_is_refused_early(void **unused)
 {

@@ -10,7 +10,7 @@
 
 #include "contact/moments/moments.h"
 
-/** Pose moved by a twist whose linear part is the velocity of the material point at c. */
+/* Pose moved by a twist whose linear part is the velocity of the material point at c. */
 static struct tact_pose pose_after_twist(const struct tact_pose *p, const double twist[6],
                                          const double c[3], double dt)
 {
@@ -30,7 +30,7 @@ struct extrapolated_moments_errors {
     double v, c, s, g;
 };
 
-/** Extrapolates the overlap of a with b by 1 ms and compares it with a measurement. */
+/* Extrapolates the overlap of a with b by 1 ms and compares it with a measurement. */
 static struct extrapolated_moments_errors
 extrapolation_errors(const struct tact_shape *a, struct tact_pose pa, const struct tact_shape *b,
                      struct tact_pose pb, const double ta[6], const double tb[6], double exponent)
@@ -57,7 +57,7 @@ extrapolation_errors(const struct tact_shape *a, struct tact_pose pa, const stru
 
 static const double ZERO_TWIST[6] = {0};
 
-/** A ball pressed into a plane: V is proportional to depth^2, up to a relative error of depth / 3R.
+/* A ball pressed into a plane: V is proportional to depth^2, up to a relative error of depth / 3R.
  */
 static void moments_of_a_ball_pressed_into_a_plane_are_extrapolated(void **unused)
 {
@@ -81,7 +81,7 @@ static void moments_of_a_ball_pressed_into_a_plane_are_extrapolated(void **unuse
     assert_true(m.volume == 0.0 && m.gradient[2] == 0.0);
 }
 
-/** A block pressed into a plate: V is proportional to depth; then both bodies turn together, which
+/* A block pressed into a plate: V is proportional to depth; then both bodies turn together, which
  * only turns the moments' axes. */
 static void moments_of_a_block_pressed_into_a_plate_are_extrapolated(void **unused)
 {
@@ -110,7 +110,7 @@ static void moments_of_a_block_pressed_into_a_plate_are_extrapolated(void **unus
     tact_shape_release(&b);
 }
 
-/** The exponent with which an overlap's volume grows with depth, estimated from the overlap's
+/* The exponent with which an overlap's volume grows with depth, estimated from the overlap's
  * shape, against closed forms. */
 static void volume_growth_exponent_matches_closed_forms(void **unused)
 {

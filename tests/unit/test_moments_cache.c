@@ -54,7 +54,7 @@ static void clear_list_cache(struct tact_pair_list_cache *cache)
     }
 }
 
-/** A moving contact: pose of body a, and the contact normal that is passed to the next query. */
+/* A moving contact: pose of body a, and the contact normal that is passed to the next query. */
 struct moving_contact {
     struct tact_pose pose;
     double normal[3];
@@ -76,7 +76,7 @@ static void move_contact(struct moving_contact *w, double shift, double turn)
 /* scratch whose cached lists are freed before every query */
 static struct tact_moments_scratch *scratch_without_cache;
 
-/** Measures a pair with and without cached lists and compares the bits; returns whether the bodies
+/* Measures a pair with and without cached lists and compares the bits; returns whether the bodies
  * overlap. */
 static int are_cached_moments_identical(const struct tact_shape *a, struct moving_contact *w,
                                         const struct tact_shape *b, const struct tact_pose *pb,
@@ -107,7 +107,7 @@ struct motion {
     int expects_cached_list; /* whether most queries are expected to use a list */
 };
 
-/** Five fingertips in contact with one body. */
+/* Five fingertips in contact with one body. */
 static void cached_lists_of_five_fingertips_change_no_bit(void **unused)
 {
     (void)unused;
@@ -151,7 +151,7 @@ static void cached_lists_of_five_fingertips_change_no_bit(void **unused)
     tact_shape_release(&body);
 }
 
-/** Overlaps so large that they exceed the capacity of a cached list and of a cut by planes. */
+/* Overlaps so large that they exceed the capacity of a cached list and of a cut by planes. */
 static void cached_lists_of_large_overlaps_change_no_bit(void **unused)
 {
     (void)unused;
@@ -171,7 +171,7 @@ static void cached_lists_of_large_overlaps_change_no_bit(void **unused)
     tact_shape_release(&b);
 }
 
-/** More pairs of bodies than cached lists; and a new mesh that may be allocated at the address of a
+/* More pairs of bodies than cached lists; and a new mesh that may be allocated at the address of a
  * freed one. */
 static void more_pairs_than_cached_lists_change_no_bit(void **unused)
 {

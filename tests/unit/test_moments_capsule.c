@@ -24,13 +24,13 @@ static struct tact_shape make_solid_shape(enum tact_shape_kind kind, double x, d
     return s;
 }
 
-/** A capsule without triangles, which are only needed where it is measured as a mesh. */
+/* A capsule without triangles, which are only needed where it is measured as a mesh. */
 static struct tact_shape capsule_without_mesh(double radius, double half)
 {
     return (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {radius, half}};
 }
 
-/** Adds the moments of an overlap about a point to sum: V, first and second moment, gradient,
+/* Adds the moments of an overlap about a point to sum: V, first and second moment, gradient,
  * torque. */
 static void add_moments_about_point(double sum[16], const struct tact_moments *m,
                                     const double moment_point[3])
@@ -50,7 +50,7 @@ static void add_moments_about_point(double sum[16], const struct tact_moments *m
     }
 }
 
-/** Adds the exact moments of a whole capsule about its centre. */
+/* Adds the exact moments of a whole capsule about its centre. */
 static void add_whole_capsule_moments(const struct tact_shape *capsule,
                                       const struct tact_pose *pose, double sum[16])
 {
@@ -68,13 +68,13 @@ static void add_whole_capsule_moments(const struct tact_shape *capsule,
     }
 }
 
-/** Exponent of length of the k-th of the 16 moments (3 for V, 5 for second moments). */
+/* Exponent of length of the k-th of the 16 moments (3 for V, 5 for second moments). */
 static int length_exponent_of_moment(int k)
 {
     return k == 0 ? 3 : k < 4 ? 4 : k < 10 ? 5 : k < 13 ? 2 : 3;
 }
 
-/** Sums the overlaps with eight boxes that meet in `corner`, inside the capsule; returns the worst
+/* Sums the overlaps with eight boxes that meet in `corner`, inside the capsule; returns the worst
  * difference from the whole capsule, relative to its size. Where an end of the axis lies in a face,
  * the library measures a slightly displaced capsule. */
 static double octant_sum_error(struct tact_shape *capsule, const struct tact_pose *at,
@@ -134,8 +134,8 @@ static void overlaps_with_eight_octant_boxes_add_up_to_the_capsule(void **unused
                   worst[0], worst[1], worst[2]);
 }
 
-/** Moments of a capsule with its axis along z below the plane of height h, along x, by slices at
- *  the depth s below the surface's lowest point: a disc's halves on a rectangle. */
+/* Moments of a capsule with its axis along z below the plane of height h, along x, by slices at
+ * the depth s below the surface's lowest point: a disc's halves on a rectangle. */
 struct lying_capsule_case {
     long double v, x, xx, yy, zz, area;
 };
@@ -175,7 +175,7 @@ static void assert_near(double got, long double exact, long double tolerance, co
     }
 }
 
-/** A capsule that lies on a plane, or on a box: the rounding errors of V, C and the gradient grow
+/* A capsule that lies on a plane, or on a box: the rounding errors of V, C and the gradient grow
  * with the radius over the depth, as the bounds state. */
 static void moments_of_a_capsule_lying_on_a_plane_are_exact(void **unused)
 {
@@ -211,7 +211,7 @@ static void moments_of_a_capsule_lying_on_a_plane_are_exact(void **unused)
     tact_shape_release(&box);
 }
 
-/** Moments of a capsule that stands on its end, or is cut across its axis by a tilted plane. */
+/* Moments of a capsule that stands on its end, or is cut across its axis by a tilted plane. */
 static void moments_of_a_capsule_cut_across_its_axis_are_exact(void **unused)
 {
     (void)unused;
@@ -243,7 +243,7 @@ static void moments_of_a_capsule_cut_across_its_axis_are_exact(void **unused)
     }
 }
 
-/** Makes the hull of random points around the origin. */
+/* Makes the hull of random points around the origin. */
 static struct tact_shape make_hull(int points, double reach)
 {
     double p[3 * 64];
@@ -268,7 +268,7 @@ static double relative_difference(const struct tact_moments *a, const struct tac
     return worst;
 }
 
-/** A capsule of length 0 has the moments of a ball, which the library computes by other closed
+/* A capsule of length 0 has the moments of a ball, which the library computes by other closed
  * forms. */
 static void short_capsules_equal_balls(void **unused)
 {
@@ -292,7 +292,7 @@ static void short_capsules_equal_balls(void **unused)
     assert_true(touching > 100 && worst < 1e-11);
 }
 
-/** The moments of triangulated capsules converge to the capsule's: with four times as many
+/* The moments of triangulated capsules converge to the capsule's: with four times as many
  * triangles the error is a quarter. The other mesh is not convex where the data is available. */
 static void triangulations_converge_to_capsule(void **unused)
 {
@@ -334,7 +334,7 @@ static void triangulations_converge_to_capsule(void **unused)
     tact_moments_scratch_destroy(scratch);
 }
 
-/** The gradient is the derivative of the volume, at every scale. */
+/* The gradient is the derivative of the volume, at every scale. */
 static void capsule_gradient_is_the_derivative_of_its_volume(void **unused)
 {
     (void)unused;
@@ -366,7 +366,7 @@ static void capsule_gradient_is_the_derivative_of_its_volume(void **unused)
     assert_true(touching > 50 && worst < 3e-7);
 }
 
-/** Change of V that the mean of the gradients before and after predicts for a translation by dx and
+/* Change of V that the mean of the gradients before and after predicts for a translation by dx and
  * a rotation by dw about c. */
 static double predicted_volume_change(const struct tact_moments *a, const struct tact_moments *b,
                                       const double dx[3], const double dw[3],
@@ -385,7 +385,7 @@ static double predicted_volume_change(const struct tact_moments *a, const struct
     return sum;
 }
 
-/** No jumps while a capsule turns and slides over a face of a plate, its diagonal and an edge until
+/* No jumps while a capsule turns and slides over a face of a plate, its diagonal and an edge until
  * it no longer touches: V follows its gradient, and C changes continuously. */
 static void capsule_moments_are_smooth_along_a_path(void **unused)
 {
@@ -425,7 +425,7 @@ static void capsule_moments_are_smooth_along_a_path(void **unused)
     tact_shape_release(&plate);
 }
 
-/** A capsule with both ends or one end inside a mesh, and a capsule beside the mesh. */
+/* A capsule with both ends or one end inside a mesh, and a capsule beside the mesh. */
 static void moments_of_a_capsule_inside_or_beside_a_mesh_are_exact(void **unused)
 {
     (void)unused;
@@ -470,7 +470,7 @@ static void moments_of_a_capsule_inside_or_beside_a_mesh_are_exact(void **unused
     tact_shape_release(&big);
 }
 
-/** Two capsules, the second as its triangulation: the error against the closed form of two balls is
+/* Two capsules, the second as its triangulation: the error against the closed form of two balls is
  * that of the triangulation. */
 static void capsule_pairs_differ_from_closed_form_by_triangulation_only(void **unused)
 {

@@ -34,7 +34,7 @@ static struct tact_moments_scratch *scratch;
 static struct tact_mesh *meshes[sizeof names / sizeof *names];
 static int count; /* number of data meshes that were found */
 
-/** Reads a mesh and scales it to a radius of 1, so that any two of them overlap well. */
+/* Reads a mesh and scales it to a radius of 1, so that any two of them overlap well. */
 static struct tact_mesh *read_mesh_of_unit_radius(const char *name)
 {
     struct tact_mesh *unscaled_mesh = load_test_data_mesh(name, 1.0), *scaled = NULL;
@@ -45,7 +45,7 @@ static struct tact_mesh *read_mesh_of_unit_radius(const char *name)
     return scaled;
 }
 
-/** A pose that turns a mesh at random and puts its centroid near the origin. */
+/* A pose that turns a mesh at random and puts its centroid near the origin. */
 static struct tact_pose random_overlapping_pose(const struct tact_mesh *mesh)
 {
     struct tact_pose p;
@@ -70,7 +70,7 @@ static double largest_component_difference(const double *a, const double *b, int
     return sqrt(d);
 }
 
-/** Scale of a gradient's rounding error: the area that the gradient is summed over. The gradient
+/* Scale of a gradient's rounding error: the area that the gradient is summed over. The gradient
  * itself is nearly zero for a body inside another or pierced by it. */
 static double area_of_manifold(const struct tact_moments *m)
 {

@@ -105,7 +105,7 @@ static void moments_of_random_pairs_by_duals_are_exact(void **unused)
     check_moment_errors("with a sheet", &sheets, 100, 2e-12);
 }
 
-/** Moments of boxes with faces in common planes, both turned by one rotation. */
+/* Moments of boxes with faces in common planes, both turned by one rotation. */
 static void duals_measure_pairs_with_common_faces(void **unused)
 {
     (void)unused;
@@ -127,7 +127,7 @@ static void duals_measure_pairs_with_common_faces(void **unused)
     check_moment_errors("common faces", &e, 290, 1e-14);
 }
 
-/** With very many planes the search for the deepest point, or qhull, may fail: the pair is then
+/* With very many planes the search for the deepest point, or qhull, may fail: the pair is then
  * refused, never measured wrongly. */
 static void dual_method_measures_or_refuses_many_planes(void **unused)
 {

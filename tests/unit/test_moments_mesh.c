@@ -114,7 +114,7 @@ struct relative_placement {
     int gradient;             /* whether the gradient is defined: no side faces coincide */
 };
 
-/** Boxes whose faces and edges coincide, aligned with the world's axes and turned. */
+/* Boxes whose faces and edges coincide, aligned with the world's axes and turned. */
 static void moments_of_boxes_with_common_faces_are_exact(void **unused)
 {
     (void)unused;
@@ -217,7 +217,7 @@ static void separate_meshes_have_zero_moments(void **unused)
     tact_shape_release(&b);
 }
 
-/** The gradient is the derivative of the volume, and exchanging the arguments reverses its sign. */
+/* The gradient is the derivative of the volume, and exchanging the arguments reverses its sign. */
 static void mesh_volume_gradient_is_the_derivative(void **unused)
 {
     (void)unused;
@@ -273,7 +273,7 @@ static void mesh_volume_gradient_is_the_derivative(void **unused)
                 worst_swap_error < 1e-11);
 }
 
-/** Any direction of projection gives the same moments: a check that needs neither convexity nor a
+/* Any direction of projection gives the same moments: a check that needs neither convexity nor a
  * reference. */
 static void compare_directions_of_projection(const char *name, double scale)
 {
@@ -323,7 +323,7 @@ static void projection_directions_agree_on_the_mesh_spot(void **unused)
     compare_directions_of_projection("spot.obj", 0.1);
 }
 
-/** A half-space gives the same moments as a box so large that it acts as one; also with the body
+/* A half-space gives the same moments as a box so large that it acts as one; also with the body
  * wholly inside or outside. */
 static void half_space_overlap_equals_that_of_a_large_box(void **unused)
 {

@@ -22,7 +22,7 @@
 
 static struct tact_moments_scratch *scratch;
 
-/** Largest errors of a family of pairs, in units of their bounds; the gradient's direction in
+/* Largest errors of a family of pairs, in units of their bounds; the gradient's direction in
  * degrees. */
 struct tally {
     int overlapping_pair_count, coplanar_pairs, refused;
@@ -49,7 +49,7 @@ static struct tact_mesh *box_mesh_of_sides(double x, double y, double z)
     return mesh;
 }
 
-/** A prism over a regular polygon. */
+/* A prism over a regular polygon. */
 static struct tact_mesh *make_regular_prism(int corners, double radius, double half)
 {
     double p[48][3];
@@ -67,7 +67,7 @@ struct pair {
     struct tact_pose pa, pb;
 };
 
-/** Places body a at `at` in b's frame, then turns both bodies by one random rotation. */
+/* Places body a at `at` in b's frame, then turns both bodies by one random rotation. */
 static void place_pair_and_turn_both(struct pair *p, const double at[3])
 {
     struct tact_pose offset = tact_pose_identity();
@@ -95,7 +95,7 @@ static void make_thin_sheet_pair(struct pair *p, int i)
     p->pb = random_pose(0.3);
 }
 
-/** A shallow overlap: the face, edge or corner of a box just inside the face of another. */
+/* A shallow overlap: the face, edge or corner of a box just inside the face of another. */
 static void make_shallow_pair(struct pair *p, int i)
 {
     double depth = pow(10.0, uniform(-6.0, -2.0)), lean = i % 3 ? uniform(0.05, 0.8) : 0.0;
@@ -111,7 +111,7 @@ static void make_shallow_pair(struct pair *p, int i)
     tact_pose_mul(&p->pa, &p->pb, &at);
 }
 
-/** Pairs of boxes and prisms whose faces, edges and corners coincide. */
+/* Pairs of boxes and prisms whose faces, edges and corners coincide. */
 static void make_coincident_pair(struct pair *p, int i)
 {
     const double box_half_edges_to_choose[4] = {0.25, 0.5, 1.0, 1.5};
@@ -177,7 +177,7 @@ static void make_separate_pair(struct pair *p, int i)
     tact_v3_axpy(p->pa.position, uniform(0.9, 3.0), u);
 }
 
-/** Largest coordinate of either body in the world. */
+/* Largest coordinate of either body in the world. */
 static double largest_world_coordinate(const struct pair *p)
 {
     double size = 0.0;
@@ -215,7 +215,7 @@ static void check_error_within_bound(const char *name, int i, double error, doub
     *worst = fmax(*worst, ratio);
 }
 
-/** Checks the errors of one overlap's moments against their bounds. far: additional bound for the
+/* Checks the errors of one overlap's moments against their bounds. far: additional bound for the
  * second moment by prisms, whose terms have the bodies' whole size. */
 static void check_moments_of_pair(const char *name, int i, const struct pair *p,
                                   const struct oracle_moments *exact, const struct tact_moments *m,
@@ -259,7 +259,7 @@ static void check_moments_of_pair(const char *name, int i, const struct pair *p,
     }
 }
 
-/** Computes moments by sums over signed prism pairs, a method that the library does not use for
+/* Computes moments by sums over signed prism pairs, a method that the library does not use for
  * small convex meshes. */
 static void compute_moments_by_prisms(const struct pair *p, struct tact_moments *m)
 {
@@ -273,7 +273,7 @@ static void compute_moments_by_prisms(const struct pair *p, struct tact_moments 
     }
 }
 
-/** Computes moments by the method of the overlap's rim; returns 0 where the method refuses the
+/* Computes moments by the method of the overlap's rim; returns 0 where the method refuses the
  * pair. */
 static int compute_moments_by_rim(const struct pair *p, struct tact_moments *m)
 {

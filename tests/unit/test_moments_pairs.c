@@ -15,7 +15,7 @@
 
 static struct tact_moments_scratch *scratch;
 
-/** Makes the mesh of a bent and dented ball, closed but not convex, scaled and displaced from its
+/* Makes the mesh of a bent and dented ball, closed but not convex, scaled and displaced from its
  * origin. */
 static struct tact_mesh *make_dented_ball_mesh(size_t triangles, double size, double offset)
 {
@@ -35,7 +35,7 @@ static struct tact_mesh *make_dented_ball_mesh(size_t triangles, double size, do
     return mesh;
 }
 
-/** A random orientation with the mesh's centroid within `reach` of the origin. */
+/* A random orientation with the mesh's centroid within `reach` of the origin. */
 static struct tact_pose random_pose_near_mesh(const struct tact_mesh *mesh, double reach)
 {
     struct tact_pose p;
@@ -53,7 +53,7 @@ static struct tact_pose random_pose_near_mesh(const struct tact_mesh *mesh, doub
 
 static double worst;
 
-/** Rounding errors scale with the bodies' size L: relative to the overlap's second moment they grow
+/* Rounding errors scale with the bodies' size L: relative to the overlap's second moment they grow
  * as (L^3 / V)^(5/3). The bounds of overlaps below 1e-5 of the smaller body are widened
  * accordingly. */
 static void record_errors_of_moments(const struct tact_moments *got,
@@ -75,7 +75,7 @@ static void record_errors_of_moments(const struct tact_moments *got,
                  off * fmin(1.0, pow(expected->volume / (1e-5 * smaller_body_volume), 5.0 / 3.0)));
 }
 
-/** Measures a pair with the broad phase and with all pairs of triangles; returns whether the bodies
+/* Measures a pair with the broad phase and with all pairs of triangles; returns whether the bodies
  * overlap. */
 static int compare_broad_phase_with_all_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
                                               const struct tact_mesh *b, const struct tact_pose *pb,
@@ -141,7 +141,7 @@ static void broad_phase_is_exact_for_meshes_of_different_sizes(void **unused)
     measure_random_pairs("1000 and 60 triangles, 20 times smaller", 1000, 60, 0.05, 0.0, 40);
 }
 
-/** Meshes whose vertices are far from their origin, as in files with the coordinates of a whole
+/* Meshes whose vertices are far from their origin, as in files with the coordinates of a whole
  * machine.
  */
 static void broad_phase_is_exact_far_from_the_origin(void **unused)
@@ -150,7 +150,7 @@ static void broad_phase_is_exact_far_from_the_origin(void **unused)
     measure_random_pairs("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
 }
 
-/** Meshes with more pairs of near leaves of their trees than the broad phase stores at once. */
+/* Meshes with more pairs of near leaves of their trees than the broad phase stores at once. */
 static void broad_phase_with_too_many_near_leaves_is_exact(void **unused)
 {
     (void)unused;
@@ -167,7 +167,7 @@ static void broad_phase_with_too_many_near_leaves_is_exact(void **unused)
     tact_mesh_free(b);
 }
 
-/** Mesh sizes at which single precision would have no correct digit; the largest size of a mesh is
+/* Mesh sizes at which single precision would have no correct digit; the largest size of a mesh is
  * 1e9 m. */
 static void meshes_of_sizes_beyond_float_precision_are_measured(void **unused)
 {
@@ -190,7 +190,7 @@ static void meshes_of_sizes_beyond_float_precision_are_measured(void **unused)
     }
 }
 
-/** A mesh with a convex one of few faces is measured by cuts with planes, compared here with prism
+/* A mesh with a convex one of few faces is measured by cuts with planes, compared here with prism
  * pairs. A few hulls have no facets, as rounding puts a corner out of the plane of its own
  * triangle. */
 static void broad_phase_is_exact_for_meshes_cut_by_planes(void **unused)

@@ -53,7 +53,7 @@ static struct tact_pose random_rotation_at_origin(void)
     return p;
 }
 
-/** The scenes of a fingertip: ball, capsule and box against a ruler and the ground. */
+/* The scenes of a fingertip: ball, capsule and box against a ruler and the ground. */
 static void ray_method_errors_decrease_with_resolution(void **unused)
 {
     (void)unused;
@@ -94,7 +94,7 @@ static void ray_method_errors_decrease_with_resolution(void **unused)
     tact_shape_release(&finger);
 }
 
-/** Boxes along the axes with common faces: the overlap counts whole along every ray, a common face
+/* Boxes along the axes with common faces: the overlap counts whole along every ray, a common face
  * by half. */
 static void ray_method_measures_pairs_with_common_faces(void **unused)
 {
@@ -111,7 +111,7 @@ static void ray_method_measures_pairs_with_common_faces(void **unused)
     tact_shape_release(&a);
 }
 
-/** A box with a triangle missing or turned round is still measured, and it is reported. */
+/* A box with a triangle missing or turned round is still measured, and it is reported. */
 static void ray_method_measures_and_reports_defective_meshes(void **unused)
 {
     (void)unused;

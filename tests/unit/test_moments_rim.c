@@ -44,7 +44,7 @@ static struct tact_mesh *generate_mesh(const struct tact_generate *what)
     return mesh;
 }
 
-/** Adds a blob to a soup, turned inside out where it is a cavity. */
+/* Adds a blob to a soup, turned inside out where it is a cavity. */
 static void add_bumpy_ball_mesh(struct tact_soup *to, double radius, const double at[3],
                                 int is_mesh_a_cavity)
 {
@@ -74,7 +74,7 @@ static void add_bumpy_ball_mesh(struct tact_soup *to, double radius, const doubl
     tact_soup_free(&soup);
 }
 
-/** A blob with two cavities, a blob within one of them, and another blob outside. */
+/* A blob with two cavities, a blob within one of them, and another blob outside. */
 static struct tact_mesh *make_hollow_blob(void)
 {
     struct tact_soup soup = {0};
@@ -107,7 +107,7 @@ static void make_test_meshes(void)
     meshes[MESHES - 1] = make_hollow_blob();
 }
 
-/** A pair of meshes in their poses, and the direction along which prisms are projected. */
+/* A pair of meshes in their poses, and the direction along which prisms are projected. */
 struct pair {
     const struct tact_mesh *a, *b;
     struct tact_pose pa, pb;
@@ -145,7 +145,7 @@ static double largest_component_difference(const double *a, const double *b, int
     return sqrt(d);
 }
 
-/** Greatest of the relative errors of V, c, C and the gradient. */
+/* Greatest of the relative errors of V, c, C and the gradient. */
 static double greatest_relative_error(const struct tact_moments *got,
                                       const struct tact_moments *expected)
 {
@@ -226,7 +226,7 @@ static void rim_volume_gradient_is_the_derivative(void **unused)
     assert_true(worst < 1e-5);
 }
 
-/** A ball in a cavity, in the material, and in the blob within the cavity: no rim at all. */
+/* A ball in a cavity, in the material, and in the blob within the cavity: no rim at all. */
 static void body_within_another_has_no_rim(void **unused)
 {
     (void)unused;
@@ -254,7 +254,7 @@ static void body_within_another_has_no_rim(void **unused)
     tact_mesh_free(ball);
 }
 
-/** The least |z| of the unit normals of A's triangles in the frame of the prisms: 0 for a triangle
+/* The least |z| of the unit normals of A's triangles in the frame of the prisms: 0 for a triangle
  * parallel to the direction of projection. */
 static double least_normal_along_projection(const struct pair *p)
 {
@@ -278,7 +278,7 @@ static double least_normal_along_projection(const struct pair *p)
     return least;
 }
 
-/** Common faces count by half, as with prisms, which lose digits for faces nearly parallel to the
+/* Common faces count by half, as with prisms, which lose digits for faces nearly parallel to the
  * direction of projection. The rim method may refuse such pairs. */
 static void common_faces_count_by_half_in_the_rim_method(void **unused)
 {
@@ -314,7 +314,7 @@ static void common_faces_count_by_half_in_the_rim_method(void **unused)
     tact_mesh_free(generated_mesh);
 }
 
-/** Exact moments of the overlap of two aligned cubes of edge 2, with B's centre at `apart` from
+/* Exact moments of the overlap of two aligned cubes of edge 2, with B's centre at `apart` from
  * A's, in A's frame; where faces are common the gradient is the mean of its one-sided values. */
 static void exact_cube_overlap(const double apart[3], struct tact_moments *m)
 {
@@ -331,7 +331,7 @@ static void exact_cube_overlap(const double apart[3], struct tact_moments *m)
     }
 }
 
-/** Common faces ever closer to parallel to the direction of projection: prisms measure them with
+/* Common faces ever closer to parallel to the direction of projection: prisms measure them with
  * ever fewer digits. */
 static void common_faces_parallel_to_projection(void **unused)
 {
@@ -367,7 +367,7 @@ static void common_faces_parallel_to_projection(void **unused)
     tact_mesh_free(cube);
 }
 
-/** Two prisms whose edge and face touch without an overlap: whatever rim is found, neither counts
+/* Two prisms whose edge and face touch without an overlap: whatever rim is found, neither counts
  * as inside the other. */
 static void touching_bodies_have_no_overlap(void **unused)
 {
@@ -394,7 +394,7 @@ static void touching_bodies_have_no_overlap(void **unused)
     tact_mesh_free(wedge_mesh);
 }
 
-/** Cubes whose faces are grids of triangles, in contact along each axis, aligned and then shifted
+/* Cubes whose faces are grids of triangles, in contact along each axis, aligned and then shifted
  * by increasing amounts: exact in every case, without a jump between. */
 static void rim_moments_of_cubes_with_gridded_faces_are_exact(void **unused)
 {
@@ -435,7 +435,7 @@ static void rim_moments_of_cubes_with_gridded_faces_are_exact(void **unused)
     }
 }
 
-/** Two cubes of 307,200 triangles, with useless normals of the last tick: projected along those,
+/* Two cubes of 307,200 triangles, with useless normals of the last tick: projected along those,
  * more triangles are near than a list can hold. */
 static void rim_method_works_with_outdated_normals(void **unused)
 {
@@ -460,7 +460,7 @@ static void rim_method_works_with_outdated_normals(void **unused)
     tact_mesh_free(cube);
 }
 
-/** The corner of a triangle is displaced, in one of every four leaves in turn, so that the surface
+/* The corner of a triangle is displaced, in one of every four leaves in turn, so that the surface
  * is open: the pair is refused, or measured as without the damage. */
 static void torn_surface_is_refused_or_measured_undamaged(void **unused)
 {
@@ -483,7 +483,7 @@ static void torn_surface_is_refused_or_measured_undamaged(void **unused)
     assert_true(refused > 50);
 }
 
-/** Measurements of other pairs between two queries of one pair change no bit of its moments. */
+/* Measurements of other pairs between two queries of one pair change no bit of its moments. */
 static void rim_results_do_not_depend_on_earlier_queries(void **unused)
 {
     (void)unused;

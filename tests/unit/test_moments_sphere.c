@@ -30,8 +30,8 @@ static struct tact_shape make_tessellated_box(double x, double y, double z)
     return s;
 }
 
-/** Volume, first and second moments along x about the origin, and across, of a body of revolution
- *  about x whose squared radius is r2(x): Gauss-Legendre in long double, exact for its polynomials.
+/* Volume, first and second moments along x about the origin, and across, of a body of revolution
+ * about x whose squared radius is r2(x): Gauss-Legendre in long double, exact for its polynomials.
  */
 struct moments_by_slices {
     long double v, x, xx, yy;
@@ -64,7 +64,7 @@ static void assert_close(double value, long double exact, double relative_tolera
     }
 }
 
-/** Checks m, with the axis from b to a along x and positions along x from the origin. */
+/* Checks m, with the axis from b to a along x and positions along x from the origin. */
 static void check_moments_against_slices(const struct tact_moments *m,
                                          const struct moments_by_slices *s, double disc,
                                          double tight_tolerance, double loose_tolerance)
@@ -81,7 +81,7 @@ static void check_moments_against_slices(const struct tact_moments *m,
 
 static const double OVERLAP_DEPTHS[] = {1e-4, 1e-3, 2.5e-3, 1e-2, 0.1, 0.5, 1.0, 1.3, 1.9, 1.999};
 
-/** A half-space, a face of a box (one triangle, and the diagonal between two) give the same cap. */
+/* A half-space, a face of a box (one triangle, and the diagonal between two) give the same cap. */
 static void plane_and_box_cut_the_same_cap_of_a_ball(void **unused)
 {
     (void)unused;
@@ -151,7 +151,7 @@ static void overlap_of_two_spheres_is_an_exact_lens(void **unused)
     assert_int_equal(tact_moments_pair(&a, &pa, &b, &pb, NULL, NULL, &m), 0);
 }
 
-/** Raw moments about the world's origin, which add up over disjoint parts. */
+/* Raw moments about the world's origin, which add up over disjoint parts. */
 static void add_raw_moments(double sum[16], const struct tact_moments *m, double sign)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -169,7 +169,7 @@ static void add_raw_moments(double sum[16], const struct tact_moments *m, double
     }
 }
 
-/** The overlaps with eight boxes around a point in the ball add up to the ball: faces, edges and
+/* The overlaps with eight boxes around a point in the ball add up to the ball: faces, edges and
  * corners, deep and shallow. */
 static void overlaps_with_eight_boxes_add_up_to_the_ball(void **unused)
 {
@@ -208,7 +208,7 @@ static void overlaps_with_eight_boxes_add_up_to_the_ball(void **unused)
     tact_shape_release(&octant);
 }
 
-/** Overlaps with boxes that share a ball whose centre is on none of their edges: exact, as no
+/* Overlaps with boxes that share a ball whose centre is on none of their edges: exact, as no
  * digits are lost. */
 static void overlaps_with_boxes_off_the_centre_add_up_to_the_ball(void **unused)
 {
@@ -243,7 +243,7 @@ static void overlaps_with_boxes_off_the_centre_add_up_to_the_ball(void **unused)
     tact_shape_release(&octant);
 }
 
-/** Central difference of V as the ball moves along axis k, or turns about it through m's centroid.
+/* Central difference of V as the ball moves along axis k, or turns about it through m's centroid.
  */
 static double numerical_volume_derivative(const struct tact_shape *ball, const struct tact_pose *pa,
                                           const struct tact_shape *hull, const struct tact_pose *pb,
@@ -257,7 +257,7 @@ static double numerical_volume_derivative(const struct tact_shape *ball, const s
     return (side[1].volume - side[0].volume) / (2.0 * e);
 }
 
-/** The gradient of a ball with a convex hull is the derivative of V. The better of two step sizes
+/* The gradient of a ball with a convex hull is the derivative of V. The better of two step sizes
  * counts: the small one has more rounding error, the large one more truncation error where the ball
  * reaches an edge. */
 static void ball_volume_gradient_is_the_derivative(void **unused)
@@ -296,8 +296,8 @@ static void ball_volume_gradient_is_the_derivative(void **unused)
     assert_true(worst < 2e-8);
 }
 
-/** The overlap with a fine triangulation of the same sphere, measured by prisms, nearly agrees: on
- *  edges, corners and faces of a thin plate like the ruler. */
+/* The overlap with a fine triangulation of the same sphere, measured by prisms, nearly agrees: on
+ * edges, corners and faces of a thin plate like the ruler. */
 static void moments_agree_with_prism_method(void **unused)
 {
     (void)unused;
@@ -335,7 +335,7 @@ static void moments_agree_with_prism_method(void **unused)
     tact_moments_scratch_destroy(scratch);
 }
 
-/** A ball at random positions in and around a mesh: deep, cut by protrusions, or wholly inside. */
+/* A ball at random positions in and around a mesh: deep, cut by protrusions, or wholly inside. */
 static void check_ball_moments_by_integration(const char *name)
 {
     struct tact_mesh *solid = load_test_data_mesh(name, 1.0), *fine;
@@ -388,7 +388,7 @@ static void ball_moments_in_cow_mesh_agree_with_integration(void **unused)
     check_ball_moments_by_integration("spot.obj");
 }
 
-/** No jumps: V is continuously differentiable where the ball slides over an edge and a diagonal. */
+/* No jumps: V is continuously differentiable where the ball slides over an edge and a diagonal. */
 static void ball_moments_are_smooth_over_mesh_edges(void **unused)
 {
     (void)unused;

@@ -274,7 +274,7 @@ static double add_drive_work(struct hands_scene *s, int seed, double *all, struc
     return sum;
 }
 
-/** Velocities at the begin of a tick. */
+/* Velocities at the begin of a tick. */
 struct velocities_before_tick {
     double body[BODIES][6], hand[HANDS][JOINTS];
 };

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "support/world_scene.h"
 
-/** Energy balance of a run. */
+/* Energy balance of a run. */
 struct energy_balance {
     double start, end; /* energy of the bodies at the start and at the end [J] */
     double

@@ -121,7 +121,7 @@ static bool open_device(const struct tact_scene *scene, uint32_t i, struct tact_
     return rc == 0;
 }
 
-/** True where a reference names another device, or a channel of this device. */
+/* True where a reference names another device, or a channel of this device. */
 static bool has_channel(const struct tact_device *device, const char *channel_reference,
                         const struct tact_device_channel *channels, int count)
 {
@@ -432,7 +432,7 @@ static void mesh_files_are_scaled_by_unit_and_scale_keys(void **state)
 
 /* ---- SCENE.md documents every key ---- */
 
-/** A copy of the page's section of that name, or NULL; freed by the caller. */
+/* A copy of the page's section of that name, or NULL; freed by the caller. */
 static char *find_documentation_section(const char *page, const char *name)
 {
     char section_heading_text[128];

@@ -163,7 +163,7 @@ static uint64_t next_mutation_random(uint64_t *s)
     return *s * 2685821657736338717ull >> 20;
 }
 
-/** Changes the text at one random place (its buffer has 64 bytes to spare); returns its new size.
+/* Changes the text at one random place (its buffer has 64 bytes to spare); returns its new size.
  */
 static size_t change_random_place_in_text(char *text, size_t size, uint64_t *random_state)
 {

@@ -17,7 +17,7 @@ static void assert_near(double value, double exact, double tolerance)
     }
 }
 
-/** A capsule cut into thin discs: each adds its own inertia and that of its distance. */
+/* A capsule cut into thin discs: each adds its own inertia and that of its distance. */
 static void mass_properties_of_a_capsule_are_exact(void **unused)
 {
     (void)unused;

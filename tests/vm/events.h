@@ -1,4 +1,4 @@
-/** Recordings of input devices: part of test_pad in the virtual machine. */
+/* Recordings of input devices: part of test_pad in the virtual machine. */
 #ifndef TACT_TEST_VM_EVENTS_H
 #define TACT_TEST_VM_EVENTS_H
 

@@ -1,4 +1,4 @@
-/** Force-torque sensors, streams and recordings on comedi_test: part of test_comedi in the virtual
+/* Force-torque sensors, streams and recordings on comedi_test: part of test_comedi in the virtual
  * machine. */
 #ifndef TACT_TEST_VM_SENSOR_H
 #define TACT_TEST_VM_SENSOR_H
@@ -9,7 +9,7 @@ void board_stream_is_read_beside_the_loop(void **state);
 void overflowing_board_stream_is_restarted(void **state);
 void card_recordings_are_played_to_the_bit(void **state);
 
-/** Number of calls of ioctl(2) that this program has made. */
+/* Number of calls of ioctl(2) that this program has made. */
 int count_ioctl_calls(void);
 
 #endif

@@ -1,4 +1,4 @@
-/** A force-feedback stick made with uinput: axes X and Y (-1000 to 1000), the button TRIGGER, and
+/* A force-feedback stick made with uinput: axes X and Y (-1000 to 1000), the button TRIGGER, and
  * the effects that a test selects. A thread acts as its driver: it answers uploads and records all
  * events. Effects end after their length, as on a real device. */
 #ifndef TACT_TEST_VM_STICK_H
@@ -22,41 +22,41 @@ struct stick_event {
     struct ff_effect effect;
 };
 
-/** Plugs in a stick with these effect types (FF_CONSTANT, ..., ended by 0); one stick at a time. */
+/* Plugs in a stick with these effect types (FF_CONSTANT, ..., ended by 0); one stick at a time. */
 void plug_in_stick(const int *effects);
 
-/** Path of the stick's device node. */
+/* Path of the stick's device node. */
 const char *stick_device_path(void);
 
-/** Unplugs the stick; and the time at which the kernel removed it last [ns]. */
+/* Unplugs the stick; and the time at which the kernel removed it last [ns]. */
 void unplug_stick(void);
 int64_t stick_removal_time_ns(void);
 
-/** Sets how long the stick's driver sleeps in each upload of an effect from now on [us]. */
+/* Sets how long the stick's driver sleeps in each upload of an effect from now on [us]. */
 void set_stick_upload_delay(int us);
 
-/** Number of effect uploads in progress. */
+/* Number of effect uploads in progress. */
 int stick_pending_upload_count(void);
 
-/** Sends an input event of the stick and the end of its report. */
+/* Sends an input event of the stick and the end of its report. */
 void send_stick_event(int type, int code, int value);
 
-/** Number of driver events recorded since the stick was plugged in, and one of them. */
+/* Number of driver events recorded since the stick was plugged in, and one of them. */
 int stick_event_count(void);
 const struct stick_event *get_stick_event(int index);
 
-/** The effect of this type that has been started and not stopped at a time, even if its length is
+/* The effect of this type that has been started and not stopped at a time, even if its length is
  * over; NULL where there is none. */
 const struct ff_effect *stick_effect_playing_at(int type, int64_t ns);
 
-/** Force gain of the stick at a time, 0xffff where none was set. */
+/* Force gain of the stick at a time, 0xffff where none was set. */
 int stick_gain_at(int64_t ns);
 
-/** Level of the constant effect that the stick plays now; 0 where it plays none or its gain is 0.
+/* Level of the constant effect that the stick plays now; 0 where it plays none or its gain is 0.
  * Fast enough to poll. */
 int current_stick_force_level(void);
 
-/** Force along x that the stick plays at a time: level of the constant effect times gain, in the
+/* Force along x that the stick plays at a time: level of the constant effect times gain, in the
  * device's units. */
 double stick_force_at(int64_t ns);
 

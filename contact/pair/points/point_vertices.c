@@ -7,13 +7,13 @@
 #include "contact/vec.h"
 #include "contact/pair/points/point_internal.h"
 
-/** Depth of the stack of tree nodes: a tree split at the median has at most 32 levels. */
+/* Depth of the stack of tree nodes: a tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34, STACK_PAIRS = 128 };
 
-/** Kinds of feature keys, in their upper bits; the lower bits are indices. */
+/* Kinds of feature keys, in their upper bits; the lower bits are indices. */
 enum { OF_A = 1, OF_B = 2, CROSSING_A = 3, CROSSING_B = 4 };
 
-/** Transform from mesh `from` to mesh (or half-space) `to`: r_to = rot r_from + shift. */
+/* Transform from mesh `from` to mesh (or half-space) `to`: r_to = rot r_from + shift. */
 struct mesh_to_mesh_transform {
     const struct tact_mesh *from, *to;
     const struct tact_pose *pose; /* pose of `to` */
@@ -56,7 +56,7 @@ static void add_keyed_contact_point(const struct mesh_to_mesh_transform *v, cons
     tact_points_add_contact_point(v->store, v->pair, place, key);
 }
 
-/** Bounding box of a node of mesh `from`, in the axes of mesh `to`. */
+/* Bounding box of a node of mesh `from`, in the axes of mesh `to`. */
 static void transform_node_box_to_other_frame(const struct mesh_to_mesh_transform *v,
                                               const struct tact_mesh_node *node, double *lower,
                                               double *upper)
@@ -80,7 +80,7 @@ static int do_boxes_overlap(const double *lower, const double *upper,
            upper[0] >= node->lower[0] && upper[1] >= node->lower[1] && upper[2] >= node->lower[2];
 }
 
-/** Intersects the line p + t d with a triangle: returns 1 and t, or 0. */
+/* Intersects the line p + t d with a triangle: returns 1 and t, or 0. */
 static int line_triangle_intersection(const double *p, const double *d, const double *a,
                                       const double *b, const double *c, double *t)
 {
@@ -112,7 +112,7 @@ static void get_triangle_corners(const struct tact_mesh *mesh, uint32_t triangle
     }
 }
 
-/** Adds the intersections of the edges of a triangle of `from` with a triangle of `to`. Each edge
+/* Adds the intersections of the edges of a triangle of `from` with a triangle of `to`. Each edge
  * is processed in the triangle in which its vertices are ascending. */
 static void intersect_triangle_edges(const struct mesh_to_mesh_transform *v, uint32_t from,
                                      uint32_t to)
@@ -139,7 +139,7 @@ static void intersect_triangle_edges(const struct mesh_to_mesh_transform *v, uin
     }
 }
 
-/** Adds all intersections of edges and triangles, by pairs of nodes. back: the inverse transform.
+/* Adds all intersections of edges and triangles, by pairs of nodes. back: the inverse transform.
  */
 static void intersect_mesh_edges_with_faces(const struct mesh_to_mesh_transform *v,
                                             const struct mesh_to_mesh_transform *back)
@@ -174,7 +174,7 @@ static void intersect_mesh_edges_with_faces(const struct mesh_to_mesh_transform 
     }
 }
 
-/** 1 where a box, in the axes of `to`, meets no leaf of the tree of `to`. */
+/* 1 where a box, in the axes of `to`, meets no leaf of the tree of `to`. */
 static int does_box_meet_no_leaf(const struct tact_mesh *to, const double *lower,
                                  const double *upper)
 {
@@ -194,7 +194,7 @@ static int does_box_meet_no_leaf(const struct tact_mesh *to, const double *lower
     return 1;
 }
 
-/** 1 where a ray from p may meet a tree node; d is not along an axis. */
+/* 1 where a ray from p may meet a tree node; d is not along an axis. */
 static int ray_meets_box(const double *p, const double *d, const struct tact_mesh_node *node)
 {
     double lo = 0.0, hi = INFINITY;
@@ -206,7 +206,7 @@ static int ray_meets_box(const double *p, const double *d, const struct tact_mes
     return lo <= hi;
 }
 
-/** 1 where a point is inside a closed mesh: a ray from it crosses the surface outwards once more
+/* 1 where a point is inside a closed mesh: a ray from it crosses the surface outwards once more
  * than inwards. */
 static int is_point_in_mesh(const struct tact_mesh *mesh, const double *p)
 {
@@ -232,7 +232,7 @@ static int is_point_in_mesh(const struct tact_mesh *mesh, const double *p)
     return crossings % 2;
 }
 
-/** Adds a vertex of `from`, once, where it is inside the other solid. is_vertex_known_inside: 1
+/* Adds a vertex of `from`, once, where it is inside the other solid. is_vertex_known_inside: 1
  * where that is already known. */
 static void add_vertex_if_inside_other(const struct mesh_to_mesh_transform *v, uint32_t index,
                                        int is_vertex_known_inside)
@@ -248,7 +248,7 @@ static void add_vertex_if_inside_other(const struct mesh_to_mesh_transform *v, u
     }
 }
 
-/** Adds the vertices of `from` that are inside `to`. A tree node that does not meet the other's
+/* Adds the vertices of `from` that are inside `to`. A tree node that does not meet the other's
  * surface is all inside or all outside. */
 static void list_vertices_inside(const struct mesh_to_mesh_transform *v)
 {
@@ -284,7 +284,7 @@ static void list_vertices_inside(const struct mesh_to_mesh_transform *v)
     }
 }
 
-/** Adds the intersections of edges of `from` with the plane z = 0 of `to`. */
+/* Adds the intersections of edges of `from` with the plane z = 0 of `to`. */
 static void intersect_edges_with_plane(const struct mesh_to_mesh_transform *v)
 {
     uint32_t stack[STACK_NODES] = {0};

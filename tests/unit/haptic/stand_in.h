@@ -1,4 +1,4 @@
-/**
+/*
  * A simulated haptic device behind stand-ins of its makers' libraries: memory shared by the test
  * and the process that loads the library, in the file `device` of the library's folder.
  */

@@ -1,4 +1,4 @@
-/**
+/*
  * Building a device's config in a test: settings as a table, messages kept as text.
  *
  *   const struct tact_device_setting s[] = {SETTING("rate", "695"), NUMBERS("scale", 1, 3,

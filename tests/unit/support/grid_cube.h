@@ -9,8 +9,8 @@
 
 #include "contact/mesh/mesh.h"
 
-/** A cube of edge 2 whose faces are grids of n squares, each of two triangles: 12 n^2 together.
- *  NULL on failure. */
+/* A cube of edge 2 whose faces are grids of n squares, each of two triangles: 12 n^2 together.
+ * NULL on failure. */
 static inline struct tact_mesh *make_grid_cube_mesh(int n)
 {
     const size_t side = (size_t)n + 1;

@@ -1,4 +1,4 @@
-/**
+/*
  * A simulated gamepad for tests: an evdev node provided by umockdev.
  *
  *   const char *why;
@@ -41,34 +41,34 @@
 
 struct mock_pad;
 
-/** JSON array of the input devices of both capability files, the project's own first; of two
+/* JSON array of the input devices of both capability files, the project's own first; of two
  * devices of one name the first. The caller frees it by json_decref(). */
 json_t *mock_pad_devices(void);
 
-/** Makes a simulated pad and plugs it in, one at a time. `device` is a "name" of capabilities.json,
+/* Makes a simulated pad and plugs it in, one at a time. `device` is a "name" of capabilities.json,
  * or one of MOCK_... Returns NULL on failure, with the reason in *failure_reason. */
 struct mock_pad *mock_pad_new(const char *device, const char **failure_reason);
 
-/** Path of the pad's device node, e.g. "/dev/input/event7". */
+/* Path of the pad's device node, e.g. "/dev/input/event7". */
 const char *mock_pad_node(const struct mock_pad *pad);
 
-/** Sets the range and value of an axis for readers that open the node from now on, until the pad is
+/* Sets the range and value of an axis for readers that open the node from now on, until the pad is
  * plugged in again. */
 void mock_pad_set_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat,
                        int value);
 
-/** Sends one packet of (type, code, value) triples; the reader can read it when this returns. */
+/* Sends one packet of (type, code, value) triples; the reader can read it when this returns. */
 void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count);
 
-/** Simulates a reader too slow for these events: they change the pad's state, but only a notice
+/* Simulates a reader too slow for these events: they change the pad's state, but only a notice
  * that events were dropped is sent. */
 void mock_pad_drop_events(struct mock_pad *pad, const int (*events)[3], int count);
 
-/** Unplugs the pad: the node is removed and, if `error`, reads fail with ENODEV as in the kernel.
+/* Unplugs the pad: the node is removed and, if `error`, reads fail with ENODEV as in the kernel.
  */
 void mock_pad_unplug(struct mock_pad *pad, bool error);
 
-/** Plugs the pad in again, with a new node and everything at rest. */
+/* Plugs the pad in again, with a new node and everything at rest. */
 void mock_pad_plug(struct mock_pad *pad);
 
 void mock_pad_free(struct mock_pad *pad);

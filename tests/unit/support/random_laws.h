@@ -66,7 +66,7 @@ static double wrench_excess_over_limits(const struct world_scene *s, const struc
     return fmax(worst, limit > 0 ? used / limit - 1 : used / r[0]);
 }
 
-/** Momentum of the bodies, and the scale of its rounding errors. */
+/* Momentum of the bodies, and the scale of its rounding errors. */
 struct momentum {
     double p[LAWS_BODIES][6];
     double size[LAWS_BODIES][2];

@@ -1,4 +1,4 @@
-/** An input device for tests whose readings a function computes; at most one in a source file. */
+/* An input device for tests whose readings a function computes; at most one in a source file. */
 #ifndef TACT_TEST_SCRIPT_DEVICE_H
 #define TACT_TEST_SCRIPT_DEVICE_H
 
@@ -13,7 +13,7 @@ static inline void close_script_device(void *self)
     (void)self;
 }
 
-/** Opens the scripted device with one channel of this name, or without channels where it is NULL.
+/* Opens the scripted device with one channel of this name, or without channels where it is NULL.
  * Returns 0. */
 static inline int open_script_device(script_read_fn read, const char *channel,
                                      struct tact_device *out)
