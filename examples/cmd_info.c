@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include "command.h"
+#include "contact_state.h"
 #include "info.h"
 #include "rt/safety.h"
 #include "text.h"
@@ -178,6 +179,39 @@ static void print_port_energies(const struct info *i)
     }
 }
 
+static void print_pairs(const struct info *i)
+{
+    const struct tact_scene_log *v = &i->scene_log;
+    char state[CONTACT_STATE_BYTES];
+    printf("\n  %-32s %-8s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "model", "mu", "ticks", "slid",
+           "spun", "tipped", "normal [N]", "torsion [mN m]");
+    for (int k = 0; k < v->pair_count; k++) {
+        const struct survey_pair *p = &i->log_survey.pairs[k];
+        printf("  %-32s %-8s %6.3g %9llu %9llu %9llu %9llu %12.3f %12.3f\n",
+               text_make_printable(v->pairs[k].name), v->pairs[k].model, v->pairs[k].friction,
+               p->tally.touching, p->tally.at[1], p->tally.at[3], p->tally.at[2], p->normal,
+               p->torsion * 1e3);
+        if (p->touches_at_end) {
+            printf("  %-32s at the end: %s\n", "",
+                   describe_contact_state(p->limits_at_end, p->normal_at_end, &p->margins_at_end,
+                                          state));
+        }
+        if (!strcmp(v->pairs[k].model, "smooth") && p->tally.touching) {
+            printf("  %-32s sliding in %llu ticks, rolling in %llu, rolling without spin in %llu\n",
+                   "", p->tally.modes[TACT_FRICTION_SLIDING], p->tally.modes[TACT_FRICTION_ROLLING],
+                   p->tally.modes[TACT_FRICTION_NO_SPIN]);
+        }
+        if (p->tally.at[5]) {
+            printf("  %-32s resistance to rolling at its limit in %llu ticks\n", "",
+                   p->tally.at[5]);
+        }
+        if (p->unmeasured_tick_count) {
+            printf("  %-32s could not be measured in %llu ticks: its last overlap was used\n", "",
+                   (ull)p->unmeasured_tick_count);
+        }
+    }
+}
+
 static void print_scene_info(const struct info *i)
 {
     const struct tact_scene_log *v = &i->scene_log;
@@ -194,28 +228,7 @@ static void print_scene_info(const struct info *i)
     text_print_counts("  measured   ", i->log_survey.methods, TACT_MOMENTS_COUNTS,
                       tact_moments_count_name);
     print_port_energies(i);
-    printf("\n  %-32s %-8s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "model", "mu", "ticks", "slid",
-           "spun", "tipped", "normal [N]", "torsion [mN m]");
-    for (int k = 0; k < v->pair_count; k++) {
-        const struct survey_pair *p = &i->log_survey.pairs[k];
-        printf("  %-32s %-8s %6.3g %9llu %9llu %9llu %9llu %12.3f %12.3f\n",
-               text_make_printable(v->pairs[k].name), v->pairs[k].model, v->pairs[k].friction,
-               p->tally.touching, p->tally.at[1], p->tally.at[3], p->tally.at[2], p->normal,
-               p->torsion * 1e3);
-        if (!strcmp(v->pairs[k].model, "smooth") && p->tally.touching) {
-            printf("  %-32s sliding in %llu ticks, rolling in %llu, rolling without spin in %llu\n",
-                   "", p->tally.modes[TACT_FRICTION_SLIDING], p->tally.modes[TACT_FRICTION_ROLLING],
-                   p->tally.modes[TACT_FRICTION_NO_SPIN]);
-        }
-        if (p->tally.at[5]) {
-            printf("  %-32s resistance to rolling at its limit in %llu ticks\n", "",
-                   p->tally.at[5]);
-        }
-        if (p->unmeasured_tick_count) {
-            printf("  %-32s could not be measured in %llu ticks: its last overlap was used\n", "",
-                   (ull)p->unmeasured_tick_count);
-        }
-    }
+    print_pairs(i);
     print_bodies_in_hands(i);
     print_joint_stops(i);
     for (int k = 0; k < v->body_count; k++) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "contact_state.h"
 #include "info.h"
 #include "contact/number.h"
 #include "text.h"
@@ -98,12 +99,17 @@ static json_t *pair_json(const struct tact_scene_log_pair *v, const struct surve
         json_object_set_new(modes, tact_friction_mode_name(i),
                             json_integer((json_int_t)p->tally.modes[i]));
     }
-    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "name", v->name,
-                     "model", v->model, "friction", number_json(v->friction), "touching_ticks",
-                     (json_int_t)p->tally.touching, "limited_ticks", (json_int_t)p->limited,
-                     "unmeasured_ticks", (json_int_t)p->unmeasured_tick_count, "limit_ticks", ticks,
-                     "mode_ticks", modes, "least_margin", least, "normal_max_N",
-                     number_json(p->normal), "torsion_max_Nm", number_json(p->torsion));
+    char state[CONTACT_STATE_BYTES];
+    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s*}", "name",
+                     v->name, "model", v->model, "friction", number_json(v->friction),
+                     "touching_ticks", (json_int_t)p->tally.touching, "limited_ticks",
+                     (json_int_t)p->limited, "unmeasured_ticks",
+                     (json_int_t)p->unmeasured_tick_count, "limit_ticks", ticks, "mode_ticks",
+                     modes, "least_margin", least, "normal_max_N", number_json(p->normal),
+                     "torsion_max_Nm", number_json(p->torsion), "at_end",
+                     p->touches_at_end ? describe_contact_state(p->limits_at_end, p->normal_at_end,
+                                                                &p->margins_at_end, state)
+                                       : NULL);
 }
 
 static json_t *json_named_counts(const uint64_t *values, int count, const char *(*name)(int))

@@ -1,4 +1,5 @@
-/* Triangles to pixels: depth buffer, one light with its shadow, lines where solids end. */
+/* Triangles to pixels: depth buffer, one light with its shadow, lines where solids end. The page of
+ * the live view draws by WebGL, which needs a browser; pictures need none. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

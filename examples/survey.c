@@ -63,10 +63,13 @@ static void add_pairs_of_tick_to_survey(const struct tact_scene_log *scene_log, 
         int limits = round_to_small_integer(v[scene_log->pairs[i].limits]);
         p->unmeasured_tick_count += v[scene_log->pairs[i].status] < 0.0;
         p->limited += touching && (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));
+        p->touches_at_end = touching;
         if (touching) {
-            struct tact_margins margins;
-            memcpy(&margins, v + scene_log->pairs[i].margins, sizeof margins);
-            tact_limit_tally_add(&p->tally, limits, v[scene_log->pairs[i].patch + 7], &margins);
+            memcpy(&p->margins_at_end, v + scene_log->pairs[i].margins, sizeof p->margins_at_end);
+            tact_limit_tally_add(&p->tally, limits, v[scene_log->pairs[i].patch + 7],
+                                 &p->margins_at_end);
+            p->limits_at_end = limits;
+            p->normal_at_end = w.normal;
         }
         p->normal = fmax(p->normal, w.normal);
         p->torsion = fmax(p->torsion, fabs(w.torsion));

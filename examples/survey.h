@@ -15,6 +15,10 @@ struct survey_pair {
     uint64_t unmeasured_tick_count; /* number of ticks in which the pair's overlap could not be
                                        measured */
     double normal, torsion;         /* largest [N], [N m] */
+    /* in the last tick, where the pair touched in it: */
+    int touches_at_end, limits_at_end; /* enum tact_limit bits */
+    double normal_at_end;              /* [N] */
+    struct tact_margins margins_at_end;
 };
 
 struct survey_hold {

@@ -356,6 +356,18 @@ def check_slip(tact, source, folder, browser):
         show(browser, 1040)
         text = browser.evaluate("document.querySelector('.says').textContent")
         assert text == "slips: torsion 100 %", text
+    for seconds in (0.9, 1.04):  # `tact info` states what the page does of the last tick
+        log = sim(tact, source, folder, change=[("friction: 0.8", "friction: 0.6")], seconds=seconds)
+        info = subprocess.run([tact, "info", log, "--json"], check=True, capture_output=True, text=True).stdout
+        stated = [pair["at_end"] for pair in json.loads(info)["pairs"] if "at_end" in pair]
+        with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+            browser.open(viewer.address)
+            browser.wait("window.tactPage && tactPage.received > 0")
+            show(browser, round(1000 * seconds) - 1)
+            shown = json.loads(browser.evaluate(
+                "JSON.stringify(tactPage.frames[tactPage.shown].contacts.map((contact) => describeContact(contact)[0]))"))
+        assert len(stated) >= 2 and sorted(stated) == sorted(shown), (stated, shown)
+        assert ("slips: torsion 100 %" in stated) == (seconds > 1), stated
 
 
 def check_pressure(tact, folder, browser):
