@@ -1,8 +1,8 @@
 /*
  * Compliance of a patch along its tangents and in rotation: the springs of a patch with a
  * tangential compliance form an elastic foundation (Winkler 1867: independent parallel springs;
- * Johnson, Contact Mechanics, 1985, section 4.3); a rigid patch has springs that only serve the
- * solver.
+ * Johnson, Contact Mechanics, 1985, section 4.3), along the normal only where the patch has no
+ * elastic wrench (elastic.c); a rigid patch has springs that only serve the solver.
  */
 #include <string.h>
 #include "contact/linear.h"
@@ -68,6 +68,10 @@ static void compute_row_compliances(const struct tact_world *world, const struct
     const struct tact_contact_law *law = block->law;
     double square[2], t = law->tangential_compliance, h = world->options.period;
     tact_patch_mean_squares(&c->patch, tact_v3_dot(c->patch.frame, c->warm) / h, square);
+    for (int i = 0; i < 2 && c->patch.law == TACT_LAW_WRENCH; i++) {
+        /* those of its area, which may have gaps that its outline encloses */
+        square[i] = 0.25 * c->patch.semi[i] * c->patch.semi[i];
+    }
     const double least = MAX_POINT_PATCH_EXTENT_RATIO * tact_contact_smaller_radius(world, c);
     square[0] = tact_max(square[0], least * least);
     square[1] = tact_max(square[1], least * least);
@@ -92,11 +96,19 @@ static double clamp_rotational_spring_load(double impulse, double rotational_loa
 }
 
 /* Number of a patch's rows with foundation springs: rotations about the tangents are rigid where
- * the normal is.
+ * the normal is, and those of an elastic wrench are the wrench's.
  */
-static int count_foundation_rows(const struct tact_contact_law *law)
+static int count_foundation_rows(const struct tact_contact_law *law, const struct tact_patch *patch)
 {
-    return law->compliance > 0.0 ? 6 : 4;
+    return law->compliance > 0.0 && patch->law != TACT_LAW_WRENCH ? 6 : 4;
+}
+
+/* 1 where a spring of the foundation acts in a row: none along the normal, and none in a row that
+ * has an elastic wrench. */
+static int has_foundation_spring(const struct block *block, int row)
+{
+    return row > 0 && row < block->foundation_spring_rows &&
+           !(block->bits_of_elastic_wrench_rows >> row & 1);
 }
 
 /* Sets a spring 1 / c with a damper time / c in parallel, implicit: v + c / ((h + time) h) (r -
@@ -107,7 +119,11 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
     const struct tact_contact_law *law = block->law;
     double h = world->options.period, time = h + law->dissipation, compliance[6];
     compute_row_compliances(world, block, compliance);
-    for (int i = 1; i < count_foundation_rows(law); i++) {
+    block->foundation_spring_rows = count_foundation_rows(law, &c->patch);
+    for (int i = 1; i < block->foundation_spring_rows; i++) {
+        if (!has_foundation_spring(block, i)) {
+            continue;
+        }
         const double *axis = c->patch.frame + 3 * (i % 3);
         double share = i > 3 ? spring_fraction_of_tilt_stiffness(c) : 1.0;
         double foundation_spring_load = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
@@ -120,7 +136,6 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
                                      RIGID_CONTACT_CFM_RATIO * block->local.s[7 * i]);
         block->impulse_at_spring_rest[i] = share * foundation_spring_load;
     }
-    block->foundation_spring_rows = count_foundation_rows(law);
 }
 
 void tact_springs_add_compliance(const struct tact_world *world, struct block *block)
@@ -131,7 +146,8 @@ void tact_springs_add_compliance(const struct tact_world *world, struct block *b
     set_rigid_contact_springs(world, block);
     if (c->patch.law == TACT_LAW_WRENCH) {
         tact_elastic_set_contact_springs(world, block);
-    } else if (block->law->tangential_compliance > 0.0 && !tact_block_has_restitution(block)) {
+    }
+    if (block->law->tangential_compliance > 0.0 && !tact_block_has_restitution(block)) {
         set_foundation_spring(world, block);
     }
     for (int i = 0; i < 6; i++) {
@@ -142,8 +158,7 @@ void tact_springs_add_compliance(const struct tact_world *world, struct block *b
 /* 1 for rows of a contact whose spring only serves the solver, as the patch has none there. */
 static int is_spring_row_for_solver_only(const struct block *block, int row)
 {
-    return !(block->bits_of_elastic_wrench_rows >> row & 1) &&
-           (row == 0 || row >= block->foundation_spring_rows);
+    return !(block->bits_of_elastic_wrench_rows >> row & 1) && !has_foundation_spring(block, row);
 }
 
 void tact_springs_set_solver_cfm(struct block *block, double share, const double start[6])
@@ -242,8 +257,13 @@ void tact_springs_store_loads(const struct tact_world *world, struct block *bloc
         return;
     }
     for (int i = 1; i < block->foundation_spring_rows; i++) {
-        row[i] = block->impulse_at_spring_rest[i] +
-                 h / time * (c->impulse[i] - block->impulse_at_spring_rest[i]);
+        /* the torque of a pitch is that of the normal force, not of the springs */
+        double impulse =
+            c->impulse[i] - (i == 3 ? block->elastic_wrench_pitch * c->impulse[0] : 0.0);
+        row[i] = has_foundation_spring(block, i)
+                     ? block->impulse_at_spring_rest[i] +
+                           h / time * (impulse - block->impulse_at_spring_rest[i])
+                     : 0.0;
     }
     store_foundation_load(world, block, row);
     tact_block_add_velocity(block, u);
@@ -286,6 +306,9 @@ static void update_foundation_load(struct tact_world *world, const struct block 
     tact_m3_mul_v3(row + 3, c->patch.frame, c->springs.impulse + 3);
     row[0] = 0.0;
     for (int i = 1; i < block->foundation_spring_rows; i++) {
+        if (!has_foundation_spring(block, i)) {
+            continue;
+        }
         row[i] *= i > 3 ? spring_fraction_of_tilt_stiffness(c) : 1.0;
         row[i] -= (contact_displacement[i] - block->expected_spring_motion[i]) /
                   (time * block->row_cfm[i]);

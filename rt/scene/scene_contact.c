@@ -86,8 +86,8 @@ static int check_pressure_field_pair(const struct tact_scene_check *check,
                                      const struct tact_scene *scene, const char *path,
                                      const struct tact_scene_pair *pair)
 {
-    static const char *const incompatible_keys[] = {
-        "overlap", "restitution", "compliance", "tangential_compliance", "tip_radius", "tip_power"};
+    static const char *const incompatible_keys[] = {"overlap", "restitution", "compliance",
+                                                    "tip_radius", "tip_power"};
     const struct tact_contact_law *law = &pair->law;
     char key[TACT_SCENE_PATH_BYTES];
     for (size_t i = 0; i < sizeof incompatible_keys / sizeof *incompatible_keys; i++) {
@@ -98,10 +98,10 @@ static int check_pressure_field_pair(const struct tact_scene_check *check,
                 "materials determine the compliance of the contact");
         }
     }
-    if (law->compliance > 0.0 || law->tangential_compliance > 0.0) {
+    if (law->compliance > 0.0) {
         return tact_scene_report_bad_value(
-            check, law->compliance > 0.0 ? "contact.compliance" : "contact.tangential_compliance",
-            "the contact model \"field\" of %s does not use this key", path);
+            check, "contact.compliance", "the contact model \"field\" of %s does not use this key",
+            path);
     }
     return check_pressure_powers(check, scene, path, pair);
 }

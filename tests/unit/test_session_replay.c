@@ -183,14 +183,17 @@ static void replay_restores_joints_pieces_and_springs_after_a_gap(void **state)
     static const struct edit pieces[] = {
         {"friction: 0.2}", "friction: 0.2, compliance: 1e-6, tangential_compliance: 1e-5}"},
         {NULL, NULL}};
+    static const struct edit layer[] = {
+        {"dissipation: 0.01}", "dissipation: 0.01, tangential_compliance: 1e-5}"}, {NULL, NULL}};
     static const struct {
         const char *scene;
         const struct edit *edits;
     } runs[] = {{"swing.yaml", NULL},
                 {"groove.yaml", NULL},
                 {"groove.yaml", pieces},
-                {"ruler.yaml", whole}};
-    for (int i = 0; i < 4; i++) {
+                {"ruler.yaml", whole},
+                {"socket.yaml", layer}};
+    for (int i = 0; i < 5; i++) {
         struct run_options o = {.scene = runs[i].scene,
                                 .edits = runs[i].edits,
                                 .seconds = 1,
