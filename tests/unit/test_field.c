@@ -74,16 +74,31 @@ static double exact_force_of_two_soft_balls(double r1, double r2, double e1, dou
     return PI * sum * most / (3.0 * n);
 }
 
-/* Polyhedra inscribed in balls: the error of their force falls with the square of their edge
- * length. */
+/* The energy of two such balls: the work of their force until they part, by Simpson's rule. */
+static double exact_energy_of_two_soft_balls(double r1, double r2, double e1, double e2,
+                                             double distance)
+{
+    const int n = 40;
+    double way = r1 + r2 - distance, sum = 0.0;
+    for (int i = 0; i <= n; i++) {
+        double force = exact_force_of_two_soft_balls(r1, r2, e1, e2, distance + way * i / n);
+        sum += (i % n ? 2.0 + 2.0 * (i % 2) : 1.0) * force;
+    }
+    return sum * way / (3.0 * n);
+}
+
+/* Polyhedra inscribed in balls: the error of their force and energy falls with the square of their
+ * edge length. */
 static void contact_of_polyhedra_converges_to_that_of_balls(void **state)
 {
     (void)state;
     const double radius[3] = {0.03, 0.02, 0.02}, apart[3] = {0.054, 0.046, 0.046};
     const double modulus[3] = {1e5, 1e5, 4e5}, exact[3] = {2.63893783, 1.13631436, 1.63324750};
     struct tact_pose at = tact_pose_identity();
+    assert_close(exact_energy_of_two_soft_balls(0.03, 0.03, 1e5, 1e5, 0.054), 5.3721234e-3, 1e-8);
     for (int i = 0; i < 3; i++) {
-        double off[3];
+        double off[3], energy_off[3];
+        double energy = exact_energy_of_two_soft_balls(0.03, radius[i], 1e5, modulus[i], apart[i]);
         assert_close(exact_force_of_two_soft_balls(0.03, radius[i], 1e5, modulus[i], apart[i]),
                      exact[i], 1e-8);
         for (int level = 2; level < 5; level++) {
@@ -94,12 +109,17 @@ static void contact_of_polyhedra_converges_to_that_of_balls(void **state)
             struct tact_field_contact c;
             assert_int_equal(find_field_contact(a, &at, b, &place, &c), 1);
             off[level - 2] = 1.0 + c.wrench[2] / exact[i];
-            printf("balls %d, level %d: %zu polygons, force %.2f %% off\n", i, level, c.polygons,
-                   100.0 * off[level - 2]);
+            energy_off[level - 2] = 1.0 - tact_field_energy(a, &at, b, &place) / energy;
+            printf("balls %d, level %d: %zu polygons, force %.2f %% off, energy %.2f %%\n", i,
+                   level, c.polygons, 100.0 * off[level - 2], 100.0 * energy_off[level - 2]);
             tact_field_free(a);
             tact_field_free(b);
         }
         assert_true(off[2] > 0.0 && off[1] < 0.3 * off[0] && off[2] < 0.3 * off[1]);
+        assert_true(energy_off[2] > 0.0 && energy_off[1] < 0.35 * energy_off[0] &&
+                    energy_off[2] < 0.3 * energy_off[1]);
+        /* of two levels, without the part that falls with the square of the edges */
+        assert_true(fabs(4.0 * energy_off[2] - energy_off[1]) < 3.0 * 0.01);
     }
 }
 
@@ -137,9 +157,6 @@ static void flat_field_contacts_agree_with_closed_forms(void **state)
     assert_close(c.stiffness[21] - 2.0 * z * c.stiffness[19] + z * z * c.stiffness[7],
                  k2 * pow(s, 4) / 12.0 + w[2] * d / 2.0, 1e-12);
     assert_true(fabs(c.stiffness[35]) < 1e-16);
-    const double tilt_angle = 1e-3;
-    pose_above_plane = pose_from_position_and_rotation(0.0, 0.0, 0.02 - d, 0.0, tilt_angle, 0.0);
-    assert_int_equal(find_field_contact(rigid_punch_field, &pose_above_plane, plane, &at, &c), 1);
     /* A box on its edge is a wedge of depth t. */
     double t = 2e-3, half = 0.01;
     tact_field_free(rigid_punch_field);
@@ -153,6 +170,54 @@ static void flat_field_contacts_agree_with_closed_forms(void **state)
     tact_field_free(cube);
     tact_field_free(rigid_punch_field);
     tact_field_free(plane);
+    tact_mesh_free(mesh);
+}
+
+/* A square punch of side s, d deep in a soft half-space, that is tilted by theta about the centre
+ * of its bottom: the centre of pressure moves along the bottom by s^2 sin(theta) / (12 d), and the
+ * line of the whole force, with that on the sides, goes through the centroid of the displaced
+ * volume. */
+static void tilt_of_a_punch_moves_its_pressure_centre(void **state)
+{
+    (void)state;
+    const double s = 0.02, d = 1e-3, half = 0.02;
+    struct tact_mesh *mesh;
+    struct tact_pose at = tact_pose_identity();
+    struct tact_pressure_field *plane = make_halfspace_field(2e6),
+                               *punch = make_rigid_box_field(0.5 * s, 0.5 * s, half, &mesh);
+    for (double tilt = 1e-3; tilt < 0.07; tilt *= 4.0) {
+        double sn = sin(tilt), cs = cos(tilt);
+        struct tact_pose up =
+            pose_from_position_and_rotation(half * sn, 0.0, half * cs - d, 0.0, tilt, 0.0);
+        const double bottom[3] = {0.0, 0.0, -d}, along[3] = {cs, 0.0, -sn}, out[3] = {sn, 0.0, cs};
+        struct tact_field_contact c;
+        struct field_surface of;
+        double w[6], load = 0.0, first = 0.0;
+        assert_int_equal(find_field_contact(punch, &up, plane, &at, &c), 1);
+        field_wrench_about_point(&c, bottom, w);
+        assert_int_equal(
+            tact_field_find_contact_surface(plane, &at, punch, &up, shared_field_scratch(), &of),
+            1);
+        for (size_t i = 0; i < of.count; i++) {
+            const struct field_polygon *p = &of.polygon[i];
+            double arm[3];
+            if (fabs(tact_v3_dot(p->normal, out)) > 0.99) { /* those of the bottom */
+                tact_v3_sub(arm, p->corner[0], bottom);
+                load += p->load;
+                first += p->load * tact_v3_dot(arm, along) + tact_v3_dot(p->lever, along);
+            }
+        }
+        /* height and centroid of the water line over the tilted bottom */
+        double deep = d / cs, slope = sn / cs, spread = s * s / 12.0;
+        double x = slope * spread / deep, z = 0.5 * (deep * deep + slope * slope * spread) / deep;
+        printf("tilt %g: centre of pressure moves by %.9g m, s^2 theta / (12 d) is %.9g\n", tilt,
+               first / load, spread * tilt / d);
+        assert_close(first / load, spread * sn / d, 1e-11);
+        assert_close(-w[4] / w[2], x * cs + z * sn, 1e-11);
+        assert_close(w[2], 2e6 * s * s * deep, 1e-12);
+    }
+    tact_field_free(plane);
+    tact_field_free(punch);
     tact_mesh_free(mesh);
 }
 
@@ -274,6 +339,7 @@ int main(void)
         cmocka_unit_test(box_in_a_soft_halfspace_floats_as_in_water),
         cmocka_unit_test(contact_of_polyhedra_converges_to_that_of_balls),
         cmocka_unit_test(flat_field_contacts_agree_with_closed_forms),
+        cmocka_unit_test(tilt_of_a_punch_moves_its_pressure_centre),
         cmocka_unit_test(equal_pressure_gradients_make_a_known_force_jump),
         cmocka_unit_test(surface_along_a_cell_face_is_counted_once),
         cmocka_unit_test(invalid_pressure_fields_are_refused),

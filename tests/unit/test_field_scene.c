@@ -84,6 +84,38 @@ static void scenes_of_fields_run_and_replay(void **state)
     check_run_and_replay_of_power(0.5);
 }
 
+/* A soft cube that rests on an equal one, exactly above it or beside that place: the report counts
+ * the pairs of cells whose pressures are equal in a volume, and the ticks do not fail. */
+static void equal_pressures_of_aligned_cubes_are_reported(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+        struct tact_session_report report;
+        char text[1024];
+        tact_number_print(
+            text, sizeof text,
+            "name: alike\nduration: 0.1\n"
+            "materials: [{name: rubber, field: {modulus: 1e6, thickness: 0.03}}]\n"
+            "pairs: [{materials: [rubber, rubber], friction: 0.5, model: field}]\n"
+            "bodies:\n"
+            "  - {name: lower, fixed: true,\n"
+            "     shapes: [{type: box, size: [0.06, 0.06, 0.06], material: rubber}]}\n"
+            "  - {name: upper, mass: 0.2, position: [%g, %g, 0.0599],\n"
+            "     shapes: [{type: box, size: [0.06, 0.06, 0.06], material: rubber}]}\n",
+            i ? 1e-3 : 0.0, i ? 2e-3 : 0.0);
+        run_session_of_scene_text(text, &options, &report);
+        printf("%s: %s %llu in %llu ticks\n", i ? "shifted" : "aligned",
+               tact_solve_count_name(TACT_COUNT_ALIKE),
+               (unsigned long long)report.counts[TACT_COUNT_ALIKE],
+               (unsigned long long)report.loop.ticks);
+        assert_string_equal(tact_solve_count_name(TACT_COUNT_ALIKE), "pressures_alike");
+        assert_true(report.counts[TACT_COUNT_POLYGONS] >= report.loop.ticks);
+        assert_true(i ? report.counts[TACT_COUNT_ALIKE] == 0
+                      : report.counts[TACT_COUNT_ALIKE] >= report.loop.ticks);
+    }
+}
+
 /* Five fingertips with the model `field` close on a mesh that rests on a table by the model
  * `volume`, and lift it, all in one island; replays are equal. */
 static void a_hand_of_fields_lifts_a_mesh_and_replays(void **state)
@@ -197,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_of_fields_run_and_replay),
+        cmocka_unit_test(equal_pressures_of_aligned_cubes_are_reported),
         cmocka_unit_test(a_hand_of_fields_lifts_a_mesh_and_replays),
         cmocka_unit_test(ball_inside_a_softer_block_keeps_its_force),
         cmocka_unit_test(box_without_field_refuses_an_elastic_modulus),

@@ -1,7 +1,8 @@
 /*
  * Formulas of Elandt et al. 2019 that are not exact as printed: one point a triangle for the torque
- * (VI-B2), gradients averaged at the vertices (VI-A1); and polygons left out by their angle, as
- * Drake does. Each printed form fails where that of the library passes.
+ * (VI-B2), gradients averaged at the vertices (VI-A1), the energy of any pressure field (III(6),
+ * X-A); and polygons left out by their angle, as Drake does. Each printed form fails where that of
+ * the library passes.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -188,19 +189,63 @@ static void force_on_box_over_edge(const struct tact_pressure_field *a,
     }
 }
 
+/* Adds c + slope.x to the pressure of a solid, also on its surface, where it was 0. */
+static void add_pressure_on_surface(struct tact_pressure_field *field, double c,
+                                    const double *slope)
+{
+    for (size_t i = 0; i < field->cell_count; i++) {
+        tact_v3_add(field->cells[i].gradient, field->cells[i].gradient, slope);
+        field->cells[i].value_at_origin += c;
+    }
+}
+
+/* Force on a box over the edge of another, summed over the polygons of equal pressure of all pairs
+ * of cells: the search takes it that surfaces have no pressure. */
+static void force_of_all_cell_pairs(const struct tact_pressure_field *a,
+                                    const struct tact_pressure_field *b, const struct tact_pose *up,
+                                    double force[3])
+{
+    const struct tact_pose at = tact_pose_identity();
+    struct field_pair pair;
+    struct field_polygon polygon;
+    tact_field_set_pair_poses(&pair, a, &at, b, up);
+    tact_v3_set(force, 0.0, 0.0, 0.0);
+    for (uint32_t i = 0; i < a->cell_count; i++) {
+        for (uint32_t j = 0; j < b->cell_count; j++) {
+            if (tact_field_cut_contact_polygon(&pair, i, j, &polygon) > 0) {
+                tact_field_integrate_polygon(&polygon);
+                tact_v3_axpy(force, polygon.load, polygon.normal);
+            }
+        }
+    }
+}
+
+/* The force that does work: of all polygons that the search finds, or without the steep ones; of
+ * all pairs of cells, or with a pressure on the surface of the box that moves, of 0.5 to 9.5 % of
+ * that in its middle. */
+enum work_form { ALL_POLYGONS, WITHOUT_STEEP_POLYGONS, ALL_CELL_PAIRS, PRESSURE_ON_SURFACE };
+
 /* Net work of the force around a closed path over the edges of a box, relative to the sum of the
  * magnitudes of its work. */
-static double net_work_round_edges(int culls_polygons_by_angle)
+static double net_work_round_edges(enum work_form form)
 {
     enum { POINTS = 1600 };
+    const double slope[3] = {3e5, 0.0, 0.0};
     struct tact_pressure_field *a = field_box(0.03, 0.03, 0.03, 1e5, 4);
     struct tact_pressure_field *b = field_box(0.015, 0.015, 0.015, 1e5, 4);
     double net = 0.0, gross = 0.0, last[3], force[3], place[3] = {0.0};
+    if (form == PRESSURE_ON_SURFACE) {
+        add_pressure_on_surface(b, 5e3, slope);
+    }
     for (int k = 0; k <= POINTS; k++) {
         double s = 2.0 * PI * k / POINTS, work = 0.0;
         struct tact_pose up = pose_from_position_and_rotation(
             0.03 * cos(s) + 0.003, 0.021 * sin(s), 0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
-        force_on_box_over_edge(a, b, &up, culls_polygons_by_angle, force);
+        if (form == ALL_CELL_PAIRS || form == PRESSURE_ON_SURFACE) {
+            force_of_all_cell_pairs(a, b, &up, force);
+        } else {
+            force_on_box_over_edge(a, b, &up, form == WITHOUT_STEEP_POLYGONS, force);
+        }
         for (int j = 0; j < 3 && k; j++) {
             work += 0.5 * (last[j] + force[j]) * (up.position[j] - place[j]);
         }
@@ -217,10 +262,69 @@ static double net_work_round_edges(int culls_polygons_by_angle)
 static void culling_polygons_by_angle_makes_net_work(void **state)
 {
     (void)state;
-    double all = net_work_round_edges(0), culled = net_work_round_edges(1);
+    double all = net_work_round_edges(ALL_POLYGONS),
+           culled = net_work_round_edges(WITHOUT_STEEP_POLYGONS);
     printf("closed path over edges: net work %.1e of the work moved, without steep polygons %.1e\n",
            all, culled);
     assert_true(all < 1e-5 && culled > 1e-3);
+}
+
+/* "Conservative for any scalar pressure field" holds where the pressure is 0 on the surface: else
+ * the part of the moving surface on which the other's pressure is less transmits nothing. */
+static void pressure_on_the_surface_makes_net_work(void **state)
+{
+    (void)state;
+    double zero = net_work_round_edges(ALL_CELL_PAIRS),
+           more = net_work_round_edges(PRESSURE_ON_SURFACE);
+    printf(
+        "closed path over edges: net work %.1e of the work moved, with a pressure on the surface "
+        "%.1e\n",
+        zero, more);
+    assert_true(zero < 1e-5 && more > 1e-3);
+}
+
+/* The energy is the integral of each solid's own pressure over the part of the overlap in which it
+ * is the lesser of the two, not over that in which it is the greater, which is the rest of the
+ * overlap. */
+static void energy_is_that_of_the_lesser_pressure(void **state)
+{
+    (void)state;
+    const double half[3] = {0.03, 0.03, 0.02}, step = 1e-6;
+    struct pressed p = press_ball_on_block();
+    struct surface_mesh surface = make_ball_surface(1);
+    struct tact_mesh *ball, *block;
+    struct tact_pressure_field *hard_ball, *hard_block;
+    double force = 0.0, lesser = 0.0, greater = 0.0;
+    scale_surface_mesh(&surface, 0.03, 0.03, 0.03);
+    assert_int_equal(tact_mesh_create(surface.vertices, surface.vertex_count, surface.triangles,
+                                      surface.triangle_count, &ball, NULL),
+                     0);
+    assert_int_equal(tact_mesh_box(half, &block), 0);
+    assert_int_equal(tact_field_rigid(ball, &hard_ball), 0);
+    assert_int_equal(tact_field_rigid(block, &hard_block), 0);
+    const struct field_surface of = contact_surface_at_pose(&p, &p.up);
+    for (size_t i = 0; i < of.count; i++) {
+        force += of.polygon[i].load * of.polygon[i].normal[2];
+    }
+    for (int side = -1; side < 2; side += 2) {
+        struct tact_pose up = p.up;
+        up.position[2] += side * step;
+        double least = tact_field_energy(p.block, &p.at, p.ball, &up);
+        /* with a rigid solid: the integral of the other's pressure over all of the overlap */
+        double both = tact_field_energy(p.block, &p.at, hard_ball, &up) +
+                      tact_field_energy(hard_block, &p.at, p.ball, &up);
+        lesser -= side * least / (2.0 * step);
+        greater -= side * (both - least) / (2.0 * step);
+    }
+    printf("force %.6f N: energy of the lesser pressure within %.1e, of the greater %.2f of it\n",
+           force, fabs(lesser / force - 1.0), greater / force);
+    assert_true(fabs(lesser / force - 1.0) < 1e-6 && fabs(greater / force - 1.0) > 0.1);
+    tact_field_free(hard_ball);
+    tact_field_free(hard_block);
+    tact_mesh_free(ball);
+    tact_mesh_free(block);
+    free_surface_mesh(&surface);
+    destroy_pressed_ball(&p);
 }
 
 int main(void)
@@ -229,6 +333,8 @@ int main(void)
         cmocka_unit_test(torque_is_not_that_of_one_point_per_polygon),
         cmocka_unit_test(stiffness_is_not_that_of_averaged_pressure_gradients),
         cmocka_unit_test(culling_polygons_by_angle_makes_net_work),
+        cmocka_unit_test(pressure_on_the_surface_makes_net_work),
+        cmocka_unit_test(energy_is_that_of_the_lesser_pressure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
