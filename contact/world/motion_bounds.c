@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include "contact/mesh/mesh_internal.h"
 #include "contact/world/world_internal.h"
 
 #define FAST_BODY_LOOKAHEAD_TICKS                                                                  \
@@ -79,9 +80,34 @@ double tact_motion_search_margin(const struct world_shape *shape)
     return SEARCH_MARGIN_FACTOR * shape->contact_search_margin;
 }
 
-void tact_motion_measure_shape_extents(struct world_shape *shape)
+/* Measures the walls of a shape that may be hollow, as a mug: INFINITY for others. Shapes of the
+ * same mesh share one measurement. Returns 0 or -ENOMEM. */
+static int measure_wall_thickness(struct tact_world *world, int i)
 {
+    struct world_shape *shape = &world->shapes[i];
     const struct tact_shape *solid = &shape->shape;
+    shape->wall_thickness = INFINITY;
+    if (!solid->mesh || solid->kind == TACT_SHAPE_TORUS || !tact_shape_type(solid->kind)->concave) {
+        return 0;
+    }
+    for (int k = 0; k < i; k++) {
+        const struct world_shape *other = &world->shapes[k];
+        if (other->shape.mesh == solid->mesh && other->shape.kind == solid->kind) {
+            shape->wall_thickness = other->wall_thickness;
+            return 0;
+        }
+    }
+    return tact_mesh_wall_thickness(solid->mesh, &shape->wall_thickness);
+}
+
+int tact_motion_measure_shape_extents(struct tact_world *world, int i)
+{
+    struct world_shape *shape = &world->shapes[i];
+    const struct tact_shape *solid = &shape->shape;
+    if (measure_wall_thickness(world, i)) {
+        return -ENOMEM;
+    }
+    shape->thickness = tact_min(tact_shape_thickness(solid), shape->wall_thickness);
     for (int k = 0; k < 3; k++) {
         const struct tact_mesh_node *all = solid->mesh ? &solid->mesh->nodes[0] : NULL;
         const double radius = solid->kind == TACT_SHAPE_SPHERE ? solid->size[0] : INFINITY;
@@ -92,6 +118,7 @@ void tact_motion_measure_shape_extents(struct world_shape *shape)
     if (solid->kind == TACT_SHAPE_HALFSPACE) {
         shape->reach[2] = 0.0;
     }
+    return 0;
 }
 
 /* The part of a rotation vector, in the shape's frame, that moves the surface of a shape along its

@@ -170,9 +170,12 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
     s->material = material;
     s->classes = s->touched = 1;
     s->radius = tact_shape_radius(shape);
-    s->thickness = tact_shape_thickness(shape);
-    tact_motion_measure_shape_extents(s);
     tact_quat_normalize(s->local.quat_wxyz);
+    int rc = tact_motion_measure_shape_extents(world, world->shape_count - 1);
+    if (rc) {
+        world->shape_count--;
+        return rc;
+    }
     return world->shape_count - 1;
 }
 

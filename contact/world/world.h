@@ -76,7 +76,8 @@ struct tact_contact {
     int outrun; /**< 1: its shapes pass each other by more than the thinner of them in this tick,
                    and their gap is not known: the model does not measure it before they touch, or
                    measured the overlap instead, or neither body is fast and they were too far
-                   apart to be measured */
+                   apart to be measured; or they may touch in several places and still move so
+                   after a tick in contact */
     int first_piece; /**< index of the pair's first piece; 0: the pair is never split */
 };
 

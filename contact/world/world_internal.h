@@ -49,7 +49,10 @@ struct world_shape {
                       with has_gap_measuring_model */
     int has_gap_measuring_model;  /* 1: the model of one of the shape's pairs measures gaps before
                                      touch */
-    double thickness;             /* smallest extent of the shape along an axis of its frame [m] */
+    double wall_thickness;        /* tact_mesh_wall_thickness() of a shape that may not be convex;
+                                     INFINITY for others [m] */
+    double thickness;             /* smallest extent of the shape along an axis of its frame, or
+                                     wall_thickness where that is less [m] */
     double extent[3], reach[3];   /* extents of the shape along the axes of its frame, and distances
                                      of its farthest points from the origin along them [m] */
     double origin_travel_in_tick; /* distance that the shape's origin moves in this tick [m] */
@@ -249,8 +252,8 @@ const struct shape_twist_and_rate *tact_world_shape_twist_and_rate(struct tact_w
 void tact_motion_update_search_margins(struct tact_world *world);
 double tact_motion_search_margin(const struct world_shape *shape);
 
-/* Computes extent and reach of a shape. */
-void tact_motion_measure_shape_extents(struct world_shape *shape);
+/* Computes wall_thickness, thickness, extent and reach of a shape. Returns 0 or -ENOMEM. */
+int tact_motion_measure_shape_extents(struct tact_world *world, int shape);
 
 /* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick, by
  * the translation of their origins, or by more than the extent of one along an axis of its frame,

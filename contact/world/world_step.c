@@ -82,6 +82,14 @@ static void compute_shape_pose(const struct tact_world *world, int shape, struct
     }
 }
 
+/* 1 where a pair that a model with gaps measures was in contact in the last tick, but may touch in
+ * several places, not all of which the model finds from afar. The bodies' velocities are those that
+ * the contacts found have left them. */
+static int may_contact_have_been_missed(const struct near_pair *pair, const struct tact_contact *c)
+{
+    return pair->max_patches_of_pair > 1 && c->touching;
+}
+
 void tact_world_begin(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
@@ -102,9 +110,10 @@ void tact_world_begin(struct tact_world *world)
         pair->is_field_measurement_required = is_measurement_required && model == &tact_model_field;
         pair->measurement = NULL;
         pair->pair_measurement_time_ns = 0;
-        c->outrun = !(is_measurement_required && model->gaps) &&
-                    tact_motion_do_shapes_pass(world, c) &&
-                    are_bounding_spheres_within_margin(world, c, pair_search_margin(world, c));
+        c->outrun =
+            !(is_measurement_required && model->gaps && !may_contact_have_been_missed(pair, c)) &&
+            tact_motion_do_shapes_pass(world, c) &&
+            are_bounding_spheres_within_margin(world, c, pair_search_margin(world, c));
         if (!is_measurement_required) {
             memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {

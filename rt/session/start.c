@@ -159,7 +159,7 @@ void tact_session_report_tunnelled_pairs(struct tact_session *s)
                  "missing; %s",
                  names_of_pair_owners, (unsigned long long)p->tunnelled_tick_count,
                  is_pair_fast(s, p->number)
-                     ? "`model: smooth` found no gap between them there, and measured their overlap"
+                     ? "`model: smooth` measured their overlap there, or may have missed a contact"
                      : "a body with `fast: true` passes through nothing");
         report_start_overlap(s, "outrun", text);
     }
