@@ -427,9 +427,9 @@ static void distances_of_random_polyhedra_are_exact(void **state)
     /* the depth's rounding error is 2e-15 of the size of the pair and of the distance of its
      * centres */
     assert_true(worst[0] < 2e-15 && worst[1] < 4e-15 && far < 1e-13);
-    /* the rounding of the turned poses and that of two results, 1e-15 each, add up: 2.1e-15 in
-     * 20,000 pairs */
-    assert_true(moved.duality < 1e-15 && moved.exchanged < 2e-15 && moved.turned < 3e-15);
+    /* the rounding of the turned poses and that of two results, 1e-15 each, add up: 2.1e-15 turned
+     * and 1.8e-15 exchanged in 440,000 pairs (22 seeds) */
+    assert_true(moved.duality < 1e-15 && moved.exchanged < 2e-15 && moved.turned < 2.5e-15);
     assert_true(moved.normal < 4e-15);
 }
 

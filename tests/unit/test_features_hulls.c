@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <cmocka.h>
 #include "support/convex_program.h"
 #include "support/convex_solid.h"
@@ -37,6 +38,9 @@ static const char *const names[] = {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
+/* How many of the objects are in this repository. */
+enum { OWN_NAMES = 4 };
+
 /* The convex hull of a real object: as the library's solid, and as a plain list of faces in its
  * frame and at its pose. */
 struct hull_object {
@@ -44,6 +48,12 @@ struct hull_object {
     struct solid solid;
     struct reference_hull own, placed;
 };
+
+static int is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
 
 static int read_soup(const char *name, struct tact_soup *out)
 {
@@ -183,6 +193,10 @@ static void distances_of_hulls_of_real_objects_are_exact(void **state)
     for (int i = 0; i < NAMES; i++) {
         count += load_hull_object(names[i], &hull_object[count]);
     }
+    if (count < NAMES) {
+        print_message("skipped %d of %d objects, which are absent\n", NAMES - count, NAMES);
+    }
+    assert_int_equal(count, is_folder(test_data_folder(1)) ? NAMES : OWN_NAMES);
     for (int i = 0; i < count; i++) {
         const struct hull_distance_deviations worst =
             check_pairs_of_object(hull_object, i, count, pairs, fully_compared_pair_count);

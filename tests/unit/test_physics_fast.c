@@ -13,9 +13,10 @@
 #include "support/random.h"
 #include "support/world_scene.h"
 
-enum body_kind { BALL, BOX, PLATE, CAN, ROD, PYRAMID, EGG, KINDS };
+/* BOX_ON_EDGE: a box with one edge parallel to the surface, which meets it first. */
+enum body_kind { BALL, BOX, PLATE, CAN, ROD, PYRAMID, EGG, BOX_ON_EDGE, KINDS };
 static const char *const kind_names[KINDS] = {"ball", "box",     "plate", "can",
-                                              "rod",  "pyramid", "egg"};
+                                              "rod",  "pyramid", "egg",   "box on its edge"};
 
 static const double pyramid_vertices[5][3] = {{0.01, 0.01, -0.005},
                                               {-0.01, 0.01, -0.005},
@@ -33,6 +34,7 @@ static struct tact_shape shape_of_body_kind(enum body_kind kind, const struct ta
     case BALL:
         return make_sphere(0.01);
     case BOX:
+    case BOX_ON_EDGE:
         return box_of_sides(0.02, 0.03, 0.02);
     case PLATE:
         return box_of_sides(0.03, 0.03, 0.001);
@@ -152,6 +154,36 @@ static void end_contacts_of_body(struct world_scene *s, int index)
     step_scene(s);
 }
 
+/* A random orientation; a box on its edge is turned by 3 to 87 degrees about its edges along y,
+ * which remain horizontal. */
+static void orient_at_random(struct tact_body *body, enum body_kind kind)
+{
+    double tilt[4], yaw[4];
+    if (kind != BOX_ON_EDGE) {
+        random_unit_quaternion(body->pose.quat_wxyz);
+        return;
+    }
+    const double tilt_vector[3] = {0.0, uniform(0.05, 1.52), 0.0},
+                 yaw_vector[3] = {0.0, 0.0, uniform(-3.0, 3.0)};
+    tact_quat_from_rotvec(tilt, tilt_vector);
+    tact_quat_from_rotvec(yaw, yaw_vector);
+    tact_quat_mul(body->pose.quat_wxyz, yaw, tilt);
+}
+
+/* A spin about a random axis; of a box on its edge about that edge's direction. */
+static void spin_at_random(struct tact_body *body, enum body_kind kind, double spin)
+{
+    static const double edge[3] = {0.0, 1.0, 0.0};
+    double axis[3];
+    if (kind == BOX_ON_EDGE) {
+        tact_quat_rotate(axis, body->pose.quat_wxyz, edge);
+    } else {
+        tact_v3_set(axis, uniform(-1.0, 1.0), uniform(-1.0, 1.0), uniform(-1.0, 1.0));
+        tact_v3_normalize(axis, axis);
+    }
+    tact_v3_scale(body->twist + 3, axis, spin);
+}
+
 /* Throws a body of random orientation at the target below z = 0. */
 static void simulate_throw(struct throw_scene *scene, const struct throw_case *t,
                            const struct tact_mesh *mesh, struct throw_outcome *out)
@@ -159,7 +191,7 @@ static void simulate_throw(struct throw_scene *scene, const struct throw_case *t
     struct world_scene *s = &scene->scene;
     const double v = t->speed, place[3] = {uniform(-0.05, 0.05), uniform(-0.05, 0.05),
                                            0.04 + v * t->period * uniform(0.0, 1.0)};
-    double axis[3], offset[3];
+    double offset[3];
     if (!scene->is_scene_open) {
         open_throw_scene(scene, t, mesh);
     }
@@ -167,11 +199,9 @@ static void simulate_throw(struct throw_scene *scene, const struct throw_case *t
     struct tact_body *body = tact_world_body(s->world, 0);
     tact_v3_scale(offset, scene->centroid, -1.0);
     tact_v3_add(body->pose.position, place, scene->centroid);
-    random_unit_quaternion(body->pose.quat_wxyz);
+    orient_at_random(body, t->kind);
     tact_v3_set(body->twist, 0.2 * v * uniform(-1.0, 1.0), 0.2 * v * uniform(-1.0, 1.0), -v);
-    tact_v3_set(axis, uniform(-1.0, 1.0), uniform(-1.0, 1.0), uniform(-1.0, 1.0));
-    tact_v3_normalize(axis, axis);
-    tact_v3_scale(body->twist + 3, axis, t->spin);
+    spin_at_random(body, t->kind, t->spin);
     tact_world_refresh(s->world);
     double before = compute_phase_corrected_energy(s);
     out->lowest = before;

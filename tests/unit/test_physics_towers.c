@@ -326,10 +326,10 @@ static int simulate_random_tower(const char *text, int number, int uses_contact_
     return tick_count_with_all_models;
 }
 
-/* Contact points are solved by sweeps alone, of which 200 are too few in 39 to 96 % of the ticks of
- * such towers (11 seeds), and 400 in 32 to 50 %; the residual at which they end, there at most
- * 7e-3, is bounded instead. The worst
- * residual of 300 such towers is 0.19 (TACT_SEED=20261130). */
+/* An island with contact points is solved by sweeps alone, of which 200 are too few in 39 to 96 %
+ * of the ticks of such towers (11 seeds), and 400 in 32 to 50 % (contact/pair/points/README.md);
+ * the residual at which they end, there at most 7e-3, is bounded instead. The worst residual of 300
+ * such towers is 0.19 (TACT_SEED=20261130). */
 static void check_laws_of_towers(int uses_contact_points)
 {
     static char text[TOWER_TEXT];
