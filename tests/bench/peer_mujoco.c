@@ -6,7 +6,7 @@
  * = 1.84 mm that the load needs. Of the solver settings that hold, these are the fastest found:
  * Newton, elliptic cone, impratio 10, stiff contacts and 10 noslip iterations. The ruler's weight
  * is compensated while the fingers settle, then it acts for 5 s; every step of those is timed, the
- * PD law included.
+ * PD law included. Its creep is by how much its centre moves in the last 4 s.
  *
  * Prints one JSON object; exits with 0 where the ruler was held, 1 where it was not, 2 on an error.
  */
@@ -20,6 +20,7 @@
 
 #define GRIP_SETTLING_STEPS 300
 #define MEASURED_RULER_STEPS 5000
+#define CREEP_STEPS 4000
 #define MAX_TILT_DEGREES 0.5
 #define MAX_SLIP 1e-4 /* [m] */
 
@@ -90,10 +91,12 @@ static mjModel *make_model(void)
     return model;
 }
 
-/* Pose of the ruler: rotation about y [deg] and the pinch point in its frame, x and z [m]. */
+/* Pose of the ruler: rotation about y [deg] and the pinch point in its frame, x and z [m]; by how
+ * much its centre moves in the last CREEP_STEPS [m]. */
 struct grip_result {
     double turn;
     double x, z;
+    double creep;
 };
 
 static struct grip_result measure_ruler_grip(const mjModel *model, const mjData *data)
@@ -125,7 +128,8 @@ static double now_us(void)
 static struct grip_result simulate_pinch(const mjModel *model, mjData *data, double *step_durations)
 {
     int weight = 6 * mj_name2id(model, mjOBJ_BODY, "ruler") + 2;
-    double target[4];
+    const double *centre = data->xpos + 3 * mj_name2id(model, mjOBJ_BODY, "ruler");
+    double target[4], settled[3] = {0};
     struct grip_result start = {0};
 
     for (int f = 0; f < 2; f++)
@@ -134,6 +138,10 @@ static struct grip_result simulate_pinch(const mjModel *model, mjData *data, dou
         if (k == GRIP_SETTLING_STEPS) {
             mj_kinematics(model, data);
             start = measure_ruler_grip(model, data);
+        }
+        if (k == GRIP_SETTLING_STEPS + MEASURED_RULER_STEPS - CREEP_STEPS) {
+            mj_kinematics(model, data);
+            memcpy(settled, centre, sizeof settled);
         }
         double step_start_us = now_us();
         for (int j = 0; j < 4; j++)
@@ -146,7 +154,9 @@ static struct grip_result simulate_pinch(const mjModel *model, mjData *data, dou
     }
     mj_kinematics(model, data);
     struct grip_result end = measure_ruler_grip(model, data);
-    return (struct grip_result){end.turn - start.turn, end.x - start.x, end.z - start.z};
+    return (struct grip_result){
+        end.turn - start.turn, end.x - start.x, end.z - start.z,
+        hypot(hypot(centre[0] - settled[0], centre[1] - settled[1]), centre[2] - settled[2])};
 }
 
 static int compare_ascending(const void *a, const void *b)
@@ -169,9 +179,9 @@ int main(void)
     qsort(step_durations, MEASURED_RULER_STEPS, sizeof step_durations[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, "
-           "\"turn_deg\": %.5f, \"slip_mm\": %.5f, \"held\": %s}\n",
+           "\"turn_deg\": %.5f, \"slip_mm\": %.5f, \"creep_m\": %.3e, \"held\": %s}\n",
            mj_versionString(), MEASURED_RULER_STEPS, step_durations[MEASURED_RULER_STEPS / 2],
-           step_durations[MEASURED_RULER_STEPS * 99 / 100], moved.turn, slip * 1e3,
+           step_durations[MEASURED_RULER_STEPS * 99 / 100], moved.turn, slip * 1e3, moved.creep,
            held ? "true" : "false");
     mj_deleteData(data);
     mj_deleteModel(model);

@@ -1,5 +1,6 @@
 """What the drivers that compare tact with MuJoCo share."""
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -92,6 +93,21 @@ def compare(commands, held, rounds, cpu):
     return result
 
 
+def creep(command, bodies, start, end, cpu):
+    """How far one of the bodies moves at most between two times of a scene [m]: two runs of `tact sim`, of which the
+    shorter is the beginning of the longer, bit for bit."""
+    at = [run_json([*command, "--duration", str(t)], cpu)["bodies"] for t in (start, end)]
+    return max(math.dist(at[0][body]["position"], at[1][body]["position"]) for body in bodies)
+
+
+def add_creep(result, commands, bodies, interval, cpu):
+    """Adds the creep of each engine between two times of the scene to the result of compare()."""
+    for name, command in commands.items():
+        moved = run_json(command, cpu)["creep_m"] if name == "mujoco" else creep(command, bodies, *interval, cpu)
+        result[name]["creep_m"] = moved
+    result["creep_s"] = interval
+
+
 def with_features(scene, folder):
     """Path of a copy of the scene, which reads no other file, whose contacts are by `features`."""
     with open(scene, encoding="utf-8") as file:
@@ -109,10 +125,10 @@ def finish(result, as_json):
     if as_json:
         print(json.dumps(result))
     else:
-        print(f"{'':8} {'p50 us':>8} {'p99 us':>8}  held")
+        print(f"{'':8} {'p50 us':>8} {'p99 us':>8}  {'creep m':>8}  held")
         for name in names:
             row = result[name]
-            print(f"{name:8} {row['p50']:8.1f} {row['p99']:8.1f}  {'yes' if row['held'] else 'NO'}")
+            print(f"{name:8} {row['p50']:8.1f} {row['p99']:8.1f}  {row['creep_m']:8.1e}  {'yes' if row['held'] else 'NO'}")
         print(f"{'ratio':8} {result['ratio']['p50']:8.2f} {result['ratio']['p99']:8.2f}")
         print(f"features / volume: p50 {features['p50']:.3f} ({'at most' if features['met'] else 'NOT at most'} "
               f"{features['bar']:.2f}), p99 {features['p99']:.3f}")
