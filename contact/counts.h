@@ -35,9 +35,9 @@ enum tact_solve_count {
                               smooth pair, or a body of a pair of features, moves too far in a tick
                             */
     TACT_COUNT_NOT_FOUND,  /**< near smooth pairs whose closest points were not found */
-    TACT_COUNT_EDGES,      /**< smooth pairs that touch at edges, or along a line or face where they
-                              conform, or of whose contacts none was found, and that are measured
-                              by the models features or volume */
+    TACT_COUNT_EDGES,      /**< smooth pairs at edges, lines or faces, or none of whose contacts
+                              was found, that the models features or volume measure, and those
+                              that touch along the ring of a torus */
     TACT_COUNT_POLYGONS,   /**< polygons of the contact surfaces of pressure fields */
     TACT_COUNT_PARTS, /**< parts into which the pressures are divided for their friction limits */
     TACT_COUNT_ALIKE, /**< pairs of cells of pressure fields whose pressures are equal in a volume:

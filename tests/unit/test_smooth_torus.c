@@ -1,5 +1,6 @@
 /* Tori: surface and mass, all contacts of two of them, Euler's disc on its rim, a ring that spins
- * flat on the ground, a ring that hangs in another, fast balls, and contacts that are not found. */
+ * flat on the ground, a ring that hangs in another, bodies set on a ring, fast balls, and contacts
+ * that are not found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -314,6 +315,118 @@ static void ring_in_a_ring_swings_with_the_exact_period(void **state)
     close_scene(&s);
 }
 
+/* A body that is set on a fixed one so that it touches along a circle, in units of a scale. */
+struct body_on_ring {
+    const char *name;
+    struct tact_shape fixed, moving;
+    double position[3]; /* start */
+    int rolls_on;       /* 1: it rocks by rolling, which loses no energy */
+};
+
+static struct tact_shape scaled_shape(const struct tact_shape *shape, double scale)
+{
+    struct tact_shape out = *shape;
+    tact_v3_scale(out.size, out.size, scale);
+    return out;
+}
+
+/* Opens the scene of a body of a density that weighs 0.1 kg at scale 1. */
+static struct tact_body *open_body_on_ring_scene(struct world_scene *s,
+                                                 const struct body_on_ring *how, double scale,
+                                                 double h)
+{
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = make_rigid_law(0.4);
+    const struct tact_pose here = tact_pose_identity();
+    const struct tact_shape fixed = scaled_shape(&how->fixed, scale),
+                            moving = scaled_shape(&how->moving, scale);
+    double position[3];
+    o.period = h;
+    law.model = &tact_model_smooth;
+    tact_v3_scale(position, how->position, scale);
+    open_empty_scene(s, &o);
+    add_scene_shape(s, -1, &fixed, &here, 0);
+    add_scene_solid(s, &moving, 0.1 * scale * scale * scale, position, 0.0);
+    set_scene_contact_law(s, 0, 1, &law);
+    finish_scene_building(s);
+    return tact_world_body(s->world, 0);
+}
+
+/* Smallest gap of balls of the tube's radius at 64 points of each ring of the pair. */
+static double smallest_gap_of_scene(const struct body_on_ring *how, double scale,
+                                    const struct tact_pose *pose)
+{
+    const struct tact_pose here = tact_pose_identity();
+    const struct tact_shape fixed = scaled_shape(&how->fixed, scale),
+                            moving = scaled_shape(&how->moving, scale);
+    struct smooth_pair pair;
+    struct smooth_ring ring;
+    double smallest = INFINITY;
+    tact_smooth_set_pair(&fixed, &here, &moving, pose, &pair);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; tact_smooth_sample_ring(&pair, k, &ring) && i < SMOOTH_RING_SAMPLES; i++) {
+            struct smooth_contact c;
+            assert_int_equal(tact_smooth_contact_of_sample(&ring, i, &c), 0);
+            smallest = fmin(smallest, c.gap);
+        }
+    }
+    return smallest;
+}
+
+/* Bodies that touch along a circle, dropped beside its middle or with an overlap at the start, come
+ * to rest on it: before, their only contact point changed sides for ever, a ball was 15 um deep,
+ * and sank on from a start with an overlap. An overlap at the start is not pushed open, but none
+ * becomes deeper, and no body gains energy. An ellipsoid rocks on, and so does a ring on two
+ * points. */
+static void body_that_touches_along_a_ring_comes_to_rest(void **state)
+{
+    (void)state;
+    const struct tact_shape ring = make_torus(0.025, 0.005), ball = make_sphere(0.03);
+    const struct tact_shape egg = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.03, 0.03, 0.02}};
+    const struct body_on_ring cases[] = {
+        {"ball on ring", ring, ball, {5e-4, 0.0, 0.0252}, 0},
+        {"ball in the middle", ring, ball, {0.0, 0.0, 0.0246}, 0},
+        {"ball with overlap", ring, ball, {1e-3, 5e-4, 0.0246}, 0},
+        {"ball far in", ring, ball, {2e-3, 1e-3, 0.023}, 0},
+        {"ellipsoid on ring", ring, egg, {1e-3, 5e-4, 0.02}, 1},
+        {"ring on ring", ring, ring, {0.0, 0.0, 0.0101}, 0},
+        {"ring on ring, aside", ring, ring, {1e-3, 0.0, 0.0101}, 1},
+        {"ring with overlap", ring, ring, {1e-3, 5e-4, 0.0093}, 0},
+        {"ring on ball", ball, ring, {5e-4, 0.0, 0.0252}, 0},
+    };
+    static const double scales[] = {1.0, 0.02, 200.0};
+    const int cases_per_trial = is_quick_sanitizer_run() ? 5 : 1;
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases) * 5; i += cases_per_trial) {
+        const struct body_on_ring *how = &cases[i / 5];
+        const double scale = scales[i % 5 < 3 ? 0 : i % 5 - 2],
+                     h = 1e-3 / (i % 5 < 3 ? 1 << i % 5 : 1);
+        struct world_scene s;
+        struct tact_body *body = open_body_on_ring_scene(&s, how, scale, h);
+        const double start = compute_phase_corrected_energy(&s),
+                     start_gap = fmin(0.0, smallest_gap_of_scene(how, scale, &body->pose)),
+                     unit = 0.1 * scale * scale * scale * G * 0.03 * scale;
+        double most = 0.0;
+        int edges = 0;
+        for (int t = 0; t < lround(2.0 * fmax(1.0, sqrt(scale)) / h); t++) {
+            step_scene(&s);
+            edges += s.stats.counts[TACT_COUNT_EDGES];
+            most = fmax(most, compute_phase_corrected_energy(&s) - start);
+        }
+        const double gap = smallest_gap_of_scene(how, scale, &body->pose),
+                     speed = fmax(tact_v3_norm(body->twist),
+                                  0.03 * scale * tact_v3_norm(body->twist + 3));
+        printf("%s, scale %g, h %.2f ms: gap %.1e of the scale, %.1e m/s, energy at most %+.1e, "
+               "along the ring in %d of %ld ticks, unsolved %ld\n",
+               how->name, scale, 1e3 * h, gap / scale, speed, most / unit, edges, s.ticks,
+               s.unsolved_ticks);
+        assert_true(gap > start_gap - (how->rolls_on ? 5e-5 : 2.5e-5) * scale &&
+                    most < 1e-5 * unit);
+        assert_true(how->rolls_on || edges > 0.9 * (double)s.ticks);
+        assert_true(how->rolls_on || speed < (scale > 1.0 ? 1e-2 * sqrt(G * 0.03 * scale) : 1e-6));
+        close_scene(&s);
+    }
+}
+
 /* A fast ball at the tube of a ring, from 8 heights: it moves farther in a tick than a quarter of
  * the ring's radius, and is stopped at the tube. */
 static void fast_ball_does_not_pass_through_a_ring(void **state)
@@ -441,6 +554,7 @@ int main(void)
         cmocka_unit_test(eulers_disc_precesses_at_the_exact_rate),
         cmocka_unit_test(spinning_ring_dropped_flat_stops_at_the_exact_time),
         cmocka_unit_test(ring_in_a_ring_swings_with_the_exact_period),
+        cmocka_unit_test(body_that_touches_along_a_ring_comes_to_rest),
         cmocka_unit_test(fast_ball_does_not_pass_through_a_ring),
         cmocka_unit_test(ring_with_its_middle_line_in_another_body_has_a_contact),
         cmocka_unit_test(contacts_of_a_ring_that_are_not_found_are_counted),

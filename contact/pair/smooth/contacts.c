@@ -4,7 +4,6 @@
 #include "contact/elementary.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define TORUS_RING_SAMPLES 64 /* number of samples on the ring of a torus: 6 degrees apart */
 /* Distance beyond which contacts are not searched, relative to a ring's radius. */
 #define MAX_RING_SEARCH_DISTANCE_RATIO 0.25
 /* Distance up to which two contacts are the same, relative to a ring's radius. */
@@ -91,19 +90,8 @@ static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth
     return tact_smooth_refine_closest_points(pair, c);
 }
 
-/* A torus with its pose relative to the other shape of the pair. */
-struct torus_ring_in_other_frame {
-    const struct smooth_pair *pair;
-    int index_of_torus_in_pair; /* index of the torus in the pair, 0 or 1 */
-    double center[3];           /* center of the torus' ring, in the other shape's frame [m] */
-    double torus_ring_radius_vectors[2][3]; /* radius vectors of the ring along the torus' x and y
-                           axes, in the other shape's frame [m] */
-    double back[9]; /* rotation from the other shape's frame to that of the torus */
-    double value[TORUS_RING_SAMPLES]; /* around it [m] */
-};
-
 static void init_torus_ring(const struct smooth_pair *pair, int index_of_torus_in_pair,
-                            struct torus_ring_in_other_frame *ring)
+                            struct smooth_ring *ring)
 {
     const double *to = pair->rotation[index_of_torus_in_pair],
                  *other = pair->rotation[1 - index_of_torus_in_pair];
@@ -124,8 +112,8 @@ static void init_torus_ring(const struct smooth_pair *pair, int index_of_torus_i
 /* Distance of the torus' tube from the other surface at an angle of the ring, given by its cosine
  * and sine, and the opposite point. The distance of a tube is that of its middle line, less its
  * radius. */
-static double tube_distance_at_angle(const struct torus_ring_in_other_frame *ring, double c,
-                                     double s, struct tact_surface_point *p)
+static double tube_distance_at_angle(const struct smooth_ring *ring, double c, double s,
+                                     struct tact_surface_point *p)
 {
     double at[3], d[3];
     tact_v3_copy(at, ring->center);
@@ -138,27 +126,48 @@ static double tube_distance_at_angle(const struct torus_ring_in_other_frame *rin
     return tact_v3_dot(d, p->normal) - ring->pair->shape[ring->index_of_torus_in_pair]->size[1];
 }
 
-static void sample_torus_ring(struct torus_ring_in_other_frame *ring)
+static void sample_torus_ring(struct smooth_ring *ring)
 {
     static const double step[2] = {0.99518472667219688624, 0.09801714032956060199}; /* 2 pi / 64 */
     double c = 1.0, s = 0.0;
-    for (int i = 0; i < TORUS_RING_SAMPLES; i++) {
+    for (int i = 0; i < SMOOTH_RING_SAMPLES; i++) {
         struct tact_surface_point p;
-        ring->value[i] = tube_distance_at_angle(ring, c, s, &p);
+        ring->direction[i][0] = c;
+        ring->direction[i][1] = s;
+        ring->gap[i] = tube_distance_at_angle(ring, c, s, &p);
         double next = c * step[0] - s * step[1];
         s = s * step[0] + c * step[1];
         c = next;
     }
 }
 
+/* Sets the points of a contact to those of the tube and of the other surface, at an angle of the
+ * ring given by its cosine and sine. */
+static int set_points_at_angle(const struct smooth_ring *ring, double cosine, double sine,
+                               struct smooth_contact *c)
+{
+    const int torus = ring->index_of_torus_in_pair;
+    const double *size = ring->pair->shape[torus]->size;
+    struct tact_surface_point p;
+    double out[3];
+    if (!(tube_distance_at_angle(ring, cosine, sine, &p) < INFINITY)) {
+        return -EDOM;
+    }
+    tact_m3_mul_v3(out, ring->back, p.normal);
+    tact_v3_set(c->place[torus], size[0] * cosine, size[0] * sine, 0.0);
+    tact_v3_axpy(c->place[torus], -size[1], out);
+    tact_v3_copy(c->place[1 - torus], p.at);
+    return 0;
+}
+
 /* Finds the closest points from sample i of the ring, a local minimum: starts at the minimum of the
  * parabola through it and its neighbours. */
-static int closest_points_from_sample(const struct torus_ring_in_other_frame *ring, int i,
+static int closest_points_from_sample(const struct smooth_ring *ring, int i,
                                       struct smooth_contact *c)
 {
-    const double *f = ring->value, *size = ring->pair->shape[ring->index_of_torus_in_pair]->size;
-    double distance_at_previous_sample = f[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
-           distance_at_next_sample = f[(i + 1) % TORUS_RING_SAMPLES], out[3];
+    const double *f = ring->gap;
+    double distance_at_previous_sample = f[(i + SMOOTH_RING_SAMPLES - 1) % SMOOTH_RING_SAMPLES],
+           distance_at_next_sample = f[(i + 1) % SMOOTH_RING_SAMPLES];
     double second_difference_of_distance =
         distance_at_previous_sample + distance_at_next_sample - 2.0 * f[i];
     double sample_offset_of_minimum =
@@ -167,17 +176,47 @@ static int closest_points_from_sample(const struct torus_ring_in_other_frame *ri
                   second_difference_of_distance
             : 0.0;
     double angle =
-        2.0 * 3.14159265358979323846 * (i + sample_offset_of_minimum) / TORUS_RING_SAMPLES;
-    struct tact_surface_point p;
-    if (!(tube_distance_at_angle(ring, tact_cos(angle), tact_sin(angle), &p) < INFINITY)) {
+        2.0 * 3.14159265358979323846 * (i + sample_offset_of_minimum) / SMOOTH_RING_SAMPLES;
+    return set_points_at_angle(ring, tact_cos(angle), tact_sin(angle), c)
+               ? -EDOM
+               : tact_smooth_refine_closest_points(ring->pair, c);
+}
+
+int tact_smooth_contact_of_sample(const struct smooth_ring *ring, int i, struct smooth_contact *c)
+{
+    const int torus = ring->index_of_torus_in_pair;
+    const double *size = ring->pair->shape[torus]->size;
+    const struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {size[1], size[1], size[1]}};
+    const double center[3] = {size[0] * ring->direction[i][0], size[0] * ring->direction[i][1],
+                              0.0};
+    struct smooth_pair pair = *ring->pair;
+    double arm[3];
+    if (set_points_at_angle(ring, ring->direction[i][0], ring->direction[i][1], c)) {
         return -EDOM;
     }
-    tact_m3_mul_v3(out, ring->back, p.normal);
-    tact_v3_set(c->place[ring->index_of_torus_in_pair], size[0] * tact_cos(angle),
-                size[0] * tact_sin(angle), 0.0);
-    tact_v3_axpy(c->place[ring->index_of_torus_in_pair], -size[1], out);
-    tact_v3_copy(c->place[1 - ring->index_of_torus_in_pair], p.at);
-    return tact_smooth_refine_closest_points(ring->pair, c);
+    pair.shape[torus] = &ball;
+    tact_m3_mul_v3(arm, pair.rotation[torus], center);
+    tact_v3_axpy(pair.origin_offset, torus ? -1.0 : 1.0, arm);
+    tact_v3_sub(c->place[torus], c->place[torus], center);
+    if (tact_smooth_refine_closest_points(&pair, c)) {
+        return -EDOM;
+    }
+    tact_v3_add(c->place[torus], c->place[torus], center);
+    tact_v3_add(c->arm[torus], c->arm[torus], arm);
+    return 0;
+}
+
+double tact_smooth_cosine_to_contacts(const struct smooth_ring *ring, int i,
+                                      const struct smooth_contact *contact, int count)
+{
+    double largest = -1.0;
+    for (int k = 0; k < count; k++) {
+        const double *at = contact[k].place[ring->index_of_torus_in_pair];
+        const double from_axis = tact_hypot(at[0], at[1]);
+        const double along = ring->direction[i][0] * at[0] + ring->direction[i][1] * at[1];
+        largest = tact_max(largest, from_axis > 0.0 ? along / from_axis : 1.0);
+    }
+    return largest;
 }
 
 int tact_smooth_add_contact(struct smooth_contact *all, int contact_count,
@@ -201,26 +240,35 @@ int tact_smooth_add_contact(struct smooth_contact *all, int contact_count,
     return contact_count + 1;
 }
 
-static int find_ring_contacts(const struct smooth_pair *pair, int index_of_torus_in_pair,
-                              double near, struct smooth_contact *contact,
-                              int *has_contact_search_failed)
+int tact_smooth_sample_ring(const struct smooth_pair *pair, int k, struct smooth_ring *ring)
 {
-    struct torus_ring_in_other_frame ring;
-    const double radius = pair->shape[index_of_torus_in_pair]->size[0];
+    if (pair->charts[0] || pair->charts[1] || !is_torus(pair->shape[k]) ||
+        is_halfspace(pair->shape[1 - k])) {
+        return 0;
+    }
+    init_torus_ring(pair, k, ring);
+    sample_torus_ring(ring);
+    return 1;
+}
+
+int tact_smooth_find_ring_contacts(const struct smooth_ring *ring, double near,
+                                   struct smooth_contact contact[TACT_PIECES],
+                                   int *has_contact_search_failed)
+{
+    const double radius = ring->pair->shape[ring->index_of_torus_in_pair]->size[0];
     const double max_distance = tact_max(near, MAX_RING_SEARCH_DISTANCE_RATIO * radius);
     int found = 0;
-    init_torus_ring(pair, index_of_torus_in_pair, &ring);
-    sample_torus_ring(&ring);
-    for (int i = 0; i < TORUS_RING_SAMPLES; i++) {
+    *has_contact_search_failed = 0;
+    for (int i = 0; i < SMOOTH_RING_SAMPLES; i++) {
         struct smooth_contact c;
         double distance_at_previous_sample =
-                   ring.value[(i + TORUS_RING_SAMPLES - 1) % TORUS_RING_SAMPLES],
-               at = ring.value[i];
-        if (at > distance_at_previous_sample || at > ring.value[(i + 1) % TORUS_RING_SAMPLES] ||
+                   ring->gap[(i + SMOOTH_RING_SAMPLES - 1) % SMOOTH_RING_SAMPLES],
+               at = ring->gap[i];
+        if (at > distance_at_previous_sample || at > ring->gap[(i + 1) % SMOOTH_RING_SAMPLES] ||
             !(at <= max_distance)) {
             continue;
         }
-        if (closest_points_from_sample(&ring, i, &c)) {
+        if (closest_points_from_sample(ring, i, &c)) {
             *has_contact_search_failed |= at <= near;
             continue;
         }
@@ -233,15 +281,15 @@ int tact_smooth_find_contacts(const struct smooth_pair *pair, double near,
                               struct smooth_contact contact[TACT_PIECES],
                               int *has_contact_search_failed)
 {
+    struct smooth_ring ring;
     int rc;
     *has_contact_search_failed = 0;
     if (tact_smooth_supports_convex_pair(pair->shape[0], pair->shape[1])) {
         rc = tact_smooth_find_closest_points(pair, contact);
-    } else if (is_halfspace(pair->shape[0]) || is_halfspace(pair->shape[1])) {
-        rc = find_lowest_torus_point(pair, contact);
+    } else if (tact_smooth_sample_ring(pair, is_torus(pair->shape[0]) ? 0 : 1, &ring)) {
+        return tact_smooth_find_ring_contacts(&ring, near, contact, has_contact_search_failed);
     } else {
-        return find_ring_contacts(pair, is_torus(pair->shape[0]) ? 0 : 1, near, contact,
-                                  has_contact_search_failed);
+        rc = find_lowest_torus_point(pair, contact);
     }
     *has_contact_search_failed = rc < 0;
     return rc ? rc : 1;

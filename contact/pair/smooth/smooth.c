@@ -15,11 +15,11 @@
 #include "contact/pair/smooth/extrapolate_internal.h"
 #include "contact/pair/smooth/overlap_internal.h"
 #include "contact/pair/smooth/ring_internal.h"
+#include "contact/pair/smooth/ring_points_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
 #include "contact/pair/smooth/search_internal.h"
+#include "contact/pair/smooth/touching_internal.h"
 
-/* Gap at which a contact begins, relative to the smaller radius of curvature. */
-#define MAX_CONTACT_GAP_RATIO 1e-3
 /* Largest rotation of the contact normal over a surface in a tick [rad] */
 #define MAX_NORMAL_TURN_PER_TICK 0.3
 /* Longest way of a contact over a surface in a tick over which the curvature counts as constant,
@@ -37,7 +37,6 @@
 /* Curvature of a surface, relative to the smallest relative curvature of the two, from which on
  * they nearly conform: the contact turns over them so many times as far as the bodies do. */
 #define MIN_CONFORMING_CURVATURE_RATIO 10.0
-
 /* Layout of the state variables of a pair of smooth shapes. */
 enum {
     SMOOTH_STATE_STEADY_TICKS,   /* number of ticks of contact with steady rotation before this one:
@@ -64,6 +63,7 @@ struct smooth_search_result {
     struct smooth_contact contact[TACT_PIECES];
     int has_shape_with_charts;  /* 1: at least one of the two surfaces has charts */
     int contact_count;          /* number of contacts */
+    int ring_point_count;       /* number of them that are points along a torus's ring, the last */
     int may_have_edge_contacts; /* 1: there may be contacts that only the models features or volume
                                    measure */
     int was_close_contact_not_found;   /* 1: a contact of surfaces that are near was not found */
@@ -72,18 +72,13 @@ struct smooth_search_result {
     double size;                       /* size of the smaller body [m] */
 };
 
-/* Speed that gravity adds in two ticks [m/s]: a slower approach is no impact. */
-static double gravity_speed_change_in_two_ticks(const struct tact_pair_query *q)
-{
-    return 2.0 * q->options->period * tact_v3_norm(q->options->gravity);
-}
-
 static void init_smooth_search(const struct tact_pair_query *q, struct smooth_search_result *f)
 {
     const struct smooth_shape_data *data[2] = {q->data_a, q->data_b};
     double v[3], speed = 0.0;
     tact_smooth_set_pair(q->a, q->pose_a, q->b, q->pose_b, &f->pair);
     f->may_have_edge_contacts = f->contact_count = f->was_close_contact_not_found = 0;
+    f->ring_point_count = 0;
     f->size = INFINITY;
     for (int k = 0; k < 2; k++) {
         f->pair.charts[k] = data[k]->charts;
@@ -95,7 +90,7 @@ static void init_smooth_search(const struct tact_pair_query *q, struct smooth_se
     tact_v3_sub(v, q->twist[0], q->twist[1]);
     speed += tact_v3_norm(v);
     f->max_gap_of_touching_charts =
-        q->options->period * (2.0 * speed + gravity_speed_change_in_two_ticks(q)) +
+        q->options->period * (2.0 * speed + tact_smooth_gravity_speed_change(q)) +
         MAX_CONTACT_GAP_RATIO * f->size;
 }
 
@@ -143,18 +138,17 @@ static void find_chart_contacts(const struct tact_pair_query *q, struct smooth_s
         search_failed || f->contact_count > TACT_PIECES || (edges && !f->contact_count);
 }
 
-/* Finds the contacts of surfaces in closed form: for a convex pair from the last tick's points,
- * else without a starting point. */
-static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
-                                          struct smooth_search_result *f)
+/* Finds the contacts of surfaces in closed form without a torus, or of a torus and a half-space:
+ * for a convex pair from the last tick's points, else without a starting point. */
+static void find_contact_of_closed_forms(const struct tact_pair_query *q,
+                                         struct smooth_search_result *f)
 {
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    f->contact_count = q->most == 1 && !plane ? follow_contacts_of_last_tick(q, f) : 0;
+    f->contact_count = !plane ? follow_contacts_of_last_tick(q, f) : 0;
     if (!f->contact_count) {
         f->contact_count = tact_smooth_find_contacts(&f->pair, f->max_gap_of_touching_charts,
                                                      f->contact, &f->was_close_contact_not_found);
         q->counts[TACT_COUNT_NOT_FOUND] += f->was_close_contact_not_found;
-        q->counts[TACT_COUNT_CONFORMING] += f->contact_count > TACT_PIECES;
     }
 }
 
@@ -265,17 +259,6 @@ static int does_contact_curvature_change_far(const struct tact_pair_query *q,
     return 0;
 }
 
-/* Velocity of A relative to B at a contact. */
-static void contact_velocity(const struct tact_pair_query *q, const struct smooth_contact *c,
-                             double v[3])
-{
-    double at[2][3];
-    for (int i = 0; i < 2; i++) {
-        tact_pair_velocity_at_arm(q->twist[i], c->arm[i], at[i]);
-    }
-    tact_v3_sub(v, at[0], at[1]);
-}
-
 /* 1 where the curvatures of the surfaces nearly cancel along t1, the direction of the smallest
  * relative curvature. */
 static int do_surfaces_nearly_conform(const struct smooth_contact *c)
@@ -295,7 +278,7 @@ static void limit_tangential_velocity_changes(const struct tact_pair_query *q,
                                               double contact_row_velocity_change[4])
 {
     double slip[3];
-    contact_velocity(q, c, slip);
+    tact_smooth_contact_velocity(q, c, slip);
     double slip_speed =
         tact_hypot(tact_v3_dot(c->frame + 3, slip), tact_v3_dot(c->frame + 6, slip));
     double slip_speed_change_in_tick =
@@ -329,30 +312,6 @@ static void constraint_row_velocity_changes(const struct tact_pair_query *q,
     }
     if (do_surfaces_nearly_conform(c)) {
         limit_tangential_velocity_changes(q, c, contact_row_velocity_change);
-    }
-}
-
-/* Computes the principal relative curvatures k[0] <= k[1] [1/m], and rotates t1 along the first. */
-static void align_to_principal_curvature(struct smooth_contact *c, double k[2])
-{
-    double l[4], axis[2], t1[3], t2[3];
-    for (int i = 0; i < 4; i++) {
-        l[i] = c->bend[0][i] + c->bend[1][i];
-    }
-    tact_eigen2(l[0], l[1], l[3], k, axis);
-    if (k[1] - k[0] <= 1e-9 * k[1]) {
-        return; /* for equal curvatures rounding must not rotate the frame from tick to tick */
-    }
-    tact_v3_scale(t1, c->frame + 3, axis[0]);
-    tact_v3_axpy(t1, axis[1], c->frame + 6);
-    tact_v3_cross(t2, c->frame, t1);
-    tact_v3_copy(c->frame + 3, t1);
-    tact_v3_copy(c->frame + 6, t2);
-    for (int m = 0; m < 2; m++) {
-        double *b = c->bend[m], x = axis[0], y = axis[1], xx = b[0], xy = b[1], yy = b[3];
-        b[0] = x * x * xx + 2.0 * x * y * xy + y * y * yy;
-        b[1] = b[2] = x * y * (yy - xx) + (x * x - y * y) * xy;
-        b[3] = y * y * xx - 2.0 * x * y * xy + x * x * yy;
     }
 }
 
@@ -393,23 +352,6 @@ static void make_patch(const struct tact_pair_query *q, const struct smooth_cont
     }
 }
 
-/* Closing speed of the surfaces at a contact [m/s]; 0 where they separate. */
-static double closing_speed(const struct tact_pair_query *q, const struct smooth_contact *c)
-{
-    double slip[3];
-    contact_velocity(q, c, slip);
-    return tact_max(-tact_v3_dot(c->frame, slip), 0.0);
-}
-
-/* Largest gap with which the surfaces may come into contact in this tick: twice the approach [m].
- */
-static double largest_gap_of_touching_contact(const struct tact_pair_query *q,
-                                              const struct smooth_contact *c, const double k[2])
-{
-    return q->options->period * (2.0 * closing_speed(q, c) + gravity_speed_change_in_two_ticks(q)) +
-           MAX_CONTACT_GAP_RATIO / k[1];
-}
-
 /* 1 for a contact that continues, or begins without an impact: in an impact the second-order term
  * has no benefit. */
 static int is_contact_continued_smoothly(const struct tact_pair_query *q,
@@ -417,7 +359,7 @@ static int is_contact_continued_smoothly(const struct tact_pair_query *q,
                                          const struct smooth_contact *c)
 {
     return (q->pressed > 0.0 && contact_positions_of_last_tick(q, pair, c)) ||
-           closing_speed(q, c) < gravity_speed_change_in_two_ticks(q);
+           tact_smooth_closing_speed(q, c) < tact_smooth_gravity_speed_change(q);
 }
 
 /* Makes the patch of one smooth contact, with the predicted change of its velocities. */
@@ -442,11 +384,11 @@ static int keep_contacts_within_touching_gap(const struct tact_pair_query *q,
         touching_contact_count = 0;
     for (int i = 0; i < count; i++) {
         struct smooth_contact *c = &f->contact[i];
-        align_to_principal_curvature(c, k[touching_contact_count]);
+        const int may_touch = tact_smooth_may_contact_touch(q, c, k[touching_contact_count]);
         f->may_have_edge_contacts |=
             f->has_shape_with_charts && c->gap <= f->max_gap_of_touching_charts &&
             !(k[touching_contact_count][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
-        if (c->gap <= largest_gap_of_touching_contact(q, c, k[touching_contact_count])) {
+        if (may_touch) {
             f->contact[touching_contact_count++] = *c;
         }
     }
@@ -464,7 +406,8 @@ static void measure_smooth_contacts(const struct tact_pair_query *q, struct smoo
                                    q->state + SMOOTH_STATE_LAST_MOTION, twist, rate);
     for (int i = 0; i < touching_contact_count; i++) {
         memset(contact_row_velocity_change, 0, sizeof contact_row_velocity_change);
-        if (is_contact_continued_smoothly(q, &f->pair, &contact[i])) {
+        if (i < touching_contact_count - f->ring_point_count &&
+            is_contact_continued_smoothly(q, &f->pair, &contact[i])) {
             constraint_row_velocity_changes(q, &f->pair, &contact[i], (const double(*)[6])twist,
                                             (const double(*)[6])rate, contact_row_velocity_change);
         }
@@ -522,12 +465,18 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
     if (plane >= 0) {
         q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
         return tact_smooth_measure_torus_ring(q, &f.pair, plane,
-                                              gravity_speed_change_in_two_ticks(q), patch);
+                                              tact_smooth_gravity_speed_change(q), patch);
     }
     if (f.has_shape_with_charts) {
         find_chart_contacts(q, &f);
+    } else if (q->most > 1) {
+        f.contact_count =
+            tact_smooth_find_torus_contacts(q, &f.pair, f.max_gap_of_touching_charts, f.contact,
+                                            &f.ring_point_count, &f.was_close_contact_not_found);
+        q->counts[TACT_COUNT_NOT_FOUND] += f.was_close_contact_not_found;
+        q->counts[TACT_COUNT_EDGES] += f.ring_point_count > 0;
     } else {
-        find_contacts_of_closed_forms(q, &f);
+        find_contact_of_closed_forms(q, &f);
     }
     int touching_contact_count = keep_contacts_within_touching_gap(q, &f, k);
     if (!f.may_have_edge_contacts && tact_smooth_can_measure_edges(q)) {
