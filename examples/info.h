@@ -29,8 +29,8 @@ int info_print_digests(char **log_paths, int count, int is_digest_of_results);
 int info_compute_results_digest(struct tact_log *log, const struct tact_scene_log *scene_log,
                                 char out[INFO_DIGEST_BYTES]);
 
-/* info_ports.c: writes why the log has no energy of the reaction that an output sends, and returns
- * `out`; NULL where it has it, or the output sends no reaction. */
+/* info_ports.c: writes why the log has no energy of the force that an output sends, and returns
+ * `out`; NULL where it has it, or the output sends a rate or position. */
 #define INFO_REASON_BYTES 320
 const char *info_reason_without_port_energy(const struct tact_scene_log *scene_log, uint32_t output,
                                             char *out, size_t size);

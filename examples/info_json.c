@@ -139,7 +139,7 @@ static json_t *ports_json(const struct info *i)
     return all;
 }
 
-/* Output channels that send a reaction whose energy is not in the log, and why. */
+/* Output channels that send a force whose energy is not in the log, and why. */
 static json_t *outputs_without_energy_json(const struct info *i)
 {
     char why[INFO_REASON_BYTES];

@@ -1,4 +1,4 @@
-/* Outputs of whose reaction a log states no energy, and why. */
+/* Outputs of forces of which a log states no energy, and why. */
 #include <stdio.h>
 #include <string.h>
 #include "info.h"
@@ -87,19 +87,36 @@ static void describe_inputs_of_joint_target(const struct tact_scene_log *v,
     }
 }
 
+/* Why an output that sends another force than a reaction has no energy; NULL where it sends none.
+ */
+static const char *describe_force_without_port(const struct tact_scene_output *def)
+{
+    if (!strcmp(def->what, "drive")) {
+        return "it is the torque of a drive, for the motor of a joint and no device that a person "
+               "holds";
+    }
+    return !strcmp(def->what, "force") || !strcmp(def->what, "moment")
+               ? "it is computed from contacts, and the scene states no motion of the device that "
+                 "works against it"
+               : NULL;
+}
+
 const char *info_reason_without_port_energy(const struct tact_scene_log *v, uint32_t output,
                                             char *out, size_t size)
 {
     const struct tact_scene_output *def = &v->scene->outputs[output];
     const char *unit = get_unit_of_channel(v, def->to, 1);
-    if (strcmp(def->what, "reaction") != 0 || def->tool || has_joint_port(v, def) ||
-        has_joint_coupling(v, def)) {
+    const int is_reaction = !strcmp(def->what, "reaction");
+    const char *reason = describe_force_without_port(def);
+    if (is_reaction ? def->tool || has_joint_port(v, def) || has_joint_coupling(v, def) : !reason) {
         return NULL;
     }
     if (def->scale == 0.0) {
         snprintf(out, size, "its scale is 0");
     } else if (strstr(unit, "/s")) {
         snprintf(out, size, "%.100s [%s] is no force", def->to, unit);
+    } else if (!is_reaction) {
+        snprintf(out, size, "%s", reason);
     } else {
         describe_inputs_of_joint_target(v, def, out, size);
     }

@@ -7,7 +7,7 @@ fault       what is faster than max_speed: exit 1, and what it is by name
 through     a ball that passes through a plate in a tick is counted and named; one that is fast does not pass
 deep        overlaps at the start: reported by name with their depth, not pushed open, in the log
 report      run and sim: one JSON object with the same keys; the table
-ports       the energy of what is sent a drive's reaction: in table, report and info, or why there is none
+ports       the energy of what is sent a drive's reaction: in table, report and info, or why there is none, as of other forces
 reduced     tact sim --reduced: Chaplygin's ball against its known motion, and scenes that are refused
 stop        SIGINT, SIGTERM, SIGHUP, a reader that goes away: a clean end, a log that is whole
 live        on a terminal one line, rewritten in place
@@ -502,18 +502,21 @@ hands:
 devices:
   - {name: arm, type: twin, settings: {axes: x, forces: f, mass: 0.1, damping: 1%s}}
 inputs: [%s]
-outputs: [{from: hand.tip, to: arm.f, limit: 5, rate: 1000}]
+outputs: [{from: hand.tip, to: arm.f, limit: 5, rate: 1000, what: %s}]
 """
 
 
 def ports(folder):
     scene, log = os.path.join(folder, "driven.yaml"), os.path.join(folder, "a.mcap")
-    for setting, source, why in ((", push: [[0, 0], [0.1, 2]]", "{from: arm.x, to: hand.tip}", None),
-                                 (", control: rate, sensed: fx", "{from: arm.fx, to: hand.tip, scale: 1e-3}",
-                                  "arm.fx [N] is no position"),
-                                 ("", "", "no input of the device arm sets the target of hand.tip")):
+    position, contacts = "{from: arm.x, to: hand.tip}", "it is computed from contacts, and the scene states no motion of the device that works against it"
+    for setting, source, what, why in (
+            (", push: [[0, 0], [0.1, 2]]", position, "reaction", None),
+            (", control: rate, sensed: fx", "{from: arm.fx, to: hand.tip, scale: 1e-3}", "reaction", "arm.fx [N] is no position"),
+            ("", "", "reaction", "no input of the device arm sets the target of hand.tip"),
+            ("", position, "drive", "it is the torque of a drive, for the motor of a joint and no device that a person holds"),
+            ("", position, "force", contacts), ("", position, "moment", contacts)):
         with open(scene, "w", encoding="ascii") as stream:
-            stream.write(DRIVEN % (setting, source))
+            stream.write(DRIVEN % (setting, source, what))
         words = ("sim", scene, "--duration", "0.5", "--record", log, "--force")
         table, stated = tact(*words)[0], json.loads(tact(*words, "--json")[0])["ports"]
         text, found = tact("info", log)[0], json.loads(tact("info", log, "--json")[0])
