@@ -4,6 +4,8 @@
 #include "contact/elementary.h"
 #include "rt/passivity_internal.h"
 
+static const double pi = 3.14159265358979323846;
+
 static double squared_vector_norm(const double *v, int n)
 {
     double sum = 0.0;
@@ -62,23 +64,12 @@ double tact_passivity_stiffest(double damping, double delay, double friction, do
                             : stiffness_limit_of_sampling;
 }
 
-double tact_passivity_max_damping(double mass, double delay, double filter_weight_of_new_rate,
-                                  double period)
+double tact_passivity_filter_weight(double cutoff, double period)
 {
-    const double right_angle = 1.57079632679489661923, ticks = delay / period + 1.0;
-    double low = 0.0, high = right_angle / ticks, filter_real_part = 1.0,
-           filter_imaginary_part = 0.0;
-    for (int i = 0; i < 60;
-         i++) { /* bisection of the angle, until its interval is one rounding step */
-        const double angle = 0.5 * (low + high);
-        filter_real_part = 1.0 - (1.0 - filter_weight_of_new_rate) * tact_cos(angle);
-        filter_imaginary_part = (1.0 - filter_weight_of_new_rate) * tact_sin(angle);
-        const int is_loop_phase_below_right_angle =
-            ticks * angle + tact_atan2(filter_imaginary_part, filter_real_part) < right_angle;
-        low = is_loop_phase_below_right_angle ? angle : low;
-        high = is_loop_phase_below_right_angle ? high : angle;
-    }
-    const double rate_filter_gain =
-        filter_weight_of_new_rate / tact_hypot(filter_real_part, filter_imaginary_part);
-    return 2.0 * mass / period * tact_sin(0.5 * low) / tact_cos(0.5 * low) / rate_filter_gain;
+    return cutoff > 0.0 ? -tact_expm1(-2.0 * pi * cutoff * period) : 1.0;
+}
+
+double tact_passivity_filter_delay(double cutoff, double period)
+{
+    return cutoff > 0.0 ? period / tact_expm1(2.0 * pi * cutoff * period) : 0.0;
 }

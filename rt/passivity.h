@@ -57,7 +57,8 @@ TACT_API double tact_passivity_damp(double *force, const double *rate, int n, do
  * Schenkel 1997; Abbott and Okamura 2005): the least of b / (T/2 + delay) and, for a sensor with
  * steps, 2 f / q. A wall with the damping B is passive up to (b - B) / (T/2 + delay) in any case.
  * @param damping     b, of the device [N s/m, N m s/rad]
- * @param delay       from sensor to force [s]
+ * @param delay       from sensor to force, with the mean delay T / (exp(2 pi f T) - 1) of a
+ *                    first-order low-pass of the force [s]
  * @param friction    f, dry, of the device [N, N m]
  * @param resolution  q, step of the sensor [m, rad]; 0: none
  * @param period      T [s]

@@ -379,7 +379,7 @@ static int check_joint_resistance(const struct tact_scene_check *check,
 }
 
 static int check_joint_values(const struct tact_scene_check *check, struct tact_scene_joint *joint,
-                              double period, const char *path)
+                              const struct tact_scene_device_loop *loop, const char *path)
 {
     static const char *const types[] = {"hinge", "slide", NULL};
     char key[TACT_SCENE_PATH_BYTES];
@@ -406,7 +406,7 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
                                       check, tact_scene_path_of_key(key, path, "coupling"));
     return rc || !joint->coupling
                ? rc
-               : tact_scene_check_coupling(check, joint->coupling, period, 1.0, path,
+               : tact_scene_check_coupling(check, joint->coupling, loop, path,
                                            tact_scene_path_of_key(key, path, "coupling"));
 }
 
@@ -421,13 +421,13 @@ static int check_moving_base(const struct tact_scene_check *check, const struct 
             : tact_scene_require_nonnegative(check, path, "turn_limit", base->turn_limit, "N m");
     rc = rc ? rc : tact_scene_check_base_matrices(check, scene, number);
     const bool has_matrices = tact_scene_base_matrices(&scene->hands[number]);
-    for (int i = 0; !rc && !has_matrices && i < TACT_HAND_BASE; i++) {
+    for (uint32_t i = 0; !rc && !has_matrices && i < TACT_HAND_BASE; i++) {
         const struct tact_scene_coupling *coupling = scene->hands[number].links[i].joint.coupling;
+        const struct tact_scene_device_loop loop = tact_scene_find_device_loop(scene, number, i);
         const bool is_rotation = i >= 3;
         if (coupling) {
             rc = tact_scene_check_coupling(
-                check, coupling, scene->period,
-                tact_scene_tool_force_gain(scene, number, is_rotation), path,
+                check, coupling, &loop, path,
                 tact_scene_path_of_key(key, path, is_rotation ? "turn_coupling" : "coupling"));
         }
     }
@@ -455,7 +455,9 @@ static int check_scene_hand(const struct tact_scene_check *check, struct tact_sc
         struct tact_scene_link *link = &hand->links[i];
         tact_scene_link_key(scene, number, i, path);
         if (i >= base_coordinate_count) {
-            rc = check_joint_values(check, &link->joint, scene->period,
+            const struct tact_scene_device_loop loop =
+                tact_scene_find_device_loop(scene, number, i);
+            rc = check_joint_values(check, &link->joint, &loop,
                                     tact_scene_path_of_key(key, path, "joint"));
         }
         rc = rc ? rc

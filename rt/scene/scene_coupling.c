@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "contact/number.h"
 #include "rt/passivity.h"
+#include "rt/passivity_internal.h"
 #include "rt/scene/scene_internal.h"
 
 #define DEFAULT_STIFFNESS 0.5   /* default stiffness by the stiffest that the device renders [1] */
@@ -33,11 +35,74 @@ static const char *key_of_coupling_number(const struct tact_scene_check *check, 
     return key;
 }
 
+/* Index of the device that an output goes to; the number of devices: there is none. */
+static uint32_t find_device_of_output(const struct tact_scene *scene,
+                                      const struct tact_scene_output *out)
+{
+    const char *channel = strchr(out->to, '.');
+    uint32_t device = 0;
+    while (channel && device < scene->devices_count &&
+           (strncmp(scene->devices[device].name, out->to, (size_t)(channel - out->to)) ||
+            scene->devices[device].name[channel - out->to])) {
+        device++;
+    }
+    return device;
+}
+
+double tact_scene_lowest_reaction_filter(const struct tact_scene *scene, uint32_t hand,
+                                         uint32_t link, int device)
+{
+    char joint[TACT_SCENE_PATH_BYTES];
+    double lowest = 0.0;
+    snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name,
+             scene->hands[hand].links[link].name);
+    for (uint32_t i = 0; i < scene->outputs_count; i++) {
+        const struct tact_scene_output *out = &scene->outputs[i];
+        const bool is_reaction_of_joint =
+            !strcmp(out->from, joint) && !strcmp(out->what, "reaction") && out->scale != 0.0;
+        if (is_reaction_of_joint && out->filter > 0.0 &&
+            (device < 0 || find_device_of_output(scene, out) == (uint32_t)device)) {
+            lowest = lowest > 0.0 ? fmin(lowest, out->filter) : out->filter;
+        }
+    }
+    return lowest;
+}
+
+struct tact_scene_device_loop tact_scene_find_device_loop(const struct tact_scene *scene,
+                                                          uint32_t hand, uint32_t link)
+{
+    return (struct tact_scene_device_loop){
+        .period = scene->period,
+        .gain = link < tact_scene_base_links(&scene->hands[hand])
+                    ? tact_scene_tool_force_gain(scene, hand, link >= 3)
+                    : 1.0,
+        .filter_delay = tact_passivity_filter_delay(
+            tact_scene_lowest_reaction_filter(scene, hand, link, -1), scene->period)};
+}
+
+char *tact_scene_print_filter_term(char out[TACT_SCENE_FILTER_TERM_BYTES], double filter_delay)
+{
+    out[0] = '\0';
+    if (filter_delay > 0.0) {
+        tact_number_print(out, TACT_SCENE_FILTER_TERM_BYTES, " + %.4g s of the filter",
+                          filter_delay);
+    }
+    return out;
+}
+
+/* The stiffest wall that a device renders, its force filtered. */
+static double max_passive_stiffness_of_device(const struct tact_scene_port *device,
+                                              const struct tact_scene_device_loop *loop)
+{
+    return tact_passivity_stiffest(device->damping, device->delay + loop->filter_delay,
+                                   device->friction, device->resolution, loop->period);
+}
+
 /* Sets stiffness and damping of a coupling that states none, from its device; slides: of a joint
  * along an axis. Bad numbers of the device are refused later, by another check. */
 static int set_coupling_defaults(const struct tact_scene_check *check,
-                                 struct tact_scene_coupling *coupling, bool slides, double period,
-                                 double gain, const char *path)
+                                 struct tact_scene_coupling *coupling, bool slides,
+                                 const struct tact_scene_device_loop *loop, const char *path)
 {
     const struct tact_scene_port *device = coupling->device;
     char key[TACT_SCENE_PATH_BYTES];
@@ -48,8 +113,7 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
                 device ? " beside \"hard: true\""
                        : ", or \"device\", from which the stiffness is computed");
         }
-        const double max_passive_stiffness = tact_passivity_stiffest(
-            device->damping, device->delay, device->friction, device->resolution, period);
+        const double max_passive_stiffness = max_passive_stiffness_of_device(device, loop);
         const double stiffest_wall_by_device_maker =
             ((const struct tact_scene_file_port *)device)->stiffness;
         const double default_stiffness_at_device =
@@ -57,7 +121,7 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
                 ? fmin(stiffest_wall_by_device_maker, DEFAULT_STIFFNESS * max_passive_stiffness)
                 : DEFAULT_STIFFNESS * max_passive_stiffness;
         coupling->stiffness =
-            max_passive_stiffness > 0.0 ? default_stiffness_at_device / gain : 1.0;
+            max_passive_stiffness > 0.0 ? default_stiffness_at_device / loop->gain : 1.0;
     }
     if (!has_coupling_number_key(check, path, "damping")) {
         if (!slides) {
@@ -67,7 +131,7 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
         coupling->damping = DEFAULT_DAMPING * sqrt(fmax(0.0, coupling->stiffness));
         if (device && device->mass > 0.0) {
             coupling->damping =
-                fmin(coupling->damping, MAX_DEFAULT_DAMPING * device->mass / period);
+                fmin(coupling->damping, MAX_DEFAULT_DAMPING * device->mass / loop->period);
         }
     }
     return 0;
@@ -100,14 +164,11 @@ int tact_scene_set_coupling_defaults(const struct tact_scene_check *check, struc
                                    key_of_coupling_kind(k < base_coordinate_count, is_rotation));
             const bool has_base_matrices =
                 k < base_coordinate_count && tact_scene_base_matrices(hand);
+            const struct tact_scene_device_loop loop = tact_scene_find_device_loop(scene, i, k);
             rc = has_base_matrices
                      ? 0
                      : set_coupling_defaults(check, coupling, is_slide_joint(&hand->links[k].joint),
-                                             scene->period,
-                                             k < base_coordinate_count
-                                                 ? tact_scene_tool_force_gain(scene, i, is_rotation)
-                                                 : 1.0,
-                                             path);
+                                             &loop, path);
             if (k < base_coordinate_count && k % 3 == 0) {
                 struct tact_scene_coupling *first =
                     is_rotation ? hand->base->turn_coupling : hand->base->coupling;
@@ -120,8 +181,9 @@ int tact_scene_set_coupling_defaults(const struct tact_scene_check *check, struc
 }
 
 int tact_scene_check_coupling_device(const struct tact_scene_check *check,
-                                     const struct tact_scene_coupling *coupling, double period,
-                                     double gain, const char *path, const char *stiffness_key_path)
+                                     const struct tact_scene_coupling *coupling,
+                                     const struct tact_scene_device_loop *loop, const char *path,
+                                     const char *stiffness_key_path)
 {
     const struct tact_scene_port *device = coupling->device;
     char owner[TACT_SCENE_PATH_BYTES];
@@ -144,17 +206,18 @@ int tact_scene_check_coupling_device(const struct tact_scene_check *check,
             : tact_scene_require_nonnegative(
                   check, owner, "stiffness",
                   ((const struct tact_scene_file_port *)device)->stiffness, "N m/rad or N/m");
-    const double max_passive_stiffness = tact_passivity_stiffest(
-        device->damping, device->delay, device->friction, device->resolution, period);
-    if (!rc && !coupling->hard && gain * coupling->stiffness > max_passive_stiffness) {
+    const double max_passive_stiffness = max_passive_stiffness_of_device(device, loop);
+    if (!rc && !coupling->hard && loop->gain * coupling->stiffness > max_passive_stiffness) {
+        char filter_term[TACT_SCENE_FILTER_TERM_BYTES];
         rc = tact_scene_report_bad_value(
             check, stiffness_key_path,
             "%g%s is over %g N m/rad or N/m, the stiffest that this device renders "
-            "without rattling (damping / (period / 2 + delay)%s); expected less, "
+            "without rattling (damping / (period / 2 + delay%s)%s); expected less, "
             "or \"hard: true\"",
-            gain * coupling->stiffness,
-            gain != 1.0 ? " (at the device, after the scales of its tool)" : "",
-            max_passive_stiffness, device->resolution > 0.0 ? " and 2 friction / resolution" : "");
+            loop->gain * coupling->stiffness,
+            loop->gain != 1.0 ? " (at the device, after the scales of its tool)" : "",
+            max_passive_stiffness, tact_scene_print_filter_term(filter_term, loop->filter_delay),
+            device->resolution > 0.0 ? " and 2 friction / resolution" : "");
     }
     return rc;
 }
@@ -174,8 +237,9 @@ int tact_scene_forbid_numbers_of_axes(const struct tact_scene_check *check, cons
 }
 
 int tact_scene_check_coupling(const struct tact_scene_check *check,
-                              const struct tact_scene_coupling *coupling, double period,
-                              double gain, const char *joint, const char *path)
+                              const struct tact_scene_coupling *coupling,
+                              const struct tact_scene_device_loop *loop, const char *joint,
+                              const char *path)
 {
     static const char *const drive[] = {"stiffness", "damping"};
     char key[TACT_SCENE_PATH_BYTES], number[TACT_SCENE_PATH_BYTES];
@@ -204,7 +268,7 @@ int tact_scene_check_coupling(const struct tact_scene_check *check,
                                       coupling->damping, "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_require_nonnegative(check, path, "filter", coupling->filter, "Hz");
     tact_scene_path_of_key(key, path, key_of_coupling_number(check, path, "stiffness", number));
-    return rc ? rc : tact_scene_check_coupling_device(check, coupling, period, gain, path, key);
+    return rc ? rc : tact_scene_check_coupling_device(check, coupling, loop, path, key);
 }
 
 long tact_scene_find_input(const struct tact_scene *scene, uint32_t count, const char *what,
@@ -216,20 +280,6 @@ long tact_scene_find_input(const struct tact_scene *scene, uint32_t count, const
         }
     }
     return -1;
-}
-
-/* Index of the device that an output goes to; the number of devices: there is none. */
-static uint32_t find_device_of_output(const struct tact_scene *scene,
-                                      const struct tact_scene_output *out)
-{
-    const char *channel = strchr(out->to, '.');
-    uint32_t device = 0;
-    while (channel && device < scene->devices_count &&
-           (strncmp(scene->devices[device].name, out->to, (size_t)(channel - out->to)) ||
-            scene->devices[device].name[channel - out->to])) {
-        device++;
-    }
-    return device;
 }
 
 int tact_scene_output_group(const struct tact_scene *scene, uint32_t output)

@@ -314,17 +314,36 @@ int tact_scene_set_coupling_defaults(const struct tact_scene_check *check,
                                      struct tact_scene *scene);
 /* Refuses numbers of axes in the coupling of a joint, which has one. */
 int tact_scene_forbid_numbers_of_axes(const struct tact_scene_check *check, const char *path);
-/* scene_coupling.c: values of a coupling, of which `path` is the key; `joint` is that of its joint.
- * gain: of the stiffness at the device by that of the coupling. */
+/* Lowest cut-off of the filters of the outputs that send the reaction of a joint to a device, or to
+ * any (-1) [Hz]; 0: none of them has a filter. */
+double tact_scene_lowest_reaction_filter(const struct tact_scene *scene, uint32_t hand,
+                                         uint32_t link, int device);
+
+/* The loop from the device of a coupling to the force at that device. */
+struct tact_scene_device_loop {
+    double period;       /* [s] */
+    double gain;         /* of the stiffness at the device by that of the coupling [1] */
+    double filter_delay; /* of the slowest filter of the force [s] */
+};
+
+/* scene_coupling.c: the loop of a joint, or of a coordinate of a base. */
+struct tact_scene_device_loop tact_scene_find_device_loop(const struct tact_scene *scene,
+                                                          uint32_t hand, uint32_t link);
+#define TACT_SCENE_FILTER_TERM_BYTES 64
+/* Writes the delay of a filter as a further term of a sum in a message; "" for 0. Returns out. */
+char *tact_scene_print_filter_term(char out[TACT_SCENE_FILTER_TERM_BYTES], double filter_delay);
+/* Values of a coupling, of which `path` is the key; `joint` is that of its joint. */
 int tact_scene_check_coupling(const struct tact_scene_check *check,
-                              const struct tact_scene_coupling *coupling, double period,
-                              double gain, const char *joint, const char *path);
+                              const struct tact_scene_coupling *coupling,
+                              const struct tact_scene_device_loop *loop, const char *joint,
+                              const char *path);
 /* Checks the numbers of a coupling's device, if they are known, and that the coupling is no stiffer
  * than the device can render, unless its energy is bounded ("hard"). stiffness_key_path: key of the
  * coupling's stiffness. */
 int tact_scene_check_coupling_device(const struct tact_scene_check *check,
-                                     const struct tact_scene_coupling *coupling, double period,
-                                     double gain, const char *path, const char *stiffness_key_path);
+                                     const struct tact_scene_coupling *coupling,
+                                     const struct tact_scene_device_loop *loop, const char *path,
+                                     const char *stiffness_key_path);
 /* scene_admittance.c: gives the coordinates of bases that forces of inputs move their damping, once
  * they are inserted; checks the joints that such forces move. */
 int tact_scene_set_admittance_bases(const struct tact_scene_check *check, struct tact_scene *scene);

@@ -93,14 +93,14 @@ static int check_devices_of_matrices(const struct tact_scene_check *check,
     const struct tact_scene_hand *hand = &scene->hands[number];
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
     int rc = 0;
-    for (int i = 0; !rc && i < TACT_HAND_BASE; i++) {
+    for (uint32_t i = 0; !rc && i < TACT_HAND_BASE; i++) {
         const struct tact_scene_coupling *coupling = hand->links[i].joint.coupling;
+        const struct tact_scene_device_loop loop = tact_scene_find_device_loop(scene, number, i);
         tact_scene_path_of_key(path, base, i < 3 ? "coupling" : "turn_coupling");
         rc = tact_scene_require_nonnegative(check, path, "filter", coupling->filter, "Hz");
         rc = rc ? rc
                 : tact_scene_check_coupling_device(
-                      check, coupling, scene->period,
-                      tact_scene_tool_force_gain(scene, number, i >= 3), path,
+                      check, coupling, &loop, path,
                       tact_scene_path_of_key(key, base, "stiffness_matrix"));
     }
     return rc;

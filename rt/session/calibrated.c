@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "rt/passivity.h"
+#include "rt/passivity_internal.h"
 #include "rt/session/session_internal.h"
 
 static int set_error_key_of_uncalibrated(const struct tact_session *s, const char *list,
@@ -71,7 +72,8 @@ static int check_coupling_delay(const struct tact_session *s, const struct sessi
     }
     const double gain = tact_session_coupling_gain(c);
     const double max_passive_stiffness = tact_passivity_stiffest(
-        def->device->damping, delay, def->device->friction, def->device->resolution, s->period);
+        def->device->damping, delay + tact_passivity_filter_delay(c->port.force_filter, s->period),
+        def->device->friction, def->device->resolution, s->period);
     if (!def->hard && gain * def->stiffness <= max_passive_stiffness) {
         return 0;
     }

@@ -49,10 +49,8 @@ double tact_session_measured_delay(const struct tact_session *s, const struct se
     return delay;
 }
 
-/* Adds a calibrated device axis to the port of a coupling. motion: scale from axis motion to joint
- * motion; force: scale from joint force to axis force. */
-static void add_haptic_axis_to_port(const struct tact_session *s, struct session_coupling *c,
-                                    int device, int channel, double motion, double force)
+void tact_session_add_haptic_axis(const struct tact_session *s, struct session_port *port,
+                                  int device, int channel, double motion, double force)
 {
     const struct tact_scene_haptic_axis *axis = tact_session_find_haptic_axis(s, device, channel);
     if (!axis || !(motion > 0.0 && force > 0.0)) {
@@ -60,18 +58,18 @@ static void add_haptic_axis_to_port(const struct tact_session *s, struct session
     }
     const double gain = motion * force;
     const struct tact_scene_port *a = &axis->port;
-    struct tact_scene_port *p = &c->port.numbers;
+    struct tact_scene_port *p = &port->numbers;
     const double stiffest = axis->stiffest > 0.0 ? axis->stiffest / gain : INFINITY;
-    const int is_first_calibrated_axis = c->port.calibrated_device < 0;
-    c->port.calibrated_device = device;
+    const int is_first_calibrated_axis = port->calibrated_device < 0;
+    port->calibrated_device = device;
     p->mass = is_first_calibrated_axis ? a->mass / gain : fmin(p->mass, a->mass / gain);
     p->damping = is_first_calibrated_axis ? a->damping / gain : fmin(p->damping, a->damping / gain);
     p->friction =
         is_first_calibrated_axis ? a->friction / force : fmin(p->friction, a->friction / force);
     p->resolution = fmax(p->resolution, a->resolution * motion);
     p->delay = fmax(p->delay, fmax(a->delay, tact_session_device_delay(s, device)));
-    c->port.stable_wall_stiffness =
-        is_first_calibrated_axis ? stiffest : fmin(c->port.stable_wall_stiffness, stiffest);
+    port->stable_wall_stiffness =
+        is_first_calibrated_axis ? stiffest : fmin(port->stable_wall_stiffness, stiffest);
 }
 
 /* Sum of the scales by which a device receives the reaction of a joint. */
@@ -99,8 +97,9 @@ static void add_tool_axes_to_port(const struct tact_session *s, struct session_c
         if (i != axis && !s->precedes_results_39) {
             continue;
         }
-        add_haptic_axis_to_port(s, c, tool->device,
-                                c->is_rotation ? tool->attitude[i] : tool->position[i], 1.0, 1.0);
+        tact_session_add_haptic_axis(s, &c->port, tool->device,
+                                     c->is_rotation ? tool->attitude[i] : tool->position[i], 1.0,
+                                     1.0);
     }
 }
 
@@ -109,14 +108,16 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     c->port.calibrated_device = -1;
     c->port.stable_wall_stiffness = INFINITY;
+    c->port.force_filter =
+        tact_scene_lowest_reaction_filter(s->scene, (uint32_t)c->hand, (uint32_t)c->link, -1);
     if (c->tool) {
         add_tool_axes_to_port(s, c);
     }
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
         if (in->hand == c->hand && in->link == c->link && !in->has_measured_joint_state) {
-            add_haptic_axis_to_port(s, c, in->device, in->channel, fabs(in->scale),
-                                    find_reaction_output_scale(s, c, in->device));
+            tact_session_add_haptic_axis(s, &c->port, in->device, in->channel, fabs(in->scale),
+                                         find_reaction_output_scale(s, c, in->device));
             c->port.has_clamped_inputs |=
                 in->lower < in->upper && !c->is_rotation && !s->precedes_results_62;
         }
@@ -261,55 +262,85 @@ static int check_coupling_gain_of_scale(const struct tact_session *s,
     return 0;
 }
 
-double tact_session_stiffest_of_port(const struct tact_session *s, const struct session_coupling *c)
+/* The stiffest wall by the damping and delay of a port, its force filtered, and friction. */
+static double max_passive_stiffness_of_port(const struct tact_session *s,
+                                            const struct session_port *port, double friction,
+                                            double resolution)
 {
-    const struct tact_scene_port *p = &c->port.numbers;
-    return isfinite(c->port.stable_wall_stiffness)
-               ? fmin(tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period),
-                      c->port.stable_wall_stiffness)
-               : tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution,
-                                         s->period);
+    const struct tact_scene_port *p = &port->numbers;
+    return tact_passivity_stiffest(
+        p->damping, p->delay + tact_passivity_filter_delay(port->force_filter, s->period), friction,
+        resolution, s->period);
 }
 
-/* Checks the stiffness of a coupling against the calibration: the stiffness that was stable in a
- * press test or, without one, 2 friction / resolution. */
-static int check_calibrated_stiffness(const struct tact_session *s,
-                                      const struct session_coupling *c, struct tact_error *err)
+double tact_session_stiffest_of_port(const struct tact_session *s, const struct session_port *port)
 {
-    const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
-    const struct tact_scene_port *p = &c->port.numbers;
-    const double stiffness = tact_session_coupling_gain(c) * def->stiffness;
-    const double max_stiffness_without_friction =
-        tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
+    const struct tact_scene_port *p = &port->numbers;
+    return isfinite(port->stable_wall_stiffness)
+               ? fmin(max_passive_stiffness_of_port(s, port, 0.0, 0.0), port->stable_wall_stiffness)
+               : max_passive_stiffness_of_port(s, port, p->friction, p->resolution);
+}
+
+/* Writes which of the limits of a calibrated port's stiffness is the least. Returns out. */
+static char *describe_least_stiffness_limit(const struct tact_session *s,
+                                            const struct session_port *port, char *out, size_t size)
+{
+    const double limit_without_friction = max_passive_stiffness_of_port(s, port, 0.0, 0.0);
+    char filter_term[TACT_SCENE_FILTER_TERM_BYTES];
+    if (tact_session_stiffest_of_port(s, port) < limit_without_friction) {
+        snprintf(out, size, "%s",
+                 isfinite(port->stable_wall_stiffness)
+                     ? "the largest wall stiffness that was stable in calibration"
+                     : "2 friction / resolution");
+    } else {
+        snprintf(out, size, "damping / (period / 2 + delay%s)",
+                 tact_scene_print_filter_term(
+                     filter_term, tact_passivity_filter_delay(port->force_filter, s->period)));
+    }
+    return out;
+}
+
+int tact_session_check_calibrated_stiffness(const struct tact_session *s,
+                                            const struct session_port *port, double stiffness,
+                                            int has_energy_bound, const char *joint,
+                                            const char *expected, struct tact_error *err)
+{
+    const struct tact_scene_port *p = &port->numbers;
+    const double max_stiffness = tact_session_stiffest_of_port(s, port);
     const double max_stiffness_without_vibration =
-        tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution, s->period);
-    const int was_wall_pressed_in_calibration = isfinite(c->port.stable_wall_stiffness);
-    const double max_stiffness = tact_session_stiffest_of_port(s, c);
-    const char *name = s->hands[c->hand].joint_names[c->link];
-    const char *file = s->scene->devices[c->port.calibrated_device].calibration;
-    if (!def->hard && stiffness > max_stiffness) {
-        set_error_key_of_coupling(s, c, "stiffness", err);
+        max_passive_stiffness_of_port(s, port, p->friction, p->resolution);
+    const char *file = s->scene->devices[port->calibrated_device].calibration;
+    char limit[128];
+    if (!has_energy_bound && stiffness > max_stiffness) {
         return tact_error_set(
             err, -EINVAL,
             "%g N m/rad or N/m at the device of %s is over %g, the stiffest that it renders by "
-            "%.100s (%s); expected less, or \"hard: true\"",
-            stiffness, name, floor(max_stiffness * 1e3) / 1e3, file,
-            was_wall_pressed_in_calibration &&
-                    c->port.stable_wall_stiffness < max_stiffness_without_friction
-                ? "the largest wall stiffness that was stable in calibration"
-            : max_stiffness_without_vibration < max_stiffness_without_friction &&
-                    !was_wall_pressed_in_calibration
-                ? "2 friction / resolution"
-                : "damping / (period / 2 + delay)");
+            "%.100s (%s); expected less, or %s",
+            stiffness, joint, floor(max_stiffness * 1e3) / 1e3, file,
+            describe_least_stiffness_limit(s, port, limit, sizeof limit), expected);
     }
     if (stiffness > max_stiffness_without_vibration) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%s may vibrate by a few steps of the sensor of its device, of %g m or rad: "
                      "its stiffness of %g N m/rad or N/m is over 2 friction / resolution, %g, of "
                      "the calibration file %.100s",
-                     name, p->resolution, stiffness, max_stiffness_without_vibration, file);
+                     joint, p->resolution, stiffness, max_stiffness_without_vibration, file);
     }
     return 0;
+}
+
+double tact_session_max_damping(const struct tact_session *s, const struct session_coupling *c)
+{
+    const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
+    const struct tact_passivity_loop loop = {
+        .mass = c->port.numbers.mass,
+        .damping = c->port.numbers.damping,
+        .delay = tact_session_port_delay(s, c),
+        .stiffness = tact_session_coupling_gain(c) * def->stiffness,
+        .rate_filter_weight = c->alpha,
+        .force_filter_weight = tact_passivity_filter_weight(c->port.force_filter, s->period),
+        .period = s->period};
+    return tact_passivity_max_damping(&loop);
 }
 
 /* Checks that the damper of a coupling does not make its device oscillate by itself. */
@@ -318,22 +349,33 @@ static int check_coupling_damping(const struct tact_session *s, const struct ses
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     const double damping = tact_session_coupling_gain(c) * def->damping;
-    const double delay = tact_session_port_delay(s, c);
     if (!c->port.are_axis_numbers_known || def->hard) {
         return 0;
     }
-    const double max_damping =
-        tact_passivity_max_damping(c->port.numbers.mass, delay, c->alpha, s->period);
+    const double max_damping = tact_session_max_damping(s, c);
     if (damping <= max_damping) {
         return 0;
     }
     set_error_key_of_coupling(s, c, "damping", err);
-    return tact_error_set(err, -EINVAL,
-                          "%g N m s/rad or N s/m at the device of %s is over %g, with which a "
-                          "device of its mass, %g kg m^2 or kg, and delay, %g s, oscillates when "
-                          "it is released; expected less, or \"hard: true\"",
-                          damping, s->hands[c->hand].joint_names[c->link],
-                          floor(max_damping * 1e3 + 1e-6) / 1e3, c->port.numbers.mass, delay);
+    return tact_error_set(
+        err, -EINVAL,
+        "%g N m s/rad or N s/m at the device of %s is over %g, with which a "
+        "device of its mass, %g kg m^2 or kg, and delay, %g s, oscillates when "
+        "it is released%s; expected less, or \"hard: true\"",
+        damping, s->hands[c->hand].joint_names[c->link], floor(max_damping * 1e3 + 1e-6) / 1e3,
+        c->port.numbers.mass, tact_session_port_delay(s, c),
+        c->alpha < 1.0 || c->port.force_filter > 0.0 ? ", by the filters of coupling and output"
+                                                     : "");
+}
+
+static int check_coupling_stiffness(const struct tact_session *s, const struct session_coupling *c,
+                                    struct tact_error *err)
+{
+    const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
+    set_error_key_of_coupling(s, c, "stiffness", err);
+    return tact_session_check_calibrated_stiffness(
+        s, &c->port, tact_session_coupling_gain(c) * def->stiffness, def->hard,
+        s->hands[c->hand].joint_names[c->link], "\"hard: true\"", err);
 }
 
 /* 1 where a device receives the reaction of one of a group of n couplings. Of an `operator` this is
@@ -413,7 +455,7 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
             rc = check_tool_axes(s, c, err);
             rc = rc ? rc : check_coupling_gain_of_scale(s, c, err);
             rc = rc ? rc : check_coupling_damping(s, c, err);
-            rc = rc ? rc : check_calibrated_stiffness(s, c, err);
+            rc = rc ? rc : check_coupling_stiffness(s, c, err);
         } else if (c->port.are_axis_numbers_known) {
             rc = check_coupling_damping(s, c, err);
         }

@@ -60,6 +60,7 @@ struct session_port {
                               -1 */
     double stable_wall_stiffness; /* smallest stiffness of a wall that was stable in calibration;
                         INFINITY: none known */
+    double force_filter;          /* lowest cut-off of the filters of its force [Hz]; 0: none */
     double bound_stiffness;       /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
     double max_damping;           /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
     int has_clamped_inputs; /* 1: an input of the joint has a clamp, beyond which its device moves
@@ -102,10 +103,24 @@ void tact_session_add_port_work(struct session_coupling *c, int n);
 /* Ratio of the stiffness at the device to that of the coupling: the largest product of its tool's
  * scales. */
 double tact_session_coupling_gain(const struct session_coupling *c);
-/* The stiffest wall that the device of a coupling renders, whose numbers are known, in the units of
- * the coupling [N/m, N m/rad]. */
-double tact_session_stiffest_of_port(const struct tact_session *s,
-                                     const struct session_coupling *c);
+/* Adds a calibrated device axis to a port, if there is one. motion: scale from axis motion to joint
+ * motion; force: scale from joint force to axis force. */
+void tact_session_add_haptic_axis(const struct tact_session *s, struct session_port *port,
+                                  int device, int channel, double motion, double force);
+/* The stiffest wall that the device of a port renders, whose numbers are known, in their units
+ * [N/m, N m/rad]. */
+double tact_session_stiffest_of_port(const struct tact_session *s, const struct session_port *port);
+/* The most damping of a coupling with which its device, whose mass is known, comes to rest when it
+ * is released, in the units of its port [N s/m, N m s/rad]. */
+double tact_session_max_damping(const struct tact_session *s, const struct session_coupling *c);
+/* Checks a stiffness, in the units of a calibrated port, against the calibration: the stiffness
+ * that was stable in a press test or, without one, 2 friction / resolution, and that of the delay.
+ * With an energy bound it may only cause a warning. expected: what the message proposes beside less
+ * stiffness. 0, or -EINVAL with the joint in the text. */
+int tact_session_check_calibrated_stiffness(const struct tact_session *s,
+                                            const struct session_port *port, double stiffness,
+                                            int has_energy_bound, const char *joint,
+                                            const char *expected, struct tact_error *err);
 /* port_matrix.c: checks the matrices of bases against their devices. 0 or -EINVAL. */
 int tact_session_check_base_matrices(const struct tact_session *s, struct tact_error *err);
 /* Refuses a coupling that is stiffer than the calibration of its device allows, or whose damping
@@ -115,7 +130,8 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
 /* drive_port.c: finds the ports of drives, once inputs and outputs are connected. 0 or -ENOMEM. */
 int tact_session_connect_drive_ports(struct tact_session *s);
 void tact_session_free_drive_ports(struct tact_session *s);
-/* Checks the delays of their devices. 0 or -EINVAL. */
+/* Checks the delays of their devices, and the stiffness of the drives against their calibrations. 0
+ * or -EINVAL. */
 int tact_session_check_drive_ports(const struct tact_session *s, struct tact_error *err);
 /* Adds the work since the last tick, once the devices are read. Real-time safe. */
 void tact_session_add_drive_port_work(struct tact_session *s, uint64_t tick);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include "contact/symmetric_six_internal.h"
-#include "rt/passivity_internal.h"
 #include "rt/scene/scene_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -15,10 +14,8 @@
 static double max_device_gain_along_axis(const struct tact_session *s,
                                          const struct session_coupling *c, int is_damping_matrix)
 {
-    return is_damping_matrix
-               ? tact_passivity_max_damping(c->port.numbers.mass, tact_session_port_delay(s, c),
-                                            c->alpha, s->period)
-               : tact_session_stiffest_of_port(s, c);
+    return is_damping_matrix ? tact_session_max_damping(s, c)
+                             : tact_session_stiffest_of_port(s, &c->port);
 }
 
 /* Weights of the six coordinates: square roots of the coupling's gain over the device's limit, of

@@ -136,18 +136,25 @@ static void passivity_damper_dissipates_the_energy_debt(void **state)
 }
 
 /* Damping that makes the wall H passive: sup over w of (T/2) / (1 - cos wT) Re{(1 - exp(-j w T))
- * H(w)}, H = K + B (1 - 1/z) / T, `delay` ticks late. */
-static double damping_for_passive_wall(double stiffness, double damping, int delay)
+ * H(w)}, H = K + B (1 - 1/z) / T, `delay` ticks late, behind a low-pass with this weight of a new
+ * value. */
+static double damping_for_passive_filtered_wall(double stiffness, double damping, int delay,
+                                                double weight)
 {
     double most = -INFINITY;
     for (int i = 1; i <= 20000; i++) {
         const double wt = pi * i / 20000.0;
         const double complex back = cexp(-I * wt);
-        const double complex wall =
-            (stiffness + damping * (1.0 - back) / period) * cexp(-I * wt * delay);
+        const double complex wall = (stiffness + damping * (1.0 - back) / period) *
+                                    cexp(-I * wt * delay) * weight / (1.0 - (1.0 - weight) * back);
         most = fmax(most, 0.5 * period / (1.0 - cos(wt)) * creal((1.0 - back) * wall));
     }
     return most;
+}
+
+static double damping_for_passive_wall(double stiffness, double damping, int delay)
+{
+    return damping_for_passive_filtered_wall(stiffness, damping, delay, 1.0);
 }
 
 /* Damping needed by a coupling, implicit, with a tool of some mass that touches nothing: of (M (1 -
@@ -208,17 +215,50 @@ static void stiffest_passive_wall_is_that_of_colgate(void **state)
     assert_true(fabs(tact_passivity_stiffest(1.0, 0.0, 5e-3, 30e-6, period) - 1e3 / 3.0) < 1e-9);
 }
 
-/* 1 if the free axis (mass m, damping b) at a wall of given stiffness and damping comes to rest. */
+/* A low-pass of the force lowers the stiffest passive wall by its mean delay, exactly, at every
+ * delay of the device: less than 1 / (2 pi f), by about half a tick. With a filter a wall with a
+ * damper too is passive where the sum of both conditions is met. */
+static void filter_of_the_force_counts_as_its_mean_delay(void **state)
+{
+    (void)state;
+    static const double cutoffs[] = {300.0, 100.0, 30.0, 10.0},
+                        filter_delays_ms[] = {0.1790, 1.1436, 4.8209, 15.4207};
+    assert_true(tact_passivity_filter_delay(0.0, period) == 0.0);
+    assert_true(tact_passivity_filter_weight(0.0, period) == 1.0);
+    for (int i = 0; i < 4; i++) {
+        const double weight = tact_passivity_filter_weight(cutoffs[i], period),
+                     filter_delay = tact_passivity_filter_delay(cutoffs[i], period);
+        assert_true(fabs(filter_delay - period * (1.0 - weight) / weight) < 1e-15);
+        assert_true(fabs(1e3 * filter_delay - filter_delays_ms[i]) < 1e-4);
+        assert_true(filter_delay < 1.0 / (2.0 * pi * cutoffs[i]) &&
+                    filter_delay > 1.0 / (2.0 * pi * cutoffs[i]) - 0.5 * period);
+        for (int delay = 0; delay < 3; delay++) {
+            const double needed = damping_for_passive_filtered_wall(1000.0, 0.0, delay, weight);
+            const double largest_passive_stiffness =
+                tact_passivity_stiffest(needed, delay * period + filter_delay, 0.0, 0.0, period);
+            print_message("filter of %g Hz, %d ticks late: K 1000 needs b %.4f, which allows %.3f "
+                          "by the mean delay of %.4f ms\n",
+                          cutoffs[i], delay, needed, largest_passive_stiffness, 1e3 * filter_delay);
+            assert_true(fabs(largest_passive_stiffness - 1000.0) < 0.05);
+            assert_true(damping_for_passive_filtered_wall(1000.0, 3.0, delay, weight) <=
+                        needed + 3.0);
+        }
+    }
+}
+
+/* 1 if the free axis (mass m, damping b) at a wall of given stiffness and damping comes to rest.
+ * rate_weight, force_weight: of a new value in the filters of rate and force. */
 static int free_axis_comes_to_rest(double m, double b, double stiffness, double damping, int delay,
-                                   double alpha)
+                                   double rate_weight, double force_weight)
 {
     const double velocity_decay_factor = exp(-b * period / m),
                  gain = (1.0 - velocity_decay_factor) / b;
-    double x = 1e-3, before = x, v = 0.0, rate = 0.0, force_history[3] = {0.0}, early = 0.0,
-           late = 0.0;
+    double x = 1e-3, before = x, v = 0.0, rate = 0.0, filtered = 0.0, force_history[3] = {0.0},
+           early = 0.0, late = 0.0;
     for (int k = 0; k < 20000; k++) {
-        rate += alpha * ((x - before) / period - rate);
-        force_history[k % 3] = -stiffness * x - damping * rate;
+        rate += rate_weight * ((x - before) / period - rate);
+        filtered += force_weight * (-stiffness * x - damping * rate - filtered);
+        force_history[k % 3] = filtered;
         const double force = k < delay ? 0.0 : force_history[(k - delay) % 3];
         before = x;
         x += m * gain * v + (period - m * gain) / b * force;
@@ -229,33 +269,85 @@ static int free_axis_comes_to_rest(double m, double b, double stiffness, double 
     return late <= early; /* false for NAN */
 }
 
+/* Fails unless a free axis rests at 0.94 times the largest damping, and oscillates at 1.06 times.
+ */
+static void check_largest_damping(const struct tact_passivity_loop *p)
+{
+    const double most = tact_passivity_max_damping(p);
+    const int delay = (int)(p->delay / period + 0.5);
+    const int rests_below =
+                  free_axis_comes_to_rest(p->mass, p->damping, p->stiffness, 0.94 * most, delay,
+                                          p->rate_filter_weight, p->force_filter_weight),
+              rests_above =
+                  free_axis_comes_to_rest(p->mass, p->damping, p->stiffness, 1.06 * most, delay,
+                                          p->rate_filter_weight, p->force_filter_weight);
+    if (!rests_below || rests_above) {
+        fail_msg("m %g, b %g, K %g, %d ticks late, weights %g and %g: limit %g, at 0.94 of it %s, "
+                 "at 1.06 %s",
+                 p->mass, p->damping, p->stiffness, delay, p->rate_filter_weight,
+                 p->force_filter_weight, most, rests_below ? "rests" : "oscillates",
+                 rests_above ? "rests" : "oscillates");
+    }
+}
+
 /* The most damping of a wall is that at which the free device just comes to rest, at delays,
  * filters and stiffnesses up to the stiffest passive one. */
 static void largest_damping_is_that_of_a_free_device(void **state)
 {
     (void)state;
-    static const double expected[] = {2.0, 0.828427, 0.535898};
+    static const double expected[] = {2.0, 0.828427, 0.535898}, slow[] = {2.0, 0.666667, 0.4};
     for (int delay = 0; delay < 3; delay++) {
-        const double most = tact_passivity_max_damping(0.1, delay * period, 1.0, period);
-        assert_true(fabs(most * period / 0.1 - expected[delay]) < 1e-6);
-        for (int i = 0; i < 20; i++) {
-            const double m = pow(10.0, uniform(-2.0, 0.0)), b = m * uniform(0.1, 10.0);
-            const double alpha = i % 2 ? 1.0 : 1.0 - exp(-2.0 * pi * uniform(50.0, 400.0) * period);
-            const double max_passive_damping =
-                tact_passivity_max_damping(m, delay * period, alpha, period);
-            const double k = i % 2 ? uniform(0.0, 1.0) * b / ((0.5 + delay) * period) : 1.0;
-            const int rests_below_max_damping = free_axis_comes_to_rest(
-                          m, b, k, 0.94 * max_passive_damping, delay, alpha),
-                      rests_above_max_damping = free_axis_comes_to_rest(
-                          m, b, k, 1.06 * max_passive_damping, delay, alpha);
-            if (!rests_below_max_damping || rests_above_max_damping) {
-                fail_msg("m %g, b %g, K %g, %d ticks late, alpha %g: limit %g, at 0.94 of it %s, "
-                         "at 1.06 %s",
-                         m, b, k, delay, alpha, max_passive_damping,
-                         rests_below_max_damping ? "rests" : "oscillates",
-                         rests_above_max_damping ? "rests" : "oscillates");
-            }
+        struct tact_passivity_loop p = {.mass = 0.1,
+                                        .delay = delay * period,
+                                        .rate_filter_weight = 1.0,
+                                        .force_filter_weight = 1.0,
+                                        .period = period};
+        assert_true(fabs(tact_passivity_max_damping(&p) * period / 0.1 - expected[delay]) < 1e-6);
+        p.force_filter_weight = tact_passivity_filter_weight(1e-3, period);
+        assert_true(fabs(tact_passivity_max_damping(&p) * period / 0.1 - slow[delay]) < 1e-4);
+        for (int i = 0; i < 40; i++) {
+            const int has_rate_filter = i % 2, has_force_filter = i / 2 % 2;
+            const double cutoff = has_force_filter ? pow(10.0, uniform(0.7, 2.6)) : 0.0;
+            p.mass = pow(10.0, uniform(-2.0, 0.0));
+            p.damping = p.mass * uniform(0.1, has_force_filter ? 1.0 : 10.0);
+            p.rate_filter_weight =
+                tact_passivity_filter_weight(has_rate_filter ? uniform(50.0, 400.0) : 0.0, period);
+            p.force_filter_weight = tact_passivity_filter_weight(cutoff, period);
+            p.stiffness = uniform(0.0, 1.0) *
+                          tact_passivity_stiffest(
+                              p.damping, p.delay + tact_passivity_filter_delay(cutoff, period), 0.0,
+                              0.0, period);
+            check_largest_damping(&p);
         }
+    }
+}
+
+/* A damper whose rate is filtered is a spring too: beside a stiff wall, at a device of much
+ * damping, less of it makes the device oscillate than without the wall. */
+static void stiffness_lowers_the_largest_damping_of_a_filtered_rate(void **state)
+{
+    (void)state;
+    static const double cutoffs[] = {10.0, 20.0, 50.0};
+    for (int i = 0; i < 9; i++) {
+        struct tact_passivity_loop p = {.mass = 0.1,
+                                        .damping = 3.0,
+                                        .delay = i % 3 * period,
+                                        .rate_filter_weight =
+                                            tact_passivity_filter_weight(cutoffs[i / 3], period),
+                                        .force_filter_weight = 1.0,
+                                        .period = period};
+        const double without = tact_passivity_max_damping(&p);
+        p.stiffness = tact_passivity_stiffest(p.damping, p.delay, 0.0, 0.0, period);
+        const double beside = tact_passivity_max_damping(&p);
+        print_message("rate filtered at %g Hz, %d ticks late: at most %.2f N s/m, and %.2f beside "
+                      "%.0f N/m\n",
+                      cutoffs[i / 3], i % 3, without, beside, p.stiffness);
+        assert_true(beside < 0.96 * without);
+        check_largest_damping(&p);
+        p.stiffness *= 10.0; /* which is refused: the damping is that of the stiffest wall */
+        assert_true(tact_passivity_max_damping(&p) == beside);
+        p.damping = 1e-12; /* a device without damping renders no stiffness that could matter */
+        assert_true(tact_passivity_max_damping(&p) == without);
     }
 }
 
@@ -267,8 +359,10 @@ int main(void)
         cmocka_unit_test(passivity_bound_cuts_only_excess_force),
         cmocka_unit_test(passivity_damper_dissipates_the_energy_debt),
         cmocka_unit_test(stiffest_passive_wall_is_that_of_colgate),
+        cmocka_unit_test(filter_of_the_force_counts_as_its_mean_delay),
         cmocka_unit_test(coupling_needs_no_more_damping_than_its_wall),
         cmocka_unit_test(largest_damping_is_that_of_a_free_device),
+        cmocka_unit_test(stiffness_lowers_the_largest_damping_of_a_filtered_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
