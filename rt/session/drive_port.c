@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/scene/scene_internal.h"
 #include "rt/session/session_internal.h"
 
 /* Whether an input is the position of a device that sets the target of a port's joint: neither a
@@ -120,6 +121,47 @@ void tact_session_free_drive_ports(struct tact_session *s)
     s->drive_port_count = 0;
 }
 
+/* The port of a drive with the numbers of the calibration files of its device, in the units of the
+ * joint. */
+static struct session_port make_calibrated_drive_port(const struct tact_session *s,
+                                                      const struct session_drive_port *p)
+{
+    struct session_port port = {.calibrated_device = -1,
+                                .stable_wall_stiffness = INFINITY,
+                                .force_filter = tact_scene_lowest_reaction_filter(
+                                    s->scene, (uint32_t)p->hand, (uint32_t)p->link, p->device)};
+    double output_scale = 0.0;
+    for (int i = 0; i < s->output_count; i++) {
+        output_scale += s->outputs[i].drive_port == p ? fabs(s->outputs[i].gain) : 0.0;
+    }
+    for (int i = 0; i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (in->drive_port == p) {
+            tact_session_add_haptic_axis(s, &port, in->device, in->channel, fabs(in->scale),
+                                         output_scale);
+        }
+    }
+    return port;
+}
+
+/* Checks the stiffness of a drive alone: its damper acts against the base of the hand, and not on
+ * the motion of the device. */
+static int check_drive_stiffness(const struct tact_session *s, const struct session_drive_port *p,
+                                 struct tact_error *err)
+{
+    const struct session_port port = make_calibrated_drive_port(s, p);
+    char owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES + 32];
+    if (port.calibrated_device < 0) {
+        return 0;
+    }
+    tact_scene_link_key(s->scene, (uint32_t)p->hand, (uint32_t)p->link, owner);
+    snprintf(key, sizeof key, "%s.joint.stiffness", owner);
+    tact_scene_where(s->scene, key, err);
+    return tact_session_check_calibrated_stiffness(
+        s, &port, s->scene->hands[p->hand].links[p->link].joint.stiffness, 0,
+        s->hands[p->hand].joint_names[p->link], "\"hard: true\" in a coupling", err);
+}
+
 int tact_session_check_drive_ports(const struct tact_session *s, struct tact_error *err)
 {
     int rc = 0;
@@ -132,6 +174,9 @@ int tact_session_check_drive_ports(const struct tact_session *s, struct tact_err
             rc = tact_session_check_port_delay(s, find_device_delay_of_port(s, p),
                                                s->hands[p->hand].joint_names[p->link], err);
         }
+    }
+    for (int i = 0; !rc && i < s->drive_port_count; i++) {
+        rc = check_drive_stiffness(s, &s->drive_ports[i], err);
     }
     return rc;
 }

@@ -1057,14 +1057,14 @@ def exact_wall(mass, damping, delay, wall):
 
 def calibrated(folder):
     """The file of s10 (1 ms late) bounds the coupling of a joint, by the scales of its input and output."""
-    def scene(coupling="stiffness: 600, damping: 2", calibration="s10.yaml", scale=1, force=1):
+    def scene(coupling="stiffness: 600, damping: 2", calibration="s10.yaml", scale=1, force=1, drive=None, filter=0):
         with open(f"{folder}/felt.yaml", "w") as file:
             file.write("name: felt\nduration: 0.02\ndevices:\n  - {name: stick, type: twin, calibration: " + calibration +
                        ", settings: {axes: x y, forces: f g, mass: 0.1, damping: 1, force_delay: 1e-3, step: 1e-5}}\n"
                        "hands:\n  - name: hand\n    weightless: true\n    links:\n      - name: tip\n        mass: 0.05\n"
-                       "        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n        joint: {type: slide, axis: [1, 0, 0], coupling: {"
-                       + coupling + "}}\n" f"inputs: [{{from: stick.x, to: hand.tip, scale: {scale}}}]\n"
-                       f"outputs: [{{from: hand.tip, to: stick.f, limit: 8, rate: 1e5, scale: {force}}}]\n")
+                       "        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n        joint: {type: slide, axis: [1, 0, 0], "
+                       + (drive or "coupling: {" + coupling + "}") + "}\n" f"inputs: [{{from: stick.x, to: hand.tip, scale: {scale}}}]\n"
+                       f"outputs: [{{from: hand.tip, to: stick.f, limit: 8, rate: 1e5, scale: {force}, filter: {filter}}}]\n")
         return f"{folder}/felt.yaml"
 
     def refused(text, place, **how):
@@ -1084,6 +1084,14 @@ def calibrated(folder):
     refused(f"is over {math.floor(most / 6 * 1e3) / 1e3:g}", key, scale=-2, force=3)
     tact("sim", scene(f"stiffness: {most / 6.01}, damping: 2", scale=-2, force=3), "--moments", "host")
     tact("sim", scene("stiffness: 1e5, damping: 2, hard: true"), "--moments", "host")
+    # A drive too, and the filter of an output counts as a further delay: in s, T / (exp(2 pi f T) - 1).
+    refused(f"5000 N m/rad or N/m at the device of hand.tip is over {math.floor(most * 1e3) / 1e3:g}",
+            "hands[0].links[0].joint.stiffness", drive="stiffness: 5000, damping: 2")
+    refused(f"is over {math.floor(most / 6 * 1e3) / 1e3:g}", "joint.stiffness", drive=f"stiffness: {most / 5.99}", scale=-2, force=3)
+    tact("sim", scene(drive=f"stiffness: {most / 6.01}", scale=-2, force=3), "--moments", "host")
+    filtered = numbers[1] / (1.5e-3 + 1e-3 / math.expm1(0.06 * math.pi))
+    refused(f"is over {math.floor(filtered * 1e3) / 1e3:g}", key, filter=30)
+    tact("sim", scene(f"stiffness: {0.999 * filtered}, damping: 2", filter=30), "--moments", "host")
     # The damping too, where a free device would oscillate by it: 2 m / T tan(pi / 8), 1 ms late; the scale of the tool counts.
     key = "felt.yaml:12:83: hands[0].links[0].joint.coupling.damping"
     most = 2 * numbers[0] / 1e-3 * math.tan(math.pi / 8)
