@@ -1,6 +1,5 @@
 /* Bodies on their smooth surfaces: rattlebacks, a bangle, Euler's discs, tippe tops, balls in bowls
- * and on a turntable, Chaplygin's ball, links of a chain, a torus on a torus, a cup on a saucer,
- * pebbles in bowls. */
+ * and on a turntable, Chaplygin's ball, links of a chain, a torus on a torus, pebbles in bowls. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -191,23 +190,6 @@ void check_tippe_top_scene(void)
     simulation_free(&p);
 }
 
-/* Mean period of a body's coordinate, from its first to its last change to a negative sign [s]. */
-static double mean_oscillation_period(const struct simulation *p, const char *body, int axis)
-{
-    double last = simulation_body_at(p, body, 0.0)->position[axis], first = 0.0, end = 0.0;
-    int crossings = 0;
-    for (int i = 1; i < p->ticks; i++) {
-        double x = simulation_body_at(p, body, i * p->period)->position[axis];
-        if (x < 0.0 && last >= 0.0) {
-            end = p->period * (i - x / (x - last));
-            first = crossings++ ? first : end;
-        }
-        last = x;
-    }
-    assert_true(crossings > 2);
-    return (end - first) / (crossings - 1);
-}
-
 /* Period of a pendulum of that length released from rest at an angle: by the arithmetic and
  * geometric mean. */
 static double pendulum_period(double length, double angle)
@@ -299,25 +281,6 @@ void check_torus_on_torus_scene(void)
     }
     assert_true(off[1] < 2e-6);
     assert_true(fabs(off[0] / off[1] - 4.0) < 0.4 && fabs(off[1] / off[2] - 4.0) < 0.4);
-}
-
-/* A rocking stone of the cup's own mass properties, amplitude 0.05 rad. */
-void check_saucer_scene(void)
-{
-    const double mass = 0.15, reach = 1.0 / (1.0 / 0.045 - 1.0 / 0.12);
-    struct tact_scene *scene = NULL;
-    struct tact_error err = {.line = 0};
-    struct simulation p;
-    assert_int_equal(tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/saucer.yaml", &scene, &err),
-                     0);
-    double h = scene->bodies[1].center_of_mass[2], inertia = scene->bodies[1].inertia[0];
-    double exact = 2.0 * M_PI / sqrt(mass * 9.81 * (reach - h) / (inertia + mass * h * h));
-    tact_scene_free(scene);
-    simulate_scene("saucer", 4.0, &p);
-    double period = mean_oscillation_period(&p, "cup", 0);
-    print_message("    rocks in %.5f s, exact for a small motion %.5f\n", period, exact);
-    assert_true(fabs(period / exact - 1.0) < 1e-3);
-    simulation_free(&p);
 }
 
 /* Largest principal curvature of a surface at its lowest point where normals point down (-1), or at

@@ -290,6 +290,22 @@ double largest_final_speed(const struct simulation *simulation)
     return worst;
 }
 
+double mean_oscillation_period(const struct simulation *simulation, const char *body, int axis)
+{
+    double last = simulation_body_at(simulation, body, 0.0)->position[axis], first = 0.0, end = 0.0;
+    int crossings = 0;
+    for (int i = 1; i < simulation->ticks; i++) {
+        double x = simulation_body_at(simulation, body, i * simulation->period)->position[axis];
+        if (x < 0.0 && last >= 0.0) {
+            end = simulation->period * (i - x / (x - last));
+            first = crossings++ ? first : end;
+        }
+        last = x;
+    }
+    assert_true(crossings > 2);
+    return (end - first) / (crossings - 1);
+}
+
 void assert_simulated_energy_rises_by_work_only(const struct simulation *simulation)
 {
     double scale = 0.0, work = 0.0, excess = -INFINITY, largest_energy_rise = 0.0;

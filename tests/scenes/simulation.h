@@ -58,6 +58,10 @@ double body_tilt_deg(const struct body_state *body);
 double largest_horizontal_drift(const struct simulation *simulation, double from);
 double largest_final_speed(const struct simulation *simulation);
 
+/* Mean period of a body's coordinate, from its first to its last change to a negative sign [s].
+ * Fails the test where there are fewer than three. */
+double mean_oscillation_period(const struct simulation *simulation, const char *body, int axis);
+
 /* Fails where the energy grows in a tick by more than the contacts' positive work. */
 void assert_simulated_energy_rises_by_work_only(const struct simulation *simulation);
 
