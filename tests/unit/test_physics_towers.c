@@ -349,7 +349,7 @@ static void check_laws_of_towers(int uses_contact_points)
     check_tally_within_bounds(&t, uses_contact_points ? "towers with points" : "towers");
     assert_true(5 * tick_count_with_all_models > t.ticks &&
                 2 * towers_with_all_models >= tower_count);
-    assert_true(uses_contact_points ? t.residual.value < 0.5 : 10 * t.unsolved_ticks <= t.ticks);
+    assert_true(uses_contact_points ? t.residual.value < 0.5 : 100 * t.unsolved_ticks <= t.ticks);
 }
 
 static void towers_of_four_models_obey_the_contact_laws(void **state)
