@@ -212,7 +212,12 @@ static void contact_wrench_equals_that_of_overlap_volumes(void **state)
         field_wrench_about_point(&c, pb.position, w);
         wrench_of_overlap_volumes(ball, &m, half, exact, &energy);
         wrench_of_measured_overlaps(ball, &pa, &box, &pb, room, measured);
-        worst = tact_max(worst, wrench_error(w, &pb, exact) / c.load);
+        /* of the load, and of the force of a displacement by the rounding of a position: 1e-17 m */
+        double unit = c.load;
+        for (int k = 0; k < 3; k++) {
+            unit += 1e-3 * fabs(c.stiffness[7 * k]);
+        }
+        worst = tact_max(worst, wrench_error(w, &pb, exact) / unit);
         worst_of_moments = tact_max(worst_of_moments, wrench_error(measured, &pb, exact) / c.load);
         double own = tact_field_energy(ball, &pa, rigid_box_field, &pb);
         worst_energy = tact_max(worst_energy, (double)fabsl((own - energy) / energy));
@@ -222,7 +227,7 @@ static void contact_wrench_equals_that_of_overlap_volumes(void **state)
         "%d poses: wrench within %.1e of the load, energy within %.1e; wrench of measured moments "
         "within %.1e\n",
         touching, worst, worst_energy, worst_of_moments);
-    assert_true(touching > 20 && worst < 1e-14 && worst_energy < 5e-14);
+    assert_true(touching > 20 && worst < 1e-14 && worst_energy < 2e-13);
     assert_true(worst_of_moments < 1e-12);
     tact_moments_scratch_destroy(room);
     tact_field_free(ball);
@@ -297,7 +302,10 @@ static void check_wrench_derivatives(const struct tact_pressure_field *a,
             continue;
         }
         double of[36], scale[6], off = 0.0;
-        double size = c.load / 0.02 + c.stiffness[0] + c.stiffness[7] + c.stiffness[14];
+        double size = c.load / 0.02;
+        for (int k = 0; k < 3; k++) { /* negative where one solid is deep in the other */
+            size += fabs(c.stiffness[7 * k]);
+        }
         int is_differentiable = 1;
         touching++;
         for (int k = 0; k < 6; k++) {
@@ -331,8 +339,8 @@ static void check_wrench_derivatives(const struct tact_pressure_field *a,
     printf("%s, %d poses: force against energy %.1e, stiffness against differences %.1e; %d "
            "differences halved, %d poses left out\n",
            name, touching, worst_wrench_error, worst_stiffness_error, halved, left_out);
-    assert_true(touching == poses && worst_wrench_error < 2e-5 && left_out <= poses / 12 &&
-                worst_stiffness_error < 1e-8);
+    assert_true(touching == poses && worst_wrench_error < 2e-5 && left_out <= poses / 50 &&
+                worst_stiffness_error < 2e-9);
 }
 
 static void field_wrench_and_stiffness_are_derivatives(void **state)
