@@ -23,7 +23,7 @@ static const char help[] =
     "  remote: {scene: robot.yaml, listen: 4710, key: b.key, peer: a.key.pub}\n"
     "  mode: waves      # or position_force, position_position, model\n"
     "  impedance: 10    # of waves [N s/m]: 3 is light, 30 firm\n"
-    "  jitter: 0.005    # [s], repeats: 10, hold: 0 [s], tank: 0.1 [J]\n"
+    "  jitter: 0.005    # [s], repeats: 10, hold: 0 [s], tank: 1 [J]\n"
     "  link: {delay: 0.05}    # a simulated link, of what each end sends\n\n"
     "Scenes and keys are relative to its folder; an end may have stiffness and damping of its "
     "ties.\n\n"

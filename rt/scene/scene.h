@@ -403,7 +403,7 @@ struct tact_scene_remote {
                          joint itself is the end of the line, as where a person holds it */
     double damping;   /**< damping of the coupling to the line, on the relative rate [N m s/rad, N
                          s/m] */
-    double tank;      /**< energy in the tank for corrections of the position [J]; default 0.1 */
+    double tank;      /**< energy in the tank for corrections of the position [J]; default 1 */
 };
 
 #define TACT_SCENE_GRIP_JOINTS 32 /**< most joints that move the two fingers of a grip */

@@ -136,9 +136,9 @@ def by_one_file():
     assert scene["modes"]["best"] == "waves" and scene["modes"]["stiffness"] == 400 and not scene["modes"]["assumed"], scene
     series = 1 / (1 / 400 + scene["delay"] / 5)
     assert abs(modes["waves"]["stiffness"] / series - 1) < 1e-9 and modes["waves"]["supported"], modes
-    press = (2 * 5 * 0.1 / scene["delay"]) ** 0.5  # of the default tank
-    assert scene["modes"]["tank"] == 0.1 and abs(scene["modes"]["press"] / press - 1) < 1e-9, (scene, press)
-    assert "by the tank of 0.1 J; twice as much needs 0.4 J" in table[0], table
+    press = (2 * 5 * 1 / scene["delay"]) ** 0.5  # of the default tank
+    assert scene["modes"]["tank"] == 1 and abs(scene["modes"]["press"] / press - 1) < 1e-9, (scene, press)
+    assert "by the tank of 1 J; twice as much needs 4 J" in table[0], table
     assert "has proven its key" in table[0] and "position_force     stable to 0 N/m: not supported" in table[0], table
     # Joints with dampers of 100 N s/m are stable with 5000 N/m by forces that are late by 2 x 6 or 7 ms and 3 ms, not 9000 N/m.
     with open("person.yaml", "w", encoding="ascii") as file:
