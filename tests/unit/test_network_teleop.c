@@ -35,6 +35,7 @@ struct run_options {
     struct tact_simulated_link_options link;
     double press_duration; /* time of the press after the motion [s] */
     double tank;           /* [J] */
+    double wall_damping;   /* [N s/m] */
     int free, repeats, jitter, hold;
 };
 
@@ -114,7 +115,8 @@ static void move_device_and_robot(struct device_and_robot *p, const struct run_o
                 (0.1 + hand->mass);
         p->x += h * p->v;
         p->wall = !o->free && p->robot_x > wall_position
-                      ? wall_stiffness * (p->robot_x - wall_position)
+                      ? fmax(0.0, wall_stiffness * (p->robot_x - wall_position) +
+                                      o->wall_damping * p->robot_v)
                       : 0.0;
         p->robot_v += h * (drive - 2.0 * p->robot_v - p->wall) / 0.5;
         p->robot_x += h * p->robot_v;
@@ -324,38 +326,70 @@ static void waves_without_position_act_as_a_spring(void **state)
     }
 }
 
-/* Coupling without waves: forces sent back as they are do not settle at 20 ms, nor do those of the
- * wall at 5 ms; positions tied to positions are felt in free air, and rattle with a weak hand. */
-static void position_modes_of_teleoperation_need_a_fast_link(void **state)
+static void assert_relative(double value, double expected, double tolerance)
+{
+    if (!(fabs(value / expected - 1.0) < tolerance)) {
+        fail_msg("%g, expected %g within %g", value, expected, tolerance);
+    }
+}
+
+/* Forces sent back as they are do not settle at 20 ms, nor do those of the wall at 5 ms. The page's
+ * row is that of a wall with a damper of 10 N s/m, which it does not state: a loop of its equations
+ * without channels has a peak of 5.8 N without delay, which is the page's ideal, and 31.9, 80.4,
+ * 107.7, 40.9 and 44.7 N. Without the damper that loop has the peaks of expected_peak_force, at one
+ * tick in place of 0 ms. */
+static void position_force_needs_a_fast_link(void **state)
 {
     (void)state;
-    static const double published_bounce_force[DELAYS] = {0.0,   33.0, 81.0,
-                                                          112.0, 42.0, 46.0};          /* [N] */
-    static const double published_drag_force[DELAYS] = {0.4, 1.4, 3.6, 5.3, 6.1, 6.5}; /* [N] */
+    static const double published_peak_force[DELAYS] = {5.8, 33.0, 81.0, 112.0, 42.0, 46.0},
+                        expected_peak_force[DELAYS] = {26.3,  44.7, 94.8,
+                                                       121.0, 46.0, 49.4}; /* [N] */
     for (int i = 0; i < DELAYS; i++) {
-        const int is_delay_below_20_ms = link_delays_ms[i] < 20.0;
         struct run_options o = options_of_plain_link(POSITION_FORCE, 1, link_delays_ms[i]);
-        assert_int_equal(did_motion_settle(run_press(&o)), is_delay_below_20_ms);
-        o = options_of_plain_link(POSITION_WALL_FORCE, 1, link_delays_ms[i]);
-        const struct run_result position_wall_force_run = run_press(&o);
-        o = options_of_plain_link(POSITION_POSITION, 0, link_delays_ms[i]);
-        o.free = 1;
-        const struct run_result drag = run_press(&o);
-        print_message("%3.0f ms: wall's force sent back %.1f N at most (%.0f), positions drag "
-                      "%.2f N (%.1f)%s\n",
-                      link_delays_ms[i], position_wall_force_run.peak, published_bounce_force[i],
-                      drag.drag, published_drag_force[i],
-                      did_motion_settle(drag) ? "" : " and rattle");
-        assert_false(did_motion_settle(position_wall_force_run));
-        assert_int_equal(did_motion_settle(drag), link_delays_ms[i] < 50.0);
-        /* The published run has no tick of delay in each direction, which matters at 0 and 5 ms;
-         * at 0 its forces settle. Here they are 26 and 45 N. */
-        assert_true(is_delay_below_20_ms
-                        ? position_wall_force_run.peak < (i == 0 ? 30.0 : 50.0)
-                        : fabs(position_wall_force_run.peak / published_bounce_force[i] - 1.0) <
-                              0.2);
-        assert_true(fabs(drag.drag / published_drag_force[i] - 1.0) <
-                    (is_delay_below_20_ms ? 0.8 : 0.12));
+        assert_int_equal(did_motion_settle(run_press(&o)), link_delays_ms[i] < 20.0);
+        o.mode = POSITION_WALL_FORCE;
+        const struct run_result undamped = run_press(&o);
+        o.wall_damping = 10.0;
+        const struct run_result damped = run_press(&o);
+        print_message("%3.0f ms: wall's force sent back %.1f N at most%s, %.1f without a damper of "
+                      "the wall, published %.1f\n",
+                      link_delays_ms[i], damped.peak,
+                      did_motion_settle(damped) ? " and at rest" : "", undamped.peak,
+                      published_peak_force[i]);
+        assert_false(did_motion_settle(undamped));
+        assert_int_equal(did_motion_settle(damped), i == 0);
+        assert_relative(undamped.peak, expected_peak_force[i], 0.01);
+        if (i > 0) { /* at 0 ms values are used a tick later here */
+            assert_relative(damped.peak, published_peak_force[i], 0.05);
+        }
+    }
+}
+
+/* Positions tied to positions are felt in free air, and rattle with a weak hand from 50 ms on and
+ * with the average one at 100 ms. The page's row is the weak hand's, which exerts at most 7 N: the
+ * average hand has 8.7 N at 50 ms. A loop of the equations without channels has the forces of
+ * expected_drag_force, at one tick in place of 0 ms, where it has 0.45 and 0.40 N without a delay.
+ */
+static void position_position_drags_in_free_air(void **state)
+{
+    (void)state;
+    static const double published_drag_force[DELAYS] = {0.4, 1.4, 3.6, 5.3, 6.1, 6.5}; /* [N] */
+    static const double expected_drag_force[2][DELAYS] = {{0.69, 1.56, 3.40, 4.75, 5.52, 6.03},
+                                                          {0.65, 1.68, 4.89, 8.67, 11.73, 14.26}};
+    for (int i = 0; i < DELAYS; i++) {
+        for (int h = 0; h < 2; h++) {
+            struct run_options o = options_of_plain_link(POSITION_POSITION, h, link_delays_ms[i]);
+            o.free = 1;
+            const struct run_result r = run_press(&o);
+            print_message("%3.0f ms: positions drag a%s hand with %.2f N, published %.1f%s\n",
+                          link_delays_ms[i], h ? "n average" : " weak", r.drag,
+                          published_drag_force[i], did_motion_settle(r) ? "" : ", and rattle");
+            assert_relative(r.drag, expected_drag_force[h][i], 0.01);
+            if (h == 0 && i > 0) {
+                assert_relative(r.drag, published_drag_force[i], 0.12);
+            }
+            assert_true(h == 1 || did_motion_settle(r) == (link_delays_ms[i] < 50.0));
+        }
     }
 }
 
@@ -365,7 +399,8 @@ int main(void)
         cmocka_unit_test(line_equations_have_the_published_drag),
         cmocka_unit_test(wave_press_equals_that_without_delay),
         cmocka_unit_test(waves_without_position_act_as_a_spring),
-        cmocka_unit_test(position_modes_of_teleoperation_need_a_fast_link),
+        cmocka_unit_test(position_force_needs_a_fast_link),
+        cmocka_unit_test(position_position_drags_in_free_air),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
