@@ -70,6 +70,8 @@ enum {
 /* Columns of a tie to another site. */
 enum {
     TIE_FORCE,             /* force of the tie on its joint [N], [N m] */
+    TIE_DRAG,              /* that force against the joint's motion at a person's end, and with it
+                              at a robot's [N], [N m]; NaN: the joint hardly moves */
     TIE_CORRECTION_ENERGY, /* energy left for corrections of its position [mJ]; NaN: it makes none
                             */
     TIE_COLUMNS
@@ -152,6 +154,7 @@ struct plot_session {
         uint32_t axis;     /* number of the tie on the link, the same at both ends */
         int is_person_end; /* 1: its joint is the end of the line, as where a person holds it */
         double tank;       /* largest energy for corrections of its position [J]; 0: none */
+        uint32_t velocity; /* offset of the rate of its joint; 0: it is not in the log */
     } tie[PLOT_MAX_TIES];
     int tie_count, undrawn_tie_count;
     uint32_t link_state_offset;                /* offset of the state of the ties' device */

@@ -11,6 +11,9 @@
  */
 #define MAX_TIE_NAME_WIDTH 240.0
 
+/* rate of a joint from which on a force against its motion is drawn [m/s, rad/s] */
+static const double min_rate_of_drag = 1e-3;
+
 /* Inputs of the device that are drawn, each in the column of its number, and the factor of each. */
 static const struct link_input_offsets {
     const char *name;
@@ -22,6 +25,17 @@ static const struct link_input_offsets {
     {"late", LINK_LATE_PACKETS, 1.0},         {"missing", LINK_MISSING_WAVES, 1.0},
     {"channel_energy", LINK_ENERGY, 1e3},     {"least_energy", LINK_LEAST_ENERGY, 1e3},
 };
+
+/* Offset of the rate of a joint of a hand; 0: it is not in the log. */
+static uint32_t find_joint_velocity(const struct tact_scene_log *v, const char *name)
+{
+    for (int i = 0; i < v->joint_count; i++) {
+        if (!strcmp(v->joints[i].name, name)) {
+            return v->joints[i].velocity;
+        }
+    }
+    return 0;
+}
 
 void plot_choose_ties(struct plot_session *s)
 {
@@ -38,6 +52,7 @@ void plot_choose_ties(struct plot_session *s)
         s->tie[s->tie_count].log = tie_in_log;
         s->tie[s->tie_count].axis = def->axis;
         s->tie[s->tie_count].is_person_end = is_person_end_of_tie;
+        s->tie[s->tie_count].velocity = find_joint_velocity(&s->scene_log, tie_in_log.name);
         s->tie[s->tie_count++].tank = has_waves && !is_person_end_of_tie ? def->tank : 0.0;
     }
     if (s->tie_count == 0) {
@@ -55,11 +70,22 @@ void plot_choose_ties(struct plot_session *s)
     }
 }
 
+/* Force of a tie against the motion of the person's joint, or with that of the robot's. */
+static double get_tie_drag(const struct plot_session *s, int tie, const double *v)
+{
+    const double rate = s->tie[tie].velocity ? v[s->tie[tie].velocity] : 0.0,
+                 force = v[s->tie[tie].log.force];
+    return fabs(rate) < min_rate_of_drag                ? NAN
+           : (rate > 0.0) == !s->tie[tie].is_person_end ? force
+                                                        : -force;
+}
+
 void plot_fill_tie_columns(const struct plot_session *s, const double *v, double *out)
 {
     for (int i = 0; i < s->tie_count; i++) {
         double *tie = out + plot_tie_column(s, i, 0);
         tie[TIE_FORCE] = v[s->tie[i].log.force];
+        tie[TIE_DRAG] = get_tie_drag(s, i, v);
         tie[TIE_CORRECTION_ENERGY] = s->tie[i].tank > 0.0 ? 1e3 * v[s->tie[i].log.tank] : NAN;
     }
     if (s->tie_count == 0) {
@@ -154,6 +180,8 @@ static void draw_tie_forces(FILE *to, const struct plot_session *s, int count,
             } else {
                 fputs("notitle", to);
             }
+            fprintf(to, ", \\\n  $%c u 1:%d w l dt 3 lw 1.2 lc rgb '%s' notitle", 'A' + a,
+                    plot_tie_column(&s[a], i, TIE_DRAG) + 2, get_tie_colour(s, a, i, colours));
         }
     }
     fputs("\n", to);
@@ -249,10 +277,12 @@ static void write_axis_range_of_delays(FILE *to, const struct plot_session *s, i
 static const char *get_tie_force_panel_title(const struct plot_session *s, int count)
 {
     static const char *const titles[3][3] = {
-        {"Force of ties [N]", "Force of ties [N]; A negated", "Force of ties [N]; B negated"},
-        {"Force of ties [N m]", "Force of ties [N m]; A negated", "Force of ties [N m]; B negated"},
-        {"Force of ties [N, N m]", "Force of ties [N, N m]; A negated",
-         "Force of ties [N, N m]; B negated"}};
+        {"Force of ties [N], dotted: drag", "Force of ties [N], dotted: drag; A negated",
+         "Force of ties [N], dotted: drag; B negated"},
+        {"Force of ties [N m], dotted: drag", "Force of ties [N m], dotted: drag; A negated",
+         "Force of ties [N m], dotted: drag; B negated"},
+        {"Force of ties [N, N m], dotted: drag", "Force of ties [N, N m], dotted: drag; A negated",
+         "Force of ties [N, N m], dotted: drag; B negated"}};
     int slides = 0, turns = 0;
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].tie_count; i++) {

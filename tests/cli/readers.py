@@ -498,7 +498,7 @@ def plot_ties(folder, svg):
         assert len(err.splitlines()) == said and ("not connected with each other" in err) == said, (words, err)
         with open(gp, encoding="utf-8") as stream:
             script = stream.read()
-        assert script.count("'Force of ties [N]'") == 1 and "negated" not in script, script[-3000:]
+        assert script.count("'Force of ties [N], dotted: drag'") == 1 and "negated" not in script, script[-3000:]
         assert ("'person.left, robot.left'" in script) == said and "not drawn" not in script, script[-3000:]
         # what only the second one touches is named and drawn
         assert ("'nothing touched'" in script.split("Last patches")[1].split("set label 80")[0]) != said, words

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """teleop.py TACT SOURCE: the two ends of examples/teleop.yaml as processes of this machine. The robot's is killed
 while it presses and started again, then the person's is stopped for a second; then the link is cut in both directions and
-in one, and unplugged, and in the long form each end is stopped and killed, 50 times each: the other is safe in the stated
-times, and every log is complete and replays bit for bit. tact plot draws what both logs say of the link."""
+in one, and unplugged at both ends and at one, and in the long form each end is stopped and killed, 50 times each: the other is safe
+in the stated times, and every log is complete and replays bit for bit. tact plot draws what both logs say of the link."""
 import glob
 import math
 import os
@@ -59,9 +59,9 @@ def released(rows, first):
 def plotted(script, title, log, column):
     """A curve of a panel of a plot, as the least and largest value in each time interval: that of log 'A' or 'B' that is
     `column` columns after the first one of its kind in the panel, with the sign of the drawing."""
-    panel = script[script.index(f"set label 80 '{title}'"):]
+    panel = script[script.index(f"set label 80 '{title}"):]
     panel = panel[:panel.index("\nset lmargin") if "\nset lmargin" in panel else None]
-    sign, number = re.findall(rf"\${log} u 1:\((-?)\$(\d+)\)", panel)[column]
+    sign, number = re.findall(rf"\${log} u 1:\(?(-?)\$?(\d+)\)?", panel)[column]
     block = script[script.index(f"\n${log} << EOD\n") if log == "B" else script.index("$A << EOD\n"):]
     rows = [line.split() for line in block[block.index("EOD\n") + 4:block.index("\nEOD")].splitlines() if line]
     values = [float(row[int(number) - 1]) for row in rows]
@@ -82,6 +82,17 @@ def check_curve(script, title, log, column, sign, ticks, values):
             math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-12) for a, b in zip(pair, (min(numbers), max(numbers)))), (title, log, column, pair, numbers)
 
 
+def is_position_drawn(script, log, ticks, values):
+    """Whether one of the joints that are drawn has these values: each has its target, its position and where it is at a stop."""
+    for column in range(1, 12, 3):
+        try:
+            check_curve(script, "Joints [mm]", log, column, "", ticks, values)
+            return True
+        except (AssertionError, IndexError):
+            pass
+    return False
+
+
 def check_link_panels():
     """The panels of both ends of the link draw what the two logs say of it."""
     command(TACT, "plot", "local.mcap", "killed.mcap", "-o", "link.gp")
@@ -94,7 +105,13 @@ def check_link_panels():
     most = {}
     for log, name, tie in ("A", "local", "person_left_remote"), ("B", "killed", "robot_left_remote"):
         tick, force, tank, *link, state = map(list, zip(*columns(TACT, name, "tick", f"{tie}[3]", f"{tie}[12]", *site)))
-        check_curve(script, "Force of ties [N]; A negated", log, 0, "-" if log == "A" else "", tick, force)
+        hand, joint = tie.split("_")[:2]
+        position, rate = map(list, zip(*columns(TACT, name, f"{hand}_position[{joint}]", f"{hand}_velocity[{joint}]")))
+        check_curve(script, "Force of ties [N], dotted: drag; A negated", log, 0, "-" if log == "A" else "", tick, force)
+        drag = [-f * math.copysign(1, v) if log == "A" else f * math.copysign(1, v) for f, v in zip(force, rate)]
+        check_curve(script, "Force of ties [N], dotted: drag; A negated", log, 1, "", tick,
+                    [value if abs(v) >= 1e-3 else math.nan for value, v in zip(drag, rate)])
+        assert is_position_drawn(script, log, tick, [1e3 * value for value in position]), (log, joint)
         most[log] = max(map(abs, force))
         for column in range(3):
             known = [state[i] == OK if column == 2 else value > 0 for i, value in enumerate(link[column])]
@@ -102,7 +119,7 @@ def check_link_panels():
             check_curve(script, lost, log, column, "", tick, link[3 + column])
         check_curve(script, energy, log, 0, "", tick, [1e3 * value for value in link[6]])
         if log == "B":  # the robot's end has a tank for each tie, the person's has none
-            check_curve(script, energy, log, 1, "", tick, [1e3 * value for value in tank])
+            check_curve(script, energy, log, 2, "", tick, [1e3 * value for value in tank])
         assert max(link[6]) > 0 and 0.04 < max(link[0]) and 0.01 < link[0][-1] < 0.5, (name, max(link[6]), max(link[0]), link[0][-1])
     assert min(most.values()) > 2.0 and "'person.left, robot.left'" in script, most
 
@@ -161,42 +178,41 @@ def main():
 
 class Relay(threading.Thread):
     """Between the person's end and the robot's: what arrives at its port goes to the robot's and back, but in the
-    directions that are cut. Without a plug its ports are closed, as where a cable is drawn: the system refuses what is sent."""
+    directions that are cut. Where a side is unplugged its port is closed, as where a cable is drawn: the system refuses what is sent."""
 
     def __init__(self, to):
         super().__init__(daemon=True)
-        self.cut, self.plugged, self.ended, self.person = (), True, False, None
-        self.to, self.ports, self.sides = ("127.0.0.1", to), [0, 0], []
-        self.plug()
+        self.cut, self.unplugged, self.ended, self.person = (), (), False, None
+        self.to, self.ports, self.sides = ("127.0.0.1", to), [0, 0], [None, None]  # sides: the person's, the robot's
+        self.plug(())
         self.ports = [side.getsockname()[1] for side in self.sides]
 
-    def plug(self):
-        self.sides = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
-        for side, port in zip(self.sides, self.ports):
-            side.bind(("127.0.0.1", port))
-
-    def unplug(self):
-        for side in self.sides:
-            side.close()
-        self.sides = []
+    def plug(self, unplugged):
+        for i, name in enumerate(("local", "remote")):
+            if name in unplugged and self.sides[i]:
+                self.sides[i].close()
+                self.sides[i] = None
+            elif name not in unplugged and not self.sides[i]:
+                self.sides[i] = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                self.sides[i].bind(("127.0.0.1", self.ports[i]))
 
     def pass_on(self, side):
         try:
             data, sender = side.recvfrom(2048)
             way = "to robot" if side is self.sides[0] else "to person"
             self.person = sender if way == "to robot" else self.person
-            if way not in self.cut:
-                self.sides[way == "to robot"].sendto(data, self.to if way == "to robot" else self.person)
+            to = self.sides[way == "to robot"]
+            if way not in self.cut and to:
+                to.sendto(data, self.to if way == "to robot" else self.person)
         except ConnectionError:  # an end is not there
             pass
 
     def run(self):
         while not self.ended:
-            if self.plugged != bool(self.sides):
-                (self.plug if self.plugged else self.unplug)()
-            for side in select.select(self.sides, [], [], 0.02)[0]:
+            self.plug(self.unplugged)
+            for side in select.select([side for side in self.sides if side], [], [], 0.02)[0]:
                 self.pass_on(side)
-        self.unplug()
+        self.plug(("local", "remote"))
 
 
 class Ends:
@@ -214,7 +230,7 @@ class Ends:
         edited("scenes/teleop_local.yaml", **{r"script:(.*\n)*?.*deadman_from: 2": "script: [[1.3, 0, 0, 0], [1.8, 1, 0, 0]]\n      deadman_from: 0",
                                               "duration: 24": "duration: 3000", "deadman: operator.deadman": ""})
         edited("scenes/teleop_remote.yaml", **{"duration: 24": "duration: 3000"})
-        self.logs = {"local": [], "remote": []}
+        self.logs, self.times = {"local": [], "remote": []}, []
         self.runs = {}
         for site in ("remote", "local"):
             self.start(site)
@@ -230,6 +246,7 @@ class Ends:
         log = self.logs[asked][-1]
         with open(f"{log}.err", encoding="utf-8") as file:
             before = file.read().count("is connected")
+        self.times.append(time.monotonic_ns())  # the clock of the logs
         if what == "kill":
             self.runs[where].send_signal(signal.SIGKILL)
             self.runs[where].wait()
@@ -237,7 +254,7 @@ class Ends:
         elif what == "stop":
             self.runs[where].send_signal(signal.SIGSTOP)
         elif what == "unplug":
-            self.relay.plugged = False
+            self.relay.unplugged = (where,) if where else ("local", "remote")
         else:
             self.relay.cut = (event,) if where else ("to robot", "to person")
         time.sleep(0.9)
@@ -245,7 +262,7 @@ class Ends:
             self.start(where)
         elif what == "stop":
             self.runs[where].send_signal(signal.SIGCONT)
-        self.relay.plugged, self.relay.cut = True, ()
+        self.relay.unplugged, self.relay.cut = (), ()
         wait_for(log, "is connected", before + 1)
         time.sleep(2.5 if what == "kill" else 1.0)
 
@@ -291,28 +308,31 @@ def is_undisturbed(rows, first, disturbed):
     return rows[first][0] > rows[0][0] + 2.5e9 and not any(rows[first][0] - 0.5e9 < time_ns <= rows[end_of(rows, first) - 1][0] + 0.2e9 for time_ns in disturbed)
 
 
-def is_settled(rows):
-    """The device was OK for the last 5 s, in which the force has returned. A late loop is a silence too."""
-    return all(row[1] == OK for row in rows if row[0] > rows[-1][0] - 5.0e9)
+def is_settled(rows, disturbed):
+    """The device was OK and no end was late for 5 s, in which the force has returned, until the other end was terminated, which is the
+    robot's last silence. A late loop is a silence too."""
+    until = max(row[0] for row in rows if row[1] == OK)
+    return (all(row[1] == OK for row in rows if until - 5.0e9 < row[0] <= until)
+            and not any(until - 5.0e9 < time_ns <= until for time_ns in disturbed))
 
 
 def suffers(events):
     """The other end is safe in the stated times, both return without a jump, and to the same press where none was killed, and the
-    logs are complete. Returns whether a silence of each end could be judged, in the long form half of them."""
-    for name in glob.glob("*.mcap") + glob.glob("*.err"):  # of a round that could not be judged
+    logs are complete. Returns the events around which an end was late, which are to be repeated: what it does then is not judged."""
+    for name in glob.glob("*.mcap") + glob.glob("*.err"):  # of the events before
         os.unlink(name)
     ends = Ends()
     wait_for(ends.logs["local"][0], "is connected")
     time.sleep(3.0)
     for event in events:
         ends.suffer(event)
-    time.sleep(4.5)
+    time.sleep(5.5)
     ends.end()
     joints = {"local": "person_left_remote", "remote": "robot_left_remote"}
     tables = {log: columns(TACT, log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joints[site]}[3]",
                            f"{joints[site]}[0]") for site in joints for log in ends.logs[site]}
     disturbed = [time_ns for rows in tables.values() for time_ns in stalls(rows)]
-    all_judged = True
+    repeated = set()
     for site in joints:
         found = judged = 0
         for log in ends.logs[site]:
@@ -326,31 +346,41 @@ def suffers(events):
                     (released if site == "local" else stayed)(rows, first)
                     jump = max(jump, largest_jump(rows, first))
                     judged += 1
+                else:
+                    repeated |= {i for i, begin in enumerate(ends.times) if begin - 0.3e9 < rows[first][0] < begin + 1.5e9}
             print(f"{log}: {len(silences(rows))} silences, at most {jump:.3f} N a tick, {rows[-50][3]:.3f} N at the end")
             assert jump < 0.5, (log, jump)  # at either end [N], of 4.6 N
         # An end that was started again counts the other position from where both are then.
-        if not any(event.startswith("kill") for event in events) and is_settled(rows):
-            assert abs(abs(rows[-50][3]) / 4.4 - 1.0) < 0.05, rows[-50][3]
+        if not any(event.startswith("kill") for event in events):
+            if is_settled(rows, disturbed):
+                assert abs(abs(rows[-50][3]) / 4.4 - 1.0) < 0.05, rows[-50][3]
+            else:
+                repeated.add(len(events) - 1)
         print(f"{judged} of {found} silences were judged: no end was late around them")
-        all_judged &= judged >= (min(len(events), found) // 2 if LONG else 1) or found == 0  # an end that was killed each time has no silence
         assert found >= len(events) - sum(event in (f"kill {site}", f"stop {site}") for event in events), (site, found)
-    return all_judged
+    return tuple(events[i] for i in sorted(repeated))
 
 
-EVENTS = ("cut", "to person", "to robot", "unplug", "stop remote", "stop local", "kill remote", "kill local")
+EVENTS = ("cut", "to person", "to robot", "unplug", "unplug local", "unplug remote", "stop remote", "stop local", "kill remote", "kill local")
 LONG = os.environ.get("TACT_LONG", "0") not in ("", "0")
+TRIES = 12 if LONG else 5
 for end in ("local", "remote"):  # the example by a model is one that can be run
     assert "mode: model" in command(TACT, "teleop", os.path.join(SOURCE, "examples/teleop_model.yaml"), f"--site={end}", "--print")
-ROUNDS = [None] + ([(event,) * 50 for event in EVENTS] if LONG else [EVENTS[:4]])
+ROUNDS = [None] + ([(event,) * 50 for event in EVENTS] if LONG else [EVENTS[:6]])
 for events in ROUNDS:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             if events:
                 print(f"{len(events)} times: {', '.join(dict.fromkeys(events))}")
-                if not any(suffers(events) for _ in range(3)):
-                    assert not LONG, "the machine was late around more than half of the silences, three times"
-                    print("skipped: the machine was late around every silence, three times")
+                for _ in range(TRIES):
+                    events = suffers(events)
+                    print(f"{len(events)} events to repeat, as the machine was late: {events}")
+                    if not events:
+                        break
+                else:
+                    assert not LONG, f"the machine was late around {events} in all of {TRIES} rounds"
+                    print(f"skipped: the machine was late around {events} in all of {TRIES} rounds")
                     sys.exit(77)
             else:
                 main()
