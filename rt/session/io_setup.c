@@ -321,6 +321,32 @@ static void ungroup_conflicting_outputs(const struct tact_scene *scene,
     }
 }
 
+/* Checks that one output at most sends the reaction of a coupled joint. The energy of its port is
+ * the force of all outputs times the motion of all inputs: with a second output that is neither the
+ * energy of the one device nor of both. */
+static int check_ports_have_one_output(const struct tact_session *s, struct tact_error *err)
+{
+    for (int i = 0; i < s->output_count; i++) {
+        const struct session_coupling *port = s->outputs[i].port;
+        char key[48];
+        int first = 0;
+        while (s->outputs[first].port != port) {
+            first++;
+        }
+        if (!port || first == i) {
+            continue;
+        }
+        snprintf(key, sizeof key, "outputs[%d].from", i);
+        tact_scene_where(s->scene, key, err);
+        return tact_error_set(err, -EINVAL,
+                              "outputs[%d] sends the reaction of %s already, to %s; a joint with a "
+                              "coupling sends its reaction to one channel of one device, as its "
+                              "energy is that of one force",
+                              first, s->scene->outputs[i].from, s->scene->outputs[first].to);
+    }
+    return 0;
+}
+
 /* An output of a tool is a component along an axis of the device. */
 static void set_tool_and_axis_of_output(struct tact_session *s, uint32_t i,
                                         struct session_output *out)
@@ -453,7 +479,10 @@ int tact_session_connect_channels(struct tact_session *s, int is_from_log, struc
     if (!rc && is_from_log) {
         ungroup_conflicting_outputs(scene, channels);
     }
-    rc = rc || is_from_log ? rc : tact_session_check_output_vectors(scene, err);
+    if (!rc && !is_from_log) { /* logs that were recorded before these rules are replayed */
+        rc = tact_session_check_output_vectors(scene, err);
+        rc = rc ? rc : check_ports_have_one_output(s, err);
+    }
     rc = rc ? rc : tact_session_connect_positions(s);
     for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
         struct session_marker *m = &s->markers[s->marker_count++];

@@ -127,6 +127,15 @@ def bad_scenes(folder):
         out, err = tact("sim", scene, code=2)
         assert not out and len(err) == 1, (out, err)
         assert re.match(rf"tact: {scene}:\d+:\d+: .*{re.escape(expected)}", err[0]), err
+    with open("examples/scenes/wheel_twin.yaml", encoding="utf-8") as stream:
+        wheel = stream.read()
+    wheel = wheel.replace("\ninputs:", "  - {name: other, type: twin, settings: {axes: x, forces: f, mass: 1, damping: 1}}\n\ninputs:")
+    wheel = wheel.replace("\ndeadman:", "  - {from: hand.finger, to: other.f, limit: 1, rate: 20}\n\ndeadman:")
+    with open(scene, "w", encoding="utf-8") as stream:
+        stream.write(wheel)
+    out, err = tact("sim", scene, code=2)
+    line = wheel.splitlines().index("  - {from: hand.finger, to: other.f, limit: 1, rate: 20}") + 1
+    assert not out and len(err) == 1 and f"{scene}:{line}:12: outputs[1].from: outputs[0] sends the reaction of hand.finger" in err[0], err
     out, err = tact("run", "no/such.yaml", code=2)
     assert len(err) == 1 and "no/such.yaml" in err[0], err
 

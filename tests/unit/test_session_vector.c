@@ -93,7 +93,7 @@ static const char text[] =
     "      shapes: [{type: sphere, radius: 0.01, material: skin}]\n"
     "      coupling: {stiffness: 1000, damping: 5}\n"
     "      turn_coupling: {stiffness: 1, damping: 0.01}\n"
-    "devices: [{name: probe, type: probe}]\n"
+    "devices: [{name: probe, type: probe}, {name: other, type: probe}]\n"
     "inputs: [{from: probe.x, to: tip.base_x}, {from: probe.y, to: tip.base_y}]\n"
     "deadman: probe.deadman\n"
     "outputs:\n%s";
@@ -127,6 +127,49 @@ static void outputs_that_form_no_vector_are_refused(void **state)
         print_message("%s:%d: %s: %s\n", err.file, err.line, err.key, err.text);
         assert_string_equal(err.key, bad[i].key);
         assert_true(err.line > 0 && strstr(err.text, bad[i].message));
+        tact_scene_free(scene);
+    }
+}
+
+/* A coupling sends its reaction once: not to two devices, nor to two channels of one; its energy
+ * would be that of neither. Joints of their own may go to a device each, and a scale of 0, or the
+ * torque of the coupling as that of a drive, is no reaction. */
+static void reaction_of_a_coupling_is_sent_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *output, *message; /* NULL: it is accepted */
+    } cases[] = {
+        {"from: tip.base_x, to: other.fx, limit: 1, rate: 9",
+         "outputs[0] sends the reaction of tip.base_x already, to probe.fx"},
+        {"from: tip.base_x, to: probe.fz, limit: 1, rate: 9",
+         "outputs[0] sends the reaction of tip.base_x already, to probe.fx"},
+        {"from: tip.base_y, to: other.fx, limit: 1, rate: 9", NULL},
+        {"from: tip.base_x, to: other.fx, limit: 1, rate: 9, scale: 0", NULL},
+        {"from: tip.base_x, to: other.fx, limit: 1, rate: 9, what: drive", NULL},
+    };
+    const struct tact_session_options options = options_with_probe();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tact_session *session;
+        struct tact_scene *scene;
+        struct tact_error err = {.line = 0};
+        char outputs[256], out[4096];
+        snprintf(outputs, sizeof outputs,
+                 "  - {from: tip.base_x, to: probe.fx, limit: 1, rate: 9}\n  - {%s}\n",
+                 cases[i].output);
+        snprintf(out, sizeof out, text, outputs);
+        assert_int_equal(tact_scene_parse(out, strlen(out), "a.yaml", NULL, &scene, &err), 0);
+        const int rc = tact_session_create(scene, &options, &session, &err);
+        assert_int_equal(rc, cases[i].message ? -EINVAL : 0);
+        if (rc) {
+            print_message("%s:%d: %s: %s\n", err.file, err.line, err.key, err.text);
+            assert_string_equal(err.file, "a.yaml");
+            assert_string_equal(err.key, "outputs[1].from");
+            assert_int_equal(err.line, 22);
+            assert_non_null(strstr(err.text, cases[i].message));
+        } else {
+            tact_session_destroy(session);
+        }
         tact_scene_free(scene);
     }
 }
@@ -256,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outputs_that_form_no_vector_are_refused),
+        cmocka_unit_test(reaction_of_a_coupling_is_sent_once),
         cmocka_unit_test(old_logs_of_outputs_that_form_no_vector_replay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
