@@ -8,7 +8,8 @@ hand    hands of MJCF and URDF: to stdout and to a file, which is not written ov
 mesh    PLY, GLB and DAE as OBJ, placed by their nodes; mutations of them, each refused in one line or read
 step    surfaces of STEP files, which are exact; what is refused, in one line
 step_mutations  STEP files changed at random: read, or refused in one line, within the limits of the reader
-guiding a person guiding a robot arm, and real ones in the data of $TACT_SHARED: counts, replay, plot, diff; and probing a spring
+guiding a person guiding a robot arm, and real ones in the data of $TACT_SHARED: counts, replay, plot, diff;
+        and people who probe a spring, against which a twin then presses as they did
 """
 import csv
 import json
@@ -48,15 +49,15 @@ def write(folder, name, text):
     return path
 
 
-def export(folder, log):
-    """The ticks of the device "recording": state, stamp, then its channels by name."""
-    table = os.path.join(folder, "export.csv")
+def export(folder, log, fields="recording_input", name="export.csv"):
+    """The ticks of an exported log, of the fields that begin so: of the device "recording" state, stamp, then its channels by
+    name."""
+    table = os.path.join(folder, name)
     tact("export", log, "--csv", table, "--force")
     with open(table, encoding="ascii", newline="") as stream:
         rows = list(csv.reader(stream))
-    width = sum(name.startswith("recording_input") for name in rows[0])
-    start = next(i for i, name in enumerate(rows[0]) if name.startswith("recording_input["))
-    return [[float(word) for word in row[start:start + width]] for row in rows[1:]]
+    chosen = [i for i, column in enumerate(rows[0]) if column.startswith(fields)]
+    return [[float(row[i]) for i in chosen] for row in rows[1:]]
 
 
 def imported(folder, text, mapping):
@@ -208,32 +209,103 @@ def guiding(folder):
     probing(folder)
 
 
+# The device is where the recorded person was, whatever the force; nothing is felt in free air.
+PROBE = """name: probe
+duration: {duration}
+materials: [{{name: rigid}}]
+pairs: [{{materials: [rigid, rigid], friction: 0, model: features, overlap: 1e-7, dissipation: 0}}]
+bodies:
+  - name: wall
+    fixed: true
+    position: [0, -0.11, 0]
+    shapes:
+      - type: convex
+        generate: {{kind: bumpy_cube, edge: 0.2, bump: 0, count: 1, triangles: 1200}}
+        material: rigid
+hands:
+  - name: hand
+    weightless: true
+    links:
+      - name: tip
+        mass: 1e-7
+        inertia: [1e-9, 1e-9, 1e-9, 0, 0, 0]
+        joint: {{type: slide, axis: [0, 1, 0], start: {start}, coupling: {{stiffness: {stiffness}, damping: 1e-5}}}}
+        shapes: [{{type: box, size: [0.02, 0.02, 0.02], material: rigid}}]
+devices:
+  - name: probe
+    type: twin
+    settings:
+      axes: y
+      forces: f
+      mass: 0.1
+      start: {start}
+      hand: trajectory
+      hand_file: export.csv
+      hand_time: time
+      hand_columns: "recording_input[y]"
+      hand_channels: "recording_input[y]"
+      hand_interpolation: linear
+      hand_stiffness: 1e8
+      hand_damping: 6e3
+inputs: [{{from: probe.y, to: hand.tip}}]
+outputs: [{{from: hand.tip, to: probe.f, limit: 100, rate: 1e9}}]
+"""
+
+
+def import_probe(folder, head, rows):
+    """Imports rows of position and command, and exports them to export.csv. Gives the ticks, and for each of them the rows before
+    and after it and its share of the time between them; None in a gap."""
+    _, ticks, _ = imported(folder, "\n".join([head, *(",".join(("S", *map(repr, row))) for row in rows)]) + "\n",
+                           "name: probe\ntime: t_s\nsignals:\n  - {name: y, column: y_m, unit: m}\n"
+                           "  - {name: f, column: fy_cmd_N, unit: N}\n")
+    i, about = 0, []
+    for k, tick in enumerate(ticks):
+        t = rows[0][0] + 1e-3 * k
+        while i + 2 < len(rows) and rows[i + 1][0] <= t:
+            i += 1
+        share = (t - rows[i][0]) / (rows[i + 1][0] - rows[i][0])
+        about.append((rows[i], rows[i + 1], share) if tick[0] == 0 and share <= 1 else None)
+    return ticks, about
+
+
 def probing(folder):
-    """Three people who probe a spring: position and command in every tick are those of the rows about it."""
+    """Three people who probe a spring: position and command in every tick are those of the rows before and after it. From 100 rows
+    before the first force, 400 of each; with TACT_LONG=1 all."""
     data = os.path.join(os.environ.get("TACT_SHARED", "../shared"), "data/haptic_probe/probe.csv")
     if not os.path.exists(data):
         print(f"absent: {data}")
         return
     with open(data, encoding="ascii") as stream:
         lines = stream.read().splitlines()
-    most = None if os.environ.get("TACT_LONG") == "1" else 400
+    long = os.environ.get("TACT_LONG") == "1"
     for person in ("S1", "S2", "S3"):
-        rows = [line.split(",") for line in lines if line.startswith(person + ",")][:most]
-        _, ticks, _ = imported(folder, "\n".join([lines[0], *map(",".join, rows)]) + "\n",
-                               "name: probe\ntime: t_s\nsignals:\n  - {name: y, column: y_m, unit: m}\n"
-                               "  - {name: f, column: fy_cmd_N, unit: N}\n")
-        rows = [tuple(map(float, row[1:])) for row in rows]
-        i, used = 0, 0
-        for k, tick in enumerate(ticks):
-            t = rows[0][0] + 1e-3 * k
-            while i + 2 < len(rows) and rows[i + 1][0] <= t:
-                i += 1
-            share = (t - rows[i][0]) / (rows[i + 1][0] - rows[i][0])
-            if tick[0] == 0 and share <= 1:
-                used += 1
-                for got, a, b in zip(tick[2:], rows[i][1:], rows[i + 1][1:]):
-                    assert abs(got - (a + share * (b - a))) < 1e-9, (person, k, got, a, b)
-        assert used > 0.9 * len(ticks) > 4000, (person, used, len(ticks))
+        rows = [tuple(map(float, line.split(",")[1:])) for line in lines if line.startswith(person + ",")]
+        first = next(i for i, row in enumerate(rows) if row[2] != 0)
+        ticks, about = import_probe(folder, lines[0], rows if long else rows[first - 100:first + 300])
+        for k, (tick, between) in enumerate(zip(ticks, about)):
+            before, after, share = between or ((), (), 0)
+            for got, a, b in zip(tick[2:], before[1:], after[1:]):
+                assert abs(got - (a + share * (b - a))) < 1e-9, (person, k, got, a, b)
+        assert sum(map(bool, about)) > 0.9 * len(ticks) > 4000, (person, len(ticks))
+        assert max(tick[3] for tick in ticks) > 0.5, person
+        for stiffness in (40, 85):
+            pressed = [i for i, row in enumerate(rows) if row[1] < -1e-3 and abs(row[2] / row[1] + stiffness) < 1]
+            play(folder, lines[0], rows[pressed[0] - 36:pressed[-1] + 1 if long else pressed[0] + 114], person, stiffness)
+
+
+def play(folder, head, rows, person, stiffness):
+    """A twin that follows the exported import into a wall: it is sent the recorded command in every tick, also between the rows,
+    but where one row is in the wall and the next one is not; and a replay has the same bits."""
+    ticks, about = import_probe(folder, head, rows)
+    scene, log = PROBE.format(duration=len(ticks) * 1e-3, start=rows[0][1], stiffness=stiffness), os.path.join(folder, "probe.mcap")
+    tact("sim", write(folder, "probe.yaml", scene), "--record", log, "--force", "--quiet")
+    assert tact("replay", log)[0].split(", ")[2].startswith("0 differing")
+    forces, commands = [row[0] for row in export(folder, log, "outputs_sent", "sent.csv")], [tick[3] for tick in ticks]
+    assert len(forces) == len(commands)
+    off = [abs(force - command) for force, command, between in zip(forces, commands, about)
+           if between and (between[0][1] < 0) == (between[1][1] < 0)]
+    print(f"{person}, {stiffness} N/m: {len(off)} of {len(ticks)} ticks, up to {max(commands):.3f} N, off by {max(off):.1e} N")
+    assert max(off) < 1e-4 and len(off) > 0.9 * len(ticks) and max(commands) > 0.5, (person, stiffness)
 
 
 FINGER = """<mujoco model="finger">
