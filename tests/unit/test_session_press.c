@@ -199,6 +199,67 @@ static void press_peaks_are_those_of_an_independent_simulation(void **state)
     }
 }
 
+/* How the device moves after the tool has touched the wall: the fastest away from the wall [m/s],
+ * and how often it turns round from a speed over 2 mm/s to one over 2 mm/s. */
+struct motion_after_touch {
+    double fastest_return;
+    int reversals;
+};
+
+static struct motion_after_touch measure_motion_after_touch(const struct press_log *t)
+{
+    struct motion_after_touch out = {0.0, 0};
+    double last = 0.0;
+    uint64_t k = 1500;
+    while (k < t->ticks && logged_press_value(t, k, TOOL) < PRESS_WALL_POSITION - 1e-8) {
+        k++;
+    }
+    for (k++; k < t->ticks; k++) {
+        const double speed =
+            (logged_press_value(t, k, X) - logged_press_value(t, k - 1, X)) / PRESS_TICK_PERIOD;
+        out.fastest_return = fmax(out.fastest_return, -speed);
+        if (fabs(speed) > 2e-3) {
+            out.reversals += speed * last < 0.0;
+            last = speed;
+        }
+    }
+    return out;
+}
+
+/* With a relative damper the device turns round three times by more than 2 mm/s: it comes back from
+ * the touch, follows the hand again, and comes back where the hand ends. It comes back as fast as
+ * in an independent simulation, as those of the peaks; with a damper of the same numbers against
+ * the base it turns round more often. */
+static void relative_damper_turns_the_device_round_three_times(void **state)
+{
+    (void)state;
+    static const struct {
+        double stiffness, damping, fastest_return; /* [m/s] */
+        int reversals_on_base;                     /* least number, with the damper of a drive */
+    } rows[] = {{500, 10, 9.432e-3, 8}, {2000, 20, 29.618e-3, 20}, {8000, 40, 44.154e-3, 80}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i += is_quick_sanitizer_run() ? 3 : 1) {
+        struct press_scenario p = {pressing_hands[0], plain,     rows[i].stiffness,
+                                   rows[i].damping,   NULL,      5.5,
+                                   PRESS_TOOL_MASS,   "lead.csv"};
+        struct press_log t = simulate_coupled_press(&p);
+        p.drive = ground;
+        struct press_log log_of_drive_damped_on_base = simulate_coupled_press(&p);
+        const struct motion_after_touch motion = measure_motion_after_touch(&t);
+        const struct motion_after_touch motion_on_base =
+            measure_motion_after_touch(&log_of_drive_damped_on_base);
+        print_message("K %g, D %g: returns at %.2f mm/s of %.2f, turns round %d times; with the "
+                      "damper against the base at %.2f mm/s, %d times\n",
+                      p.stiffness, p.damping, 1e3 * motion.fastest_return,
+                      1e3 * rows[i].fastest_return, motion.reversals,
+                      1e3 * motion_on_base.fastest_return, motion_on_base.reversals);
+        assert_true(fabs(motion.fastest_return / rows[i].fastest_return - 1.0) < 0.05);
+        assert_int_equal(motion.reversals, 3);
+        assert_true(motion_on_base.reversals >= rows[i].reversals_on_base);
+        free(t.values);
+        free(log_of_drive_damped_on_base.values);
+    }
+}
+
 /* Walls too stiff for the device, through a tool of 50 g, from the first contact on: a plain spring
  * rattles, as its port generates energy; the passivity controller and the energy bound keep it
  * quiet. The bound has the device's true damping, the controller more, as such a stiffness would be
@@ -285,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_coupled_hand_settles_at_the_wall),
         cmocka_unit_test(press_peaks_are_those_of_an_independent_simulation),
+        cmocka_unit_test(relative_damper_turns_the_device_round_three_times),
         cmocka_unit_test(coupling_stays_passive_at_stiff_walls),
         cmocka_unit_test(port_energy_is_that_of_the_acting_delayed_force),
     };
