@@ -25,6 +25,7 @@
 #include "unit/haptic/folder.h"
 
 #define COUPLING_STIFFNESS 400.0 /* stiffness of the coupling [N/m] */
+#define FINE_SCALE 0.25          /* scale of the tool while its button is pressed */
 #define PRESSED_FORCE_N 2.0      /* force from which on the device counts as pressed [N] */
 #define MAX_FORCE_STEP_N                                                                           \
     (COUPLING_STIFFNESS * 1e-3) /* largest step of the force: stiffness times 1 mm [N] */
@@ -61,7 +62,7 @@ static const char scene[] =
     "outputs: [{from: hand.finger, to: device.fx, limit: 8, rate: 1e4}]\n"
     "deadman: device.button_0\n";
 
-/* The same wall and stiffness with a tool that has a clutch. */
+/* The same wall and stiffness with a tool that has a clutch and a change of scale. */
 static const char scene_of_tool[] =
     "name: press_tool\n" SCENE_WITH_WALL "hands:\n"
     "  - name: tip\n"
@@ -77,7 +78,7 @@ static const char scene_of_tool[] =
     "tools:\n"
     "  - {hand: tip, device: device, position: [x, y, z], force: [fx, fy, fz], limit: 8, rate: "
     "1e4,\n"
-    "     clutch: device.button_1}\n"
+    "     clutch: device.button_1, fine: device.button_2, fine_scale: 0.25}\n"
     "deadman: device.button_0\n";
 
 static int write_scene(const char *text)
@@ -437,6 +438,15 @@ static double largest_force_step_since(unsigned int from)
     return step;
 }
 
+/* Ends the command of a tool, after which the scene is that of the other tests again. */
+static void terminate_command_of_tool(pid_t command)
+{
+    terminate_command(command);
+    wait_until_device_closed();
+    atomic_store(&simulated_haptic->x, pressed_position_m);
+    assert_int_equal(write_scene(scene), 0);
+}
+
 /* The clutch is pressed and released in real time while the tool presses: the force fades out,
  * stays away while the device is moved back, and returns as the device presses on. */
 static void clutching_a_tool_in_real_time_causes_no_force_step(void **state)
@@ -463,12 +473,57 @@ static void clutching_a_tool_in_real_time_causes_no_force_step(void **state)
         move_device(0);
         step = fmax(step, largest_force_step_since(sent_count_when_faded));
     }
-    terminate_command(command);
-    wait_until_device_closed();
-    atomic_store(&simulated_haptic->x, pressed_position_m);
-    assert_int_equal(write_scene(scene), 0);
+    terminate_command_of_tool(command);
     print_message("clutch: %d times: largest step of force %.3f N\n", measured_event_count, step);
     assert_true(step < MAX_FORCE_STEP_N);
+}
+
+/* Whether a force of zero was sent from the index `from` on. */
+static int was_zero_force_sent_since(unsigned int from)
+{
+    int was_sent = 0;
+    for (unsigned int i = from; i != atomic_load(&simulated_haptic->count); i++) {
+        was_sent |= sent_force_x(i) == 0.0;
+    }
+    return was_sent;
+}
+
+/* The scale of a tool is changed in real time while it presses, and back after the device was moved
+ * back by 8 mm: neither change moves the tool, and at a quarter of the scale the motion takes away
+ * a quarter of the force. On a busy machine a late command has no force meanwhile, and comes back
+ * with another one: the motion is measured where none was late. */
+static void changing_the_scale_of_a_tool_in_real_time_causes_no_force_step(void **state)
+{
+    const int measured_event_count = campaign_trial_count(1, 50);
+    const double expected_change = FINE_SCALE * COUPLING_STIFFNESS * 0.008;
+    double step = 0.0, largest_difference = 0.0;
+    int late = 0;
+    (void)state;
+    assert_int_equal(write_scene(scene_of_tool), 0);
+    const pid_t command = start_command();
+    for (int i = 0; i < measured_event_count; i++) {
+        move_device(0);
+        const unsigned int from = atomic_load(&simulated_haptic->count);
+        atomic_store(&simulated_haptic->buttons, 5U);
+        sleep_for_us(300000 + 137 * i);
+        const double pressed = fabs(last_sent_force_x(&(unsigned int){0}));
+        move_device(1);
+        atomic_store(&simulated_haptic->buttons, 1U);
+        sleep_for_us(300000 + 211 * i);
+        const double change = pressed - fabs(last_sent_force_x(&(unsigned int){0}));
+        step = fmax(step, largest_force_step_since(from));
+        if (was_zero_force_sent_since(from)) {
+            late++;
+            continue;
+        }
+        assert_true(fabs(pressed - PRESSED_FORCE_N) < 0.2);
+        largest_difference = fmax(largest_difference, fabs(change - expected_change));
+    }
+    terminate_command_of_tool(command);
+    print_message("change of scale: %d times, %d of them late: largest step of force %.3f N, 8 mm "
+                  "change it by %.3f N, off by %.4f N at most\n",
+                  measured_event_count, late, step, expected_change, largest_difference);
+    assert_true(step < MAX_FORCE_STEP_N && largest_difference < 0.05);
 }
 
 static int start_command_that_presses(void **state)
@@ -497,6 +552,7 @@ int main(void)
         cmocka_unit_test(force_returns_softly_after_a_stopped_command),
         cmocka_unit_test(force_returns_softly_to_a_replugged_device),
         cmocka_unit_test(clutching_a_tool_in_real_time_causes_no_force_step),
+        cmocka_unit_test(changing_the_scale_of_a_tool_in_real_time_causes_no_force_step),
         cmocka_unit_test(resumed_guard_sends_no_force_of_a_killed_command),
     };
     return cmocka_run_group_tests(tests, start_command_that_presses,
