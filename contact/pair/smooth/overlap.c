@@ -269,3 +269,19 @@ int tact_smooth_do_charts_overlap(const struct smooth_pair *pair)
     return pair->charts[1 - index_of_smaller_solid] &&
            is_inner_point_inside_charts(&s, index_of_smaller_solid);
 }
+
+int tact_smooth_is_contact_inside_charts(const struct smooth_pair *pair,
+                                         const struct smooth_contact *c)
+{
+    struct chart_overlap_search s;
+    init_overlap_search(pair, &s);
+    for (int k = 0; k < 2; k++) {
+        double point[3], at[3];
+        tact_m3_tmul_v3(point, pair->rotation[k], c->arm[k]);
+        position_in_other_frame(&s, k, point, at);
+        if (is_point_inside_charts(pair->charts[1 - k], at, s.min_inside_depth)) {
+            return 1;
+        }
+    }
+    return 0;
+}

@@ -13,4 +13,9 @@
  */
 int tact_smooth_do_charts_overlap(const struct smooth_pair *pair);
 
+/* 1 where the point of A or that of B of a contact is inside the other solid. Both have charts.
+ * Real-time safe. */
+int tact_smooth_is_contact_inside_charts(const struct smooth_pair *pair,
+                                         const struct smooth_contact *c);
+
 #endif

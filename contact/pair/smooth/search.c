@@ -10,6 +10,7 @@
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/pair/smooth/contacts_internal.h"
+#include "contact/pair/smooth/overlap_internal.h"
 #include "contact/shape/charts_internal.h"
 
 /* Distance up to which two contacts are the same, relative to the smaller surface. */
@@ -228,14 +229,16 @@ int tact_smooth_is_overlap_shallow(const struct smooth_pair *pair, double near,
 }
 
 /* 1 where the overlap at a contact is one of the surfaces about a start point; of two charts, the
- * cells from which it was found are as near to each other. */
+ * cells from which it was found are as near to each other, and one of the contact's points is
+ * inside the other solid. */
 static int is_overlap_at_newton_start(const struct chart_contact_search *s,
                                       const struct start_of_newton_search *start,
                                       const struct smooth_contact *c)
 {
     const struct chart_node *const *cell = start->cell;
     return cell[0] && cell[1]
-               ? -c->gap <= s->near + MAX_OVERLAP_RATIO * (cell[0]->radius + cell[1]->radius)
+               ? -c->gap <= s->near + MAX_OVERLAP_RATIO * (cell[0]->radius + cell[1]->radius) &&
+                     (-c->gap <= s->near || tact_smooth_is_contact_inside_charts(s->pair, c))
                : tact_smooth_is_overlap_shallow(s->pair, s->near, c);
 }
 
