@@ -205,8 +205,9 @@ static int fit_polynomial(const double *x, const double *y, int points, int term
 }
 
 /* Reports the error of the fitted map, and stores the map as an entry of the calibration file. */
-static int fit_calibration_map(const struct calibrate_options *o, const double *x, const double *y,
-                               int points, const double *c, int terms, struct calibrate_file *file)
+static int report_and_store_calibration_map(const struct calibrate_options *o, const double *x,
+                                            const double *y, int points, const double *c, int terms,
+                                            struct calibrate_file *file)
 {
     double worst = 0.0;
     char key[96];
@@ -286,7 +287,7 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
                 o->degree);
         return EXIT_BAD;
     }
-    return fit_calibration_map(o, x, y, points, c, o->degree + 1, file);
+    return report_and_store_calibration_map(o, x, y, points, c, o->degree + 1, file);
 }
 
 int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_device *device,

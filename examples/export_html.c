@@ -186,18 +186,18 @@ static void write_file_inline(const struct page_file *file, const char *tag, FIL
 static int write_page_inline(struct playback *p, char *page, FILE *to)
 {
     const struct page_file *script_files[8];
-    int script_count = 0, rc = 0;
+    int inline_script_file_count = 0, rc = 0;
     for (char *line = strtok(page, "\n"); line && !rc; line = strtok(NULL, "\n")) {
         const struct page_file *style_file = find_page_file_named_in_line(line, "href=\""),
                                *code = find_page_file_named_in_line(line, "src=\"");
         if (style_file) {
             fputs(content_security_policy, to);
             write_file_inline(style_file, "style", to);
-        } else if (code && script_count < 8) {
-            script_files[script_count++] = code;
+        } else if (code && inline_script_file_count < 8) {
+            script_files[inline_script_file_count++] = code;
         } else if (!strcmp(line, "</body>")) {
             rc = write_recording_base64(p, to);
-            for (int i = 0; i < script_count; i++) {
+            for (int i = 0; i < inline_script_file_count; i++) {
                 write_file_inline(script_files[i], "script", to);
             }
             fprintf(to, "%s\n", line);

@@ -18,14 +18,15 @@ static double squared_vector_norm(const double *v, int n)
 double tact_passivity_bound_axes(double *force, const double *last, const double *displacement,
                                  int n, const double *c)
 {
-    double squared_force = 0.0, max_squared_force = 0.0;
+    double weighted_square_of_force = 0.0, weighted_square_of_force_at_bound = 0.0;
     for (int i = 0; i < n; i++) {
         const double weight = c[0] / c[i], force_at_bound = last[i] - c[i] * displacement[i];
-        squared_force += weight * (force[i] * force[i]);
-        max_squared_force += weight * (force_at_bound * force_at_bound);
+        weighted_square_of_force += weight * (force[i] * force[i]);
+        weighted_square_of_force_at_bound += weight * (force_at_bound * force_at_bound);
     }
-    const double factor =
-        squared_force > max_squared_force ? sqrt(max_squared_force / squared_force) : 1.0;
+    const double factor = weighted_square_of_force > weighted_square_of_force_at_bound
+                              ? sqrt(weighted_square_of_force_at_bound / weighted_square_of_force)
+                              : 1.0;
     for (int i = 0; i < n; i++) {
         force[i] *= factor;
     }

@@ -300,12 +300,13 @@ static int compute_common_bounding_box(const struct tact_rays_body *a,
 }
 
 int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_body *b,
-                      int resolution, struct tact_moments *out, struct tact_rays_report *report)
+                      int resolution, struct tact_moments *out,
+                      struct tact_rays_report *ray_statistics)
 {
     static const double world_coordinate_axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     struct ray_direction_sums direction[3];
     struct bounding_box in;
-    struct tact_rays_report report_of_cast_rays = {0};
+    struct tact_rays_report ray_statistics_of_all_directions = {0};
     memset(out, 0, sizeof *out);
     if (resolution < 1 || resolution > MOST_RESOLUTION) {
         return -EINVAL;
@@ -328,18 +329,18 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
         rc = cast_three_ray_directions(a, b, &in, resolution, direction);
         for (int k = 0; k < 3; k++) {
             overlap_bounds_centre[k] = 0.5 * (in.lower[k] + in.upper[k]);
-            report_of_cast_rays.rays += direction[k].rays;
-            report_of_cast_rays.corrected += direction[k].corrected;
-            report_of_cast_rays.dropped += direction[k].dropped;
-            report_of_cast_rays.volume[k] = direction[k].overlap_moment_sums.volume;
+            ray_statistics_of_all_directions.rays += direction[k].rays;
+            ray_statistics_of_all_directions.corrected += direction[k].corrected;
+            ray_statistics_of_all_directions.dropped += direction[k].dropped;
+            ray_statistics_of_all_directions.volume[k] = direction[k].overlap_moment_sums.volume;
         }
         combine_ray_directions(direction, &overlap_moment_sums);
         rc = rc ? rc
                 : tact_moment_sums_finish(&overlap_moment_sums, world_coordinate_axes,
                                           overlap_bounds_centre, out);
     }
-    if (report) {
-        *report = report_of_cast_rays;
+    if (ray_statistics) {
+        *ray_statistics = ray_statistics_of_all_directions;
     }
     return rc;
 }

@@ -51,7 +51,7 @@ TACT_API struct tact_rays_body tact_rays_body(const struct tact_shape *shape,
  * overlap's bounds, 1 to 2048. Volume, centroid and second moment are means of the three
  * directions, weighted by their fractions of rays that were not dropped; dropped rays count as the
  * mean of the others. An overlap smaller than a cell of the two solids' common bounds may be
- * missed. report may be NULL. The same input gives the same bits.
+ * missed. ray_statistics may be NULL. The same input gives the same bits.
  * @retval 1  they overlap, *out is set
  * @retval 0  no overlap found, *out is zero
  * @retval -EINVAL   the resolution
@@ -60,7 +60,7 @@ TACT_API struct tact_rays_body tact_rays_body(const struct tact_shape *shape,
  */
 TACT_API int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_body *b,
                                int resolution, struct tact_moments *out,
-                               struct tact_rays_report *report);
+                               struct tact_rays_report *ray_statistics);
 
 TACT_END_DECLS
 

@@ -224,12 +224,12 @@ void tact_reduced_apply_impact(struct tact_reduced *r, const double n[3], const 
 
 /* Removes the remaining velocity of the contact along the normal, by an impulse along it. */
 static void remove_normal_velocity(struct tact_reduced *r, const double n[3], const double arm[3],
-                                   double speed)
+                                   double removed_normal_velocity)
 {
     double w[9], wn[3], p[3];
     compute_point_mobility(&r->body, arm, w);
     tact_m3_mul_v3(wn, w, n);
-    tact_v3_scale(p, n, -speed / tact_v3_dot(n, wn));
+    tact_v3_scale(p, n, -removed_normal_velocity / tact_v3_dot(n, wn));
     apply_impulse_at_point(&r->body, arm, p);
 }
 

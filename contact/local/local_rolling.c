@@ -184,12 +184,12 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
     memcpy(m.r, r, sizeof m.r);
     double rolling_equation_without_multiplier = evaluate_rolling_equation(&m, 0.0);
     if (rolling_equation_without_multiplier < 0.0) {
-        struct tact_local_problem problem_without_rolling;
+        struct tact_local_problem problem_at_zero_rolling_torques;
         double impulse_without_rolling_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-        remove_rolling_torques(problem, zero_torques, &problem_without_rolling);
-        tact_local_prepare(&problem_without_rolling);
-        int limits_without_rolling_torques =
-            tact_local_cone_by(&problem_without_rolling, impulse_without_rolling_torques, by);
+        remove_rolling_torques(problem, zero_torques, &problem_at_zero_rolling_torques);
+        tact_local_prepare(&problem_at_zero_rolling_torques);
+        int limits_without_rolling_torques = tact_local_cone_by(
+            &problem_at_zero_rolling_torques, impulse_without_rolling_torques, by);
         if (!(impulse_without_rolling_torques[0] > 0.0)) {
             /* without rolling torques there is no normal force, and so there is none with rolling
              * torques */
@@ -214,11 +214,11 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
 int tact_local_enforce_rolling_limits(const struct tact_local_problem *problem, double r[6])
 {
     static const double zero_torques[2] = {0.0, 0.0};
-    struct tact_local_problem problem_without_rolling;
+    struct tact_local_problem problem_at_zero_rolling_torques;
     double tau[2] = {r[4], r[5]};
-    remove_rolling_torques(problem, zero_torques, &problem_without_rolling);
+    remove_rolling_torques(problem, zero_torques, &problem_at_zero_rolling_torques);
     r[4] = r[5] = 0.0;
-    int limits = tact_local_scale_to_limit_surface(&problem_without_rolling, r);
+    int limits = tact_local_scale_to_limit_surface(&problem_at_zero_rolling_torques, r);
     r[4] = tau[0];
     r[5] = tau[1];
     scale_rolling_torques_to_limit(problem, r);
@@ -228,8 +228,8 @@ int tact_local_enforce_rolling_limits(const struct tact_local_problem *problem, 
 void tact_local_rolling_resistance_margins(const struct tact_local_problem *problem,
                                            const double r[6], struct tact_margins *out)
 {
-    struct tact_local_problem problem_without_rolling;
+    struct tact_local_problem problem_at_zero_rolling_torques;
     const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-    remove_rolling_torques(problem, r + 4, &problem_without_rolling);
-    tact_local_margins(&problem_without_rolling, contact, out);
+    remove_rolling_torques(problem, r + 4, &problem_at_zero_rolling_torques);
+    tact_local_margins(&problem_at_zero_rolling_torques, contact, out);
 }

@@ -1,8 +1,8 @@
 /* The rim of an overlap: which pairs of triangles cross, and where. */
 #include "contact/moments/moments_rim_internal.h"
 
-TACT_INLINE void bounds_of_eight_boxes(const struct tact_rim_box_group *e, float low[3],
-                                       float high[3])
+TACT_INLINE void compute_union_of_eight_boxes(const struct tact_rim_box_group *e, float low[3],
+                                              float high[3])
 {
     for (int d = 0; d < 3; d++) {
         const float *l = (const float *)&e->lower[d], *u = (const float *)&e->upper[d];
@@ -52,7 +52,7 @@ TACT_INLINE void build_box_tree(struct tact_rim_mesh *side,
         }
         for (uint32_t e = 0; e < group_count; e++) {
             float low[3], high[3];
-            bounds_of_eight_boxes(&side->box_groups[first + e], low, high);
+            compute_union_of_eight_boxes(&side->box_groups[first + e], low, high);
             set_node_box(&side->box_groups[next + e / 8], e % 8, low, high);
         }
         first = next;

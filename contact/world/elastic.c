@@ -8,9 +8,9 @@
 #include "contact/linear.h"
 #include "contact/world/sweeps_internal.h"
 
-#define SINGULAR_STIFFNESS_RATIO                                                                   \
-    1e-9 /* stiffness, relative to that of the row, below which a direction counts as without      \
-            stiffness */
+#define STIFFNESS_REGULARISATION                                                                   \
+    1e-9 /* added to the unit diagonal of the scaled stiffness, so that it has an inverse where a  \
+            direction is without stiffness */
 #define MIN_ELASTIC_ROW_CFM                                                                        \
     1e-6 /* smallest compliance of a row with an elastic wrench, over its mobility, as of rigid    \
           * contacts (springs.c)                                                                   \
@@ -41,7 +41,7 @@ static void invert_stiffness_of_rows(const double *stiffness, const int *row, in
         int p = i / count, q = i % count;
         double symmetrised_stiffness_entry =
             0.5 * (stiffness[6 * row[p] + row[q]] + stiffness[6 * row[q] + row[p]]);
-        factor[i] = p == q ? 1.0 + SINGULAR_STIFFNESS_RATIO
+        factor[i] = p == q ? 1.0 + STIFFNESS_REGULARISATION
                            : scale[p] * scale[q] * symmetrised_stiffness_entry;
     }
     tact_ldl_factor(factor, count);

@@ -38,7 +38,8 @@ static int set_world_fault(struct tact_world_fault *fault, enum tact_world_part 
 
 /* Checks the pairs of shapes; of those that do not touch only the moments, as a volume that is NaN
  * is no overlap. */
-static int check_near_pairs(const struct tact_world *world, struct tact_world_fault *fault)
+static int check_near_pairs_are_finite(const struct tact_world *world,
+                                       struct tact_world_fault *fault)
 {
     for (int n = 0; n < world->near.count; n++) {
         int i = world->near.list[n];
@@ -161,7 +162,7 @@ int tact_world_check(const struct tact_world *world, double max_speed,
     }
     /* The cause of a fault is reported first: an overlap affects a wrench, which affects velocity
      * and pose. */
-    int rc = check_near_pairs(world, fault);
+    int rc = check_near_pairs_are_finite(world, fault);
     rc = rc ? rc : check_constraint_wrenches(world, fault);
     rc = rc ? rc : check_body_states(world, max_speed, TACT_WORLD_MAX_RATE, fault);
     return rc ? rc : check_hand_states(world, max_speed, TACT_WORLD_MAX_RATE, fault);

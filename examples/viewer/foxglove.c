@@ -307,9 +307,9 @@ static int read_records(struct server *s, const struct slot *slot)
     return s->frames.next > before;
 }
 
-void update_foxglove_clients(struct server *s, int has_new_sample_slot)
+void update_foxglove_clients(struct server *s, int was_new_sample_read)
 {
-    int fresh = read_records(s, has_new_sample_slot ? s->newest : NULL);
+    int fresh = read_records(s, was_new_sample_read ? s->newest : NULL);
     uint64_t lost = atomic_load(&s->queue.lost_record_count) - s->reported_queue_losses;
     s->reported_queue_losses += lost;
     for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {

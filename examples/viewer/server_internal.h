@@ -124,7 +124,7 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
                  const void *data, size_t size, enum lws_write_protocol kind);
 
 /* Callbacks of the two protocols, and their updates: of the page for each new slot, of the other
- * sixty times a second; has_new_sample_slot: 1 where the newest slot is new. */
+ * sixty times a second; was_new_sample_read: 1 where the newest slot is new. */
 int page_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                             size_t size);
 void page_clients_request_write(struct server *s);
@@ -133,6 +133,6 @@ int page_clients_want_values(const struct server *s);
 void server_update_requested_ticks(struct server *s);
 int foxglove_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
                                 void *in, size_t size);
-void update_foxglove_clients(struct server *s, int has_new_sample_slot);
+void update_foxglove_clients(struct server *s, int was_new_sample_read);
 
 #endif

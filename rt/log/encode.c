@@ -59,22 +59,22 @@ static int check_recorder_facts(const struct tact_recorder_content *content, str
         "session",         "continued_in",     TACT_FACTS_CRC_KEY};
 
     for (size_t i = 0; i < content->fact_count; i++) {
-        const struct tact_log_fact *log_fact = &content->facts[i];
-        if (!log_fact->key || !*log_fact->key || !log_fact->value ||
-            !tact_utf8_valid(log_fact->key) || !tact_utf8_valid(log_fact->value)) {
-            return tact_recorder_content_set_error(err, "fact", log_fact->key,
+        const struct tact_log_fact *session_fact = &content->facts[i];
+        if (!session_fact->key || !*session_fact->key || !session_fact->value ||
+            !tact_utf8_valid(session_fact->key) || !tact_utf8_valid(session_fact->value)) {
+            return tact_recorder_content_set_error(err, "fact", session_fact->key,
                                                    "its key or value is missing or not UTF-8");
         }
         bool is_fact_key_in_use = false;
         for (size_t j = 0; j < sizeof reserved / sizeof reserved[0]; j++) {
-            is_fact_key_in_use = is_fact_key_in_use || strcmp(log_fact->key, reserved[j]) == 0;
+            is_fact_key_in_use = is_fact_key_in_use || strcmp(session_fact->key, reserved[j]) == 0;
         }
         for (size_t j = 0; j < i; j++) {
             is_fact_key_in_use =
-                is_fact_key_in_use || strcmp(log_fact->key, content->facts[j].key) == 0;
+                is_fact_key_in_use || strcmp(session_fact->key, content->facts[j].key) == 0;
         }
         if (is_fact_key_in_use) {
-            return tact_recorder_content_set_error(err, "fact", log_fact->key,
+            return tact_recorder_content_set_error(err, "fact", session_fact->key,
                                                    "two facts of the session have this key");
         }
     }

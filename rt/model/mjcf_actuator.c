@@ -136,7 +136,7 @@ static int make_actuator_drive(struct mjcf_reader *r, const xmlNode *node,
 {
     struct model *m = r->model;
     double range[2];
-    const double affine_bias_factor = a->bias ? 1.0 : 0.0;
+    const int has_affine_bias = a->bias != 0;
     int has_force_limit =
         tact_mjcf_is_range_active(r, node, a->force_limited, a->force_range, "forcerange");
     int has_target_range = has_force_limit < 0 ? -1 : find_control_range(r, node, a, joint, range);
@@ -157,8 +157,8 @@ static int make_actuator_drive(struct mjcf_reader *r, const xmlNode *node,
                                        tact_xml_node_name(node));
     }
     drive->line = tact_xml_node_line(node);
-    drive->stiffness = 0.0 - affine_bias_factor * a->bias_numbers[1] * a->gear * a->gear;
-    drive->damping = 0.0 - affine_bias_factor * a->bias_numbers[2] * a->gear * a->gear;
+    drive->stiffness = 0.0 - has_affine_bias * a->bias_numbers[1] * a->gear * a->gear;
+    drive->damping = 0.0 - has_affine_bias * a->bias_numbers[2] * a->gear * a->gear;
     drive->limit = has_force_limit ? a->force_range[1] * (a->gear < 0.0 ? -a->gear : a->gear) : 0.0;
     if (!(drive->stiffness > 0.0)) {
         tact_model_add_note(
@@ -172,7 +172,7 @@ static int make_actuator_drive(struct mjcf_reader *r, const xmlNode *node,
     }
     drive->has_target_range = has_target_range;
     for (int i = 0; has_target_range && i < 2; i++) {
-        range[i] = (a->gain_numbers[0] * range[i] + affine_bias_factor * a->bias_numbers[0]) /
+        range[i] = (a->gain_numbers[0] * range[i] + has_affine_bias * a->bias_numbers[0]) /
                    (-a->bias_numbers[1] * a->gear);
     }
     drive->lower = has_target_range ? tact_min(range[0], range[1]) : 0.0;

@@ -21,7 +21,7 @@ enum { FRAMES_BYTES = 48 }; /* capacity of the text that describes frames */
 #define POLL_FRACTION_OF_PERIOD 40
 #define LONGEST_POLL_INTERVAL_NS 1000000
 /* time without a frame after which the thread looks for one at the longest interval */
-#define IDLE_AFTER_NS 100000000
+#define FIELD_THREAD_IDLE_AFTER_NS 100000000
 
 /* A pair to be measured, with the poses of its shapes. */
 struct field_task {
@@ -103,7 +103,7 @@ static int64_t compute_next_poll_time(const struct session_field_source *f, int6
     const int64_t now = tact_clock_now(), latest = now + LONGEST_POLL_INTERVAL_NS;
     const int64_t earliest = now + f->poll_interval_ns;
     const int64_t due = next_tick_ns > earliest ? next_tick_ns : earliest;
-    return due < latest && now - last_frame_ns <= IDLE_AFTER_NS ? due : latest;
+    return due < latest && now - last_frame_ns <= FIELD_THREAD_IDLE_AFTER_NS ? due : latest;
 }
 
 /* Measures a frame for which a device may compute polygons. */

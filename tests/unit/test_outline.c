@@ -263,7 +263,7 @@ static void hulls_of_points_equal_those_by_andrews_chain(void **state)
     static double p[2000][2], wanted[2001][2];
     static struct tact_planar_hull hull;
     double worst[2] = {0, 0};
-    int polygons_with_many_corners = 0;
+    int many_cornered_polygon_count = 0;
     for (int k = 0; k < 4000; k++) {
         double corner[TACT_PATCH_CORNERS][2];
         int n = 3 + (int)exp(uniform(0, k % 8 ? 5 : log(1900)));
@@ -279,16 +279,16 @@ static void hulls_of_points_equal_those_by_andrews_chain(void **state)
             assert_true(exact ? count <= corners : count == TACT_PATCH_CORNERS);
             double *most = &worst[!exact];
             *most = fmax(*most, missing_area_fraction(corner, count, wanted, corners));
-            polygons_with_many_corners += !exact;
+            many_cornered_polygon_count += !exact;
         } else {
             assert_int_equal(count, 0);
         }
     }
     print_message("hulls: area %.1e short; %d of more than %d corners: %.4f %%\n", worst[0],
-                  polygons_with_many_corners, TACT_PATCH_CORNERS, 100 * worst[1]);
+                  many_cornered_polygon_count, TACT_PATCH_CORNERS, 100 * worst[1]);
     assert_true(worst[0] < 1e-8);
     assert_true(worst[1] < 2e-3);
-    assert_true(polygons_with_many_corners > 100);
+    assert_true(many_cornered_polygon_count > 100);
 }
 
 /* Prisms of 3 to 14 sides in each other, at random: the outline of the corners that the measurement

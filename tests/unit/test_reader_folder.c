@@ -55,7 +55,7 @@ static void confined_reader_changes_nothing_outside_its_folder(void **state)
     (void)state;
     char folder[] = "/tmp/tact-folder-XXXXXX", file[] = "/tmp/tact-outside-XXXXXX";
     struct stat status;
-    int reader_exit_status;
+    int reader_wait_status;
     assert_non_null(mkdtemp(folder));
     close(mkstemp(file));
     const pid_t other = fork();
@@ -67,7 +67,7 @@ static void confined_reader_changes_nothing_outside_its_folder(void **state)
     if (reader == 0) {
         _exit(try_accesses_from_confined_process(folder, file, other));
     }
-    assert_int_equal(waitpid(reader, &reader_exit_status, 0), reader);
+    assert_int_equal(waitpid(reader, &reader_wait_status, 0), reader);
     assert_int_equal(waitpid(other, NULL, WNOHANG), 0); /* it lives */
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);
@@ -75,12 +75,12 @@ static void confined_reader_changes_nothing_outside_its_folder(void **state)
     assert_int_equal(status.st_mode & 0777, 0600);
     assert_int_equal(remove(file), 0);
     assert_int_equal(rmdir(folder), 0);
-    assert_true(WIFEXITED(reader_exit_status));
-    if (WEXITSTATUS(reader_exit_status) == 77) {
+    assert_true(WIFEXITED(reader_wait_status));
+    if (WEXITSTATUS(reader_wait_status) == 77) {
         print_message("skipped: this kernel has no Landlock\n");
         skip();
     }
-    assert_int_equal(WEXITSTATUS(reader_exit_status), 0);
+    assert_int_equal(WEXITSTATUS(reader_wait_status), 0);
 }
 
 int main(void)

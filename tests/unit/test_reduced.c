@@ -29,12 +29,12 @@ static void sliding_ball_is_slowed_until_it_rolls(void **state)
     struct tact_pose pose;
     double twist[6], printed[6];
     s.twist[0] = 1.0;
-    struct tact_reduced *r = open_reduced_motion(&s, &o);
+    struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
     assert_int_equal(tact_reduced_report(r)->mode, TACT_REDUCED_SLIDING);
     assert_int_equal(tact_reduced_advance(r, 0.06), 0);
     tact_reduced_get(r, &pose, twist);
     tact_reduced_destroy(r);
-    r = open_reduced_motion(&s, &o);
+    r = create_and_start_reduced_motion(&s, &o);
     r->options.friction_dynamic = -0.3;
     /* disables the check that would stop the motion for the energy it gains */
     r->state.max_kinetic_energy = INFINITY;
@@ -44,7 +44,7 @@ static void sliding_ball_is_slowed_until_it_rolls(void **state)
     printf("after 60 ms %.6f m/s, by the printed form %.3f\n", twist[0], printed[0]);
     assert_true(fabs(twist[0] - (1.0 - 0.3 * G * 0.06)) < 1e-9);
     assert_true(printed[0] > 1.17 && printed[0] < 1.18);
-    r = open_reduced_motion(&s, &o);
+    r = create_and_start_reduced_motion(&s, &o);
     assert_int_equal(tact_reduced_advance(r, 0.3), 0);
     tact_reduced_get(r, &pose, twist);
     const struct tact_reduced_report *is = tact_reduced_report(r);
@@ -67,7 +67,7 @@ static void pressing_ball_has_a_negative_normal_component_and_does_not_separate(
     const struct tact_reduced_options o = options_with_friction(0.3);
     double least = INFINITY, largest_in_frame = -INFINITY;
     s.twist[0] = 1.0;
-    struct tact_reduced *r = open_reduced_motion(&s, &o);
+    struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
     for (int k = 1; k <= 150; k++) {
         struct tact_pose pose;
         double twist[6], outward[3];
@@ -102,7 +102,7 @@ static void static_friction_holds_and_dynamic_friction_slows_on_a_slope(void **s
                      sliding = G * (sin(angle) - mu_d * cos(angle));
         o.friction_dynamic = mu_d;
         tact_v3_set(o.gravity, G * sin(angle), 0.0, -G * cos(angle));
-        struct tact_reduced *r = open_reduced_motion(&s, &o);
+        struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
         assert_int_equal(tact_reduced_advance(r, 0.5), 0);
         tact_reduced_get(r, &pose, twist);
         printf("tan %.2f: %s, %.6f m/s^2 (rolling %.6f, sliding %.6f)\n", slope_tangents[i],
@@ -126,7 +126,7 @@ static void ball_rolling_off_a_ball_leaves_it_at_the_exact_angle(void **state)
         /* released at rest at a small angle: cos there is multiplied */
         s.fixed = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {0.1}};
         tact_v3_set(s.pose.position, 0.11 * sin(start), 0.0, 0.11 * cos(start));
-        struct tact_reduced *r = open_reduced_motion(&s, &o);
+        struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
         struct tact_pose pose;
         double twist[6], t = 0.0, cosine = 1.0;
         while (!tact_reduced_report(r)->separations && t < 10.0) {
@@ -155,7 +155,7 @@ static void reduced_impacts_follow_their_laws(void **state)
     o.restitution = 0.5;
     s.pose.position[2] = 0.12;
     const double fall_time = sqrt(0.2 / G), speed = sqrt(0.2 * G);
-    struct tact_reduced *r = open_reduced_motion(&s, &o);
+    struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
     assert_int_equal(tact_reduced_advance(r, fall_time + speed * 0.5 / G), 0);
     tact_reduced_get(r, &pose, twist);
     printf("apex at %.9f m, %.1e m/s\n", pose.position[2] - 0.02, twist[2]);
@@ -170,7 +170,7 @@ static void reduced_impacts_follow_their_laws(void **state)
         double velocity[3] = {slip, 0.0, -1.0}, arm[3] = {0.0, 0.0, -0.02}, n[3] = {0.0, 0.0, 1.0};
         o.impact = TACT_REDUCED_CHATTERJEE_RUINA;
         o.tangential_restitution = et;
-        r = open_reduced_motion(&s, &o);
+        r = create_and_start_reduced_motion(&s, &o);
         tact_v3_set(r->body.twist, slip, 0.0, -1.0);
         tact_reduced_apply_impact(r, n, arm, velocity);
         const double expected = i ? slip - 3.5 * mu * (1.0 + e) : -et * slip;
@@ -195,7 +195,7 @@ static void spin_sticks_below_the_torsion_limit(void **state)
         s.pose.position[2] = 0.015;
         tact_v3_set(s.twist + 3, 2.0, 3.0, 0.0);
         tact_v3_set(s.twist, 3.0 * 0.015, -2.0 * 0.015, 0.0);
-        struct tact_reduced *r = open_reduced_motion(&s, &o);
+        struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
         const double energy = tact_reduced_energy(r);
         assert_int_equal(tact_reduced_report(r)->mode, TACT_REDUCED_NO_SPIN);
         for (int k = 1; k <= 100; k++) {
@@ -272,7 +272,7 @@ static void reduced_rattleback_reverses_at_the_exact_time(void **state)
         struct tact_reduced_options o = options_with_friction(1.0);
         o.max_step = steps[i];
         o.slip_speed = 1e-3;
-        struct tact_reduced *r = open_reduced_motion(&s, &o);
+        struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
         struct tact_pose pose;
         double twist[6], last = 4.0, reverses = 0.0;
         assert_int_equal(tact_reduced_report(r)->mode, TACT_REDUCED_ROLLING);
@@ -323,7 +323,7 @@ static struct tippe_top_motion run_reduced_tippe_top(double friction, double sec
     tact_v3_set(s.pose.position, -low * axis[0], -low * axis[1], radius - low * axis[2]);
     s.twist[5] = 155.0;
     o.max_step = 5e-4;
-    struct tact_reduced *r = open_reduced_motion(&s, &o);
+    struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
     for (int k = 1; k <= lround(seconds / o.max_step); k++) {
         struct tact_body body = r->body;
         double l[3], arm[3];
@@ -379,7 +379,7 @@ static void swung_ball_does_not_pass_through_another(void **state)
     tact_v3_set(s.place.position, far * cos(angle), far * sin(angle), 0.0);
     s.pose.position[2] = 0.0;
     s.twist[5] = 50.0;
-    struct tact_reduced *r = open_reduced_motion(&s, &o);
+    struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
     assert_int_equal(tact_reduced_advance(r, 0.02), 0);
     printf("%ld impacts in %ld steps\n", tact_reduced_report(r)->impacts,
            tact_reduced_report(r)->steps);
@@ -431,7 +431,7 @@ static void linked_rings_touch_in_one_point_up_to_an_angle(void **state)
     const double angle =
         0.5 * acos((d[0] * d[0] + d[1] * d[1] - mean * mean) / (2.0 * d[0] * d[1]));
     for (int i = 0; i < 4; i++) {
-        struct tact_reduced *r = open_reduced_motion(&s, &o);
+        struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
         struct reduced_state at = r->state;
         at.q[4] += (i < 2 ? 1.0 : -1.0) * (angle + (i % 2 ? 1e-9 : -1e-9));
         at.max_kinetic_energy = INFINITY;
@@ -450,7 +450,7 @@ static void linked_rings_pushed_hard_stop_where_contacts_merge(void **state)
     for (int i = 0; i < 2; i++) {
         struct tact_reduced_options o = options_with_friction(0.8);
         o.max_step = i ? 1e-3 : 4e-3;
-        struct tact_reduced *r = open_reduced_motion(&s, &o);
+        struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
         const double start = tact_reduced_energy(r),
                      greatest_kinetic_energy = r->state.max_kinetic_energy;
         const int rc = tact_reduced_advance(r, 2.0);
@@ -483,7 +483,7 @@ static void failures_of_the_reduced_motion_are_named(void **state)
     }
     o.friction_static = 0.3;
     s.twist[0] = 1.0;
-    r = open_reduced_motion(&s, &o);
+    r = create_and_start_reduced_motion(&s, &o);
     assert_string_equal(tact_reduced_failure(r), "");
     r->options.friction_dynamic = -0.3; /* with x = 0.3 g t, energy is 1 + 2 x + 3.5 x^2 */
     assert_int_equal(tact_reduced_advance(r, 0.06), -EDOM);

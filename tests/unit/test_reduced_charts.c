@@ -65,7 +65,7 @@ static void torus_of_patches_moves_as_the_exact_torus(void **state)
             *torus = k ? (struct tact_shape){.kind = TACT_SHAPE_PATCHES, .charts = charts}
                        : (struct tact_shape){.kind = TACT_SHAPE_TORUS,
                                              .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
-            r = open_reduced_motion(&s, &o);
+            r = create_and_start_reduced_motion(&s, &o);
             assert_int_not_equal(tact_reduced_report(r)->mode, TACT_REDUCED_FLIGHT);
             assert_int_equal(tact_reduced_advance(r, 0.05), 0);
             assert_int_equal(tact_reduced_report(r)->separations, 0);
@@ -173,7 +173,7 @@ static void chart_edges_keep_the_report_and_the_direction_of_slip(void **state)
     tact_v3_set(s.twist, 0.1, 0.3, 0.0);
     tact_v3_set(s.twist + 3, -30.0, 10.0, 5.0);
     s.shape = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {0.01, 0.01, 0.01}};
-    struct tact_reduced *r = open_reduced_motion(&s, &o);
+    struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
     while (r->report.time < 0.2) {
         struct reduced_kinematics k;
         double axes[9], before[3], after[3], d[3];
@@ -239,7 +239,7 @@ static void ball_rolls_over_the_corner_of_its_charts_as_over_one_chart(void **st
         turn_chart_corner_to(corner, 2.0 * 3.14159265358979323846 / 12.0 * (i / 4),
                              s.local.quat_wxyz);
         tact_v3_set(o.gravity, 9.81 * sin(slope), 0.0, -9.81 * cos(slope));
-        struct tact_reduced *r = open_reduced_motion(&s, &o);
+        struct tact_reduced *r = create_and_start_reduced_motion(&s, &o);
         assert_int_equal(tact_reduced_advance(r, seconds), 0);
         tact_reduced_get(r, &pose, twist);
         worst = fmax(worst, fabs(pose.position[0] / expected - 1.0));

@@ -226,7 +226,7 @@ static void record_observed_tick(void *user, struct tact_session *session,
     stream_publish_tick(user, session, status);
 }
 
-static void reset_stream_bench(void)
+static void reset_viewer_stream_bench(void)
 {
     memset(&bench, 0, sizeof bench);
     bench.elapsed_ns = usual_elapsed_time;
@@ -286,7 +286,7 @@ static void check_samples_have_all_ticks(uint32_t least, uint32_t most)
 static void real_time_view_sample_has_17_ticks_and_a_record_halfway(void **unused)
 {
     (void)unused;
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     bench.server.do_clients_want_frames = 1;
     run_observed_ruler(1000, NULL);
     assert_int_equal(bench.server.published_sample_count, 1000 / TICKS_PER_VIEW_SAMPLE);
@@ -316,7 +316,7 @@ static int64_t elapsed_time_that_grows_each_tick(uint64_t tick)
 static void late_tick_publishes_nothing_to_viewers(void **unused)
 {
     (void)unused;
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     bench.server.do_clients_want_frames = 1;
     bench.elapsed_ns = elapsed_time_late_in_seven_of_ten_ticks;
     run_observed_ruler(2000, NULL);
@@ -338,7 +338,7 @@ static void late_tick_publishes_nothing_to_viewers(void **unused)
 static void view_samples_come_a_quarter_later_if_all_ticks_are_late(void **unused)
 {
     (void)unused;
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     bench.server.do_clients_want_frames = 1;
     bench.elapsed_ns = elapsed_time_that_grows_each_tick;
     run_observed_ruler(1000, NULL);
@@ -353,12 +353,12 @@ static void view_samples_come_a_quarter_later_if_all_ticks_are_late(void **unuse
 static void stream_records_are_made_only_on_request(void **unused)
 {
     (void)unused;
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     run_observed_ruler(300, NULL);
     assert_int_equal(bench.server.record_count, 0);
     assert_int_equal(bench.server.published_sample_count, 300 / TICKS_PER_VIEW_SAMPLE);
     for (unsigned tick_interval = 1; tick_interval <= 10; tick_interval += 9) {
-        reset_stream_bench();
+        reset_viewer_stream_bench();
         bench.server.wanted_tick_interval = tick_interval;
         run_observed_ruler(300, NULL);
         assert_int_equal(bench.server.record_count, 300 / tick_interval);
@@ -374,11 +374,11 @@ static void session_fault_is_sent_to_viewers_once(void **unused)
     (void)unused;
     const struct edit slow_ruler_edits[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"},
                                             {NULL, NULL}};
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     run_observed_ruler(1200, slow_ruler_edits);
     assert_int_equal(bench.server.fault_count, 1);
     assert_ptr_not_equal(bench.server.fault, NULL);
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     run_observed_ruler(1200, NULL);
     assert_int_equal(bench.server.fault_count, 0);
 }
@@ -395,7 +395,7 @@ static void pressures_are_sent_with_samples_to_pages_only(void **unused)
 {
     (void)unused;
     for (int pages = 0; pages < 2; pages++) {
-        reset_stream_bench();
+        reset_viewer_stream_bench();
         bench.server.pages = pages;
         run_observed_scene(soft_ball_scene, 200);
         assert_int_equal(bench.server.published_sample_count, 200 / TICKS_PER_VIEW_SAMPLE);
@@ -409,7 +409,7 @@ static void session_without_a_viewer_server_publishes_nothing(void **unused)
 {
     (void)unused;
     const struct tact_session_status status = {.tick = 5};
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     stream_publish_tick(&bench.stream, NULL, &status);
     assert_int_equal(bench.stream.tick_statistics.ticks, 0);
 }
@@ -436,7 +436,7 @@ static void request_as_a_page_does(struct bench *b, int frame)
 static void paced_simulation_follows_requests_of_its_pages(void **unused)
 {
     (void)unused;
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     bench.server.do_clients_want_frames = 1;
     bench.ask = request_as_a_page_does;
     run_observed_ruler(5000, NULL);
@@ -477,7 +477,7 @@ static void end_simulation_after_a_second(struct bench *b, int frame)
 static void end_of_a_simulation_is_shown_until_it_is_stopped(void **unused)
 {
     (void)unused;
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     bench.ask = end_simulation_after_a_second;
     run_observed_ruler(100, NULL);
     assert_int_equal(bench.ticks_run, 100);
@@ -517,7 +517,7 @@ static void run_observed_grip(double friction, const char *script, const char *g
                               double support_end_time)
 {
     char text[4096];
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     bench.log = LOG;
     tact_number_print(text, sizeof text, grip_scene_format, 1e-3, seconds, friction, "0",
                       support_end_time, script, grip);
@@ -550,7 +550,7 @@ static void touches_and_slips_sent_to_viewers_are_those_of_the_log(void **unused
 static void touches_are_sent_to_viewers_without_a_log(void **unused)
 {
     (void)unused;
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     run_observed_ruler(400, NULL);
     assert_int_equal(bench.server.event_count, 1);
     assert_string_equal(bench.server.events[0].name, "touch");
@@ -561,7 +561,7 @@ static void session_fault_is_an_event_of_its_tick_for_viewers(void **unused)
     (void)unused;
     const struct edit slow_ruler_edits[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"},
                                             {NULL, NULL}};
-    reset_stream_bench();
+    reset_viewer_stream_bench();
     bench.log = LOG;
     run_observed_ruler(600, slow_ruler_edits);
     assert_true(check_sent_events_are_those_of_the_log() > 0);

@@ -39,29 +39,27 @@ struct soft_ball_pair {
 };
 
 /* Circle of the contact surface at pressure level q: rho^2, x, dx/dq, and (D - x) / D. */
-struct pressure_circle {
+struct circle_at_pressure_level {
     double square, x, slope, centre_distance_fraction;
 };
 
-static struct pressure_circle circle_at_pressure(const struct soft_ball_pair *b, double q)
+static struct circle_at_pressure_level find_circle_at_pressure_level(const struct soft_ball_pair *b,
+                                                                     double q)
 {
-    struct pressure_circle pressure_circle_at_level;
+    struct circle_at_pressure_level circle;
     double r = b->radius[0] - q * b->compliance[0], d = b->distance;
     if (b->plane) {
-        pressure_circle_at_level.x = d + q * b->compliance[1];
-        pressure_circle_at_level.slope = b->compliance[1];
-        pressure_circle_at_level.centre_distance_fraction = 1.0;
+        circle.x = d + q * b->compliance[1];
+        circle.slope = b->compliance[1];
+        circle.centre_distance_fraction = 1.0;
     } else {
         double radius_of_level_sphere_b = b->radius[1] - q * b->compliance[1];
-        pressure_circle_at_level.x =
-            0.5 * ((r * r - radius_of_level_sphere_b * radius_of_level_sphere_b) / d + d);
-        pressure_circle_at_level.slope =
-            (radius_of_level_sphere_b * b->compliance[1] - r * b->compliance[0]) / d;
-        pressure_circle_at_level.centre_distance_fraction = (d - pressure_circle_at_level.x) / d;
+        circle.x = 0.5 * ((r * r - radius_of_level_sphere_b * radius_of_level_sphere_b) / d + d);
+        circle.slope = (radius_of_level_sphere_b * b->compliance[1] - r * b->compliance[0]) / d;
+        circle.centre_distance_fraction = (d - circle.x) / d;
     }
-    pressure_circle_at_level.square =
-        tact_max(r * r - pressure_circle_at_level.x * pressure_circle_at_level.x, 0.0);
-    return pressure_circle_at_level;
+    circle.square = tact_max(r * r - circle.x * circle.x, 0.0);
+    return circle;
 }
 
 /* Integrates over the pressure, from 0 to its largest at level q = `largest_pressure_level`. rho^3
@@ -77,12 +75,12 @@ static void integrate_ball_pressure(const struct soft_ball_pair *b, double large
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
         double q = largest_pressure_level * rule->node[i], w = rule->weight[i] * peak,
                y = rule->root[i];
-        struct pressure_circle at = circle_at_pressure(b, q);
+        struct circle_at_pressure_level at = find_circle_at_pressure_level(b, q);
         force += w * PI * at.square;
         moment += w * PI * at.square * (at.x + q * at.slope / rule->power);
         stiffness += w * 2.0 * PI * at.x * at.centre_distance_fraction;
         fourth += w * PI / 4.0 * at.square * at.square;
-        at = circle_at_pressure(b, largest_pressure_level * (1.0 - y * y));
+        at = find_circle_at_pressure_level(b, largest_pressure_level * (1.0 - y * y));
         radius_cubed_sum +=
             rule->root_weight[i] * peak * (2.0 * PI / 3.0) * at.square * sqrt(at.square);
     }
@@ -176,7 +174,7 @@ static void points_on_pressure_circle(const struct soft_ball_pair *b, double q,
                                       const struct tact_patch *patch, int sectors_of_disc,
                                       double (*out)[3])
 {
-    struct pressure_circle at = circle_at_pressure(b, q);
+    struct circle_at_pressure_level at = find_circle_at_pressure_level(b, q);
     double rho = sqrt(at.square);
     for (int i = 0; i < sectors_of_disc; i++) {
         double angle = 2.0 * PI * i / sectors_of_disc;
@@ -255,7 +253,7 @@ static int make_patch(const struct tact_pair_query *q, const struct soft_ball_pa
     const double *origin = swapped ? q->pose_b->position : q->pose_a->position;
     memset(patch, 0, sizeof *patch);
     integrate_ball_pressure(b, largest_pressure_level, patch, &x, &square);
-    double semi = sqrt(circle_at_pressure(b, 0.0).square), force = patch->wrench[0];
+    double semi = sqrt(find_circle_at_pressure_level(b, 0.0).square), force = patch->wrench[0];
     double damping_to_force_ratio =
         q->law->hunt_crossley / (q->options->period + q->law->dissipation);
     if (!(force > 0.0) || !(patch->stiffness[0] > 0.0)) {

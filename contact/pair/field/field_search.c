@@ -115,15 +115,11 @@ void tact_field_search_cells(const struct field_cell_pair_search *s)
             }
             continue;
         }
-        double bounding_radius_of_node_a = na->all.radius, size_b = nb->all.radius;
+        double node_size_a = na->all.radius, node_size_b = nb->all.radius;
         int searched_child_count_a =
-            na->leaf || (!nb->leaf && SPLIT_LARGER_NODE_RATIO * bounding_radius_of_node_a < size_b)
-                ? 1
-                : 2;
+            na->leaf || (!nb->leaf && SPLIT_LARGER_NODE_RATIO * node_size_a < node_size_b) ? 1 : 2;
         int searched_child_count_b =
-            nb->leaf || (!na->leaf && SPLIT_LARGER_NODE_RATIO * size_b < bounding_radius_of_node_a)
-                ? 1
-                : 2;
+            nb->leaf || (!na->leaf && SPLIT_LARGER_NODE_RATIO * node_size_b < node_size_a) ? 1 : 2;
         for (int k = searched_child_count_b - 1; k >= 0; k--) {
             next = at;
             if (searched_child_count_b == 2) {

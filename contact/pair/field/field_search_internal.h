@@ -51,9 +51,10 @@ struct field_seed_list {
     double rotation[9], shift[3];
     double margin; /* largest relative motion for which the list is complete [m]; negative: it has
                       no pairs */
-    int queries_until_list_retry; /* number of queries until a list that was too long is made again
-                                   */
-    uint64_t query;               /* number of the last query that used the list */
+    int queries_until_seed_list_retry; /* number of queries until a list that was too long is made
+                                        * again
+                                        */
+    uint64_t query;                    /* number of the last query that used the list */
     size_t count;
     struct field_cell_pair *leaves; /* nodes */
 };

@@ -108,7 +108,8 @@ static int make_seed_list(struct field_seed_list *list, const struct field_pair 
                                                   .user = &list_builder};
     tact_field_search_cells(&search);
     list->margin = list_builder.is_seed_list_full ? -1.0 : margin;
-    list->queries_until_list_retry = list_builder.is_seed_list_full ? QUERIES_AFTER_LONG_LIST : 0;
+    list->queries_until_seed_list_retry =
+        list_builder.is_seed_list_full ? QUERIES_AFTER_LONG_LIST : 0;
     return !list_builder.is_seed_list_full;
 }
 
@@ -140,12 +141,12 @@ const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seed
     struct field_seed_list *list =
         is_motion_within_seed_list_margin ? seed_list_of_least_motion : oldest;
     list->query = seeds->query;
-    list->queries_until_list_retry =
-        is_motion_within_seed_list_margin && list->queries_until_list_retry
-            ? list->queries_until_list_retry - 1
+    list->queries_until_seed_list_retry =
+        is_motion_within_seed_list_margin && list->queries_until_seed_list_retry
+            ? list->queries_until_seed_list_retry - 1
             : 0;
     set_relative_pose_of_list(list, pair);
-    return is_motion_within_seed_list_margin && !list->queries_until_list_retry &&
+    return is_motion_within_seed_list_margin && !list->queries_until_seed_list_retry &&
                    make_seed_list(list, pair, seeds->seed_capacity, margin)
                ? list
                : NULL;

@@ -12,8 +12,8 @@ struct start {
     double mass, inertia[6], twist[6];
 };
 
-static inline struct tact_reduced *open_reduced_motion(const struct start *s,
-                                                       const struct tact_reduced_options *o)
+static inline struct tact_reduced *
+create_and_start_reduced_motion(const struct start *s, const struct tact_reduced_options *o)
 {
     struct tact_reduced *r;
     struct tact_error err = {.line = 0};
