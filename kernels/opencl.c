@@ -336,7 +336,8 @@ static void append_field_verdict(const struct tact_cl_device_request *device_req
         tact_field_program_close(&program);
     }
     snprintf(info->verdict + used, sizeof info->verdict - used, "; %s%s",
-             rc ? "pressure fields on the host: " : "", rc ? why.text : program.cl.info.verdict);
+             rc ? "pressure fields would be computed on the host: " : "",
+             rc ? why.text : program.cl.info.verdict);
 }
 
 int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t *count, int probe,

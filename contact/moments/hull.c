@@ -299,7 +299,8 @@ static int corner_of_largest_area_between(const struct hull_corner_ring *ring, i
  * %. */
 static void reduce_hull_corners(struct hull_corner_ring *ring, int most)
 {
-    /* The first step starts within a corner, so that rounding does not decide between two. */
+    /* The running sum of the weights starts at 0.3 of a step, so that steps end inside a corner's
+     * weight, and not at the border of two, where rounding would decide which corner is kept. */
     double hull_corner_weight[TACT_HULL_POINTS + DIRECTIONS], sum = 0.3;
     int n = 0, kept_corners[TACT_HULL_CORNERS];
     if (ring->count <= most) {

@@ -258,4 +258,5 @@ static int evdev_open(const struct tact_device_config *config, struct tact_devic
 
 const struct tact_device_type tact_evdev_type = {
     TACT_ABI(struct tact_device_type), "evdev",
-    "input devices: pads, joysticks, wheels, pedals, six-axis pucks", evdev_open, NULL};
+    "gamepads, joysticks, wheels, pedals and six-axis pucks, read by Linux's evdev interface",
+    evdev_open, NULL};

@@ -112,13 +112,14 @@ static double rocking_period(double amplitude, double height, double second_mome
     double sum = 0.0;
     for (int i = 0; i < SAMPLES; i++) {
         const double s = 0.5 * M_PI * (i + 0.5) / SAMPLES, angle = amplitude * sin(s);
-        /* of the distance of the centre of mass from the touch */
-        const double square = CUP_RADIUS * CUP_RADIUS + arm * arm -
-                              2.0 * CUP_RADIUS * arm * cos(angle * (1.0 + slope_per_angle));
+        /* square of the distance of the centre of mass from the point of touch [m^2] */
+        const double squared_distance =
+            CUP_RADIUS * CUP_RADIUS + arm * arm -
+            2.0 * CUP_RADIUS * arm * cos(angle * (1.0 + slope_per_angle));
         const double fall =
             way * (cos(slope_per_angle * angle) - cos(slope_per_angle * amplitude)) +
             arm * (cos(angle) - cos(amplitude));
-        sum += amplitude * cos(s) * sqrt((at_rest + square) / (2.0 * 9.81 * fall));
+        sum += amplitude * cos(s) * sqrt((at_rest + squared_distance) / (2.0 * 9.81 * fall));
     }
     return 2.0 * M_PI * sum / SAMPLES;
 }

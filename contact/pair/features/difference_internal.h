@@ -145,7 +145,9 @@ void tact_improve_distance_bound(struct tact_core_pair *pair, struct tact_minkow
 void tact_refine_normal_of_curved_cores(struct tact_core_pair *pair,
                                         struct tact_nearest_points *found);
 
-enum { TACT_EPA_FLAT = 2 }; /* result of tact_epa_find_nearest_points() */
+/* Return value of tact_epa_find_nearest_points(): the Minkowski difference of the cores has no
+ * volume. */
+enum { TACT_EPA_FLAT = 2 };
 
 /*
  * Finds the least translation that separates two overlapping cores (van den Bergen 2001): the face
