@@ -42,9 +42,9 @@ struct tact_local_problem {
                     (1) or to the closest point (0); see tact_local_bouchard() */
     double factor[36]; /**< Cholesky factor of the transmitted rows of S, see tact_local_prepare()
                           [kg^-1/2, ...] */
-    int passes; /**< for tact_local_cone(): most steps of the search for the centre of pressure and
-                   the ratio of friction to torsion; 0: 6. In a sweep over several contacts 3
-                   converge as well */
+    int passes; /**< for tact_local_cone(): one more than the most steps in a series of the search
+                   for the centre of pressure and the ratio of friction to torsion; 0: 6. In a sweep
+                   over several contacts 3 converge as well */
     int rows;   /**< number of rows of the impulse that the patch transmits: 6, or 4 without rolling
                    torque */
 };

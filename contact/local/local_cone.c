@@ -17,7 +17,7 @@
 #include "contact/vec.h"
 
 #define MAX_FRICTION_STATE_STEPS                                                                   \
-    6 /* largest number of steps between friction states in one solve */
+    6 /* one more than the largest number of steps between friction states in a series of them */
 #define MAX_STEP_HALVINGS                                                                          \
     4 /* largest number of reductions of a step that increases the residual                        \
        */
