@@ -100,8 +100,9 @@ static int rearm_haptic_axis(struct haptic_axis *axis)
 void set_haptic_force(struct haptic_axis *axis, double force)
 {
     double out[TACT_DEVICE_CHANNELS] = {0.0};
-    const double limited_force = fmin(axis->limit, fmax(-axis->limit, force));
-    out[axis->output] = isfinite(force) && !axis->is_beyond_travel ? limited_force : 0.0;
+    const double force_within_device_limit = fmin(axis->limit, fmax(-axis->limit, force));
+    out[axis->output] =
+        isfinite(force) && !axis->is_beyond_travel ? force_within_device_limit : 0.0;
     axis->device->ops->write(axis->device->self, out, tact_clock_now());
 }
 
@@ -179,21 +180,21 @@ static double compute_squared_position_error(const double p[FITTED_NUMBER_COUNT]
                                              double *out)
 {
     const double mass = p[0], damping = fmax(p[1], 1e-9 * mass / period), friction = p[2];
-    const double speed_decay_factor = exp(-damping * period / mass),
-                 speed_change_per_force = (1.0 - speed_decay_factor) / damping;
-    const double position_change_per_force = (period - mass * speed_change_per_force) / damping;
-    double position = x[0], speed = p[3], sum = 0.0;
+    const double velocity_decay_factor = exp(-damping * period / mass),
+                 velocity_change_per_force = (1.0 - velocity_decay_factor) / damping;
+    const double position_change_per_force = (period - mass * velocity_change_per_force) / damping;
+    double position = x[0], velocity = p[3], sum = 0.0;
     for (int k = 0; k < RECORDED_TICK_COUNT; k++) {
         out[k] = position - x[k];
         sum += out[k] * out[k];
         double net_axis_force = k >= delay ? force[k - delay] : 0.0;
-        const double frictionless_speed =
-            speed_decay_factor * speed + speed_change_per_force * net_axis_force;
+        const double frictionless_velocity =
+            velocity_decay_factor * velocity + velocity_change_per_force * net_axis_force;
         net_axis_force +=
-            fmin(friction, fmax(-friction, -frictionless_speed / speed_change_per_force));
-        position +=
-            mass * speed_change_per_force * speed + position_change_per_force * net_axis_force;
-        speed = speed_decay_factor * speed + speed_change_per_force * net_axis_force;
+            fmin(friction, fmax(-friction, -frictionless_velocity / velocity_change_per_force));
+        position += mass * velocity_change_per_force * velocity +
+                    position_change_per_force * net_axis_force;
+        velocity = velocity_decay_factor * velocity + velocity_change_per_force * net_axis_force;
     }
     return sum;
 }

@@ -58,7 +58,7 @@ static int find_stable_stiffness(struct haptic_axis *axis,
         FIRST_STIFFNESS_TO_LIMIT_RATIO * wall_stiffness->analytic_stiffness_limit[damping_index];
     wall_stiffness->stiffness[damping_index] = wall_stiffness->unstable_stiffness[damping_index] =
         NAN;
-    for (int press_count = 0; press_count < MAX_PRESSES && stiffness > 0.0; press_count++) {
+    for (int press_number = 0; press_number < MAX_PRESSES && stiffness > 0.0; press_number++) {
         int is_oscillation_growing = 0;
         int code = return_haptic_axis_to_start(axis, recentering_stiffness, found->damping);
         code = code ? code : return_haptic_axis_to_start(axis, 0.0, found->damping);
@@ -107,7 +107,7 @@ int measure_stable_wall_stiffness(struct haptic_axis *axis,
  * found, else as marks. */
 static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness *wall_stiffness)
 {
-    int stable_only_count = 0, unstable_only_count = 0, untested_count = 0;
+    int stable_only_damping_count = 0, unstable_only_damping_count = 0, untested_damping_count = 0;
     fputs("$width << EOD\n", to);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
         const double stable_stiffness = wall_stiffness->stiffness[i],
@@ -120,18 +120,23 @@ static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness 
                 wall_stiffness->analytic_stiffness_limit[i],
                 is_only_stable_known ? stable_stiffness : NAN,
                 is_only_unstable_known ? unstable_stiffness : NAN, is_wall_untested ? 0.0 : NAN);
-        stable_only_count += is_only_stable_known;
-        unstable_only_count += is_only_unstable_known;
-        untested_count += is_wall_untested;
+        stable_only_damping_count += is_only_stable_known;
+        unstable_only_damping_count += is_only_unstable_known;
+        untested_damping_count += is_wall_untested;
     }
     fputs("EOD\nplot ", to);
-    if (stable_only_count + unstable_only_count + untested_count < HAPTIC_DAMPINGS) {
+    if (stable_only_damping_count + unstable_only_damping_count + untested_damping_count <
+        HAPTIC_DAMPINGS) {
         fputs("$width using 1:2 with linespoints pt 7 title 'measured', ", to);
     }
     fputs("$width using 1:3 with lines dt 2 title '(b + B) / (T/2 + delay)'", to);
-    fputs(stable_only_count ? ", $width using 1:4 with points pt 8 title 'at least'" : "", to);
-    fputs(unstable_only_count ? ", $width using 1:5 with points pt 10 title 'below'" : "", to);
-    fputs(untested_count ? ", $width using 1:6 with points pt 2 title 'not tested'\n" : "\n", to);
+    fputs(stable_only_damping_count ? ", $width using 1:4 with points pt 8 title 'at least'" : "",
+          to);
+    fputs(unstable_only_damping_count ? ", $width using 1:5 with points pt 10 title 'below'" : "",
+          to);
+    fputs(untested_damping_count ? ", $width using 1:6 with points pt 2 title 'not tested'\n"
+                                 : "\n",
+          to);
 }
 
 /* Units of an axis in metres and newtons, in radians, or of another kind, by enum haptic_units. */

@@ -90,7 +90,7 @@ struct query {
     const char *scene[MOST_SCENES]; /* names of scenes, or paths where they contain a dot */
     int count, json, force;
     int requested_figures; /* bits 3, 4, 5: figures of Yi and Drumwright 2018 */
-    int tables;            /* bits 1, 2: tables of Kry and Pai 2003 */
+    int requested_tables;  /* bits 1, 2: tables of Kry and Pai 2003 */
     int reduced;           /* 1: table II by reduced coordinates too */
     struct bench_options options;
 };
@@ -131,7 +131,7 @@ static int add_requested_table(struct query *q, const char *text)
     if (text[0] < '1' || text[0] > '2' || text[1]) {
         return command_print_usage_error(q->name, "--table %s: 1 or 2 is expected", text);
     }
-    q->tables |= 1 << (text[0] - '0');
+    q->requested_tables |= 1 << (text[0] - '0');
     return 0;
 }
 
@@ -249,7 +249,8 @@ static int measure_convex_figures(const struct query *q)
 
 static int measure_and_print_smooth_tables(const struct query *q)
 {
-    struct smooth_bench_results tables = {.requested_tables = q->tables, .reduced = q->reduced};
+    struct smooth_bench_results tables = {.requested_tables = q->requested_tables,
+                                          .reduced = q->reduced};
     struct tact_error err = {.line = 0};
     if (measure_smooth_tables(q->folder, &tables, &err)) {
         return command_print_error(&err);
@@ -287,8 +288,8 @@ static int measure_bench_scenes(const struct query *q)
 /* 1 where an option is given that `tact bench field` does not have. */
 static int has_option_of_contact_bench(const struct query *q)
 {
-    return q->count || q->requested_figures || q->tables || q->reduced || q->out || q->folder ||
-           q->force || q->options.ticks || q->options.sweeps != DEFAULT_MAX_SWEEPS ||
+    return q->count || q->requested_figures || q->requested_tables || q->reduced || q->out ||
+           q->folder || q->force || q->options.ticks || q->options.sweeps != DEFAULT_MAX_SWEEPS ||
            q->options.settling_duration != DEFAULT_SETTLING_DURATION ||
            q->options.update != DEFAULT_CONVERGED_UPDATE;
 }
@@ -333,23 +334,24 @@ static int has_folder_readable_file(const char *folder, const char *name,
  * the sources, or the installed one. */
 static int find_bench_folder(struct query *q, char installed_scene_folder[PATH_MAX])
 {
-    const char *needed_scene = q->tables & 1 << 2 ? "loop_bowl" : NULL;
-    for (int i = 0; !needed_scene && i < q->count; i++) {
-        needed_scene = strchr(q->scene[i], '.') ? NULL : q->scene[i];
+    const char *scene_given_by_name = q->requested_tables & 1 << 2 ? "loop_bowl" : NULL;
+    for (int i = 0; !scene_given_by_name && i < q->count; i++) {
+        scene_given_by_name = strchr(q->scene[i], '.') ? NULL : q->scene[i];
     }
-    const char *file_extension = q->tables ? ".obj" : ".yaml";
+    const char *file_extension = q->requested_tables ? ".obj" : ".yaml";
     find_installed_scenes(installed_scene_folder);
-    if (q->folder || !needed_scene) {
+    if (q->folder || !scene_given_by_name) {
         return 0;
     }
-    q->folder = has_folder_readable_file(BENCH_SCENE_FOLDER, needed_scene, file_extension)
+    q->folder = has_folder_readable_file(BENCH_SCENE_FOLDER, scene_given_by_name, file_extension)
                     ? BENCH_SCENE_FOLDER
                     : installed_scene_folder;
-    return has_folder_readable_file(q->folder, needed_scene, file_extension)
+    return has_folder_readable_file(q->folder, scene_given_by_name, file_extension)
                ? 0
                : command_print_usage_error(
                      q->name, "%s%s is neither in %s nor in %s; --scenes FOLDER says where it is",
-                     needed_scene, file_extension, BENCH_SCENE_FOLDER, installed_scene_folder);
+                     scene_given_by_name, file_extension, BENCH_SCENE_FOLDER,
+                     installed_scene_folder);
 }
 
 int cmd_bench(int argc, char **argv)
@@ -392,14 +394,15 @@ int cmd_bench(int argc, char **argv)
             q.name, q.count ? "--figure cannot be combined with --scene"
                             : "-o needs --figure 3: the other figures cannot be drawn");
     }
-    if (!code && q.reduced && !(q.tables & 1 << 2)) {
+    if (!code && q.reduced && !(q.requested_tables & 1 << 2)) {
         code = command_print_usage_error(q.name, "--reduced needs --table 2");
     }
-    if (!code && q.tables && (q.count || q.requested_figures || q.out)) {
+    if (!code && q.requested_tables && (q.count || q.requested_figures || q.out)) {
         code = command_print_usage_error(q.name,
                                          "--table cannot be combined with --scene, --figure or -o");
     }
-    for (size_t i = 0; !code && !q.requested_figures && !q.tables && !q.count && i < NAMES; i++) {
+    for (size_t i = 0;
+         !code && !q.requested_figures && !q.requested_tables && !q.count && i < NAMES; i++) {
         q.scene[i] = names[i];
         q.count = i + 1 == NAMES ? NAMES : 0;
     }
@@ -410,7 +413,7 @@ int cmd_bench(int argc, char **argv)
     if (code) {
         return code;
     }
-    if (q.tables) {
+    if (q.requested_tables) {
         return measure_and_print_smooth_tables(&q);
     }
     return q.requested_figures ? measure_convex_figures(&q) : measure_bench_scenes(&q);

@@ -87,17 +87,17 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
     for (int i = 1; !rc && i < *argc; i++) {
         const char *word = argv[i], *next = i + 1 < *argc ? argv[i + 1] : NULL, *value = NULL;
         const int is_site_option = is_option_with_value(word, next, "--site", &value);
-        const int seconds = is_option_with_value(word, next, "--seconds", &value);
-        const int has_argument =
-            is_site_option || seconds || is_option_with_value(word, next, "--wait", &value);
-        if (has_argument && !value) {
+        const int is_seconds_option = is_option_with_value(word, next, "--seconds", &value);
+        const int does_option_take_value = is_site_option || is_seconds_option ||
+                                           is_option_with_value(word, next, "--wait", &value);
+        if (does_option_take_value && !value) {
             return command_print_usage_error(argv[0], "%s: expected a value", word);
         }
         if (is_site_option) {
             o->site_name = value;
-        } else if (seconds) {
+        } else if (is_seconds_option) {
             rc = parse_duration_option(argv[0], "--seconds", value, 0.1, 600.0, &o->seconds);
-        } else if (has_argument) {
+        } else if (does_option_take_value) {
             rc = parse_duration_option(argv[0], "--wait", value, 0.0, 3600.0, &o->wait);
         } else if (!strcmp(word, "--check")) {
             o->is_check_requested = 1;
@@ -106,7 +106,7 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
         } else {
             argv[kept++] = argv[i];
         }
-        i += has_argument && value == next;
+        i += does_option_take_value && value == next;
     }
     argv[kept] = NULL;
     *argc = kept;

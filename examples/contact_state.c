@@ -11,7 +11,7 @@ static int is_without_limit(double margin)
 }
 
 /* Share of a limit that is used, in whole per cent: 100 only at the limit. */
-static int used_percent(double margin)
+static int percent_of_limit_used(double margin)
 {
     return margin > 0.0 ? (int)fmin(floor(100.0 * (1.0 - margin) + 0.5), 99.0) : 100;
 }
@@ -45,10 +45,10 @@ char *describe_contact_state(int limits, double normal, const struct tact_margin
     if (!out[0] && is_without_limit(margins->friction)) {
         append_phrase(out, "slides without friction");
     } else if (!out[0]) {
-        const int is_point = is_without_limit(margins->slip);
+        const int is_point_contact = is_without_limit(margins->slip);
         snprintf(out, CONTACT_STATE_BYTES, "sticks, %d %% of %s used",
-                 used_percent(is_point ? margins->friction : margins->slip),
-                 is_point ? "friction" : "friction and torsion");
+                 percent_of_limit_used(is_point_contact ? margins->friction : margins->slip),
+                 is_point_contact ? "friction" : "friction and torsion");
     }
     return out;
 }

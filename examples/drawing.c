@@ -104,7 +104,7 @@ static int is_picture_file_complete(const struct drawing *d, const char end[16])
 
 static int run_gnuplot(struct drawing *d, int message)
 {
-    int ends[2], status = 0;
+    int ends[2], wait_status = 0;
     char end[16];
     pid_t child;
     if (fflush(d->to) || ferror(d->to) || lseek(fileno(d->to), 0, SEEK_SET) < 0 ||
@@ -116,9 +116,9 @@ static int run_gnuplot(struct drawing *d, int message)
     int is_gnuplot_started = !rc;
     rc = rc ? rc : copy_gnuplot_output(ends[0], d->out.to, end);
     close(ends[0]);
-    while (is_gnuplot_started && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    while (is_gnuplot_started && waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
     }
-    return rc ? rc : (!status && is_picture_file_complete(d, end) ? 0 : EPROTO);
+    return rc ? rc : (!wait_status && is_picture_file_complete(d, end) ? 0 : EPROTO);
 }
 
 static void report_gnuplot_failure(const struct drawing *d, int rc, int message)

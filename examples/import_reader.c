@@ -173,12 +173,12 @@ static int exchange_with_reader_until_closed(struct reader_exchange *x, time_t e
 
 /* Waits for the end of the reader, which is killed where it does not end in time. Returns 0 or a
  * negative errno. */
-static int wait_for_reader(pid_t pid, time_t end, int *status)
+static int wait_for_reader(pid_t pid, time_t end, int *wait_status)
 {
     const struct timespec pause_between_polls = {.tv_nsec = 2000000};
     bool is_reader_killed = false;
     for (;;) {
-        const pid_t ended = waitpid(pid, status, WNOHANG);
+        const pid_t ended = waitpid(pid, wait_status, WNOHANG);
         if (ended == pid) {
             return is_reader_killed ? -ETIMEDOUT : 0;
         }
@@ -199,7 +199,7 @@ static int exchange_with_reader(struct reader_exchange *x, const char *reader_pr
 {
     const time_t end = time(NULL) + MAX_READER_SECONDS;
     pid_t pid = 0;
-    int status = 0;
+    int wait_status = 0;
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
     int rc = start_reader_process(x, reader_program, type, &pid);
     if (rc) {
@@ -217,7 +217,7 @@ static int exchange_with_reader(struct reader_exchange *x, const char *reader_pr
             close_reader_pipe_end(x, i);
         }
     }
-    const int wait_result = wait_for_reader(pid, end, &status);
+    const int wait_result = wait_for_reader(pid, end, &wait_status);
     rc = rc ? rc : wait_result;
     signal(SIGPIPE, before);
     x->message[strcspn(x->message, "\n")] = '\0';
@@ -225,14 +225,14 @@ static int exchange_with_reader(struct reader_exchange *x, const char *reader_pr
         return tact_error_set(err, rc, "the process that reads this file was stopped: %s",
                               strerror(-rc));
     }
-    if (!WIFEXITED(status)) {
+    if (!WIFEXITED(wait_status)) {
         return tact_error_set(
             err, -EINVAL, "the process that reads this file was killed by signal %d%s",
-            WTERMSIG(status), WTERMSIG(status) == SIGXCPU ? ": it took too long" : "");
+            WTERMSIG(wait_status), WTERMSIG(wait_status) == SIGXCPU ? ": it took too long" : "");
     }
-    return WEXITSTATUS(status) ? tact_error_set(err, -EINVAL, "cannot be read: %s",
-                                                x->message[0] ? x->message : "it is empty")
-                               : 0;
+    return WEXITSTATUS(wait_status) ? tact_error_set(err, -EINVAL, "cannot be read: %s",
+                                                     x->message[0] ? x->message : "it is empty")
+                                    : 0;
 }
 
 int import_read_in_other_process(const char *path, const char *reader_program, const char *type,

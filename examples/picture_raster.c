@@ -125,7 +125,7 @@ static void fill_shadow_of_triangle(struct frame_painter *q, const struct pictur
 }
 
 /* Fraction of the light that reaches a point: the mean over 3 x 3 samples of the shadow's depth. */
-static double lit_fraction(const struct frame_painter *q, const double p[3])
+static double fraction_of_light_at_point(const struct frame_painter *q, const double p[3])
 {
     double s[3], sum = 0.0;
     point_to_shadow_map(q, p, s);
@@ -189,8 +189,9 @@ static void shade_picture_sample(const struct frame_painter *q, int x, int y, do
     }
     tact_v3_normalize(n, n);
     double cosine_to_light = tact_v3_dot(n, light_direction);
-    double sun = cosine_to_light > 0.0 ? cosine_to_light * lit_fraction(q, p) : 0.0;
-    double surface_brightness = 0.52 + 0.08 * n[2] + 0.45 * sun;
+    double direct_light =
+        cosine_to_light > 0.0 ? cosine_to_light * fraction_of_light_at_point(q, p) : 0.0;
+    double surface_brightness = 0.52 + 0.08 * n[2] + 0.45 * direct_light;
     double line =
         t->surface_pattern == PATTERN_GRID ? 0.88 + 0.12 * plane_grid_weight(q, p, n) : 1.0;
     for (int k = 0; k < 3; k++) {

@@ -81,9 +81,9 @@ static void add_mesh_triangles(struct picture_scene *scene, const struct tact_me
 /* A point of the ball's surface at a step of longitude and latitude. */
 static void set_triangle_corner_on_sphere(struct picture_triangle *t, int k,
                                           const struct tact_pose *pose, double radius,
-                                          int longitude, int latitude_step)
+                                          int longitude_step, int latitude_step)
 {
-    double u = PI * longitude / 24, v = PI * latitude_step / 24, n[3], p[3];
+    double u = PI * longitude_step / 24, v = PI * latitude_step / 24, n[3], p[3];
     tact_v3_set(n, sin(v) * cos(u), sin(v) * sin(u), cos(v));
     tact_v3_scale(p, n, radius);
     tact_pose_point(t->corner[k], pose, p);

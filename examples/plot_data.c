@@ -75,11 +75,11 @@ static int choose_indices_of_largest_weights(const double *weight, int count, in
 {
     int used = 0;
     for (int i = 0; i < count && used < most; i++) {
-        int larger_weight_count = 0;
+        int higher_ranked_index_count = 0;
         for (int k = 0; k < count; k++) {
-            larger_weight_count += weight[k] > weight[i] || (weight[k] == weight[i] && k < i);
+            higher_ranked_index_count += weight[k] > weight[i] || (weight[k] == weight[i] && k < i);
         }
-        if (weight[i] > 0.0 && larger_weight_count < most) {
+        if (weight[i] > 0.0 && higher_ranked_index_count < most) {
             out[used++] = i;
         }
     }

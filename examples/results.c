@@ -15,7 +15,7 @@
 struct digest_item {
     char name[192]; /* kind and name of the item: "contact ruler/pinch.left_distal" */
     int is_contact_item;
-    struct value_run {
+    struct record_value_range {
         uint32_t at, count;
     } run[MAX_VALUE_RUNS_PER_ITEM];
 };
@@ -26,7 +26,7 @@ struct digest_items {
 };
 
 static void add_digest_item(struct digest_items *items, const char *kind, const char *name,
-                            const struct value_run run[MAX_VALUE_RUNS_PER_ITEM])
+                            const struct record_value_range run[MAX_VALUE_RUNS_PER_ITEM])
 {
     struct digest_item *item = &items->digest_items_by_name[items->count++];
     snprintf(item->name, sizeof item->name, "%s %s", kind, name);
@@ -38,12 +38,13 @@ static void add_device_items(struct digest_items *items, const struct tact_devic
                              uint32_t at)
 {
     add_digest_item(items, "device", device->name,
-                    (struct value_run[MAX_VALUE_RUNS_PER_ITEM]){{at, 1}});
+                    (struct record_value_range[MAX_VALUE_RUNS_PER_ITEM]){{at, 1}});
     for (int k = 0; k < device->input_count; k++) {
         char name[2 * TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s.%s", device->name, device->input[k].name);
-        add_digest_item(items, "input", name,
-                        (struct value_run[MAX_VALUE_RUNS_PER_ITEM]){{at + 2 + (uint32_t)k, 1}});
+        add_digest_item(
+            items, "input", name,
+            (struct record_value_range[MAX_VALUE_RUNS_PER_ITEM]){{at + 2 + (uint32_t)k, 1}});
     }
 }
 
@@ -52,39 +53,40 @@ static void add_digest_items(struct digest_items *items, const struct tact_scene
     for (int i = 0; i < v->body_count; i++) {
         const struct tact_scene_log_body *b = &v->bodies[i];
         add_digest_item(items, "body", b->name,
-                        (struct value_run[MAX_VALUE_RUNS_PER_ITEM]){
+                        (struct record_value_range[MAX_VALUE_RUNS_PER_ITEM]){
                             {b->center, 7}, {b->twist, 6}, {b->pose, 7}});
     }
     for (int i = 0; i < v->joint_count; i++) {
         const struct tact_scene_log_joint *j = &v->joints[i];
         const uint32_t more = (uint32_t)j->resists;
         add_digest_item(items, "link", j->name,
-                        (struct value_run[MAX_VALUE_RUNS_PER_ITEM]){{j->position, 1},
-                                                                    {j->velocity, 1},
-                                                                    {j->target, 1},
-                                                                    {j->torque, 1},
-                                                                    {j->reaction, more},
-                                                                    {j->stop, more}});
+                        (struct record_value_range[MAX_VALUE_RUNS_PER_ITEM]){{j->position, 1},
+                                                                             {j->velocity, 1},
+                                                                             {j->target, 1},
+                                                                             {j->torque, 1},
+                                                                             {j->reaction, more},
+                                                                             {j->stop, more}});
     }
     for (int i = 0; i < v->constraint_count; i++) {
         const struct tact_scene_log_constraint *b = &v->constraints[i];
-        add_digest_item(items, "joint", b->name,
-                        (struct value_run[MAX_VALUE_RUNS_PER_ITEM]){{b->wrench, 6}, {b->joint, 5}});
+        add_digest_item(
+            items, "joint", b->name,
+            (struct record_value_range[MAX_VALUE_RUNS_PER_ITEM]){{b->wrench, 6}, {b->joint, 5}});
     }
     for (int i = 0; i < v->pair_count; i++) {
         const struct tact_scene_log_pair *p = &v->pairs[i];
         add_digest_item(
             items, "contact", p->name,
-            (struct value_run[MAX_VALUE_RUNS_PER_ITEM]){
+            (struct record_value_range[MAX_VALUE_RUNS_PER_ITEM]){
                 {p->wrench, 6}, [CONTACT_PATCH_RUN_INDEX] = {p->patch, 8}, {p->impulse, 6}});
     }
     for (int i = 0; i < v->device_count; i++) {
         add_device_items(items, &v->devices[i], v->device_inputs[i]);
     }
     for (uint32_t i = 0; i < (uint32_t)v->output_count; i++) {
-        add_digest_item(
-            items, "output", v->scene->outputs[i].to,
-            (struct value_run[MAX_VALUE_RUNS_PER_ITEM]){{v->wanted + i, 1}, {v->sent + i, 1}});
+        add_digest_item(items, "output", v->scene->outputs[i].to,
+                        (struct record_value_range[MAX_VALUE_RUNS_PER_ITEM]){{v->wanted + i, 1},
+                                                                             {v->sent + i, 1}});
     }
 }
 
@@ -114,7 +116,7 @@ static int list_digest_items(struct digest_items *out, const struct tact_scene_l
  * omitted. */
 static int has_item_values_in_tick(const struct digest_item *item, const double *values)
 {
-    const struct value_run *patch = &item->run[CONTACT_PATCH_RUN_INDEX];
+    const struct record_value_range *patch = &item->run[CONTACT_PATCH_RUN_INDEX];
     int has_nonzero_patch = !item->is_contact_item;
     for (uint32_t k = 0; k < patch->count && !has_nonzero_patch; k++) {
         has_nonzero_patch = values[patch->at + k] != 0.0;

@@ -75,7 +75,7 @@ static void print_run_help(const struct run *run)
            is_real_time_clock ? "" : reduced_help, command_word);
 }
 
-static int set_duration(struct run *run, const char *text)
+static int parse_run_duration(struct run *run, const char *text)
 {
     char *end;
     run->duration = tact_number_read(text, &end);
@@ -214,7 +214,7 @@ int run_parse_options(struct run *run, int argc, char **argv)
         const char *text = optarg ? optarg : "";
         switch (c) {
         case 'd':
-            rc = set_duration(run, text);
+            rc = parse_run_duration(run, text);
             break;
         case 'm':
             rc = set_moments_options(run, text);

@@ -250,11 +250,12 @@ static bool has_parameter_range_of_face(const struct step_surface *s, const stru
 {
     bool has_range_of_face_parameters = true;
     for (int k = 0; k < 2; k++) {
-        double surface_range[2],
-            same = RELATIVE_PARAMETER_TOLERANCE * (face->high[k] - face->low[k]);
-        step_spline_range(s, k, surface_range);
-        has_range_of_face_parameters &= fabs(surface_range[0] - face->low[k]) <= same &&
-                                        fabs(surface_range[1] - face->high[k]) <= same;
+        double parameter_range_of_surface[2],
+            parameter_tolerance = RELATIVE_PARAMETER_TOLERANCE * (face->high[k] - face->low[k]);
+        step_spline_range(s, k, parameter_range_of_surface);
+        has_range_of_face_parameters &=
+            fabs(parameter_range_of_surface[0] - face->low[k]) <= parameter_tolerance &&
+            fabs(parameter_range_of_surface[1] - face->high[k]) <= parameter_tolerance;
     }
     return has_range_of_face_parameters;
 }
@@ -412,21 +413,22 @@ static void set_reader_signal_mask(int how)
 /* Waits for the child process that reads. Returns its exit code, or 1 after a message. */
 static int wait_for_gmsh_process(pid_t pid)
 {
-    int status = 0;
+    int wait_status = 0;
     reader = pid;
     for (int i = 0; i < ENDS; i++) {
         signal(ends[i], exit_on_signal);
     }
     set_reader_signal_mask(SIG_UNBLOCK);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {
     }
     set_reader_signal_mask(SIG_BLOCK);
-    if (WIFEXITED(status)) {
-        return WEXITSTATUS(status);
+    if (WIFEXITED(wait_status)) {
+        return WEXITSTATUS(wait_status);
     }
     fprintf(stderr, "%s\n",
-            is_late || WTERMSIG(status) == SIGXCPU ? "the STEP file took too long to read"
-                                                   : "gmsh failed while it read the STEP file");
+            is_late || WTERMSIG(wait_status) == SIGXCPU
+                ? "the STEP file took too long to read"
+                : "gmsh failed while it read the STEP file");
     return 1;
 }
 

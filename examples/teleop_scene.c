@@ -250,8 +250,8 @@ static int set_tie_settings(struct scene_edit *e, int tie)
 
 /* Checks that settings of ties apply to a tie. tie_count: number of ties of this end;
  * wave_tie_count: number of these with waves. */
-static int check_ties(const struct scene_edit *e, int tie_count, int wave_tie_count,
-                      const char *device, struct tact_error *err)
+static int check_tie_settings_apply(const struct scene_edit *e, int tie_count, int wave_tie_count,
+                                    const char *device, struct tact_error *err)
 {
     if (!tie_count) {
         return tact_error_set(err, -EINVAL,
@@ -297,7 +297,7 @@ static int apply_teleop_settings(struct scene_edit *e, const struct tact_scene *
     if (found != 1) {
         return tact_error_set(err, -EINVAL, "expected one device of type network, not %d", found);
     }
-    return check_ties(e, tied, wave_mode_tie_count, name, err);
+    return check_tie_settings_apply(e, tied, wave_mode_tie_count, name, err);
 }
 
 /* Writes the document as a text, and frees the document. The text is to be freed; NULL: out of

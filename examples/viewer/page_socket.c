@@ -121,7 +121,7 @@ static int write_to_page(struct server *s, struct page_client *c)
 }
 
 /* Compares in constant time, so that the duration does not reveal how much of a guess is right. */
-static int has_token(const struct server *s, const char *token)
+static int is_access_token_valid(const struct server *s, const char *token)
 {
     unsigned token_difference_bits = !token || strlen(token) != sizeof s->token - 1;
     for (size_t i = 0; !token_difference_bits && i < sizeof s->token - 1; i++) {
@@ -191,7 +191,8 @@ static void read_page_request(struct server *s, struct page_client *c)
         choose_plotted_values(s, c, json_object_get(message, "at"));
     }
     for (size_t i = 0; op && i < sizeof asks / sizeof *asks; i++) {
-        if (!strcmp(op, asks[i].op) && (!s->options.is_token_required || has_token(s, token))) {
+        if (!strcmp(op, asks[i].op) &&
+            (!s->options.is_token_required || is_access_token_valid(s, token))) {
             json_t *value = asks[i].value ? json_object_get(message, asks[i].value) : NULL;
             s->options.ask(s->options.user, asks[i].what, json_number_value(value));
             if (asks[i].what == SERVER_SPEED) {

@@ -89,14 +89,14 @@ static void run_tick_of_record(struct playback *p)
                          v[p->scene_log.timing + 1]);
 }
 
-/* Reads the next record of the log and, with `recompute`, runs its tick again. */
-static int step_to_record(struct playback *p, uint64_t index, int recompute)
+/* Reads the next record of the log and, with `must_run_tick_again`, runs its tick again. */
+static int step_to_record(struct playback *p, uint64_t index, int must_run_tick_again)
 {
     int rc = p->index == index ? 0 : read_record_at(p, index);
     if (rc) {
         return rc;
     }
-    if (recompute) {
+    if (must_run_tick_again) {
         run_tick_of_record(p);
     }
     if (p->on_record) {

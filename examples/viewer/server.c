@@ -195,7 +195,7 @@ static int handle_timer_event(struct lws *wsi, enum lws_callback_reasons reason,
                               void *in, size_t size)
 {
     struct server *s = get_server_of_connection(wsi);
-    uint64_t expirations;
+    uint64_t timer_expiration_count;
     (void)user;
     (void)in;
     (void)size;
@@ -203,7 +203,8 @@ static int handle_timer_event(struct lws *wsi, enum lws_callback_reasons reason,
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* no protocol of clients */
         return 1;
     case LWS_CALLBACK_RAW_RX_FILE:
-        if (read(s->update_timer, &expirations, sizeof expirations) == sizeof expirations) {
+        if (read(s->update_timer, &timer_expiration_count, sizeof timer_expiration_count) ==
+            sizeof timer_expiration_count) {
             update_viewer_clients(s);
         }
         return 0;

@@ -82,11 +82,12 @@ static inline void record_until_killed_by_parent(const char *path,
 
 static inline void kill_and_reap_child(pid_t child)
 {
-    int status;
+    int wait_status;
 
     kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    assert_int_equal(waitpid(child, &wait_status, 0), child);
+    assert_true(WIFSIGNALED(wait_status) ||
+                (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0));
 }
 
 static inline void sleep_microseconds(uint64_t us)

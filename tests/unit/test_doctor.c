@@ -131,10 +131,10 @@ static void doctor_reports_without_privileges(void **state)
               : find_doctor_check("scheduler")->status != TACT_DOCTOR_WARN ? 3
                                                                            : 0);
     }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    int wait_status = 0;
+    assert_int_equal(waitpid(child, &wait_status, 0), child);
+    assert_true(WIFEXITED(wait_status));
+    assert_int_equal(WEXITSTATUS(wait_status), 0);
 }
 
 int main(void)

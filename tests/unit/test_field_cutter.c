@@ -111,8 +111,8 @@ static struct tact_field_cutter open_cutter(uint32_t candidates, uint32_t polygo
     return cutter;
 }
 
-static void touch_pair(int pair, const struct tact_pose *pose, struct tact_field_cuts *cuts,
-                       struct tact_field_contact *out)
+static void find_contact_of_body_pair(int pair, const struct tact_pose *pose,
+                                      struct tact_field_cuts *cuts, struct tact_field_contact *out)
 {
     struct tact_field_scratch *scratch = shared_field_scratch();
     tact_field_scratch_use_cuts(scratch, cuts);
@@ -121,7 +121,8 @@ static void touch_pair(int pair, const struct tact_pose *pose, struct tact_field
     tact_field_scratch_use_cuts(scratch, NULL);
 }
 
-static void place_pair(int pair, const struct tact_pose *pose, struct tact_field_cuts *cuts)
+static void place_cuts_of_body_pair(int pair, const struct tact_pose *pose,
+                                    struct tact_field_cuts *cuts)
 {
     const struct tact_pair_query query = {.data_a = &bodies.data[body_pairs[pair][0]],
                                           .data_b = &bodies.data[body_pairs[pair][1]]};
@@ -173,19 +174,19 @@ static struct polygon_counts compare_contacts(const struct tact_field_cutter *cu
     for (int i = 0; i < BODY_PAIRS; i++) {
         assert_int_equal(tact_field_cuts_create(CAPACITY, &cuts[i]), 0);
         make_poses(is_aligned, pose[i]);
-        place_pair(i, pose[i], cuts[i]);
+        place_cuts_of_body_pair(i, pose[i], cuts[i]);
         tact_field_scratch_use_cuts(shared_field_scratch(), cuts[i]);
         (void)find_field_contact(bodies.field[body_pairs[i][0]], &pose[i][0],
                                  bodies.field[body_pairs[i][1]], &pose[i][1], &contact);
         tact_field_scratch_copy_candidates(shared_field_scratch(), cuts[i]);
         assert_int_equal(cuts[i]->found, 0);
         pose[i][1] = motion > 0.0 ? moved_pose(&pose[i][1], motion) : pose[i][1];
-        place_pair(i, pose[i], cuts[i]);
+        place_cuts_of_body_pair(i, pose[i], cuts[i]);
     }
     assert_int_equal(cutter->ops->cut(cutter->self, cuts, BODY_PAIRS), 0);
     for (int i = 0; i < BODY_PAIRS; i++) {
-        touch_pair(i, pose[i], cuts[i], &contact);
-        touch_pair(i, pose[i], NULL, &expected);
+        find_contact_of_body_pair(i, pose[i], cuts[i], &contact);
+        find_contact_of_body_pair(i, pose[i], NULL, &expected);
         assert_memory_equal(&contact, &expected, sizeof expected);
         counts.all += contact.polygons;
         counts.found += cuts[i]->found;
@@ -208,13 +209,13 @@ static void add_counts(struct polygon_counts *sum, struct polygon_counts more)
 
 static void contacts_have_the_bits_of_the_host(void **state)
 {
-    const int trials = is_quick_sanitizer_run() ? 2 : 12;
+    const int trial_count = is_quick_sanitizer_run() ? 2 : 12;
     struct polygon_counts same = {0, 0}, moved = {0, 0}, aligned = {0, 0};
     (void)state;
     skip_test_without_opencl();
     struct tact_field_cutter cutter =
         open_cutter(BODY_PAIRS * CAPACITY, BODY_PAIRS * POLYGONS, BODIES);
-    for (int i = 0; i < trials; i++) {
+    for (int i = 0; i < trial_count; i++) {
         add_counts(&same, compare_contacts(&cutter, 0, 0.0));
         add_counts(&moved, compare_contacts(&cutter, 0, 1e-4));
         add_counts(&aligned, compare_contacts(&cutter, 1, 0.0));
@@ -224,7 +225,7 @@ static void contacts_have_the_bits_of_the_host(void **state)
     print_counts("moved", &moved);
     print_counts("faces in faces", &aligned);
     assert_int_equal(same.found, same.all);
-    assert_true(same.all > 200 * (size_t)trials);
+    assert_true(same.all > 200 * (size_t)trial_count);
     assert_true(moved.found > moved.all / 2 && moved.found < moved.all);
     assert_true(aligned.found > 0);
 }
@@ -259,8 +260,8 @@ static void results_out_of_range_are_computed_again(void **state)
     struct tact_field_cuts *cuts;
     (void)state;
     assert_int_equal(tact_field_cuts_create(CAPACITY, &cuts), 0);
-    place_pair(0, pose, cuts);
-    touch_pair(0, pose, NULL, &expected);
+    place_cuts_of_body_pair(0, pose, cuts);
+    find_contact_of_body_pair(0, pose, NULL, &expected);
     tact_field_scratch_copy_candidates(shared_field_scratch(), cuts);
     assert_int_equal(cuts->count, 0);
     tact_field_scratch_use_cuts(shared_field_scratch(), cuts);
@@ -283,7 +284,7 @@ static void results_out_of_range_are_computed_again(void **state)
     cut[4].side[1] = 8;
     cut[9].side[2] = -2;
     tact_field_cuts_set(cuts, result, cut, 10);
-    touch_pair(0, pose, cuts, &contact);
+    find_contact_of_body_pair(0, pose, cuts, &contact);
     assert_int_equal(cuts->found, 0);
     assert_memory_equal(&contact, &expected, sizeof expected);
     tact_field_cuts_destroy(cuts);

@@ -256,15 +256,18 @@ static uint64_t hash_of_contact_polygons(const struct tact_pressure_field *a,
 /* Difference of the wrench on a over a twist of a about the contact's centre, halved until no
  * corner of a polygon passes into another cell in it. Returns how often it was halved, -1 where one
  * passes at the smallest step too. */
-static int wrench_difference(const struct tact_pressure_field *a, const struct tact_pose *pa,
-                             const struct tact_pressure_field *b, const struct tact_pose *pb,
-                             const struct tact_field_contact *c, int k, double slope[6])
+static int halve_wrench_difference_within_cells(const struct tact_pressure_field *a,
+                                                const struct tact_pose *pa,
+                                                const struct tact_pressure_field *b,
+                                                const struct tact_pose *pb,
+                                                const struct tact_field_contact *c, int k,
+                                                double slope[6])
 {
     enum { MOST_HALVINGS = 5 };
     double step = k < 3 ? 2e-8 : 1e-6, twist[6] = {0.0};
     const uint64_t polygons = hash_of_contact_polygons(a, pa, b, pb);
     twist[k] = 1.0;
-    for (int halvings = 0; halvings <= MOST_HALVINGS; halvings++, step *= 0.5) {
+    for (int halving_count = 0; halving_count <= MOST_HALVINGS; halving_count++, step *= 0.5) {
         double w[2][6];
         int passes = 0;
         for (int s = 0; s < 2; s++) {
@@ -278,7 +281,7 @@ static int wrench_difference(const struct tact_pressure_field *a, const struct t
             slope[i] = (w[1][i] - w[0][i]) / (2.0 * step);
         }
         if (!passes) {
-            return halvings;
+            return halving_count;
         }
     }
     return -1;
@@ -294,7 +297,7 @@ static void check_wrench_derivatives(const struct tact_pressure_field *a,
 {
     const int poses = campaign_trial_count(12, 500);
     double worst_wrench_error = 0.0, worst_stiffness_error = 0.0;
-    int touching = 0, left_out = 0, halved = 0;
+    int touching = 0, left_out = 0, halved_difference_count = 0;
     for (int n = 0; n < 20 * poses && touching < poses; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
         struct tact_field_contact c;
@@ -310,11 +313,11 @@ static void check_wrench_derivatives(const struct tact_pressure_field *a,
         touching++;
         for (int k = 0; k < 6; k++) {
             double twist[6] = {0.0}, step = k < 3 ? 1e-6 : 5e-5, u[2], slope[6];
-            int halvings = wrench_difference(a, &pa, b, &pb, &c, k, slope);
+            int halving_count = halve_wrench_difference_within_cells(a, &pa, b, &pb, &c, k, slope);
             scale[k] = k < 3 ? 1.0 : 0.02;
             twist[k] = 1.0;
-            halved += halvings > 0;
-            is_differentiable &= halvings >= 0;
+            halved_difference_count += halving_count > 0;
+            is_differentiable &= halving_count >= 0;
             for (int i = 0; i < 6; i++) {
                 of[6 * i + k] = -slope[i];
             }
@@ -338,7 +341,8 @@ static void check_wrench_derivatives(const struct tact_pressure_field *a,
     }
     printf("%s, %d poses: force against energy %.1e, stiffness against differences %.1e; %d "
            "differences halved, %d poses left out\n",
-           name, touching, worst_wrench_error, worst_stiffness_error, halved, left_out);
+           name, touching, worst_wrench_error, worst_stiffness_error, halved_difference_count,
+           left_out);
     assert_true(touching == poses && worst_wrench_error < 2e-5 && left_out <= poses / 50 &&
                 worst_stiffness_error < 2e-9);
 }

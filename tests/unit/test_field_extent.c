@@ -145,7 +145,7 @@ static void ball_force_is_independent_of_the_lattice_orientation(void **state)
         struct tact_field_contact c;
         struct tact_field_quality q;
         tact_field_measure(ball, PRESSURE_SLOPE, mesh, &q);
-        double slope_off = fabs(q.slope / surface_slope - 1.0);
+        double slope_error = fabs(q.slope / surface_slope - 1.0);
         for (int n = 0; n < 100; n++) {
             random_unit_quaternion(at.quat_wxyz);
             assert_int_equal(find_field_contact(ball, &at, flat, &floor, &c), 1);
@@ -157,10 +157,10 @@ static void ball_force_is_independent_of_the_lattice_orientation(void **state)
         printf("ball of %zu tetrahedra: force %.2f %% off, scatter %.2f %%, slope %.2f %%, %zu "
                "polygons\n",
                tact_field_cells(ball), 100.0 * off, 100.0 * relative_standard_deviation,
-               100.0 * slope_off, c.polygons);
+               100.0 * slope_error, c.polygons);
         assert_true(relative_standard_deviation < last_scatter && off < last);
-        assert_true(slope_off < last_slope);
-        last_slope = 0.7 * slope_off;
+        assert_true(slope_error < last_slope);
+        last_slope = 0.7 * slope_error;
         last = 0.7 * off;
         last_scatter = 0.7 * relative_standard_deviation;
         tact_field_free(ball);

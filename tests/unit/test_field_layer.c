@@ -100,13 +100,13 @@ static void layer_deflection_is_compliance_times_force(void **state)
         run_under_wrench(&s, force, 0.0, 3.0);
         double moved = foot_position(&s);
         run_under_wrench(&s, force, 0.0, is_quick_sanitizer_run() ? 5.0 : 60.0);
-        double crept = foot_position(&s) - moved;
+        double creep_distance = foot_position(&s) - moved;
         run_under_wrench(&s, 0.0, 0.0, 3.0);
         double back = foot_position(&s);
         printf("%s: moved by c F %+.1e, later %.1e m more, without force %.1e m\n",
-               case_names[kind], moved / (t * force) - 1.0, crept, back);
+               case_names[kind], moved / (t * force) - 1.0, creep_distance, back);
         assert_true(fabs(moved / (t * force) - 1.0) < 1e-6);
-        assert_true(fabs(crept) < 1e-12 && fabs(back) < 1e-6 * t * force);
+        assert_true(fabs(creep_distance) < 1e-12 && fabs(back) < 1e-6 * t * force);
         assert_true(s.scene.unsolved_ticks == 0);
         close_scene(&s.scene);
     }
@@ -175,8 +175,8 @@ static void layer_does_not_add_energy(void **state)
     (void)state;
     static const double tick_periods[] = {5e-4, 1e-3, 2e-3, 5e-3};
     double worst = -INFINITY;
-    int throws = campaign_trial_count(200, 20000), touched = 0;
-    for (int n = 0; n < throws; n++) {
+    int throw_count = campaign_trial_count(200, 20000), touching_tick_count = 0;
+    for (int n = 0; n < throw_count; n++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law =
             make_friction_law(2.0 * pow(uniform(0.0, 1.0), 2.0), n / 4 % 2 ? 0.003 : 0.0, 0.0);
@@ -200,14 +200,14 @@ static void layer_does_not_add_energy(void **state)
         double start = compute_phase_corrected_energy(&s);
         for (int i = 0; i < (int)(0.4 / o.period); i++) {
             step_scene(&s);
-            touched += tact_world_contact(s.world, 0)->touching;
+            touching_tick_count += tact_world_contact(s.world, 0)->touching;
             worst = fmax(worst, compute_phase_corrected_energy(&s) / start - 1.0);
         }
         close_scene(&s);
     }
-    printf("%d throws, %d ticks in contact: energy at most %.1e over the start\n", throws, touched,
-           worst);
-    assert_true(touched > 50 * throws && worst < 1e-6);
+    printf("%d throws, %d ticks in contact: energy at most %.1e over the start\n", throw_count,
+           touching_tick_count, worst);
+    assert_true(touching_tick_count > 50 * throw_count && worst < 1e-6);
 }
 
 int main(void)

@@ -430,9 +430,9 @@ static double rebound_speed_of_scene(int is_ball, double slope, double mass, dou
     do {
         step_scene(&s);
     } while (body->pose.position[2] < place[2] && s.ticks < 100000);
-    double rebound = body->twist[2];
+    double rebound_velocity = body->twist[2];
     close_scene(&s);
-    return rebound;
+    return rebound_velocity;
 }
 
 /* An impact with Hunt and Crossley's damping: the speed of the rebound converges to that of the

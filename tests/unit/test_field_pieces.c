@@ -81,16 +81,17 @@ static int compare_box_ends(const void *a, const void *b)
                             : (p->cell > q->cell) - (p->cell < q->cell);
 }
 
-/* The boxes of cells in the order of their lower ends along x; *widest: the largest extent along
- * x. */
-static struct box_end *sort_boxes_along_x(const double (*box)[6], size_t count, double *widest)
+/* The boxes of cells in the order of their lower ends along x; *largest_box_extent: the largest
+ * extent along x. */
+static struct box_end *sort_boxes_along_x(const double (*box)[6], size_t count,
+                                          double *largest_box_extent)
 {
     struct box_end *end = malloc(count * sizeof *end);
     assert_non_null(end);
-    *widest = 0.0;
+    *largest_box_extent = 0.0;
     for (size_t i = 0; i < count; i++) {
         end[i] = (struct box_end){box[i][0], (uint32_t)i};
-        *widest = fmax(*widest, box[i][3] - box[i][0]);
+        *largest_box_extent = fmax(*largest_box_extent, box[i][3] - box[i][0]);
     }
     qsort(end, count, sizeof *end, compare_box_ends);
     return end;
@@ -121,11 +122,12 @@ static size_t sum_all_pairs_of_cells(const struct tact_pressure_field *a,
     tact_field_set_pair_poses(&pair, a, pa, b, pb);
     double(*box_a)[6] = make_cell_boxes(a, identity, zero),
     (*box_b)[6] = make_cell_boxes(b, pair.rotation, pair.shift);
-    double widest;
-    struct box_end *end = sort_boxes_along_x((const double(*)[6])box_b, b->cell_count, &widest);
+    double largest_box_extent;
+    struct box_end *end =
+        sort_boxes_along_x((const double(*)[6])box_b, b->cell_count, &largest_box_extent);
     *area = 0.0;
     for (uint32_t i = 0; i < a->cell_count; i++) {
-        size_t from = first_box_from(end, b->cell_count, box_a[i][0] - widest - 1e-8);
+        size_t from = first_box_from(end, b->cell_count, box_a[i][0] - largest_box_extent - 1e-8);
         for (size_t k = from; k < b->cell_count && end[k].low <= box_a[i][3] + 1e-8; k++) {
             uint32_t j = end[k].cell;
             if (do_boxes_overlap(box_a[i], box_b[j]) &&
@@ -210,34 +212,43 @@ static void all_pieces_between_real_meshes_are_found(void **state)
  * number of rings of its inner and of its outer surface, of twice as many triangles around. */
 static struct tact_mesh *make_socket_mesh(double inner, double outer, int rings)
 {
-    const int around = 4 * rings, lines = 2 * rings;
-    const uint32_t bottom = 0, below = 1 + (uint32_t)(lines * around);
+    const int points_per_circle = 4 * rings, circle_count = 2 * rings;
+    const uint32_t bottom = 0, below = 1 + (uint32_t)(circle_count * points_per_circle);
     double *x = malloc(3 * ((size_t)below + 1) * sizeof *x);
-    uint32_t *t = malloc(6 * (size_t)(lines * around) * sizeof *t);
+    uint32_t *t = malloc(6 * (size_t)(circle_count * points_per_circle) * sizeof *t);
     struct tact_mesh *mesh;
     size_t n = 0;
     assert_non_null(x);
     assert_non_null(t);
     tact_v3_set(x, 0.0, 0.0, -inner);
     tact_v3_set(x + 3 * (size_t)below, 0.0, 0.0, -outer);
-    for (int i = 0; i < lines * around; i++) {
+    for (int i = 0; i < circle_count * points_per_circle; i++) {
         /* from the inner bottom over the lip to the outer bottom */
-        int line = i / around, ring = line < rings ? line + 1 : lines - line;
-        double radius = line < rings ? inner : outer, turn = 2.0 * PI * (i % around) / around;
+        int circle = i / points_per_circle,
+            ring = circle < rings ? circle + 1 : circle_count - circle;
+        double radius = circle < rings ? inner : outer,
+               turn = 2.0 * PI * (i % points_per_circle) / points_per_circle;
         double angle = 75.0 / 180.0 * PI * ring / rings;
         tact_v3_set(x + 3 * ((size_t)i + 1), radius * sin(angle) * cos(turn),
                     radius * sin(angle) * sin(turn), -radius * cos(angle));
     }
-    for (int i = 0; i < lines * around; i++) {
-        int next = i % around + 1 == around ? i + 1 - around : i + 1;
-        const uint32_t p = 1 + (uint32_t)i, q = 1 + (uint32_t)next, row = (uint32_t)around;
-        const uint32_t quad[6] = {p, p + row, q + row, p, q + row, q}, end[3] = {p, below, q},
-                       start[3] = {bottom, p, q};
-        int is_first = i < around, is_last = i >= (lines - 1) * around;
-        memcpy(t + n, is_last ? end : quad, is_last ? sizeof end : sizeof quad);
-        n += is_last ? 3 : 6;
-        memcpy(t + n, start, is_first ? sizeof start : 0);
-        n += is_first ? 3 : 0;
+    for (int i = 0; i < circle_count * points_per_circle; i++) {
+        int next =
+            i % points_per_circle + 1 == points_per_circle ? i + 1 - points_per_circle : i + 1;
+        const uint32_t p = 1 + (uint32_t)i, q = 1 + (uint32_t)next,
+                       row = (uint32_t)points_per_circle;
+        const uint32_t triangles_to_next_circle[6] = {p, p + row, q + row, p, q + row, q},
+                       triangle_at_outer_bottom[3] = {p, below, q},
+                       triangle_at_inner_bottom[3] = {bottom, p, q};
+        int is_on_first_circle = i < points_per_circle,
+            is_on_last_circle = i >= (circle_count - 1) * points_per_circle;
+        memcpy(t + n, is_on_last_circle ? triangle_at_outer_bottom : triangles_to_next_circle,
+               is_on_last_circle ? sizeof triangle_at_outer_bottom
+                                 : sizeof triangles_to_next_circle);
+        n += is_on_last_circle ? 3 : 6;
+        memcpy(t + n, triangle_at_inner_bottom,
+               is_on_first_circle ? sizeof triangle_at_inner_bottom : 0);
+        n += is_on_first_circle ? 3 : 0;
     }
     assert_int_equal(tact_mesh_create(x, (size_t)below + 1, t, n / 3, &mesh, NULL), 0);
     free(x);
@@ -252,21 +263,21 @@ static void all_pieces_in_a_socket_are_found(void **state)
     (void)state;
     struct tact_mesh *mesh = make_socket_mesh(0.02, 0.03, 8);
     struct tact_pressure_field *soft_socket = make_extent_field(mesh, 0.0035, 1e6), *hard_socket;
-    struct tact_pressure_field *narrow = make_ball_field(0.0195, 1e5, 3),
-                               *wide = make_ball_field(0.021, 1e5, 3);
+    struct tact_pressure_field *narrow_ball = make_ball_field(0.0195, 1e5, 3),
+                               *wide_ball = make_ball_field(0.021, 1e5, 3);
     assert_int_equal(tact_field_rigid(mesh, &hard_socket), 0);
-    compare_pieces_with_all_cell_pairs(soft_socket, narrow, "soft socket, ball", 0.002,
+    compare_pieces_with_all_cell_pairs(soft_socket, narrow_ball, "soft socket, ball", 0.002,
                                        campaign_trial_count(5, 300));
-    compare_pieces_with_all_cell_pairs(soft_socket, wide, "soft socket, wide ball", 0.002,
+    compare_pieces_with_all_cell_pairs(soft_socket, wide_ball, "soft socket, wide ball", 0.002,
                                        campaign_trial_count(5, 300));
-    compare_pieces_with_all_cell_pairs(narrow, hard_socket, "ball in a rigid socket", 0.002,
+    compare_pieces_with_all_cell_pairs(narrow_ball, hard_socket, "ball in a rigid socket", 0.002,
                                        campaign_trial_count(20, 2000));
-    compare_pieces_with_all_cell_pairs(wide, hard_socket, "wide ball in a rigid socket", 0.002,
+    compare_pieces_with_all_cell_pairs(wide_ball, hard_socket, "wide ball in a rigid socket", 0.002,
                                        campaign_trial_count(20, 2000));
     tact_field_free(soft_socket);
     tact_field_free(hard_socket);
-    tact_field_free(narrow);
-    tact_field_free(wide);
+    tact_field_free(narrow_ball);
+    tact_field_free(wide_ball);
     tact_mesh_free(mesh);
 }
 

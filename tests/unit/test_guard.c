@@ -325,9 +325,9 @@ static void find_guard_path_of_copy(const char *copied_program_path,
         answer[strcspn(answer, "\n")] = '\0';
     }
     fclose(from);
-    int status = -1;
-    waitpid(child, &status, 0);
-    assert_int_equal(status, 0);
+    int wait_status = -1;
+    waitpid(child, &wait_status, 0);
+    assert_int_equal(wait_status, 0);
 }
 
 static void make_fake_guard_program(const char *path)

@@ -481,11 +481,11 @@ static void clutching_a_tool_in_real_time_causes_no_force_step(void **state)
 /* Whether a force of zero was sent from the index `from` on. */
 static int was_zero_force_sent_since(unsigned int from)
 {
-    int was_sent = 0;
+    int was_zero_force_sent = 0;
     for (unsigned int i = from; i != atomic_load(&simulated_haptic->count); i++) {
-        was_sent |= sent_force_x(i) == 0.0;
+        was_zero_force_sent |= sent_force_x(i) == 0.0;
     }
-    return was_sent;
+    return was_zero_force_sent;
 }
 
 /* The scale of a tool is changed in real time while it presses, and back after the device was moved

@@ -155,15 +155,16 @@ static void default_limit_surfaces_follow_their_pressure(void **state)
                 tact_local_cone(&p, r);
             }
             velocity_after_impulse(&p, r, u);
-            double speed = 0, turned = 0,
+            double largest_free_speed = 0, turned = 0,
                    limit_curve_distance = distance_from_limit_curve(&p, &curve, r, &turned);
             for (int i = 0; i < 3; i++) {
-                speed = fmax(speed, fabs(p.b[i]) + p.spin_arm * fabs(p.b[3 + i]));
+                largest_free_speed =
+                    fmax(largest_free_speed, fabs(p.b[i]) + p.spin_arm * fabs(p.b[3 + i]));
             }
-            double open = largest_approach_speed(&p, u) / speed;
+            double open = largest_approach_speed(&p, u) / largest_free_speed;
             if (r[0] > 0) {
                 double d[2] = {-r[5] / r[0], r[4] / r[0]};
-                open = fmax(open, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);
+                open = fmax(open, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / largest_free_speed);
             }
             assert_true(isfinite(open) && isfinite(limit_curve_distance));
             if (tact_local_residual(&p, r) > 1e-8) {

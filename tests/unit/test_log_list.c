@@ -304,11 +304,11 @@ static void many_pairs_of_one_name_are_read(void **unused)
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     tact_layout_free(&layout);
     assert_int_equal(tact_log_open(path, &log, &err), 0);
-    const struct tact_layout *read_layout = tact_log_layout(log);
-    assert_int_equal(read_layout->field_count, 1 + PAIRS);
-    assert_string_equal(read_layout->fields[1].name, "x_x_x");
-    assert_string_equal(read_layout->fields[PAIRS].name, "x_x_x_19900");
-    record = malloc(tact_layout_bytes(read_layout));
+    const struct tact_layout *layout_of_log = tact_log_layout(log);
+    assert_int_equal(layout_of_log->field_count, 1 + PAIRS);
+    assert_string_equal(layout_of_log->fields[1].name, "x_x_x");
+    assert_string_equal(layout_of_log->fields[PAIRS].name, "x_x_x_19900");
+    record = malloc(tact_layout_bytes(layout_of_log));
     assert_int_equal(tact_log_next(log, record), 1);
     const struct tact_log_pair *pair;
     for (size_t i = 0; (pair = tact_log_pair(log, i)); i++) {

@@ -113,7 +113,7 @@ static void log_that_begins_with_a_large_scene_is_recovered(void **state)
 {
     (void)state;
     const char *path = test_log_path("log_scene_killed");
-    int pipe_ends[2], status;
+    int pipe_ends[2], wait_status;
     char byte;
     assert_int_equal(pipe(pipe_ends), 0);
     for (int run = 0; run < 4; run++) {
@@ -131,7 +131,7 @@ static void log_that_begins_with_a_large_scene_is_recovered(void **state)
         }
         assert_int_equal(read(pipe_ends[0], &byte, 1), 1);
         kill(child, SIGKILL);
-        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(waitpid(child, &wait_status, 0), child);
         struct tact_recover_report report;
         assert_int_equal(tact_log_recover(path, NULL, &report, NULL), 0);
         assert_int_equal(report.bytes_covered, 0);

@@ -126,16 +126,17 @@ static void cached_lists_of_five_fingertips_change_no_bit(void **unused)
         int ready_list_count = 0, queries = 0, touching = 0;
         for (int tick = 0; tick < 120; tick++) {
             for (int i = 0; i < 5; i++) {
-                const struct motion *motion_kind = &fingertip_motions[m];
-                if (tick % motion_kind->ticks == 0) {
+                const struct motion *fingertip_motion = &fingertip_motions[m];
+                if (tick % fingertip_motion->ticks == 0) {
                     fingers[i].pose = here;
                     tact_v3_set(fingers[i].normal, cos(1.2 * i), sin(1.2 * i), 0.1);
                     tact_v3_scale(fingers[i].pose.position, fingers[i].normal, 0.0378);
                 }
                 move_contact(&fingers[i],
-                             tick % 40 == 39 ? motion_kind->jump_distance + motion_kind->shift
-                                             : motion_kind->shift,
-                             motion_kind->turn);
+                             tick % 40 == 39
+                                 ? fingertip_motion->jump_distance + fingertip_motion->shift
+                                 : fingertip_motion->shift,
+                             fingertip_motion->turn);
                 touching += are_cached_moments_identical(&tip, &fingers[i], &body, &here, kept);
                 queries++;
             }

@@ -140,7 +140,7 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
 {
     (void)state;
     static const char *const names[KINDS] = {"receive", "send", "idle", "plain datagram"};
-    const int median_index = TICKS / 2, p99 = TICKS - TICKS / 100;
+    const int median_index = TICKS / 2, index_of_99th_percentile = TICKS - TICKS / 100;
     int64_t least[KINDS], of_plain = 0;
     if (IS_SANITIZER_BUILD) {
         skip();
@@ -155,9 +155,10 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
         for (int k = 0; k < KINDS; k++) {
             print_message("%s: median %.1f, p99 %.1f us; ", names[k],
                           1e-3 * (double)tick_durations[k][median_index],
-                          1e-3 * (double)tick_durations[k][p99]);
-            least[k] =
-                i == 0 || tick_durations[k][p99] < least[k] ? tick_durations[k][p99] : least[k];
+                          1e-3 * (double)tick_durations[k][index_of_99th_percentile]);
+            least[k] = i == 0 || tick_durations[k][index_of_99th_percentile] < least[k]
+                           ? tick_durations[k][index_of_99th_percentile]
+                           : least[k];
         }
         of_plain = i == 0 || tick_durations[PLAIN][median_index] < of_plain
                        ? tick_durations[PLAIN][median_index]

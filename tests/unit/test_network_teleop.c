@@ -165,7 +165,8 @@ static struct run_result run_press(const struct run_options *o)
     const struct tact_wave_tie tie = {impedance, drive_stiffness, drive_damping, period, o->tank};
     struct robot_line_end end = {.tank = o->tank};
     const int ticks = (int)((starts_at + 1.0 + o->press_duration) / period);
-    double speed = 0.0, last_person = 0.0, last_robot = 0.0, felt_force = 0.0, drive = 0.0;
+    double late_squared_speed_sum = 0.0, last_person = 0.0, last_robot = 0.0, felt_force = 0.0,
+           drive = 0.0;
     open_teleop_sites(o);
     for (int k = 0; k < ticks; k++) {
         const int64_t now = (int64_t)k * 1000000;
@@ -201,10 +202,10 @@ static struct run_result run_press(const struct run_options *o)
         const double t = k * period - starts_at;
         r.drag = t >= 0.0 && t <= 1.5 ? fmax(r.drag, -felt_force) : r.drag;
         r.peak = fmax(r.peak, p.wall);
-        speed += k >= ticks - 500 ? p.v * p.v + p.robot_v * p.robot_v : 0.0;
+        late_squared_speed_sum += k >= ticks - 500 ? p.v * p.v + p.robot_v * p.robot_v : 0.0;
         r.press_force -= k >= ticks - 500 ? felt_force / 500.0 : 0.0;
     }
-    r.late_speed = sqrt(speed / 500.0);
+    r.late_speed = sqrt(late_squared_speed_sum / 500.0);
     r.least_energy = fmin(person_site.channel.least_energy, robot_site.channel.least_energy);
     r.counts = robot_site.channel.counts;
     tact_simulated_link_free(person_site.link);
@@ -255,10 +256,11 @@ static void line_equations_have_the_published_drag(void **state)
 {
     (void)state;
     static const double published_drag_force[] = {0.40, 0.44, 0.55, 0.74, 1.02}; /* [N] */
-    static const double impedances[] = {3.0, 10.0, 30.0}, published_at_120_ms[] = {0.5, 1.1, 2.5};
+    static const double tested_impedances[] = {3.0, 10.0, 30.0},
+                        published_at_120_ms[] = {0.5, 1.1, 2.5};
     for (int i = 0; i < 5; i++) {
         struct wave_line_options o = wave_line_of_hand(&hands[1], link_delays_ms[i]);
-        o.without_position = 1;
+        o.is_position_uncorrected = 1;
         const double drag = wave_line_drag(&o, 1500);
         print_message("%3.0f ms: drag %.3f N, published %.2f\n", link_delays_ms[i], drag,
                       published_drag_force[i]);
@@ -266,8 +268,8 @@ static void line_equations_have_the_published_drag(void **state)
     }
     for (int i = 0; i < 3; i++) {
         struct wave_line_options o = wave_line_of_hand(&hands[1], 120.0);
-        o.without_position = 1;
-        o.impedance = impedances[i];
+        o.is_position_uncorrected = 1;
+        o.impedance = tested_impedances[i];
         const double drag = wave_line_drag(&o, 1500);
         print_message("%2.0f N s/m: drag %.3f N at 120 ms, published %.1f\n", o.impedance, drag,
                       published_at_120_ms[i]);
@@ -348,19 +350,19 @@ static void position_force_needs_a_fast_link(void **state)
         struct run_options o = options_of_plain_link(POSITION_FORCE, 1, link_delays_ms[i]);
         assert_int_equal(did_motion_settle(run_press(&o)), link_delays_ms[i] < 20.0);
         o.mode = POSITION_WALL_FORCE;
-        const struct run_result undamped = run_press(&o);
+        const struct run_result press_without_wall_damper = run_press(&o);
         o.wall_damping = 10.0;
-        const struct run_result damped = run_press(&o);
+        const struct run_result press_with_wall_damper = run_press(&o);
         print_message("%3.0f ms: wall's force sent back %.1f N at most%s, %.1f without a damper of "
                       "the wall, published %.1f\n",
-                      link_delays_ms[i], damped.peak,
-                      did_motion_settle(damped) ? " and at rest" : "", undamped.peak,
-                      published_peak_force[i]);
-        assert_false(did_motion_settle(undamped));
-        assert_int_equal(did_motion_settle(damped), i == 0);
-        assert_relative(undamped.peak, expected_peak_force[i], 0.01);
+                      link_delays_ms[i], press_with_wall_damper.peak,
+                      did_motion_settle(press_with_wall_damper) ? " and at rest" : "",
+                      press_without_wall_damper.peak, published_peak_force[i]);
+        assert_false(did_motion_settle(press_without_wall_damper));
+        assert_int_equal(did_motion_settle(press_with_wall_damper), i == 0);
+        assert_relative(press_without_wall_damper.peak, expected_peak_force[i], 0.01);
         if (i > 0) { /* at 0 ms values are used a tick later here */
-            assert_relative(damped.peak, published_peak_force[i], 0.05);
+            assert_relative(press_with_wall_damper.peak, published_peak_force[i], 0.05);
         }
     }
 }

@@ -528,13 +528,13 @@ static int create_source_without_driver(void)
 static void source_creation_reports_a_missing_opencl_driver(void **unused)
 {
     (void)unused;
-    int status = 1;
+    int wait_status = 1;
     pid_t child = fork();
     if (child == 0) {
         _exit(create_source_without_driver());
     }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(waitpid(child, &wait_status, 0), child);
+    assert_int_equal(wait_status, 0);
 }
 
 int main(void)

@@ -65,9 +65,9 @@ static struct answer run_with_environment(const char *const *variables, int are_
     a.st.st_mode = mode;
     a.st.st_uid = owner;
     fclose(from);
-    int status = -1;
-    waitpid(child, &status, 0);
-    assert_int_equal(status, 0);
+    int wait_status = -1;
+    waitpid(child, &wait_status, 0);
+    assert_int_equal(wait_status, 0);
     return a;
 }
 
@@ -208,9 +208,9 @@ int main(int argc, char **argv)
     if (child == 0) {
         _exit(tact_opencl_list(&device, 1, &count, 0, NULL) ? 0 : (int)count);
     }
-    int status;
-    waitpid(child, &status, 0);
-    devices = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    int wait_status;
+    waitpid(child, &wait_status, 0);
+    devices = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
     if (!devices) {
         puts("skipped: no OpenCL device");
         return 77;

@@ -45,10 +45,10 @@ static int probe_twice_in_child(void (*query)(void), const char *expected_error_
                   ? 1
                   : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));
     }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
+    int wait_status;
+    assert_int_equal(waitpid(child, &wait_status, 0), child);
+    assert_true(WIFEXITED(wait_status));
+    return WEXITSTATUS(wait_status);
 }
 
 static void opencl_driver_that_returns_is_used(void **state)

@@ -221,24 +221,25 @@ static void stiffest_passive_wall_is_that_of_colgate(void **state)
 static void filter_of_the_force_counts_as_its_mean_delay(void **state)
 {
     (void)state;
-    static const double cutoffs[] = {300.0, 100.0, 30.0, 10.0},
+    static const double filter_cutoffs_hz[] = {300.0, 100.0, 30.0, 10.0},
                         filter_delays_ms[] = {0.1790, 1.1436, 4.8209, 15.4207};
     assert_true(tact_passivity_filter_delay(0.0, period) == 0.0);
     assert_true(tact_passivity_filter_weight(0.0, period) == 1.0);
     for (int i = 0; i < 4; i++) {
-        const double weight = tact_passivity_filter_weight(cutoffs[i], period),
-                     filter_delay = tact_passivity_filter_delay(cutoffs[i], period);
+        const double weight = tact_passivity_filter_weight(filter_cutoffs_hz[i], period),
+                     filter_delay = tact_passivity_filter_delay(filter_cutoffs_hz[i], period);
         assert_true(fabs(filter_delay - period * (1.0 - weight) / weight) < 1e-15);
         assert_true(fabs(1e3 * filter_delay - filter_delays_ms[i]) < 1e-4);
-        assert_true(filter_delay < 1.0 / (2.0 * pi * cutoffs[i]) &&
-                    filter_delay > 1.0 / (2.0 * pi * cutoffs[i]) - 0.5 * period);
+        assert_true(filter_delay < 1.0 / (2.0 * pi * filter_cutoffs_hz[i]) &&
+                    filter_delay > 1.0 / (2.0 * pi * filter_cutoffs_hz[i]) - 0.5 * period);
         for (int delay = 0; delay < 3; delay++) {
             const double needed = damping_for_passive_filtered_wall(1000.0, 0.0, delay, weight);
             const double largest_passive_stiffness =
                 tact_passivity_stiffest(needed, delay * period + filter_delay, 0.0, 0.0, period);
             print_message("filter of %g Hz, %d ticks late: K 1000 needs b %.4f, which allows %.3f "
                           "by the mean delay of %.4f ms\n",
-                          cutoffs[i], delay, needed, largest_passive_stiffness, 1e3 * filter_delay);
+                          filter_cutoffs_hz[i], delay, needed, largest_passive_stiffness,
+                          1e3 * filter_delay);
             assert_true(fabs(largest_passive_stiffness - 1000.0) < 0.05);
             assert_true(damping_for_passive_filtered_wall(1000.0, 3.0, delay, weight) <=
                         needed + 3.0);
@@ -275,18 +276,18 @@ static void check_largest_damping(const struct tact_passivity_loop *p)
 {
     const double most = tact_passivity_max_damping(p);
     const int delay = (int)(p->delay / period + 0.5);
-    const int rests_below =
+    const int rests_below_limit =
                   free_axis_comes_to_rest(p->mass, p->damping, p->stiffness, 0.94 * most, delay,
                                           p->rate_filter_weight, p->force_filter_weight),
-              rests_above =
+              rests_above_limit =
                   free_axis_comes_to_rest(p->mass, p->damping, p->stiffness, 1.06 * most, delay,
                                           p->rate_filter_weight, p->force_filter_weight);
-    if (!rests_below || rests_above) {
+    if (!rests_below_limit || rests_above_limit) {
         fail_msg("m %g, b %g, K %g, %d ticks late, weights %g and %g: limit %g, at 0.94 of it %s, "
                  "at 1.06 %s",
                  p->mass, p->damping, p->stiffness, delay, p->rate_filter_weight,
-                 p->force_filter_weight, most, rests_below ? "rests" : "oscillates",
-                 rests_above ? "rests" : "oscillates");
+                 p->force_filter_weight, most, rests_below_limit ? "rests" : "oscillates",
+                 rests_above_limit ? "rests" : "oscillates");
     }
 }
 
@@ -327,21 +328,21 @@ static void largest_damping_is_that_of_a_free_device(void **state)
 static void stiffness_lowers_the_largest_damping_of_a_filtered_rate(void **state)
 {
     (void)state;
-    static const double cutoffs[] = {10.0, 20.0, 50.0};
+    static const double filter_cutoffs_hz[] = {10.0, 20.0, 50.0};
     for (int i = 0; i < 9; i++) {
-        struct tact_passivity_loop p = {.mass = 0.1,
-                                        .damping = 3.0,
-                                        .delay = i % 3 * period,
-                                        .rate_filter_weight =
-                                            tact_passivity_filter_weight(cutoffs[i / 3], period),
-                                        .force_filter_weight = 1.0,
-                                        .period = period};
+        struct tact_passivity_loop p = {
+            .mass = 0.1,
+            .damping = 3.0,
+            .delay = i % 3 * period,
+            .rate_filter_weight = tact_passivity_filter_weight(filter_cutoffs_hz[i / 3], period),
+            .force_filter_weight = 1.0,
+            .period = period};
         const double without = tact_passivity_max_damping(&p);
         p.stiffness = tact_passivity_stiffest(p.damping, p.delay, 0.0, 0.0, period);
         const double beside = tact_passivity_max_damping(&p);
         print_message("rate filtered at %g Hz, %d ticks late: at most %.2f N s/m, and %.2f beside "
                       "%.0f N/m\n",
-                      cutoffs[i / 3], i % 3, without, beside, p.stiffness);
+                      filter_cutoffs_hz[i / 3], i % 3, without, beside, p.stiffness);
         assert_true(beside < 0.96 * without);
         check_largest_damping(&p);
         p.stiffness *= 10.0; /* which is refused: the damping is that of the stiffest wall */

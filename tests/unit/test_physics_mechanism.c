@@ -74,7 +74,7 @@ static double elliptic_integral(double k)
 
 /* Energy at the start, least and most [J]; largest errors of mechanism joints, so far. */
 struct joint_and_energy_errors {
-    double start_j, least_j, most_j, error_m, error_rad;
+    double start_energy, least_energy, most_energy, error_m, error_rad;
 };
 
 /* Makes a tick. The potential energy is the mean over it, as velocities are those between poses. */
@@ -94,10 +94,10 @@ static void step_and_track_energy(struct world_scene *s, struct joint_and_energy
         mean_total_energy += tact_body_energy(body_of(s, i));
     }
     if (s->ticks == 1) {
-        w->start_j = w->least_j = w->most_j = mean_total_energy;
+        w->start_energy = w->least_energy = w->most_energy = mean_total_energy;
     }
-    w->least_j = tact_min(w->least_j, mean_total_energy);
-    w->most_j = tact_max(w->most_j, mean_total_energy);
+    w->least_energy = tact_min(w->least_energy, mean_total_energy);
+    w->most_energy = tact_max(w->most_energy, mean_total_energy);
     for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
         tact_world_constraint_error(s->world, i, e);
         w->error_m = tact_max(w->error_m, e[0]);
@@ -142,10 +142,10 @@ static void pendulum_period(void **state)
             "pendulum of %3.0f degrees: period %.8f s, exact %.8f s (%.1e); energy within %.1e J "
             "of %.3f; hinge off by %.1e m, %.1e rad; %d sweeps\n",
             amplitude * 180.0 / pi, period, exact, period / exact - 1.0,
-            tact_max(w.most_j - w.start_j, w.start_j - w.least_j), mass * g * l, w.error_m,
-            w.error_rad, s.max_tick_iterations);
+            tact_max(w.most_energy - w.start_energy, w.start_energy - w.least_energy), mass * g * l,
+            w.error_m, w.error_rad, s.max_tick_iterations);
         assert_true(fabs(period / exact - 1.0) < 2e-5);
-        assert_true(w.most_j - w.least_j < 4e-5 * mass * g * l);
+        assert_true(w.most_energy - w.least_energy < 4e-5 * mass * g * l);
         assert_true(w.error_m < 1e-14 && w.error_rad < 1e-14);
         assert_true(s.unsolved_ticks == 0);
         close_scene(&s);
@@ -167,22 +167,22 @@ static void double_pendulum_keeps_energy(void **state)
     finish_scene_building(&s);
     assert_int_equal(tact_world_next_pair(s.world, -1), -1);
     memset(&w, 0, sizeof w);
-    double min_energy = 0.0;
+    double least_energy_before_last_second = 0.0;
     for (int i = 0; i < 30000; i++) {
         if (i == 29000) {
-            min_energy = w.least_j;
-            w.least_j = INFINITY;
+            least_energy_before_last_second = w.least_energy;
+            w.least_energy = INFINITY;
         }
         step_and_track_energy(&s, &w);
     }
-    double scale = 0.4 * g * l, late = (w.least_j - w.start_j) / scale;
-    w.least_j = tact_min(w.least_j, min_energy);
+    double scale = 0.4 * g * l, late = (w.least_energy - w.start_energy) / scale;
+    w.least_energy = tact_min(w.least_energy, least_energy_before_last_second);
     printf("double pendulum, 30 s: energy from %.1e to %.1e of %.3f J, in the last second from "
            "%.1e; joints off by %.1e m, %.1e rad; %d sweeps\n",
-           (w.least_j - w.start_j) / scale, (w.most_j - w.start_j) / scale, scale, late, w.error_m,
-           w.error_rad, s.max_tick_iterations);
+           (w.least_energy - w.start_energy) / scale, (w.most_energy - w.start_energy) / scale,
+           scale, late, w.error_m, w.error_rad, s.max_tick_iterations);
     /* The energy error has one sign in the fast part of a swing, and vanishes in the slow part. */
-    assert_true(w.most_j - w.least_j < 2e-3 * scale && fabs(late) < 1e-4);
+    assert_true(w.most_energy - w.least_energy < 2e-3 * scale && fabs(late) < 1e-4);
     assert_true(w.error_m < 1e-13 && w.error_rad < 1e-13);
     assert_true(s.unsolved_ticks == 0);
     close_scene(&s);

@@ -153,7 +153,8 @@ static void random_worlds_obey_the_contact_laws(void **state)
  * tick of free fall. */
 static double kinetic_energy(struct world_scene *s, double *energy_of_free_fall)
 {
-    double energy = 0, speed = s->options.period * tact_v3_norm(s->options.gravity);
+    double energy = 0,
+           speed_gained_in_tick_of_free_fall = s->options.period * tact_v3_norm(s->options.gravity);
     *energy_of_free_fall = 0;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
@@ -161,7 +162,8 @@ static double kinetic_energy(struct world_scene *s, double *energy_of_free_fall)
         tact_body_momentum(body, spin);
         energy += 0.5 * body->mass * tact_v3_dot(body->twist, body->twist) +
                   0.5 * tact_v3_dot(spin, body->twist + 3);
-        *energy_of_free_fall += 0.5 * body->mass * speed * speed;
+        *energy_of_free_fall += 0.5 * body->mass * speed_gained_in_tick_of_free_fall *
+                                speed_gained_in_tick_of_free_fall;
     }
     return energy;
 }

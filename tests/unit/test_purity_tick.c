@@ -263,7 +263,7 @@ static void run_watched_session_in_child(void)
 static void ten_thousand_ticks_make_no_forbidden_call(void **state)
 {
     (void)state;
-    int status;
+    int wait_status;
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char folder[] = "/tmp/tact_purity_XXXXXX", socket_path[64];
     assert_non_null(mkdtemp(folder));
@@ -274,7 +274,7 @@ static void ten_thousand_ticks_make_no_forbidden_call(void **state)
     if (child == 0) {
         run_watched_session_in_child();
     }
-    waitpid(child, &status, 0);
+    waitpid(child, &wait_status, 0);
     unlink("/tmp/tact_purity.mcap");
     kill(daemon, SIGKILL);
     waitpid(daemon, NULL, 0);
@@ -285,8 +285,8 @@ static void ten_thousand_ticks_make_no_forbidden_call(void **state)
                   (unsigned long)seen->ticks + 1, (unsigned long)seen->packets_received,
                   (unsigned long)seen->pushed_puck_tick_count,
                   (unsigned long)seen->allocation_count, (unsigned long)seen->free_count,
-                  (unsigned long)seen->lock_count, WIFSIGNALED(status) ? "signal" : "exit",
-                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                  (unsigned long)seen->lock_count, WIFSIGNALED(wait_status) ? "signal" : "exit",
+                  WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
     assert_int_equal(seen->ticks, TICKS - 1);
     assert_true(seen->packets_received > TICKS / 2);
     assert_true(seen->pushed_puck_tick_count > TICKS / 2);
@@ -295,7 +295,7 @@ static void ten_thousand_ticks_make_no_forbidden_call(void **state)
     assert_int_equal(seen->lock_count, 0);
     /* The filter kills the child at its first forbidden call: the one that leaves real time, after
      * the last tick. */
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+    assert_true(WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGSYS);
 }
 
 /* Each of the forbidden calls is detected by the counters or the filter. */
@@ -303,7 +303,7 @@ static void each_call_forbidden_in_a_tick_is_detected(void **state)
 {
     (void)state;
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int status;
+    int wait_status;
     pid_t child = fork();
     if (child == 0) {
         pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -318,10 +318,10 @@ static void each_call_forbidden_in_a_tick_is_detected(void **state)
         seen->ticks = 2;
         _exit(0);
     }
-    waitpid(child, &status, 0);
+    waitpid(child, &wait_status, 0);
     assert_true(seen->allocation_count >= 1 && seen->free_count >= 1 && seen->lock_count >= 1);
     assert_int_equal(seen->ticks, 1);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+    assert_true(WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGSYS);
 }
 
 int main(void)

@@ -372,19 +372,19 @@ static void check_unprivileged_in_child(rlim_t lockable_bytes)
     if (child == 0) {
         _exit(run_realtime_unprivileged(lockable_bytes));
     }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77) {
+    int wait_status = 0;
+    assert_int_equal(waitpid(child, &wait_status, 0), child);
+    assert_true(WIFEXITED(wait_status));
+    if (WEXITSTATUS(wait_status) == 77) {
         print_message("cannot give up privileges\n");
         skip();
     }
-    if (WEXITSTATUS(status) == 78) {
+    if (WEXITSTATUS(wait_status) == 78) {
         print_message("the hard limit of locked memory is under %llu bytes\n",
                       (unsigned long long)lockable_bytes);
         skip();
     }
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(WEXITSTATUS(wait_status), 0);
 }
 
 static void realtime_without_privileges_reports_refusals(void **state)

@@ -542,7 +542,7 @@ static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
 
     assert_ptr_not_equal(shared, MAP_FAILED);
     for (int run = 0; run < 5; run++) {
-        int status;
+        int wait_status;
         atomic_store(&shared->committed_ticks, 0);
         pid_t child = fork();
         assert_true(child >= 0);
@@ -550,11 +550,11 @@ static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
             record_until_killed(path, shared);
         uint64_t until = 300 + 217 * (uint64_t)run;
         while (atomic_load(&shared->committed_ticks) < until &&
-               waitpid(child, &status, WNOHANG) == 0)
+               waitpid(child, &wait_status, WNOHANG) == 0)
             usleep(1000);
         kill(child, SIGKILL);
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status));
+        assert_int_equal(waitpid(child, &wait_status, 0), child);
+        assert_true(WIFSIGNALED(wait_status));
         uint64_t committed_ticks = atomic_load(&shared->committed_ticks);
         assert_int_equal(tact_log_open(path, &log, NULL), 0);
         const struct tact_log_state *found = tact_log_state(log);

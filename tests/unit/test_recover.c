@@ -140,10 +140,10 @@ static void damaged_recorder_rings_are_refused_or_reported(void **state)
             free(left.data);
             refused++;
         } else if (report.ticks_lost + report.events_lost > 0 || report.counters_damaged) {
-            struct tact_log *read_log;
-            assert_int_equal(tact_log_open(path, &read_log, NULL), 0);
-            assert_true(tact_log_state(read_log)->complete);
-            tact_log_close(read_log);
+            struct tact_log *recovered_log;
+            assert_int_equal(tact_log_open(path, &recovered_log, NULL), 0);
+            assert_true(tact_log_state(recovered_log)->complete);
+            tact_log_close(recovered_log);
             reported_loss_count++;
         } else {
             check_recovered_log(path);

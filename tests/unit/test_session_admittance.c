@@ -177,8 +177,8 @@ static void admittance_port_absorbs_the_work_of_the_hand(void **state)
         const uint64_t ticks = simulate_press(p, &values);
         const double *last = values + (ticks - 1) * COLUMNS;
         for (const double *v = values + COLUMNS; v <= last; v += COLUMNS) {
-            const double speed = v[SENT - COLUMNS];
-            outside += v[FORCE] * period * speed;
+            const double commanded_velocity = v[SENT - COLUMNS];
+            outside += v[FORCE] * period * commanded_velocity;
         }
         const double work = work_of_hand(p, values, ticks);
         print_message("%g kg, %g N/m: %.4f mJ absorbed, the hand gave %.4f, least %.2e mJ\n",

@@ -16,7 +16,7 @@
 #include "support/replays.h"
 
 /* A soft box slides over a soft floor, a soft egg lies on it, and a rigid rod rolls into it. */
-static const char soft_things[] =
+static const char soft_bodies_scene[] =
     "name: soft\nduration: %g\nmoments: {source: %s, host_time: 0, max_age: 1000}\n"
     "materials:\n"
     "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01}}\n"
@@ -72,7 +72,7 @@ static void run_with_cutter(struct cutter_run *run)
     snprintf(path, sizeof path, "%s/a.mcap", folder);
     options.record = path;
     run->warnings[0] = '\0';
-    tact_number_print(text, sizeof text, soft_things, run->seconds, run->source);
+    tact_number_print(text, sizeof text, soft_bodies_scene, run->seconds, run->source);
     open_session_of_scene_text(text, &options, &scene, &session);
     run->adding_result = tact_session_add_field_cutter(session, run->factory, run->user);
     assert_int_equal(tact_session_run(session, &run->report), 0);
@@ -112,12 +112,12 @@ static void sessions_with_a_device_have_the_bits_of_the_host(void **state)
 {
     (void)state;
     skip_test_without_opencl();
-    for (int is_small = 0; is_small < 2; is_small++) {
+    for (int is_cutter_small = 0; is_cutter_small < 2; is_cutter_small++) {
         struct cutter_run run = {.source = "opencl",
                                  .clock = TACT_LOOP_REAL,
                                  .seconds = 0.3,
-                                 .factory = is_small ? make_small_cutter
-                                                     : tact_opencl_field_cutter_factory};
+                                 .factory = is_cutter_small ? make_small_cutter
+                                                            : tact_opencl_field_cutter_factory};
         for (int i = 0; i < MAX_RUNS && !run.polygons.device_polygons; i++) {
             run_with_cutter(&run);
             assert_int_equal(run.adding_result, 0);
@@ -127,7 +127,8 @@ static void sessions_with_a_device_have_the_bits_of_the_host(void **state)
         assert_true(run.polygons.device_polygons > 0);
         assert_int_equal(run.polygons.host_frames, 0);
         assert_true(run.polygons.device_time > 0.0);
-        assert_true(!is_small || run.polygons.device_polygons <= 5 * run.polygons.device_frames);
+        assert_true(!is_cutter_small ||
+                    run.polygons.device_polygons <= 5 * run.polygons.device_frames);
     }
 }
 

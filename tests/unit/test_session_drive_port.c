@@ -222,11 +222,11 @@ static void compute_port_energies(struct tact_log *log, double energy[DEVICES],
         for (int i = 0; i < DEVICES; i++) {
             const double *in = record->values + tact_log_field(log, inputs[i], NULL);
             const double x = in[0] == TACT_DEVICE_LOST ? NAN : in[2];
-            const double acting_force = i == 0 ? 0.7 * (k >= 3 ? force[k - 3][i] : 0.0) +
-                                                     0.3 * (k >= 4 ? force[k - 4][i] : 0.0)
-                                               : (k >= 1 ? force[k - 1][i] : 0.0);
+            const double force_on_device = i == 0 ? 0.7 * (k >= 3 ? force[k - 3][i] : 0.0) +
+                                                        0.3 * (k >= 4 ? force[k - 4][i] : 0.0)
+                                                  : (k >= 1 ? force[k - 1][i] : 0.0);
             const double moved = input_scale[i] * (x - last[i]);
-            energy[i] -= isnan(moved) ? 0.0 : acting_force * moved;
+            energy[i] -= isnan(moved) ? 0.0 : force_on_device * moved;
             least[i] = fmin(least[i], energy[i]);
             most[i] = fmax(most[i], fabs(energy[i]));
             last[i] = x;

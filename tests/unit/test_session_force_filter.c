@@ -80,7 +80,7 @@ static struct tact_session_options options_of_twins(double seconds)
 }
 
 /* Loads a scene and creates its session. Returns 0 or a negative errno. */
-static int try_scene(const char *text, struct tact_error *err)
+static int create_session_of_scene_text(const char *text, struct tact_error *err)
 {
     const struct tact_session_options options = options_of_twins(0.01);
     struct tact_scene *scene = NULL;
@@ -151,7 +151,7 @@ static void stiffness_beyond_the_figure_is_refused(void **state)
                               factors[k] * rows[i].limit, rows[i].coupling ? rows[i].coupling : "");
             tact_number_print(scene, sizeof scene, one_axis_yaml, joint, calibration, DEVICE_MASS,
                               "", rows[i].input, rows[i].output);
-            const int rc = try_scene(scene, &err);
+            const int rc = create_session_of_scene_text(scene, &err);
             print_message("%zu: %d: %s: %s\n", i, err.line, err.key, rc ? err.text : "accepted");
             assert_int_equal(rc, k ? -22 : 0);
             if (k) {
@@ -206,7 +206,7 @@ static void filter_of_a_tool_counts(void **state)
                      calibrated ? "" : ", ", calibrated ? "" : device);
             snprintf(scene, sizeof scene, tool_yaml, coupling, calibrated ? calibration : "",
                      ", filter: 30");
-            assert_int_equal(try_scene(scene, &err), k ? -22 : 0);
+            assert_int_equal(create_session_of_scene_text(scene, &err), k ? -22 : 0);
         }
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_non_null(strstr(err.text, "is over 187.93"));
@@ -243,7 +243,7 @@ static void damping_beyond_the_figure_is_refused(void **state)
             tact_number_print(output, sizeof output, ", filter: %g", force_filter);
             tact_number_print(scene, sizeof scene, one_axis_yaml, joint, calibration, DEVICE_MASS,
                               "", "", output);
-            assert_int_equal(try_scene(scene, &err), k ? -22 : 0);
+            assert_int_equal(create_session_of_scene_text(scene, &err), k ? -22 : 0);
             if (k) {
                 print_message("filters of %g and %g Hz: %s\n", rate_filter, force_filter, err.text);
                 assert_true(fabs(read_refused_limit(err.text) - limit) < 2e-3);
@@ -295,25 +295,27 @@ static struct press_log press_wall(const char *joint, const char *calibration, d
 static void free_device_rests_up_to_the_figure(void **state)
 {
     (void)state;
-    static const double cutoffs[] = {100.0, 30.0, 10.0};
+    static const double filter_cutoffs_hz[] = {100.0, 30.0, 10.0};
     for (int i = 0; i < 3; i++) {
-        const double figure =
-            DEVICE_DAMPING / (0.5 * period + tact_passivity_filter_delay(cutoffs[i], period));
-        const double exact = exact_stiffness_limit(cutoffs[i]);
+        const double approximate_stiffness_limit =
+            DEVICE_DAMPING /
+            (0.5 * period + tact_passivity_filter_delay(filter_cutoffs_hz[i], period));
+        const double exact = exact_stiffness_limit(filter_cutoffs_hz[i]);
         double rms[2];
         for (int k = 0; k < 2; k++) {
             char joint[128];
             tact_number_print(joint, sizeof joint, "coupling: {stiffness: %.9g, damping: 0}",
-                              k ? 1.1 * exact : 0.9 * figure);
+                              k ? 1.1 * exact : 0.9 * approximate_stiffness_limit);
             struct press_log t =
-                press_wall(joint, "", DEVICE_MASS, "      push: 1\n", cutoffs[i], 12.0);
+                press_wall(joint, "", DEVICE_MASS, "      push: 1\n", filter_cutoffs_hz[i], 12.0);
             rms[k] = rms_speed_of_last_500_ticks(&t);
             free(t.values);
         }
         print_message("%g Hz: figure %.1f N/m, exact limit %.1f; %.1e m/s rms left at 0.9 of the "
                       "figure, %.1e at 1.1 of the limit\n",
-                      cutoffs[i], figure, exact, rms[0], rms[1]);
-        assert_true(figure < exact && figure > 0.85 * exact);
+                      filter_cutoffs_hz[i], approximate_stiffness_limit, exact, rms[0], rms[1]);
+        assert_true(approximate_stiffness_limit < exact &&
+                    approximate_stiffness_limit > 0.85 * exact);
         assert_true(rms[0] < 2e-3 && rms[1] > 2e-3);
     }
 }
@@ -326,12 +328,12 @@ static void hands_rest_up_to_the_figure(void **state)
     static const char *const joints[] = {"coupling: {stiffness: %.9g, damping: 0}",
                                          "coupling: {stiffness: %.9g, damping: 3}",
                                          "stiffness: %.9g, damping: 3"};
-    static const double cutoffs[] = {100.0, 30.0, 10.0};
+    static const double filter_cutoffs_hz[] = {100.0, 30.0, 10.0};
     char calibration[128];
     write_calibration("0.1, 1, 0, 0, 0, 0", calibration);
     for (int i = 0; i < 27; i += is_quick_sanitizer_run() ? 5 : 1) {
         const struct pressing_hand *hand = &pressing_hands[i % 3];
-        const double cutoff = cutoffs[i / 3 % 3];
+        const double cutoff = filter_cutoffs_hz[i / 3 % 3];
         const double figure =
             DEVICE_DAMPING / (0.5 * period + tact_passivity_filter_delay(cutoff, period));
         char joint[128], settings[512];

@@ -78,9 +78,9 @@ static struct pressed read_pressed_state(const char *path, const char *hand)
     for (uint64_t k = 0; tact_log_next(log, record) > 0; k++) {
         const double *v = record->values;
         for (int i = 0; i < 6; i++) {
-            const double speed = (v[device + i] - last[i]) / 1e-3;
+            const double axis_velocity = (v[device + i] - last[i]) / 1e-3;
             *(i < 3 ? &out.speed : &out.turn_speed) +=
-                k + MEAN_TICKS >= ticks ? speed * speed / MEAN_TICKS : 0.0;
+                k + MEAN_TICKS >= ticks ? axis_velocity * axis_velocity / MEAN_TICKS : 0.0;
             last[i] = v[device + i];
         }
         out.energy = fmin(v[position], v[attitude]);

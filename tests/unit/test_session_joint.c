@@ -36,7 +36,7 @@ static struct rig {
     uint64_t lost[2];           /* interval of ticks in which the device is lost */
     uint64_t stale_interval[2]; /* interval of ticks in which its values are stale */
     uint64_t tick;
-    int write_count;
+    int output_write_count;
     double angle[TICKS]; /* as measured */
     double torque[TICKS];
 } rig;
@@ -72,7 +72,7 @@ static void write_robot_joint(void *self, const double *out, int64_t now)
     (void)self;
     (void)now;
     /* the last write, after the last tick, only releases the force */
-    if (rig.write_count++ < TICKS) {
+    if (rig.output_write_count++ < TICKS) {
         rig.torque[rig.tick] = out[0];
         rig.v += period * out[0] / inertia;
         rig.q += period * rig.v;

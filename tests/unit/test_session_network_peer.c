@@ -82,7 +82,7 @@ static void send_extreme_samples(int peer, int64_t now_ns, double value, int cou
     }
 }
 
-struct victim {
+struct attacked_site_extremes {
     /* largest force of the tie, output, and its change in a tick to another value than the 0 of a
      * fault */
     double force, output, output_step;
@@ -90,43 +90,45 @@ struct victim {
     int engaged_tick_count;
 };
 
-/* Steps the site `victim` alone, for `ticks`, while its peer lies. */
-static struct victim run_victim(int victim, int ticks, double value, int count)
+/* Steps the site `attacked_site` alone, for `ticks`, while its peer lies. */
+static struct attacked_site_extremes run_attacked_site(int attacked_site, int ticks, double value,
+                                                       int count)
 {
-    const int peer = 1 - victim;
-    const struct tact_network_device *link = sessions[victim]->devices[0].device.self;
-    const double *output = &sessions[victim]->devices[victim == ROBOT ? 1 : 2].output[0];
+    const int peer = 1 - attacked_site;
+    const struct tact_network_device *link = sessions[attacked_site]->devices[0].device.self;
+    const double *output =
+        &sessions[attacked_site]->devices[attacked_site == ROBOT ? 1 : 2].output[0];
     int64_t now_ns = sessions[peer]->devices[0].input.stamp_ns;
-    struct victim worst = {.force = 0.0};
+    struct attacked_site_extremes worst = {.force = 0.0};
     for (int k = 0; k < ticks; k++) {
         const double last = *output;
         const uint64_t received_datagram_count = link->endpoint.counts.received_datagram_count;
         now_ns += PERIOD_NS;
         send_extreme_samples(peer, now_ns, k / 50 % 2 ? -value : value, count);
-        assert_int_equal(tact_session_step(sessions[victim], 0, NULL), 0);
-        const uint64_t read_count =
+        assert_int_equal(tact_session_step(sessions[attacked_site], 0, NULL), 0);
+        const uint64_t datagrams_read_in_tick =
             link->endpoint.counts.received_datagram_count - received_datagram_count;
-        worst.most_datagrams_in_a_tick = read_count > worst.most_datagrams_in_a_tick
-                                             ? read_count
+        worst.most_datagrams_in_a_tick = datagrams_read_in_tick > worst.most_datagrams_in_a_tick
+                                             ? datagrams_read_in_tick
                                              : worst.most_datagrams_in_a_tick;
-        worst.force = fmax(worst.force, fabs(tie_force(victim)));
+        worst.force = fmax(worst.force, fabs(tie_force(attacked_site)));
         worst.output = fmax(worst.output, fabs(*output));
         if (fpclassify(*output) != FP_ZERO) {
             worst.output_step = fmax(worst.output_step, fabs(*output - last));
         }
-        worst.engaged_tick_count += sessions[victim]->remotes[0].state.ticks > 0.0;
-        assert_true(isfinite(tie_force(victim)) && isfinite(*output));
+        worst.engaged_tick_count += sessions[attacked_site]->remotes[0].state.ticks > 0.0;
+        assert_true(isfinite(tie_force(attacked_site)) && isfinite(*output));
     }
     print_message(
         "%s: tie up to %.3g N, output up to %.3g N, %.3g N in a tick; %llu datagrams in a "
         "tick at most, engaged in %d of %d ticks\n",
-        victim == ROBOT ? "robot" : "person", worst.force, worst.output, worst.output_step,
+        attacked_site == ROBOT ? "robot" : "person", worst.force, worst.output, worst.output_step,
         (unsigned long long)worst.most_datagrams_in_a_tick, worst.engaged_tick_count, ticks);
     assert_true(worst.output <= output_force_limit * (1.0 + 1e-9));
     assert_true(worst.output_step <= output_rate * 1e-9 * PERIOD_NS * (1.0 + 1e-9));
     assert_true(worst.most_datagrams_in_a_tick <= DATAGRAMS_PER_TICK);
     /* the person's joint has no limit of its own: only its output reaches a person */
-    assert_true(victim == PERSON || worst.force <= joint_force_limit * (1.0 + 1e-9));
+    assert_true(attacked_site == PERSON || worst.force <= joint_force_limit * (1.0 + 1e-9));
     assert_true(worst.engaged_tick_count > 30);
     return worst;
 }
@@ -134,9 +136,9 @@ static struct victim run_victim(int victim, int ticks, double value, int count)
 static void waves_of_a_lying_peer_stay_within_limits(void **state)
 {
     (void)state;
-    for (int victim = 0; victim < SITES; victim++) {
+    for (int attacked_site = 0; attacked_site < SITES; attacked_site++) {
         open_sessions_of_sites();
-        const struct victim worst = run_victim(victim, 1000, 1e6, 1);
+        const struct attacked_site_extremes worst = run_attacked_site(attacked_site, 1000, 1e6, 1);
         assert_true(worst.output > 0.5 * output_force_limit);
         close_sessions_of_sites();
     }
@@ -145,9 +147,9 @@ static void waves_of_a_lying_peer_stay_within_limits(void **state)
 static void flood_of_valid_packets_is_bounded(void **state)
 {
     (void)state;
-    for (int victim = 0; victim < SITES; victim++) {
+    for (int attacked_site = 0; attacked_site < SITES; attacked_site++) {
         open_sessions_of_sites();
-        const struct victim worst = run_victim(victim, 500, 1e6, 60);
+        const struct attacked_site_extremes worst = run_attacked_site(attacked_site, 500, 1e6, 60);
         assert_int_equal(worst.most_datagrams_in_a_tick, DATAGRAMS_PER_TICK);
         close_sessions_of_sites();
     }

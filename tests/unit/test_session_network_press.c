@@ -169,12 +169,12 @@ struct rest {
     double force, squared_speed, missing_before;
 };
 
-static double joint_speed(int site)
+static double joint_velocity(int site)
 {
     return tact_hand_state(tact_world_hand(sessions[site]->world, 0)).v[0];
 }
 
-static double missing_waves(void)
+static double count_waves_missing_at_both_ends(void)
 {
     return read_link_input(PERSON, "missing") + read_link_input(ROBOT, "missing");
 }
@@ -182,11 +182,11 @@ static double missing_waves(void)
 static void add_tick_at_rest(struct rest *rest, int ticks_to_end)
 {
     if (ticks_to_end == REST_TICKS) {
-        *rest = (struct rest){.missing_before = missing_waves()};
+        *rest = (struct rest){.missing_before = count_waves_missing_at_both_ends()};
     }
     rest->force -= tie_force(PERSON);
-    rest->squared_speed +=
-        joint_speed(PERSON) * joint_speed(PERSON) + joint_speed(ROBOT) * joint_speed(ROBOT);
+    rest->squared_speed += joint_velocity(PERSON) * joint_velocity(PERSON) +
+                           joint_velocity(ROBOT) * joint_velocity(ROBOT);
 }
 
 /* Whether many waves were missing in that time. A burst of loss far longer than the waves that a
@@ -194,14 +194,14 @@ static void add_tick_at_rest(struct rest *rest, int ticks_to_end)
  * continues. */
 static int was_rest_disturbed(const struct rest *rest)
 {
-    return missing_waves() - rest->missing_before > MAX_WAVES_MISSING_AT_REST;
+    return count_waves_missing_at_both_ends() - rest->missing_before > MAX_WAVES_MISSING_AT_REST;
 }
 
 static struct press run_press(const struct press_options *o, int end)
 {
     struct press r = {.peak = 0.0};
     struct rest rest = {.force = 0.0};
-    const int latest_end = end + MAX_REST_REPETITIONS * REST_TICKS;
+    const int latest_end_tick = end + MAX_REST_REPETITIONS * REST_TICKS;
     double last[SITES] = {0.0};
     open_press_sessions(o);
     for (int k = wait_for_both_links(); k < end; k++) {
@@ -217,7 +217,7 @@ static struct press run_press(const struct press_options *o, int end)
         if (end - k <= REST_TICKS) {
             add_tick_at_rest(&rest, end - k);
         }
-        if (k == end - 1 && end < latest_end && was_rest_disturbed(&rest)) {
+        if (k == end - 1 && end < latest_end_tick && was_rest_disturbed(&rest)) {
             end += REST_TICKS;
         }
         last[PERSON] = tie_force(PERSON);
@@ -225,7 +225,7 @@ static struct press run_press(const struct press_options *o, int end)
     }
     r.press = rest.force / REST_TICKS;
     r.late_speed = sqrt(rest.squared_speed / REST_TICKS);
-    r.missing_at_rest = missing_waves() - rest.missing_before;
+    r.missing_at_rest = count_waves_missing_at_both_ends() - rest.missing_before;
     r.least_energy =
         fmin(read_link_input(PERSON, "least_energy"), read_link_input(ROBOT, "least_energy"));
     close_sessions_of_sites();
@@ -236,8 +236,8 @@ static struct press run_press(const struct press_options *o, int end)
  * packets with such waves that the links lost. */
 static void count_missing_waves(const struct press_options *o, int tick, struct free_motion *m)
 {
-    const int first_sent = MOTION_START_TICK - o->link_delay_ms - PLAYOUT_WAIT_MS - 1,
-              last_sent = MOTION_TO - o->link_delay_ms - PLAYOUT_WAIT_MS + REPEATS + 1;
+    const int first_sending_tick = MOTION_START_TICK - o->link_delay_ms - PLAYOUT_WAIT_MS - 1,
+              last_sending_tick = MOTION_TO - o->link_delay_ms - PLAYOUT_WAIT_MS + REPEATS + 1;
     for (int i = 0; i < SITES; i++) {
         const struct tact_network_device *other = sessions[!i]->devices[0].device.self;
         const double missing = read_link_input(i, "missing"),
@@ -245,7 +245,9 @@ static void count_missing_waves(const struct press_options *o, int tick, struct 
         m->missing[i] += tick == MOTION_TO - 1           ? missing
                          : tick == MOTION_START_TICK - 1 ? -missing
                                                          : 0.0;
-        m->lost[i] += tick == last_sent ? lost : tick == first_sent - 1 ? -lost : 0.0;
+        m->lost[i] += tick == last_sending_tick        ? lost
+                      : tick == first_sending_tick - 1 ? -lost
+                                                       : 0.0;
     }
 }
 
@@ -355,25 +357,30 @@ static void check_press_on_wall(const struct press_options *o)
  * waves. */
 static void check_drag_in_free_air(struct press_options o)
 {
-    const struct free_motion poor = run_free_motion(o);
+    const struct free_motion motion_over_poor_link = run_free_motion(o);
     o.is_constant_delay_link = 1;
     const struct free_motion drag_of_plain_line = run_free_motion(o);
     struct wave_line_options longer = wave_line_of_press(&o);
-    longer.delay = fmin(0.39, longer.delay + 0.5e-3 * (poor.missing[PERSON] + poor.missing[ROBOT]));
+    longer.delay = fmin(0.39, longer.delay + 0.5e-3 * (motion_over_poor_link.missing[PERSON] +
+                                                       motion_over_poor_link.missing[ROBOT]));
     const double drag_of_longer_line = wave_line_drag(&longer, MOTION_TO - MOTION_START_TICK);
     print_message("               drag %.3f N over a plain line, %.3f by its equations, from which "
-                  "the robot is %.2f mm at most; %.3f over the poor link, %.3f with %.0f and %.0f "
+                  "the robot is %.2f mm at most; %.3f over the poor link, %.3f "
+                  "with %.0f and %.0f "
                   "waves missing of %.0f and %.0f packets lost\n",
                   drag_of_plain_line.drag, drag_of_plain_line.drag_by_equations,
-                  1e3 * drag_of_plain_line.deviation_from_equations, poor.drag, drag_of_longer_line,
-                  poor.missing[PERSON], poor.missing[ROBOT], poor.lost[PERSON], poor.lost[ROBOT]);
+                  1e3 * drag_of_plain_line.deviation_from_equations, motion_over_poor_link.drag,
+                  drag_of_longer_line, motion_over_poor_link.missing[PERSON],
+                  motion_over_poor_link.missing[ROBOT], motion_over_poor_link.lost[PERSON],
+                  motion_over_poor_link.lost[ROBOT]);
     assert_true(fabs(drag_of_plain_line.drag / drag_of_plain_line.drag_by_equations - 1.0) < 0.006);
     assert_true(drag_of_plain_line.deviation_from_equations < (o.link_delay_ms > 50 ? 3e-3 : 3e-4));
     for (int i = 0; i < SITES; i++) {
         /* half of the repeats: the last of them may arrive a tick or two too late */
-        assert_true(poor.missing[i] <= fmax(0.0, poor.lost[i] - 0.5 * REPEATS));
+        assert_true(motion_over_poor_link.missing[i] <=
+                    fmax(0.0, motion_over_poor_link.lost[i] - 0.5 * REPEATS));
     }
-    assert_true(poor.drag < 1.06 * drag_of_longer_line);
+    assert_true(motion_over_poor_link.drag < 1.06 * drag_of_longer_line);
 }
 
 /* With a small tank the press is what the tank bears. */

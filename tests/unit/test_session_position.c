@@ -340,8 +340,8 @@ static void every_hand_rests_at_a_wall(void **state)
         const int ticks = simulate_scene(&p, NULL, 3000, values, &report);
         double squared_speed_sum = 0.0, most = 0.0;
         for (int k = 1; k < ticks; k++) {
-            const double speed = (values[k].x - values[k - 1].x) / period;
-            squared_speed_sum += k >= ticks - 500 ? speed * speed : 0.0;
+            const double velocity = (values[k].x - values[k - 1].x) / period;
+            squared_speed_sum += k >= ticks - 500 ? velocity * velocity : 0.0;
             most = fmax(most, values[k].x);
         }
         const double pressed = 0.02 * hands[i / 3][0], force = values[ticks - 1].force;

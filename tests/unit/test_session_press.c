@@ -202,25 +202,25 @@ static void press_peaks_are_those_of_an_independent_simulation(void **state)
 /* How the device moves after the tool has touched the wall: the fastest away from the wall [m/s],
  * and how often it turns round from a speed over 2 mm/s to one over 2 mm/s. */
 struct motion_after_touch {
-    double fastest_return;
-    int reversals;
+    double fastest_return_speed;
+    int reversal_count;
 };
 
 static struct motion_after_touch measure_motion_after_touch(const struct press_log *t)
 {
     struct motion_after_touch out = {0.0, 0};
-    double last = 0.0;
+    double last_fast_velocity = 0.0;
     uint64_t k = 1500;
     while (k < t->ticks && logged_press_value(t, k, TOOL) < PRESS_WALL_POSITION - 1e-8) {
         k++;
     }
     for (k++; k < t->ticks; k++) {
-        const double speed =
+        const double velocity =
             (logged_press_value(t, k, X) - logged_press_value(t, k - 1, X)) / PRESS_TICK_PERIOD;
-        out.fastest_return = fmax(out.fastest_return, -speed);
-        if (fabs(speed) > 2e-3) {
-            out.reversals += speed * last < 0.0;
-            last = speed;
+        out.fastest_return_speed = fmax(out.fastest_return_speed, -velocity);
+        if (fabs(velocity) > 2e-3) {
+            out.reversal_count += velocity * last_fast_velocity < 0.0;
+            last_fast_velocity = velocity;
         }
     }
     return out;
@@ -234,8 +234,8 @@ static void relative_damper_turns_the_device_round_three_times(void **state)
 {
     (void)state;
     static const struct {
-        double stiffness, damping, fastest_return; /* [m/s] */
-        int reversals_on_base;                     /* least number, with the damper of a drive */
+        double stiffness, damping, fastest_return_speed; /* [m/s] */
+        int reversals_on_base; /* least number, with the damper of a drive */
     } rows[] = {{500, 10, 9.432e-3, 8}, {2000, 20, 29.618e-3, 20}, {8000, 40, 44.154e-3, 80}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i += is_quick_sanitizer_run() ? 3 : 1) {
         struct press_scenario p = {pressing_hands[0], plain,     rows[i].stiffness,
@@ -249,12 +249,12 @@ static void relative_damper_turns_the_device_round_three_times(void **state)
             measure_motion_after_touch(&log_of_drive_damped_on_base);
         print_message("K %g, D %g: returns at %.2f mm/s of %.2f, turns round %d times; with the "
                       "damper against the base at %.2f mm/s, %d times\n",
-                      p.stiffness, p.damping, 1e3 * motion.fastest_return,
-                      1e3 * rows[i].fastest_return, motion.reversals,
-                      1e3 * motion_on_base.fastest_return, motion_on_base.reversals);
-        assert_true(fabs(motion.fastest_return / rows[i].fastest_return - 1.0) < 0.05);
-        assert_int_equal(motion.reversals, 3);
-        assert_true(motion_on_base.reversals >= rows[i].reversals_on_base);
+                      p.stiffness, p.damping, 1e3 * motion.fastest_return_speed,
+                      1e3 * rows[i].fastest_return_speed, motion.reversal_count,
+                      1e3 * motion_on_base.fastest_return_speed, motion_on_base.reversal_count);
+        assert_true(fabs(motion.fastest_return_speed / rows[i].fastest_return_speed - 1.0) < 0.05);
+        assert_int_equal(motion.reversal_count, 3);
+        assert_true(motion_on_base.reversal_count >= rows[i].reversals_on_base);
         free(t.values);
         free(log_of_drive_damped_on_base.values);
     }

@@ -63,11 +63,12 @@ static void measure_wall_press(const struct expected_peak_row *row, const char *
         touch_tick++;
     }
     assert_true(touch_tick + 2 < t.ticks);
-    double speed = 0.0, largest_force_rise = 0.0;
+    double largest_touch_velocity = 0.0, largest_force_rise = 0.0;
     *out = (struct measured_press){.speed = rms_speed_of_last_500_ticks(&t)};
     for (uint64_t k = touch_tick - 1; k <= touch_tick + 1; k++) {
-        speed = fmax(speed, (logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X)) /
-                                PRESS_TICK_PERIOD);
+        largest_touch_velocity = fmax(
+            largest_touch_velocity,
+            (logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X)) / PRESS_TICK_PERIOD);
     }
     for (uint64_t k = FIRST; k < t.ticks; k++) {
         out->peak = fmax(out->peak, -logged_press_value(&t, k, FORCE));
@@ -76,7 +77,8 @@ static void measure_wall_press(const struct expected_peak_row *row, const char *
     }
     out->depth = logged_press_value(&t, touch_tick, TOOL) - PRESS_WALL_POSITION;
     out->rest = logged_press_value(&t, t.ticks - 1, TOOL) - PRESS_WALL_POSITION;
-    out->step = largest_force_rise / ((PRESS_TICK_PERIOD * row->stiffness + row->damping) * speed);
+    out->step = largest_force_rise /
+                ((PRESS_TICK_PERIOD * row->stiffness + row->damping) * largest_touch_velocity);
     free(t.values);
 }
 
@@ -92,7 +94,7 @@ static void measure_and_print_press(const struct expected_peak_row *row, const c
 
 /* Every phase of every row in .ci/long; else every third one, so that each phase and row is there.
  */
-static int phase_stride(void)
+static int tested_phase_stride(void)
 {
     return is_long_campaign() ? 1 : is_quick_sanitizer_run() ? 7 : 3;
 }
@@ -102,7 +104,7 @@ static int phase_stride(void)
 static void wall_by_features_is_felt_alike_at_every_phase(void **state)
 {
     (void)state;
-    for (int i = 0; i < ROWS * PHASES; i += phase_stride()) {
+    for (int i = 0; i < ROWS * PHASES; i += tested_phase_stride()) {
         const struct expected_peak_row *row = &rows[i / PHASES];
         struct measured_press m;
         measure_and_print_press(row, PRESS_CONTACT_BY_FEATURES, i % PHASES, &m);
@@ -116,7 +118,7 @@ static void wall_by_features_is_felt_alike_at_every_phase(void **state)
 static void damped_wall_by_overlap_is_felt_alike_at_every_phase(void **state)
 {
     (void)state;
-    for (int i = 0; i < ROWS * PHASES; i += phase_stride()) {
+    for (int i = 0; i < ROWS * PHASES; i += tested_phase_stride()) {
         const struct expected_peak_row *row = &rows[i / PHASES];
         struct measured_press m;
         measure_and_print_press(row, damped_volume, i % PHASES, &m);

@@ -221,7 +221,7 @@ static void person_feels_force_and_torque_of_a_wall(void **state)
         simulate_scene(&p, PRESS_TICKS, values);
         const struct tick_values *last = &values[PRESS_TICKS - 1];
         const double tip[3] = {0.02, 0.015, 0.0};
-        double off = 0.0, speed = 0.0, quat[4], arm[3], moment[3];
+        double off = 0.0, largest_sent_rate = 0.0, quat[4], arm[3], moment[3];
         tact_quat_from_rotvec(quat, last->q + 3);
         tact_quat_rotate(arm, quat, tip);
         arm[0] += 0.01;
@@ -229,14 +229,14 @@ static void person_feels_force_and_torque_of_a_wall(void **state)
         for (int k = 0; k < AXES; k++) {
             const double wall = last->wall[k] + (k < 3 ? 0.0 : moment[k - 3]);
             off = fmax(off, fabs(last->force[k] - wall));
-            speed = fmax(speed, fabs(last->sent[k]));
+            largest_sent_rate = fmax(largest_sent_rate, fabs(last->sent[k]));
         }
         print_message("%g N/m: pressed by %.3f N and %.4f N m, out of balance by %.1e, %.1e m/s or "
                       "rad/s left\n",
                       hands[i][0], tact_v3_norm(last->force), tact_v3_norm(last->force + 3), off,
-                      speed);
+                      largest_sent_rate);
         assert_true(tact_v3_norm(last->force) > 1.0 && tact_v3_norm(last->force + 3) > 0.01);
-        assert_true(off < 1e-6 && speed < 1e-6);
+        assert_true(off < 1e-6 && largest_sent_rate < 1e-6);
     }
 }
 

@@ -74,7 +74,7 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
         struct tact_recover_report found;
         struct tact_replay_report replay_report;
         struct tact_error err = {0};
-        int status;
+        int wait_status;
         unlink(log);
         atomic_store(completed_ticks, 0);
         fflush(NULL);
@@ -84,12 +84,12 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
             run_session_in_child(log, run % 4 == 0 ? TACT_LOOP_REAL : TACT_LOOP_FREE);
         }
         while (run % 8 != 7 && atomic_load(completed_ticks) == 0 &&
-               waitpid(child, &status, WNOHANG) == 0) {
+               waitpid(child, &wait_status, WNOHANG) == 0) {
             nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
         }
         nanosleep(&(struct timespec){.tv_nsec = (long)(next_random(&seed) % 100000000)}, NULL);
         kill(child, SIGKILL);
-        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(waitpid(child, &wait_status, 0), child);
         uint64_t completed_tick_count = atomic_load(completed_ticks);
         int rc = tact_log_recover(log, NULL, &found, &err);
         if (completed_tick_count == 0) {

@@ -146,7 +146,7 @@ static void distances_of_ellipsoids_equal_their_dual_values(void **state)
 {
     (void)state;
     const int pairs = campaign_trial_count(10000, 1000000);
-    int apart = 0, shallow = 0, least = 0, not_found = 0;
+    int apart = 0, shallow = 0, least = 0, unfound_pair_count = 0;
     double gap = 0.0, on = 0.0;
     for (int i = 0; i < pairs; i++) {
         struct tact_shape a = random_ellipsoid(), b = random_ellipsoid();
@@ -155,7 +155,8 @@ static void distances_of_ellipsoids_equal_their_dual_values(void **state)
         struct smooth_contact c;
         tact_smooth_set_pair(&a, &pa, &b, &pb, &pair);
         if (tact_smooth_find_closest_points(&pair, &c)) {
-            not_found++; /* a cold search found no points; a tick counts it as closest_not_found */
+            unfound_pair_count++; /* a cold search found no points; a tick counts it as
+                                     closest_not_found */
             continue;
         }
         double far[3], size = fmax(tact_v3_norm(a.size), tact_v3_norm(b.size));
@@ -176,8 +177,8 @@ static void distances_of_ellipsoids_equal_their_dual_values(void **state)
     }
     printf("%d pairs, %d apart: primal and dual differ by at most %.1e of the size, points are on "
            "the surfaces to %.1e; of %d shallow overlaps %d are the least; %d not found\n",
-           pairs, apart, gap, on, shallow, least, not_found);
-    assert_true(not_found <= 1 + pairs / 10000);
+           pairs, apart, gap, on, shallow, least, unfound_pair_count);
+    assert_true(unfound_pair_count <= 1 + pairs / 10000);
     assert_true(gap < 1e-12 && on < 1e-14 && apart > pairs / 4 && shallow > 0);
     assert_true(least >= 0.99 * shallow);
 }
@@ -190,15 +191,15 @@ static void distances_of_ellipsoids_equal_the_convex_program(void **state)
     const int pairs = campaign_trial_count(10000, 50000);
     double largest_distance_shortfall = 0.0, largest_distance_excess = 0.0,
            largest_unexplained_error = 0.0;
-    int unconverged_count = 0, searched = 0, not_found = 0;
-    for (int apart = 0; apart < pairs; searched++) {
+    int unconverged_program_count = 0, searched_pair_count = 0, unfound_pair_count = 0;
+    for (int apart = 0; apart < pairs; searched_pair_count++) {
         struct tact_shape shape[2] = {random_ellipsoid(), random_ellipsoid()};
         struct tact_pose pose[2] = {random_pose(0.12), random_pose(0.05)};
         struct smooth_pair pair;
         struct smooth_contact c;
         tact_smooth_set_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
         const int rc = tact_smooth_find_closest_points(&pair, &c);
-        not_found += rc != 0;
+        unfound_pair_count += rc != 0;
         if (rc || !(c.gap > 0.0)) {
             continue;
         }
@@ -208,18 +209,18 @@ static void distances_of_ellipsoids_equal_the_convex_program(void **state)
         const double off = (distance - c.gap) / size;
         largest_distance_shortfall = fmax(largest_distance_shortfall, -off);
         largest_unexplained_error = fmax(largest_unexplained_error, off - error / size);
-        unconverged_count += error / size > 1e-11;
+        unconverged_program_count += error / size > 1e-11;
         largest_distance_excess = fmax(largest_distance_excess, error / size > 1e-11 ? 0.0 : off);
         apart++;
     }
     printf("%d pairs apart: the program's distance is at most %.1e of the size shorter and %.1e "
            "longer; %d did not converge, of which none is longer than its duality gap by %.1e; of "
            "%d pairs %d not found\n",
-           pairs, largest_distance_shortfall, largest_distance_excess, unconverged_count,
-           largest_unexplained_error, searched, not_found);
-    assert_true(not_found <= 1 + searched / 10000);
+           pairs, largest_distance_shortfall, largest_distance_excess, unconverged_program_count,
+           largest_unexplained_error, searched_pair_count, unfound_pair_count);
+    assert_true(unfound_pair_count <= 1 + searched_pair_count / 10000);
     assert_true(largest_distance_shortfall < 1e-12 && largest_distance_excess < 1e-11 &&
-                largest_unexplained_error < 1e-12 && unconverged_count <= pairs / 500);
+                largest_unexplained_error < 1e-12 && unconverged_program_count <= pairs / 500);
 }
 
 /* A few steps from the last tick's points lead to the same result as a cold search. */
@@ -227,7 +228,7 @@ static void followed_closest_points_equal_searched_ones(void **state)
 {
     (void)state;
     double worst = 0.0;
-    int count = 0, not_found = 0;
+    int count = 0, unfound_pair_count = 0;
     for (int i = 0; i < campaign_trial_count(2000, 200000); i++) {
         struct tact_shape a = random_ellipsoid(), b = random_ellipsoid();
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.05);
@@ -248,7 +249,7 @@ static void followed_closest_points_equal_searched_ones(void **state)
         count++;
         if (tact_smooth_refine_closest_points(&pair, &c)) { /* following fails rarely, for very flat
                                                         ellipsoids: then a cold search follows */
-            not_found++;
+            unfound_pair_count++;
             continue;
         }
         for (int k = 0; k < 2; k++) {
@@ -257,8 +258,9 @@ static void followed_closest_points_equal_searched_ones(void **state)
             }
         }
     }
-    printf("points differ by %.1e of the size, %d of %d were lost\n", worst, not_found, count);
-    assert_true(worst < 1e-12 && not_found <= count / 500);
+    printf("points differ by %.1e of the size, %d of %d were lost\n", worst, unfound_pair_count,
+           count);
+    assert_true(worst < 1e-12 && unfound_pair_count <= count / 500);
 }
 
 /* Ellipsoid on a half-space: gap and point from the support function, with either shape as A. */

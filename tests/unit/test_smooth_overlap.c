@@ -180,7 +180,7 @@ static void deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap(void
                                     .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
         struct smooth_query p;
         int overlap_count = 0, apart = 0, missed_overlap_count = 0, false_overlap_count = 0,
-            without_normal = 0;
+            overlap_count_without_normal = 0;
         assert_int_equal(tact_shape_tessellate(&a), 0);
         assert_int_equal(tact_shape_tessellate(&patches), 0);
         assert_int_equal(tact_shape_tessellate(&closed), 0);
@@ -192,7 +192,7 @@ static void deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap(void
             const int rc = measure_smooth_query(&p);
             overlap_count += depth > MIN_OVERLAP_DEPTH_M;
             missed_overlap_count += depth > MIN_OVERLAP_DEPTH_M && (rc == -EDOM || rc == -ENODATA);
-            without_normal += rc == -ERANGE;
+            overlap_count_without_normal += rc == -ERANGE;
             apart += depth < -MIN_SEPARATION_M;
             false_overlap_count += depth < -MIN_SEPARATION_M && rc >= 0;
         }
@@ -200,7 +200,7 @@ static void deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap(void
                "volume, %d without a normal\n",
                (const char *const[]){"torus of patches", "bowl", "pebble"}[i / 2],
                i % 2 ? "in closed form" : "of patches", overlap_count, missed_overlap_count, apart,
-               false_overlap_count, p.counts[TACT_COUNT_NOT_FOUND], without_normal);
+               false_overlap_count, p.counts[TACT_COUNT_NOT_FOUND], overlap_count_without_normal);
         assert_true(overlap_count > poses / 10);
         total_separate_count += apart;
         by_volume += p.counts[TACT_COUNT_NOT_FOUND];

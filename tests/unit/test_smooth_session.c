@@ -121,14 +121,15 @@ static void smooth_model_refuses_shapes_with_edges(void **state)
 static double curvature_ratio_of_hertz_ellipse(double ratio)
 {
     enum { STEPS = 200 };
-    double first_kind = 0.0, second_kind = 0.0;
+    double first_elliptic_integral_sum = 0.0, second_elliptic_integral_sum = 0.0;
     for (int i = 0; i < STEPS; i++) {
         const double s = sin(0.5 * PI * (i + 0.5) / STEPS);
         const double root = sqrt(1.0 - (1.0 - 1.0 / (ratio * ratio)) * s * s);
-        first_kind += 1.0 / root;
-        second_kind += root;
+        first_elliptic_integral_sum += 1.0 / root;
+        second_elliptic_integral_sum += root;
     }
-    return (ratio * ratio * second_kind - first_kind) / (first_kind - second_kind);
+    return (ratio * ratio * second_elliptic_integral_sum - first_elliptic_integral_sum) /
+           (first_elliptic_integral_sum - second_elliptic_integral_sum);
 }
 
 /* A soft ellipsoid on a plane has Hertz's ellipse: its torsion arm is 3/8 of the perimeter's mean,

@@ -361,16 +361,16 @@ static double smallest_gap_of_scene(const struct body_on_ring *how, double scale
                             moving = scaled_shape(&how->moving, scale);
     struct smooth_pair pair;
     struct smooth_ring ring;
-    double smallest = INFINITY;
+    double smallest_gap = INFINITY;
     tact_smooth_set_pair(&fixed, &here, &moving, pose, &pair);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; tact_smooth_sample_ring(&pair, k, &ring) && i < SMOOTH_RING_SAMPLES; i++) {
             struct smooth_contact c;
             assert_int_equal(tact_smooth_contact_of_sample(&ring, i, &c), 0);
-            smallest = fmin(smallest, c.gap);
+            smallest_gap = fmin(smallest_gap, c.gap);
         }
     }
-    return smallest;
+    return smallest_gap;
 }
 
 /* Bodies that touch along a circle, dropped beside its middle or with an overlap at the start, come
@@ -394,11 +394,11 @@ static void body_that_touches_along_a_ring_comes_to_rest(void **state)
         {"ring with overlap", ring, ring, {1e-3, 5e-4, 0.0093}, 0},
         {"ring on ball", ball, ring, {5e-4, 0.0, 0.0252}, 0},
     };
-    static const double scales[] = {1.0, 0.02, 200.0};
+    static const double length_scales[] = {1.0, 0.02, 200.0};
     const int cases_per_trial = is_quick_sanitizer_run() ? 5 : 1;
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases) * 5; i += cases_per_trial) {
         const struct body_on_ring *how = &cases[i / 5];
-        const double scale = scales[i % 5 < 3 ? 0 : i % 5 - 2],
+        const double scale = length_scales[i % 5 < 3 ? 0 : i % 5 - 2],
                      h = 1e-3 / (i % 5 < 3 ? 1 << i % 5 : 1);
         struct world_scene s;
         struct tact_body *body = open_body_on_ring_scene(&s, how, scale, h);

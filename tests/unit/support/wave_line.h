@@ -1,7 +1,7 @@
-/* One axis over a plain wave line, by its equations (rt/wave_internal.h) in 20 substeps of a tick,
- * without code of tact: a hand moves a device of 0.1 kg and 1 N s/m by 70 mm in 1 s (minimum jerk),
- * and a robot of 0.5 kg and 2 N s/m follows by a drive of 1000 N/m and 30 N s/m, in free motion.
- * What arrives is what left the other end a delay earlier. The tank is not empty. */
+/* One axis over a plain wave line, by its equations (rt/wave_internal.h) in 20 substeps of a
+ * tick, without code of tact: a hand moves a device of 0.1 kg and 1 N s/m by 70 mm in 1 s (minimum
+ * jerk), and a robot of 0.5 kg and 2 N s/m follows by a drive of 1000 N/m and 30 N s/m, in free
+ * motion. What arrives is what left the other end a delay earlier. The tank is not empty. */
 #ifndef TACT_TESTS_WAVE_LINE_H
 #define TACT_TESTS_WAVE_LINE_H
 
@@ -14,20 +14,20 @@ struct wave_line_options {
     double hand_mass, hand_damping, hand_stiffness; /* [kg, N s/m, N/m] */
     double impedance;                               /* [N s/m] */
     double delay;                                   /* one way, at most 399 ms [s] */
-    int without_position; /* 1: neither position nor waves are corrected */
+    int is_position_uncorrected; /* 1: neither position nor waves are corrected */
 };
 
 struct wave_line {
     struct wave_line_options options;
-    int substeps;
+    int substep_count;
     double time;                   /* of the motion [s] */
     double x, v, robot_x, robot_v; /* of device and robot [m, m/s] */
     double end_x;                  /* position of the line's end at the robot [m] */
     double force, robot_force;     /* of the line on device and robot [N] */
     /* what left each end, by the substep: waves [sqrt(W)], and the position of the device [m] */
-    double sent[WAVE_LINE_MAX_DELAY * WAVE_LINE_SUBSTEPS];
-    double returned[WAVE_LINE_MAX_DELAY * WAVE_LINE_SUBSTEPS];
-    double sent_x[WAVE_LINE_MAX_DELAY * WAVE_LINE_SUBSTEPS];
+    double waves_sent_by_device[WAVE_LINE_MAX_DELAY * WAVE_LINE_SUBSTEPS];
+    double waves_returned_by_robot[WAVE_LINE_MAX_DELAY * WAVE_LINE_SUBSTEPS];
+    double sent_device_positions[WAVE_LINE_MAX_DELAY * WAVE_LINE_SUBSTEPS];
 };
 
 static inline void start_wave_line(struct wave_line *line, const struct wave_line_options *options)
@@ -61,14 +61,14 @@ static inline double wave_line_correction(const struct wave_line *line, double e
 }
 
 /* Robot's end; returns the wave that leaves it. */
-static inline double move_wave_line_robot(struct wave_line *line, double wave, double other_x,
-                                          double h)
+static inline double move_wave_line_robot(struct wave_line *line, double wave,
+                                          double delayed_device_position, double h)
 {
     const double b = line->options.impedance, stiffness = 1000.0, damping = 30.0;
     double correction = 0.0;
-    if (!line->options.without_position) {
-        wave *= wave_line_used_fraction(line, wave, line->end_x - other_x);
-        correction = wave_line_correction(line, other_x - line->end_x);
+    if (!line->options.is_position_uncorrected) {
+        wave *= wave_line_used_fraction(line, wave, line->end_x - delayed_device_position);
+        correction = wave_line_correction(line, delayed_device_position - line->end_x);
     }
     /* F = K (x_d - x) + D (v + c - v_x) with b v + F = sqrt(2 b) u */
     line->robot_force = (stiffness * (line->end_x - line->robot_x) +
@@ -85,23 +85,24 @@ static inline void step_wave_line_once(struct wave_line *line, double h)
 {
     const struct wave_line_options *o = &line->options;
     const int capacity = WAVE_LINE_MAX_DELAY * WAVE_LINE_SUBSTEPS,
-              delay = (int)(o->delay / h + 0.5), now = line->substeps++,
+              delay = (int)(o->delay / h + 0.5), now = line->substep_count++,
               then = (now - delay) % capacity;
     const double s = fmin(1.0, line->time), b = o->impedance;
     const double target = 0.07 * s * s * s * (10.0 + s * (6.0 * s - 15.0)),
                  target_rate = 2.1 * s * s * (1.0 - s) * (1.0 - s);
-    const double wave = now < delay ? 0.0 : line->returned[then],
-                 wave_at_robot = now < delay ? 0.0 : line->sent[then],
-                 x_at_robot = now < delay ? 0.0 : line->sent_x[then];
+    const double wave = now < delay ? 0.0 : line->waves_returned_by_robot[then],
+                 wave_at_robot = now < delay ? 0.0 : line->waves_sent_by_device[then],
+                 device_position_at_robot = now < delay ? 0.0 : line->sent_device_positions[then];
     line->force = sqrt(2.0 * b) * wave - b * line->v;
     line->v += h *
                (o->hand_damping * (target_rate - line->v) + o->hand_stiffness * (target - line->x) -
                 line->v + line->force) /
                (0.1 + o->hand_mass);
     line->x += h * line->v;
-    line->sent[now % capacity] = (b * line->v - line->force) / sqrt(2.0 * b);
-    line->sent_x[now % capacity] = line->x;
-    line->returned[now % capacity] = move_wave_line_robot(line, wave_at_robot, x_at_robot, h);
+    line->waves_sent_by_device[now % capacity] = (b * line->v - line->force) / sqrt(2.0 * b);
+    line->sent_device_positions[now % capacity] = line->x;
+    line->waves_returned_by_robot[now % capacity] =
+        move_wave_line_robot(line, wave_at_robot, device_position_at_robot, h);
     line->time += h;
 }
 
