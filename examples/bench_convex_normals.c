@@ -47,7 +47,7 @@ static void find_hole_side_normal(int side, double n[2])
 /* Makes the shapes of the four sides of the outer parallelogram and of the inner one. */
 static int make_convex_pair_shapes(struct tact_shape shape[SHAPES])
 {
-    double inner[SIDES][2];
+    double corners_of_inner_parallelogram[SIDES][2];
     int rc = 0;
     memset(shape, 0, SHAPES * sizeof *shape);
     for (int i = 0; !rc && i < SIDES; i++) {
@@ -58,11 +58,11 @@ static int make_convex_pair_shapes(struct tact_shape shape[SHAPES])
                                    {q[0], q[1]},
                                    {q[0] - PLATE_THICKNESS * n[0], q[1] - PLATE_THICKNESS * n[1]},
                                    {p[0] - PLATE_THICKNESS * n[0], p[1] - PLATE_THICKNESS * n[1]}};
-        inner[i][0] = INNER_TO_HOLE_SIZE_RATIO * p[0];
-        inner[i][1] = INNER_TO_HOLE_SIZE_RATIO * p[1];
+        corners_of_inner_parallelogram[i][0] = INNER_TO_HOLE_SIZE_RATIO * p[0];
+        corners_of_inner_parallelogram[i][1] = INNER_TO_HOLE_SIZE_RATIO * p[1];
         rc = make_quadrilateral_prism(side, &shape[i]);
     }
-    return rc ? rc : make_quadrilateral_prism(inner, &shape[SIDES]);
+    return rc ? rc : make_quadrilateral_prism(corners_of_inner_parallelogram, &shape[SIDES]);
 }
 
 static int make_world_of_hole_sides(const struct tact_shape shape[SHAPES], const double velocity[2],

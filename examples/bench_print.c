@@ -72,12 +72,14 @@ static void print_sweep_counts(const struct bench_scene *scenes, int count,
         for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             const struct bench_result *r = &s->result[m];
             int column = paper_column_of_method(m);
-            double base = s->result[BENCH_PATCH_METHOD].cold_start_sweeps.mean;
+            double mean_sweeps_of_patch_method =
+                s->result[BENCH_PATCH_METHOD].cold_start_sweeps.mean;
             printf("%-16s %-16s %8.1f +- %5.1f %7.1f", m ? "" : s->name, bench_method_names[m],
                    r->cold_start_sweeps.mean, r->cold_start_sweeps.deviation,
                    r->cold_start_elimination_steps.mean);
-            print_aligned_number(m == BENCH_POINT_CONTACT_METHOD && base > 0.0
-                                     ? r->cold_start_sweeps.mean / base
+            print_aligned_number(m == BENCH_POINT_CONTACT_METHOD &&
+                                         mean_sweeps_of_patch_method > 0.0
+                                     ? r->cold_start_sweeps.mean / mean_sweeps_of_patch_method
                                      : 0.0);
             printf(" %9.1f %9.0f %7.1f %10.1e", r->warm.mean, r->warm.most,
                    r->warm_elimination_steps.mean, r->residual.median);

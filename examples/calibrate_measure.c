@@ -176,15 +176,15 @@ static int fit_polynomial(const double *x, const double *y, int points, int term
         scale = fmax(scale, fabs(x[i]));
     }
     for (int i = 0; i < points && scale > 0.0; i++) {
-        double power[TERMS] = {1.0};
+        double scaled_powers_of_input[TERMS] = {1.0};
         for (int k = 1; k < terms; k++) {
-            power[k] = power[k - 1] * x[i] / scale;
+            scaled_powers_of_input[k] = scaled_powers_of_input[k - 1] * x[i] / scale;
         }
         for (int r = 0; r < terms; r++) {
             for (int k = 0; k < terms; k++) {
-                a[r][k] += power[r] * power[k] / points;
+                a[r][k] += scaled_powers_of_input[r] * scaled_powers_of_input[k] / points;
             }
-            a[r][terms] += power[r] * y[i] / points;
+            a[r][terms] += scaled_powers_of_input[r] * y[i] / points;
         }
     }
     for (int r = 0; r < terms; r++) {
@@ -209,7 +209,7 @@ static int report_and_store_calibration_map(const struct calibrate_options *o, c
                                             const double *y, int points, const double *c, int terms,
                                             struct calibrate_file *file)
 {
-    double worst = 0.0;
+    double largest_map_error = 0.0;
     char key[96];
     for (int i = 0; i < points; i++) {
         double predicted_value = 0.0;
@@ -223,15 +223,15 @@ static int report_and_store_calibration_map(const struct calibrate_options *o, c
         } else {
             printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], predicted_value);
         }
-        worst = fmax(worst, fabs(predicted_value - y[i]));
+        largest_map_error = fmax(largest_map_error, fabs(predicted_value - y[i]));
     }
     for (int k = 0; o->report && k < terms; k++) {
         append_json_result(o, "coefficients", json_real(c[k]));
     }
     if (o->report) {
-        json_object_set_new(o->report, "worst", json_real(worst));
+        json_object_set_new(o->report, "worst", json_real(largest_map_error));
     } else {
-        printf("  largest difference of a point from the fit: %.3g\n", worst);
+        printf("  largest difference of a point from the fit: %.3g\n", largest_map_error);
     }
     snprintf(key, sizeof key, "maps.%s", o->channel);
     return calibrate_set_numbers(file, key, c, terms);

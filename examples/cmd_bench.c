@@ -317,8 +317,8 @@ static void find_installed_scenes(char folder[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX / 2);
     folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    const size_t used = slash ? (size_t)(slash + 1 - folder) : 0;
+    char *last_slash = strrchr(folder, '/');
+    const size_t used = last_slash ? (size_t)(last_slash + 1 - folder) : 0;
     snprintf(folder + used, PATH_MAX - used, "%s", BENCH_INSTALLED_SCENES);
 }
 

@@ -83,7 +83,7 @@ static int is_option_with_value(const char *word, const char *next, const char *
  */
 static int parse_teleop_options(int *argc, char **argv, struct options *o)
 {
-    int kept = 1, rc = EXIT_GOOD;
+    int kept_argument_count = 1, rc = EXIT_GOOD;
     for (int i = 1; !rc && i < *argc; i++) {
         const char *word = argv[i], *next = i + 1 < *argc ? argv[i + 1] : NULL, *value = NULL;
         const int is_site_option = is_option_with_value(word, next, "--site", &value);
@@ -104,12 +104,12 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
         } else if (!strcmp(word, "--print")) {
             o->print = 1;
         } else {
-            argv[kept++] = argv[i];
+            argv[kept_argument_count++] = argv[i];
         }
         i += does_option_take_value && value == next;
     }
-    argv[kept] = NULL;
-    *argc = kept;
+    argv[kept_argument_count] = NULL;
+    *argc = kept_argument_count;
     return rc;
 }
 

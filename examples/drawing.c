@@ -78,16 +78,16 @@ static int start_gnuplot(int script_fd, int picture_fd, int message_fd, pid_t *c
 /* Copies gnuplot's output to the file; returns 0 or an errno, and its last bytes in end. */
 static int copy_gnuplot_output(int from, FILE *to, char end[16])
 {
-    char block[16384];
+    char copied_bytes[16384];
     ssize_t n;
     memset(end, 0, 16);
-    while ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)) {
+    while ((n = read(from, copied_bytes, sizeof copied_bytes)) > 0 || (n < 0 && errno == EINTR)) {
         size_t size = n > 0 ? (size_t)n : 0, kept = size < 16 ? size : 16;
-        if (fwrite(block, 1, size, to) != size) {
+        if (fwrite(copied_bytes, 1, size, to) != size) {
             return errno; /* after a failed write, gnuplot ends, as its output is closed */
         }
         memmove(end, end + kept, 16 - kept);
-        memcpy(end + 16 - kept, block + size - kept, kept);
+        memcpy(end + 16 - kept, copied_bytes + size - kept, kept);
     }
     return n < 0 || fflush(to) ? errno : 0;
 }

@@ -34,10 +34,10 @@ static void flush_base64_group(struct base64_encoder *b)
 {
     static const char base64_alphabet[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    unsigned bits = (unsigned)b->kept[0] << 16 | (unsigned)b->kept[1] << 8 | b->kept[2];
+    unsigned encoded_24_bits = (unsigned)b->kept[0] << 16 | (unsigned)b->kept[1] << 8 | b->kept[2];
     char out[4];
     for (int i = 0; i < 4; i++) {
-        out[i] = i <= b->count ? base64_alphabet[bits >> (18 - 6 * i) & 63] : '=';
+        out[i] = i <= b->count ? base64_alphabet[encoded_24_bits >> (18 - 6 * i) & 63] : '=';
     }
     fwrite(out, 1, sizeof out, b->to);
     memset(b->kept, 0, sizeof b->kept);

@@ -217,10 +217,11 @@ static int find_time_gaps(struct recording_import *i)
     i->median_row_interval = step[(i->rows - 1) / 2];
     free(step);
     for (size_t k = 0; k + 1 < i->rows; k++) {
-        double wide = i->time[k + 1] - i->time[k];
-        i->gap[k] = wide > GAP * i->median_row_interval;
+        double row_interval = i->time[k + 1] - i->time[k];
+        i->gap[k] = row_interval > GAP * i->median_row_interval;
         i->gaps += i->gap[k];
-        i->longest_time_gap = i->gap[k] ? fmax(i->longest_time_gap, wide) : i->longest_time_gap;
+        i->longest_time_gap =
+            i->gap[k] ? fmax(i->longest_time_gap, row_interval) : i->longest_time_gap;
     }
     return 0;
 }

@@ -76,9 +76,10 @@ static void print_link_table(const struct link_options *options, const struct li
 {
     const struct tact_histogram_summary round_trip_summary =
         tact_histogram_summarise(&m->round_trip);
-    char peer[96];
-    tact_network_address_text(&m->endpoint.peer_address, peer, sizeof peer);
-    printf("link with %s, %s\n\n", peer,
+    char peer_address_text[96];
+    tact_network_address_text(&m->endpoint.peer_address, peer_address_text,
+                              sizeof peer_address_text);
+    printf("link with %s, %s\n\n", peer_address_text,
            options->key ? "the other end has proven its key" : "within this machine, without keys");
     printf("  arrived      %llu of %llu: %.3f %% lost, at most %llu in a row, %llu overtaken\n",
            (unsigned long long)(q->expected_packet_count - q->lost),

@@ -31,10 +31,13 @@ static double view_width_to_contain_ball(const struct picture_camera *camera, co
 {
     double ball_centre_in_view_axes[3];
     tact_v3_sub(ball_centre_in_view_axes, ball, camera->middle);
-    double across = fabs(tact_v3_dot(ball_centre_in_view_axes, camera->right)) + ball[3];
-    double along = fabs(tact_v3_dot(ball_centre_in_view_axes, camera->up)) + ball[3];
+    double half_width_of_bounds =
+        fabs(tact_v3_dot(ball_centre_in_view_axes, camera->right)) + ball[3];
+    double half_height_of_bounds =
+        fabs(tact_v3_dot(ball_centre_in_view_axes, camera->up)) + ball[3];
     double depth = tact_v3_dot(ball_centre_in_view_axes, camera->forward);
-    return 2.0 * (VIEW_TO_BODIES_WIDTH_RATIO * fmax(across, aspect_ratio * along) -
+    return 2.0 * (VIEW_TO_BODIES_WIDTH_RATIO *
+                      fmax(half_width_of_bounds, aspect_ratio * half_height_of_bounds) -
                   camera->scale * depth);
 }
 

@@ -75,11 +75,13 @@ static void add_arrow_marks(struct mark_list *m, const double a[3], const double
                                              q[1] - arrow_head_count * size * y};
     add_line_mark(m, p, arrow_head_base_point, 0.008 * w, colour);
     for (int i = 0; i < arrow_head_count; i++) {
-        double back = length - (i + 1) * size, tip = back + size;
-        const double t[3][2] = {
-            {p[0] + tip * x, p[1] + tip * y},
-            {p[0] + back * x - 0.45 * size * y, p[1] + back * y + 0.45 * size * x},
-            {p[0] + back * x + 0.45 * size * y, p[1] + back * y - 0.45 * size * x}};
+        double distance_to_head_base = length - (i + 1) * size,
+               distance_to_head_tip = distance_to_head_base + size;
+        const double t[3][2] = {{p[0] + distance_to_head_tip * x, p[1] + distance_to_head_tip * y},
+                                {p[0] + distance_to_head_base * x - 0.45 * size * y,
+                                 p[1] + distance_to_head_base * y + 0.45 * size * x},
+                                {p[0] + distance_to_head_base * x + 0.45 * size * y,
+                                 p[1] + distance_to_head_base * y - 0.45 * size * x}};
         add_triangle_mark(m, t[0], t[1], t[2], colour, 1.0);
     }
 }

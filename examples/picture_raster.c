@@ -129,11 +129,13 @@ static double fraction_of_light_at_point(const struct frame_painter *q, const do
 {
     double s[3], sum = 0.0;
     point_to_shadow_map(q, p, s);
-    double slack = 0.004 * q->camera->width;
+    double shadow_depth_tolerance = 0.004 * q->camera->width;
     for (int i = 0; i < 9; i++) {
         int x = (int)floor(s[0]) + 2 * (i % 3 - 1), y = (int)floor(s[1]) + 2 * (i / 3 - 1);
-        int inside = x >= 0 && y >= 0 && x < SHADOW_MAP_SAMPLES && y < SHADOW_MAP_SAMPLES;
-        sum += !inside || q->shadow.depth[y * SHADOW_MAP_SAMPLES + x] < s[2] + slack;
+        int is_sample_in_shadow_map =
+            x >= 0 && y >= 0 && x < SHADOW_MAP_SAMPLES && y < SHADOW_MAP_SAMPLES;
+        sum += !is_sample_in_shadow_map ||
+               q->shadow.depth[y * SHADOW_MAP_SAMPLES + x] < s[2] + shadow_depth_tolerance;
     }
     return sum / 9.0;
 }
@@ -332,10 +334,10 @@ double picture_choose_grid_spacing(double width)
 static void paint_frame_pixels(struct frame_painter *q, const struct picture_options *o,
                                struct picture_image *image, int x0, int y0)
 {
-    double across = 0.45 * SHADOW_MAP_SAMPLES / q->camera->width;
+    double samples_per_metre = 0.45 * SHADOW_MAP_SAMPLES / q->camera->width;
     tact_v3_tangents(light_direction, q->shadow_map_axes[0], q->shadow_map_axes[1]);
-    tact_v3_scale(q->shadow_map_axes[0], q->shadow_map_axes[0], across);
-    tact_v3_scale(q->shadow_map_axes[1], q->shadow_map_axes[1], across);
+    tact_v3_scale(q->shadow_map_axes[0], q->shadow_map_axes[0], samples_per_metre);
+    tact_v3_scale(q->shadow_map_axes[1], q->shadow_map_axes[1], samples_per_metre);
     q->plane_grid_spacing = picture_choose_grid_spacing(q->camera->width);
     for (size_t i = 0; i < q->scene->triangle_count; i++) {
         const struct picture_triangle *t = &q->scene->triangles[i];

@@ -16,7 +16,7 @@ struct clock_sample {
 static struct clock_sample read_last_clock_sample(const struct plot_session *s)
 {
     struct clock_sample sample = {NAN, 0.0};
-    int links = 0;
+    int link_count = 0;
     for (int d = 0; d < s->scene_log.device_count; d++) {
         const struct tact_device_info *device = &s->scene_log.devices[d];
         for (int i = 0; i < device->input_count; i++) {
@@ -27,13 +27,14 @@ static struct clock_sample read_last_clock_sample(const struct plot_session *s)
             }
             if (!strcmp(device->input[i].name, "clock_offset")) {
                 sample.offset = value;
-                links++;
+                link_count++;
             } else if (!strcmp(device->input[i].name, "one_way")) {
                 sample.one_way_delay = value;
             }
         }
     }
-    sample.one_way_delay = links == 1 && sample.one_way_delay > 0.0 ? sample.one_way_delay : NAN;
+    sample.one_way_delay =
+        link_count == 1 && sample.one_way_delay > 0.0 ? sample.one_way_delay : NAN;
     return sample;
 }
 
@@ -69,21 +70,22 @@ int plot_align_session_clocks(struct plot_session *s)
     const struct clock_sample a = read_last_clock_sample(&s[0]), b = read_last_clock_sample(&s[1]);
     /* the clock offset that the end with the smaller delay has measured */
     const double offset = a.one_way_delay <= b.one_way_delay ? a.offset : -b.offset;
-    const double shift = 1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset;
+    const double shift_of_second_session =
+        1e-9 * (find_start_time_ns(&s[1]) - find_start_time_ns(&s[0])) - offset;
     if (!(fabs(a.offset + b.offset) < MAX_CLOCK_DISAGREEMENT + a.one_way_delay + b.one_way_delay) ||
-        !(shift < s[0].duration) || !(shift > -s[1].duration)) {
+        !(shift_of_second_session < s[0].duration) || !(shift_of_second_session > -s[1].duration)) {
         return are_both_ends_of_link;
     }
     s[1].is_other_end_of_link = are_both_ends_of_link;
-    s[1].shift = shift;
+    s[1].shift = shift_of_second_session;
     s[1].clock_shift_error = fmin(a.one_way_delay, b.one_way_delay);
-    s[1].from += shift;
-    s[1].to += shift;
+    s[1].from += shift_of_second_session;
+    s[1].to += shift_of_second_session;
     for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {
-        s[1].values_by_time_interval[i].time += shift;
+        s[1].values_by_time_interval[i].time += shift_of_second_session;
     }
     for (int i = 0; i < s[1].time_mark_count; i++) {
-        s[1].mark[i].time += shift;
+        s[1].mark[i].time += shift_of_second_session;
     }
     return 0;
 }

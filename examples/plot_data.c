@@ -106,9 +106,9 @@ static void fill_plot_columns_of_pair(const struct tact_scene_log_pair *pair, co
 static double track_hinge_angle(struct plot_body_rotation *turn, const double start[4],
                                 const double now[4])
 {
-    const double back[4] = {start[0], -start[1], -start[2], -start[3]};
+    const double inverse_start_rotation[4] = {start[0], -start[1], -start[2], -start[3]};
     double q[4], period = 2.0 * acos(-1.0);
-    tact_quat_mul(q, now, back);
+    tact_quat_mul(q, now, inverse_start_rotation);
     double size = tact_v3_norm(q + 1), sign = tact_v3_dot(q + 1, turn->axis) < 0.0 ? -1.0 : 1.0;
     double angle = 2.0 * atan2(sign * size, q[0]);
     if (!isfinite(angle)) {

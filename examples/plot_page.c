@@ -348,18 +348,19 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
     const int pair_count = s[plotted_session_index].pair_count;
     double half = fmax(1.15, 1.15 * pair_count / PLOT_CELL_ASPECT_RATIO);
     clear_mark_labels(to);
-    int pressed = 0, gnuplot_object_count = 0;
+    int has_any_pair_pressure = 0, gnuplot_object_count = 0;
     for (int i = 0; i < pair_count; i++) {
-        pressed |= pairs[i].peak > 0.0;
+        has_any_pair_pressure |= pairs[i].peak > 0.0;
     }
     write_panel_frame(to, 0, 3,
-                      pressed ? "Last patches, light: peak pressure; dots: its centre"
-                              : "Last patches; dots: centre of pressure, scaled to them");
+                      has_any_pair_pressure
+                          ? "Last patches, light: peak pressure; dots: its centre"
+                          : "Last patches; dots: centre of pressure, scaled to them");
     fprintf(to,
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
             half, half, 2.0 * half * PLOT_CELL_ASPECT_RATIO - 1.15);
-    write_patch_size_labels(to, s, plotted_session_index, pressed ? 3 : 2);
+    write_patch_size_labels(to, s, plotted_session_index, has_any_pair_pressure ? 3 : 2);
     for (int i = 0; i < pair_count; i++) {
         plot_pressure(to, &pairs[i], 2.3 * i, 1e3 / patch_radius_mm(&pairs[i]),
                       &gnuplot_object_count);

@@ -13,12 +13,12 @@ static const char *const names[2] = {"from", "to"};
  * text. */
 static int parse_tick_or_time(const char *text, double *value, int *seconds)
 {
-    char *rest;
+    char *text_after_number;
     const char *unit = text + strspn(text, "0123456789.");
-    *value = tact_number_read(text, &rest);
+    *value = tact_number_read(text, &text_after_number);
     *seconds = *unit != 0;
-    if (unit == text || rest != unit || (*seconds && strcmp(unit, "s") && strcmp(unit, "ms")) ||
-        (!*seconds && strchr(text, '.'))) {
+    if (unit == text || text_after_number != unit ||
+        (*seconds && strcmp(unit, "s") && strcmp(unit, "ms")) || (!*seconds && strchr(text, '.'))) {
         return -1;
     }
     *value *= strcmp(unit, "ms") ? 1.0 : 1e-3;
@@ -42,9 +42,10 @@ int range_parse_end(struct range *range, const char *command, int end, const cha
 
 int range_check_not_empty(const struct range *range, const char *command)
 {
-    int alike = range->in_seconds == 0 || range->in_seconds == 3 || range->at[0] == 0.0;
+    int are_ends_comparable =
+        range->in_seconds == 0 || range->in_seconds == 3 || range->at[0] == 0.0;
     if (range->is_set_by_user[1] &&
-        (range->at[1] == 0.0 || (alike && range->at[0] >= range->at[1]))) {
+        (range->at[1] == 0.0 || (are_ends_comparable && range->at[0] >= range->at[1]))) {
         return command_print_usage_error(command, "the range is empty: --from must be before --to");
     }
     return 0;

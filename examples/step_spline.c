@@ -47,7 +47,7 @@ static double get_periodic_knot(const struct step_surface *s, int k, int at)
 
 bool step_spline_make_periodic_clamped(struct step_surface *s, const int end_knot_multiplicity[2])
 {
-    struct step_surface open = *s;
+    struct step_surface clamped_surface = *s;
     int more[2], count[2];
     for (int k = 0; k < 2; k++) {
         more[k] = end_knot_multiplicity[k] > 0 ? s->degree[k] + 1 - end_knot_multiplicity[k] : 0;
@@ -56,23 +56,25 @@ bool step_spline_make_periodic_clamped(struct step_surface *s, const int end_kno
             return false;
         }
     }
-    open.point = NULL;
-    open.knots[0] = open.knots[1] = NULL;
-    if (!step_spline_make(&open, s->degree, count)) {
+    clamped_surface.point = NULL;
+    clamped_surface.knots[0] = clamped_surface.knots[1] = NULL;
+    if (!step_spline_make(&clamped_surface, s->degree, count)) {
         return false;
     }
     for (int i = 0; i < count[0] * count[1]; i++) {
         const int column = i % count[0] % s->count[0], row = i / count[0] % s->count[1];
-        memcpy(open.point[i], s->point[row * s->count[0] + column], sizeof *open.point);
+        memcpy(clamped_surface.point[i], s->point[row * s->count[0] + column],
+               sizeof *clamped_surface.point);
     }
     for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < open.knot_count[k]; i++) {
-            open.knots[k][i] = end_knot_multiplicity[k] > 0 ? get_periodic_knot(s, k, i - more[k])
-                                                            : s->knots[k][i];
+        for (int i = 0; i < clamped_surface.knot_count[k]; i++) {
+            clamped_surface.knots[k][i] = end_knot_multiplicity[k] > 0
+                                              ? get_periodic_knot(s, k, i - more[k])
+                                              : s->knots[k][i];
         }
     }
     step_spline_free(s);
-    *s = open;
+    *s = clamped_surface;
     return true;
 }
 
@@ -185,17 +187,20 @@ void step_spline_print(FILE *to, const struct step_surface *s, bool is_reversed)
             s->degree[1]);
     for (int k = 0; k < 2; k++) {
         const double first = s->knots[k][s->degree[k]], last = s->knots[k][s->count[k]];
-        const bool turned = is_reversed && k == 0;
-        fprintf(to, " %.17g %.17g", turned ? -last : first, turned ? -first : last);
+        const bool is_direction_reversed = is_reversed && k == 0;
+        fprintf(to, " %.17g %.17g", is_direction_reversed ? -last : first,
+                is_direction_reversed ? -first : last);
     }
     for (int i = 0; i < points; i++) {
         fprintf(to, i % 16 ? " %d" : " \\\n %d", i - points);
     }
     for (int k = 0; k < 2; k++) {
-        const bool turned = is_reversed && k == 0;
+        const bool is_direction_reversed = is_reversed && k == 0;
         fprintf(to, "\nparm %c", "uv"[k]);
         for (int i = 0; i < s->knot_count[k]; i++) {
-            fprintf(to, " %.17g", turned ? -s->knots[k][s->knot_count[k] - 1 - i] : s->knots[k][i]);
+            fprintf(to, " %.17g",
+                    is_direction_reversed ? -s->knots[k][s->knot_count[k] - 1 - i]
+                                          : s->knots[k][i]);
         }
     }
     fprintf(to, "\nend\n");

@@ -23,8 +23,8 @@ struct survey_wrench survey_wrench_of_pair(const struct tact_scene_log_pair *pai
         tact_v3_cross(moment, arm, force);
         w.torsion -= tact_v3_dot(n, moment);
     }
-    double square = tact_v3_dot(force, force) - w.normal * w.normal;
-    w.friction = square > 0.0 ? sqrt(square) : 0.0;
+    double squared_tangential_force = tact_v3_dot(force, force) - w.normal * w.normal;
+    w.friction = squared_tangential_force > 0.0 ? sqrt(squared_tangential_force) : 0.0;
     return w;
 }
 

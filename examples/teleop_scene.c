@@ -317,10 +317,11 @@ static char *write_yaml_document(yaml_document_t *document, size_t *size)
     }
     yaml_emitter_set_output_file(&emitter, to);
     yaml_emitter_set_unicode(&emitter, 1);
-    const int good = yaml_emitter_open(&emitter) && yaml_emitter_dump(&emitter, document) &&
-                     yaml_emitter_close(&emitter);
+    const int was_document_written = yaml_emitter_open(&emitter) &&
+                                     yaml_emitter_dump(&emitter, document) &&
+                                     yaml_emitter_close(&emitter);
     yaml_emitter_delete(&emitter);
-    if (fclose(to) || !good) {
+    if (fclose(to) || !was_document_written) {
         free(text);
         return NULL;
     }

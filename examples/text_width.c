@@ -57,14 +57,15 @@ void text_shorten_to_width(const char *text, double most, double size, int is_bo
         snprintf(out, room, "%s", printable_text);
         return;
     }
-    double rest = most - ceil(size), half = 0.5 * rest; /* an ellipsis is as wide as the size */
+    double remaining_width = most - ceil(size),
+           half = 0.5 * remaining_width; /* an ellipsis is as wide as the size */
     for (double width; shortened_head_end < end; shortened_head_end++) {
         width = get_character_width(shortened_head_end, size, is_bold);
         half -= width;
         if (half < 0.0) {
             break;
         }
-        rest -= width;
+        remaining_width -= width;
     }
     while (tail > shortened_head_end) {
         const char *character_before_tail = tail - 1;
@@ -72,8 +73,8 @@ void text_shorten_to_width(const char *text, double most, double size, int is_bo
                (*character_before_tail & 0xc0) == 0x80) {
             character_before_tail--;
         }
-        rest -= get_character_width(character_before_tail, size, is_bold);
-        if (rest < 0.0) {
+        remaining_width -= get_character_width(character_before_tail, size, is_bold);
+        if (remaining_width < 0.0) {
             break;
         }
         tail = character_before_tail;

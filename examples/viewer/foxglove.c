@@ -178,7 +178,7 @@ static void handle_pong(struct foxglove_client *c, const void *in, size_t size)
  */
 static int parse_ticks_between_frames(struct lws *wsi, uint32_t *ticks_between_frames)
 {
-    char query[64];
+    char uri_arguments[64];
     int size = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS);
     unsigned long number;
     char end;
@@ -186,9 +186,9 @@ static int parse_ticks_between_frames(struct lws *wsi, uint32_t *ticks_between_f
     if (size == 0) {
         return 0;
     }
-    if (lws_hdr_copy(wsi, query, sizeof query, WSI_TOKEN_HTTP_URI_ARGS) <= 0 ||
-        strspn(query, "every=0123456789") != strlen(query) ||
-        sscanf(query, "every=%8lu%c", &number, &end) != 1 || number < 1 ||
+    if (lws_hdr_copy(wsi, uri_arguments, sizeof uri_arguments, WSI_TOKEN_HTTP_URI_ARGS) <= 0 ||
+        strspn(uri_arguments, "every=0123456789") != strlen(uri_arguments) ||
+        sscanf(uri_arguments, "every=%8lu%c", &number, &end) != 1 || number < 1 ||
         number > MAX_TICKS_BETWEEN_FRAMES) {
         return -EINVAL;
     }
@@ -309,22 +309,23 @@ static int read_records(struct server *s, const struct slot *slot)
 
 void update_foxglove_clients(struct server *s, int was_new_sample_read)
 {
-    int fresh = read_records(s, was_new_sample_read ? s->newest : NULL);
-    uint64_t lost = atomic_load(&s->queue.lost_record_count) - s->reported_queue_losses;
-    s->reported_queue_losses += lost;
+    int were_frames_added = read_records(s, was_new_sample_read ? s->newest : NULL);
+    uint64_t newly_lost_record_count =
+        atomic_load(&s->queue.lost_record_count) - s->reported_queue_losses;
+    s->reported_queue_losses += newly_lost_record_count;
     for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         struct foxglove_client *c = s->foxglove_clients[i];
         if (!c || !c->subscription_count) {
             continue;
         }
         if (c->ticks_between_frames) {
-            c->lost_frame_count += lost;
-        } else if (fresh) {
+            c->lost_frame_count += newly_lost_record_count;
+        } else if (were_frames_added) {
             /* a newer frame replaces the one that waits to be sent */
             c->lost_frame_count += c->was_frame_due_earlier > 0;
             c->was_frame_due_earlier = 1;
         }
-        if (fresh) {
+        if (were_frames_added) {
             lws_callback_on_writable(c->wsi);
         }
     }

@@ -137,15 +137,15 @@ void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out
 {
     const double *v = p->now->values;
     const struct tact_scene_log *scene_log = &p->scene_log;
-    int ended = p->index + 1 == tact_log_state(p->log)->ticks;
+    int is_last_record = p->index + 1 == tact_log_state(p->log)->ticks;
     for (int i = 0; i < scene_log->device_count; i++) {
         p->devices[i] = (int)v[scene_log->device_inputs[i]];
     }
     const struct wire_state state = {
         .tick = p->now->tick,
         .time = (double)p->now->tick * scene_log->scene->period,
-        .flags =
-            flags | (ended ? WIRE_ENDED : 0) | (v[scene_log->solver + 4] > 0.0 ? WIRE_DEADMAN : 0),
+        .flags = flags | (is_last_record ? WIRE_ENDED : 0) |
+                 (v[scene_log->solver + 4] > 0.0 ? WIRE_DEADMAN : 0),
         .safety = (int)v[scene_log->safety],
         .residual = v[scene_log->solver + 2],
         .iterations = (int)v[scene_log->solver + 1],

@@ -106,16 +106,20 @@ static int apply_requests_of_pages(struct replayed *r, const struct tact_log_sta
 {
     struct page_request w = page_requests_read_and_clear(&r->page_requests);
     double to = w.requested_tick >= 0.0 ? w.requested_tick : (double)r->state.tick + (double)w.step;
-    int ended = *next > log->last_tick, jumps = w.requested_tick >= 0.0 || w.step < 0;
-    if (w.is_playing && ended && !jumps) {
+    int is_past_last_tick = *next > log->last_tick,
+        is_jump_requested = w.requested_tick >= 0.0 || w.step < 0;
+    if (w.is_playing && is_past_last_tick && !is_jump_requested) {
         page_requests_pause(&r->page_requests);
     }
     double rate = w.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / r->scene_log->scene->period;
     if (w.is_playing || w.is_frame_due) {
-        r->due = w.is_playing && !ended ? fmin(r->due + rate, 1.0 + rate) : (double)w.step;
+        r->due =
+            w.is_playing && !is_past_last_tick ? fmin(r->due + rate, 1.0 + rate) : (double)w.step;
     }
-    *flags = (w.is_playing && !ended ? 0 : WIRE_PAUSED) | (ended ? WIRE_ENDED : 0);
-    if (jumps) { /* the first tick of a log cannot be replayed, as the log has no state before it */
+    *flags = (w.is_playing && !is_past_last_tick ? 0 : WIRE_PAUSED) |
+             (is_past_last_tick ? WIRE_ENDED : 0);
+    if (is_jump_requested) { /* the first tick of a log cannot be replayed, as the log has no state
+                                before it */
         *next = (uint64_t)fmin(fmax(to, (double)log->first_tick + 1.0), (double)log->last_tick);
         r->due = 1.0;
     }

@@ -30,10 +30,11 @@ struct server *get_server_of_connection(struct lws *wsi)
 static int is_local_host_name(const struct server *s, const char *host_of_request)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
-    char expected[64];
+    char local_address_with_port[64];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(expected, sizeof expected, "%s:%d", names[i], s->port);
-        if (!strcmp(host_of_request, expected)) {
+        snprintf(local_address_with_port, sizeof local_address_with_port, "%s:%d", names[i],
+                 s->port);
+        if (!strcmp(host_of_request, local_address_with_port)) {
             return 1;
         }
     }
@@ -90,14 +91,15 @@ static int serve_page_file(struct lws *wsi, const char *uri)
 static int write_file(struct lws *wsi)
 {
     const struct page_file *file = *(const struct page_file **)lws_wsi_user(wsi);
-    unsigned char *copy = file ? malloc(LWS_PRE + file->size) : NULL;
-    if (!copy) {
+    unsigned char *padded_file_copy = file ? malloc(LWS_PRE + file->size) : NULL;
+    if (!padded_file_copy) {
         return -1;
     }
-    memcpy(copy + LWS_PRE, file->data, file->size);
-    int sent = lws_write(wsi, copy + LWS_PRE, file->size, LWS_WRITE_HTTP_FINAL);
-    free(copy);
-    return sent < (int)file->size || lws_http_transaction_completed(wsi) ? -1 : 0;
+    memcpy(padded_file_copy + LWS_PRE, file->data, file->size);
+    int sent_byte_count =
+        lws_write(wsi, padded_file_copy + LWS_PRE, file->size, LWS_WRITE_HTTP_FINAL);
+    free(padded_file_copy);
+    return sent_byte_count < (int)file->size || lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
 static int handle_http_event(struct lws *wsi, enum lws_callback_reasons reason, void *user,
@@ -161,16 +163,16 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
 /* Updates all clients, sixty times a second. */
 static void update_viewer_clients(struct server *s)
 {
-    int fresh;
-    const struct slot *slot = tact_triple_read(s->slots, &fresh);
-    if (slot && fresh) {
+    int was_new_sample_read;
+    const struct slot *slot = tact_triple_read(s->slots, &was_new_sample_read);
+    if (slot && was_new_sample_read) {
         s->newest = slot;
         if (s->options.add_events) {
             s->options.add_events(s->options.user, s);
         }
         page_clients_request_write(s);
     }
-    update_foxglove_clients(s, fresh);
+    update_foxglove_clients(s, was_new_sample_read);
 }
 
 void server_start_or_stop_updates(struct server *s)
@@ -183,8 +185,8 @@ void server_start_or_stop_updates(struct server *s)
         return;
     }
     const struct timespec period = {.tv_nsec = has_clients ? CLIENT_UPDATE_PERIOD_NS : 0};
-    const struct itimerspec times = {.it_interval = period, .it_value = period};
-    timerfd_settime(s->update_timer, 0, &times, NULL);
+    const struct itimerspec update_timer_setting = {.it_interval = period, .it_value = period};
+    timerfd_settime(s->update_timer, 0, &update_timer_setting, NULL);
     s->is_update_timer_running = has_clients;
     if (has_clients) {
         update_viewer_clients(s);
@@ -305,12 +307,12 @@ static int listen_at_free_port(struct server *s, struct tact_error *err)
 
 static int make_access_token(struct server *s)
 {
-    unsigned char random[16];
-    if (getrandom(random, sizeof random, 0) != sizeof random) {
+    unsigned char random_token_bytes[16];
+    if (getrandom(random_token_bytes, sizeof random_token_bytes, 0) != sizeof random_token_bytes) {
         return -EIO;
     }
-    for (size_t i = 0; i < sizeof random; i++) {
-        snprintf(s->token + 2 * i, 3, "%02x", random[i]);
+    for (size_t i = 0; i < sizeof random_token_bytes; i++) {
+        snprintf(s->token + 2 * i, 3, "%02x", random_token_bytes[i]);
     }
     return 0;
 }
