@@ -96,7 +96,7 @@ static void layer_deflection_is_compliance_times_force(void **state)
     const double force = 0.3 * MU * MASS * G, t = 2e-4;
     for (int kind = 0; kind < SOFT_BALL; kind++) {
         struct layer_scene s;
-        open_layer_scene(&s, kind, t);
+        open_layer_scene(&s, (enum layer_case)kind, t);
         run_under_wrench(&s, force, 0.0, 3.0);
         double moved = foot_position(&s);
         run_under_wrench(&s, force, 0.0, is_quick_sanitizer_run() ? 5.0 : 60.0);
@@ -122,7 +122,7 @@ static void layer_turns_by_torque_over_its_stiffness(void **state)
                               (0.08 * 0.08 + 0.06 * 0.06) / 12.0};
     for (int kind = 0; kind < LAYER_CASES; kind++) {
         struct layer_scene s;
-        open_layer_scene(&s, kind, t);
+        open_layer_scene(&s, (enum layer_case)kind, t);
         run_under_wrench(&s, 0.0, 0.0, 1.0);
         run_under_wrench(&s, 0.0, torque, kind == SOFT_BALL ? 12.0 : 3.0);
         const struct tact_contact *c = tact_world_contact(s.scene.world, 0);
