@@ -13,7 +13,7 @@ static int is_without_limit(double margin)
 /* Share of a limit that is used, in whole per cent: 100 only at the limit. */
 static int percent_of_limit_used(double margin)
 {
-    return margin > 0.0 ? (int)fmin(floor(100.0 * (1.0 - margin) + 0.5), 99.0) : 100;
+    return margin > 0.0 ? (int)fmin(floor(100.0 * fmax(1.0 - margin, 0.0) + 0.5), 99.0) : 100;
 }
 
 static void append_phrase(char *out, const char *phrase)

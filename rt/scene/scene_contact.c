@@ -7,6 +7,7 @@
 #include "rt/scene/scene_internal.h"
 
 enum { MAX_MODELS = 32 };
+#define MAX_CONTACT_COMPLIANCE 1e6 /* [m/N] */
 
 static int check_fingertip_radius(const struct tact_scene_check *check, const char *path,
                                   double radius, double power)
@@ -169,6 +170,18 @@ static int check_rolling_loss(const struct tact_scene_check *check, const struct
     return rc;
 }
 
+/* A patch that yields by so much bears nothing in any scene; by 1e250 m/N it overflowed in the
+ * solver, and the contact was left out. */
+static int check_contact_compliance(const struct tact_scene_check *check, const char *owner,
+                                    const char *name, double compliance)
+{
+    char key[TACT_SCENE_PATH_BYTES];
+    int rc = tact_scene_require_nonnegative(check, owner, name, compliance, "m/N");
+    return rc ? rc
+              : tact_scene_require_between(check, tact_scene_path_of_key(key, owner, name),
+                                           compliance, 0.0, MAX_CONTACT_COMPLIANCE, "m/N");
+}
+
 static int check_contact_law_of_materials(const struct tact_scene_check *check,
                                           const struct tact_scene *scene, const char *path,
                                           const struct tact_scene_pair *pair)
@@ -178,11 +191,10 @@ static int check_contact_law_of_materials(const struct tact_scene_check *check,
     int rc = tact_scene_require_nonnegative(check, path, "friction", law->friction, "");
     rc =
         rc ? rc : tact_scene_require_nonnegative(check, path, "dissipation", law->dissipation, "s");
-    rc =
-        rc ? rc : tact_scene_require_nonnegative(check, path, "compliance", law->compliance, "m/N");
+    rc = rc ? rc : check_contact_compliance(check, path, "compliance", law->compliance);
     rc = rc ? rc
-            : tact_scene_require_nonnegative(check, path, "tangential_compliance",
-                                             law->tangential_compliance, "m/N");
+            : check_contact_compliance(check, path, "tangential_compliance",
+                                       law->tangential_compliance);
     rc = rc ? rc : tact_scene_require_positive(check, path, "overlap", law->overlap, "m");
     rc = rc ? rc
             : tact_scene_require_nonnegative(check, path, "hunt_crossley", law->hunt_crossley,
@@ -236,11 +248,10 @@ static int check_contact_options(const struct tact_scene_check *check,
     static const char *const metrics[] = {"euclidean", "mass", NULL};
     static const char *const splits[] = {"auto", "never", NULL};
     int rc = tact_scene_require_positive(check, "contact", "overlap", c->overlap, "m");
+    rc = rc ? rc : check_contact_compliance(check, "contact", "compliance", c->compliance);
     rc = rc ? rc
-            : tact_scene_require_nonnegative(check, "contact", "compliance", c->compliance, "m/N");
-    rc = rc ? rc
-            : tact_scene_require_nonnegative(check, "contact", "tangential_compliance",
-                                             c->tangential_compliance, "m/N");
+            : check_contact_compliance(check, "contact", "tangential_compliance",
+                                       c->tangential_compliance);
     rc = rc ? rc
             : tact_scene_require_nonnegative(check, "contact", "dissipation", c->dissipation, "s");
     rc = rc ? rc

@@ -162,6 +162,10 @@ def values(folder):
         bad = changed_log(folder, log, "timing", element, "100", f"number={number}")
         tact("info", bad)
         tact("plot", bad, "-o", page, "--force")
+    for number, share in ("inf", "0 %"), ("nan", "100 %"), ("7", "0 %"), ("-0.5", "100 %"):
+        bad = changed_log(folder, log, "ruler_pinch_left_distal_margins", "1", "799", f"number={number}")
+        left, = (pair for pair in json.loads(tact("info", bad, "--json")[0])["pairs"] if "left" in pair["name"])
+        assert left["at_end"] == f"sticks, {share} of friction and torsion used", (number, left)
     for number, state in ("-1", "unknown"), ("3", "unknown"), ("inf", "unknown"), ("0", "disarmed"):
         bad = changed_log(folder, log, "safety_state", "0", "799", f"number={number}")
         assert f"safety     {state} at the end" in tact("info", bad)[0]

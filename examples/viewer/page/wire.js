@@ -93,7 +93,7 @@ function neededShare(margin) {
 
 // Share of a limit that is used, at most 1; 0 of a limit that is 0.
 function usedShare(margin) {
-  return isWithoutLimit(margin) ? 0 : Math.min(neededShare(margin), 1);
+  return isWithoutLimit(margin) ? 0 : margin > 0 ? Math.max(1 - margin, 0) : 1;
 }
 
 // In whole per cent: 100 only at the limit.
