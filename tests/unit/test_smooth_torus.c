@@ -509,7 +509,8 @@ static void ring_with_its_middle_line_in_another_body_has_a_contact(void **state
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         assert_true(c->touching || c->stuck);
         stuck += c->stuck;
-        by_volume += s.stats.counts[TACT_COUNT_EDGES];
+        /* contacts around a ring, which have gaps, are counted there too */
+        by_volume += s.stats.counts[TACT_COUNT_EDGES] && c->patch.law != TACT_LAW_GAPS;
         unfound += s.stats.counts[TACT_COUNT_NOT_FOUND];
         run_scene_for_seconds(&s, 0.05);
         largest_speed = fmax(largest_speed, tact_v3_norm(body->twist));
