@@ -18,7 +18,7 @@
     1e-6 /* chord over the radius of the mesh below which two sides are one, a fold without wall   \
           */
 #define MAX_OPPOSITE_NORMAL_COSINE                                                                 \
-    -0.8660254037844386 /* cosine between the normals of the two sides of a wall: 150 degrees */
+    (-0.8660254037844386) /* cosine between the normals of the two sides of a wall: 150 degrees */
 #define BARYCENTRIC_TOLERANCE                                                                      \
     1e-12 /* distance beyond the edge of a triangle at which a ray still hits it, so that none     \
              passes between two triangles */

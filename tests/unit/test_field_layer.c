@@ -175,7 +175,7 @@ static void layer_does_not_add_energy(void **state)
     (void)state;
     static const double tick_periods[] = {5e-4, 1e-3, 2e-3, 5e-3};
     double worst = -INFINITY;
-    int throw_count = campaign_trial_count(200, 20000), touching_tick_count = 0;
+    int throw_count = campaign_trial_count(60, 20000), touching_tick_count = 0;
     for (int n = 0; n < throw_count; n++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law =

@@ -398,6 +398,9 @@ static void body_that_touches_along_a_ring_comes_to_rest(void **state)
     const int cases_per_trial = is_quick_sanitizer_run() ? 5 : 1;
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases) * 5; i += cases_per_trial) {
         const struct body_on_ring *how = &cases[i / 5];
+        if (!is_long_campaign() && (i % 5 == 2 || i % 5 == 4)) { /* the slowest */
+            continue;
+        }
         const double scale = length_scales[i % 5 < 3 ? 0 : i % 5 - 2],
                      h = 1e-3 / (i % 5 < 3 ? 1 << i % 5 : 1);
         struct world_scene s;
