@@ -4,8 +4,6 @@
 #include "contact/elementary.h"
 #include "rt/passivity_internal.h"
 
-static const double pi = 3.14159265358979323846;
-
 static double squared_vector_norm(const double *v, int n)
 {
     double sum = 0.0;
@@ -65,12 +63,8 @@ double tact_passivity_stiffest(double damping, double delay, double friction, do
                             : stiffness_limit_of_sampling;
 }
 
-double tact_passivity_filter_weight(double cutoff, double period)
-{
-    return cutoff > 0.0 ? -tact_expm1(-2.0 * pi * cutoff * period) : 1.0;
-}
-
 double tact_passivity_filter_delay(double cutoff, double period)
 {
+    const double pi = 3.14159265358979323846;
     return cutoff > 0.0 ? period / tact_expm1(2.0 * pi * cutoff * period) : 0.0;
 }

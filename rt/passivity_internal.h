@@ -19,14 +19,6 @@ double tact_passivity_bound_axes(double *force, const double *last, const double
                                  int n, const double *c);
 
 /*
- * Weight of a new value in a first-order low-pass of cut-off f: 1 - exp(-2 pi f T).
- * @param cutoff  f [Hz]; 0: no filter
- * @param period  T [s]
- * @return 0 to 1; 1: no filter. Real-time safe.
- */
-double tact_passivity_filter_weight(double cutoff, double period);
-
-/*
  * Delay by which a first-order low-pass of a wall's force lowers the stiffest passive wall, beside
  * the delay of the device: T / (exp(2 pi f T) - 1), the mean delay of its impulse response, which
  * is 1 / (2 pi f) less half a period at low f.

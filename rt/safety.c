@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/record_code_internal.h"
-#include "contact/elementary.h"
+#include "rt/low_pass_internal.h"
 #include "rt/safety_internal.h"
 
 #define SAVED_STATE_HEADER_DOUBLES (3 + 2 * TACT_TRIP_CAUSES)
@@ -41,7 +41,6 @@ static int add_channel_to_vector_group(struct tact_safety *s,
 int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *channels, int n,
                      const struct tact_safety_options *options)
 {
-    const double pi = 3.14159265358979323846;
     const double h = options->period;
     if (n < 0 || n > TACT_SAFETY_CHANNELS || !isfinite(h) || h <= 0.0 || !isfinite(options->ramp) ||
         options->ramp < 0.0) {
@@ -59,8 +58,7 @@ int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *ch
     for (int i = 0; i < n; i++) {
         s->setting[i].limit = channels[i].limit;
         s->setting[i].step = channels[i].rate * h;
-        s->setting[i].alpha =
-            channels[i].cutoff > 0.0 ? -tact_expm1(-2.0 * pi * channels[i].cutoff * h) : 1.0;
+        s->setting[i].alpha = tact_low_pass_weight(channels[i].cutoff, h);
         if (add_channel_to_vector_group(s, channels, i)) {
             return -EINVAL;
         }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/world/hand_internal.h"
+#include "rt/low_pass_internal.h"
 #include "rt/passivity.h"
 #include "rt/passivity_internal.h"
 #include "rt/scene/scene_internal.h"
@@ -23,14 +24,12 @@
 
 static void assign_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32_t link)
 {
-    const double pi = 3.14159265358979323846;
     const struct tact_scene_joint *joint = &s->scene->hands[hand].links[link].joint;
-    const double filter = joint->coupling->filter;
     s->couplings[s->coupling_count++] = (struct session_coupling){
         .hand = (int)hand,
         .link = (int)link,
         .is_rotation = link < tact_scene_base_links(&s->scene->hands[hand]) && link >= 3,
-        .alpha = filter > 0.0 ? -tact_expm1(-2.0 * pi * filter * s->period) : 1.0,
+        .alpha = tact_low_pass_weight(joint->coupling->filter, s->period),
         .target_offset_decay = -tact_expm1(-s->period / ENGAGE_TIME_CONSTANT),
         .device_force_ratio = 1.0,
         .state = {.target = joint->start}};

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "contact/elementary.h"
+#include "rt/low_pass_internal.h"
 #include "rt/session/admittance_internal.h"
 #include "rt/session/grip_internal.h"
 #include "rt/session/hold_internal.h"
@@ -192,17 +192,15 @@ static int find_joint_of_key(struct tact_session *s, const char *path, const cha
 
 static int map_input_channel(struct tact_session *s, uint32_t i, struct tact_error *err)
 {
-    const double pi = 3.14159265358979323846;
     const struct tact_scene_input *def = &s->scene->inputs[i];
     struct session_input *in = &s->inputs[i];
     char key[48];
-    *in = (struct session_input){
-        .scale = def->scale,
-        .offset = def->offset,
-        .lower = def->lower,
-        .upper = def->upper,
-        .has_measured_joint_state = !strcmp(def->what, "state"),
-        .alpha = def->filter > 0.0 ? -tact_expm1(-2.0 * pi * def->filter * s->period) : 1.0};
+    *in = (struct session_input){.scale = def->scale,
+                                 .offset = def->offset,
+                                 .lower = def->lower,
+                                 .upper = def->upper,
+                                 .has_measured_joint_state = !strcmp(def->what, "state"),
+                                 .alpha = tact_low_pass_weight(def->filter, s->period)};
     snprintf(key, sizeof key, "inputs[%u].from", i);
     int rc = tact_session_find_channel(s, def->from, 0, key, &in->device, &in->channel, err);
     snprintf(key, sizeof key, "inputs[%u].to", i);

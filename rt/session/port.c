@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "rt/low_pass_internal.h"
 #include "rt/passivity.h"
 #include "rt/passivity_internal.h"
 #include "rt/scene/scene_internal.h"
@@ -338,7 +339,7 @@ double tact_session_max_damping(const struct tact_session *s, const struct sessi
         .delay = tact_session_port_delay(s, c),
         .stiffness = tact_session_coupling_gain(c) * def->stiffness,
         .rate_filter_weight = c->alpha,
-        .force_filter_weight = tact_passivity_filter_weight(c->port.force_filter, s->period),
+        .force_filter_weight = tact_low_pass_weight(c->port.force_filter, s->period),
         .period = s->period};
     return tact_passivity_max_damping(&loop);
 }

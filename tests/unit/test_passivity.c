@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
+#include "rt/low_pass_internal.h"
 #include "rt/passivity.h"
 #include "rt/passivity_internal.h"
 #include "support/random.h"
@@ -224,9 +225,9 @@ static void filter_of_the_force_counts_as_its_mean_delay(void **state)
     static const double filter_cutoffs_hz[] = {300.0, 100.0, 30.0, 10.0},
                         filter_delays_ms[] = {0.1790, 1.1436, 4.8209, 15.4207};
     assert_true(tact_passivity_filter_delay(0.0, period) == 0.0);
-    assert_true(tact_passivity_filter_weight(0.0, period) == 1.0);
+    assert_true(tact_low_pass_weight(0.0, period) == 1.0);
     for (int i = 0; i < 4; i++) {
-        const double weight = tact_passivity_filter_weight(filter_cutoffs_hz[i], period),
+        const double weight = tact_low_pass_weight(filter_cutoffs_hz[i], period),
                      filter_delay = tact_passivity_filter_delay(filter_cutoffs_hz[i], period);
         assert_true(fabs(filter_delay - period * (1.0 - weight) / weight) < 1e-15);
         assert_true(fabs(1e3 * filter_delay - filter_delays_ms[i]) < 1e-4);
@@ -304,7 +305,7 @@ static void largest_damping_is_that_of_a_free_device(void **state)
                                         .force_filter_weight = 1.0,
                                         .period = period};
         assert_true(fabs(tact_passivity_max_damping(&p) * period / 0.1 - expected[delay]) < 1e-6);
-        p.force_filter_weight = tact_passivity_filter_weight(1e-3, period);
+        p.force_filter_weight = tact_low_pass_weight(1e-3, period);
         assert_true(fabs(tact_passivity_max_damping(&p) * period / 0.1 - slow[delay]) < 1e-4);
         for (int i = 0; i < 40; i++) {
             const int has_rate_filter = i % 2, has_force_filter = i / 2 % 2;
@@ -312,8 +313,8 @@ static void largest_damping_is_that_of_a_free_device(void **state)
             p.mass = pow(10.0, uniform(-2.0, 0.0));
             p.damping = p.mass * uniform(0.1, has_force_filter ? 1.0 : 10.0);
             p.rate_filter_weight =
-                tact_passivity_filter_weight(has_rate_filter ? uniform(50.0, 400.0) : 0.0, period);
-            p.force_filter_weight = tact_passivity_filter_weight(cutoff, period);
+                tact_low_pass_weight(has_rate_filter ? uniform(50.0, 400.0) : 0.0, period);
+            p.force_filter_weight = tact_low_pass_weight(cutoff, period);
             p.stiffness = uniform(0.0, 1.0) *
                           tact_passivity_stiffest(
                               p.damping, p.delay + tact_passivity_filter_delay(cutoff, period), 0.0,
@@ -330,13 +331,13 @@ static void stiffness_lowers_the_largest_damping_of_a_filtered_rate(void **state
     (void)state;
     static const double filter_cutoffs_hz[] = {10.0, 20.0, 50.0};
     for (int i = 0; i < 9; i++) {
-        struct tact_passivity_loop p = {
-            .mass = 0.1,
-            .damping = 3.0,
-            .delay = i % 3 * period,
-            .rate_filter_weight = tact_passivity_filter_weight(filter_cutoffs_hz[i / 3], period),
-            .force_filter_weight = 1.0,
-            .period = period};
+        struct tact_passivity_loop p = {.mass = 0.1,
+                                        .damping = 3.0,
+                                        .delay = i % 3 * period,
+                                        .rate_filter_weight =
+                                            tact_low_pass_weight(filter_cutoffs_hz[i / 3], period),
+                                        .force_filter_weight = 1.0,
+                                        .period = period};
         const double without = tact_passivity_max_damping(&p);
         p.stiffness = tact_passivity_stiffest(p.damping, p.delay, 0.0, 0.0, period);
         const double beside = tact_passivity_max_damping(&p);

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include "contact/number.h"
 #include "devices/registry.h"
+#include "rt/low_pass_internal.h"
 #include "rt/passivity_internal.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
@@ -230,8 +231,8 @@ static void damping_beyond_the_figure_is_refused(void **state)
                                                  DEVICE_DAMPING,
                                                  period,
                                                  100.0,
-                                                 tact_passivity_filter_weight(rate_filter, period),
-                                                 tact_passivity_filter_weight(force_filter, period),
+                                                 tact_low_pass_weight(rate_filter, period),
+                                                 tact_low_pass_weight(force_filter, period),
                                                  period};
         const double limit = tact_passivity_max_damping(&loop);
         for (int k = 0; k < 2; k++) {
@@ -258,7 +259,7 @@ static void damping_beyond_the_figure_is_refused(void **state)
 static double exact_stiffness_limit(double cutoff)
 {
     const double tau = DEVICE_MASS / DEVICE_DAMPING, decay = exp(-period / tau),
-                 weight = tact_passivity_filter_weight(cutoff, period);
+                 weight = tact_low_pass_weight(cutoff, period);
     double low = 1e-4, high = 1.0;
     double complex g = 1.0;
     for (int i = 0; i < 200; i++) {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "contact/number.h"
+#include "rt/low_pass_internal.h"
 #include "rt/passivity_internal.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
@@ -151,7 +152,7 @@ static void read_needed_damping(const char *path, double needed[CYCLES / 2 + 1])
 static double damping_by_formula(double stiffness, double damping, int delay, double cutoff,
                                  double angle)
 {
-    const double weight = tact_passivity_filter_weight(cutoff, TICK_PERIOD);
+    const double weight = tact_low_pass_weight(cutoff, TICK_PERIOD);
     const double complex change = 1.0 - cexp(-I * angle);
     const double complex wall = (stiffness + damping * change / TICK_PERIOD) *
                                 cexp(-I * angle * delay) * weight /
