@@ -9,22 +9,7 @@
 #include <cmocka.h>
 
 #include "contact/moments/moments.h"
-
-/* Pose moved by a twist whose linear part is the velocity of the material point at c. */
-static struct tact_pose pose_after_twist(const struct tact_pose *p, const double twist[6],
-                                         const double c[3], double dt)
-{
-    struct tact_pose r = *p;
-    double spin[3], q[4], arm[3], turned[3];
-    tact_v3_scale(spin, twist + 3, dt);
-    tact_quat_from_rotvec(q, spin);
-    tact_v3_sub(arm, p->position, c);
-    tact_quat_rotate(turned, q, arm);
-    tact_v3_add(r.position, c, turned);
-    tact_v3_axpy(r.position, dt, twist);
-    tact_quat_mul(r.quat_wxyz, q, p->quat_wxyz);
-    return r;
-}
+#include "support/moved.h"
 
 struct extrapolated_moments_errors {
     double v, c, s, g;
@@ -38,8 +23,8 @@ extrapolation_errors(const struct tact_shape *a, struct tact_pose pa, const stru
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(10000);
     struct tact_moments now, later, guess;
     assert_int_equal(tact_moments_pair(a, &pa, b, &pb, NULL, scratch, &now), 1);
-    struct tact_pose qa = pose_after_twist(&pa, ta, now.centroid, 1e-3);
-    struct tact_pose qb = pose_after_twist(&pb, tb, now.centroid, 1e-3);
+    struct tact_pose qa = pose_displaced_by_twist(&pa, now.centroid, ta, 1e-3);
+    struct tact_pose qb = pose_displaced_by_twist(&pb, now.centroid, tb, 1e-3);
     assert_int_equal(tact_moments_pair(a, &qa, b, &qb, NULL, scratch, &later), 1);
     tact_moments_advance(&now, ta, tb, 1e-3, exponent, &guess);
     double second_moment_trace = later.second[0] + later.second[1] + later.second[2], d[3];

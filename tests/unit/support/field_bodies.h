@@ -3,6 +3,7 @@
 #define TACT_TESTS_FIELD_BODIES_H
 
 #include "field_triangulation.h"
+#include "moved.h"
 #include "random.h"
 
 /* Number of polygons for which the scratch memory of a test has room. */
@@ -15,24 +16,6 @@ static inline struct tact_pose pose_from_position_and_rotation(double x, double 
     const double turn[3] = {rx, ry, rz};
     tact_quat_from_rotvec(pose.quat_wxyz, turn);
     return pose;
-}
-
-/* Pose displaced by `by` times a twist about a centre. */
-static inline struct tact_pose pose_displaced_by_twist(const struct tact_pose *from,
-                                                       const double *centre, const double *twist,
-                                                       double by)
-{
-    struct tact_pose out = *from;
-    double turn[3], q[4], arm[3], after[3];
-    tact_v3_scale(turn, twist + 3, by);
-    tact_quat_from_rotvec(q, turn);
-    tact_v3_sub(arm, from->position, centre);
-    tact_quat_rotate(after, q, arm);
-    tact_v3_add(out.position, centre, after);
-    tact_v3_axpy(out.position, by, twist);
-    tact_quat_mul(out.quat_wxyz, q, from->quat_wxyz);
-    tact_quat_normalize(out.quat_wxyz);
-    return out;
 }
 
 /* The scratch memory of field contacts that a test shares, created at the first call. */
