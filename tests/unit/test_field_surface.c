@@ -185,16 +185,16 @@ static void queries_with_kept_pair_lists_have_the_same_bits(void **state)
     struct tact_mesh *mesh;
     struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
                                *other = make_ball_field(0.02, 3e5, 1),
-                               *tooth_count = make_comb_field(6);
+                               *comb_field = make_comb_field(6);
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
     check_queries_in_sequence(ball, other, "ball, ball", 0.015, campaign_trial_count(20, 1250));
     check_queries_in_sequence(ball, ball, "ball, the same", 0.02, campaign_trial_count(20, 1250));
-    check_queries_in_sequence(tooth_count, tooth_count, "comb, comb", 0.015,
+    check_queries_in_sequence(comb_field, comb_field, "comb, comb", 0.015,
                               campaign_trial_count(20, 1250));
     check_queries_in_sequence(ball, hard, "ball, rigid box", 0.015, campaign_trial_count(20, 1250));
     tact_field_free(ball);
     tact_field_free(other);
-    tact_field_free(tooth_count);
+    tact_field_free(comb_field);
     tact_field_free(hard);
     tact_mesh_free(mesh);
 }
@@ -206,23 +206,21 @@ static void tree_search_finds_all_touching_cell_pairs(void **state)
     struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
                                *other = make_ball_field(0.02, 3e5, 1);
     struct tact_pressure_field *box = field_box(0.02, 0.03, 0.01, 4e4, 2),
-                               *tooth_count = make_comb_field(6);
+                               *comb_field = make_comb_field(6);
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
     struct tact_pressure_field *small_ball_field = make_ball_field(0.006, 2e6, 1);
     check_tree_search(ball, other, "ball, ball", 0.025, campaign_trial_count(300, 10000));
     check_tree_search(ball, small_ball_field, "ball, a small one in it", 0.012,
                       campaign_trial_count(300, 10000));
     check_tree_search(box, other, "box, ball", 0.02, campaign_trial_count(1000, 10000));
-    check_tree_search(tooth_count, box, "comb, box", 0.02, campaign_trial_count(1000, 10000));
-    check_tree_search(tooth_count, tooth_count, "comb, comb", 0.02,
-                      campaign_trial_count(500, 10000));
+    check_tree_search(comb_field, box, "comb, box", 0.02, campaign_trial_count(1000, 10000));
+    check_tree_search(comb_field, comb_field, "comb, comb", 0.02, campaign_trial_count(500, 10000));
     check_tree_search(ball, hard, "ball, rigid box", 0.02, campaign_trial_count(500, 10000));
-    check_tree_search(tooth_count, hard, "comb, rigid box", 0.02,
-                      campaign_trial_count(1000, 10000));
+    check_tree_search(comb_field, hard, "comb, rigid box", 0.02, campaign_trial_count(1000, 10000));
     tact_field_free(ball);
     tact_field_free(other);
     tact_field_free(box);
-    tact_field_free(tooth_count);
+    tact_field_free(comb_field);
     tact_field_free(hard);
     tact_field_free(small_ball_field);
     tact_mesh_free(mesh);
@@ -359,11 +357,11 @@ static void field_forces_have_no_jumps(void **state)
     struct tact_mesh *mesh;
     struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
                                *box = field_box(0.02, 0.03, 0.01, 4e4, 2);
-    struct tact_pressure_field *tooth_count = make_comb_field(4),
+    struct tact_pressure_field *comb_field = make_comb_field(4),
                                *small_ball_field = make_ball_field(0.012, 2e6, 1);
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
-    const struct tact_pressure_field *a[KINDS] = {ball, box, tooth_count, small_ball_field,
-                                                  tooth_count};
+    const struct tact_pressure_field *a[KINDS] = {ball, box, comb_field, small_ball_field,
+                                                  comb_field};
     const struct tact_pressure_field *b[KINDS] = {box, box, box, hard, hard};
     int paths = campaign_trial_count(30, 10000), touching = 0, alike = 0, jumps = 0;
     double coarse_net_work = 0.0, fine_net_work = 0.0, worst = 0.0, worst_work = 0.0;
@@ -403,7 +401,7 @@ static void field_forces_have_no_jumps(void **state)
     assert_true(fine_net_work < 0.08 * coarse_net_work);
     tact_field_free(ball);
     tact_field_free(box);
-    tact_field_free(tooth_count);
+    tact_field_free(comb_field);
     tact_field_free(small_ball_field);
     tact_field_free(hard);
     tact_mesh_free(mesh);

@@ -37,6 +37,7 @@
 /* Curvature of a surface, relative to the smallest relative curvature of the two, from which on
  * they nearly conform: the contact turns over them so many times as far as the bodies do. */
 #define MIN_CONFORMING_CURVATURE_RATIO 10.0
+
 /* Layout of the state variables of a pair of smooth shapes. */
 enum {
     SMOOTH_STATE_STEADY_TICKS,   /* number of ticks of contact with steady rotation before this one:
