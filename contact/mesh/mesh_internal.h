@@ -162,11 +162,12 @@ void tact_mesh_integrate(struct tact_mesh *mesh);
  * Thickness of the walls of a mesh that is not convex [m]: of the chords through the solid, from
  * four points of each triangle against its normal, that end at a side whose normal is within 30
  * degrees of opposite, the least but for those on less than a hundredth of the surface. Of more
- * than 2048 triangles every second, third and so on is measured, in the order of the tree. A wall
- * is bounded by triangles on both sides, and the finer of them decide. It is no bound for smaller
- * places that are thinner, where a wall becomes thinner within a triangle, or at an edge where two
- * sides meet at less than 30 degrees. INFINITY for a convex mesh, or one without such walls. Not
- * real-time safe: up to 8192 rays. Returns 0 or -ENOMEM.
+ * than 2048 triangles every second, third and so on is measured, in the order of the tree, and
+ * decides by its plane whether the mesh is convex. A wall is bounded by triangles on both sides,
+ * and the finer of them decide. It is no bound for smaller places that are thinner, where a wall
+ * becomes thinner within a triangle, or at an edge where two sides meet at less than 30 degrees.
+ * INFINITY for a convex mesh, or one without such walls. Not real-time safe: up to 8192 rays.
+ * Returns 0 or -ENOMEM.
  */
 int tact_mesh_wall_thickness(const struct tact_mesh *mesh, double *thickness);
 

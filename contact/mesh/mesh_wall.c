@@ -91,9 +91,10 @@ static int is_any_vertex_above(const struct tact_mesh *mesh, const double normal
     return 0;
 }
 
-static int is_mesh_nearly_convex(const struct tact_mesh *mesh)
+/* By every `step`-th triangle. */
+static int is_mesh_nearly_convex(const struct tact_mesh *mesh, size_t step)
 {
-    for (size_t t = 0; t < mesh->triangle_count; t++) {
+    for (size_t t = 0; t < mesh->triangle_count; t += step) {
         const double *corner[3];
         double normal[3];
         get_triangle_corners(mesh, t, corner);
@@ -225,11 +226,11 @@ int tact_mesh_wall_thickness(const struct tact_mesh *mesh, double *thickness)
 {
     double surface = 0.0, thinner = 0.0;
     *thickness = INFINITY;
-    if (is_mesh_nearly_convex(mesh)) {
-        return 0;
-    }
     const size_t step = (mesh->triangle_count - 1) / MAX_MEASURED_TRIANGLES + 1,
                  count = (mesh->triangle_count - 1) / step + 1;
+    if (is_mesh_nearly_convex(mesh, step)) {
+        return 0;
+    }
     struct wall_at_triangle *walls = calloc(count, sizeof *walls);
     if (!walls) {
         return -ENOMEM;
