@@ -608,7 +608,7 @@ def step_mutations(folder):
     rng = random.Random(7 + int(os.environ.get("TACT_SEED") or 0))
     good, out = (toroidal_surface(30, 8), torus(30, 8)), os.path.join(folder, "out.obj")
     before, counts, longest = readers_folders(), {"read": 0, "refused": 0, "failed": 0}, 0.0
-    for i in range(1000 if os.environ.get("TACT_LONG") == "1" else 20 if os.environ.get("TACT_FEW") else 60):
+    for i in range(1000 if os.environ.get("TACT_LONG") == "1" else 20 if os.environ.get("TACT_FEW") else 30):
         text, began = mutated(rng, good[i % 2]), resource.getrusage(resource.RUSAGE_CHILDREN)
         run = subprocess.run([reader, "step", str(len(text))], input=text, capture_output=True, text=True, check=False,
                              timeout=120)

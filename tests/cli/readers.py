@@ -603,16 +603,17 @@ def plot(folder):
         assert stream.read(5) == b"%PDF-"
     plot_many(folder, svg)
     plot_pressure(folder, svg)
-    plot_changing(folder)
-    plot_impact(folder)
     plot_limits(folder)
     plot_stopped(folder)
-    plot_units(folder, os.path.join(folder, "units.gp"))
-    plot_turns(folder)
-    plot_rounding(folder)
-    plot_formats(folder, svg)
     plot_ports(folder, svg)
     plot_ties(folder, svg)
+    if not os.environ.get("TACT_FEW"):
+        plot_changing(folder)
+        plot_impact(folder)
+        plot_units(folder, os.path.join(folder, "units.gp"))
+        plot_turns(folder)
+        plot_rounding(folder)
+        plot_formats(folder, svg)
     if os.environ.get("TACT_LONG") == "1":
         plot_gallery(folder, svg)
         plot_counts(folder, svg)

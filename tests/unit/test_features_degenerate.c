@@ -263,7 +263,7 @@ static void distances_of_degenerate_hulls_are_exact(void **state)
     (void)state;
     static const double scale[3] = {1e-3, 0.05, 10.0};
     struct result_deviations worst[HULL_KINDS] = {{0.0, 0.0, 0.0}};
-    const int trial_count = campaign_trial_count(240, 10000);
+    const int trial_count = campaign_trial_count(96, 10000);
     for (int i = 0; i < trial_count; i++) {
         const enum hull_kind kind = (enum hull_kind)(i % HULL_KINDS);
         const double size = scale[i / HULL_KINDS % 3];

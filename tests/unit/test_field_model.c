@@ -62,8 +62,8 @@ static void dropped_soft_boxes_gain_no_energy(void **state)
 {
     (void)state;
     static const double tick_periods[] = {5e-4, 1e-3, 2e-3, 5e-3};
-    /* ten poses of each of 96 settings, about 20 s of a processor; 1,000 in .ci/long */
-    int drop_count = is_quick_sanitizer_run() ? 4 : campaign_trial_count(80, 16000);
+    /* two poses of each of 96 settings, about 8 s of a processor; 1,000 in .ci/long */
+    int drop_count = is_quick_sanitizer_run() ? 4 : campaign_trial_count(32, 16000);
     int runs_with_energy_gain = 0, runs = 0;
     double worst = 0.0;
     for (int e = 4; e < 10; e += is_quick_sanitizer_run() ? 2 : 1) {

@@ -200,9 +200,9 @@ static void all_pieces_between_real_meshes_are_found(void **state)
     struct tact_pressure_field *soft_cow_field = make_extent_field(cow, 0.008, 1e6), *hard;
     assert_int_equal(tact_field_rigid(cow, &hard), 0);
     compare_pieces_with_all_cell_pairs(soft_cow_field, soft_cow_field, "two cows", 0.05,
-                                       campaign_trial_count(20, 1500));
+                                       campaign_trial_count(10, 1500));
     compare_pieces_with_all_cell_pairs(soft_cow_field, hard, "a cow and a rigid one", 0.05,
-                                       campaign_trial_count(20, 1500));
+                                       campaign_trial_count(10, 1500));
     tact_field_free(soft_cow_field);
     tact_field_free(hard);
     tact_mesh_free(cow);

@@ -398,7 +398,8 @@ static void body_that_touches_along_a_ring_comes_to_rest(void **state)
     const int cases_per_trial = is_quick_sanitizer_run() ? 5 : 1;
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases) * 5; i += cases_per_trial) {
         const struct body_on_ring *how = &cases[i / 5];
-        if (!is_long_campaign() && (i % 5 == 2 || i % 5 == 4)) { /* the slowest */
+        /* without .ci/long at 1 ms, and half of them at 0.5 ms or 1 mm too */
+        if (!is_long_campaign() && i % 5 != 0 && i % 5 != (i / 5 % 2 ? 1 : 3)) {
             continue;
         }
         const double scale = length_scales[i % 5 < 3 ? 0 : i % 5 - 2],

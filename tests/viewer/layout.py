@@ -157,10 +157,11 @@ def check_again(tact, folder, browser):
         with Viewer(tact, *words, "--no-browser", stream=stream) as viewer:
             open_page(browser, viewer)
             browser.wait(f"{shown} === 99 && tactPage.paused && document.getElementById('play').textContent === 'play'")
-            browser.evaluate("byId('speed').value = '0.1', changeSpeed(0), 1")  # for a busy machine
+            browser.evaluate("byId('speed').value = '0.01', changeSpeed(0), 1")  # 10 s, for a busy machine
             browser.evaluate("window.least = 99, window.seen = setInterval(() => { least = Math.min(least, tactPage.frames[tactPage.shown]?.tick ?? 99); }, 1), 1")
             browser.key(" ")
             browser.wait("least < 30")
+            browser.evaluate("byId('speed').value = '1', changeSpeed(0), 1")
             browser.wait(f"{shown} === 99 && tactPage.paused && !tactPage.dirty")
             browser.evaluate("clearInterval(seen), 1")
         browser.open("about:blank")
