@@ -101,8 +101,8 @@ struct tact_margins {
  * [1]; 1 where both are 0. */
 TACT_API double tact_margin(double needed, double limit);
 
-/** Name of the contact limit with bit 1 << i ("open", "friction", "edge", "spin", "joint"), static
- * text. NULL out of range. Real-time safe. */
+/** Name of the contact limit with bit 1 << i ("open", "friction", "edge", "spin", "joint",
+ * "rolling"), static text. NULL out of range. Real-time safe. */
 TACT_API const char *tact_limit_name(int i);
 /** Name of the i-th margin of struct tact_margins ("normal", "slip", ...), static text. NULL out of
  * range. Real-time safe. */

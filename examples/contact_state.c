@@ -45,10 +45,10 @@ char *describe_contact_state(int limits, double normal, const struct tact_margin
     if (!out[0] && is_without_limit(margins->friction)) {
         append_phrase(out, "slides without friction");
     } else if (!out[0]) {
-        const int is_point_contact = is_without_limit(margins->slip);
+        const int has_no_torsion_limit = is_without_limit(margins->slip);
         snprintf(out, CONTACT_STATE_BYTES, "sticks, %d %% of %s used",
-                 percent_of_limit_used(is_point_contact ? margins->friction : margins->slip),
-                 is_point_contact ? "friction" : "friction and torsion");
+                 percent_of_limit_used(has_no_torsion_limit ? margins->friction : margins->slip),
+                 has_no_torsion_limit ? "friction" : "friction and torsion");
     }
     return out;
 }

@@ -11,7 +11,7 @@ static const double max_gain_times_round_trip =
 /* lowest stiffness of a person's press, relative to the wave impedance [1/s] */
 static const double min_press_stiffness_over_impedance = 8.0;
 /* largest gain that the stretch of the line adds to the correction [1] */
-static const double max_line_stretch_gain = 2.0;
+static const double max_extra_weight_of_line_stretch_error = 2.0;
 /* fraction of the energy tank's capacity below which the correction is reduced [1] */
 static const double low_energy_tank_fraction = 0.02;
 /* largest fraction that is taken off an incoming wave to end reflections [1] */
@@ -95,11 +95,12 @@ double tact_wave_line_end_return_rate(const struct tact_wave_tie *tie, double ro
         return 0.0;
     }
     const double gain = fmin(max_correction_gain, max_gain_times_round_trip / round_trip);
-    const double line_stretch_gain_fraction =
-        fmin(max_line_stretch_gain, min_press_stiffness_over_impedance * 0.5 * round_trip);
+    const double extra_weight_of_line_stretch_error =
+        fmin(max_extra_weight_of_line_stretch_error,
+             min_press_stiffness_over_impedance * 0.5 * round_trip);
     const double position_error_of_line_stretch =
         position_error_due_to_line_stretch(tie, round_trip, error, force);
-    return gain * (error + line_stretch_gain_fraction * position_error_of_line_stretch);
+    return gain * (error + extra_weight_of_line_stretch_error * position_error_of_line_stretch);
 }
 
 double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,

@@ -162,7 +162,7 @@ static int parse_obj_face_corner(struct mesh_reader *r, char **text, size_t *ver
 }
 
 /* Adds a face's corner to the polygons; the first corner of a face begins a new polygon. */
-static int add_polygon_corner(struct mesh_reader *r, size_t vertex, int first)
+static int add_corner_of_file_face(struct mesh_reader *r, size_t vertex, int first)
 {
     struct tact_polygons *p = r->polygons;
     void *corners = p->corners, *faces = p->faces;
@@ -195,7 +195,7 @@ static int add_polygon_triangle(struct mesh_reader *r, int count, size_t first, 
                                 size_t corner)
 {
     if (r->polygons) {
-        return add_polygon_corner(r, corner, count == 0);
+        return add_corner_of_file_face(r, corner, count == 0);
     }
     return count >= 2 ? add_mesh_file_triangle(r, first, last, corner) : 0;
 }

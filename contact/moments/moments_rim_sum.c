@@ -124,9 +124,9 @@ static int does_ray_contradict_rim(struct tact_rim *rim, int of, const struct ta
     if (!*remaining_ray_checks) {
         return 0;
     }
-    const int is_inside_by_ray = is_triangle_inside(rim, of, leaf, lane);
-    *remaining_ray_checks = is_inside_by_ray < 0 ? (uint8_t)(*remaining_ray_checks - 1) : 0;
-    return is_inside_by_ray == !is_inside_by_rim;
+    const int triangle_inside_by_ray = is_triangle_inside(rim, of, leaf, lane);
+    *remaining_ray_checks = triangle_inside_by_ray < 0 ? (uint8_t)(*remaining_ray_checks - 1) : 0;
+    return triangle_inside_by_ray == !is_inside_by_rim;
 }
 
 /* Crossings of the rim with an edge of a triangle: points at which the edge, counter-clockwise,

@@ -7,7 +7,7 @@
 enum { COMPONENTS = TACT_GUARD_GAP_COMPONENTS };
 enum { USUAL_CALLS = 8 }; /* number of calls of which the shortest is a usual one */
 /* [ns] limit of the ticks of a burst that count, so that sums of them are in range */
-static const int64_t max_burst_excess_ns = 1000000000000;
+static const int64_t burst_excess_cap_ns = 1000000000000;
 
 static double dot_product(const double *a, const double *b)
 {
@@ -133,8 +133,8 @@ void tact_guard_detect_heartbeat_burst(struct tact_guard_rise_limit *gap, uint32
         gap->burst_excess_ns + duration_of_heartbeat_ticks_ns - 2 * time_since_last_value_ns;
     gap->is_heartbeat_burst = duration_of_heartbeat_ticks_ns > 2 * time_since_last_value_ns;
     gap->burst_excess_ns = burst_excess_ns < 0                     ? 0
-                           : burst_excess_ns < max_burst_excess_ns ? burst_excess_ns
-                                                                   : max_burst_excess_ns;
+                           : burst_excess_ns < burst_excess_cap_ns ? burst_excess_ns
+                                                                   : burst_excess_cap_ns;
     gap->heartbeat_number = heartbeat_number;
 }
 

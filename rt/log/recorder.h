@@ -73,7 +73,8 @@ struct tact_recorder_body {
 /** The frame of a base that moves: displacement [m] and rotation vector [rad], world axes. */
 #define TACT_RECORDER_BASE 2
 
-/** A link of a hand on /tf, as a child of its parent. */
+/** What the recorder needs to write the transform of a hand's link, as a child of its parent, on
+ * /tf. */
 struct tact_recorder_link {
     const char *name;   /**< name of its frame */
     const char *parent; /**< parent of the link: another link's frame, or "world" */
@@ -109,7 +110,8 @@ struct tact_recorder_sensor {
 /** A shape on /scene, a MarkerArray that is written once, before the first record. Used during
  * tact_recorder_open() only. */
 struct tact_recorder_shape {
-    const char *frame;              /**< name of the sensor's frame on the topic /tf, or "world" */
+    const char
+        *frame; /**< name of the frame of the shape's body or link on the topic /tf, or "world" */
     const struct tact_shape *shape; /**< shape; its mesh must outlive the recorder */
     struct tact_pose pose;          /**< pose of the shape in the frame */
 };

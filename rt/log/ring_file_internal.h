@@ -51,7 +51,7 @@ struct tact_ring_file {
     struct tact_ring *rings[TACT_RINGS];
     struct tact_ring_mark *marks; /* two */
     uint32_t written_mark_count;  /* number of marks written so far */
-    struct tact_span session;     /* description of the session, inside memory */
+    struct tact_span session;     /* description of the session, inside mapped_memory */
     bool is_ring_file_complete;   /* 1: the creation was completed, so that there may be elements */
 };
 
@@ -65,8 +65,8 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
 int tact_ring_file_create_in_private_memory(struct tact_ring_file *file,
                                             const struct tact_ring_sizes *ring_sizes);
 
-/* Opens the rings of a killed recorder of this log; not `finished` if it was killed while creating
- * them.
+/* Opens the rings of a killed recorder of this log; not `is_ring_file_complete` if it was killed
+ * while creating them.
  * @retval -ENOENT  there are none
  * @retval -EPERM   they belong to another user than the log and this process
  * @retval -EBADMSG they are truncated or their header is damaged; *err is set */

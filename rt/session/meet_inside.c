@@ -103,7 +103,7 @@ void tact_session_find_overlap_inside_body(struct tact_session *s, uint64_t tick
     }
     const int pair = near[tick % (uint64_t)count];
     const struct tact_contact *c = tact_world_contact(s->world, pair);
-    struct opposing_contacts opposing_contacts_of_pair;
+    struct opposing_contacts other_contacts_of_second_shape;
     if (!is_overlap_contact(s, pair, c)) {
         return;
     }
@@ -111,14 +111,14 @@ void tact_session_find_overlap_inside_body(struct tact_session *s, uint64_t tick
     if (p->number != pair || p->inside_overlap.body_name) {
         return;
     }
-    list_opposing_contacts(s, c, &opposing_contacts_of_pair);
-    for (int i = 0; i < count && opposing_contacts_of_pair.count && !p->inside_overlap.body_name;
-         i++) {
+    list_opposing_contacts(s, c, &other_contacts_of_second_shape);
+    for (int i = 0;
+         i < count && other_contacts_of_second_shape.count && !p->inside_overlap.body_name; i++) {
         double out[3];
         int shape =
             near[i] == pair ? -1 : find_other_shape_of_overlap_contact(s, near[i], c->a, out);
-        if (shape >= 0 && is_overlap_inside_pressed_body(s, &opposing_contacts_of_pair, shape, out,
-                                                         c->patch.center)) {
+        if (shape >= 0 && is_overlap_inside_pressed_body(s, &other_contacts_of_second_shape, shape,
+                                                         out, c->patch.center)) {
             p->inside_overlap.body_name = s->shape_owner_names[shape];
             p->inside_overlap.tick = tick;
             s->inside_overlap_count++;

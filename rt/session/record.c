@@ -31,7 +31,8 @@ static json_t *channels_json(const struct tact_device_channel *channels, int cou
     return list;
 }
 
-/* Outputs that take positions state the input that measures them. */
+/* Lists the outputs of a device as JSON; of one that is a position, `measured_by` is the name of
+ * the input that measures it. */
 static json_t *outputs_json(const struct tact_device_info *info)
 {
     json_t *list = channels_json(info->output, info->output_count);

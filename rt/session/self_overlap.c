@@ -158,7 +158,7 @@ static double measure_hand_part_overlap_depth(const struct tact_session *s,
     return max_overlap_depth;
 }
 
-static int print_self_overlap(const struct session_self_overlap *o, char *out, size_t size)
+static int format_self_overlap(const struct session_self_overlap *o, char *out, size_t size)
 {
     return isnan(o->depth)
                ? tact_number_print(out, size,
@@ -172,7 +172,7 @@ static int print_self_overlap(const struct session_self_overlap *o, char *out, s
 char *tact_session_describe_self_overlap(const struct session_self_overlap *o, char *out,
                                          size_t size)
 {
-    const int n = print_self_overlap(o, out, size);
+    const int n = format_self_overlap(o, out, size);
     snprintf(out + n, size - (size_t)n,
              ": contacts between them are disabled (start_overlap: exclude)");
     return out;
@@ -185,7 +185,7 @@ static int refuse_start_overlap_of_hand(const struct tact_session *s,
     char path[64], text[400];
     snprintf(path, sizeof path, "hands[%d].start_overlap", o->hand);
     tact_scene_where(s->scene, path, err);
-    print_self_overlap(o, text, sizeof text);
+    format_self_overlap(o, text, sizeof text);
     return tact_error_set(err, -EINVAL,
                           "%s; expected another start, an entry of `exclude`, or `start_overlap: "
                           "exclude`",

@@ -85,7 +85,7 @@ static const struct {
 };
 
 /* An axis or button of the tested device. */
-struct axis_or_button {
+struct kernel_axis_or_button {
     int type, code;
     int low, high, flat; /* ends and dead zone of an axis; a one-sided axis rests at `low` */
     bool is_one_sided_axis;
@@ -93,18 +93,18 @@ struct axis_or_button {
 
 static json_t *devices;
 static struct mock_pad *pad;
-static struct axis_or_button axis_or_button[TACT_DEVICE_CHANNELS];
+static struct kernel_axis_or_button axes_and_buttons_of_tested_device[TACT_DEVICE_CHANNELS];
 static int axis_and_button_count;
 static int axis_count_of_all_devices,
     button_count_of_all_devices; /* number of axes and of buttons of all devices */
 
 static void add_axis_of_device(const char *device, int code)
 {
-    struct axis_or_button p = {EV_ABS, code, 0, 255, 0, true};
+    struct kernel_axis_or_button p = {EV_ABS, code, 0, 255, 0, true};
     if (code == ABS_X || code == ABS_Y || code == ABS_RX || code == ABS_RY) {
-        p = (struct axis_or_button){EV_ABS, code, -32768, 32767, 128, false};
+        p = (struct kernel_axis_or_button){EV_ABS, code, -32768, 32767, 128, false};
     } else if (code >= ABS_HAT0X && code <= ABS_HAT3Y) {
-        p = (struct axis_or_button){EV_ABS, code, -1, 1, 0, false};
+        p = (struct kernel_axis_or_button){EV_ABS, code, -1, 1, 0, false};
     } else if (code != ABS_Z && code != ABS_RZ && code != ABS_THROTTLE) {
         /* whether the axis is one-sided is unknown without the driver's range */
         p.is_one_sided_axis = false;
@@ -112,17 +112,17 @@ static void add_axis_of_device(const char *device, int code)
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (strncmp(device, ranges[i].device, strlen(ranges[i].device)) == 0 &&
             code >= ranges[i].first && code <= ranges[i].last) {
-            p = (struct axis_or_button){EV_ABS,         code,
-                                        ranges[i].low,  ranges[i].high,
-                                        ranges[i].flat, ranges[i].is_one_sided_axis};
+            p = (struct kernel_axis_or_button){EV_ABS,         code,
+                                               ranges[i].low,  ranges[i].high,
+                                               ranges[i].flat, ranges[i].is_one_sided_axis};
         }
     }
-    axis_or_button[axis_and_button_count++] = p;
+    axes_and_buttons_of_tested_device[axis_and_button_count++] = p;
 }
 
 /* The raw value at rest that follows from the range that the device declares, without calibration.
  */
-static int expected_raw_value_at_rest(const struct axis_or_button *p)
+static int expected_raw_value_at_rest(const struct kernel_axis_or_button *p)
 {
     return p->type == EV_KEY || p->low == -p->high - 1 ? 0
            : p->is_one_sided_axis                      ? p->low
@@ -130,7 +130,7 @@ static int expected_raw_value_at_rest(const struct axis_or_button *p)
 }
 
 /* The channel value that is expected for a raw value of the axis or button. */
-static double expected_channel_value(const struct axis_or_button *p, int raw)
+static double expected_channel_value(const struct kernel_axis_or_button *p, int raw)
 {
     double middle = p->low == -p->high - 1 ? 0.0 : 0.5 * ((double)p->low + p->high);
     double rest = p->is_one_sided_axis ? p->low : middle;
@@ -164,7 +164,8 @@ static void plug_in_device(const json_t *entry)
     {
         if (is_channel_code(EV_ABS, (int)json_integer_value(code))) {
             add_axis_of_device(device, (int)json_integer_value(code));
-            struct axis_or_button *p = &axis_or_button[axis_and_button_count - 1];
+            struct kernel_axis_or_button *p =
+                &axes_and_buttons_of_tested_device[axis_and_button_count - 1];
             mock_pad_set_axis(pad, p->code, p->low < p->high ? p->low : p->high,
                               p->low < p->high ? p->high : p->low, p->flat,
                               expected_raw_value_at_rest(p));
@@ -174,8 +175,9 @@ static void plug_in_device(const json_t *entry)
     json_array_foreach(json_object_get(entry, "keys"), i, code)
     {
         if (is_channel_code(EV_KEY, (int)json_integer_value(code))) {
-            axis_or_button[axis_and_button_count++] =
-                (struct axis_or_button){EV_KEY, (int)json_integer_value(code), 0, 1, 0, true};
+            axes_and_buttons_of_tested_device[axis_and_button_count++] =
+                (struct kernel_axis_or_button){EV_KEY, (int)json_integer_value(code), 0, 1, 0,
+                                               true};
             button_count_of_all_devices++;
         }
     }
@@ -191,7 +193,7 @@ static struct tact_device_input read_device_at_present_time(struct tact_device *
     return in;
 }
 
-static void assert_near(double value, double wanted, const struct axis_or_button *p, int raw)
+static void assert_near(double value, double wanted, const struct kernel_axis_or_button *p, int raw)
 {
     if (!(fabs(value - wanted) < 1e-12)) {
         fail_msg("code 0x%x at %d is %.17g, expected %.17g", (unsigned int)p->code, raw, value,
@@ -224,11 +226,13 @@ static void check_device_description(const struct tact_device *device,
     assert_int_equal(device->info.input_count, axis_and_button_count);
     assert_int_equal(device->info.output_count, 0);
     for (int i = 0; i < axis_and_button_count; i++) {
-        assert_string_equal(device->info.input[i].name, name_of_event_code(axis_or_button[i].code));
+        assert_string_equal(device->info.input[i].name,
+                            name_of_event_code(axes_and_buttons_of_tested_device[i].code));
         assert_string_equal(device->info.input[i].unit, "1");
         snprintf(text, sizeof text, "%s %s", device->info.input[i].name,
-                 axis_or_button[i].is_one_sided_axis ? "0..1" : "-1..1");
-        assert_true(axis_or_button[i].type == EV_KEY || strstr(c->messages, text));
+                 axes_and_buttons_of_tested_device[i].is_one_sided_axis ? "0..1" : "-1..1");
+        assert_true(axes_and_buttons_of_tested_device[i].type == EV_KEY ||
+                    strstr(c->messages, text));
     }
 }
 
@@ -237,7 +241,7 @@ static void check_channels_follow_events(struct tact_device *device)
 {
     struct tact_device_input in = read_device_at_present_time(device);
     for (int i = 0; i < axis_and_button_count; i++) {
-        const struct axis_or_button *p = &axis_or_button[i];
+        const struct kernel_axis_or_button *p = &axes_and_buttons_of_tested_device[i];
         const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high,
                            expected_raw_value_at_rest(p)};
         double before[TACT_DEVICE_CHANNELS];
@@ -279,11 +283,12 @@ static void check_mapping_to_joint(const char *name)
     for (int i = 0; i < axis_and_button_count; i++) {
         used += snprintf(scene_text + used, sizeof scene_text - (size_t)used,
                          "  - {from: pad.%s, to: hand.finger, scale: 0.01}\n",
-                         name_of_event_code(axis_or_button[i].code));
+                         name_of_event_code(axes_and_buttons_of_tested_device[i].code));
     }
-    if (axis_or_button[axis_and_button_count - 1].type == EV_KEY) {
-        used += snprintf(scene_text + used, sizeof scene_text - (size_t)used, "deadman: pad.%s\n",
-                         name_of_event_code(axis_or_button[axis_and_button_count - 1].code));
+    if (axes_and_buttons_of_tested_device[axis_and_button_count - 1].type == EV_KEY) {
+        used += snprintf(
+            scene_text + used, sizeof scene_text - (size_t)used, "deadman: pad.%s\n",
+            name_of_event_code(axes_and_buttons_of_tested_device[axis_and_button_count - 1].code));
     }
     struct tact_scene *scene;
     struct tact_session *session = NULL;

@@ -71,21 +71,21 @@ static void check_tree_search(const struct tact_pressure_field *a,
 }
 
 /* Bars of different heights on one side of a slab: a field with many separate contact regions. */
-static struct tact_pressure_field *make_comb_field(int tooth_count)
+static struct tact_pressure_field *make_comb_field(int comb_tooth_count)
 {
-    double *vertices = malloc((size_t)tooth_count * 9 * 3 * sizeof(double)), *pressure;
-    uint32_t *tets = malloc((size_t)tooth_count * 24 * 4 * sizeof *tets);
+    double *vertices = malloc((size_t)comb_tooth_count * 9 * 3 * sizeof(double)), *pressure;
+    uint32_t *tets = malloc((size_t)comb_tooth_count * 24 * 4 * sizeof *tets);
     struct surface_mesh cube = make_cube_surface(2);
     struct tact_pressure_field *field;
     size_t n = 0, m = 0;
-    pressure = calloc((size_t)tooth_count * 9, sizeof(double));
-    for (int t = 0; t < tooth_count; t++) {
+    pressure = calloc((size_t)comb_tooth_count * 9, sizeof(double));
+    for (int t = 0; t < comb_tooth_count; t++) {
         for (size_t i = 0; i < cube.vertex_count; i++) {
             const double *x = cube.vertices + 3 * i;
-            tact_v3_set(vertices + 3 * (n + i), 0.004 * (2.2 * t - tooth_count + x[0]), 0.02 * x[1],
-                        0.01 * x[2] + 0.0005 * t);
+            tact_v3_set(vertices + 3 * (n + i), 0.004 * (2.2 * t - comb_tooth_count + x[0]),
+                        0.02 * x[1], 0.01 * x[2] + 0.0005 * t);
         }
-        tact_v3_set(vertices + 3 * (n + 8), 0.004 * (2.2 * t - tooth_count), 0.0, 0.0005 * t);
+        tact_v3_set(vertices + 3 * (n + 8), 0.004 * (2.2 * t - comb_tooth_count), 0.0, 0.0005 * t);
         pressure[n + 8] = 1e5;
         for (size_t i = 0; i < cube.triangle_count; i++, m++) {
             tets[4 * m] = (uint32_t)n + 8;

@@ -116,14 +116,15 @@ static void volume_growth_exponent_matches_closed_forms(void **unused)
     body_pose_above_plane.position[2] = 0.005 - 1e-4;
     assert_int_equal(
         tact_moments_pair(&block, &body_pose_above_plane, &plane, &here, NULL, NULL, &m), 1);
-    double exponent_of_layer = tact_moments_exponent(&m);
+    double volume_growth_exponent_of_layer = tact_moments_exponent(&m);
     print_message("exponent: cap %.4f, lens %.4f, layer %.9f\n", cap, lens_growth_exponent,
-                  exponent_of_layer);
+                  volume_growth_exponent_of_layer);
     assert_true(fabs(cap - (1.0 + (sqrt(2.0) / 3.0 - sqrt(1.0 / 12.0)) /
                                       (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
     assert_true(fabs(lens_growth_exponent - (1.0 + (sqrt(1.0 / 6.0) - sqrt(1.0 / 12.0)) /
                                                        (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
-    assert_true(cap < 2.3 && lens_growth_exponent > 1.7 && fabs(exponent_of_layer - 1.0) < 1e-9);
+    assert_true(cap < 2.3 && lens_growth_exponent > 1.7 &&
+                fabs(volume_growth_exponent_of_layer - 1.0) < 1e-9);
     memset(&m, 0, sizeof m);
     assert_true(tact_moments_exponent(&m) == 1.0);
     tact_shape_release(&block);

@@ -96,8 +96,8 @@ struct walking_device {
 };
 
 /* A device that is moved at random, late or lost for some ticks, or returns no number. */
-static void read_walker(void *self, uint64_t tick, double t, int64_t now,
-                        struct tact_device_input *in)
+static void read_random_walk_device(void *self, uint64_t tick, double t, int64_t now,
+                                    struct tact_device_input *in)
 {
     struct walking_device *w = self;
     const double event = uniform(0.0, 1.0);
@@ -112,16 +112,16 @@ static void read_walker(void *self, uint64_t tick, double t, int64_t now,
     in->channel[1] = in->channel[2] = 1e-3 * w->x;
 }
 
-static void write_walker(void *self, const double *out, int64_t now)
+static void write_random_walk_device(void *self, const double *out, int64_t now)
 {
     (void)self, (void)out, (void)now;
 }
 
-static int open_walker(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_random_walk_device(const struct tact_device_config *config, struct tact_device *out,
+                                   struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_walker,
-                                               write_walker, free};
+    static const struct tact_device_ops ops = {
+        TACT_ABI(struct tact_device_ops), read_random_walk_device, write_random_walk_device, free};
     static const char *const names[] = {"x", "v", "f", "deadman"}, *const units[] = {"m", "m/s",
                                                                                      "N", "1"};
     struct walking_device *w = calloc(1, sizeof *w);
@@ -145,7 +145,7 @@ static int open_walker(const struct tact_device_config *config, struct tact_devi
 static struct tact_session_options options_with_walkers(void)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "walker",
-                                                 "of a test", open_walker, NULL};
+                                                 "of a test", open_random_walk_device, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     options.types = types;

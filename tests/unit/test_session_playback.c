@@ -40,8 +40,8 @@ static struct {
     } write[MAX_RECORDED_WRITES];
 } board;
 
-static void read_played_board(void *self, uint64_t tick, double t, int64_t now_ns,
-                              struct tact_device_input *in)
+static void read_simulated_board(void *self, uint64_t tick, double t, int64_t now_ns,
+                                 struct tact_device_input *in)
 {
     (void)self;
     (void)t;
@@ -53,7 +53,7 @@ static void read_played_board(void *self, uint64_t tick, double t, int64_t now_n
                     : TACT_DEVICE_OK;
 }
 
-static void write_played_board(void *self, const double *out, int64_t now_ns)
+static void write_simulated_board(void *self, const double *out, int64_t now_ns)
 {
     (void)self;
     assert_true(board.writes < MAX_RECORDED_WRITES);
@@ -62,17 +62,18 @@ static void write_played_board(void *self, const double *out, int64_t now_ns)
     memcpy(board.write[board.writes++].written_output, out, sizeof board.write[0].written_output);
 }
 
-static void close_played_board(void *self)
+static void close_simulated_board(void *self)
 {
     (void)self;
     board.closed++;
 }
 
-static int open_played_board(const struct tact_device_config *config, struct tact_device *out,
-                             struct tact_error *err)
+static int open_simulated_board(const struct tact_device_config *config, struct tact_device *out,
+                                struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_played_board,
-                                               write_played_board, close_played_board};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
+                                               read_simulated_board, write_simulated_board,
+                                               close_simulated_board};
     (void)err;
     memset(&out->info, 0, sizeof out->info);
     snprintf(out->info.name, sizeof out->info.name, "%s", config->name);
@@ -93,7 +94,7 @@ static int open_played_board(const struct tact_device_config *config, struct tac
 
 /* The ruler's operator under another type name. */
 static const struct tact_device_type board_type = {TACT_ABI(struct tact_device_type), "operator",
-                                                   "a board", open_played_board, NULL};
+                                                   "a board", open_simulated_board, NULL};
 static struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal", "a pedal",
                                              /* the open() of this type is that of the built-in
                                               * operator */

@@ -383,8 +383,8 @@ static double nearest_combination_of_points(const struct tact_simplex *s, double
 }
 
 /* Adds the other end of a cylinder's line where all points found are one end of it. */
-static void add_cylinder_line_end(const struct tact_core *core, double (*point)[3], int count,
-                                  const double origin[3], const double axis[3])
+static void add_other_end_of_cylinder_line(const struct tact_core *core, double (*point)[3],
+                                           int count, const double origin[3], const double axis[3])
 {
     double off[3];
     tact_v3_sub(off, point[0], origin);
@@ -457,8 +457,8 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
                is_point_within_core_radius(pair, 0, above)) {
         tact_v3_copy(found->nearest_point_on_a, above);
     } else {
-        add_cylinder_line_end(pair->a, f.a, f.count, origin, CYLINDER_AXIS);
-        add_cylinder_line_end(pair->b, f.b, f.count, pair->shift, cylinder_axis_b);
+        add_other_end_of_cylinder_line(pair->a, f.a, f.count, origin, CYLINDER_AXIS);
+        add_other_end_of_cylinder_line(pair->b, f.b, f.count, pair->shift, cylinder_axis_b);
         nearest_combination_of_any_three(
             &f, separation_of_cores, squared_mismatch_of_nearest_points, found->nearest_point_on_a);
     }

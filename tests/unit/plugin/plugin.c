@@ -4,17 +4,17 @@
 
 enum {
     VALID_PLUGIN,
-    WRONG_PLUGIN_SIZE,
-    OLDER_PLUGIN_VERSION,
-    NEWER_PLUGIN_VERSION,
-    MISSING_PLUGIN_SYMBOL,
-    MISSING_DEVICE_TYPE,
-    WRONG_DEVICE_TYPE_SIZE,
-    WRONG_DEVICE_TYPE_VERSION,
-    MISSING_TYPE_NAME,
-    MISSING_OPEN_FUNCTION,
-    NAME_UNLIKE_FILE,
-    UNDEFINED_SYMBOL
+    DEFECT_WRONG_PLUGIN_SIZE,
+    DEFECT_OLDER_PLUGIN_VERSION,
+    DEFECT_NEWER_PLUGIN_VERSION,
+    DEFECT_MISSING_PLUGIN_SYMBOL,
+    DEFECT_MISSING_DEVICE_TYPE,
+    DEFECT_WRONG_DEVICE_TYPE_SIZE,
+    DEFECT_WRONG_DEVICE_TYPE_VERSION,
+    DEFECT_MISSING_TYPE_NAME,
+    DEFECT_MISSING_OPEN_FUNCTION,
+    DEFECT_NAME_UNLIKE_FILE,
+    DEFECT_UNDEFINED_SYMBOL
 };
 
 static void read_stateless_test_plugin(void *self, uint64_t tick, double t, int64_t now,
@@ -42,7 +42,7 @@ static int open_plugin_device(const struct tact_device_config *config, struct ta
     out->ops = &ops;
     out->info.input_count = 1;
     out->info.input[0] = (struct tact_device_channel){.name = "x", .unit = "rad"};
-    return PLUGIN_DEFECT == UNDEFINED_SYMBOL ? tact_no_such_function() : 0;
+    return PLUGIN_DEFECT == DEFECT_UNDEFINED_SYMBOL ? tact_no_such_function() : 0;
 }
 
 /* Runs as soon as the plug-in's library is loaded: shows whether a refused plug-in was loaded at
@@ -53,13 +53,13 @@ __attribute__((constructor)) static void mark_plugin_loaded(void)
 }
 
 static const struct tact_device_type type = {
-    {(uint32_t)sizeof type + (PLUGIN_DEFECT == WRONG_DEVICE_TYPE_SIZE ? 8 : 0),
-     TACT_ABI_VERSION + (PLUGIN_DEFECT == WRONG_DEVICE_TYPE_VERSION)},
-    PLUGIN_DEFECT == MISSING_TYPE_NAME  ? NULL
-    : PLUGIN_DEFECT == NAME_UNLIKE_FILE ? "another"
-                                        : NAME,
+    {(uint32_t)sizeof type + (PLUGIN_DEFECT == DEFECT_WRONG_DEVICE_TYPE_SIZE ? 8 : 0),
+     TACT_ABI_VERSION + (PLUGIN_DEFECT == DEFECT_WRONG_DEVICE_TYPE_VERSION)},
+    PLUGIN_DEFECT == DEFECT_MISSING_TYPE_NAME  ? NULL
+    : PLUGIN_DEFECT == DEFECT_NAME_UNLIKE_FILE ? "another"
+                                               : NAME,
     "of a test",
-    PLUGIN_DEFECT == MISSING_OPEN_FUNCTION ? NULL : open_plugin_device,
+    PLUGIN_DEFECT == DEFECT_MISSING_OPEN_FUNCTION ? NULL : open_plugin_device,
     NULL};
 
 #if PLUGIN_DEFECT == 4
@@ -69,7 +69,7 @@ const struct tact_plugin plugin_of_wrong_symbol_name
 extern const struct tact_plugin tact_plugin;
 const struct tact_plugin tact_plugin
 #endif
-    = {{(uint32_t)sizeof(struct tact_plugin) - (PLUGIN_DEFECT == WRONG_PLUGIN_SIZE ? 8 : 0),
-        TACT_ABI_VERSION - (PLUGIN_DEFECT == OLDER_PLUGIN_VERSION) +
-            (PLUGIN_DEFECT == NEWER_PLUGIN_VERSION)},
-       PLUGIN_DEFECT == MISSING_DEVICE_TYPE ? NULL : &type};
+    = {{(uint32_t)sizeof(struct tact_plugin) - (PLUGIN_DEFECT == DEFECT_WRONG_PLUGIN_SIZE ? 8 : 0),
+        TACT_ABI_VERSION - (PLUGIN_DEFECT == DEFECT_OLDER_PLUGIN_VERSION) +
+            (PLUGIN_DEFECT == DEFECT_NEWER_PLUGIN_VERSION)},
+       PLUGIN_DEFECT == DEFECT_MISSING_DEVICE_TYPE ? NULL : &type};
