@@ -71,10 +71,10 @@ static inline void tact_keys_insert(struct tact_keys *keys, int key, int number)
  * displaced by it. */
 static inline void tact_keys_remove(struct tact_keys *keys, int key)
 {
-    uint32_t last = ((uint32_t)1 << (32 - keys->shift)) - 1;
+    uint32_t slot_index_mask = ((uint32_t)1 << (32 - keys->shift)) - 1;
     uint32_t at = (uint32_t)(tact_keys_find_slot(keys, key) - keys->slots);
     keys->slots[at].key = 0;
-    for (at = (at + 1) & last; keys->slots[at].key; at = (at + 1) & last) {
+    for (at = (at + 1) & slot_index_mask; keys->slots[at].key; at = (at + 1) & slot_index_mask) {
         struct tact_key moved = keys->slots[at];
         keys->slots[at].key = 0;
         tact_keys_insert(keys, (int)(moved.key - 1), moved.number);

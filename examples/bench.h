@@ -34,8 +34,8 @@ struct bench_statistics {
 };
 
 struct bench_result {
-    int contacts;                /* maximum number of touching pairs */
-    int scalar_constraint_count; /* maximum number of scalar constraints */
+    int contacts;                  /* maximum number of touching pairs */
+    int largest_contact_row_count; /* of a tick: 6 a patch, 3 a contact point */
     int left_out; /* largest number of contact points in a tick for which there was no room */
     double time[BENCH_PART_COUNT];
     /* sweeps until the criterion is met, started from zero impulses */

@@ -179,15 +179,15 @@ static int measure_cold_sweeps(struct scene_benchmark *benchmarked_scene, int me
         sample[i] = (double)(tick_phase_times_ns[i + 1] - tick_phase_times_ns[i]) * 1e-3;
     }
     const struct tact_solve_stats *stats = &bench_simulation->stats;
-    int scalar_constraint_count =
+    int largest_contact_row_count =
         method == BENCH_POINT_CONTACT_METHOD ? 3 * stats->points : 6 * stats->contacts;
     sample[SWEEPS_COLD] = stats->iterations;
     sample[STEPS_COLD] = stats->eliminations;
     sample[RESIDUAL] = stats->residual;
     r->contacts = stats->contacts > r->contacts ? stats->contacts : r->contacts;
-    r->scalar_constraint_count = scalar_constraint_count > r->scalar_constraint_count
-                                     ? scalar_constraint_count
-                                     : r->scalar_constraint_count;
+    r->largest_contact_row_count = largest_contact_row_count > r->largest_contact_row_count
+                                       ? largest_contact_row_count
+                                       : r->largest_contact_row_count;
     r->left_out = stats->left_out > r->left_out ? stats->left_out : r->left_out;
     r->unconverged_cold_ticks +=
         stats->contacts && !(stats->update <= benchmarked_scene->options->update);

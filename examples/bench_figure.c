@@ -55,7 +55,7 @@ void bench_figure(FILE *to, const struct bench_scene *scenes, int count,
         char plot_title[MAX_SHOWN_TEXT_BYTES + 64];
         snprintf(plot_title, sizeof plot_title, "%s: %d contacts, %d points",
                  text_make_printable(s->name), s->result[BENCH_PATCH_METHOD].contacts,
-                 s->result[BENCH_POINT_CONTACT_METHOD].scalar_constraint_count / 3);
+                 s->result[BENCH_POINT_CONTACT_METHOD].largest_contact_row_count / 3);
         fprintf(to, "%s\nset title ", log ? "set logscale x" : "unset logscale x");
         drawing_print_quoted(to, "", plot_title);
         fputs(" noenhanced\nplot", to);

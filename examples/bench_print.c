@@ -41,7 +41,7 @@ static void print_tick_phase_times(const struct bench_scene *scenes, int count)
             const struct bench_result *r = &s->result[m];
             int column = paper_column_of_method(m);
             printf("%-16s %-15s %9d ", m ? "" : s->name, bench_method_names[m],
-                   r->scalar_constraint_count);
+                   r->largest_contact_row_count);
             for (int part = 0; part < BENCH_PART_COUNT; part++) {
                 print_aligned_number(r->time[part] * 1e-3);
             }
@@ -121,7 +121,7 @@ static json_t *result_json(const struct bench_result *r)
     }
     return json_pack(
         "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}", "contacts",
-        r->contacts, "unknowns", r->scalar_constraint_count, "points_left_out", r->left_out,
+        r->contacts, "unknowns", r->largest_contact_row_count, "points_left_out", r->left_out,
         "time_us", time, "sweeps_cold", spread_json(&r->cold_start_sweeps), "steps_cold",
         spread_json(&r->cold_start_elimination_steps), "residual", spread_json(&r->residual),
         "sweeps_warm", spread_json(&r->warm), "steps_warm", spread_json(&r->warm_elimination_steps),

@@ -55,7 +55,7 @@ static void write_surface_outline(const struct pressure_field_section *s, FILE *
     fputs("EOD\n", to);
 }
 
-static void write_section_axes_extent(const struct pressure_field_section *s, FILE *to)
+static void write_field_extent_samples(const struct pressure_field_section *s, FILE *to)
 {
     int u = get_first_axis_in_section_plane(s), v = get_second_axis_in_section_plane(s);
     const struct tact_mesh_node *bounds = &s->mesh->nodes[0];
@@ -100,7 +100,7 @@ int field_section_draw(const struct pressure_field_section *s, const char *comma
     }
     write_section_heading(&d);
     write_surface_outline(s, d.to);
-    write_section_axes_extent(s, d.to);
+    write_field_extent_samples(s, d.to);
     fprintf(d.to,
             "set title 'extent [m] at %c = %.6g m'\nset size ratio -1\nset key outside bottom\n"
             "set xlabel '%c [m]'\nset ylabel '%c [m]'\nset cblabel 'extent [m]'\n"

@@ -103,7 +103,7 @@ int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, doub
 {
     struct simplex_basis b;
     set_initial_simplex_basis(&b, size);
-    for (int simplex_method_step = 0; simplex_method_step < MOST_STEPS; simplex_method_step++) {
+    for (int basis_exchange_count = 0; basis_exchange_count < MOST_STEPS; basis_exchange_count++) {
         /* with a tolerance of 1e-14 rounding could keep the search from ending */
         double y[4], max_violation = 1e-12 * size;
         size_t entering_plane = count;

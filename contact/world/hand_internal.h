@@ -125,7 +125,8 @@ struct tact_hand {
                                      the rate of the tick */
         double gain[9]; /* implicit gain h D + h^2 K of this tick; 0 at the drive's limit */
     } base_axis_drives[2];
-    double base_axes_moment[3]; /* tact_hand_base_axes_moment() */
+    double base_axes_moment[3]; /* torque at the target less that on the base [N m]:
+                                   tact_hand_base_axes_moment() */
     /* spring and damper of all six coordinates of a base, in place of the drives of its links
      * (hand_base_matrix.c); 6 x 6, row-major, symmetric */
     struct base_matrix_drive {

@@ -43,7 +43,7 @@ struct island_search {
     double *before, *after, *scale, *next;      /* impulses */
     /* copies of the island's impulses with the smallest relative, and with the smallest absolute
      * residual */
-    double *impulses_of_best_residual, *impulses_of_least_absolute_residual;
+    double *impulses_of_least_relative_residual, *impulses_of_least_absolute_residual;
     struct anderson anderson;
 };
 

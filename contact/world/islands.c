@@ -200,7 +200,7 @@ static void assign_vectors_of_island_searches(struct islands *s)
             &search->after,
             &search->scale,
             &search->next,
-            &search->impulses_of_best_residual,
+            &search->impulses_of_least_relative_residual,
             &search->impulses_of_least_absolute_residual};
         search->n = n;
         search->spring_anchor_state = 0;

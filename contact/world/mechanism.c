@@ -187,8 +187,8 @@ void tact_mechanisms_destroy(struct mechanisms *m)
     free(m->mechanism_response_storage);
 }
 
-/* Adds to the matrix the entries J_p Y_q of a body that the joints p and q share; q is not after p.
- */
+/* Adds to the matrix J M^-1 J^T of a mechanism the entries J_p Y_q, Y = M^-1 J^T, of a body that
+ * the joints p and q share; q is not after p. */
 static void add_shared_body_entries(struct mechanisms *m, const struct world_constraint *p,
                                     int side, const struct world_constraint *q,
                                     int side_of_constraint_q)

@@ -258,7 +258,7 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
     if (restart_with_anchored_springs(world, island)) {
         return 1;
     }
-    unpack_island_impulses(world, island, s->impulses_of_best_residual);
+    unpack_island_impulses(world, island, s->impulses_of_least_relative_residual);
     restart_search_anderson(s);
     s->newton_steps_without_progress = 0;
     if (s->spring_anchor_state == 0 &&
@@ -355,7 +355,7 @@ static void record_best_impulses(struct tact_world *world, struct island *island
     struct island_search *s = &island->search;
     if (island->residual < s->smallest_search_residual) {
         s->smallest_search_residual = island->residual;
-        pack_island_impulses(world, island, s->impulses_of_best_residual);
+        pack_island_impulses(world, island, s->impulses_of_least_relative_residual);
     }
     if (absolute_island_residual < s->least_absolute_residual) {
         s->least_absolute_residual = absolute_island_residual;

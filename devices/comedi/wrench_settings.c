@@ -225,22 +225,24 @@ static int read_gauge_bias(const struct wrench_settings_reader *r)
     const struct wrench_settings_reader unprefixed_settings_reader = {
         r->device_config, r->device_config, r->inputs, r->input_count, r->wrench, r->err};
     struct tact_wrench_map *map = &r->wrench->map;
-    const double *bias_in_scene;
-    const double *bias_in_calibration;
+    const double *gauge_bias_from_scene;
+    const double *gauge_bias_from_calibration;
     char key[40];
     snprintf(key, sizeof key, "bias.%s", r->wrench->name);
-    int rc = read_number_list(r, "bias", map->gauges, &bias_in_scene);
+    int rc = read_number_list(r, "bias", map->gauges, &gauge_bias_from_scene);
     rc = rc ? rc
-            : read_number_list(&unprefixed_settings_reader, key, map->gauges, &bias_in_calibration);
-    if (!rc && bias_in_scene && bias_in_calibration) {
+            : read_number_list(&unprefixed_settings_reader, key, map->gauges,
+                               &gauge_bias_from_calibration);
+    if (!rc && gauge_bias_from_scene && gauge_bias_from_calibration) {
         rc = set_wrench_setting_error(&unprefixed_settings_reader, key,
                                       "the bias of the sensor's gauges is set twice, here and by "
                                       "the key \"bias\" of the sensor: remove one of the two",
                                       "");
     }
-    if (!rc && (bias_in_scene || bias_in_calibration)) {
-        memcpy(map->gauge_bias, bias_in_scene ? bias_in_scene : bias_in_calibration,
-               sizeof *bias_in_scene * (size_t)map->gauges);
+    if (!rc && (gauge_bias_from_scene || gauge_bias_from_calibration)) {
+        memcpy(map->gauge_bias,
+               gauge_bias_from_scene ? gauge_bias_from_scene : gauge_bias_from_calibration,
+               sizeof *gauge_bias_from_scene * (size_t)map->gauges);
         r->wrench->has_gauge_bias = true;
     }
     return rc;

@@ -45,7 +45,8 @@ static int create_capture_file(struct tact_capture *capture,
         }
         return tact_error_set(err, rc, "%s: %s%s", capture->path, strerror(-rc),
                               rc == -EEXIST
-                                  ? ", and a recording is not overwritten: name another folder"
+                                  ? ", and a recording is replaced only with --force, if it is a "
+                                    "regular file that the scene does not play: name another folder"
                               : rc == -EBUSY ? ": another session is writing this recording"
                                              : "");
     }

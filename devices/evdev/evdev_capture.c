@@ -61,7 +61,7 @@ static void call_for_each_initial_value(const struct libevdev *dev,
     }
 }
 
-struct initial_state_writer_context {
+struct initial_device_events_writer {
     FILE *file;
     /* time at which the device was opened, on the clock of the events */
     struct timespec device_open_time;
@@ -69,7 +69,7 @@ struct initial_state_writer_context {
 
 static void write_initial_event(void *user, const struct input_event *event)
 {
-    const struct initial_state_writer_context *first = user;
+    const struct initial_device_events_writer *first = user;
     struct input_event event_with_opening_time = *event;
     event_with_opening_time.input_event_sec = first->device_open_time.tv_sec;
     event_with_opening_time.input_event_usec = first->device_open_time.tv_nsec / 1000;
@@ -103,7 +103,7 @@ static void write_capture_head(FILE *file, const struct tact_device_config *conf
                     info->fuzz, info->flat, info->resolution);
         }
     }
-    struct initial_state_writer_context first = {.file = file};
+    struct initial_device_events_writer first = {.file = file};
     clock_gettime(is_clock_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &first.device_open_time);
     call_for_each_initial_value(dev, write_initial_event, &first);
     write_initial_event(&first, &(struct input_event){.type = EV_SYN});

@@ -101,8 +101,8 @@ static int are_cached_moments_identical(const struct tact_shape *a, struct movin
 
 struct motion {
     const char *name;
-    double shift, turn;      /* largest displacement [m] and turn [rad] between two queries */
-    double jump_distance;    /* additional displacement in every 40th tick [m] */
+    double shift, turn; /* largest displacement [m] and turn [rad] between two queries */
+    double fingertip_jump_distance; /* additional displacement in every 40th tick [m] */
     int ticks;               /* number of ticks after which the fingers are put back into contact */
     int expects_cached_list; /* whether most queries are expected to use a list */
 };
@@ -133,9 +133,9 @@ static void cached_lists_of_five_fingertips_change_no_bit(void **unused)
                     tact_v3_scale(fingers[i].pose.position, fingers[i].normal, 0.0378);
                 }
                 move_contact(&fingers[i],
-                             tick % 40 == 39
-                                 ? fingertip_motion->jump_distance + fingertip_motion->shift
-                                 : fingertip_motion->shift,
+                             tick % 40 == 39 ? fingertip_motion->fingertip_jump_distance +
+                                                   fingertip_motion->shift
+                                             : fingertip_motion->shift,
                              fingertip_motion->turn);
                 touching += are_cached_moments_identical(&tip, &fingers[i], &body, &here, kept);
                 queries++;

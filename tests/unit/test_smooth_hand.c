@@ -119,7 +119,7 @@ static void integrate_exact_motion(const struct arm *arm, double time, double ou
 }
 
 /* Largest error of the joint values after that time [rad]. */
-static double joint_angle_error(const struct arm *arm, double h, double time)
+static double largest_joint_value_error_after_motion(const struct arm *arm, double h, double time)
 {
     const struct tact_owner tip = {TACT_OWNER_HAND, 0, 1};
     const struct tact_pose here = tact_pose_identity();
@@ -168,7 +168,7 @@ static void motion_of_a_touching_link_is_of_second_order(void **unused)
         const struct arm arm = make_arm(i ? 0.004 : 0.0);
         double off[3];
         for (int k = 0; k < 3; k++) {
-            off[k] = joint_angle_error(&arm, 2e-3 / (1 << k), 0.6);
+            off[k] = largest_joint_value_error_after_motion(&arm, 2e-3 / (1 << k), 0.6);
         }
         printf("mass at %.0f mm: joints off by %.2e, %.2e, %.2e rad after 0.6 s at 2, 1, 0.5 ms\n",
                1e3 * arm.link[1].center[0], off[0], off[1], off[2]);

@@ -210,7 +210,7 @@ static int collect_all_coplanar_faces(struct hull_face_builder *b)
 static void list_face_boundary(struct hull_face_builder *b, const int *edge, int edges,
                                int *next_vertex_on_boundary, int *rim, int *count)
 {
-    int longest_boundary_loop = 0, best = 0;
+    int corner_count_of_longest_loop = 0, best = 0;
     for (int i = 0; i < edges; i++) {
         next_vertex_on_boundary[b->half[edge[i]].from] = b->half[edge[i]].to;
     }
@@ -229,9 +229,10 @@ static void list_face_boundary(struct hull_face_builder *b, const int *edge, int
                 *count = n;
                 break;
             }
-            best = n > longest_boundary_loop ? i : best;
-            longest_boundary_loop = n > longest_boundary_loop ? n : longest_boundary_loop;
-            if (longest_boundary_loop == edges) {
+            best = n > corner_count_of_longest_loop ? i : best;
+            corner_count_of_longest_loop =
+                n > corner_count_of_longest_loop ? n : corner_count_of_longest_loop;
+            if (corner_count_of_longest_loop == edges) {
                 break; /* the face has one loop, as nearly every face has */
             }
         }

@@ -18,7 +18,7 @@
 /* Largest assumed ratio of a closed form's curvature within a ball to that at the ball's middle. */
 #define MAX_CURVATURE_GROWTH 1.5
 /* Rotation of a closed form's normal over a ball beyond which the normal counts as unknown [rad] */
-#define MAX_KNOWN_NORMAL_ROTATION 0.5
+#define MAX_NORMAL_ROTATION_OVER_BALL 0.5
 /* Distance of a cell from a known contact within which it starts no search, relative to the cell's
  * radius. */
 #define KNOWN_CONTACT_DISTANCE_RATIO 2.0
@@ -123,7 +123,7 @@ static struct part_of_surface surface_part_of_closed_form(const struct tact_shap
 {
     const double norm_of_surface_curvature = frobenius_norm(point->bend),
                  rotation = MAX_CURVATURE_GROWTH * radius * norm_of_surface_curvature;
-    double off = rotation > MAX_KNOWN_NORMAL_ROTATION
+    double off = rotation > MAX_NORMAL_ROTATION_OVER_BALL
                      ? INFINITY
                      : (MAX_CURVATURE_GROWTH - 1.0) * norm_of_surface_curvature;
     if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE) {
@@ -358,7 +358,7 @@ static int may_node_touch_closed_form(const struct chart_contact_search *s, int 
         return 0;
     }
     double rotation = MAX_CURVATURE_GROWTH * node->radius * frobenius_norm(p.bend);
-    if (rotation > MAX_KNOWN_NORMAL_ROTATION || node->normal_cone_cosine < 0.0) {
+    if (rotation > MAX_NORMAL_ROTATION_OVER_BALL || node->normal_cone_cosine < 0.0) {
         return 1;
     }
     if (gap >
