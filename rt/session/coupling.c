@@ -80,14 +80,14 @@ static int is_joint_device_in_state(const struct tact_session *s, const struct s
     return 0;
 }
 
-/* Sum of the inputs of a coupled joint, without their clamps. */
-static double sum_unclamped_inputs_of_joint(const struct tact_session *s,
-                                            const struct session_coupling *c)
+/* Sum of the inputs by which the port of a coupled joint moves, without their clamps. */
+static double sum_inputs_of_port(const struct tact_session *s, const struct session_coupling *c)
 {
     double sum = 0.0;
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
-        if (in->hand == c->hand && in->link == c->link) {
+        if (in->hand == c->hand && in->link == c->link &&
+            (c->port.reaction_device < 0 || in->device == c->port.reaction_device)) {
             sum += in->offset + in->scale * s->devices[in->device].input.channel[in->channel];
         }
     }
@@ -100,9 +100,8 @@ static void filter_target_rate(const struct tact_session *s, struct session_coup
     struct session_coupling_state *state = &c->state;
     const double time = (now - state->ticks) * s->period;
     const double displacement = raw - state->input_sum;
-    c->device_displacement = c->port.has_clamped_inputs
-                                 ? sum_unclamped_inputs_of_joint(s, c) - c->port.unclamped_input_sum
-                                 : displacement;
+    c->device_displacement =
+        c->port.has_own_input_sum ? sum_inputs_of_port(s, c) - c->port.input_sum : displacement;
     state->rate += c->alpha * (displacement / time - state->rate);
 }
 
@@ -139,8 +138,7 @@ static void set_coupled_target(struct tact_session *s, struct session_coupling *
             state->offset = state->target - raw;
         }
         state->input_sum = raw;
-        c->port.unclamped_input_sum =
-            c->port.has_clamped_inputs ? sum_unclamped_inputs_of_joint(s, c) : 0.0;
+        c->port.input_sum = c->port.has_own_input_sum ? sum_inputs_of_port(s, c) : 0.0;
         state->ticks = now;
         hand.target[c->link] = state->target = raw + state->offset;
     } else {

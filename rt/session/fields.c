@@ -97,9 +97,9 @@ static int add_coupling_fields(struct tact_session *s)
                        "newest first, up to the one that acts N m or N",
                        c->port.delay.count + 1)
                  : 0;
-        rc = rc || !c->port.has_clamped_inputs
+        rc = rc || !c->port.has_own_input_sum
                  ? rc
-                 : add_layout_field_of_name(s, &c->port.unclamped_sum_field, TACT_FIELD_OUTPUT,
+                 : add_layout_field_of_name(s, &c->port.input_sum_field, TACT_FIELD_OUTPUT,
                                             s->hands[c->hand].joint_names[c->link], "_unclamped",
                                             "last good sum of inputs without clamps rad or m", 1);
     }

@@ -320,7 +320,7 @@ static void ungroup_conflicting_outputs(const struct tact_scene *scene,
 }
 
 /* Checks that one output at most sends the reaction of a coupled joint. The energy of its port is
- * the force of all outputs times the motion of all inputs: with a second output that is neither the
+ * the force of all outputs times the motion of one device: with a second output that is neither the
  * energy of the one device nor of both. */
 static int check_ports_have_one_output(const struct tact_session *s, struct tact_error *err)
 {

@@ -43,7 +43,8 @@ double tact_session_measured_delay(const struct tact_session *s, const struct se
 {
     double delay = c->tool ? tact_session_device_delay(s, c->tool->device) : 0.0;
     for (int i = 0; i < s->input_count; i++) {
-        if (s->inputs[i].hand == c->hand && s->inputs[i].link == c->link) {
+        if (s->inputs[i].hand == c->hand && s->inputs[i].link == c->link &&
+            (c->port.reaction_device < 0 || s->inputs[i].device == c->port.reaction_device)) {
             delay = fmax(delay, tact_session_device_delay(s, s->inputs[i].device));
         }
     }
@@ -104,11 +105,23 @@ static void add_tool_axes_to_port(const struct tact_session *s, struct session_c
     }
 }
 
+/* The device that receives the reaction of a coupled joint, or -1. */
+static int find_reaction_device(const struct tact_session *s, const struct session_coupling *c)
+{
+    for (int i = 0; i < s->output_count; i++) {
+        if (s->outputs[i].port == c) {
+            return s->outputs[i].device;
+        }
+    }
+    return -1;
+}
+
 static void set_port_of_coupling(const struct tact_session *s, struct session_coupling *c)
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     c->port.calibrated_device = -1;
     c->port.stable_wall_stiffness = INFINITY;
+    c->port.reaction_device = s->precedes_results_64 ? -1 : find_reaction_device(s, c);
     c->port.force_filter =
         tact_scene_lowest_reaction_filter(s->scene, (uint32_t)c->hand, (uint32_t)c->link, -1);
     if (c->tool) {
@@ -119,8 +132,10 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
         if (in->hand == c->hand && in->link == c->link && !in->has_measured_joint_state) {
             tact_session_add_haptic_axis(s, &c->port, in->device, in->channel, fabs(in->scale),
                                          find_reaction_output_scale(s, c, in->device));
-            c->port.has_clamped_inputs |=
-                in->lower < in->upper && !c->is_rotation && !s->precedes_results_62;
+            const int is_of_other_device =
+                c->port.reaction_device >= 0 && in->device != c->port.reaction_device;
+            c->port.has_own_input_sum |= (in->lower < in->upper || is_of_other_device) &&
+                                         !c->is_rotation && !s->precedes_results_62;
         }
     }
     c->port.numbers = def->device ? *def->device : c->port.numbers;

@@ -63,10 +63,14 @@ struct session_port {
     double force_filter;          /* lowest cut-off of the filters of its force [Hz]; 0: none */
     double bound_stiffness;       /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
     double max_damping;           /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
-    int has_clamped_inputs; /* 1: an input of the joint has a clamp, beyond which its device moves
-                               too: the port counts that motion. 0 of an attitude */
-    double unclamped_input_sum;   /* then the last good sum of the inputs without clamps [rad, m] */
-    uint32_t unclamped_sum_field; /* offset of that sum in the record */
+    int reaction_device;      /* index of the device that receives the reaction, where the inputs of
+                                 other devices do not move the port, or -1 */
+    int has_own_input_sum;    /* 1: an input of the joint has a clamp, beyond which its device moves
+                                 too, or is of a device that is not at the port: the motion of the
+                                 port is not that of the joint's target. 0 of an attitude */
+    double input_sum;         /* then the last good sum of the inputs of the port, without clamps
+                                 [rad, m] */
+    uint32_t input_sum_field; /* offset of that sum in the record */
     struct session_port_delay delay;
 };
 

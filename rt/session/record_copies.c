@@ -45,9 +45,8 @@ static int add_coupling(const struct tact_session *s, struct session_record_copi
         rc = rc ? rc : add_copy(copies, delay->field, &delay->ticks_without_contact, 1);
         rc = rc ? rc : add_copy(copies, delay->field + 1, delay->force, (size_t)delay->count);
     }
-    if (c->port.has_clamped_inputs) {
-        rc = rc ? rc
-                : add_copy(copies, c->port.unclamped_sum_field, &c->port.unclamped_input_sum, 1);
+    if (c->port.has_own_input_sum) {
+        rc = rc ? rc : add_copy(copies, c->port.input_sum_field, &c->port.input_sum, 1);
     }
     return rc;
 }

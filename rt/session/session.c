@@ -84,6 +84,7 @@ int tact_session_create_unstarted(const struct tact_scene *scene,
     s->precedes_results_39 = log && tact_log_results_version(log) < 39;
     s->precedes_results_45 = log && tact_log_results_version(log) < 45;
     s->precedes_results_62 = log && tact_log_results_version(log) < 62;
+    s->precedes_results_64 = log && tact_log_results_version(log) < 64;
     int rc = s->moments_scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_check_stop_during_creation(s, err);
     if (!rc && (!log || did_log_accept_start_overlaps(log))) {

@@ -265,7 +265,7 @@ struct tact_session {
     int self_overlap_count;
     /* 1: the session replays a log with a results version below that number */
     int precedes_results_35, precedes_results_36, precedes_results_37, precedes_results_38,
-        precedes_results_39, precedes_results_45, precedes_results_62;
+        precedes_results_39, precedes_results_45, precedes_results_62, precedes_results_64;
     const char **shape_owner_names; /* name of the body or link that owns each shape */
     int *first_shape_of_owner;      /* index of the first shape of the same owner, for each shape */
 

@@ -1,6 +1,7 @@
 /*
  * The energy of the port of a coupling whose input has a clamp, beyond which the person moves the
- * device: against force times motion out of the log; and the energy bound beyond the clamp.
+ * device, or whose joint is moved by a second device too: against force times motion out of the
+ * log; and the energy bound beyond the clamp.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -36,8 +37,17 @@ static const char text[] =
     "    settings: {axes: x, forces: f, mass: 0.2, damping: 1, hand: trajectory,\n"
     "      hand_file: %s/press.csv, hand_interpolation: linear, hand_time: time,\n"
     "      hand_damping: 2, hand_stiffness: 100}\n"
-    "inputs: [{from: stick.x, to: hand.tip%s}]\n"
+    "%s"
+    "inputs: [{from: stick.x, to: hand.tip%s}%s]\n"
     "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9}]\n";
+
+/* A second device that moves the joint, without force feedback. */
+static const char second_device[] =
+    "  - name: other\n"
+    "    type: twin\n"
+    "    settings: {axes: x, forces: f, mass: 0.2, damping: 1, hand: trajectory,\n"
+    "      hand_file: %s/lead.csv, hand_interpolation: linear, hand_time: time,\n"
+    "      hand_damping: 2, hand_stiffness: 100}\n";
 
 struct port_energy_result {
     double energy, least;                      /* of force times motion [J] */
@@ -48,13 +58,18 @@ struct port_energy_result {
     double farthest_pressed_position; /* [m] */
 };
 
-static struct port_energy_result measure_port_energy(const char *device, const char *clamp_setting)
+static struct port_energy_result measure_port_energy(const char *device, const char *clamp_setting,
+                                                     int has_second_device)
 {
-    char scene[4096], path[64];
+    char scene[4096], path[64], other[512] = "";
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     snprintf(path, sizeof path, "%s/press.mcap", press_folder);
-    snprintf(scene, sizeof scene, text, device, press_folder, clamp_setting);
+    if (has_second_device) {
+        snprintf(other, sizeof other, second_device, press_folder);
+    }
+    snprintf(scene, sizeof scene, text, device, press_folder, other, clamp_setting,
+             has_second_device ? ", {from: other.x, to: hand.tip}" : "");
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
     options.record = path;
@@ -95,11 +110,12 @@ static void motion_beyond_the_clamp_counts(void **state)
                                                     "1.1,0.1\n1.4,-0.03\n2,-0.03\n"),
                      0);
     for (int i = 0; i < 3; i++) {
-        const struct port_energy_result result_without_clamp = measure_port_energy(devices[i], ""),
+        const struct port_energy_result result_without_clamp =
+                                            measure_port_energy(devices[i], "", 0),
                                         wide = measure_port_energy(devices[i],
-                                                                   ", lower: -1, upper: 1"),
+                                                                   ", lower: -1, upper: 1", 0),
                                         clamped = measure_port_energy(
-                                            devices[i], ", lower: -0.01, upper: 0.02");
+                                            devices[i], ", lower: -0.01, upper: 0.02", 0);
         print_message(
             "\"%s\": absorbed %.6f mJ, at its least %.6f; clamped %.6f, %.6f, in the log "
             "off by %.1e, %.1e J, %.1e J beyond the damper's\n",
@@ -115,8 +131,31 @@ static void motion_beyond_the_clamp_counts(void **state)
     }
 }
 
+/* A second device moves the joint, whose reaction goes to the first one: its motion does no work at
+ * the port. */
+static void port_counts_the_motion_of_its_device_only(void **state)
+{
+    (void)state;
+    assert_int_equal(write_hand_motion("press.csv", "time,x\n0,0\n0.3,0\n0.5,0.02\n2,-0.03\n"), 0);
+    assert_int_equal(write_hand_motion("lead.csv", "time,x\n0,0\n0.4,0\n0.6,0.03\n2,-0.02\n"), 0);
+    static const char *const devices[] = {"", ", hard: true, device: {mass: 0.1, damping: 1}"};
+    for (int i = 0; i < 2; i++) {
+        const struct port_energy_result one = measure_port_energy(devices[i], "", 0),
+                                        two = measure_port_energy(devices[i], "", 1);
+        print_message(
+            "\"%s\": absorbed %.6f mJ, by two devices %.6f, in the log off by %.1e, %.1e J\n",
+            devices[i], 1e3 * one.energy, 1e3 * two.energy, two.energy_in_log - two.energy,
+            two.least_energy_in_log - two.least);
+        assert_true(fabs(two.energy - one.energy) > 5e-5);
+        assert_true(fabs(two.energy_in_log - two.energy) < 1e-14);
+        assert_true(fabs(two.least_energy_in_log - two.least) < 1e-14);
+        assert_true(i < 1 || two.largest_energy_beyond_damper < 1e-12);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(motion_beyond_the_clamp_counts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(motion_beyond_the_clamp_counts),
+                                       cmocka_unit_test(port_counts_the_motion_of_its_device_only)};
     return cmocka_run_group_tests(tests, make_press_folder, remove_press_folder);
 }
