@@ -66,9 +66,9 @@ static void stop_of_a_door_on_a_light_bracket_is_not_passed(void **state)
         const int bracket_cube_count = 1 + run / 2 % 2, is_hinge_added_first = run % 2;
         struct world_scene s;
         const int joint = open_door_scene(&s, side, bracket_cube_count, is_hinge_added_first);
-        struct tact_constraint *hinge_index = tact_world_constraint(s.world, joint);
-        hinge_index->lower = -0.1;
-        hinge_index->upper = 0.1;
+        struct tact_constraint *hinge = tact_world_constraint(s.world, joint);
+        hinge->lower = -0.1;
+        hinge->upper = 0.1;
         finish_scene_building(&s);
         double *twist = tact_world_body(s.world, 0)->twist, error[2];
         twist[5] = 1.0;
@@ -83,8 +83,8 @@ static void stop_of_a_door_on_a_light_bracket_is_not_passed(void **state)
         printf("door on %d bracket(s) of %g mm, hinge %s: at %.12f rad, open by %.1e m and %.1e "
                "rad, fell %.1e m, %ld unsolved\n",
                bracket_cube_count, 1e3 * side, is_hinge_added_first ? "first" : "last",
-               hinge_index->value, error[0], error[1], fallen_height, s.unsolved_ticks);
-        assert_true(fabs(hinge_index->value - 0.1) < 1e-8);
+               hinge->value, error[0], error[1], fallen_height, s.unsolved_ticks);
+        assert_true(fabs(hinge->value - 0.1) < 1e-8);
         assert_true(error[0] < 1e-9 && error[1] < 1e-8 && fabs(fallen_height) < 1e-9);
         assert_int_equal(s.unsolved_ticks, 0);
         assert_int_equal(lost, 0);
@@ -123,7 +123,7 @@ static void closed_chain_of_light_rods_swings(void **state)
     for (int run = 0; run < 3; run++) {
         struct world_scene s;
         struct tact_shape rod = box_of_sides(0.02, 0.02, l), bar = box_of_sides(wide, 0.02, 0.02);
-        struct tact_pose hinge_index = {{0, 0, 0}, {sqrt(0.5), -sqrt(0.5), 0, 0}};
+        struct tact_pose hinge_pose = {{0, 0, 0}, {sqrt(0.5), -sqrt(0.5), 0, 0}};
         open_empty_scene(&s, NULL);
         for (int i = 0; i < 2; i++) {
             const double turn[4] = {cos(0.5 * angle), 0, -sin(0.5 * angle), 0};
@@ -134,10 +134,10 @@ static void closed_chain_of_light_rods_swings(void **state)
         }
         add_scene_solid(&s, &bar, bob, (double[3]){x + 0.5 * wide, 0, z}, 0);
         for (int i = 0; i < 4; i++) {
-            hinge_index.position[0] = i % 2 * wide + (i < 2 ? 0.0 : x);
-            hinge_index.position[2] = i < 2 ? 0.0 : z;
+            hinge_pose.position[0] = i % 2 * wide + (i < 2 ? 0.0 : x);
+            hinge_pose.position[2] = i < 2 ? 0.0 : z;
             add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(i < 2 ? i : 2),
-                      i < 2 ? ground : body_owner(i - 2), &hinge_index);
+                      i < 2 ? ground : body_owner(i - 2), &hinge_pose);
         }
         finish_scene_building(&s);
         const double *place = tact_world_body(s.world, 2)->pose.position;

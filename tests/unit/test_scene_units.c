@@ -56,15 +56,15 @@ static void open_scaled_session(struct run *run, const char *text, const char *d
                                 const struct unit_scaling *by)
 {
     struct tact_session_options options = tact_session_options_default();
-    char *scaled_counterpart = scale_scene_text(text, directory, by);
+    char *scaled_text = scale_scene_text(text, directory, by);
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
-    open_session_of_scene_text(scaled_counterpart, &options, &run->scene, &run->session);
+    open_session_of_scene_text(scaled_text, &options, &run->scene, &run->session);
     run->world = tact_session_world(run->session);
     /* push_limit is the only speed that no scene states */
     run->world->options.push_limit *= exp2(by->length - by->time);
     tact_session_begin(run->session);
-    free(scaled_counterpart);
+    free(scaled_text);
 }
 
 static void close_scaled_session(struct run *run)
@@ -77,12 +77,12 @@ static void close_scaled_session(struct run *run)
 
 /* Largest difference of n values from those of the scaled scene, divided by the factor of their
  * unit. */
-static double largest_scaled_difference(const double *x, const double *scaled_counterpart, int n,
+static double largest_scaled_difference(const double *x, const double *scaled_values, int n,
                                         double exponent)
 {
     double worst = 0.0;
     for (int k = 0; k < n; k++) {
-        const double difference = fabs(x[k] - scaled_counterpart[k] * exp2(-exponent));
+        const double difference = fabs(x[k] - scaled_values[k] * exp2(-exponent));
         worst = difference <= worst ? worst : difference;
     }
     return worst;
@@ -90,13 +90,13 @@ static double largest_scaled_difference(const double *x, const double *scaled_co
 
 /* Largest difference of the bodies' poses and velocities, in metres: that of a unit vector times 1
  * m, that of a velocity times 10 ms. */
-static double compare_bodies(const struct run *unscaled_run, const struct run *scaled_counterpart,
+static double compare_bodies(const struct run *unscaled_run, const struct run *scaled_run,
                              const struct unit_scaling *by)
 {
     double worst = 0.0;
     for (int i = 0; i < tact_world_body_count(unscaled_run->world); i++) {
         const struct tact_body *x = tact_world_body(unscaled_run->world, i),
-                               *y = tact_world_body(scaled_counterpart->world, i);
+                               *y = tact_world_body(scaled_run->world, i);
         worst = fmax(worst,
                      largest_scaled_difference(x->pose.position, y->pose.position, 3, by->length));
         worst =
@@ -114,21 +114,21 @@ static double compare_motion(const char *text, const char *directory, const stru
                              int ticks, int *run_count_with_contact)
 {
     static const struct unit_scaling unscaled_units = {0, 0, 0};
-    struct run unscaled_run, scaled_counterpart;
+    struct run unscaled_run, scaled_run;
     double worst = 0.0;
     open_scaled_session(&unscaled_run, text, directory, &unscaled_units);
-    open_scaled_session(&scaled_counterpart, text, directory, by);
+    open_scaled_session(&scaled_run, text, directory, by);
     for (int tick = 0; tick < ticks; tick++) {
         struct tact_session_status status[2];
         tact_session_step(unscaled_run.session, 0, &status[0]);
-        tact_session_step(scaled_counterpart.session, 0, &status[1]);
+        tact_session_step(scaled_run.session, 0, &status[1]);
         assert_false(status[0].faults || status[1].faults);
         assert_int_equal(status[0].contacts, status[1].contacts);
         *run_count_with_contact += status[0].contacts > 0;
-        worst = fmax(worst, compare_bodies(&unscaled_run, &scaled_counterpart, by));
+        worst = fmax(worst, compare_bodies(&unscaled_run, &scaled_run, by));
     }
     close_scaled_session(&unscaled_run);
-    close_scaled_session(&scaled_counterpart);
+    close_scaled_session(&scaled_run);
     return worst;
 }
 

@@ -128,7 +128,7 @@ static double error_of_carried_wrench(struct tact_world *world, int pair, const 
     const struct tact_pose start = body->pose;
     struct pair_measurement then, now;
     struct tact_pair_query query;
-    struct tact_patch carried_contact_count;
+    struct tact_patch carried_patch;
     struct tact_pair_piece piece[TACT_PIECES];
     double turn[3], q[4], w[2][6], e = 0.0;
     int counts[TACT_SOLVE_COUNTS], a, b;
@@ -147,9 +147,9 @@ static double error_of_carried_wrench(struct tact_world *world, int pair, const 
     tact_field_measure_pair_at_poses(&query, (const struct tact_pose[]){poses[a], poses[b]},
                                      workspace, &now);
     assert_int_equal(
-        tact_carry_measurement_to_poses(world, a, b, &then, counts, &carried_contact_count, piece),
+        tact_carry_measurement_to_poses(world, a, b, &then, counts, &carried_patch, piece),
         0);
-    wrench_in_world(&carried_contact_count, w[0]);
+    wrench_in_world(&carried_patch, w[0]);
     wrench_in_world(&now.patch, w[1]);
     for (int i = 0; i < 6; i++) {
         double scale = i < 3 ? 1.0 : 50.0;

@@ -37,19 +37,19 @@ static uint64_t first_record_offset_of_opcode[TACT_MCAP_DATA_END + 1];
 static void list_chunk_ends(void)
 {
     struct tact_mcap_reader file;
-    struct tact_mcap_record record_whole_log, record_in_chunk;
+    struct tact_mcap_record file_record, record_in_chunk;
     struct tact_bytes unpacked_chunk = {0};
     uint64_t ticks = 0;
 
     assert_int_equal(tact_mcap_reader_open(&file, whole), 0);
     while (first_record_offset_of_opcode[TACT_MCAP_DATA_END] == 0 &&
-           tact_mcap_reader_next(&file, &record_whole_log) == 0) {
-        assert_in_range(record_whole_log.opcode, TACT_MCAP_HEADER, TACT_MCAP_DATA_END);
-        if (first_record_offset_of_opcode[record_whole_log.opcode] == 0)
-            first_record_offset_of_opcode[record_whole_log.opcode] = record_whole_log.at;
-        if (record_whole_log.opcode != TACT_MCAP_CHUNK)
+           tact_mcap_reader_next(&file, &file_record) == 0) {
+        assert_in_range(file_record.opcode, TACT_MCAP_HEADER, TACT_MCAP_DATA_END);
+        if (first_record_offset_of_opcode[file_record.opcode] == 0)
+            first_record_offset_of_opcode[file_record.opcode] = file_record.at;
+        if (file_record.opcode != TACT_MCAP_CHUNK)
             continue;
-        assert_int_equal(tact_mcap_parse_chunk(record_whole_log.content, &unpacked_chunk), 0);
+        assert_int_equal(tact_mcap_parse_chunk(file_record.content, &unpacked_chunk), 0);
         struct tact_cursor chunk_cursor = {unpacked_chunk.data, unpacked_chunk.size, false};
         while (tact_mcap_chunk_next(&chunk_cursor, &record_in_chunk) == 0) {
             struct tact_mcap_message message;

@@ -246,7 +246,7 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
     in->channel[remote_ties->in.held] = 1.0;
     in->channel[remote_ties->in.round_trip] = 0.1;
     for (int i = 0; i < 40; i++) {
-        double axis[3], first_axis_of_vector[3], last[3] = {0.0}, line_end_correction_of_axes[3];
+        double axis[3], rotation_vector[3], last[3] = {0.0}, line_end_correction_of_axes[3];
         for (int k = 0; k < 3; k++) {
             axis[k] = uniform(-1.0, 1.0);
         }
@@ -258,9 +258,9 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
         }
         for (int n = 0; n < 12600; n++) { /* along, 1 mrad behind */
             const double angle = step * n;
-            tact_v3_scale(first_axis_of_vector, axis, remainder(angle, 2.0 * pi));
+            tact_v3_scale(rotation_vector, axis, remainder(angle, 2.0 * pi));
             for (int k = 0; k < 3; k++) {
-                in->channel[turning[k].in.position] = first_axis_of_vector[k];
+                in->channel[turning[k].in.position] = rotation_vector[k];
                 turning[k].state.rate = axis[k];
                 turning[k].line_end_rotation = n ? step * axis[k] : -step * axis[k];
             }
@@ -278,18 +278,18 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
                 ahead[k] = 1e-6 * axis[k];
                 composed_rotation[k] = turning[k].state.target;
             }
-            compose_rotations(first_axis_of_vector, ahead, composed_rotation);
+            compose_rotations(rotation_vector, ahead, composed_rotation);
             for (int k = 0; k < 3; k++) {
                 ahead[k] = -moved[k];
             }
-            compose_rotations(composed_rotation, first_axis_of_vector, ahead);
+            compose_rotations(composed_rotation, rotation_vector, ahead);
             most_rate = fmax(most_rate, tact_v3_norm(composed_rotation) / 1e-6);
         }
         for (int n = -200; n < 200; n++) { /* to and fro about half a turn */
-            tact_v3_scale(first_axis_of_vector, axis, pi + 0.02 * sin(0.3 * n));
+            tact_v3_scale(rotation_vector, axis, pi + 0.02 * sin(0.3 * n));
             for (int k = 0; k < 3; k++) {
                 turning[k].state.target = turning[k].state.force = 0.0;
-                in->channel[turning[k].in.position] = first_axis_of_vector[k];
+                in->channel[turning[k].in.position] = rotation_vector[k];
             }
             tact_session_set_tie_targets(s, 1000);
             for (int k = 0; k < 3; k++) {

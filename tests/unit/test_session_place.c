@@ -152,17 +152,17 @@ static void late_moments_of_a_source_are_extrapolated(void **state)
 {
     (void)state;
     struct delayed_source delayed_source = {.delay_frames = 3, .cost_ns = 1000};
-    struct run_result host, delay_frames;
+    struct run_result host, result_with_delay;
     run_ruler(&delayed_source, TACT_LOOP_FREE, "host", "0", &host);
-    run_ruler(&delayed_source, TACT_LOOP_FREE, "auto", "0", &delay_frames);
-    assert_int_equal(delay_frames.report.ages[delayed_source.delay_frames + 1],
-                     delay_frames.report.source_pairs);
-    assert_true(delay_frames.report.host_pairs <= 3 * MAX_PAIRS);
+    run_ruler(&delayed_source, TACT_LOOP_FREE, "auto", "0", &result_with_delay);
+    assert_int_equal(result_with_delay.report.ages[delayed_source.delay_frames + 1],
+                     result_with_delay.report.source_pairs);
+    assert_true(result_with_delay.report.host_pairs <= 3 * MAX_PAIRS);
     print_message("  ends %.1e m from where exact moments end, pitch %.3f\n",
-                  end_position_difference(&host, &delay_frames), delay_frames.pitch_deg);
+                  end_position_difference(&host, &result_with_delay), result_with_delay.pitch_deg);
     /* the body falls for three ticks before the contact is known [m/s] */
-    assert_true(end_position_difference(&host, &delay_frames) < 4e-4);
-    assert_true(fabs(delay_frames.pitch_deg - host.pitch_deg) < 0.1);
+    assert_true(end_position_difference(&host, &result_with_delay) < 4e-4);
+    assert_true(fabs(result_with_delay.pitch_deg - host.pitch_deg) < 0.1);
 }
 
 /* With `source: opencl` the scene sets the maximum age of a result, and no result is that

@@ -149,10 +149,10 @@ static void check_exported_topic(const char *path)
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_int_equal(tact_scene_log_open(log, no_messages, &view, NULL), 0);
     assert_int_equal(tact_session_topics(view.session, &topics, NULL), 0);
-    struct tact_record *record_wrench_session = malloc(tact_layout_bytes(tact_log_layout(log)));
+    struct tact_record *first_record = malloc(tact_layout_bytes(tact_log_layout(log)));
     assert_int_equal(tact_log_seek(log, 7), 0);
-    assert_int_equal(tact_log_next(log, record_wrench_session), 1);
-    assert_int_equal(tact_topics_encode(topics, record_wrench_session, &messages, &count), 0);
+    assert_int_equal(tact_log_next(log, first_record), 1);
+    assert_int_equal(tact_topics_encode(topics, first_record, &messages, &count), 0);
     for (size_t i = 0; i < count; i++) {
         const char *name = tact_topics_get(topics, messages[i].topic).name;
         if (!strcmp(name, "/sensors/n_2_board_wrist/wrench")) {
@@ -165,7 +165,7 @@ static void check_exported_topic(const char *path)
         }
     }
     assert_int_equal(found, 1);
-    free(record_wrench_session);
+    free(first_record);
     tact_topics_free(topics);
     tact_scene_log_close(&view);
     tact_log_close(log);
