@@ -137,8 +137,8 @@ TACT_INLINE void tact_prefetch(const void *from, size_t size)
 /* Four numbers in a vector register, loaded without alignment. */
 typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-#define TACT_ROW4(pointer) (*(const tact_row4 *)(pointer))
-#define TACT_STORE_ROW4(pointer, value) (*(tact_row4 *)(pointer) = (value))
+#define TACT_FOUR_DOUBLES_AT(pointer) (*(const tact_row4 *)(pointer))
+#define TACT_STORE_FOUR_DOUBLES_AT(pointer, value) (*(tact_row4 *)(pointer) = (value))
 
 /* Product of a matrix, given by its columns, and three numbers. */
 #define TACT_MULTIPLY_COLUMNS(c0, c1, c2, a) ((c0) * (a)[0] + (c1) * (a)[1] + (c2) * (a)[2])

@@ -11,7 +11,7 @@
 
 enum { WORK = 3 * 6 }; /* numbers of work space that dsyev needs, at least 3 n - 1 */
 
-void tact_symmetric_six_eigenvalues(const double m[36], double out[6])
+void tact_matrix_6x6_eigenvalues(const double m[36], double out[6])
 {
     double a[36], work[WORK];
     memcpy(a, m, sizeof a);
@@ -32,17 +32,17 @@ static void scale_matrix_to_unit_diagonal(const double m[36], double out[36])
     }
 }
 
-enum tact_symmetric_six_fault tact_symmetric_six_find_fault(const double m[36])
+enum tact_matrix_6x6_symmetry_fault tact_matrix_6x6_find_symmetry_fault(const double m[36])
 {
     double unit[36], values[6];
     for (int i = 0; i < 36; i++) {
         if (!isfinite(m[i])) {
-            return TACT_SIX_NOT_FINITE;
+            return TACT_MATRIX_6X6_NOT_FINITE;
         }
     }
     for (int i = 0; i < 6; i++) {
         if (m[7 * i] < 0.0) {
-            return TACT_SIX_NEGATIVE_DIAGONAL;
+            return TACT_MATRIX_6X6_NEGATIVE_DIAGONAL;
         }
     }
     scale_matrix_to_unit_diagonal(m, unit);
@@ -51,13 +51,13 @@ enum tact_symmetric_six_fault tact_symmetric_six_find_fault(const double m[36])
         const double off = m[i] - m[index_of_transposed_entry];
         if (off != 0.0 &&
             !(fabs(unit[i] - unit[index_of_transposed_entry]) <= NEGATIVE_EIGENVALUE_TOLERANCE)) {
-            return TACT_SIX_NOT_SYMMETRIC;
+            return TACT_MATRIX_6X6_NOT_SYMMETRIC;
         }
         if (i % 7 && !(fabs(unit[i]) <= 1.0 + NEGATIVE_EIGENVALUE_TOLERANCE)) {
-            return TACT_SIX_INDEFINITE;
+            return TACT_MATRIX_6X6_INDEFINITE;
         }
     }
-    tact_symmetric_six_eigenvalues(unit, values);
-    return values[0] >= -NEGATIVE_EIGENVALUE_TOLERANCE ? TACT_SIX_POSITIVE_SEMIDEFINITE
-                                                       : TACT_SIX_INDEFINITE;
+    tact_matrix_6x6_eigenvalues(unit, values);
+    return values[0] >= -NEGATIVE_EIGENVALUE_TOLERANCE ? TACT_MATRIX_6X6_POSITIVE_SEMIDEFINITE
+                                                       : TACT_MATRIX_6X6_INDEFINITE;
 }

@@ -14,7 +14,7 @@ const char *const bench_part_names[] = {"detection", "assembly", "factorization"
 
 /* Observes one solve: the times of its phases, and the residuals of its sweeps. */
 struct solve_observer {
-    double max_sweep_update; /* criterion of convergence */
+    double sweep_update_tolerance; /* criterion of convergence */
     int64_t solve_phase_end_ns[TACT_SOLVE_STORED + 1];
     /* receives the residual of every sweep, also after the criterion is met; or NULL */
     struct bench_result *convergence_curve;
@@ -56,7 +56,7 @@ static int record_phase_time(void *user, enum tact_solve_phase phase,
         solve_observer->convergence_curve->curve_sweep_count = ++n;
         return n == BENCH_MAX_CURVE_SWEEPS || stats->update <= 1e-16;
     }
-    return stats->update <= solve_observer->max_sweep_update;
+    return stats->update <= solve_observer->sweep_update_tolerance;
 }
 
 static int replace_contact_setting(char **key, const char *word)
@@ -97,7 +97,8 @@ static int open_bench_simulation_of_method(struct scene_benchmark *benchmarked_s
     }
     int rc = open_bench_simulation(benchmarked_scene, bench_simulation, err);
     if (!rc) {
-        bench_simulation->solve_observer.max_sweep_update = benchmarked_scene->options->update;
+        bench_simulation->solve_observer.sweep_update_tolerance =
+            benchmarked_scene->options->update;
         tact_world_set_observer(bench_simulation->world, record_phase_time,
                                 &bench_simulation->solve_observer);
     }

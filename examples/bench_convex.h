@@ -21,8 +21,8 @@ extern const char *const convex_push_names[CONVEX_PUSHES];
 enum { CONVEX_SAMPLES = 151, CONVEX_OFFSETS = 5, CONVEX_WAYS = 4 };
 
 struct box_attitude_curve {
-    double period;                                            /* [s] */
-    double roll_angle[CONVEX_SAMPLES], pitch[CONVEX_SAMPLES]; /* [rad] */
+    double period;                                                     /* [s] */
+    double sampled_roll_angles[CONVEX_SAMPLES], pitch[CONVEX_SAMPLES]; /* [rad] */
     double
         max_roll_or_pitch_error; /* largest deviation of roll or pitch from the exact one [rad] */
 };
@@ -48,7 +48,7 @@ struct ball_in_corner_result {
 };
 
 struct convex_bench_results {
-    int requested_figures; /* bits 3, 4, 5: these figures */
+    int requested_figure_bits; /* bits 3, 4, 5: these figures */
     struct box_attitude_curve box_attitude_curves[CONVEX_PUSHES];
     struct plate_in_hole_result plate_in_hole_results[CONVEX_WAYS];
     struct ball_in_corner_result ball[CONVEX_OFFSETS];

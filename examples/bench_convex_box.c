@@ -56,7 +56,7 @@ static void record_roll_and_pitch(const struct tact_body *body,
 {
     double turn[9];
     tact_quat_to_m3(turn, body->pose.quat_wxyz);
-    attitude_curve->roll_angle[i] = atan2(turn[7], turn[8]);
+    attitude_curve->sampled_roll_angles[i] = atan2(turn[7], turn[8]);
     attitude_curve->pitch[i] = asin(-turn[6]);
 }
 
@@ -178,10 +178,11 @@ int measure_falling_box(struct box_attitude_curve attitude_curve[CONVEX_PUSHES])
                  ? simulate_field_model(c)
                  : integrate_free_body((enum push_out_method)i, c);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
-            double roll_angle =
-                fabs(remainder(c->roll_angle[k] - attitude_curve->roll_angle[k], 2.0 * M_PI));
+            double sampled_roll_angles = fabs(remainder(
+                c->sampled_roll_angles[k] - attitude_curve->sampled_roll_angles[k], 2.0 * M_PI));
             double pitch = fabs(c->pitch[k] - attitude_curve->pitch[k]);
-            c->max_roll_or_pitch_error = fmax(c->max_roll_or_pitch_error, fmax(roll_angle, pitch));
+            c->max_roll_or_pitch_error =
+                fmax(c->max_roll_or_pitch_error, fmax(sampled_roll_angles, pitch));
         }
     }
     return rc;

@@ -6,9 +6,9 @@
 
 #define DEGREES_PER_RADIAN (180.0 / M_PI)
 
-static int is_figure_requested(const struct convex_bench_results *f, int figure_number)
+static int is_figure_requested(const struct convex_bench_results *f, int paper_figure_number)
 {
-    return f->requested_figures >> figure_number & 1;
+    return f->requested_figure_bits >> paper_figure_number & 1;
 }
 
 static void print_box_result(const struct box_attitude_curve *attitude_curve)
@@ -25,7 +25,7 @@ static void print_box_result(const struct box_attitude_curve *attitude_curve)
     for (int i = 0; i < CONVEX_PUSHES; i++) {
         printf("%-20s %6.3f ms", convex_push_names[i], 1e3 * attitude_curve[i].period);
         for (int k = 0; k < CONVEX_SAMPLES; k += EACH) {
-            printf("  %6.2f %6.2f", DEGREES_PER_RADIAN * attitude_curve[i].roll_angle[k],
+            printf("  %6.2f %6.2f", DEGREES_PER_RADIAN * attitude_curve[i].sampled_roll_angles[k],
                    DEGREES_PER_RADIAN * attitude_curve[i].pitch[k]);
         }
         printf(" %8.3f\n", DEGREES_PER_RADIAN * attitude_curve[i].max_roll_or_pitch_error);
@@ -78,8 +78,8 @@ static json_t *box_json(const struct box_attitude_curve *attitude_curve)
             all, convex_push_names[i],
             json_pack("{s:f, s:f, s:o, s:o}", "period", attitude_curve[i].period, "deviation_rad",
                       attitude_curve[i].max_roll_or_pitch_error, "roll_rad",
-                      text_json_numbers(attitude_curve[i].roll_angle, CONVEX_SAMPLES), "pitch_rad",
-                      text_json_numbers(attitude_curve[i].pitch, CONVEX_SAMPLES)));
+                      text_json_numbers(attitude_curve[i].sampled_roll_angles, CONVEX_SAMPLES),
+                      "pitch_rad", text_json_numbers(attitude_curve[i].pitch, CONVEX_SAMPLES)));
     }
     return json_pack("{s:f, s:o}", "sample", CONVEX_SAMPLE_INTERVAL, "forces", all);
 }
@@ -132,7 +132,7 @@ void write_convex_csv(FILE *to, const struct convex_bench_results *results)
         const struct box_attitude_curve *c = &results->box_attitude_curves[i];
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "\"%s\",%.9g,%.9g,%.9g,%.9g\n", convex_push_names[i], c->period,
-                    k * CONVEX_SAMPLE_INTERVAL, c->roll_angle[k], c->pitch[k]);
+                    k * CONVEX_SAMPLE_INTERVAL, c->sampled_roll_angles[k], c->pitch[k]);
         }
     }
 }
@@ -152,7 +152,8 @@ void write_convex_figure(FILE *to, const struct convex_bench_results *results,
         fprintf(to, "$D%d << EOD\n", i);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE_INTERVAL,
-                    DEGREES_PER_RADIAN * c->roll_angle[k], DEGREES_PER_RADIAN * c->pitch[k]);
+                    DEGREES_PER_RADIAN * c->sampled_roll_angles[k],
+                    DEGREES_PER_RADIAN * c->pitch[k]);
         }
         fputs("EOD\n", to);
     }

@@ -48,7 +48,8 @@ static double elastic_layer_force(double wave_amplitude)
                          cos(2.0 * pi * k * i / NODES) / NODES;
         }
     }
-    for (int relaxation_sweep = 0; relaxation_sweep < RELAXATIONS; relaxation_sweep++) {
+    for (int relaxation_sweep_index = 0; relaxation_sweep_index < RELAXATIONS;
+         relaxation_sweep_index++) {
         for (int i = 0; i < NODES; i++) {
             double overlap = depth - wave_amplitude * (1.0 - cos(2.0 * pi * i / NODES));
             for (int j = 0; j < NODES; j++) {

@@ -16,7 +16,7 @@
 #include "rt/session/session.h"
 #include "run.h"
 
-#define CONTROL_MESH_UNIT                                                                          \
+#define CONTROL_MESH_COORDINATE_UNIT                                                               \
     1e-6 /* unit of the control meshes' coordinates, which are whole numbers [m] */
 
 enum { PLACES = 10000, ROUNDS = 5, RING = 8, MOST_TRIES = 10000 };
@@ -78,8 +78,8 @@ static int make_benchmarked_surface(int degree, int has_triangle_faces, struct t
         write_torus_obj(to, has_triangle_faces);
     }
     int rc = fclose(to) ? tact_error_set(err, -ENOMEM, "out of memory")
-                        : tact_charts_subdivision(text, size, "a control mesh", CONTROL_MESH_UNIT,
-                                                  out, err);
+                        : tact_charts_subdivision(text, size, "a control mesh",
+                                                  CONTROL_MESH_COORDINATE_UNIT, out, err);
     free(text);
     return rc;
 }
@@ -126,11 +126,11 @@ static int evaluate_surface_points(const struct tact_charts *charts, double (*su
     int rc = 0;
     for (int i = 0; !rc && i < PLACES; i++) {
         struct tact_surface_point p;
-        double partial_derivatives[THIRD_ORDER][3];
+        double surface_partial_derivatives[THIRD_ORDER][3];
         if (ten) {
             square_charts->evaluate(square_charts, (int)surface_points[i][0], surface_points[i][1],
-                                    surface_points[i][2], THIRD_ORDER, partial_derivatives);
-            rc = isfinite(partial_derivatives[THIRD_ORDER - 1][0]) ? 0 : -EDOM;
+                                    surface_points[i][2], THIRD_ORDER, surface_partial_derivatives);
+            rc = isfinite(surface_partial_derivatives[THIRD_ORDER - 1][0]) ? 0 : -EDOM;
         } else {
             rc = tact_charts_point(charts, surface_points[i], &p);
         }
@@ -140,8 +140,8 @@ static int evaluate_surface_points(const struct tact_charts *charts, double (*su
 
 /* Measures the mean time to evaluate the surface over all places; the smallest of several rounds.
  */
-static int time_surface_evaluation(int degree, int has_triangle_faces,
-                                   struct smooth_surface_row *row, struct tact_error *err)
+static int measure_surface_evaluation_time(int degree, int has_triangle_faces,
+                                           struct smooth_surface_row *row, struct tact_error *err)
 {
     static double surface_points[PLACES][3];
     struct tact_charts *charts = NULL;
@@ -155,10 +155,10 @@ static int time_surface_evaluation(int degree, int has_triangle_faces,
                : 0;
     }
     row->time = row->ten_derivatives_time = INFINITY;
-    for (int timing_round = 0; !rc && timing_round < 2 * ROUNDS; timing_round++) {
-        double *time = timing_round % 2 ? &row->ten_derivatives_time : &row->time;
+    for (int timing_round_index = 0; !rc && timing_round_index < 2 * ROUNDS; timing_round_index++) {
+        double *time = timing_round_index % 2 ? &row->ten_derivatives_time : &row->time;
         const double processor_start_time = processor_time();
-        rc = evaluate_surface_points(charts, surface_points, timing_round % 2);
+        rc = evaluate_surface_points(charts, surface_points, timing_round_index % 2);
         *time = fmin(*time, (processor_time() - processor_start_time) / PLACES);
         rc = rc ? tact_error_set(err, rc,
                                  "the surface cannot be evaluated at one of the random points")
@@ -169,7 +169,7 @@ static int time_surface_evaluation(int degree, int has_triangle_faces,
 }
 
 /* The bowl is thrown on its side: 13 cm wide, 0.9 kg, on a plane. */
-static const char bowl_scene[] =
+static const char bowl_scene_yaml_text[] =
     "name: thrown_bowl\n"
     "period: 1e-3\n"
     "duration: 3\n"
@@ -190,7 +190,8 @@ static int load_bowl_scene(const char *folder, double period, struct tact_scene 
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/thrown_bowl.yaml", folder);
-    int rc = tact_scene_parse(bowl_scene, sizeof bowl_scene - 1, path, NULL, scene, err);
+    int rc = tact_scene_parse(bowl_scene_yaml_text, sizeof bowl_scene_yaml_text - 1, path, NULL,
+                              scene, err);
     if (!rc) {
         (*scene)->period = period;
     }
@@ -234,8 +235,8 @@ static int simulate_bowl_in_reduced_coords(const char *folder, struct smooth_bow
                                            struct tact_error *err)
 {
     struct run run = {.name = "bench",
-                      .static_friction = NAN,
-                      .dynamic_friction = NAN,
+                      .static_friction_coefficient = NAN,
+                      .dynamic_friction_coefficient = NAN,
                       .spin_limit = NAN,
                       .tangential_restitution = NAN,
                       .options = {.clock = TACT_LOOP_FREE, .ticks = 1}};
@@ -280,13 +281,14 @@ int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
     static const double published_bowl_seconds[SMOOTH_STEPS] = {6.542, 3.328, 1.766, 0.974,
                                                                 0.521, 0.370, 0.286};
     int rc = 0;
-    for (int i = 0; !rc && out->requested_tables & 1 << 1 && i < SMOOTH_SURFACES; i++) {
+    for (int i = 0; !rc && out->requested_table_bits & 1 << 1 && i < SMOOTH_SURFACES; i++) {
         struct smooth_surface_row *row = &out->surface_rows[i];
         row->name = surfaces[i].name;
         row->published_seconds = surfaces[i].published_seconds;
-        rc = time_surface_evaluation(surfaces[i].degree, surfaces[i].has_triangle_faces, row, err);
+        rc = measure_surface_evaluation_time(surfaces[i].degree, surfaces[i].has_triangle_faces,
+                                             row, err);
     }
-    for (int i = 0; !rc && out->requested_tables & 1 << 2 && i < SMOOTH_STEPS; i++) {
+    for (int i = 0; !rc && out->requested_table_bits & 1 << 2 && i < SMOOTH_STEPS; i++) {
         struct smooth_bowl_row *row = &out->bowl_rows[i];
         row->period = ldexp(1e-3, i);
         row->published_seconds = published_bowl_seconds[i];
@@ -324,7 +326,7 @@ static void print_bowl_table(const struct smooth_bench_results *t)
 
 void print_smooth_tables(const struct smooth_bench_results *t)
 {
-    if (t->requested_tables & 1 << 1) {
+    if (t->requested_table_bits & 1 << 1) {
         puts(
             "Table I: a surface at a place. The paper: ten derivatives, to the third order, on a "
             "Pentium II of\n350 MHz. tact: the same ten, and six with normal and curvature, which "
@@ -337,7 +339,7 @@ void print_smooth_tables(const struct smooth_bench_results *t)
                    1e6 * t->surface_rows[i].ten_derivatives_time, 1e6 * t->surface_rows[i].time);
         }
     }
-    if (t->requested_tables & 1 << 2) {
+    if (t->requested_table_bits & 1 << 2) {
         print_bowl_table(t);
     }
 }
@@ -361,14 +363,14 @@ static json_t *bowl_row_json(const struct smooth_bowl_row *r, int reduced)
 int smooth_tables_print_json(const struct smooth_bench_results *t)
 {
     json_t *all = json_object(), *surfaces = json_array(), *bowl_rows = json_array();
-    for (int i = 0; t->requested_tables & 1 << 1 && i < SMOOTH_SURFACES; i++) {
+    for (int i = 0; t->requested_table_bits & 1 << 1 && i < SMOOTH_SURFACES; i++) {
         const struct smooth_surface_row *r = &t->surface_rows[i];
         json_array_append_new(surfaces,
                               json_pack("{s:s, s:f, s:f, s:f}", "surface", r->name, "published_s",
                                         r->published_seconds, "time_s", r->time, "time_of_ten_s",
                                         r->ten_derivatives_time));
     }
-    for (int i = 0; t->requested_tables & 1 << 2 && i < SMOOTH_STEPS; i++) {
+    for (int i = 0; t->requested_table_bits & 1 << 2 && i < SMOOTH_STEPS; i++) {
         json_array_append_new(bowl_rows, bowl_row_json(&t->bowl_rows[i], t->reduced));
     }
     json_object_set_new(all, "1", surfaces);

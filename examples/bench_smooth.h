@@ -33,8 +33,8 @@ struct smooth_bowl_row {
 };
 
 struct smooth_bench_results {
-    int requested_tables; /* bits 1, 2: these tables */
-    int reduced;          /* 1: table II by reduced coordinates too */
+    int requested_table_bits; /* bits 1, 2: these tables */
+    int reduced;              /* 1: table II by reduced coordinates too */
     struct smooth_surface_row surface_rows[SMOOTH_SURFACES];
     struct smooth_bowl_row bowl_rows[SMOOTH_STEPS];
 };

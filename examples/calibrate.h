@@ -30,15 +30,15 @@ struct calibrate_options {
     const char *channel;        /* input of a measurement card that is calibrated */
     const char *points;         /* true values of that channel, separated by spaces */
     int degree;                 /* degree of the polynomial */
-    const char *zeroed_sensor;  /* force-torque sensor whose zero is measured, or NULL */
+    const char *sensor_to_zero; /* force-torque sensor whose zero is measured, or NULL */
     const char *axis;           /* input of the haptic axis that is driven, or NULL */
     const char *drive;          /* the output that drives the haptic axis, */
     double limit;               /* the most force [N, N m], */
-    double max_travel;          /* how far the driven axis may move from where it is [m, rad]; */
+    double allowed_axis_travel; /* how far the driven axis may move from where it is [m, rad]; */
     const char *plugins;        /* folder of further device types, or NULL */
-    const char *plot_path;      /* path of the plot of stable walls, or NULL */
-    double seconds;             /* duration of a measurement [s] */
-    double axis_sweep_duration; /* time for moving the axes [s] */
+    const char *stable_wall_plot_path; /* path of the plot of stable walls, or NULL */
+    double seconds;                    /* duration of a measurement [s] */
+    double axis_sweep_duration;        /* time for moving the axes [s] */
     /* waiting time before each step [s]; negative: until Enter is pressed */
     double wait;
     json_t *report; /* collects the results for --json; NULL: they are printed as text */
@@ -70,7 +70,7 @@ void calibrate_choose_file_path(const struct calibrate_options *o,
 /* Whether the text can be a value of YAML as it is: the name of an input device need not be. */
 int calibrate_is_plain_yaml_text(const char *text);
 /* Writes the calibration file; replaces an existing one only with force. Returns the exit code. */
-int calibrate_write(const struct calibrate_file *file, const char *path, int force);
+int calibrate_write_file(const struct calibrate_file *file, const char *path, int force);
 
 /* calibrate_measure.c: asks for a step on stderr, and waits. EXIT_BAD at the end of the input. */
 int ask_user_and_wait_for_enter(const struct calibrate_options *o, const char *format, ...)
@@ -80,10 +80,10 @@ int observe_channel_extremes(const struct tact_device *device, double seconds,
                              struct calibrate_channel_extremes *channel_extremes, int *faults);
 /* Measure the axes, a channel of a card, and the zero of a sensor; each adds entries to the
  * calibration file and returns the exit code. */
-int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
-                   struct calibrate_file *file);
-int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
-                      struct calibrate_file *file);
+int calibrate_ranges_of_axes(const struct calibrate_options *o, const struct tact_device *device,
+                             struct calibrate_file *file);
+int calibrate_map_of_channel(const struct calibrate_options *o, const struct tact_device *device,
+                             struct calibrate_file *file);
 int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_device *device,
                           const char *gauges, struct calibrate_file *file);
 

@@ -27,7 +27,7 @@ static int find_axis_channel(const struct tact_device_channel *channels, int cou
 }
 
 /* Units of the axis by the unit of its position channel: the force is then in N, or N m. */
-static enum haptic_units find_axis_units(const struct tact_device_channel *input)
+static enum haptic_units find_units_of_haptic_axis(const struct tact_device_channel *input)
 {
     return !strcmp(input->unit, "m")     ? HAPTIC_LINEAR
            : !strcmp(input->unit, "rad") ? HAPTIC_ROTARY
@@ -73,9 +73,9 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
         .input = find_axis_channel(device->info.input, device->info.input_count, o->axis),
         .output = find_axis_channel(device->info.output, device->info.output_count, o->drive),
         .limit = o->limit,
-        .max_travel = o->max_travel,
+        .allowed_axis_travel = o->allowed_axis_travel,
         .period = scene->period,
-        .is_paced_by_clock = strcmp(def->type, "twin") != 0};
+        .is_axis_paced_by_clock = strcmp(def->type, "twin") != 0};
     if (axis->input < 0 || axis->output < 0 || !device->ops->write) {
         device->ops->close(device->self);
         return EXIT_USAGE;
@@ -86,7 +86,7 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
         device->ops->close(device->self);
         return EXIT_USAGE;
     }
-    axis->units = find_axis_units(&device->info.input[axis->input]);
+    axis->units = find_units_of_haptic_axis(&device->info.input[axis->input]);
     return EXIT_GOOD;
 }
 
@@ -169,7 +169,7 @@ static int write_calibrated_axis(const struct calibrate_options *o,
         code = calibrate_set_text(&file, "haptic_model", model);
     }
     code = code ? code : calibrate_set_haptic_axis(&file, &axis);
-    code = code ? code : calibrate_write(&file, path, o->force);
+    code = code ? code : calibrate_write_file(&file, path, o->force);
     if (!code && o->report) {
         json_object_set_new(o->report, "file", devices_text(path));
     } else if (!code) {
@@ -185,7 +185,7 @@ static int drive_and_measure_haptic_axis(const struct calibrate_options *o,
                                          struct stable_wall_stiffness *wall_stiffness)
 {
     int code = EXIT_GOOD;
-    if (axis->is_paced_by_clock) {
+    if (axis->is_axis_paced_by_clock) {
         code = ask_user_and_wait_for_enter(o,
                                            "the axis %s will be driven with up to %g N or N m: "
                                            "move it to the middle of its travel and let it go",
@@ -212,8 +212,9 @@ static int check_calibration_output_paths(const struct calibrate_options *o, con
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     int code =
         path[0] ? is_output_allowed("tact calibrate", path, o->force, &o->scene, 1) : EXIT_GOOD;
-    if (!code && o->plot_path) {
-        code = is_output_allowed("tact calibrate", o->plot_path, o->force, &o->scene, 1);
+    if (!code && o->stable_wall_plot_path) {
+        code =
+            is_output_allowed("tact calibrate", o->stable_wall_plot_path, o->force, &o->scene, 1);
     }
     if (!code && path[0] && o->axis[strspn(o->axis, channel_name_characters)]) {
         fprintf(stderr,
@@ -258,7 +259,8 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
     }
     code = code ? code : write_exit_code;
     tact_plugins_close(plugins);
-    return code || !o->plot_path ? code
-                                 : draw_stable_wall_stiffness(axis.units, &wall_stiffness, &found,
-                                                              o->plot_path, o->force);
+    return code || !o->stable_wall_plot_path
+               ? code
+               : draw_stable_wall_stiffness(axis.units, &wall_stiffness, &found,
+                                            o->stable_wall_plot_path, o->force);
 }

@@ -189,7 +189,7 @@ static void print_calibration_file(FILE *to, const struct calibrate_file *file)
     }
 }
 
-int calibrate_write(const struct calibrate_file *file, const char *path, int force)
+int calibrate_write_file(const struct calibrate_file *file, const char *path, int force)
 {
     struct output out;
     int code = output_open(&out, "tact calibrate", path, force);

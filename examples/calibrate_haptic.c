@@ -47,12 +47,12 @@ static int read_haptic_axis(struct haptic_axis *axis, struct tact_device_input *
 {
     const int64_t due = axis->start_ns + (int64_t)((double)axis->tick * axis->period * 1e9);
     in->state = TACT_DEVICE_LOST;
-    if (axis->is_paced_by_clock) {
+    if (axis->is_axis_paced_by_clock) {
         tact_clock_sleep_until(due);
         axis->late_tick_count += tact_clock_now() > due + (int64_t)(axis->period * 1e9);
     }
     axis->device->ops->read(axis->device->self, axis->tick, (double)axis->tick * axis->period,
-                            axis->is_paced_by_clock ? tact_clock_now() : due, in);
+                            axis->is_axis_paced_by_clock ? tact_clock_now() : due, in);
     axis->tick++;
     const int is_stop_requested = tact_stop_requested(command_stop_flag());
     if (!is_stop_requested && (in->state == TACT_DEVICE_OK || in->state == TACT_DEVICE_STALE)) {
@@ -77,7 +77,8 @@ int step_haptic_axis(struct haptic_axis *axis, double *position)
                         "zero; nothing is found\n");
         return EXIT_BAD;
     }
-    axis->is_beyond_travel = fabs(*position - axis->start_position) > axis->max_travel;
+    axis->is_axis_beyond_travel =
+        fabs(*position - axis->axis_start_position) > axis->allowed_axis_travel;
     return EXIT_GOOD;
 }
 
@@ -102,7 +103,7 @@ void set_haptic_force(struct haptic_axis *axis, double force)
     double out[TACT_DEVICE_CHANNELS] = {0.0};
     const double force_within_device_limit = fmin(axis->limit, fmax(-axis->limit, force));
     out[axis->output] =
-        isfinite(force) && !axis->is_beyond_travel ? force_within_device_limit : 0.0;
+        isfinite(force) && !axis->is_axis_beyond_travel ? force_within_device_limit : 0.0;
     axis->device->ops->write(axis->device->self, out, tact_clock_now());
 }
 
@@ -120,21 +121,21 @@ static int apply_random_force_to_axis(struct haptic_axis *axis, double level, in
         if (code) {
             return code;
         }
-        const double off = position - axis->start_position;
+        const double off = position - axis->axis_start_position;
         if (left <= 0) {
             random_state = random_state * 1664525u + 1013904223u;
             left = 5 + (int)((random_state >> 16) % 40);
-            push = fabs(off) > 0.25 * axis->max_travel ? -copysign(level, off)
-                   : push > 0.0                        ? -level
-                                                       : level;
+            push = fabs(off) > 0.25 * axis->allowed_axis_travel ? -copysign(level, off)
+                   : push > 0.0                                 ? -level
+                                                                : level;
         }
-        if (fabs(off) > 0.5 * axis->max_travel) {
+        if (fabs(off) > 0.5 * axis->allowed_axis_travel) {
             push = -copysign(level, off);
         }
         set_haptic_force(axis, push);
         *reach = fmax(*reach, fabs(off));
         if (force) {
-            force[k] = axis->is_beyond_travel ? 0.0 : push;
+            force[k] = axis->is_axis_beyond_travel ? 0.0 : push;
             x[k] = position;
         }
     }
@@ -144,17 +145,18 @@ static int apply_random_force_to_axis(struct haptic_axis *axis, double level, in
 
 int return_haptic_axis_to_start(struct haptic_axis *axis, double stiffness, double damping)
 {
-    const int has_restoring_force = stiffness > 0.0 || damping > 0.0;
+    const int has_axis_restoring_force = stiffness > 0.0 || damping > 0.0;
     double position, last = 0.0, bound = 0.0;
     for (int k = 0; k < SETTLING_TICK_COUNT; k++) {
         int code = step_haptic_axis(axis, &position);
         if (code) {
             return code;
         }
-        const double off = position - axis->start_position;
+        const double off = position - axis->axis_start_position;
         last = k ? last : off;
-        bound = k ? bound : MAX_EXCURSION_TO_TRAVEL_RATIO * fmax(axis->max_travel, fabs(off));
-        if (has_restoring_force && fabs(off) > bound) {
+        bound =
+            k ? bound : MAX_EXCURSION_TO_TRAVEL_RATIO * fmax(axis->allowed_axis_travel, fabs(off));
+        if (has_axis_restoring_force && fabs(off) > bound) {
             set_haptic_force(axis, 0.0);
             fprintf(stderr,
                     "tact: the force that is to bring the axis back leads it away, now %.3g from "
@@ -164,7 +166,7 @@ int return_haptic_axis_to_start(struct haptic_axis *axis, double stiffness, doub
             return EXIT_BAD;
         }
         /* this force moves the axis back, which the limit of the travel verifies */
-        axis->is_beyond_travel = 0;
+        axis->is_axis_beyond_travel = 0;
         set_haptic_force(axis, -stiffness * off - damping * (off - last) / axis->period);
         last = off;
     }
@@ -303,7 +305,7 @@ static int find_force_that_moves_axis(struct haptic_axis *axis, double *level)
     *level = 0.02 * axis->limit;
     while (!code && *level < 0.5 * axis->limit) {
         code = apply_random_force_to_axis(axis, *level, EXCITATION_TRIAL_TICKS, NULL, NULL, &reach);
-        if (code || reach > 0.1 * axis->max_travel) {
+        if (code || reach > 0.1 * axis->allowed_axis_travel) {
             break;
         }
         *level *= 1.5;
@@ -410,10 +412,10 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
     static double force[RECORDED_TICK_COUNT], x[RECORDED_TICK_COUNT];
     double level, reach;
     int code = rearm_haptic_axis(axis);
-    code = code ? code : step_haptic_axis(axis, &axis->start_position);
-    axis->is_beyond_travel = 0;
+    code = code ? code : step_haptic_axis(axis, &axis->axis_start_position);
+    axis->is_axis_beyond_travel = 0;
     code = code ? code : find_force_that_moves_axis(axis, &level);
-    const double stiffness = 0.2 * axis->limit / axis->max_travel;
+    const double stiffness = 0.2 * axis->limit / axis->allowed_axis_travel;
     code = code ? code : return_haptic_axis_to_start(axis, stiffness, 0.0);
     code = code ? code : return_haptic_axis_to_start(axis, 0.0, 0.0);
     code = code ? code
@@ -426,7 +428,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
         fprintf(stderr, "tact: the axis does not move by the force; nothing is found\n");
         return EXIT_BAD;
     }
-    if (reach > MAX_EXCURSION_TO_TRAVEL_RATIO * axis->max_travel) {
+    if (reach > MAX_EXCURSION_TO_TRAVEL_RATIO * axis->allowed_axis_travel) {
         fprintf(stderr,
                 "tact: the axis came %.3g from its start, further than --travel, when it was "
                 "pushed to and fro: it has too little damping, or the sign of the force or of the "

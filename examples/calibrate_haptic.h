@@ -14,14 +14,15 @@ struct haptic_axis {
     const struct tact_device *device;
     int input, output; /* channels of the axis: position, and force or torque */
     enum haptic_units units;
-    double limit;      /* maximum force [N] */
-    double max_travel; /* distance from the start position beyond which no force is applied [m] */
-    double period;     /* [s] */
+    double limit;               /* maximum force [N] */
+    double allowed_axis_travel; /* distance from the start position beyond which no force is applied
+                                   [m] */
+    double period;              /* [s] */
     /* 1: a real device, ticks wait for their time; 0: a simulated twin, without waiting */
-    int is_paced_by_clock;
-    double start_position; /* position of the axis at the start [m] */
-    int is_beyond_travel;  /* 1: the axis was beyond its travel in the last tick */
-    int late_tick_count;   /* number of ticks that began a period late or more */
+    int is_axis_paced_by_clock;
+    double axis_start_position; /* position of the axis at the start [m] */
+    int is_axis_beyond_travel;  /* 1: the axis was beyond its travel in the last tick */
+    int late_tick_count;        /* number of ticks that began a period late or more */
     uint64_t tick;
     int64_t start_ns;
 };

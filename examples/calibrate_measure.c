@@ -76,7 +76,8 @@ int observe_channel_extremes(const struct tact_device *device, double seconds,
 }
 
 /* Appends a value to the list of that key in the JSON report. */
-static void append_json_result(const struct calibrate_options *o, const char *list, json_t *entry)
+static void append_calibration_result_json(const struct calibrate_options *o, const char *list,
+                                           json_t *entry)
 {
     if (!json_object_get(o->report, list)) {
         json_object_set_new(o->report, list, json_array());
@@ -106,10 +107,10 @@ static int measure_axis_range(const struct calibrate_options *o, const char *nam
     char key[96];
     const int was_axis_moved = span[2] - span[0] >= 2.0 && span[2] - span[0] > 4.0 * span[3];
     if (o->report) {
-        append_json_result(o, "axes",
-                           json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name, "moved",
-                                     was_axis_moved, "lowest", span[0], "rest", span[1], "highest",
-                                     span[2], "width", span[3]));
+        append_calibration_result_json(o, "axes",
+                                       json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name,
+                                                 "moved", was_axis_moved, "lowest", span[0], "rest",
+                                                 span[1], "highest", span[2], "width", span[3]));
     } else if (was_axis_moved) {
         printf("  %-14s %8.6g .. %.6g, at rest %.6g +- %.6g\n", name, span[0], span[2], span[1],
                span[3]);
@@ -124,8 +125,8 @@ static int measure_axis_range(const struct calibrate_options *o, const char *nam
     return calibrate_set_numbers(file, key, span, 4);
 }
 
-int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
-                   struct calibrate_file *file)
+int calibrate_ranges_of_axes(const struct calibrate_options *o, const struct tact_device *device,
+                             struct calibrate_file *file)
 {
     static struct calibrate_channel_extremes channel_extremes[3][TACT_DEVICE_CHANNELS];
     const char *const steps[] = {"release every stick, lever and pedal",
@@ -212,21 +213,21 @@ static int report_and_store_calibration_map(const struct calibrate_options *o, c
     double largest_map_error = 0.0;
     char key[96];
     for (int i = 0; i < points; i++) {
-        double predicted_value = 0.0;
+        double value_by_fitted_map = 0.0;
         for (int k = terms - 1; k >= 0; k--) {
-            predicted_value = predicted_value * x[i] + c[k];
+            value_by_fitted_map = value_by_fitted_map * x[i] + c[k];
         }
         if (o->report) {
-            append_json_result(
-                o, "points",
-                json_pack("{s:f, s:f, s:f}", "volts", x[i], "value", y[i], "map", predicted_value));
+            append_calibration_result_json(o, "points",
+                                           json_pack("{s:f, s:f, s:f}", "volts", x[i], "value",
+                                                     y[i], "map", value_by_fitted_map));
         } else {
-            printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], predicted_value);
+            printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], value_by_fitted_map);
         }
-        largest_map_error = fmax(largest_map_error, fabs(predicted_value - y[i]));
+        largest_map_error = fmax(largest_map_error, fabs(value_by_fitted_map - y[i]));
     }
     for (int k = 0; o->report && k < terms; k++) {
-        append_json_result(o, "coefficients", json_real(c[k]));
+        append_calibration_result_json(o, "coefficients", json_real(c[k]));
     }
     if (o->report) {
         json_object_set_new(o->report, "worst", json_real(largest_map_error));
@@ -237,8 +238,8 @@ static int report_and_store_calibration_map(const struct calibrate_options *o, c
     return calibrate_set_numbers(file, key, c, terms);
 }
 
-int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
-                      struct calibrate_file *file)
+int calibrate_map_of_channel(const struct calibrate_options *o, const struct tact_device *device,
+                             struct calibrate_file *file)
 {
     static struct calibrate_channel_extremes channel_extremes[TACT_DEVICE_CHANNELS];
     double x[MOST_POINTS];
@@ -299,12 +300,13 @@ int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_d
     int faults;
     int count = 0;
     if (ask_user_and_wait_for_enter(o, "remove all load from the force-torque sensor %s",
-                                    o->zeroed_sensor) ||
+                                    o->sensor_to_zero) ||
         observe_channel_extremes(device, o->seconds, channel_extremes, &faults)) {
         return EXIT_BAD;
     }
     if (faults) {
-        fprintf(stderr, "tact: a gauge of %s is saturated; nothing is written\n", o->zeroed_sensor);
+        fprintf(stderr, "tact: a gauge of %s is saturated; nothing is written\n",
+                o->sensor_to_zero);
         return EXIT_BAD;
     }
     while (*gauges && count < CALIBRATE_NUMBERS) {
@@ -318,17 +320,17 @@ int calibrate_sensor_zero(const struct calibrate_options *o, const struct tact_d
         }
         bias[count++] = channel_extremes[i].mean;
         if (o->report) {
-            append_json_result(o, "gauges",
-                               json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias",
-                                         channel_extremes[i].mean, "unit",
-                                         device->info.input[i].unit, "noise",
-                                         channel_extremes[i].deviation));
+            append_calibration_result_json(o, "gauges",
+                                           json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias",
+                                                     channel_extremes[i].mean, "unit",
+                                                     device->info.input[i].unit, "noise",
+                                                     channel_extremes[i].deviation));
         } else {
             printf("  %-14s %.6f %s, noise %.2g\n", name, channel_extremes[i].mean,
                    device->info.input[i].unit, channel_extremes[i].deviation);
         }
         gauges += length + (int)strspn(gauges + length, " \t\n");
     }
-    snprintf(key, sizeof key, "bias.%s", o->zeroed_sensor);
+    snprintf(key, sizeof key, "bias.%s", o->sensor_to_zero);
     return calibrate_set_numbers(file, key, bias, count);
 }

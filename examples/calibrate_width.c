@@ -20,7 +20,7 @@ enum { MAX_PRESSES = 90 };
 static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double damping,
                               double resolution, int *is_oscillation_growing)
 {
-    const double push = fmin(0.4 * axis->limit, 0.5 * axis->max_travel * stiffness);
+    const double push = fmin(0.4 * axis->limit, 0.5 * axis->allowed_axis_travel * stiffness);
     const double depth = push / stiffness;
     double position, last, early_amplitude = 0.0, late_amplitude = 0.0;
     int code = step_haptic_axis(axis, &position);
@@ -28,16 +28,17 @@ static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double
     last = position;
     for (int k = 0; !code && k < PRESS; k++) {
         const double wall_penetration = fmax(0.0, position - wall_position);
-        const double damping_force =
+        const double wall_damping_force =
             wall_penetration > 0.0 ? damping * (position - last) / axis->period : 0.0;
-        set_haptic_force(axis, push - stiffness * wall_penetration - damping_force);
-        const double deviation_from_rest = fabs(position - rest);
+        set_haptic_force(axis, push - stiffness * wall_penetration - wall_damping_force);
+        const double axis_deviation_from_rest = fabs(position - rest);
         early_amplitude = k >= EARLY && k < LATE - EARLY
-                              ? fmax(early_amplitude, deviation_from_rest)
+                              ? fmax(early_amplitude, axis_deviation_from_rest)
                               : early_amplitude;
-        late_amplitude = k >= LATE ? fmax(late_amplitude, deviation_from_rest) : late_amplitude;
+        late_amplitude =
+            k >= LATE ? fmax(late_amplitude, axis_deviation_from_rest) : late_amplitude;
         last = position;
-        if (axis->is_beyond_travel || late_amplitude > 2.0 * depth) {
+        if (axis->is_axis_beyond_travel || late_amplitude > 2.0 * depth) {
             late_amplitude = INFINITY;
             break;
         }
@@ -50,29 +51,31 @@ static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double
 
 /* Presses walls of rising stiffness at one damping until an oscillation grows. */
 static int find_stable_stiffness(struct haptic_axis *axis,
-                                 const struct identified_haptic_axis *found, int damping_index,
+                                 const struct identified_haptic_axis *found, int wall_damping_index,
                                  struct stable_wall_stiffness *wall_stiffness)
 {
-    const double recentering_stiffness = 0.2 * axis->limit / axis->max_travel;
-    double stiffness =
-        FIRST_STIFFNESS_TO_LIMIT_RATIO * wall_stiffness->analytic_stiffness_limit[damping_index];
-    wall_stiffness->stiffness[damping_index] = wall_stiffness->unstable_stiffness[damping_index] =
-        NAN;
-    for (int press_number = 0; press_number < MAX_PRESSES && stiffness > 0.0; press_number++) {
+    const double recentering_stiffness = 0.2 * axis->limit / axis->allowed_axis_travel;
+    double stiffness = FIRST_STIFFNESS_TO_LIMIT_RATIO *
+                       wall_stiffness->analytic_stiffness_limit[wall_damping_index];
+    wall_stiffness->stiffness[wall_damping_index] =
+        wall_stiffness->unstable_stiffness[wall_damping_index] = NAN;
+    for (int wall_press_index = 0; wall_press_index < MAX_PRESSES && stiffness > 0.0;
+         wall_press_index++) {
         int is_oscillation_growing = 0;
         int code = return_haptic_axis_to_start(axis, recentering_stiffness, found->damping);
         code = code ? code : return_haptic_axis_to_start(axis, 0.0, found->damping);
-        code = code ? code
-                    : press_virtual_wall(axis, stiffness, wall_stiffness->damping[damping_index],
-                                         found->resolution, &is_oscillation_growing);
+        code =
+            code ? code
+                 : press_virtual_wall(axis, stiffness, wall_stiffness->damping[wall_damping_index],
+                                      found->resolution, &is_oscillation_growing);
         if (code) {
             return code;
         }
         if (is_oscillation_growing) {
-            wall_stiffness->unstable_stiffness[damping_index] = stiffness;
+            wall_stiffness->unstable_stiffness[wall_damping_index] = stiffness;
             break;
         }
-        wall_stiffness->stiffness[damping_index] = stiffness;
+        wall_stiffness->stiffness[wall_damping_index] = stiffness;
         stiffness *= STIFFNESS_STEP_FACTOR;
     }
     return EXIT_GOOD;
@@ -84,19 +87,19 @@ int measure_stable_wall_stiffness(struct haptic_axis *axis,
 {
     static const double share[HAPTIC_DAMPINGS] = {0.0, 0.5, 1.0, 2.0};
     const double max_wall_damping = 0.1 * found->mass / (axis->period + found->delay);
-    const double max_damping_test_duration =
+    const double damping_test_duration_limit =
         MAX_PRESSES * (2 * SETTLING_TICK_COUNT + PRESS + 1) * axis->period;
     int code = EXIT_GOOD;
     for (int i = 0; !code && i < HAPTIC_DAMPINGS; i++) {
         wall_stiffness->damping[i] = fmin(share[i] * found->damping, max_wall_damping);
         wall_stiffness->analytic_stiffness_limit[i] =
             (found->damping + wall_stiffness->damping[i]) / (0.5 * axis->period + found->delay);
-        if (axis->is_paced_by_clock && wall_stiffness->analytic_stiffness_limit[i] > 0.0) {
+        if (axis->is_axis_paced_by_clock && wall_stiffness->analytic_stiffness_limit[i] > 0.0) {
             fprintf(stderr,
                     "virtual wall %d of %d, damping %.3g: the axis presses on it at most %d times, "
                     "with a higher stiffness each time, within %.0f s\n",
                     i + 1, HAPTIC_DAMPINGS, wall_stiffness->damping[i], MAX_PRESSES,
-                    max_damping_test_duration);
+                    damping_test_duration_limit);
         }
         code = find_stable_stiffness(axis, found, i, wall_stiffness);
     }
@@ -107,30 +110,36 @@ int measure_stable_wall_stiffness(struct haptic_axis *axis,
  * found, else as marks. */
 static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness *wall_stiffness)
 {
-    int stable_only_damping_count = 0, unstable_only_damping_count = 0, untested_damping_count = 0;
+    int dampings_with_only_stable_stiffness = 0, unstable_only_damping_count = 0,
+        untested_damping_count = 0;
     fputs("$width << EOD\n", to);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
         const double stable_stiffness = wall_stiffness->stiffness[i],
                      unstable_stiffness = wall_stiffness->unstable_stiffness[i];
-        const int is_only_unstable_known = isnan(stable_stiffness) && !isnan(unstable_stiffness);
-        const int is_only_stable_known = !isnan(stable_stiffness) && isnan(unstable_stiffness);
+        const int is_only_unstable_stiffness_known =
+            isnan(stable_stiffness) && !isnan(unstable_stiffness);
+        const int is_only_stable_stiffness_known =
+            !isnan(stable_stiffness) && isnan(unstable_stiffness);
         const int is_wall_untested = isnan(stable_stiffness) && isnan(unstable_stiffness);
         fprintf(to, "%.9g %.9g %.9g %.9g %.9g %.9g\n", wall_stiffness->damping[i],
-                is_only_stable_known ? NAN : stable_stiffness,
+                is_only_stable_stiffness_known ? NAN : stable_stiffness,
                 wall_stiffness->analytic_stiffness_limit[i],
-                is_only_stable_known ? stable_stiffness : NAN,
-                is_only_unstable_known ? unstable_stiffness : NAN, is_wall_untested ? 0.0 : NAN);
-        stable_only_damping_count += is_only_stable_known;
-        unstable_only_damping_count += is_only_unstable_known;
+                is_only_stable_stiffness_known ? stable_stiffness : NAN,
+                is_only_unstable_stiffness_known ? unstable_stiffness : NAN,
+                is_wall_untested ? 0.0 : NAN);
+        dampings_with_only_stable_stiffness += is_only_stable_stiffness_known;
+        unstable_only_damping_count += is_only_unstable_stiffness_known;
         untested_damping_count += is_wall_untested;
     }
     fputs("EOD\nplot ", to);
-    if (stable_only_damping_count + unstable_only_damping_count + untested_damping_count <
+    if (dampings_with_only_stable_stiffness + unstable_only_damping_count + untested_damping_count <
         HAPTIC_DAMPINGS) {
         fputs("$width using 1:2 with linespoints pt 7 title 'measured', ", to);
     }
     fputs("$width using 1:3 with lines dt 2 title '(b + B) / (T/2 + delay)'", to);
-    fputs(stable_only_damping_count ? ", $width using 1:4 with points pt 8 title 'at least'" : "",
+    fputs(dampings_with_only_stable_stiffness
+              ? ", $width using 1:4 with points pt 8 title 'at least'"
+              : "",
           to);
     fputs(unstable_only_damping_count ? ", $width using 1:5 with points pt 10 title 'below'" : "",
           to);

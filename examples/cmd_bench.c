@@ -17,7 +17,7 @@
 #define BENCH_SCENE_FOLDER "examples/scenes"
 #define DEFAULT_MAX_SWEEPS 2000
 #define DEFAULT_SETTLING_DURATION (-1.0)
-#define DEFAULT_CONVERGED_UPDATE 1e-10
+#define DEFAULT_SWEEP_UPDATE_TOLERANCE 1e-10
 
 static const char help[] =
     "usage: tact bench contact [SCENE.yaml]... [OPTION]...\n"
@@ -89,9 +89,9 @@ struct query {
     const char *folder; /* folder of the scenes that are given by name; NULL: to be found */
     const char *scene[MOST_SCENES]; /* names of scenes, or paths where they contain a dot */
     int count, json, force;
-    int requested_figures; /* bits 3, 4, 5: figures of Yi and Drumwright 2018 */
-    int requested_tables;  /* bits 1, 2: tables of Kry and Pai 2003 */
-    int reduced;           /* 1: table II by reduced coordinates too */
+    int requested_figure_bits; /* bits 3, 4, 5: figures of Yi and Drumwright 2018 */
+    int requested_table_bits;  /* bits 1, 2: tables of Kry and Pai 2003 */
+    int reduced;               /* 1: table II by reduced coordinates too */
     struct bench_options options;
 };
 
@@ -122,7 +122,7 @@ static int add_requested_figure(struct query *q, const char *text)
     if (text[0] < '3' || text[0] > '5' || text[1]) {
         return command_print_usage_error(q->name, "--figure %s: 3, 4 or 5 is expected", text);
     }
-    q->requested_figures |= 1 << (text[0] - '0');
+    q->requested_figure_bits |= 1 << (text[0] - '0');
     return 0;
 }
 
@@ -131,7 +131,7 @@ static int add_requested_table(struct query *q, const char *text)
     if (text[0] < '1' || text[0] > '2' || text[1]) {
         return command_print_usage_error(q->name, "--table %s: 1 or 2 is expected", text);
     }
-    q->requested_tables |= 1 << (text[0] - '0');
+    q->requested_table_bits |= 1 << (text[0] - '0');
     return 0;
 }
 
@@ -224,15 +224,15 @@ static int measure_convex_figures(const struct query *q)
     struct convex_bench_results *convex_results = calloc(1, sizeof *convex_results);
     int rc = convex_results ? 0 : -ENOMEM;
     if (!rc) {
-        convex_results->requested_figures = q->requested_figures;
-        rc = q->requested_figures & 1 << 3
+        convex_results->requested_figure_bits = q->requested_figure_bits;
+        rc = q->requested_figure_bits & 1 << 3
                  ? measure_falling_box(convex_results->box_attitude_curves)
                  : 0;
-        rc = !rc && q->requested_figures & 1 << 4
+        rc = !rc && q->requested_figure_bits & 1 << 4
                  ? measure_plate_in_hole(convex_results->plate_in_hole_results)
                  : rc;
-        rc = !rc && q->requested_figures & 1 << 5 ? measure_ball_in_corner(convex_results->ball)
-                                                  : rc;
+        rc = !rc && q->requested_figure_bits & 1 << 5 ? measure_ball_in_corner(convex_results->ball)
+                                                      : rc;
     }
     if (rc) {
         fprintf(stderr, "tact %s: a figure cannot be measured: %s\n", q->name, strerror(-rc));
@@ -249,7 +249,7 @@ static int measure_convex_figures(const struct query *q)
 
 static int measure_and_print_smooth_tables(const struct query *q)
 {
-    struct smooth_bench_results tables = {.requested_tables = q->requested_tables,
+    struct smooth_bench_results tables = {.requested_table_bits = q->requested_table_bits,
                                           .reduced = q->reduced};
     struct tact_error err = {.line = 0};
     if (measure_smooth_tables(q->folder, &tables, &err)) {
@@ -288,10 +288,11 @@ static int measure_bench_scenes(const struct query *q)
 /* 1 where an option is given that `tact bench field` does not have. */
 static int has_option_of_contact_bench(const struct query *q)
 {
-    return q->count || q->requested_figures || q->requested_tables || q->reduced || q->out ||
-           q->folder || q->force || q->options.ticks || q->options.sweeps != DEFAULT_MAX_SWEEPS ||
+    return q->count || q->requested_figure_bits || q->requested_table_bits || q->reduced ||
+           q->out || q->folder || q->force || q->options.ticks ||
+           q->options.sweeps != DEFAULT_MAX_SWEEPS ||
            q->options.settling_duration != DEFAULT_SETTLING_DURATION ||
-           q->options.update != DEFAULT_CONVERGED_UPDATE;
+           q->options.update != DEFAULT_SWEEP_UPDATE_TOLERANCE;
 }
 
 /* Measures figure 6 of Elandt 2019; words: number of words of the command from `field` on. */
@@ -313,7 +314,7 @@ static int measure_field_figure(const struct query *q, int words)
 }
 
 /* Finds the folder of the installed scenes, relative to this program. */
-static void find_installed_scenes(char folder[PATH_MAX])
+static void find_installed_scene_folder(char folder[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX / 2);
     folder[length > 0 ? length : 0] = '\0';
@@ -332,14 +333,14 @@ static int has_folder_readable_file(const char *folder, const char *name,
 
 /* Finds the folder of the scenes that are given by name, and of the bowl: that of the option, of
  * the sources, or the installed one. */
-static int find_bench_folder(struct query *q, char installed_scene_folder[PATH_MAX])
+static int find_bench_scene_folder(struct query *q, char installed_scene_folder[PATH_MAX])
 {
-    const char *scene_given_by_name = q->requested_tables & 1 << 2 ? "loop_bowl" : NULL;
+    const char *scene_given_by_name = q->requested_table_bits & 1 << 2 ? "loop_bowl" : NULL;
     for (int i = 0; !scene_given_by_name && i < q->count; i++) {
         scene_given_by_name = strchr(q->scene[i], '.') ? NULL : q->scene[i];
     }
-    const char *file_extension = q->requested_tables ? ".obj" : ".yaml";
-    find_installed_scenes(installed_scene_folder);
+    const char *file_extension = q->requested_table_bits ? ".obj" : ".yaml";
+    find_installed_scene_folder(installed_scene_folder);
     if (q->folder || !scene_given_by_name) {
         return 0;
     }
@@ -368,7 +369,7 @@ int cmd_bench(int argc, char **argv)
     struct query q = {.name = argv[0]};
     q.options = (struct bench_options){.sweeps = DEFAULT_MAX_SWEEPS,
                                        .settling_duration = DEFAULT_SETTLING_DURATION,
-                                       .update = DEFAULT_CONVERGED_UPDATE};
+                                       .update = DEFAULT_SWEEP_UPDATE_TOLERANCE};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "ho:", long_options, NULL)) != -1) {
         if (c == 'h') {
@@ -389,32 +390,34 @@ int cmd_bench(int argc, char **argv)
                    : command_print_usage_error(
                          q.name, "%s: expected the path of a scene file (.yaml)", argv[i]);
     }
-    if (!code && q.requested_figures && (q.count || (q.out && !(q.requested_figures & 1 << 3)))) {
+    if (!code && q.requested_figure_bits &&
+        (q.count || (q.out && !(q.requested_figure_bits & 1 << 3)))) {
         code = command_print_usage_error(
             q.name, q.count ? "--figure cannot be combined with --scene"
                             : "-o needs --figure 3: the other figures cannot be drawn");
     }
-    if (!code && q.reduced && !(q.requested_tables & 1 << 2)) {
+    if (!code && q.reduced && !(q.requested_table_bits & 1 << 2)) {
         code = command_print_usage_error(q.name, "--reduced needs --table 2");
     }
-    if (!code && q.requested_tables && (q.count || q.requested_figures || q.out)) {
+    if (!code && q.requested_table_bits && (q.count || q.requested_figure_bits || q.out)) {
         code = command_print_usage_error(q.name,
                                          "--table cannot be combined with --scene, --figure or -o");
     }
     for (size_t i = 0;
-         !code && !q.requested_figures && !q.requested_tables && !q.count && i < NAMES; i++) {
+         !code && !q.requested_figure_bits && !q.requested_table_bits && !q.count && i < NAMES;
+         i++) {
         q.scene[i] = names[i];
         q.count = i + 1 == NAMES ? NAMES : 0;
     }
-    code = code ? code : find_bench_folder(&q, installed_scene_folder);
+    code = code ? code : find_bench_scene_folder(&q, installed_scene_folder);
     if (!code && q.out) {
         code = is_output_allowed(q.name, q.out, q.force, q.scene, q.count);
     }
     if (code) {
         return code;
     }
-    if (q.requested_tables) {
+    if (q.requested_table_bits) {
         return measure_and_print_smooth_tables(&q);
     }
-    return q.requested_figures ? measure_convex_figures(&q) : measure_bench_scenes(&q);
+    return q.requested_figure_bits ? measure_convex_figures(&q) : measure_bench_scenes(&q);
 }

@@ -76,15 +76,15 @@ static int read_whole_file(const char *path, const void **data, uint64_t *size)
     if (!file) {
         return -errno;
     }
-    int is_file_read = !fseek(file, 0, SEEK_END);
-    long length = is_file_read ? ftell(file) : -1;
+    int is_whole_file_read = !fseek(file, 0, SEEK_END);
+    long length = is_whole_file_read ? ftell(file) : -1;
     rewind(file);
     text = length >= 0 && length < 1L << 28 ? malloc((size_t)length + 1) : NULL;
-    is_file_read = text && fread(text, 1, (size_t)length, file) == (size_t)length;
+    is_whole_file_read = text && fread(text, 1, (size_t)length, file) == (size_t)length;
     fclose(file);
     *data = text;
-    *size = is_file_read ? (uint64_t)length : 0;
-    return is_file_read ? 0 : -EIO;
+    *size = is_whole_file_read ? (uint64_t)length : 0;
+    return is_whole_file_read ? 0 : -EIO;
 }
 
 /* Reads a file that the scene names, relative to its folder. A calibration file that does not exist
@@ -112,7 +112,7 @@ static int load_device_scene(const char *path, struct tact_scene **scene)
     char *scene_text;
     snprintf(folder, sizeof folder, "%s", path);
     char *directory = dirname(folder);
-    const struct tact_scene_files scene_files = {read_scene_file, directory};
+    const struct tact_scene_files scene_file_reader = {read_scene_file, directory};
     int rc = read_whole_file(path, &text, &size);
     scene_text = rc || !text ? NULL : malloc(size + 1);
     if (!scene_text) {
@@ -121,7 +121,7 @@ static int load_device_scene(const char *path, struct tact_scene **scene)
         return EXIT_USAGE;
     }
     memcpy(scene_text, text, size);
-    rc = tact_scene_parse(scene_text, size, path, &scene_files, scene, &err);
+    rc = tact_scene_parse(scene_text, size, path, &scene_file_reader, scene, &err);
     free(scene_text);
     return rc ? command_print_error(&err) : EXIT_GOOD;
 }
@@ -158,9 +158,9 @@ static int is_setting_used_while_measured(const char *key, const char *type, int
 }
 
 /* Opens the device as it is measured: without outputs, axes in counts, inputs in volts. */
-static int open_calibrated_device(const struct tact_scene_device *def,
-                                  const struct calibrate_options *o, const char *directory,
-                                  struct tact_device *device)
+static int open_device_to_calibrate(const struct tact_scene_device *def,
+                                    const struct calibrate_options *o, const char *directory,
+                                    struct tact_device *device)
 {
     static int are_messages_suppressed = 1;
     struct tact_device_setting settings[64];
@@ -171,7 +171,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
     const struct tact_device_type *type = tact_device_type_find(known, types, def->type);
     for (uint32_t i = 0; i < def->settings_count && count < 60; i++) {
         if (is_setting_used_while_measured(def->settings[i].key, def->type,
-                                           o->zeroed_sensor != NULL)) {
+                                           o->sensor_to_zero != NULL)) {
             settings[count++] = def->settings[i];
         }
     }
@@ -229,15 +229,15 @@ static int measure_scene_device(const struct calibrate_options *o,
     static struct calibrate_file file;
     char path[4096];
     const int is_measurement_card = !strcmp(def->type, "comedi");
-    const char *gauges = o->zeroed_sensor ? get_gauges_of_sensor(def, o->zeroed_sensor) : NULL;
+    const char *gauges = o->sensor_to_zero ? get_gauges_of_sensor(def, o->sensor_to_zero) : NULL;
     struct calibrate_options own = *o;
     own.seconds = o->seconds > 0.0 ? o->seconds : is_measurement_card ? 0.5 : 2.0;
-    if (o->zeroed_sensor && !gauges) {
+    if (o->sensor_to_zero && !gauges) {
         fprintf(stderr, "tact: the device %s has no force-torque sensor %s in the scene\n",
-                o->device, o->zeroed_sensor);
+                o->device, o->sensor_to_zero);
         return EXIT_USAGE;
     }
-    if (is_measurement_card != (o->channel || o->zeroed_sensor)) {
+    if (is_measurement_card != (o->channel || o->sensor_to_zero)) {
         fprintf(
             stderr,
             is_measurement_card
@@ -248,7 +248,7 @@ static int measure_scene_device(const struct calibrate_options *o,
     }
     calibrate_choose_file_path(o, def, directory, path, sizeof path);
     int code = is_output_allowed("tact calibrate", path, o->force, &o->scene, 1);
-    code = code ? code : open_calibrated_device(def, o, directory, &device);
+    code = code ? code : open_device_to_calibrate(def, o, directory, &device);
     if (code) {
         return code;
     }
@@ -257,12 +257,12 @@ static int measure_scene_device(const struct calibrate_options *o,
         code = calibrate_set_text(&file, "calibrated_for", device.info.model);
     }
     if (!code) {
-        code = o->zeroed_sensor ? calibrate_sensor_zero(&own, &device, gauges, &file)
-               : o->channel     ? calibrate_channel(&own, &device, &file)
-                                : calibrate_axes(&own, &device, &file);
+        code = o->sensor_to_zero ? calibrate_sensor_zero(&own, &device, gauges, &file)
+               : o->channel      ? calibrate_map_of_channel(&own, &device, &file)
+                                 : calibrate_ranges_of_axes(&own, &device, &file);
     }
     device.ops->close(device.self);
-    code = code ? code : calibrate_write(&file, path, o->force);
+    code = code ? code : calibrate_write_file(&file, path, o->force);
     if (!code && o->report) {
         json_object_set_new(o->report, "device", devices_text(device.info.model));
         json_object_set_new(o->report, "file", devices_text(path));
@@ -321,7 +321,7 @@ static int calibrate_attached_device(const struct calibrate_options *o)
 
 /* Parses the number of an option, within bounds. Returns nonzero where the text is no such number.
  */
-static int parse_number_within(const char *text, double least, double most, double *value)
+static int parse_number_within_bounds(const char *text, double least, double most, double *value)
 {
     char *end;
     *value = tact_number_read(text, &end);
@@ -358,32 +358,32 @@ static int parse_calibrate_option(char *name, int c, struct calibrate_options *o
         o->drive = optarg;
         break;
     case 'P':
-        o->plot_path = optarg;
+        o->stable_wall_plot_path = optarg;
         break;
     case 'g':
         o->plugins = optarg;
         break;
     case 'L':
-        bad = parse_number_within(optarg, 1e-6, 1e4, &o->limit);
+        bad = parse_number_within_bounds(optarg, 1e-6, 1e4, &o->limit);
         break;
     case 'T':
-        bad = parse_number_within(optarg, 1e-6, 100.0, &o->max_travel);
+        bad = parse_number_within_bounds(optarg, 1e-6, 100.0, &o->allowed_axis_travel);
         break;
     case 'z':
-        o->zeroed_sensor = optarg;
+        o->sensor_to_zero = optarg;
         break;
     case 'd':
-        bad = parse_number_within(optarg, 1.0, 3.0, &value) || value != floor(value);
+        bad = parse_number_within_bounds(optarg, 1.0, 3.0, &value) || value != floor(value);
         o->degree = (int)value;
         break;
     case 't':
-        bad = parse_number_within(optarg, 0.01, 600.0, &o->seconds);
+        bad = parse_number_within_bounds(optarg, 0.01, 600.0, &o->seconds);
         break;
     case 'm':
-        bad = parse_number_within(optarg, 0.01, 600.0, &o->axis_sweep_duration);
+        bad = parse_number_within_bounds(optarg, 0.01, 600.0, &o->axis_sweep_duration);
         break;
     default:
-        bad = parse_number_within(optarg, 0.0, 600.0, &o->wait);
+        bad = parse_number_within_bounds(optarg, 0.0, 600.0, &o->wait);
     }
     return bad ? command_print_usage_error(name, "%s is not a valid number for this option", optarg)
                : EXIT_GOOD;
@@ -425,17 +425,19 @@ int cmd_calibrate(int argc, char **argv)
         return command_print_usage_error(argv[0], "expected one device");
     }
     o.device = argv[optind];
-    if (!!o.channel != !!o.points || (o.channel && o.zeroed_sensor)) {
+    if (!!o.channel != !!o.points || (o.channel && o.sensor_to_zero)) {
         return command_print_usage_error(argv[0], "expected --channel with --points, or --zero");
     }
-    const int is_haptic_calibration = o.axis && o.drive && o.limit > 0.0 && o.max_travel > 0.0;
-    if ((o.axis || o.drive || o.plot_path || o.plugins || o.limit > 0.0 || o.max_travel > 0.0) &&
-        (!is_haptic_calibration || o.channel || o.zeroed_sensor || !o.scene)) {
+    const int is_haptic_calibration =
+        o.axis && o.drive && o.limit > 0.0 && o.allowed_axis_travel > 0.0;
+    if ((o.axis || o.drive || o.stable_wall_plot_path || o.plugins || o.limit > 0.0 ||
+         o.allowed_axis_travel > 0.0) &&
+        (!is_haptic_calibration || o.channel || o.sensor_to_zero || !o.scene)) {
         return command_print_usage_error(
             argv[0], "calibration of a haptic axis needs --scene, --axis, --drive, --limit "
                      "and --travel, without --channel and --zero");
     }
-    if ((o.channel || o.zeroed_sensor) && !o.scene) {
+    if ((o.channel || o.sensor_to_zero) && !o.scene) {
         return command_print_usage_error(
             argv[0],
             "calibration of a measurement card needs --scene, a scene that lists its inputs");

@@ -38,10 +38,11 @@ static const char help[] =
 
 static void print_device_property_unless_empty(const char *key, const char *text)
 {
-    char printable_value[4096];
+    char printable_property_value[4096];
     if (text[0]) {
         printf("  %-8s %s\n", key,
-               text_replace_control_characters(text, printable_value, sizeof printable_value));
+               text_replace_control_characters(text, printable_property_value,
+                                               sizeof printable_property_value));
     }
 }
 
@@ -52,7 +53,7 @@ static void print_device_access(const struct tact_attached_access *access)
     print_device_property_unless_empty(access->fix[0] ? "or" : "fix", access->rule);
 }
 
-static void print_axes(const struct tact_attached_input *input)
+static void print_axes_of_input_device(const struct tact_attached_input *input)
 {
     int axes = 0;
     for (int i = 0; i < input->channel_count; i++) {
@@ -84,7 +85,7 @@ static void print_word_wrapped(const char *key, const char *text, int *column)
     *column += printf(" %s", text);
 }
 
-static void print_buttons(const struct tact_attached_input *input)
+static void print_buttons_of_input_device(const struct tact_attached_input *input)
 {
     int column = 0;
     for (int i = 0; i < input->channel_count; i++) {
@@ -125,8 +126,8 @@ static void print_input_device(const struct tact_attached_input *input)
     print_device_property_unless_empty("also", input->link);
     print_device_property_unless_empty("serial", input->serial);
     print_device_property_unless_empty("phys", input->phys);
-    print_axes(input);
-    print_buttons(input);
+    print_axes_of_input_device(input);
+    print_buttons_of_input_device(input);
     print_device_property_unless_empty("note", input->note);
     print_force_outputs(input);
     print_device_access(&input->access);
@@ -195,15 +196,16 @@ static void print_incompletely_listed_devices(const struct tact_attached *attach
 
 static void print_attached_devices(const struct tact_attached *attached)
 {
-    int force_device_count = 0, cards = 0;
+    int force_feedback_device_count = 0, cards = 0;
     for (int i = 0; i < attached->board_count; i++) {
         cards += !is_board_node_without_card(&attached->board[i]);
     }
     for (int i = 0; i < attached->input_count; i++) {
-        force_device_count += attached->input[i].force_count > 0;
+        force_feedback_device_count += attached->input[i].force_count > 0;
     }
     printf("%d input device%s (%d with forces), %d measurement card%s\n", attached->input_count,
-           attached->input_count == 1 ? "" : "s", force_device_count, cards, cards == 1 ? "" : "s");
+           attached->input_count == 1 ? "" : "s", force_feedback_device_count, cards,
+           cards == 1 ? "" : "s");
     if (!attached->input_count) {
         puts("  nothing at /dev/input/event*: plug a pad, joystick, wheel or puck in; in a "
              "container:\n  docker run --device /dev/input");
@@ -233,8 +235,8 @@ struct device_test_options {
 };
 
 /* Parses an option of the test. Not 0 if it is invalid. */
-static int parse_test_option(struct device_test_options *device_test_options, int option,
-                             const char *command_name)
+static int parse_device_test_option(struct device_test_options *device_test_options, int option,
+                                    const char *command_name)
 {
     static const char *const words[] = {"ask", "yes", "no"};
     char *end;
@@ -300,7 +302,7 @@ int cmd_devices(int argc, char **argv)
         }
         if (c == 'j') {
             json = 1;
-        } else if (parse_test_option(&device_test_options, c, argv[0])) {
+        } else if (parse_device_test_option(&device_test_options, c, argv[0])) {
             return EXIT_USAGE;
         }
     }

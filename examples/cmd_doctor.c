@@ -36,18 +36,18 @@ static void add_opencl_device(struct tact_doctor_report *report, const struct ta
 }
 
 /* OpenCL is never a failure: without it the host computes moments. */
-static void check_opencl(struct tact_doctor_report *report)
+static void test_opencl_devices(struct tact_doctor_report *report)
 {
-    struct tact_opencl_device opencl_devices[MAX_TESTED_DEVICES];
+    struct tact_opencl_device tested_opencl_devices[MAX_TESTED_DEVICES];
     struct tact_error err = {.line = 0};
     size_t count = 0;
-    if (tact_opencl_list(opencl_devices, MAX_TESTED_DEVICES, &count, 1, &err)) {
+    if (tact_opencl_list(tested_opencl_devices, MAX_TESTED_DEVICES, &count, 1, &err)) {
         tact_doctor_add(report, "opencl", TACT_DOCTOR_WARN,
                         "apt-get install pocl-opencl-icd, or the driver of the GPU", "%s",
                         err.text);
     }
     for (size_t i = 0; i < count && i < MAX_TESTED_DEVICES; i++) {
-        add_opencl_device(report, &opencl_devices[i]);
+        add_opencl_device(report, &tested_opencl_devices[i]);
     }
 }
 
@@ -95,7 +95,7 @@ int cmd_doctor(int argc, char **argv)
         free(report);
         return EXIT_USAGE;
     }
-    check_opencl(report);
+    test_opencl_devices(report);
     int worst = tact_doctor_worst(report);
     if (!json) {
         print_doctor_table(report);

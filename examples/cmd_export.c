@@ -87,7 +87,7 @@ static int export_log_to_files(const struct query *q)
 
 /* Checks the requested output files: at least one, with different names, each of which may be
  * created. */
-static int check_output_paths(const struct query *q)
+static int check_export_output_paths(const struct query *q)
 {
     const char *const paths[] = {q->csv, q->hdf5, q->html};
     int code = EXIT_GOOD, count = 0;
@@ -131,6 +131,6 @@ int cmd_export(int argc, char **argv)
         return command_print_usage_error(argv[0], "one log is expected, not %d", argc - optind);
     }
     q.log = argv[optind];
-    code = check_output_paths(&q);
+    code = check_export_output_paths(&q);
     return code ? code : export_log_to_files(&q);
 }

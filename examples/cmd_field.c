@@ -212,8 +212,8 @@ static int parse_field_kind(const char *text, int *kind)
     return -1;
 }
 
-static int set_field_option(struct field_command_options *q, const char *name, int option,
-                            const char *text)
+static int set_field_command_option(struct field_command_options *q, const char *name, int option,
+                                    const char *text)
 {
     switch (option) {
     case 't':
@@ -282,7 +282,7 @@ int cmd_field(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        code = set_field_option(&q, argv[0], c, optarg);
+        code = set_field_command_option(&q, argv[0], c, optarg);
     }
     if (!code && argc - optind != 1) {
         code = command_print_usage_error(argv[0], "one mesh is expected, not %d", argc - optind);

@@ -119,16 +119,18 @@ static int load_template_scene(const struct recording_import *i, struct tact_sce
                                struct tact_error *err)
 {
     char text[512], path[4096], folder[4096];
-    if (!import_scene(i)) {
-        int size = snprintf(text, sizeof text,
-                            "name: %s\nperiod: %.17g\nduration: %.17g\nmoments: {source: host}\n"
-                            "devices:\n  - {name: recording, type: import}\n",
-                            import_session_name(i), i->period, (double)i->ticks * i->period);
+    if (!get_scene_of_import_map(i)) {
+        int size =
+            snprintf(text, sizeof text,
+                     "name: %s\nperiod: %.17g\nduration: %.17g\nmoments: {source: host}\n"
+                     "devices:\n  - {name: recording, type: import}\n",
+                     get_session_name_of_import_map(i), i->period, (double)i->ticks * i->period);
         return tact_scene_parse(text, (uint64_t)size, i->map_path, NULL, out, err);
     }
     snprintf(folder, sizeof folder, "%s", i->map_path);
-    snprintf(path, sizeof path, "%s/%.1000s", dirname(folder), import_scene(i));
-    int rc = tact_scene_load(import_scene(i)[0] == '/' ? import_scene(i) : path, out, err);
+    snprintf(path, sizeof path, "%s/%.1000s", dirname(folder), get_scene_of_import_map(i));
+    int rc = tact_scene_load(
+        get_scene_of_import_map(i)[0] == '/' ? get_scene_of_import_map(i) : path, out, err);
     if (!rc && (!(*out)->devices_count || strcmp((*out)->devices[0].type, "import") ||
                 (*out)->period != i->period)) {
         tact_error_at(err, i->map_path, 0, 0, "scene");
@@ -148,7 +150,7 @@ static void format_import_facts(const struct recording_import *i,
     static const char *const keys[IMPORT_LOG_FACT_COUNT] = {
         "import_source", "import_rows", "import_gaps", "import_repeats", "import_resampling"};
     size_t used = 0;
-    snprintf(text[0], sizeof text[0], "%s", i->csv_path);
+    snprintf(text[0], sizeof text[0], "%s", i->imported_csv_path);
     snprintf(text[1], sizeof text[1], "%zu rows, %.6g Hz, %llu dropped as their time repeats",
              i->rows, 1.0 / i->median_row_interval, (ull)i->dropped);
     snprintf(text[2], sizeof text[2], "%llu gaps, the longest %.6g s", (ull)i->gaps,
@@ -166,8 +168,8 @@ static void format_import_facts(const struct recording_import *i,
 }
 
 static int record_imported_session(const struct recording_import *i, const char *out, int force,
-                                   const int *suppresses_infos, struct tact_session_report *report,
-                                   struct tact_error *err)
+                                   const int *are_info_messages_suppressed,
+                                   struct tact_session_report *report, struct tact_error *err)
 {
     const struct tact_device_type *types[16] = {&import_device_type};
     struct tact_session_options options = tact_session_options_default();
@@ -203,7 +205,8 @@ static int record_imported_session(const struct recording_import *i, const char 
     options.record = out;
     options.replace = force;
     options.also = &imported_log_content;
-    options.messages = (struct tact_messages){command_print_message, (void *)suppresses_infos};
+    options.messages =
+        (struct tact_messages){command_print_message, (void *)are_info_messages_suppressed};
     int rc = load_template_scene(i, &scene, err);
     rc = rc ? rc : tact_session_create(scene, &options, &session, err);
     if (!rc) {
@@ -218,7 +221,7 @@ static int record_imported_session(const struct recording_import *i, const char 
 static void print_import_table(const struct recording_import *i, const char *out)
 {
     printf("%s: %zu rows in %.3f s, %.6g Hz; %llu ticks of %g ms in %s\n",
-           text_make_printable(i->csv_path), i->rows, i->time[i->rows - 1],
+           text_make_printable(i->imported_csv_path), i->rows, i->time[i->rows - 1],
            1.0 / i->median_row_interval, (ull)i->ticks, i->period * 1e3, text_make_printable(out));
     printf("  %llu gaps, the longest %.6g s; %llu rows dropped that had the time of another\n",
            (ull)i->gaps, i->longest_time_gap, (ull)i->dropped);
@@ -242,12 +245,12 @@ static int print_import_json(const struct recording_import *i, const char *out)
                                       (json_int_t)g->repeated_row_count, "longest_run",
                                       (json_int_t)g->longest));
     }
-    json_t *all =
-        json_pack("{s:o, s:o, s:I, s:f, s:f, s:I, s:I, s:f, s:I, s:o}", "source",
-                  text_json(i->csv_path), "log", text_json(out), "rows", (json_int_t)i->rows,
-                  "rate_Hz", 1.0 / i->median_row_interval, "duration_s", i->time[i->rows - 1],
-                  "ticks", (json_int_t)i->ticks, "gaps", (json_int_t)i->gaps, "longest_gap_s",
-                  i->longest_time_gap, "dropped", (json_int_t)i->dropped, "groups", groups);
+    json_t *all = json_pack("{s:o, s:o, s:I, s:f, s:f, s:I, s:I, s:f, s:I, s:o}", "source",
+                            text_json(i->imported_csv_path), "log", text_json(out), "rows",
+                            (json_int_t)i->rows, "rate_Hz", 1.0 / i->median_row_interval,
+                            "duration_s", i->time[i->rows - 1], "ticks", (json_int_t)i->ticks,
+                            "gaps", (json_int_t)i->gaps, "longest_gap_s", i->longest_time_gap,
+                            "dropped", (json_int_t)i->dropped, "groups", groups);
     return text_print_json(all);
 }
 
@@ -286,10 +289,10 @@ static int import_recording(const char *command_name, const char *const inputs[2
         fprintf(stderr, "%s: no memory\n", command_name);
         return EXIT_BAD;
     }
-    recording_import->csv_path = inputs[0];
+    recording_import->imported_csv_path = inputs[0];
     recording_import->map_path = inputs[1];
     code = import_csv_by_map(recording_import, out, force, json, &quiet);
-    import_free(recording_import);
+    import_free_recording(recording_import);
     free(recording_import);
     return code;
 }
@@ -334,11 +337,13 @@ int cmd_import(int argc, char **argv)
         hand.path = inputs[0];
         return c ? c : import_hand(argv[0], &hand);
     }
-    const bool is_step_import = argc - optind == 1 && is_step_file(inputs[0]);
-    if (argc - optind == 1 && (is_step_import || is_mesh_file(inputs[0])) && hand.out) {
+    const bool is_import_of_step_file = argc - optind == 1 && is_step_file(inputs[0]);
+    if (argc - optind == 1 && (is_import_of_step_file || is_mesh_file(inputs[0])) && hand.out) {
         c = is_output_allowed(argv[0], hand.out, hand.force, inputs, 1);
         hand.path = inputs[0];
-        return c ? c : (is_step_import ? import_step : import_mesh)(argv[0], &hand);
+        return c ? c
+                 : (is_import_of_step_file ? import_step_file_as_surfaces : import_mesh)(argv[0],
+                                                                                         &hand);
     }
     if (argc - optind != 2 || !hand.out) {
         return command_print_usage_error(

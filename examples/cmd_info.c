@@ -44,7 +44,7 @@ static const char *get_log_fact_or_unknown(const struct tact_log *log, const cha
 static void print_how_log_ended(const struct info *i)
 {
     const struct tact_log_state *st = tact_log_state(i->log);
-    const int64_t start_wall_ns = info_start_wall_ns(i);
+    const int64_t start_wall_ns = info_start_wall_clock_ns(i);
     const time_t wall = (time_t)(start_wall_ns / 1000000000);
     struct tm tm;
     char start_time_text[64] = "";
@@ -83,7 +83,7 @@ static void print_how_log_ended(const struct info *i)
     puts("");
 }
 
-static void print_latency(const char *name, const struct tact_histogram *h)
+static void print_latency_percentiles(const char *name, const struct tact_histogram *h)
 {
     struct tact_histogram_summary s = tact_histogram_summarise(h);
     printf("  %-10s p50 %.1f us, p99 %.1f, p99.9 %.1f, max %.1f\n", name, (double)s.p50 * 1e-3,
@@ -99,14 +99,14 @@ static void print_final_link_state(const struct info *i)
         int printed_input_count = 0;
         for (int m = 0; m < device->input_count; m++) {
             if (survey_is_link_quality_input(device, m)) {
-                const int is_dimensionless = !strcmp(device->input[m].unit, "1");
+                const int is_input_dimensionless = !strcmp(device->input[m].unit, "1");
                 if (!printed_input_count++) {
                     printf("  link       %s:", text_make_printable(device->name));
                 }
                 printf("%s %s %.6g%s%s", printed_input_count > 1 ? "," : "",
                        text_make_printable(device->input[m].name), values[m],
-                       is_dimensionless ? "" : " ",
-                       is_dimensionless ? "" : text_make_printable(device->input[m].unit));
+                       is_input_dimensionless ? "" : " ",
+                       is_input_dimensionless ? "" : text_make_printable(device->input[m].unit));
             }
         }
         printf("%s", printed_input_count ? "\n" : "");
@@ -165,7 +165,7 @@ static void print_joint_stops(const struct info *i)
 static void print_port_energies(const struct info *i)
 {
     const struct tact_scene_log *v = &i->scene_log;
-    char why[INFO_REASON_BYTES];
+    char why[INFO_REASON_TEXT_BYTES];
     for (int k = 0; k < v->port_count; k++) {
         const struct survey_port *port = &i->log_survey.ports[k];
         text_print_port_energy(v->ports[k].name, port->energy, port->least_energy, port->limited);
@@ -179,10 +179,10 @@ static void print_port_energies(const struct info *i)
     }
 }
 
-static void print_pairs(const struct info *i)
+static void print_pair_summaries(const struct info *i)
 {
     const struct tact_scene_log *v = &i->scene_log;
-    char state[CONTACT_STATE_BYTES];
+    char state[CONTACT_STATE_TEXT_BYTES];
     printf("\n  %-32s %-8s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "model", "mu", "ticks", "slid",
            "spun", "tipped", "normal [N]", "torsion [mN m]");
     for (int k = 0; k < v->pair_count; k++) {
@@ -193,8 +193,8 @@ static void print_pairs(const struct info *i)
                p->torsion * 1e3);
         if (p->touches_at_end) {
             printf("  %-32s at the end: %s\n", "",
-                   describe_contact_state(p->limits_at_end, p->normal_at_end, &p->margins_at_end,
-                                          state));
+                   describe_contact_state(p->limits_at_end, p->normal_force_at_end,
+                                          &p->friction_margins_at_end, state));
         }
         if (!strcmp(v->pairs[k].model, "smooth") && p->tally.touching) {
             printf("  %-32s sliding in %llu ticks, rolling in %llu, rolling without spin in %llu\n",
@@ -215,9 +215,9 @@ static void print_pairs(const struct info *i)
 static void print_scene_info(const struct info *i)
 {
     const struct tact_scene_log *v = &i->scene_log;
-    print_latency("wake", &i->log_survey.wake_latency);
-    print_latency("compute", &i->log_survey.compute_latency);
-    printf("  safety     %s at the end, %d faults", survey_safety_name(i->log_survey.safety),
+    print_latency_percentiles("wake", &i->log_survey.wake_latency);
+    print_latency_percentiles("compute", &i->log_survey.computation_latency);
+    printf("  safety     %s at the end, %d faults", survey_safety_state_name(i->log_survey.safety),
            i->log_survey.faults);
     if (i->log_survey.faults) {
         printf(", the first at tick %llu", (ull)i->log_survey.first_fault_tick);
@@ -228,7 +228,7 @@ static void print_scene_info(const struct info *i)
     text_print_counts("  measured   ", i->log_survey.methods, TACT_MOMENTS_COUNTS,
                       tact_moments_count_name);
     print_port_energies(i);
-    print_pairs(i);
+    print_pair_summaries(i);
     print_bodies_in_hands(i);
     print_joint_stops(i);
     for (int k = 0; k < v->body_count; k++) {

@@ -25,7 +25,8 @@ static const char help[] =
     "  tact keygen operator.key\n";
 
 /* Writes a file that must not exist. Returns the exit code. */
-static int write_new_file(const char *command_name, const char *path, const char *text, mode_t mode)
+static int write_new_key_file(const char *command_name, const char *path, const char *text,
+                              mode_t mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd < 0) {
@@ -54,20 +55,20 @@ static int write_key_pair(const char *command_name, const char *path)
     if (n < 0 || (size_t)n >= sizeof public_path) {
         return command_print_usage_error(command_name, "the path is too long");
     }
-    if (tact_network_key_pair(secret_key, public_key, &err)) {
+    if (tact_network_make_key_pair(secret_key, public_key, &err)) {
         command_print_error(&err);
         return EXIT_BAD;
     }
-    tact_network_key_text(TACT_NETWORK_SECRET_KEY, secret_key, text);
+    tact_network_format_key_text(TACT_NETWORK_SECRET_KEY, secret_key, text);
     errno = 0;
-    int code = write_new_file(command_name, path, text, 0600);
+    int code = write_new_key_file(command_name, path, text, 0600);
     sodium_memzero(secret_key, sizeof secret_key);
     sodium_memzero(text, sizeof text);
     if (code) {
         return code;
     }
-    tact_network_key_text(TACT_NETWORK_PUBLIC_KEY, public_key, text);
-    code = write_new_file(command_name, public_path, text, 0644);
+    tact_network_format_key_text(TACT_NETWORK_PUBLIC_KEY, public_key, text);
+    code = write_new_key_file(command_name, public_path, text, 0644);
     if (code) {
         unlink(path);
         return code;

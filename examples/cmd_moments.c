@@ -82,7 +82,7 @@ static int find_moments_method(const char *name)
     return found;
 }
 
-static int set_moments_option(struct query *q, int option, const char *text)
+static int set_moments_command_option(struct query *q, int option, const char *text)
 {
     double number;
     switch (option) {
@@ -177,7 +177,7 @@ int cmd_moments(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        code = set_moments_option(&q, c, optarg);
+        code = set_moments_command_option(&q, c, optarg);
     }
     int words = argc - optind;
     if (!code && words != (q.check ? 0 : 2)) {

@@ -199,7 +199,7 @@ static int draw_all_frames(struct picture_strip *s)
     return rc;
 }
 
-static int write_picture(const struct picture_strip *s)
+static int write_picture_file(const struct picture_strip *s)
 {
     struct drawing drawing;
     int code = drawing_open(&drawing, s->command, s->out, s->force);
@@ -234,7 +234,7 @@ static int make_picture_strip(struct picture_strip *s)
         fprintf(stderr, "%s: %s: %s\n", s->command, text_make_printable(s->path), strerror(-rc));
         return EXIT_BAD;
     }
-    code = write_picture(s);
+    code = write_picture_file(s);
     return code || tact_log_state(s->log)->complete ? code : EXIT_DAMAGED_LOG;
 }
 

@@ -45,8 +45,8 @@ static const char help[] =
     "  tact sim examples/scenes/ruler.yaml --record ruler.mcap\n"
     "  tact plot ruler.mcap -o ruler.png\n";
 
-static int draw_plot(const char *command, const struct plot_session *sessions, int count,
-                     const char *out, int force)
+static int draw_plot_of_sessions(const char *command, const struct plot_session *sessions,
+                                 int count, const char *out, int force)
 {
     struct drawing d;
     int code = drawing_open(&d, command, out, force);
@@ -78,7 +78,7 @@ static int plot_logs(const char *command, char **log_paths, int count, const str
                 "clock is common to them: each begins at its own 0 s\n",
                 command, log_paths[0], log_paths[1]);
     }
-    code = code ? code : draw_plot(command, sessions, count, out, force);
+    code = code ? code : draw_plot_of_sessions(command, sessions, count, out, force);
     for (int i = 0; i < 2; i++) {
         plot_close_session(&sessions[i]);
     }

@@ -66,7 +66,7 @@ static const char help[] =
 
 static void print_replay_table(const char *path, const struct tact_replay_report *r)
 {
-    struct tact_histogram_summary compute_latency = tact_histogram_summarise(&r->compute);
+    struct tact_histogram_summary computation_latency = tact_histogram_summarise(&r->compute);
     printf("%s: %llu ticks replayed, %llu values compared, %llu differing\n",
            text_make_printable(path), (ull)r->ticks, (ull)r->values, (ull)r->differing);
     if (r->differing) {
@@ -84,8 +84,8 @@ static void print_replay_table(const char *path, const struct tact_replay_report
         printf("  %llu gaps of lost ticks, after each of which the state was read from the log\n",
                (ull)r->resyncs);
     }
-    printf("  compute p50 %.1f us, p99 %.1f us\n", (double)compute_latency.p50 * 1e-3,
-           (double)compute_latency.p99 * 1e-3);
+    printf("  compute p50 %.1f us, p99 %.1f us\n", (double)computation_latency.p50 * 1e-3,
+           (double)computation_latency.p99 * 1e-3);
     if (r->playback_ticks) {
         printf("  onto the device: %llu of %llu ticks with the deadman held, zero in the others; "
                "%llu values limited\n",

@@ -34,8 +34,9 @@ static int override_scene_values(struct run *run, struct tact_scene *scene)
 }
 
 /* Whether the run went well, and one line about it where it did not. */
-static int print_run_verdict(const struct run *run, const struct tact_session *session, int rc,
-                             const struct tact_session_report *report)
+static int print_failure_and_find_exit_code(const struct run *run,
+                                            const struct tact_session *session, int rc,
+                                            const struct tact_session_report *report)
 {
     const char *path = tact_session_log_path(session);
     const struct tact_realtime_report *rt = &report->loop.realtime;
@@ -121,7 +122,7 @@ static int run_session_in_viewer(const struct run *run, const struct tact_scene 
 static int report_scene_error(const struct run *run, struct tact_error *err)
 {
     if (run->relocate_error) {
-        run->relocate_error(run->relocate_error_user, err);
+        run->relocate_error(run->relocate_error_user_data, err);
     }
     return command_print_error(err);
 }
@@ -141,16 +142,16 @@ static int run_session_of_scene(struct run *run, const struct tact_scene *scene)
         tact_opencl_prepare(NULL); /* before devices start threads; a failure is reported when the
                                       moment source is opened */
     }
-    int creation_result = tact_session_create(scene, &run->options, &session, &err);
-    if (creation_result) {
+    int session_creation_error = tact_session_create(scene, &run->options, &session, &err);
+    if (session_creation_error) {
         report_scene_error(run, &err);
-        return creation_result == -EINTR ? EXIT_BAD : EXIT_USAGE;
+        return session_creation_error == -EINTR ? EXIT_BAD : EXIT_USAGE;
     }
     (void)tact_session_add_field_cutter(session, tact_opencl_field_cutter_factory, NULL);
     struct tact_pose *start = copy_body_poses(session);
     int rc = start ? run_session_in_viewer(run, scene, &stream, session, &report) : -ENOMEM;
     live_clear_status_line();
-    int code = start ? print_run_verdict(run, session, rc, &report) : EXIT_BAD;
+    int code = start ? print_failure_and_find_exit_code(run, session, rc, &report) : EXIT_BAD;
     if (start && code != EXIT_REALTIME_REFUSED &&
         print_run_report(run, session, &report, scene, start)) {
         code = EXIT_BAD;

@@ -49,7 +49,7 @@ static const char help[] =
 
 struct options {
     const char *site_name;
-    int is_check_requested, print;
+    int is_link_check_requested, print;
     double seconds, wait;
 };
 
@@ -100,7 +100,7 @@ static int parse_teleop_options(int *argc, char **argv, struct options *o)
         } else if (does_option_take_value) {
             rc = parse_duration_option(argv[0], "--wait", value, 0.0, 3600.0, &o->wait);
         } else if (!strcmp(word, "--check")) {
-            o->is_check_requested = 1;
+            o->is_link_check_requested = 1;
         } else if (!strcmp(word, "--print")) {
             o->print = 1;
         } else {
@@ -188,7 +188,7 @@ static int run_session_of_site(struct run *run, const struct options *o,
     if (teleop_scene(teleop, !strcmp(o->site_name, "local"), &link.scene,
                      &generated_scene.node_locations, &err)) {
         code = command_print_error(&err);
-    } else if (o->is_check_requested || o->print) {
+    } else if (o->is_link_check_requested || o->print) {
         code = print_scene_or_measure_link(run, o, &generated_scene, &link);
         tact_scene_free(link.other);
         tact_scene_free(link.scene);
@@ -196,7 +196,7 @@ static int run_session_of_site(struct run *run, const struct options *o,
         tact_scene_free(link.scene);
     } else {
         run->relocate_error = locate_error_in_teleop_file;
-        run->relocate_error_user = &generated_scene;
+        run->relocate_error_user_data = &generated_scene;
         code = run_loaded_scene(run, link.scene);
     }
     teleop_node_locations_free(&generated_scene.node_locations);
@@ -224,17 +224,17 @@ int cmd_teleop(int argc, char **argv)
     if (!o.site_name || (strcmp(o.site_name, "local") != 0 && strcmp(o.site_name, "remote") != 0)) {
         return command_print_usage_error(argv[0], "expected --site local or --site remote");
     }
-    if (o.is_check_requested && o.print) {
+    if (o.is_link_check_requested && o.print) {
         return command_print_usage_error(argv[0], "expected --check or --print, not both");
     }
     if (o.print && run.json) {
         return command_print_usage_error(argv[0], "--print cannot be combined with --json");
     }
-    if ((o.is_check_requested || o.print) && run.options.record) {
+    if ((o.is_link_check_requested || o.print) && run.options.record) {
         return command_print_usage_error(argv[0], "%s records nothing",
-                                         o.is_check_requested ? "--check" : "--print");
+                                         o.is_link_check_requested ? "--check" : "--print");
     }
-    if (!o.is_check_requested && (o.seconds > 0.0 || o.wait >= 0.0)) {
+    if (!o.is_link_check_requested && (o.seconds > 0.0 || o.wait >= 0.0)) {
         return command_print_usage_error(argv[0], "--seconds and --wait are only for --check");
     }
     o.seconds = o.seconds > 0.0 ? o.seconds : 10.0;

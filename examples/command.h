@@ -52,10 +52,10 @@ void command_install_stop_signals(void);
 
 /* live.c: the status line of a running session. */
 struct live_status {
-    double period;                 /* period of the loop [s] */
-    int is_real_time;              /* 1: real time; 0: free-wheeling */
-    uint64_t tick;                 /* tick of the previous line */
-    int64_t previous_line_time_ns; /* time of the previous line [ns] */
+    double period;                        /* period of the loop [s] */
+    int is_real_time;                     /* 1: real time; 0: free-wheeling */
+    uint64_t tick;                        /* tick of the previous line */
+    int64_t previous_status_line_time_ns; /* time of the previous line [ns] */
 };
 /* A watch callback of a session; user is a struct live_status. */
 void live_print_status_line(void *user, const struct tact_session_status *status);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Whether a limit is 0, as that of the torsion of a point, and more would be needed. */
-static int is_without_limit(double margin)
+static int is_limit_zero_but_needed(double margin)
 {
     return margin <= -1.0;
 }
@@ -19,7 +19,7 @@ static int percent_of_limit_used(double margin)
 static void append_phrase(char *out, const char *phrase)
 {
     const size_t used = strlen(out);
-    snprintf(out + used, CONTACT_STATE_BYTES - used, "%s%s", used ? ", " : "", phrase);
+    snprintf(out + used, CONTACT_STATE_TEXT_BYTES - used, "%s%s", used ? ", " : "", phrase);
 }
 
 char *describe_contact_state(int limits, double normal, const struct tact_margins *margins,
@@ -42,11 +42,11 @@ char *describe_contact_state(int limits, double normal, const struct tact_margin
     if (limits & TACT_LIMIT_JOINT) {
         append_phrase(out, "drive at its limit");
     }
-    if (!out[0] && is_without_limit(margins->friction)) {
+    if (!out[0] && is_limit_zero_but_needed(margins->friction)) {
         append_phrase(out, "slides without friction");
     } else if (!out[0]) {
-        const int has_no_torsion_limit = is_without_limit(margins->slip);
-        snprintf(out, CONTACT_STATE_BYTES, "sticks, %d %% of %s used",
+        const int has_no_torsion_limit = is_limit_zero_but_needed(margins->slip);
+        snprintf(out, CONTACT_STATE_TEXT_BYTES, "sticks, %d %% of %s used",
                  percent_of_limit_used(has_no_torsion_limit ? margins->friction : margins->slip),
                  has_no_torsion_limit ? "friction" : "friction and torsion");
     }

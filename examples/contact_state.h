@@ -6,11 +6,11 @@
 
 #include "contact/limits.h"
 
-#define CONTACT_STATE_BYTES 96 /* enough for every state */
+#define CONTACT_STATE_TEXT_BYTES 96 /* enough for every state */
 
 /* Which limits the contact has reached, "slips: torsion 100 %" for example, or else how much of the
  * limit of friction and torsion it uses. limits: enum tact_limit bits; normal: normal force [N];
- * out: CONTACT_STATE_BYTES. Returns out. */
+ * out: CONTACT_STATE_TEXT_BYTES. Returns out. */
 char *describe_contact_state(int limits, double normal, const struct tact_margins *margins,
                              char *out);
 

@@ -28,7 +28,7 @@ struct push {
     struct tact_device device;
     struct tact_safety safety;
     double last_button_values[TACT_DEVICE_CHANNELS];
-    double oldest_force_age_seconds; /* maximum reported age of the force [s] */
+    double largest_force_age_seconds; /* maximum reported age of the force [s] */
     struct termios terminal;
     int keys; /* 1: a key of the terminal ends the test */
 };
@@ -123,8 +123,8 @@ static void restore_terminal(struct push *push)
 }
 
 /* Returns the reason for which the test's force must end now, or NULL. */
-static const char *get_stop_reason(struct push *push, uint64_t tick,
-                                   const struct tact_device_input *in)
+static const char *find_reason_to_end_test_force(struct push *push, uint64_t tick,
+                                                 const struct tact_device_input *in)
 {
     const struct tact_device_info *info = &push->device.info;
     struct pollfd key = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -144,7 +144,7 @@ static const char *get_stop_reason(struct push *push, uint64_t tick,
             }
             push->last_button_values[i] = in->channel[i];
         } else if (!strcmp(info->input[i].name, "force_age")) {
-            push->oldest_force_age_seconds = fmax(push->oldest_force_age_seconds, in->channel[i]);
+            push->largest_force_age_seconds = fmax(push->largest_force_age_seconds, in->channel[i]);
         }
     }
     return NULL;
@@ -166,7 +166,7 @@ static const char *play_force_test(struct push *push, double *seconds)
         }
         tact_clock_sleep_until(start + (int64_t)(t * 1e9));
         push->device.ops->read(push->device.self, tick, t, tact_clock_now(), &in);
-        why = get_stop_reason(push, tick, &in);
+        why = find_reason_to_end_test_force(push, tick, &in);
         tact_safety_step(&push->safety, &wanted, why == NULL, tick, &out);
         push->device.ops->write(push->device.self, &out, tact_clock_now());
     }
@@ -207,7 +207,7 @@ int devices_test_force_output(const struct devices_test_target *target,
     push.device.ops->close(push.device.self);
     restore_terminal(&push);
     print_force_test(&push, seconds, why, report);
-    if (target->input && push.oldest_force_age_seconds == 0.0 && !why) {
+    if (target->input && push.largest_force_age_seconds == 0.0 && !why) {
         fprintf(stderr, "tact: the device %s accepted no force command\n", target->input->path);
         return EXIT_BAD;
     }

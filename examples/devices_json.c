@@ -10,13 +10,13 @@ json_t *devices_text(const char *value)
     if (made) {
         return made;
     }
-    char ascii_value[1024];
+    char ascii_property_value[1024];
     size_t n = 0;
-    for (; value[n] && n < sizeof ascii_value - 1; n++) {
-        ascii_value[n] = (char)((unsigned char)value[n] < 0x80 ? value[n] : '?');
+    for (; value[n] && n < sizeof ascii_property_value - 1; n++) {
+        ascii_property_value[n] = (char)((unsigned char)value[n] < 0x80 ? value[n] : '?');
     }
-    ascii_value[n] = '\0';
-    return json_string(ascii_value);
+    ascii_property_value[n] = '\0';
+    return json_string(ascii_property_value);
 }
 
 static json_t *access_object(const struct tact_attached_access *access)

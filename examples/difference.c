@@ -18,13 +18,13 @@ static void add_compared_field(struct log_difference *out, const struct tact_fie
     if (field->kind == TACT_FIELD_TIMING) {
         return;
     }
-    struct difference_field *f = &out->fields[out->field_count++];
+    struct field_difference *f = &out->fields[out->field_count++];
     memcpy(f->name, field->name, sizeof f->name);
     f->kind = field->kind;
     f->offset[0] = a;
     f->offset[1] = b;
     f->count = field->count;
-    f->absent_value = field->absent;
+    f->value_of_absent_pair = field->absent;
     f->stamp = difference_index_of_device_time_stamp(field);
 }
 
@@ -66,10 +66,10 @@ void difference_release_fields(struct log_difference *d)
     d->fields = NULL;
 }
 
-static void count_value_difference(struct log_difference *d, uint32_t field, uint32_t element_index,
-                                   uint64_t tick, double a, double b)
+static void add_value_difference_to_field(struct log_difference *d, uint32_t field,
+                                          uint32_t element_index, uint64_t tick, double a, double b)
 {
-    struct difference_field *f = &d->fields[field];
+    struct field_difference *f = &d->fields[field];
     double size = fabs(a - b);
     size = isnan(size) ? INFINITY : size;
     if (!d->differing_value_count++) {
@@ -85,24 +85,24 @@ static void count_value_difference(struct log_difference *d, uint32_t field, uin
     }
     if (size > f->max_difference) {
         f->max_difference = size;
-        f->max_difference_tick = tick;
-        f->max_difference_element = element_index;
-        f->max_difference_values[0] = a;
-        f->max_difference_values[1] = b;
+        f->tick_of_max_difference = tick;
+        f->element_of_max_difference = element_index;
+        f->values_at_max_difference[0] = a;
+        f->values_at_max_difference[1] = b;
     }
 }
 
-static double get_field_value_or_absent(const struct difference_field *f,
+static double get_field_value_or_absent(const struct field_difference *f,
                                         const struct tact_record *r, uint32_t offset, uint32_t k)
 {
-    return offset == DIFFERENCE_ABSENT_OFFSET ? f->absent_value : r->values[offset + k];
+    return offset == DIFFERENCE_ABSENT_OFFSET ? f->value_of_absent_pair : r->values[offset + k];
 }
 
 void difference_compare_records(struct log_difference *d, const struct tact_record *a,
                                 const struct tact_record *b)
 {
     for (uint32_t i = 0; i < d->field_count; i++) {
-        const struct difference_field *f = &d->fields[i];
+        const struct field_difference *f = &d->fields[i];
         d->values += f->count - (f->stamp < f->count);
         for (uint32_t k = 0; k < f->count; k++) {
             const double va = get_field_value_or_absent(f, a, f->offset[0], k),
@@ -110,10 +110,10 @@ void difference_compare_records(struct log_difference *d, const struct tact_reco
             if (k == f->stamp) {
                 continue;
             }
-            d->fields[i].squared_sums[0] += (va - vb) * (va - vb);
-            d->fields[i].squared_sums[1] += vb * vb;
+            d->fields[i].sums_of_squares_of_values[0] += (va - vb) * (va - vb);
+            d->fields[i].sums_of_squares_of_values[1] += vb * vb;
             if (memcmp(&va, &vb, sizeof va)) {
-                count_value_difference(d, i, k, a->tick, va, vb);
+                add_value_difference_to_field(d, i, k, a->tick, va, vb);
             }
         }
     }

@@ -8,25 +8,27 @@
 #define DIFFERENCE_ABSENT_OFFSET UINT32_MAX
 
 /* A field of the records, and how its values differ between the logs A and B. */
-struct difference_field {
+struct field_difference {
     char name[TACT_FIELD_NAME];
     enum tact_field_kind kind;
     uint32_t offset[2],
         count; /* offset in the records of A and B, or DIFFERENCE_ABSENT_OFFSET; elements */
-    double absent_value; /* value of all elements where a record does not list the field's pair */
-    uint32_t stamp;      /* element that is a measured time and not compared; UINT32_MAX: none */
+    double value_of_absent_pair; /* value of all elements where a record does not list the field's
+                                    pair */
+    uint32_t stamp; /* element that is a measured time and not compared; UINT32_MAX: none */
     uint64_t differing_value_count; /* number of values that are not equal bit for bit */
     uint64_t first_differing_tick;
     double max_difference; /* largest |A - B|; infinity if one is not a number */
-    uint64_t max_difference_tick;
-    uint32_t max_difference_element;
-    double max_difference_values[2]; /* values of A and B in that tick and element */
-    double squared_sums[2]; /* sums of squares over all ticks and elements: of A - B, and of B */
+    uint64_t tick_of_max_difference;
+    uint32_t element_of_max_difference;
+    double values_at_max_difference[2];  /* values of A and B in that tick and element */
+    double sums_of_squares_of_values[2]; /* sums of squares over all ticks and elements: of A - B,
+                                            and of B */
 };
 
 struct log_difference {
     /* compared fields: those that both logs have, and of pairs that one has */
-    struct difference_field *fields;
+    struct field_difference *fields;
     uint32_t field_count;
     uint32_t unmatched_field_count; /* number of fields that only one log has, or that have another
                                        length in each */

@@ -8,10 +8,10 @@
 typedef unsigned long long ull;
 
 /* Root of the mean square, over ticks and elements, of A - B (0) or B (1). */
-static double compute_field_rms(const struct log_difference *d, const struct difference_field *f,
+static double compute_field_rms(const struct log_difference *d, const struct field_difference *f,
                                 int which)
 {
-    return sqrt(f->squared_sums[which] / ((double)d->ticks * f->count));
+    return sqrt(f->sums_of_squares_of_values[which] / ((double)d->ticks * f->count));
 }
 
 void difference_print_table(const struct log_difference *d, const char *a, const char *b)
@@ -35,13 +35,13 @@ void difference_print_table(const struct log_difference *d, const char *a, const
     printf("  %-36s %10s %10s %12s %10s  %s\n", "field", "differing", "first tick", "largest",
            "rms", "largest where");
     for (uint32_t i = 0; i < d->field_count; i++) {
-        const struct difference_field *f = &d->fields[i];
+        const struct field_difference *f = &d->fields[i];
         if (f->differing_value_count) {
             printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n",
                    text_make_printable(f->name), (ull)f->differing_value_count,
                    (ull)f->first_differing_tick, f->max_difference, compute_field_rms(d, f, 0),
-                   (ull)f->max_difference_tick, f->max_difference_element,
-                   f->max_difference_values[0], f->max_difference_values[1]);
+                   (ull)f->tick_of_max_difference, f->element_of_max_difference,
+                   f->values_at_max_difference[0], f->values_at_max_difference[1]);
         }
     }
 }
@@ -56,17 +56,17 @@ int difference_print_json(const struct log_difference *d)
 {
     json_t *fields = json_object(), *first = json_null();
     for (uint32_t i = 0; i < d->field_count; i++) {
-        const struct difference_field *f = &d->fields[i];
+        const struct field_difference *f = &d->fields[i];
         if (f->differing_value_count) {
             json_object_set_new(fields, f->name,
                                 json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}",
                                           "differing", (json_int_t)f->differing_value_count,
                                           "first_tick", (json_int_t)f->first_differing_tick,
                                           "largest", json_number(f->max_difference), "tick",
-                                          (json_int_t)f->max_difference_tick, "element",
-                                          (json_int_t)f->max_difference_element, "a",
-                                          json_number(f->max_difference_values[0]), "b",
-                                          json_number(f->max_difference_values[1]), "rms",
+                                          (json_int_t)f->tick_of_max_difference, "element",
+                                          (json_int_t)f->element_of_max_difference, "a",
+                                          json_number(f->values_at_max_difference[0]), "b",
+                                          json_number(f->values_at_max_difference[1]), "rms",
                                           json_number(compute_field_rms(d, f, 0)), "rms_b",
                                           json_number(compute_field_rms(d, f, 1))));
         }

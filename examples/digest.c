@@ -48,7 +48,7 @@ static uint64_t hash_tick_record(uint64_t results_hash, const struct tact_layout
     return results_hash;
 }
 
-static int compute_digest_of_all_values(struct tact_log *log, char out[INFO_DIGEST_BYTES])
+static int compute_digest_of_all_values(struct tact_log *log, char out[INFO_DIGEST_TEXT_BYTES])
 {
     const struct tact_layout *layout = tact_log_layout(log);
     struct tact_record *r = malloc(tact_layout_bytes(layout));
@@ -58,11 +58,11 @@ static int compute_digest_of_all_values(struct tact_log *log, char out[INFO_DIGE
         results_hash = hash_tick_record(results_hash, layout, r);
     }
     free(r);
-    snprintf(out, INFO_DIGEST_BYTES, "%016" PRIx64, results_hash);
+    snprintf(out, INFO_DIGEST_TEXT_BYTES, "%016" PRIx64, results_hash);
     return rc;
 }
 
-static int compute_digest_of_results(struct tact_log *log, char out[INFO_DIGEST_BYTES],
+static int compute_digest_of_results(struct tact_log *log, char out[INFO_DIGEST_TEXT_BYTES],
                                      struct tact_error *err)
 {
     struct tact_messages messages = {command_print_message, NULL};
@@ -78,7 +78,7 @@ static int print_digest_line(const char *path, int is_digest_of_results)
 {
     struct tact_error err = {.line = 0};
     struct tact_log *log;
-    char digest_text[INFO_DIGEST_BYTES];
+    char digest_text[INFO_DIGEST_TEXT_BYTES];
     if (tact_log_open(path, &log, &err)) {
         return command_print_error(&err);
     }

@@ -51,7 +51,8 @@ int drawing_open(struct drawing *d, const char *command, const char *out, int fo
 }
 
 /* Starts gnuplot with pipes for the script, the picture and its messages. Returns 0 or an errno. */
-static int start_gnuplot(int script_fd, int picture_fd, int message_fd, pid_t *child)
+static int start_gnuplot(int gnuplot_script_fd, int gnuplot_picture_fd, int gnuplot_message_fd,
+                         pid_t *child)
 {
     extern char **environ;
     /* option -d: gnuplot ignores the user's settings */
@@ -66,9 +67,9 @@ static int start_gnuplot(int script_fd, int picture_fd, int message_fd, pid_t *c
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    posix_spawn_file_actions_adddup2(&files, script_fd, 0);
-    posix_spawn_file_actions_adddup2(&files, picture_fd, 1);
-    posix_spawn_file_actions_adddup2(&files, message_fd, 2);
+    posix_spawn_file_actions_adddup2(&files, gnuplot_script_fd, 0);
+    posix_spawn_file_actions_adddup2(&files, gnuplot_picture_fd, 1);
+    posix_spawn_file_actions_adddup2(&files, gnuplot_message_fd, 2);
     int rc = posix_spawnp(child, "gnuplot", &files, &attributes, gnuplot_arguments, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
@@ -78,16 +79,17 @@ static int start_gnuplot(int script_fd, int picture_fd, int message_fd, pid_t *c
 /* Copies gnuplot's output to the file; returns 0 or an errno, and its last bytes in end. */
 static int copy_gnuplot_output(int from, FILE *to, char end[16])
 {
-    char copied_bytes[16384];
+    char gnuplot_output_part[16384];
     ssize_t n;
     memset(end, 0, 16);
-    while ((n = read(from, copied_bytes, sizeof copied_bytes)) > 0 || (n < 0 && errno == EINTR)) {
+    while ((n = read(from, gnuplot_output_part, sizeof gnuplot_output_part)) > 0 ||
+           (n < 0 && errno == EINTR)) {
         size_t size = n > 0 ? (size_t)n : 0, kept = size < 16 ? size : 16;
-        if (fwrite(copied_bytes, 1, size, to) != size) {
+        if (fwrite(gnuplot_output_part, 1, size, to) != size) {
             return errno; /* after a failed write, gnuplot ends, as its output is closed */
         }
         memmove(end, end + kept, 16 - kept);
-        memcpy(end + 16 - kept, copied_bytes + size - kept, kept);
+        memcpy(end + 16 - kept, gnuplot_output_part + size - kept, kept);
     }
     return n < 0 || fflush(to) ? errno : 0;
 }

@@ -80,13 +80,15 @@ static double compute_ticks_per_frame(const struct playback *p)
 static uint32_t count_exported_fields(const struct playback *p, size_t *values)
 {
     const struct tact_layout *layout = tact_log_layout(p->log);
-    const double frame_count = (double)tact_log_state(p->log)->ticks / compute_ticks_per_frame(p);
+    const double exported_frame_count =
+        (double)tact_log_state(p->log)->ticks / compute_ticks_per_frame(p);
     uint32_t count = 0;
     *values = 0;
     for (; count < layout->field_count; count++) {
         const size_t end = (size_t)layout->fields[count].offset + layout->fields[count].count;
         const size_t bytes = sizeof(struct wire_record_values) + sizeof(float) * end;
-        if (end > WIRE_MAX_HELLO_VALUES || frame_count * (double)bytes > MAX_EXPORTED_VALUE_BYTES) {
+        if (end > WIRE_MAX_HELLO_VALUES ||
+            exported_frame_count * (double)bytes > MAX_EXPORTED_VALUE_BYTES) {
             break;
         }
         *values = end;
@@ -175,7 +177,7 @@ static const struct page_file *find_page_file_named_in_line(const char *line, co
                : NULL;
 }
 
-static void write_file_inline(const struct page_file *file, const char *tag, FILE *to)
+static void write_page_file_inline(const struct page_file *file, const char *tag, FILE *to)
 {
     fprintf(to, "<%s>\n", tag);
     fwrite(file->data, 1, file->size, to);
@@ -183,22 +185,22 @@ static void write_file_inline(const struct page_file *file, const char *tag, FIL
 }
 
 /* Writes the lines of the page with the referenced files inline, scripts at the end. */
-static int write_page_inline(struct playback *p, char *page, FILE *to)
+static int write_viewer_page_inline(struct playback *p, char *page, FILE *to)
 {
-    const struct page_file *script_files[8];
+    const struct page_file *page_script_files[8];
     int inline_script_file_count = 0, rc = 0;
     for (char *line = strtok(page, "\n"); line && !rc; line = strtok(NULL, "\n")) {
-        const struct page_file *style_file = find_page_file_named_in_line(line, "href=\""),
+        const struct page_file *page_style_file = find_page_file_named_in_line(line, "href=\""),
                                *code = find_page_file_named_in_line(line, "src=\"");
-        if (style_file) {
+        if (page_style_file) {
             fputs(content_security_policy, to);
-            write_file_inline(style_file, "style", to);
+            write_page_file_inline(page_style_file, "style", to);
         } else if (code && inline_script_file_count < 8) {
-            script_files[inline_script_file_count++] = code;
+            page_script_files[inline_script_file_count++] = code;
         } else if (!strcmp(line, "</body>")) {
             rc = write_recording_base64(p, to);
             for (int i = 0; i < inline_script_file_count; i++) {
-                write_file_inline(script_files[i], "script", to);
+                write_page_file_inline(page_script_files[i], "script", to);
             }
             fprintf(to, "%s\n", line);
         } else {
@@ -219,7 +221,7 @@ int export_html(struct tact_log *log, const struct export_names *names, struct o
     rc = rc || page ? rc : tact_error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
     if (!rc && page) {
         memcpy(page, index->data, index->size);
-        rc = write_page_inline(&log_playback, page, out->to);
+        rc = write_viewer_page_inline(&log_playback, page, out->to);
         rc = rc ? tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc)) : 0;
     }
     if (!rc) {

@@ -8,14 +8,14 @@
 #include "export.h"
 
 /* Elements from `offset` on; the field must be in the log. */
-static void set_element_name(struct export_names *n, uint32_t offset, const char *name)
+static void set_name_of_exported_element(struct export_names *n, uint32_t offset, const char *name)
 {
     if (offset < n->count) {
         n->element_name[offset] = name;
     }
 }
 
-static void name_exported_joints(struct export_names *n)
+static void set_names_of_exported_joints(struct export_names *n)
 {
     for (int i = 0; i < n->scene_log.joint_count; i++) {
         const struct tact_scene_log_joint *j = &n->scene_log.joints[i];
@@ -23,25 +23,25 @@ static void name_exported_joints(struct export_names *n)
         const uint32_t at[] = {j->position, j->velocity, j->target,
                                j->torque,   j->reaction, j->stop};
         for (size_t k = 0; k < (j->resists ? 6 : 4); k++) {
-            set_element_name(n, at[k], link ? link + 1 : j->name);
+            set_name_of_exported_element(n, at[k], link ? link + 1 : j->name);
         }
     }
 }
 
-static void name_exported_channels(struct export_names *n)
+static void set_names_of_exported_channels(struct export_names *n)
 {
     for (int i = 0; i < n->scene_log.device_count; i++) {
         const struct tact_device_info *device = &n->scene_log.devices[i];
         uint32_t at = n->scene_log.device_inputs[i];
-        set_element_name(n, at, "state");
-        set_element_name(n, at + 1, "stamp_ns");
+        set_name_of_exported_element(n, at, "state");
+        set_name_of_exported_element(n, at + 1, "stamp_ns");
         for (int k = 0; k < device->input_count; k++) {
-            set_element_name(n, at + 2 + (uint32_t)k, device->input[k].name);
+            set_name_of_exported_element(n, at + 2 + (uint32_t)k, device->input[k].name);
         }
     }
     for (uint32_t k = 0; k < n->scene_log.scene->outputs_count; k++) {
-        set_element_name(n, n->scene_log.wanted + k, n->scene_log.scene->outputs[k].to);
-        set_element_name(n, n->scene_log.sent + k, n->scene_log.scene->outputs[k].to);
+        set_name_of_exported_element(n, n->scene_log.wanted + k, n->scene_log.scene->outputs[k].to);
+        set_name_of_exported_element(n, n->scene_log.sent + k, n->scene_log.scene->outputs[k].to);
     }
 }
 
@@ -85,8 +85,8 @@ int export_names_read_log(struct export_names *n, struct tact_log *log)
                      "%s: joints and channels are written with numbers instead of names", err.text);
         return 0;
     }
-    name_exported_joints(n);
-    name_exported_channels(n);
+    set_names_of_exported_joints(n);
+    set_names_of_exported_channels(n);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
         if (!are_element_names_distinct(n, f)) {

@@ -25,15 +25,15 @@ static int get_second_axis_in_section_plane(const struct pressure_field_section 
 
 /* Writes the point at which the edge from p to q, whose ends are on two sides of the plane, crosses
  * it. */
-static void write_triangle_crossing(const struct pressure_field_section *s, const double *p,
-                                    const double *q, FILE *to)
+static void write_section_line_of_triangle(const struct pressure_field_section *s, const double *p,
+                                           const double *q, FILE *to)
 {
     double share = (s->at - p[s->axis]) / (q[s->axis] - p[s->axis]);
     int u = get_first_axis_in_section_plane(s), v = get_second_axis_in_section_plane(s);
     fprintf(to, "%.6g %.6g\n", p[u] + share * (q[u] - p[u]), p[v] + share * (q[v] - p[v]));
 }
 
-static void write_surface_outline(const struct pressure_field_section *s, FILE *to)
+static void write_outline_of_field_surface(const struct pressure_field_section *s, FILE *to)
 {
     const struct tact_mesh *mesh = s->mesh;
     fputs("$surface << EOD\n", to);
@@ -46,7 +46,7 @@ static void write_surface_outline(const struct pressure_field_section *s, FILE *
         for (int k = 0; k < 3; k++) {
             const double *from = p[k], *next = p[(k + 1) % 3];
             if ((from[s->axis] > s->at) != (next[s->axis] > s->at)) {
-                write_triangle_crossing(s, from, next, to);
+                write_section_line_of_triangle(s, from, next, to);
                 any = 1;
             }
         }
@@ -79,7 +79,7 @@ static void write_field_extent_samples(const struct pressure_field_section *s, F
     fputs("EOD\n", to);
 }
 
-static void write_section_heading(const struct drawing *d)
+static void write_field_section_heading(const struct drawing *d)
 {
     int pdf = d->terminal && !strcmp(d->terminal, "pdfcairo");
     if (d->terminal) {
@@ -98,8 +98,8 @@ int field_section_draw(const struct pressure_field_section *s, const char *comma
     if (code) {
         return code;
     }
-    write_section_heading(&d);
-    write_surface_outline(s, d.to);
+    write_field_section_heading(&d);
+    write_outline_of_field_surface(s, d.to);
     write_field_extent_samples(s, d.to);
     fprintf(d.to,
             "set title 'extent [m] at %c = %.6g m'\nset size ratio -1\nset key outside bottom\n"

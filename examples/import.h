@@ -35,7 +35,7 @@ struct import_channel_group {
 struct import_map; /* text of the mapping's file */
 
 struct recording_import {
-    const char *csv_path, *map_path;
+    const char *imported_csv_path, *map_path;
     struct import_map *map;
     char *import_map_text;
     size_t import_map_bytes;
@@ -61,12 +61,12 @@ struct recording_import {
 };
 
 /* import_map.c: reads the mapping and sets all members up to sensor_count except the columns.
- * Returns 0 or a negative errno with *err filled. Call import_free() in either case. */
+ * Returns 0 or a negative errno with *err filled. Call import_free_recording() in either case. */
 int import_read_map(struct recording_import *i, struct tact_error *err);
-void import_free(struct recording_import *i);
+void import_free_recording(struct recording_import *i);
 /* Get values of the mapping; NULL or 0 where absent. */
-const char *import_session_name(const struct recording_import *i);
-const char *import_scene(const struct recording_import *i);
+const char *get_session_name_of_import_map(const struct recording_import *i);
+const char *get_scene_of_import_map(const struct recording_import *i);
 const char *get_import_time_unit(const struct recording_import *i, double *factor);
 /* Name of the unit of time, "s" where the mapping has no time_unit. */
 const char *get_import_time_unit_name(const struct recording_import *i);
@@ -98,7 +98,7 @@ int import_mesh(const char *command, const struct hand_import *h);
 /* Whether a path is that of a STEP file; imports one: writes the surfaces of its solid as free-form
  * surfaces of an OBJ file. */
 bool is_step_file(const char *path);
-int import_step(const char *command, const struct hand_import *h);
+int import_step_file_as_surfaces(const char *command, const struct hand_import *h);
 /* Writes the hand as the YAML of a scene. Returns the exit code, after a message. */
 int import_hand(const char *command, const struct hand_import *h);
 

@@ -104,12 +104,13 @@ static int check_written_hand(const struct tact_hand_file *hand, const struct ha
     tact_scene_free(scene);
     if (rc) {
         const int line = err->line;
-        struct tact_error error_of_hand = {
+        struct tact_error error_at_line_of_hand_file = {
             .line = line > 0 && (uint32_t)line <= hand->line_count ? hand->lines[line - 1] : 0};
-        snprintf(error_of_hand.file, sizeof error_of_hand.file, "%.250s", h->path);
-        memcpy(error_of_hand.key, err->key, sizeof error_of_hand.key);
-        memcpy(error_of_hand.text, err->text, sizeof error_of_hand.text);
-        *err = error_of_hand;
+        snprintf(error_at_line_of_hand_file.file, sizeof error_at_line_of_hand_file.file, "%.250s",
+                 h->path);
+        memcpy(error_at_line_of_hand_file.key, err->key, sizeof error_at_line_of_hand_file.key);
+        memcpy(error_at_line_of_hand_file.text, err->text, sizeof error_at_line_of_hand_file.text);
+        *err = error_at_line_of_hand_file;
     }
     return rc;
 }
@@ -118,15 +119,15 @@ int import_hand(const char *command, const struct hand_import *h)
 {
     struct tact_error err = {.line = 0};
     struct tact_hand_file hand = {0};
-    char error_of_hand[PATH_MAX], of_scene[PATH_MAX], way[PATH_MAX], *text = NULL;
+    char error_at_line_of_hand_file[PATH_MAX], of_scene[PATH_MAX], way[PATH_MAX], *text = NULL;
     uint64_t size = 0;
     const struct tact_hand_file_reader files = {read_file_of_hand, of_scene};
     struct tact_hand_file_options options = {
         .material = h->material, .folder = way, .scene = true, .meshes = h->meshes};
     tact_error_at(&err, h->path, 0, 0, NULL);
-    int rc = find_folder_of_file(h->path, error_of_hand);
+    int rc = find_folder_of_file(h->path, error_at_line_of_hand_file);
     rc = rc ? rc : find_folder_of_file(h->out, of_scene);
-    rc = rc ? rc : find_relative_path(of_scene, error_of_hand, way);
+    rc = rc ? rc : find_relative_path(of_scene, error_at_line_of_hand_file, way);
     rc = rc ? rc : tact_file_read(h->path, TACT_HAND_FILE_BYTES, &text, &size);
     if (rc) {
         tact_error_set(&err, rc, "cannot be read: %s; expected an MJCF or URDF file",

@@ -159,7 +159,7 @@ static const struct unit *find_unit_by_name(const struct recording_import *i, co
 }
 
 static int add_imported_channel(struct recording_import *i, const char *name,
-                                const char *name_suffix, const char *word, const char *unit,
+                                const char *channel_name_suffix, const char *word, const char *unit,
                                 double factor, struct tact_error *err)
 {
     if (i->channel_count == TACT_DEVICE_CHANNELS) {
@@ -167,7 +167,7 @@ static int add_imported_channel(struct recording_import *i, const char *name,
         return tact_error_set(err, -EINVAL, "more than %d channels", TACT_DEVICE_CHANNELS);
     }
     struct import_channel *c = &i->channel[i->channel_count];
-    snprintf(c->name, sizeof c->name, "%s%s", name, name_suffix);
+    snprintf(c->name, sizeof c->name, "%s%s", name, channel_name_suffix);
     snprintf(c->unit, sizeof c->unit, "%s", unit);
     for (int k = 0; k < i->channel_count; k++) {
         if (!strcmp(i->channel[k].name, c->name)) {
@@ -339,7 +339,7 @@ static int check_import_map(struct recording_import *i, struct tact_error *err)
     return known ? 0 : -EINVAL;
 }
 
-static int read_map_text(struct recording_import *i, struct tact_error *err)
+static int read_import_map_text(struct recording_import *i, struct tact_error *err)
 {
     size_t room = 1 << 20;
     int rc;
@@ -359,7 +359,7 @@ static int read_map_text(struct recording_import *i, struct tact_error *err)
 int import_read_map(struct recording_import *i, struct tact_error *err)
 {
     void *map = NULL;
-    int rc = read_map_text(i, err);
+    int rc = read_import_map_text(i, err);
     rc = rc ? rc
             : tact_yaml_load(i->map_path, i->import_map_text, i->import_map_bytes, &map_schema,
                              &map, err);
@@ -371,7 +371,7 @@ int import_read_map(struct recording_import *i, struct tact_error *err)
     return rc ? rc : add_imported_channels(i, err);
 }
 
-void import_free(struct recording_import *i)
+void import_free_recording(struct recording_import *i)
 {
     tact_yaml_free(&map_schema, i->map);
     free(i->import_map_text);
@@ -380,12 +380,12 @@ void import_free(struct recording_import *i)
     free(i->gap);
 }
 
-const char *import_session_name(const struct recording_import *i)
+const char *get_session_name_of_import_map(const struct recording_import *i)
 {
     return i->map->name;
 }
 
-const char *import_scene(const struct recording_import *i)
+const char *get_scene_of_import_map(const struct recording_import *i)
 {
     return i->map->scene;
 }

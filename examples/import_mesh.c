@@ -123,7 +123,7 @@ static void report_shape_type_of_surfaces(const char *text, const struct tact_ch
     }
 }
 
-int import_step(const char *command, const struct hand_import *h)
+int import_step_file_as_surfaces(const char *command, const struct hand_import *h)
 {
     struct tact_error err = {.line = 0};
     struct tact_charts *charts = NULL;

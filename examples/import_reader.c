@@ -47,7 +47,7 @@ static void find_reader_program(const char *reader_program_name, char path[PATH_
     }
 }
 
-static void close_pipes(int (*reader_pipes)[2], int count)
+static void close_reader_pipes(int (*reader_pipes)[2], int count)
 {
     for (int i = 0; i < count; i++) {
         close(reader_pipes[i][0]);
@@ -70,7 +70,7 @@ static int start_reader_process(struct reader_exchange *x, const char *reader_pr
     for (int i = 0; i < 3; i++) {
         if (pipe2(reader_pipes[i], O_CLOEXEC)) {
             rc = -errno;
-            close_pipes(reader_pipes, i);
+            close_reader_pipes(reader_pipes, i);
             return rc;
         }
     }
@@ -82,7 +82,7 @@ static int start_reader_process(struct reader_exchange *x, const char *reader_pr
     rc = posix_spawn(pid, path, &files, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&files);
     if (rc) {
-        close_pipes(reader_pipes, 3);
+        close_reader_pipes(reader_pipes, 3);
         return -rc;
     }
     for (int i = 0; i < 3; i++) {
@@ -217,8 +217,8 @@ static int exchange_with_reader(struct reader_exchange *x, const char *reader_pr
             close_reader_pipe_end(x, i);
         }
     }
-    const int wait_result = wait_for_reader(pid, end, &wait_status);
-    rc = rc ? rc : wait_result;
+    const int reader_wait_error = wait_for_reader(pid, end, &wait_status);
+    rc = rc ? rc : reader_wait_error;
     signal(SIGPIPE, before);
     x->message[strcspn(x->message, "\n")] = '\0';
     if (rc) {

@@ -12,7 +12,7 @@
 /* The file, the column of each channel, and its index among the columns that are read. */
 struct csv_import_reading {
     struct recording_import *recording_import;
-    struct tact_csv csv;
+    struct tact_csv_file csv;
     int wanted[TACT_DEVICE_CHANNELS + 1]; /* the last one is the time, if that is read */
     int count;
     int has_time_column;
@@ -22,7 +22,7 @@ struct csv_import_reading {
 
 static int find_csv_column(struct csv_import_reading *r, const char *word, const char *key)
 {
-    int index = tact_csv_column(&r->csv, word);
+    int index = tact_csv_find_column(&r->csv, word);
     if (index < 0) {
         tact_error_at(r->err, r->recording_import->map_path, 0, 0, key);
         return tact_error_set(r->err, -EINVAL,
@@ -71,7 +71,7 @@ static int reserve_import_row(struct recording_import *i)
 }
 
 /* A span of so many ticks is that of a wrong unit; more than 2^63 ticks could not be counted. */
-static int check_time_span(struct csv_import_reading *r, double time)
+static int check_imported_tick_count(struct csv_import_reading *r, double time)
 {
     const double period = r->recording_import->period;
     if (time <= MAX_IMPORTED_TICKS * period) {
@@ -108,7 +108,7 @@ static int add_imported_row(struct csv_import_reading *r, const double *row)
         return time == i->time[i->rows - 1] ? 0
                                             : tact_error_set(r->err, -EINVAL, "time runs backward");
     }
-    rc = check_time_span(r, time);
+    rc = check_imported_tick_count(r, time);
     if (rc) {
         return rc;
     }
@@ -121,13 +121,13 @@ static int add_imported_row(struct csv_import_reading *r, const double *row)
     return 0;
 }
 
-static int read_all_rows(struct csv_import_reading *r)
+static int read_all_csv_rows(struct csv_import_reading *r)
 {
     double row[TACT_DEVICE_CHANNELS + 1];
-    int rc = tact_csv_open(&r->csv, r->recording_import->csv_path, r->err);
+    int rc = tact_csv_open(&r->csv, r->recording_import->imported_csv_path, r->err);
     rc = rc ? rc : find_csv_columns(r);
-    while (!rc && (rc = tact_csv_row(&r->csv, r->wanted, r->count + r->has_time_column, row,
-                                     r->err)) > 0) {
+    while (!rc && (rc = tact_csv_read_row(&r->csv, r->wanted, r->count + r->has_time_column, row,
+                                          r->err)) > 0) {
         rc = add_imported_row(r, row);
     }
     if (!rc && r->recording_import->rows < 2) {
@@ -146,7 +146,7 @@ static int check_unit_quaternions(struct recording_import *i, const struct impor
         const double *before = q - i->channel_count;
         double quaternion_length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
         if (!(quaternion_length > 0.5 && quaternion_length < 2.0)) {
-            tact_error_at(err, i->csv_path, 0, 0, g->name);
+            tact_error_at(err, i->imported_csv_path, 0, 0, g->name);
             return tact_error_set(
                 err, -EINVAL,
                 "row %zu: the quaternion has the length %g: expected one between 0.5 and 2", k + 1,
@@ -196,13 +196,13 @@ static void count_repeated_rows(struct recording_import *i, struct import_channe
     }
 }
 
-static int compare_intervals(const void *a, const void *b)
+static int compare_row_intervals(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static int find_time_gaps(struct recording_import *i)
+static int find_time_gaps_of_imported_rows(struct recording_import *i)
 {
     double *step = malloc(i->rows * sizeof *step);
     i->gap = calloc(i->rows, 1);
@@ -213,15 +213,15 @@ static int find_time_gaps(struct recording_import *i)
     for (size_t k = 0; k + 1 < i->rows; k++) {
         step[k] = i->time[k + 1] - i->time[k];
     }
-    qsort(step, i->rows - 1, sizeof *step, compare_intervals);
+    qsort(step, i->rows - 1, sizeof *step, compare_row_intervals);
     i->median_row_interval = step[(i->rows - 1) / 2];
     free(step);
     for (size_t k = 0; k + 1 < i->rows; k++) {
-        double row_interval = i->time[k + 1] - i->time[k];
-        i->gap[k] = row_interval > GAP * i->median_row_interval;
+        double csv_row_interval = i->time[k + 1] - i->time[k];
+        i->gap[k] = csv_row_interval > GAP * i->median_row_interval;
         i->gaps += i->gap[k];
         i->longest_time_gap =
-            i->gap[k] ? fmax(i->longest_time_gap, row_interval) : i->longest_time_gap;
+            i->gap[k] ? fmax(i->longest_time_gap, csv_row_interval) : i->longest_time_gap;
     }
     return 0;
 }
@@ -234,10 +234,10 @@ int import_read_rows(struct recording_import *i, struct tact_error *err)
     }
     r->recording_import = i;
     r->err = err;
-    int rc = read_all_rows(r);
+    int rc = read_all_csv_rows(r);
     tact_csv_close(&r->csv);
     free(r);
-    if (!rc && find_time_gaps(i)) {
+    if (!rc && find_time_gaps_of_imported_rows(i)) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     }
     for (int k = 0; !rc && k < i->group_count; k++) {

@@ -18,10 +18,11 @@ double info_recorded_duration(const struct info *i)
     return (double)(i->log_survey.last_ns - i->log_survey.first_ns) * 1e-9 + last;
 }
 
-int64_t info_start_wall_ns(const struct info *i)
+int64_t info_start_wall_clock_ns(const struct info *i)
 {
-    return tact_log_state(i->log)->ticks ? compute_wall_time_ns(i->log, i->log_survey.first_ns)
-                                         : -1;
+    return tact_log_state(i->log)->ticks
+               ? compute_wall_clock_time_ns(i->log, i->log_survey.first_ns)
+               : -1;
 }
 
 static json_t *number_json(double value)
@@ -99,17 +100,17 @@ static json_t *pair_json(const struct tact_scene_log_pair *v, const struct surve
         json_object_set_new(modes, tact_friction_mode_name(i),
                             json_integer((json_int_t)p->tally.modes[i]));
     }
-    char state[CONTACT_STATE_BYTES];
-    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s*}", "name",
-                     v->name, "model", v->model, "friction", number_json(v->friction),
-                     "touching_ticks", (json_int_t)p->tally.touching, "limited_ticks",
-                     (json_int_t)p->limited, "unmeasured_ticks",
-                     (json_int_t)p->unmeasured_tick_count, "limit_ticks", ticks, "mode_ticks",
-                     modes, "least_margin", least, "normal_max_N", number_json(p->normal),
-                     "torsion_max_Nm", number_json(p->torsion), "at_end",
-                     p->touches_at_end ? describe_contact_state(p->limits_at_end, p->normal_at_end,
-                                                                &p->margins_at_end, state)
-                                       : NULL);
+    char state[CONTACT_STATE_TEXT_BYTES];
+    return json_pack(
+        "{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:s*}", "name", v->name, "model",
+        v->model, "friction", number_json(v->friction), "touching_ticks",
+        (json_int_t)p->tally.touching, "limited_ticks", (json_int_t)p->limited, "unmeasured_ticks",
+        (json_int_t)p->unmeasured_tick_count, "limit_ticks", ticks, "mode_ticks", modes,
+        "least_margin", least, "normal_max_N", number_json(p->normal), "torsion_max_Nm",
+        number_json(p->torsion), "at_end",
+        p->touches_at_end ? describe_contact_state(p->limits_at_end, p->normal_force_at_end,
+                                                   &p->friction_margins_at_end, state)
+                          : NULL);
 }
 
 static json_t *json_named_counts(const uint64_t *values, int count, const char *(*name)(int))
@@ -142,7 +143,7 @@ static json_t *ports_json(const struct info *i)
 /* Output channels that send a force whose energy is not in the log, and why. */
 static json_t *outputs_without_energy_json(const struct info *i)
 {
-    char why[INFO_REASON_BYTES];
+    char why[INFO_REASON_TEXT_BYTES];
     json_t *all = json_object();
     for (uint32_t k = 0; k < i->scene_log.scene->outputs_count; k++) {
         if (info_reason_without_port_energy(&i->scene_log, k, why, sizeof why)) {
@@ -204,7 +205,7 @@ static json_t *stops_json(const struct info *i)
     return all;
 }
 
-static void add_scene_json(const struct info *i, json_t *all)
+static void add_scene_to_info_json(const struct info *i, json_t *all)
 {
     json_t *pairs = json_array(), *bodies = json_array(), *joints = json_array(),
            *devices = json_array();
@@ -223,14 +224,14 @@ static void add_scene_json(const struct info *i, json_t *all)
                               json_pack("{s:s, s:s, s:o*}", "name", v->devices[k].name, "type",
                                         v->devices[k].type, "link", link_json(i, k)));
     }
-    json_t *safety = json_pack("{s:s, s:i}", "end", survey_safety_name(i->log_survey.safety),
+    json_t *safety = json_pack("{s:s, s:i}", "end", survey_safety_state_name(i->log_survey.safety),
                                "faults", i->log_survey.faults);
     if (i->log_survey.faults) {
         json_object_set_new(safety, "first_fault",
                             json_integer((json_int_t)i->log_survey.first_fault_tick));
     }
     json_object_set_new(all, "wake_latency_us", latency_json(&i->log_survey.wake_latency));
-    json_object_set_new(all, "compute_us", latency_json(&i->log_survey.compute_latency));
+    json_object_set_new(all, "compute_us", latency_json(&i->log_survey.computation_latency));
     json_object_set_new(all, "safety", safety);
     json_object_set_new(all, "ports", ports_json(i));
     json_object_set_new(all, "outputs_without_energy", outputs_without_energy_json(i));
@@ -261,14 +262,14 @@ int info_print_json(const struct info *i)
         st->complete, "recording", st->recording, "lost_to_damage", (json_int_t)st->lost, "why",
         text_json(st->why), "file_bytes", (json_int_t)st->file_bytes, "bytes_lost",
         (json_int_t)st->bytes_lost, "damage_at", (json_int_t)st->damage_at, "duration_s",
-        number_json(info_recorded_duration(i)), "start_wall_ns", (json_int_t)info_start_wall_ns(i),
-        "ticks", (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
-        (json_int_t)st->last_tick, "missing", (json_int_t)st->missing, "skipped",
-        (json_int_t)i->log_survey.skipped_tick_count, "lost", (json_int_t)i->log_survey.lost,
-        "gaps", gaps_json(i), "topics", topics_json(i), "events", events_json(i), "facts",
-        facts_json(i));
+        number_json(info_recorded_duration(i)), "start_wall_ns",
+        (json_int_t)info_start_wall_clock_ns(i), "ticks", (json_int_t)st->ticks, "first_tick",
+        (json_int_t)st->first_tick, "last_tick", (json_int_t)st->last_tick, "missing",
+        (json_int_t)st->missing, "skipped", (json_int_t)i->log_survey.skipped_tick_count, "lost",
+        (json_int_t)i->log_survey.lost, "gaps", gaps_json(i), "topics", topics_json(i), "events",
+        events_json(i), "facts", facts_json(i));
     if (all && i->scene_log.session) {
-        add_scene_json(i, all);
+        add_scene_to_info_json(i, all);
     }
     return text_print_json(all);
 }

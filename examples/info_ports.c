@@ -106,16 +106,17 @@ const char *info_reason_without_port_energy(const struct tact_scene_log *v, uint
 {
     const struct tact_scene_output *def = &v->scene->outputs[output];
     const char *unit = get_unit_of_channel(v, def->to, 1);
-    const int is_reaction = !strcmp(def->what, "reaction");
+    const int is_output_a_reaction = !strcmp(def->what, "reaction");
     const char *reason = describe_force_without_port(def);
-    if (is_reaction ? def->tool || has_joint_port(v, def) || has_joint_coupling(v, def) : !reason) {
+    if (is_output_a_reaction ? def->tool || has_joint_port(v, def) || has_joint_coupling(v, def)
+                             : !reason) {
         return NULL;
     }
     if (def->scale == 0.0) {
         snprintf(out, size, "its scale is 0");
     } else if (strstr(unit, "/s")) {
         snprintf(out, size, "%.100s [%s] is no force", def->to, unit);
-    } else if (!is_reaction) {
+    } else if (!is_output_a_reaction) {
         snprintf(out, size, "%s", reason);
     } else {
         describe_inputs_of_joint_target(v, def, out, size);

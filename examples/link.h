@@ -50,13 +50,13 @@ struct link_modes {
                                       known */
     /* largest press that this tank supplies, sqrt(2 b E / d), as a line under the force F contains
      * F^2 d / (2 b) [N, N m] */
-    double max_press_supplied_by_tank;
+    double largest_press_supplied_by_tank;
     struct link_mode {
         const char *name;
         /* stiffness with which a rigid wall is felt at once, or the largest stable one [N/m, N
          * m/rad] */
         double stiffness;
-        int is_mode_supported;
+        int is_tie_mode_supported;
     } mode[LINK_MODES];
     int best; /* index of the best of these modes */
 };
@@ -64,7 +64,7 @@ struct link_modes {
 /* A measurement, of the direction towards this end. */
 struct link_measurement {
     struct tact_network_endpoint endpoint;
-    struct tact_network_clock clock;
+    struct tact_network_clock_offset_estimate clock;
     struct link_arrival *packet_arrivals; /* [capacity] */
     size_t count, capacity;
     uint64_t session; /* number of the session to which the arrivals belong */
@@ -72,7 +72,7 @@ struct link_measurement {
     uint64_t refused_packet_count;
     uint64_t dropped_probe_count;     /* number of probes beyond the capacity */
     struct tact_histogram round_trip; /* [ns] */
-    struct tact_histogram send_call_time,
+    struct tact_histogram send_call_durations,
         receive_call_time;                /* time of the calls in each tick [ns] */
     struct tact_realtime_report realtime; /* real-time settings that the thread was granted */
     uint64_t late_tick_count;             /* ticks that began more than a period late */

@@ -13,7 +13,8 @@
 enum {
     PROBE_PACKET_BYTES =
         560, /* size of a session's packet: stamps, a pose, ten waves of six numbers */
-    PROBE_NUMBER_COUNT = 4, /* numbers of 8 bytes at the start of the packet; the rest is zero */
+    NUMBERS_PER_PROBE_PACKET =
+        4, /* numbers of 8 bytes at the start of the packet; the rest is zero */
     /* maximum number of packets read per tick; further ones wait for the next tick, or are dropped
        by the system */
     DATAGRAMS_A_TICK = 64
@@ -40,7 +41,7 @@ static void send_probe_packet(struct link_measurement *m, uint64_t tick,
     tact_network_write_u64(probe_packet + 16, (uint64_t)newest_probe->sent_ns);
     tact_network_write_u64(probe_packet + 24, (uint64_t)newest_probe->received_ns);
     tact_network_send(&m->endpoint, probe_packet, sizeof probe_packet);
-    tact_histogram_add(&m->send_call_time, tact_clock_now() - start_ns);
+    tact_histogram_add(&m->send_call_durations, tact_clock_now() - start_ns);
 }
 
 static void record_probe_arrival(struct link_measurement *m, const unsigned char *probe_packet,
@@ -49,8 +50,8 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
     const int64_t now_ns = tact_clock_now();
     const struct tact_network_round_trip_stamps stamps = {
         .sent_ns = (int64_t)tact_network_read_u64(probe_packet + 16),
-        .other_received_ns = (int64_t)tact_network_read_u64(probe_packet + 24),
-        .other_sent_ns = (int64_t)tact_network_read_u64(probe_packet + 8),
+        .other_end_received_ns = (int64_t)tact_network_read_u64(probe_packet + 24),
+        .other_end_sent_ns = (int64_t)tact_network_read_u64(probe_packet + 8),
         .received_ns = now_ns,
     };
     const uint64_t tick = tact_network_read_u64(probe_packet);
@@ -62,11 +63,11 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
         m->dropped_probe_count++;
         return;
     }
-    m->packet_arrivals[m->count++] =
-        (struct link_arrival){.tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
+    m->packet_arrivals[m->count++] = (struct link_arrival){
+        .tick = tick, .sent_ns = stamps.other_end_sent_ns, .received_ns = now_ns};
     if (!newest_probe->received_ns || tick > newest_probe->tick) {
         *newest_probe = (struct newest_probe){
-            .tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
+            .tick = tick, .sent_ns = stamps.other_end_sent_ns, .received_ns = now_ns};
     }
     if (stamps.sent_ns) {
         const int64_t round_trip = tact_network_clock_add_stamps(&m->clock, &stamps);
@@ -85,14 +86,14 @@ static void receive_probe_packets(struct link_measurement *m, struct newest_prob
     const int64_t start_ns = tact_clock_now();
     int most = DATAGRAMS_A_TICK;
     ssize_t n;
-    tact_network_endpoint_tick(&m->endpoint, start_ns);
+    tact_network_endpoint_send_due_handshakes(&m->endpoint, start_ns);
     while ((n = tact_network_receive(&m->endpoint, start_ns, &most, payload)) != -EAGAIN) {
         /* the other end has restarted */
         if (m->endpoint.counts.completed_handshake_count != m->session) {
             m->session = m->endpoint.counts.completed_handshake_count;
             m->count = 0;
             m->dropped_probe_count = 0;
-            m->clock = (struct tact_network_clock){.start_of_present_second_ns = 0};
+            m->clock = (struct tact_network_clock_offset_estimate){.start_of_present_second_ns = 0};
             tact_histogram_reset(&m->round_trip);
             *newest_probe = (struct newest_probe){.tick = 0};
         }
@@ -132,18 +133,19 @@ static void report_absent_peer(const char *command, const struct link_options *o
         fprintf(stderr,
                 "%s: packets with version %d of the packet format arrive, but this end has version "
                 "%d: both ends need the same version of tact\n",
-                command, m->endpoint.other_version_packet_count, TACT_NETWORK_VERSION);
+                command, m->endpoint.other_version_packet_count,
+                TACT_NETWORK_PACKET_FORMAT_VERSION);
     }
 }
 
 /* Waits for the handshake. Returns 0, or -1 if it was stopped, or no other end came in time. */
-static int wait_for_peer(const char *command, const struct link_options *options,
-                         struct link_measurement *m)
+static int wait_for_other_end_of_link(const char *command, const struct link_options *options,
+                                      struct link_measurement *m)
 {
     const int64_t wait_deadline_ns = tact_clock_now() + (int64_t)(options->wait * 1e9);
     struct newest_probe newest_probe = {.tick = 0};
     int64_t next_poll_ns = tact_clock_now();
-    while (!m->endpoint.has_session) {
+    while (!m->endpoint.has_encrypted_session) {
         if (tact_stop_requested(command_stop_flag()) || next_poll_ns > wait_deadline_ns) {
             report_absent_peer(command, options, m);
             return -1;
@@ -163,7 +165,7 @@ static void exchange_probes(const struct link_options *options, struct link_meas
     const uint64_t ticks = (uint64_t)llround(options->seconds * options->rate);
     const double period_ns = 1e9 / options->rate;
     struct newest_probe newest_probe = {.tick = 0};
-    tact_histogram_reset(&m->send_call_time);
+    tact_histogram_reset(&m->send_call_durations);
     tact_histogram_reset(&m->receive_call_time);
     tact_histogram_reset(&m->round_trip);
     tact_realtime_enter(&realtime, &m->realtime);
@@ -189,7 +191,7 @@ int link_measure(const char *command, const struct link_options *options,
     struct tact_network_identity identity;
     const struct tact_network_endpoint_options endpoint = {
         .address = options->connect ? options->connect : options->listen,
-        .is_initiator = !!options->connect,
+        .is_handshake_initiator = !!options->connect,
         .identity = options->key ? &identity : NULL,
     };
     int rc =
@@ -209,7 +211,7 @@ int link_measure(const char *command, const struct link_options *options,
     }
     print_waiting_message(command, options, m);
     command_install_stop_signals();
-    if (wait_for_peer(command, options, m)) {
+    if (wait_for_other_end_of_link(command, options, m)) {
         return EXIT_BAD;
     }
     exchange_probes(options, m);

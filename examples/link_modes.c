@@ -93,7 +93,7 @@ void link_modes(const struct link_scene *s, double delay, int is_rotational, str
     out->min_tie_wave_impedance = isinf(out->min_tie_wave_impedance) ? assumed_values->impedance
                                                                      : out->min_tie_wave_impedance;
     out->min_tie_energy_tank = isinf(out->min_tie_energy_tank) ? 0.0 : out->min_tie_energy_tank;
-    out->max_press_supplied_by_tank =
+    out->largest_press_supplied_by_tank =
         delay > 0.0 ? sqrt(2.0 * out->min_tie_wave_impedance * out->min_tie_energy_tank / delay)
                     : 0.0;
     const double wave_stiffness =
@@ -104,11 +104,11 @@ void link_modes(const struct link_scene *s, double delay, int is_rotational, str
     for (int i = 0; i < LINK_MODES; i++) {
         const int is_stable_at_any_delay =
             i == LINK_WAVES || i == LINK_MODEL; /* stable at any constant delay */
-        out->mode[i] = (struct link_mode){.name = mode_names[i],
-                                          .stiffness = stiffness[i],
-                                          .is_mode_supported = is_stable_at_any_delay ||
-                                                               max_passive_stiffness >=
-                                                                   out->max_robot_tie_stiffness};
+        out->mode[i] = (struct link_mode){
+            .name = mode_names[i],
+            .stiffness = stiffness[i],
+            .is_tie_mode_supported =
+                is_stable_at_any_delay || max_passive_stiffness >= out->max_robot_tie_stiffness};
     }
     out->best =
         max_passive_stiffness >= out->max_robot_tie_stiffness ? LINK_POSITION_POSITION : LINK_WAVES;
@@ -129,15 +129,16 @@ void link_modes_print(const struct link_modes *modes, double delay)
     printf("  waves              %.*f %s at once; %g %s as the position is followed, by %.2f /s\n",
            decimal_count, modes->mode[LINK_WAVES].stiffness, stiffness,
            modes->max_robot_tie_stiffness, stiffness, gain);
-    if (modes->max_press_supplied_by_tank > 0.0) {
+    if (modes->largest_press_supplied_by_tank > 0.0) {
         printf("  %-18s up to %.3g %s by the tank of %g J; twice as much needs %g J\n",
-               "  its press", modes->max_press_supplied_by_tank, modes->is_rotational ? "N m" : "N",
-               modes->min_tie_energy_tank, 4.0 * modes->min_tie_energy_tank);
+               "  its press", modes->largest_press_supplied_by_tank,
+               modes->is_rotational ? "N m" : "N", modes->min_tie_energy_tank,
+               4.0 * modes->min_tie_energy_tank);
     }
     for (int i = LINK_POSITION_FORCE; i <= LINK_POSITION_POSITION; i++) {
         printf("  %-18s stable to %.*f %s: %s\n", modes->mode[i].name, decimal_count,
                modes->mode[i].stiffness, stiffness,
-               modes->mode[i].is_mode_supported ? "supported" : "not supported");
+               modes->mode[i].is_tie_mode_supported ? "supported" : "not supported");
     }
     printf("  model              %g %s, of a surface that the robot met before; one that is new is "
            "felt %.0f ms late, and the robot pushes on it until then\n",
@@ -151,11 +152,11 @@ json_t *link_modes_json(const struct link_modes *modes)
     for (int i = 0; i < LINK_MODES; i++) {
         json_array_append_new(list, json_pack("{s:s, s:f, s:b}", "mode", modes->mode[i].name,
                                               "stiffness", modes->mode[i].stiffness, "supported",
-                                              modes->mode[i].is_mode_supported));
+                                              modes->mode[i].is_tie_mode_supported));
     }
     return json_pack(
         "{s:f, s:f, s:b, s:f, s:f, s:f, s:s, s:o}", "stiffness", modes->max_robot_tie_stiffness,
         "damping", modes->damping, "assumed", modes->is_stiffness_or_damping_assumed, "impedance",
         modes->min_tie_wave_impedance, "tank", modes->min_tie_energy_tank, "press",
-        modes->max_press_supplied_by_tank, "best", modes->mode[modes->best].name, "list", list);
+        modes->largest_press_supplied_by_tank, "best", modes->mode[modes->best].name, "list", list);
 }

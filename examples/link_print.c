@@ -14,7 +14,7 @@ static double convert_ns_to_ms(int64_t ns)
     return (double)ns * 1e-6;
 }
 
-static void print_call_time(const char *name, const struct tact_histogram *h)
+static void print_call_durations(const char *name, const struct tact_histogram *h)
 {
     const struct tact_histogram_summary s = tact_histogram_summarise(h);
     printf("  %-12s p50 %.1f, p99 %.1f, at most %.1f us a tick\n", name, (double)s.p50 * 1e-3,
@@ -77,8 +77,8 @@ static void print_link_table(const struct link_options *options, const struct li
     const struct tact_histogram_summary round_trip_summary =
         tact_histogram_summarise(&m->round_trip);
     char peer_address_text[96];
-    tact_network_address_text(&m->endpoint.peer_address, peer_address_text,
-                              sizeof peer_address_text);
+    tact_network_format_address(&m->endpoint.peer_address, peer_address_text,
+                                sizeof peer_address_text);
     printf("link with %s, %s\n\n", peer_address_text,
            options->key ? "the other end has proven its key" : "within this machine, without keys");
     printf("  arrived      %llu of %llu: %.3f %% lost, at most %llu in a row, %llu overtaken\n",
@@ -90,12 +90,12 @@ static void print_link_table(const struct link_options *options, const struct li
            convert_ns_to_ms(round_trip_summary.min), convert_ns_to_ms(round_trip_summary.p50),
            convert_ns_to_ms(round_trip_summary.p99), convert_ns_to_ms(round_trip_summary.max));
     printf("  one way      least %.3f, p50 %.3f, p99 %.3f, p99.9 %.3f, at most %.3f ms\n",
-           convert_ns_to_ms(q->min_delay), convert_ns_to_ms(q->delay_p50),
+           convert_ns_to_ms(q->smallest_packet_delay), convert_ns_to_ms(q->delay_p50),
            convert_ns_to_ms(q->delay_p99), convert_ns_to_ms(q->delay_p999),
            convert_ns_to_ms(q->delay_max));
     printf("               (exact if the least delays of the two directions are equal)\n");
-    print_call_time("sending", &m->send_call_time);
-    print_call_time("receiving", &m->receive_call_time);
+    print_call_durations("sending", &m->send_call_durations);
+    print_call_durations("receiving", &m->receive_call_time);
     print_refused_realtime_settings(&m->realtime);
     printf(
         "  this end     %llu ticks began more than a period late, %llu packets could not be sent\n",
@@ -148,8 +148,8 @@ static int print_link_json(const struct link_options *options, struct link_scene
     const struct tact_histogram_summary round_trip_summary =
         tact_histogram_summarise(&m->round_trip);
     json_t *delay =
-        json_pack("{s:f, s:f, s:f, s:f, s:f}", "min", (double)q->min_delay * 1e-9, "p50",
-                  (double)q->delay_p50 * 1e-9, "p99", (double)q->delay_p99 * 1e-9, "p999",
+        json_pack("{s:f, s:f, s:f, s:f, s:f}", "min", (double)q->smallest_packet_delay * 1e-9,
+                  "p50", (double)q->delay_p50 * 1e-9, "p99", (double)q->delay_p99 * 1e-9, "p999",
                   (double)q->delay_p999 * 1e-9, "max", (double)q->delay_max * 1e-9);
     json_t *round_trip = json_pack(
         "{s:f, s:f, s:f, s:f}", "min", (double)round_trip_summary.min * 1e-9, "p50",
@@ -160,7 +160,7 @@ static int print_link_json(const struct link_options *options, struct link_scene
         "authenticated", options->key != NULL, "expected", (json_int_t)q->expected_packet_count,
         "lost", (json_int_t)q->lost, "longest_gap", (json_int_t)q->longest_loss_gap, "overtaken",
         (json_int_t)q->overtaken_packet_count, "round_trip", round_trip, "delay", delay, "sending",
-        json_cost(&m->send_call_time), "receiving", json_cost(&m->receive_call_time), "late",
+        json_cost(&m->send_call_durations), "receiving", json_cost(&m->receive_call_time), "late",
         (json_int_t)m->late_tick_count, "realtime", m->realtime.refused == 0, "unsent",
         (json_int_t)c->unsent_packet_count, "sessions", (json_int_t)c->completed_handshake_count,
         "refused", json_refused(m), "channel", json_channel(options, q));
@@ -179,7 +179,7 @@ int link_print(const struct link_options *options, struct link_scene *scene,
         fprintf(stderr, "tact link: the other end stopped before anything was measured\n");
         return EXIT_BAD;
     }
-    link_quality(m->packet_arrivals, m->count, clock.offset_ns, &quality);
+    link_quality(m->packet_arrivals, m->count, clock.clock_offset_to_other_end_ns, &quality);
     if (options->json) {
         return print_link_json(options, scene, m, &quality);
     }

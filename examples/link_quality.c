@@ -35,18 +35,20 @@ static int compare_delays(const void *a, const void *b)
 static int64_t find_delay_quantile(const struct link_arrival *arrivals_by_delay, size_t count,
                                    double q)
 {
-    size_t nearest_rank = (size_t)ceil(q * (double)count);
-    nearest_rank = nearest_rank < 1 ? 1 : nearest_rank > count ? count : nearest_rank;
-    return get_measured_delay(&arrivals_by_delay[nearest_rank - 1]);
+    size_t nearest_rank_of_quantile = (size_t)ceil(q * (double)count);
+    nearest_rank_of_quantile = nearest_rank_of_quantile < 1       ? 1
+                               : nearest_rank_of_quantile > count ? count
+                                                                  : nearest_rank_of_quantile;
+    return get_measured_delay(&arrivals_by_delay[nearest_rank_of_quantile - 1]);
 }
 
-static int64_t add_clock_offset(int64_t delay, int64_t offset_ns)
+static int64_t add_clock_offset(int64_t delay, int64_t clock_offset_to_other_end_ns)
 {
-    return (int64_t)((uint64_t)delay + (uint64_t)offset_ns);
+    return (int64_t)((uint64_t)delay + (uint64_t)clock_offset_to_other_end_ns);
 }
 
-void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t offset_ns,
-                  struct link_quality *out)
+void link_quality(struct link_arrival *packet_arrivals, size_t count,
+                  int64_t clock_offset_to_other_end_ns, struct link_quality *out)
 {
     *out = (struct link_quality){.expected_packet_count = 0};
     uint64_t latest_received_tick = packet_arrivals[0].tick;
@@ -65,12 +67,16 @@ void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t of
         out->longest_loss_gap = step > out->longest_loss_gap + 1 ? step - 1 : out->longest_loss_gap;
     }
     qsort(packet_arrivals, count, sizeof *packet_arrivals, compare_delays);
-    out->min_delay = add_clock_offset(get_measured_delay(&packet_arrivals[0]), offset_ns);
-    out->delay_p50 = add_clock_offset(find_delay_quantile(packet_arrivals, count, 0.5), offset_ns);
-    out->delay_p99 = add_clock_offset(find_delay_quantile(packet_arrivals, count, 0.99), offset_ns);
-    out->delay_p999 =
-        add_clock_offset(find_delay_quantile(packet_arrivals, count, 0.999), offset_ns);
-    out->delay_max = add_clock_offset(get_measured_delay(&packet_arrivals[count - 1]), offset_ns);
+    out->smallest_packet_delay =
+        add_clock_offset(get_measured_delay(&packet_arrivals[0]), clock_offset_to_other_end_ns);
+    out->delay_p50 = add_clock_offset(find_delay_quantile(packet_arrivals, count, 0.5),
+                                      clock_offset_to_other_end_ns);
+    out->delay_p99 = add_clock_offset(find_delay_quantile(packet_arrivals, count, 0.99),
+                                      clock_offset_to_other_end_ns);
+    out->delay_p999 = add_clock_offset(find_delay_quantile(packet_arrivals, count, 0.999),
+                                       clock_offset_to_other_end_ns);
+    out->delay_max = add_clock_offset(get_measured_delay(&packet_arrivals[count - 1]),
+                                      clock_offset_to_other_end_ns);
 }
 
 struct link_channel_settings link_channel_settings(const struct link_quality *quality,

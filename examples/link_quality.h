@@ -22,12 +22,13 @@ struct link_quality {
     uint64_t overtaken_packet_count; /* packets that arrived after one of a later tick */
     /* Delays of one direction [ns], nearest rank: by the clock offset, which is wrong by half of
      * what the two directions differ by. */
-    int64_t min_delay, delay_p50, delay_p99, delay_p999, delay_max;
+    int64_t smallest_packet_delay, delay_p50, delay_p99, delay_p999, delay_max;
 };
 
-/* Sorts the arrivals by delay. offset_ns: clock of the sender less that of this end. count > 0. */
-void link_quality(struct link_arrival *packet_arrivals, size_t count, int64_t offset_ns,
-                  struct link_quality *out);
+/* Sorts the arrivals by delay. clock_offset_to_other_end_ns: clock of the sender less that of this
+ * end. count > 0. */
+void link_quality(struct link_arrival *packet_arrivals, size_t count,
+                  int64_t clock_offset_to_other_end_ns, struct link_quality *out);
 
 /* A channel of wave variables over such a link. */
 struct link_channel_settings {

@@ -98,7 +98,7 @@ static int is_tie_supported(const struct tact_scene *scene, const struct tact_sc
 {
     return modes->of[link_is_tie_rotational(scene, tie)]
         .mode[link_mode_of_name(tie->mode)]
-        .is_mode_supported;
+        .is_tie_mode_supported;
 }
 
 static void print_tie_at_measured_delay(const struct tact_scene *scene,
@@ -123,8 +123,8 @@ static void print_tie_at_measured_delay(const struct tact_scene *scene,
 }
 
 /* Whether a tie belongs to the measured device; also records whether the link supports its mode. */
-static int check_tie_of_link(struct link_scene *s, const struct modes_by_joint_kind *modes,
-                             const struct tact_scene_remote *tie)
+static int is_tie_of_measured_link(struct link_scene *s, const struct modes_by_joint_kind *modes,
+                                   const struct tact_scene_remote *tie)
 {
     if (strcmp(tie->device, s->device) != 0) {
         return 0;
@@ -136,13 +136,14 @@ static int check_tie_of_link(struct link_scene *s, const struct modes_by_joint_k
 /* Time by which 99.9 % of the packets arrive at most later than the fastest one [s]. */
 static double get_measured_jitter(const struct link_quality *quality)
 {
-    return 1e-9 * (double)(quality->delay_p999 - quality->min_delay);
+    return 1e-9 * (double)(quality->delay_p999 - quality->smallest_packet_delay);
 }
 
 /* One-way delay with jitter and repeats as the scene sets them [s]. */
 static double get_channel_delay(const struct link_scene *s, const struct link_quality *quality)
 {
-    return 1e-9 * fmax((double)quality->min_delay, 0.0) + s->jitter + s->repeats * s->scene->period;
+    return 1e-9 * fmax((double)quality->smallest_packet_delay, 0.0) + s->jitter +
+           s->repeats * s->scene->period;
 }
 
 json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality)
@@ -152,7 +153,7 @@ json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality
     json_t *ties_json = json_array();
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &s->scene->remotes[i];
-        if (check_tie_of_link(s, &modes, tie)) {
+        if (is_tie_of_measured_link(s, &modes, tie)) {
             const int mode = link_mode_of_name(tie->mode);
             json_array_append_new(
                 ties_json,
@@ -185,7 +186,7 @@ void link_scene_print(const struct link_options *options, struct link_scene *s,
            (unsigned long long)quality->longest_loss_gap);
     printf("  delay        %.1f ms one way, with this jitter and these repeats\n", 1e3 * delay);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
-        if (check_tie_of_link(s, &modes, &s->scene->remotes[i])) {
+        if (is_tie_of_measured_link(s, &modes, &s->scene->remotes[i])) {
             print_tie_at_measured_delay(s->scene, &s->scene->remotes[i], &modes, delay);
         }
     }

@@ -19,9 +19,9 @@ static size_t get_terminal_columns(void)
 /* Ticks per second since the previous status line; 0 for the first one. */
 static double compute_tick_rate(struct live_status *live_status, uint64_t tick)
 {
-    int64_t now = tact_clock_now(), before = live_status->previous_line_time_ns;
+    int64_t now = tact_clock_now(), before = live_status->previous_status_line_time_ns;
     uint64_t ticks = tick - live_status->tick;
-    live_status->previous_line_time_ns = now;
+    live_status->previous_status_line_time_ns = now;
     live_status->tick = tick;
     return before && now > before ? (double)ticks * 1e9 / (double)(now - before) : 0.0;
 }

@@ -13,9 +13,9 @@
 /* maximum capacity: 16 million triangle pairs take more than a gigabyte */
 #define MAX_TRIANGLE_PAIR_CAPACITY 16777216
 /* longest wait for one frame: a large mesh on a slow device */
-#define FRAME_TIMEOUT_NS 30000000000
+#define OVERLAP_MEASURING_TIMEOUT_NS 30000000000
 
-static int set_unmeasured_error(int rc, struct tact_error *err)
+static int set_reason_overlap_is_unmeasured(int rc, struct tact_error *err)
 {
     if (rc == -ENOTSUP) {
         return tact_error_set(err, rc, "two half-spaces have no finite overlap");
@@ -66,7 +66,7 @@ int measure_overlap_exactly(const struct tact_shape shape[2], const struct tact_
         tact_moments_scratch_destroy(scratch);
     }
     out->status = rc > 0;
-    return rc < 0 ? set_unmeasured_error(rc, err) : 0;
+    return rc < 0 ? set_reason_overlap_is_unmeasured(rc, err) : 0;
 }
 
 int measure_overlap_of_convex_shapes(const struct tact_shape shape[2],
@@ -94,7 +94,7 @@ int measure_overlap_of_convex_shapes(const struct tact_shape shape[2],
     int rc = tact_moments_dual(&shape[0], &pose[0], &shape[1], &pose[1], &out->moments);
     out->measuring_time_us = (double)(tact_clock_now() - start_ns) * 1e-3;
     out->status = rc > 0;
-    return rc < 0 ? set_unmeasured_error(rc, err) : 0;
+    return rc < 0 ? set_reason_overlap_is_unmeasured(rc, err) : 0;
 }
 
 int measure_overlap_by_rays(const struct tact_shape shape[2], const struct tact_soup *const soup[2],
@@ -115,7 +115,7 @@ int measure_overlap_by_rays(const struct tact_shape shape[2], const struct tact_
     int rc = tact_moments_rays(&body[0], &body[1], resolution, &out->moments, &out->rays);
     out->measuring_time_us = (double)(tact_clock_now() - start_ns) * 1e-3;
     out->status = rc > 0;
-    return rc < 0 ? set_unmeasured_error(rc, err) : 0;
+    return rc < 0 ? set_reason_overlap_is_unmeasured(rc, err) : 0;
 }
 
 /* Submits one frame and waits for its result. */
@@ -127,7 +127,7 @@ static int measure_frame_by_source(struct tact_source *source, uint64_t tick,
     struct tact_source_result result;
     int64_t start_ns = tact_clock_now();
     source->ops->submit(source->self, tick, pose, &is_pair_requested, direction);
-    int rc = source->ops->wait(source->self, tick, FRAME_TIMEOUT_NS);
+    int rc = source->ops->wait(source->self, tick, OVERLAP_MEASURING_TIMEOUT_NS);
     out->measuring_time_us = (double)(tact_clock_now() - start_ns) * 1e-3;
     rc = rc ? rc : source->ops->latest(source->self, &result);
     if (rc) {
@@ -159,5 +159,5 @@ int measure_overlap_with_opencl(const struct tact_shape shape[2], const struct t
         source.ops->close(source.self);
     }
     out->status = rc > 0;
-    return rc < 0 ? set_unmeasured_error(rc, err) : 0;
+    return rc < 0 ? set_reason_overlap_is_unmeasured(rc, err) : 0;
 }

@@ -27,7 +27,7 @@ static void set_camera_direction(const struct picture_options *options,
 /* Smallest width of the view that contains a ball, with the camera as far from the middle as it is
  * for this width: a ball in front of the middle appears larger. */
 static double view_width_to_contain_ball(const struct picture_camera *camera, const double ball[4],
-                                         double aspect_ratio)
+                                         double picture_aspect_ratio)
 {
     double ball_centre_in_view_axes[3];
     tact_v3_sub(ball_centre_in_view_axes, ball, camera->middle);
@@ -37,7 +37,7 @@ static double view_width_to_contain_ball(const struct picture_camera *camera, co
         fabs(tact_v3_dot(ball_centre_in_view_axes, camera->up)) + ball[3];
     double depth = tact_v3_dot(ball_centre_in_view_axes, camera->forward);
     return 2.0 * (VIEW_TO_BODIES_WIDTH_RATIO *
-                      fmax(half_width_of_bounds, aspect_ratio * half_height_of_bounds) -
+                      fmax(half_width_of_bounds, picture_aspect_ratio * half_height_of_bounds) -
                   camera->scale * depth);
 }
 
@@ -66,13 +66,13 @@ static void fit_view_to_balls(const struct picture_options *options,
     for (int k = 0; k < 3; k++) {
         tact_v3_axpy(camera->middle, 0.5 * (low[k] + high[k]), axis[k]);
     }
-    double aspect_ratio = (double)options->width / options->height;
+    double picture_aspect_ratio = (double)options->width / options->height;
     camera->width = 0.0;
     for (int i = 0; i < count; i++) {
         for (int b = 0; b < scenes[i].bounding_ball_count; b++) {
             camera->width =
-                fmax(camera->width,
-                     view_width_to_contain_ball(camera, scenes[i].bounding_balls[b], aspect_ratio));
+                fmax(camera->width, view_width_to_contain_ball(camera, scenes[i].bounding_balls[b],
+                                                               picture_aspect_ratio));
         }
     }
 }

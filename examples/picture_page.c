@@ -112,14 +112,15 @@ static void place_legend_entries(struct picture_legend *l, int width)
     }
 }
 
-static int count_frame_rows(const struct picture_page *p)
+static int compute_frame_row_count(const struct picture_page *p)
 {
     return (p->options->frame_count + p->options->columns - 1) / p->options->columns;
 }
 
 static int find_legend_top(const struct picture_page *p)
 {
-    return TITLE_HEIGHT_PIXELS + count_frame_rows(p) * (p->options->height + CAPTION_HEIGHT_PIXELS);
+    return TITLE_HEIGHT_PIXELS +
+           compute_frame_row_count(p) * (p->options->height + CAPTION_HEIGHT_PIXELS);
 }
 
 void picture_set_page_size(struct picture_page *p)
@@ -194,22 +195,24 @@ static void write_page_text(struct page_writer *w, const char *words, double x, 
 }
 
 static void write_page_rectangle(struct page_writer *w, double x, double y, double width,
-                                 double height, const uint8_t *c, const char *border_colour)
+                                 double height, const uint8_t *c,
+                                 const char *rectangle_border_colour)
 {
     fprintf(w->to, "set object %d rectangle from ", ++w->gnuplot_object_count);
     write_page_position(w, x, y + 0.5 * height);
     fputs(" to ", w->to);
     write_page_position(w, x + width, y - 0.5 * height);
-    fprintf(w->to, " front fs solid %s fc rgb '#%02x%02x%02x'\n", border_colour, c[0], c[1], c[2]);
+    fprintf(w->to, " front fs solid %s fc rgb '#%02x%02x%02x'\n", rectangle_border_colour, c[0],
+            c[1], c[2]);
 }
 
-static void write_page_line(struct page_writer *w, double x, double y, double end_x, double end_y,
-                            const char *how)
+static void write_page_line(struct page_writer *w, double x, double y, double line_end_x,
+                            double line_end_y, const char *how)
 {
     fputs("set arrow from ", w->to);
     write_page_position(w, x, y);
     fputs(" to ", w->to);
-    write_page_position(w, end_x, end_y);
+    write_page_position(w, line_end_x, line_end_y);
     fprintf(w->to, " %s front\n", how);
 }
 

@@ -11,7 +11,7 @@
     4                           /* samples of a pixel along each axis in which marks are drawn */
 #define SHADOW_MAP_SAMPLES 1400 /* samples along each side of the shadow map */
 
-static const double light_direction[3] = {0.33, -0.40, 0.855}; /* toward it, world */
+static const double direction_toward_light[3] = {0.33, -0.40, 0.855}; /* toward it, world */
 
 /* A buffer of samples, as seen by the camera or, for the shadow, from the light. */
 struct sample_buffer {
@@ -112,7 +112,7 @@ static void point_to_shadow_map(const struct frame_painter *q, const double p[3]
     tact_v3_sub(d, p, q->camera->middle);
     out[0] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_map_axes[0]);
     out[1] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_map_axes[1]);
-    out[2] = tact_v3_dot(d, light_direction);
+    out[2] = tact_v3_dot(d, direction_toward_light);
 }
 
 static void fill_shadow_of_triangle(struct frame_painter *q, const struct picture_triangle *t)
@@ -190,10 +190,10 @@ static void shade_picture_sample(const struct frame_painter *q, int x, int y, do
         tact_v3_axpy(n, w[k], t->normal[k]);
     }
     tact_v3_normalize(n, n);
-    double cosine_to_light = tact_v3_dot(n, light_direction);
-    double direct_light =
+    double cosine_to_light = tact_v3_dot(n, direction_toward_light);
+    double direct_light_fraction =
         cosine_to_light > 0.0 ? cosine_to_light * fraction_of_light_at_point(q, p) : 0.0;
-    double surface_brightness = 0.52 + 0.08 * n[2] + 0.45 * direct_light;
+    double surface_brightness = 0.52 + 0.08 * n[2] + 0.45 * direct_light_fraction;
     double line =
         t->surface_pattern == PATTERN_GRID ? 0.88 + 0.12 * plane_grid_weight(q, p, n) : 1.0;
     for (int k = 0; k < 3; k++) {
@@ -277,10 +277,10 @@ static void rasterise_mark(const struct picture_overlay_mark *m,
     }
 }
 
-/* Copies the frame at x0, y0 of an image to the samples (is_copied_to_image = 0), or their means
+/* Copies the frame at x0, y0 of an image to the samples (must_copy_to_image = 0), or their means
  * back. */
 static void copy_frame_samples(struct supersampled_frame *supersampled, struct picture_image *image,
-                               int x0, int y0, int is_copied_to_image)
+                               int x0, int y0, int must_copy_to_image)
 {
     for (int y = 0; y < supersampled->height / MARK_SAMPLES_PER_PIXEL_AXIS; y++) {
         for (int x = 0; x < supersampled->width / MARK_SAMPLES_PER_PIXEL_AXIS; x++) {
@@ -294,7 +294,7 @@ static void copy_frame_samples(struct supersampled_frame *supersampled, struct p
                 uint8_t *sample =
                     supersampled->rgb + 3 * (row * (size_t)supersampled->width + column);
                 for (int k = 0; k < 3; k++) {
-                    sample[k] = is_copied_to_image ? sample[k] : pixel_rgb[k];
+                    sample[k] = must_copy_to_image ? sample[k] : pixel_rgb[k];
                     sum[k] += sample[k];
                 }
             }
@@ -335,7 +335,7 @@ static void paint_frame_pixels(struct frame_painter *q, const struct picture_opt
                                struct picture_image *image, int x0, int y0)
 {
     double samples_per_metre = 0.45 * SHADOW_MAP_SAMPLES / q->camera->width;
-    tact_v3_tangents(light_direction, q->shadow_map_axes[0], q->shadow_map_axes[1]);
+    tact_v3_tangents(direction_toward_light, q->shadow_map_axes[0], q->shadow_map_axes[1]);
     tact_v3_scale(q->shadow_map_axes[0], q->shadow_map_axes[0], samples_per_metre);
     tact_v3_scale(q->shadow_map_axes[1], q->shadow_map_axes[1], samples_per_metre);
     q->plane_grid_spacing = picture_choose_grid_spacing(q->camera->width);

@@ -94,12 +94,12 @@ static void set_triangle_corner_on_sphere(struct picture_triangle *t, int k,
  */
 static void add_sphere_triangles(struct picture_scene *scene, const struct tact_pose *pose,
                                  double radius, const struct picture_triangle *triangle_template,
-                                 int shows_octants)
+                                 int must_darken_alternate_octants)
 {
     for (int i = 0; i < 48; i++) {
         for (int j = 0; j < 24; j++) {
             struct picture_triangle t = *triangle_template;
-            int is_darker_triangle = shows_octants && (i / 12 + j / 12) % 2;
+            int is_darker_triangle = must_darken_alternate_octants && (i / 12 + j / 12) % 2;
             for (int k = 0; k < 3; k++) {
                 t.colour[k] = (uint8_t)(is_darker_triangle ? 0.62 * t.colour[k] : t.colour[k]);
             }

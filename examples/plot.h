@@ -19,9 +19,10 @@
 #define PLOT_COLOUR_OF_UNMATCHED_OBJECTS 5
 /* number of time intervals, of each of which the least and the largest value are drawn */
 #define PLOT_MAX_TIME_INTERVALS 500
-#define PLOT_MAX_CENTRE_TICKS 200 /* maximum number of ticks whose centre of pressure is drawn */
-#define PLOT_HISTOGRAM_BINS 120   /* bins of a latency histogram, 20 a decade from 0.1 us */
-#define PLOT_MAX_TIME_MARKS 12    /* maximum number of marks on the time axis */
+#define PLOT_MAX_DRAWN_PRESSURE_CENTRES                                                            \
+    200                         /* maximum number of ticks whose centre of pressure is drawn */
+#define PLOT_HISTOGRAM_BINS 120 /* bins of a latency histogram, 20 a decade from 0.1 us */
+#define PLOT_MAX_TIME_MARKS 12  /* maximum number of marks on the time axis */
 /* maximum number of channels of devices, drawn if there is nothing else */
 #define PLOT_MAX_CHANNELS 48
 #define PLOT_MAX_COLUMNS                                                                           \
@@ -104,7 +105,7 @@ struct plot_pair {
     int pressure_centre_count, corner_count;
     /* centres of pressure, along the patch's axes from its centre, as far out in the last patch as
      * in that of its tick [m] */
-    double centre[PLOT_MAX_CENTRE_TICKS][2];
+    double centre[PLOT_MAX_DRAWN_PRESSURE_CENTRES][2];
     double corner[TACT_PATCH_CORNERS][2]; /* corners of the patch at the last touch [m] */
     /* largest pressure of all contacts then; NULL: no pressure of this pair */
     struct tact_pressure *pressure;
@@ -122,8 +123,8 @@ struct plot_body_rotation {
 };
 
 struct plot_time_mark {
-    double time;  /* [s] */
-    int is_fault; /* 1: a fault or a loss */
+    double time;          /* [s] */
+    int is_mark_of_fault; /* 1: a fault or a loss */
     char text[64];
 };
 
@@ -146,8 +147,8 @@ struct plot_session {
     int body[PLOT_MAX_BODIES];  /* index of the body in the scene log */
     int hold[PLOT_MAX_HOLDS];   /* index of the hold in the scene log */
     struct {
-        int port;                  /* index of the port in the scene log */
-        double limited_tick_count; /* number of limited ticks up to the tick before */
+        int port;                        /* index of the port in the scene log */
+        double force_limited_tick_count; /* number of limited ticks up to the tick before */
     } port[PLOT_MAX_PORTS];
     struct {
         struct tact_scene_log_remote log;
@@ -160,8 +161,8 @@ struct plot_session {
     uint32_t link_state_offset;                /* offset of the state of the ties' device */
     uint32_t link_input_offsets[LINK_COLUMNS]; /* offsets of its inputs by column; 0: it has none */
     int pair_count, joint_count, body_count, hold_count, port_count;
-    int undrawn_counts[5]; /* numbers of pairs that touched, of joints, of bodies, of bodies in
-                        hands and of ports that are not drawn */
+    int undrawn_object_counts[5]; /* numbers of pairs that touched, of joints, of bodies, of bodies
+                        in hands and of ports that are not drawn */
     struct plot_body_rotation body_rotation[PLOT_MAX_BODIES];
     double last_hinge_angle[PLOT_MAX_JOINTS]; /* last angle of a mechanism's hinge, over all turns
                                                  [rad] */
@@ -187,8 +188,8 @@ int plot_joint_column(const struct plot_session *s,
 int plot_body_column(const struct plot_session *s, int body); /* tilt [deg], then moved [mm] */
 int plot_channel_column(const struct plot_session *s, int channel);
 
-int plot_stop_column(const struct plot_session *s,
-                     int joint); /* position where it is at a stop, else NaN [deg] or [mm] */
+int plot_joint_stop_column(const struct plot_session *s,
+                           int joint); /* position where it is at a stop, else NaN [deg] or [mm] */
 int plot_hold_column(const struct plot_session *s, int hold, int which);
 int plot_tie_column(const struct plot_session *s, int tie, int which);
 int plot_link_column(const struct plot_session *s, int which);
@@ -201,7 +202,7 @@ int plot_find_in_first_session(const struct plot_session *s, int count, int sess
 /* Name of a joint that is drawn, and whether it slides [mm] or turns [deg]. */
 const char *plot_joint_name(const struct plot_session *s, int joint);
 int plot_is_joint_prismatic(const struct plot_session *s, int joint);
-int plot_time_column(const struct plot_session *s); /* wake, compute [us] */
+int plot_latency_column(const struct plot_session *s); /* wake, compute [us] */
 
 /* plot_data.c: opens the log and fills everything. 0 or a negative errno with *err filled; to be
  * closed whatever comes back. range is set before. */

@@ -29,14 +29,14 @@ int plot_channel_column(const struct plot_session *s, int channel)
     return plot_body_column(s, s->body_count) + channel;
 }
 
-int plot_stop_column(const struct plot_session *s, int joint)
+int plot_joint_stop_column(const struct plot_session *s, int joint)
 {
     return plot_channel_column(s, s->channel_count) + joint;
 }
 
 int plot_hold_column(const struct plot_session *s, int hold, int which)
 {
-    return plot_stop_column(s, s->joint_count) + HOLD_COLUMNS * hold + which;
+    return plot_joint_stop_column(s, s->joint_count) + HOLD_COLUMNS * hold + which;
 }
 
 int plot_tie_column(const struct plot_session *s, int tie, int which)
@@ -65,7 +65,7 @@ int plot_find_in_first_session(const struct plot_session *s, int count, int sess
     return -1;
 }
 
-int plot_time_column(const struct plot_session *s)
+int plot_latency_column(const struct plot_session *s)
 {
     return plot_port_column(s, s->port_count, 0);
 }
@@ -183,8 +183,8 @@ static void fill_plot_values_of_tick(struct plot_session *s, const double *start
     for (int i = 0; i < s->joint_count; i++) {
         double *joint = out + plot_joint_column(s, i);
         fill_joint_columns(s, i, v, joint);
-        out[plot_stop_column(s, i)] =
-            survey_stop_of_joint(&s->scene_log, s->joint[i], v) != 0.0 ? joint[0] : NAN;
+        out[plot_joint_stop_column(s, i)] =
+            survey_reached_stop_of_joint(&s->scene_log, s->joint[i], v) != 0.0 ? joint[0] : NAN;
     }
     for (int i = 0; i < s->hold_count; i++) {
         fill_hold_columns(v + s->scene_log.holds[s->hold[i]].hold, out + plot_hold_column(s, i, 0));
@@ -206,15 +206,15 @@ static void fill_plot_values_of_tick(struct plot_session *s, const double *start
     for (int i = 0; i < s->channel_count; i++) {
         out[plot_channel_column(s, i)] = v[s->channel[i].offset];
     }
-    out[plot_time_column(s)] = v[s->scene_log.timing] * 1e-3;
-    out[plot_time_column(s) + 1] = v[s->scene_log.timing + 1] * 1e-3;
+    out[plot_latency_column(s)] = v[s->scene_log.timing] * 1e-3;
+    out[plot_latency_column(s) + 1] = v[s->scene_log.timing + 1] * 1e-3;
 }
 
 /* Adds the values of a tick to the time interval in which it lies. */
 static void add_sample_to_time_interval(struct plot_session *s, double time, int gap,
                                         const double *value)
 {
-    int count = plot_time_column(s) + 2;
+    int count = plot_latency_column(s) + 2;
     double index = floor(PLOT_MAX_TIME_INTERVALS * (time - s->from) / (s->to - s->from));
     struct plot_time_interval *b =
         &s->values_by_time_interval[(int)fmin(fmax(index, 0.0), PLOT_MAX_TIME_INTERVALS - 1)];
@@ -244,7 +244,7 @@ static int add_pressure_centres(struct plot_session *s, const struct tact_record
         struct plot_pair *p = &s->pair[i];
         const struct tact_contact *c = tact_world_contact(world, s->scene_log.pairs[p->pair].pair);
         if (!c->touching || c->impulse[0] <= 0.0 ||
-            p->pressure_centre_count == PLOT_MAX_CENTRE_TICKS) {
+            p->pressure_centre_count == PLOT_MAX_DRAWN_PRESSURE_CENTRES) {
             continue;
         }
         p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->scene_log.scene->period,
@@ -262,9 +262,11 @@ static int add_record_to_columns(struct plot_session *s, const struct tact_recor
 {
     double value[PLOT_MAX_COLUMNS], time = (double)now->tick * s->scene_log.scene->period;
     uint64_t ticks_between_drawn_centres =
-        (uint64_t)((s->to - s->from) / s->scene_log.scene->period / PLOT_MAX_CENTRE_TICKS) + 1;
+        (uint64_t)((s->to - s->from) / s->scene_log.scene->period /
+                   PLOT_MAX_DRAWN_PRESSURE_CENTRES) +
+        1;
     int follows_previous_tick = before && now->tick == before->tick + 1,
-        compute_column = plot_time_column(s) + 1;
+        compute_column = plot_latency_column(s) + 1;
     fill_plot_values_of_tick(s, start->values, now->values, value);
     for (int i = 0; i < s->pair_count; i++) {
         first_touch_times[i] = first_touch_times[i] < 0.0 && value[plot_pair_column(i, 0)] > 0.0
@@ -383,7 +385,7 @@ static int choose_plotted_pairs(struct plot_session *s)
     for (int i = 0; i < s->pair_count; i++) {
         s->pair[i].pair = pairs[i];
     }
-    s->undrawn_counts[0] = touched - s->pair_count;
+    s->undrawn_object_counts[0] = touched - s->pair_count;
     free(weight);
     return 0;
 }
@@ -397,11 +399,11 @@ static int choose_plotted_holds(struct plot_session *s)
     }
     for (int i = 0; i < s->scene_log.hold_count; i++) {
         weight[i] = s->log_survey.holds[i].grip_force;
-        s->undrawn_counts[3] += weight[i] > 0.0;
+        s->undrawn_object_counts[3] += weight[i] > 0.0;
     }
     s->hold_count =
         choose_indices_of_largest_weights(weight, s->scene_log.hold_count, PLOT_MAX_HOLDS, s->hold);
-    s->undrawn_counts[3] -= s->hold_count;
+    s->undrawn_object_counts[3] -= s->hold_count;
     free(weight);
     return 0;
 }
@@ -423,7 +425,7 @@ static int choose_plotted_ports(struct plot_session *s)
     for (int i = 0; i < s->port_count; i++) {
         s->port[i].port = chosen_ports[i];
     }
-    s->undrawn_counts[4] = s->scene_log.port_count - s->port_count;
+    s->undrawn_object_counts[4] = s->scene_log.port_count - s->port_count;
     free(weight);
     return 0;
 }
@@ -474,8 +476,8 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
         rc ? 0 : choose_indices_of_largest_weights(joint, joints, PLOT_MAX_JOINTS, s->joint);
     s->body_count =
         rc ? 0 : choose_indices_of_largest_weights(body, v->body_count, PLOT_MAX_BODIES, s->body);
-    s->undrawn_counts[1] = moving - s->joint_count;
-    s->undrawn_counts[2] = v->body_count - s->body_count;
+    s->undrawn_object_counts[1] = moving - s->joint_count;
+    s->undrawn_object_counts[2] = v->body_count - s->body_count;
     free(r);
     free(start);
     free(joint);
@@ -484,14 +486,14 @@ static int choose_moving_bodies_and_joints(struct plot_session *s)
 }
 
 /* Determines the requested range of ticks, of which the log must contain some. */
-static int choose_tick_range(struct plot_session *s, struct tact_error *err)
+static int choose_plotted_tick_range(struct plot_session *s, struct tact_error *err)
 {
     const struct tact_log_state *state = tact_log_state(s->log);
     const double period = s->scene_log.scene->period;
     for (int i = 0; i < 2; i++) {
         s->ticks[i] = tact_replay_tick(s->range.at[i], s->range.in_seconds >> i & 1, period);
     }
-    if (!s->range.is_set_by_user[1] || s->ticks[1] > state->last_tick) {
+    if (!s->range.is_end_set_by_user[1] || s->ticks[1] > state->last_tick) {
         s->ticks[1] = state->last_tick + 1;
     }
     s->from = (double)s->ticks[0] * period;
@@ -519,7 +521,7 @@ int plot_open_session(struct plot_session *s, const char *path, struct tact_erro
     }
     const char *clock = tact_log_fact(s->log, "realtime");
     s->duration = (double)(tact_log_state(s->log)->last_tick + 1) * s->scene_log.scene->period;
-    rc = choose_tick_range(s, err);
+    rc = choose_plotted_tick_range(s, err);
     if (rc) {
         return rc;
     }

@@ -59,8 +59,9 @@ static void write_legend_note(struct legend_writer *l, const struct plot_session
                               int row, int which, const char *what)
 {
     char text[128];
-    if (s->undrawn_counts[which] > 0) {
-        snprintf(text, sizeof text, "and %d further %s, not drawn", s->undrawn_counts[which], what);
+    if (s->undrawn_object_counts[which] > 0) {
+        snprintf(text, sizeof text, "and %d further %s, not drawn", s->undrawn_object_counts[which],
+                 what);
         write_legend_name(l, "", text, MAX_LEGEND_NOTE_WIDTH, left, TOP - ROW * row, "#B00020");
     }
 }
@@ -107,13 +108,13 @@ static void write_left_legend_names(struct legend_writer *l, const struct plot_s
     }
     int row = (s->pair_count + 1) / 2;
     write_legend_note(l, s, left, row, 0, "contacts with less force");
-    row += s->undrawn_counts[0] > 0;
+    row += s->undrawn_object_counts[0] > 0;
     for (int i = 0; i < s->hold_count; i++) {
         write_legend_entry(l, left, row, i, "lw 2", "", plot_hold_name(s, i), colours[i]);
     }
     row += (s->hold_count + 1) / 2;
     write_legend_note(l, s, left, row, 3, "bodies in hands");
-    row += s->undrawn_counts[3] > 0;
+    row += s->undrawn_object_counts[3] > 0;
     if (count > 1) {
         const struct legend_objects_of_kind pairs = {s->pair_count, s[1].pair_count, plot_pair_name,
                                                      plot_pair_colour},
@@ -149,9 +150,9 @@ static void write_right_legend_names(struct legend_writer *l, const struct plot_
         row = write_names_of_second_session(l, s, left, row, &joints, colours);
     }
     char text[160] = "";
-    if (s->undrawn_counts[1] > 0 && s->undrawn_counts[2] > 0) {
+    if (s->undrawn_object_counts[1] > 0 && s->undrawn_object_counts[2] > 0) {
         snprintf(text, sizeof text, "and %d further joints and %d further bodies, not drawn",
-                 s->undrawn_counts[1], s->undrawn_counts[2]);
+                 s->undrawn_object_counts[1], s->undrawn_object_counts[2]);
         write_legend_name(l, "", text, MAX_LEGEND_NOTE_WIDTH, left, TOP - ROW * row, "#B00020");
     } else {
         write_legend_note(l, s, left, row, 1, "joints that move less");

@@ -12,7 +12,7 @@
 #define MAX_TIE_NAME_WIDTH 240.0
 
 /* rate of a joint from which on a force against its motion is drawn [m/s, rad/s] */
-static const double min_rate_of_drag = 1e-3;
+static const double min_joint_rate_for_drag = 1e-3;
 
 /* Inputs of the device that are drawn, each in the column of its number, and the factor of each. */
 static const struct link_input_offsets {
@@ -27,7 +27,7 @@ static const struct link_input_offsets {
 };
 
 /* Offset of the rate of a joint of a hand; 0: it is not in the log. */
-static uint32_t find_joint_velocity(const struct tact_scene_log *v, const char *name)
+static uint32_t find_offset_of_joint_velocity(const struct tact_scene_log *v, const char *name)
 {
     for (int i = 0; i < v->joint_count; i++) {
         if (!strcmp(v->joints[i].name, name)) {
@@ -52,7 +52,8 @@ void plot_choose_ties(struct plot_session *s)
         s->tie[s->tie_count].log = tie_in_log;
         s->tie[s->tie_count].axis = def->axis;
         s->tie[s->tie_count].is_person_end = is_person_end_of_tie;
-        s->tie[s->tie_count].velocity = find_joint_velocity(&s->scene_log, tie_in_log.name);
+        s->tie[s->tie_count].velocity =
+            find_offset_of_joint_velocity(&s->scene_log, tie_in_log.name);
         s->tie[s->tie_count++].tank = has_waves && !is_person_end_of_tie ? def->tank : 0.0;
     }
     if (s->tie_count == 0) {
@@ -75,7 +76,7 @@ static double get_tie_drag(const struct plot_session *s, int tie, const double *
 {
     const double rate = s->tie[tie].velocity ? v[s->tie[tie].velocity] : 0.0,
                  force = v[s->tie[tie].log.force];
-    return fabs(rate) < min_rate_of_drag                ? NAN
+    return fabs(rate) < min_joint_rate_for_drag         ? NAN
            : (rate > 0.0) == !s->tie[tie].is_person_end ? force
                                                         : -force;
 }
@@ -189,12 +190,12 @@ static void draw_tie_forces(FILE *to, const struct plot_session *s, int count,
 
 /* Draws columns of the link of each session, in one colour each, with their names. */
 static void draw_link_curves(FILE *to, const struct plot_session *s, int count, const int *which,
-                             const char *const names[3], int column_count)
+                             const char *const names[3], int plotted_column_count)
 {
     static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73"};
     int curve_count = 0;
     for (int a = 0; a < count; a++) {
-        for (int i = 0; i < column_count && s[a].tie_count > 0; i++) {
+        for (int i = 0; i < plotted_column_count && s[a].tie_count > 0; i++) {
             begin_plot_curve(to, &curve_count, a, plot_link_column(&s[a], which[i]), 1, "");
             fprintf(to, "lc rgb '%s' ", colours[i]);
             if (a == 0 || s->tie_count == 0) {

@@ -4,15 +4,15 @@
 #include <string.h>
 #include "plot.h"
 
-static void add_time_mark(struct plot_session *s, double time, int is_fault, const char *what,
-                          const char *name)
+static void add_time_mark(struct plot_session *s, double time, int is_mark_of_fault,
+                          const char *what, const char *name)
 {
     if (s->time_mark_count == PLOT_MAX_TIME_MARKS || time < 0.0) {
         return;
     }
     struct plot_time_mark *m = &s->mark[s->time_mark_count++];
     m->time = time;
-    m->is_fault = is_fault;
+    m->is_mark_of_fault = is_mark_of_fault;
     snprintf(m->text, sizeof m->text, "%s%s%.40s", what, *name ? " " : "", name);
 }
 

@@ -98,7 +98,7 @@ static void write_time_marks(FILE *to, const struct plot_session *s, int has_mar
     struct mark_label_rows rows = {{0.0}};
     for (int i = 0; i < s->time_mark_count; i++) {
         const struct plot_time_mark *m = &s->mark[i];
-        const char *colour = m->is_fault ? "#B00020" : "#707070";
+        const char *colour = m->is_mark_of_fault ? "#B00020" : "#707070";
         double at = (m->time - s->from) / (s->to - s->from);
         char text[MAX_SHOWN_TEXT_BYTES];
         text_shorten_to_width(m->text, MAX_MARK_LABEL_WIDTH, PLOT_SMALL_TEXT_SIZE, 0, text,
@@ -108,7 +108,7 @@ static void write_time_marks(FILE *to, const struct plot_session *s, int has_mar
             fprintf(to,
                     "set arrow %d from first %g, graph 0 to first %g, graph 1 nohead dt 3 lw %d "
                     "lc rgb '%s' back\n",
-                    i + 1, m->time, m->time, m->is_fault ? 2 : 1, colour);
+                    i + 1, m->time, m->time, m->is_mark_of_fault ? 2 : 1, colour);
         }
         if (row >= 0) {
             fprintf(to, "set label %d ", i + 1);
@@ -195,9 +195,9 @@ void plot_write_robust_axis_range(FILE *to, double *value, size_t used, double h
 }
 
 /* first, last: columns of a pair. */
-static void write_axis_range(FILE *to, const struct plot_session *s, int count, int first, int last,
-                             double scale, double height, int lower_limit_sign,
-                             double zero_magnitude_limit)
+static void write_range_of_plot_axis(FILE *to, const struct plot_session *s, int count, int first,
+                                     int last, double scale, double height, int lower_limit_sign,
+                                     double zero_magnitude_limit)
 {
     static double value[2 * PLOT_MAX_TIME_INTERVALS];
     size_t used = 0;
@@ -221,7 +221,7 @@ static void plot_normal_forces(FILE *to, const struct plot_session *s, int count
 {
     struct curve_list c = {to, 0};
     write_panel_frame(to, 0, 0, "Normal force [N]");
-    write_axis_range(to, s, count, PAIR_NORMAL_FORCE, PAIR_NORMAL_FORCE, 1.0, 1.2, 0, 0.0);
+    write_range_of_plot_axis(to, s, count, PAIR_NORMAL_FORCE, PAIR_NORMAL_FORCE, 1.0, 1.2, 0, 0.0);
     write_time_marks(to, s, 1);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
@@ -277,8 +277,9 @@ static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int
     /* errors of the solver that are drawn as zero: a millionth of the normal force, and its torque
      * at a millimetre */
     double zero_magnitude_limit = 1e-6 * find_largest_value_of_pairs(s, count, PAIR_NORMAL_FORCE);
-    write_axis_range(to, s, count, what, what + 1, scale, 1.0, lower_limit_sign,
-                     scale * (row == 1 ? zero_magnitude_limit : 1e-3 * zero_magnitude_limit));
+    write_range_of_plot_axis(to, s, count, what, what + 1, scale, 1.0, lower_limit_sign,
+                             scale *
+                                 (row == 1 ? zero_magnitude_limit : 1e-3 * zero_magnitude_limit));
     plot_limit_curves(&c, s, count, what + 1, scale, lower_limit_sign);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
@@ -419,7 +420,7 @@ static void plot_joint_positions(FILE *to, const struct plot_session *s, int cou
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a, column,
                   curve_line_style(a, 1), colours[i]);
             curve(&c, "$%c u 1:%d w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a,
-                  plot_stop_column(&s[a], i) + 2);
+                  plot_joint_stop_column(&s[a], i) + 2);
         }
     }
     end_panel_curves(&c, "no joints");
@@ -464,7 +465,7 @@ static void plot_latency_histograms(FILE *to, const struct plot_session *s, int 
             count > 1 ? GNUPLOT_KEY_INSIDE_PANEL : KEY);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].is_real_time ? 0 : 1; k < 2; k++) {
-            int column = plot_time_column(&s[a]) + 2 + k;
+            int column = plot_latency_column(&s[a]) + 2 + k;
             curve(&line, "$%c u 1:%d w p pt 7 ps 0.3 lc rgb '%s' t '%s%s'", 'A' + a, column,
                   time_colours[k][a], count > 1 ? (a ? "B: " : "A: ") : "", time_names[k]);
         }
@@ -512,9 +513,9 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
 {
     double from = s->from, to_time = s->to;
     /* more rows of panels: one for bodies in hands, two for ties to another site, one for ports */
-    int has_holds = 0, has_ports = 0, has_ties = 0;
+    int has_any_hold = 0, has_ports = 0, has_ties = 0;
     for (int a = 0; a < count; a++) {
-        has_holds |= s[a].hold_count > 0;
+        has_any_hold |= s[a].hold_count > 0;
         has_ports |= s[a].port_count > 0;
         has_ties |= s[a].tie_count > 0;
         plot_write_data_blocks(to, &s[a], (char)('A' + a));
@@ -523,7 +524,7 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
     }
     const int link_panel_row_count = has_ties ? PLOT_LINK_ROWS : 0;
     const double height =
-        1.0 + PANEL_ROW_PITCH_FRACTION * (has_holds + link_panel_row_count + has_ports);
+        1.0 + PANEL_ROW_PITCH_FRACTION * (has_any_hold + link_panel_row_count + has_ports);
     if (terminal) {
         set_plot_page_terminal(to, terminal, height);
     }
@@ -555,14 +556,14 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
         fputs("unset logscale; set format x '%g'\nunset arrow 99\n", to);
         write_time_marks(to, s, 0);
     }
-    if (has_holds) {
+    if (has_any_hold) {
         plot_holds(to, s, count, MIN_PANEL_ROWS, colours, write_panel_frame);
     }
     if (has_ties) {
-        plot_links(to, s, count, MIN_PANEL_ROWS + has_holds, colours, write_panel_frame);
+        plot_links(to, s, count, MIN_PANEL_ROWS + has_any_hold, colours, write_panel_frame);
     }
     if (has_ports) {
-        plot_ports(to, s, count, MIN_PANEL_ROWS + has_holds + link_panel_row_count, colours,
+        plot_ports(to, s, count, MIN_PANEL_ROWS + has_any_hold + link_panel_row_count, colours,
                    write_panel_frame);
     }
     fputs("unset multiplot\n", to);

@@ -27,13 +27,13 @@ void plot_fill_port_columns(struct plot_session *s, int index, const double *v, 
     out[PORT_LEAST_ENERGY] = 1e3 * v[port->least_energy];
     out[PORT_FORCE] = force;
     out[PORT_ENERGY_WHILE_FORCE_LIMITED] =
-        limited > s->port[index].limited_tick_count ? out[PORT_ABSORBED_ENERGY] : NAN;
-    s->port[index].limited_tick_count = limited;
+        limited > s->port[index].force_limited_tick_count ? out[PORT_ABSORBED_ENERGY] : NAN;
+    s->port[index].force_limited_tick_count = limited;
 }
 
 /* A port has the colour of that of the same name in the first session; -1: it is not drawn there.
  */
-static int find_port(const struct plot_session *s, int session, int port)
+static int find_port_in_first_session(const struct plot_session *s, int session, int port)
 {
     return plot_find_in_first_session(s, s->port_count, session, port, get_port_name);
 }
@@ -41,7 +41,7 @@ static int find_port(const struct plot_session *s, int session, int port)
 static const char *get_port_colour(const struct plot_session *s, int session, int port,
                                    const char *const colours[6])
 {
-    const int first = find_port(s, session, port);
+    const int first = find_port_in_first_session(s, session, port);
     return colours[first < 0 ? PLOT_COLOUR_OF_UNMATCHED_OBJECTS : first];
 }
 
@@ -54,7 +54,7 @@ static int draw_port_curves(FILE *to, const struct plot_session *s, int count,
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].port_count; i++) {
             char name[MAX_SHOWN_TEXT_BYTES] = "";
-            if (named && (a == 0 || find_port(s, a, i) < 0)) {
+            if (named && (a == 0 || find_port_in_first_session(s, a, i) < 0)) {
                 text_shorten_to_width(get_port_name(&s[a], i), MAX_PORT_NAME_WIDTH,
                                       PLOT_SMALL_TEXT_SIZE, 0, name, sizeof name);
             }
@@ -90,9 +90,9 @@ void plot_ports(FILE *to, const struct plot_session *s, int count, int row,
 {
     int left_out = 0, name_count = 0;
     for (int a = 0; a < count; a++) {
-        left_out += s[a].undrawn_counts[4];
+        left_out += s[a].undrawn_object_counts[4];
         for (int i = 0; i < s[a].port_count; i++) {
-            name_count += a == 0 || find_port(s, a, i) < 0;
+            name_count += a == 0 || find_port_in_first_session(s, a, i) < 0;
         }
     }
     const int key_row_count = (name_count + 2) / 3;

@@ -15,7 +15,7 @@ static void write_table_cell(FILE *to, double v)
  * lost; an empty line interrupts the curves at a gap. */
 static void write_time_interval_series(FILE *to, const struct plot_session *s, char session_letter)
 {
-    int count = plot_time_column(s) + 2;
+    int count = plot_latency_column(s) + 2;
     double quarter_of_time_interval = (s->to - s->from) / PLOT_MAX_TIME_INTERVALS / 4.0;
     fprintf(to, "$%c << EOD\n", session_letter);
     for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {

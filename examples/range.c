@@ -35,7 +35,7 @@ int range_parse_end(struct range *range, const char *command, int end, const cha
             "number for a tick is expected",
             names[end], text);
     }
-    range->is_set_by_user[end] = 1;
+    range->is_end_set_by_user[end] = 1;
     range->in_seconds = (range->in_seconds & ~(1 << end)) | seconds << end;
     return 0;
 }
@@ -44,7 +44,7 @@ int range_check_not_empty(const struct range *range, const char *command)
 {
     int are_ends_comparable =
         range->in_seconds == 0 || range->in_seconds == 3 || range->at[0] == 0.0;
-    if (range->is_set_by_user[1] &&
+    if (range->is_end_set_by_user[1] &&
         (range->at[1] == 0.0 || (are_ends_comparable && range->at[0] >= range->at[1]))) {
         return command_print_usage_error(command, "the range is empty: --from must be before --to");
     }

@@ -7,9 +7,9 @@
     "  --to T            use the ticks before T: a time, 1.5s or 1500ms, or a tick, 1500\n"
 
 struct range {
-    double at[2];          /* --from, --to: tick or time [s] */
-    int is_set_by_user[2]; /* 1: by the person */
-    int in_seconds;        /* bit 0: at[0], bit 1: at[1] is a time */
+    double at[2];              /* --from, --to: tick or time [s] */
+    int is_end_set_by_user[2]; /* 1: by the person */
+    int in_seconds;            /* bit 0: at[0], bit 1: at[1] is a time */
 };
 
 /* Parses the text of --from, end 0, or --to, end 1. 0, or EXIT_USAGE with a message. */

@@ -13,9 +13,9 @@ void reader_limit_resource(int what, rlim_t most)
     setrlimit((__rlimit_resource_t)what, &limit);
 }
 
-void reader_limit_cpu_time(size_t size, unsigned min_cpu_seconds)
+void reader_limit_cpu_time(size_t size, unsigned min_cpu_time_limit_seconds)
 {
-    const rlim_t seconds = min_cpu_seconds + size / MIN_BYTES_PER_CPU_SECOND;
+    const rlim_t seconds = min_cpu_time_limit_seconds + size / MIN_BYTES_PER_CPU_SECOND;
     const struct rlimit limit = {seconds, seconds + 1};
     setrlimit(RLIMIT_CPU, &limit);
 }

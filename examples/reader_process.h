@@ -38,7 +38,7 @@ void reader_limit_resource(int what, rlim_t most);
 
 /* Limits the processor time by the size of the file, as some files make the importers loop for
  * ever. SIGXCPU ends the process. */
-void reader_limit_cpu_time(size_t size, unsigned min_cpu_seconds);
+void reader_limit_cpu_time(size_t size, unsigned min_cpu_time_limit_seconds);
 
 /* Filters all further system calls. Returns 0 or -1. */
 int reader_filter_system_calls(const struct sock_fprog *program);

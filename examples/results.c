@@ -9,7 +9,7 @@
 #include "info.h"
 
 #define MAX_VALUE_RUNS_PER_ITEM 6
-#define CONTACT_PATCH_RUN_INDEX 1 /* index of the run that has a contact's patch */
+#define INDEX_OF_CONTACT_PATCH_VALUES 1 /* index of the run that has a contact's patch */
 
 /* A body, joint or contact of a session, and the offset of its values in a record. */
 struct digest_item {
@@ -78,7 +78,7 @@ static void add_digest_items(struct digest_items *items, const struct tact_scene
         add_digest_item(
             items, "contact", p->name,
             (struct record_value_range[MAX_VALUE_RUNS_PER_ITEM]){
-                {p->wrench, 6}, [CONTACT_PATCH_RUN_INDEX] = {p->patch, 8}, {p->impulse, 6}});
+                {p->wrench, 6}, [INDEX_OF_CONTACT_PATCH_VALUES] = {p->patch, 8}, {p->impulse, 6}});
     }
     for (int i = 0; i < v->device_count; i++) {
         add_device_items(items, &v->devices[i], v->device_inputs[i]);
@@ -116,7 +116,7 @@ static int list_digest_items(struct digest_items *out, const struct tact_scene_l
  * omitted. */
 static int has_item_values_in_tick(const struct digest_item *item, const double *values)
 {
-    const struct record_value_range *patch = &item->run[CONTACT_PATCH_RUN_INDEX];
+    const struct record_value_range *patch = &item->run[INDEX_OF_CONTACT_PATCH_VALUES];
     int has_nonzero_patch = !item->is_contact_item;
     for (uint32_t k = 0; k < patch->count && !has_nonzero_patch; k++) {
         has_nonzero_patch = values[patch->at + k] != 0.0;
@@ -172,7 +172,7 @@ static void hash_tick_values(XXH3_state_t *hash, const struct digest_items *item
 }
 
 int info_compute_results_digest(struct tact_log *log, const struct tact_scene_log *scene_log,
-                                char out[INFO_DIGEST_BYTES])
+                                char out[INFO_DIGEST_TEXT_BYTES])
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     XXH3_state_t *hash = XXH3_createState();

@@ -19,17 +19,19 @@ struct run {
     int view;                  /* 1: pages show it */
     int must_not_open_browser; /* 1: no browser is opened */
     struct stream_options viewer_page_options;
-    char source[64];           /* name of the moment source; "": none was opened */
-    int reduced;               /* 1: simulates in reduced coordinates (contact/compare/reduced.h) */
-    int use_newton_impact_law; /* 1: with Newton's law of impacts instead of Chatterjee and Ruina's
-                                */
+    char source[64]; /* name of the moment source; "": none was opened */
+    int reduced;     /* 1: simulates in reduced coordinates (contact/compare/reduced.h) */
+    int is_newton_impact_law_used; /* 1: with Newton's law of impacts instead of Chatterjee and
+                                    * Ruina's
+                                    */
     /* coefficients of the reduced coordinates, as in struct tact_reduced_options; NAN: the scene's,
        or the default */
-    double static_friction, dynamic_friction, spin_limit, tangential_restitution;
+    double static_friction_coefficient, dynamic_friction_coefficient, spin_limit,
+        tangential_restitution;
     int help; /* 1: the help was printed, so that nothing is run */
     /* function that corrects file and line of a scene error; or NULL */
     void (*relocate_error)(void *user, struct tact_error *err);
-    void *relocate_error_user;
+    void *relocate_error_user_data;
     struct tact_session_options options;
     struct live_status live_status; /* user of options.watch */
 };

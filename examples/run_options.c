@@ -66,13 +66,13 @@ static const char reduced_help[] =
 static void print_run_help(const struct run *run)
 {
     int is_real_time_clock = run->options.clock == TACT_LOOP_REAL;
-    const char *command_word = run->name + strlen("tact ");
-    printf(help, command_word, is_real_time_clock ? "in real time" : "as fast as it computes",
+    const char *subcommand_word = run->name + strlen("tact ");
+    printf(help, subcommand_word, is_real_time_clock ? "in real time" : "as fast as it computes",
            is_real_time_clock
                ? ""
                : "; runs at the pace that the page asks for, real time at\n"
                  "                      first, and shows its end until it is stopped",
-           is_real_time_clock ? "" : reduced_help, command_word);
+           is_real_time_clock ? "" : reduced_help, subcommand_word);
 }
 
 static int parse_run_duration(struct run *run, const char *text)
@@ -106,12 +106,12 @@ static int set_log_split_limit(struct run *run, int seconds, const char *text)
 static int set_reduced_impact_law(struct run *run, const char *law)
 {
     run->reduced = 1;
-    run->use_newton_impact_law = law && !strcmp(law, "newton");
+    run->is_newton_impact_law_used = law && !strcmp(law, "newton");
     if (run->options.clock == TACT_LOOP_REAL) {
         return command_print_usage_error(run->name,
                                          "--reduced: only tact sim supports this option");
     }
-    return law && !run->use_newton_impact_law && strcmp(law, "chatterjee-ruina")
+    return law && !run->is_newton_impact_law_used && strcmp(law, "chatterjee-ruina")
                ? command_print_usage_error(
                      run->name, "--reduced=%s: newton or chatterjee-ruina is expected", law)
                : 0;
@@ -119,7 +119,7 @@ static int set_reduced_impact_law(struct run *run, const char *law)
 
 static int has_reduced_coefficient(const struct run *run)
 {
-    return !isnan(run->static_friction) || !isnan(run->dynamic_friction) ||
+    return !isnan(run->static_friction_coefficient) || !isnan(run->dynamic_friction_coefficient) ||
            !isnan(run->spin_limit) || !isnan(run->tangential_restitution);
 }
 
@@ -179,9 +179,9 @@ static double *reduced_coefficient_of_option(struct run *run, int option)
 {
     switch (option) {
     case 'S':
-        return &run->static_friction;
+        return &run->static_friction_coefficient;
     case 'D':
-        return &run->dynamic_friction;
+        return &run->dynamic_friction_coefficient;
     case 'T':
         return &run->spin_limit;
     default:
@@ -208,8 +208,8 @@ static int set_reduced_coefficient(struct run *run, int option, const char *text
 int run_parse_options(struct run *run, int argc, char **argv)
 {
     int c, rc = 0;
-    run->static_friction = run->dynamic_friction = run->spin_limit = run->tangential_restitution =
-        NAN;
+    run->static_friction_coefficient = run->dynamic_friction_coefficient = run->spin_limit =
+        run->tangential_restitution = NAN;
     while (!rc && (c = getopt_long(argc, argv, "hq", long_options, NULL)) != -1) {
         const char *text = optarg ? optarg : "";
         switch (c) {

@@ -15,7 +15,7 @@
 #define MAX_SLIP_SPEED_BEFORE_ROLLING                                                              \
     1e-4 /* slip speed below which the contact may change to rolling [m/s] */
 
-static int refuse_reduced_run(const struct run *run, const char *why)
+static int report_why_not_reducible(const struct run *run, const char *why)
 {
     return command_print_usage_error(run->name,
                                      "--reduced: %s; expected: one body of one smooth shape on a "
@@ -92,8 +92,8 @@ static struct tact_reduced_options get_reduced_options_of_scene(const struct run
 {
     struct tact_reduced_options o = tact_reduced_options_default();
     memcpy(o.gravity, scene->gravity, sizeof o.gravity);
-    o.friction_static = get_option_or_default(run->static_friction, law->friction);
-    o.friction_dynamic = get_option_or_default(run->dynamic_friction, law->friction);
+    o.friction_static = get_option_or_default(run->static_friction_coefficient, law->friction);
+    o.friction_dynamic = get_option_or_default(run->dynamic_friction_coefficient, law->friction);
     o.spin_static = get_option_or_default(run->spin_limit, o.spin_static);
     o.restitution = law->restitution;
     o.tangential_restitution =
@@ -101,7 +101,7 @@ static struct tact_reduced_options get_reduced_options_of_scene(const struct run
     o.max_step = scene->period;
     o.min_step = fmin(o.min_step, 1e-3 * scene->period);
     o.slip_speed = MAX_SLIP_SPEED_BEFORE_ROLLING;
-    o.impact = run->use_newton_impact_law ? TACT_REDUCED_NEWTON : TACT_REDUCED_CHATTERJEE_RUINA;
+    o.impact = run->is_newton_impact_law_used ? TACT_REDUCED_NEWTON : TACT_REDUCED_CHATTERJEE_RUINA;
     return o;
 }
 
@@ -114,7 +114,7 @@ static int make_reduced_pair_at_start(const struct run *run, const struct tact_s
     struct tact_error err = {.line = 0};
     int a, b;
     if (pair < 0) {
-        return refuse_reduced_run(run, why);
+        return report_why_not_reducible(run, why);
     }
     tact_world_pair_shapes(world, pair, &a, &b);
     const int moving_shape_index = tact_world_owner(world, a).kind == TACT_OWNER_BODY ? a : b;
@@ -129,7 +129,7 @@ static int make_reduced_pair_at_start(const struct run *run, const struct tact_s
         tact_reduced_create(tact_world_shape(world, moving_shape_index), &local, body->mass,
                             inertia, tact_world_shape(world, fixed), &poses[fixed], &o, out, &err);
     if (rc) {
-        return rc == -ENOTSUP ? refuse_reduced_run(run, err.text)
+        return rc == -ENOTSUP ? report_why_not_reducible(run, err.text)
                               : command_print_usage_error(run->name, "--reduced: %s", err.text);
     }
     if (tact_reduced_start(*out, &body->pose, body->twist, MAX_CONTACT_GAP_AT_START)) {
@@ -137,7 +137,7 @@ static int make_reduced_pair_at_start(const struct run *run, const struct tact_s
         snprintf(reason, sizeof reason,
                  "the motion cannot start: %s (an overlap of up to %g um is allowed)",
                  tact_reduced_failure(*out), 1e6 * MAX_CONTACT_GAP_AT_START);
-        return refuse_reduced_run(run, reason);
+        return report_why_not_reducible(run, reason);
     }
     return 0;
 }
@@ -244,7 +244,7 @@ int open_reduced_scene(const struct run *run, const struct tact_scene *scene,
     *out = NULL;
     *session = NULL;
     if (why) {
-        return refuse_reduced_run(run, why);
+        return report_why_not_reducible(run, why);
     }
     options.clock = run->options.clock;
     options.ticks = run->options.ticks;

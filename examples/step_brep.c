@@ -37,22 +37,22 @@ enum {
 /* Position in a BRep text, and whether the text was invalid so far. */
 struct brep_reader {
     const char *at;
-    bool is_text_invalid;
+    bool is_brep_text_invalid;
 };
 
-static double read_number(struct brep_reader *b)
+static double read_brep_number(struct brep_reader *b)
 {
     char *end;
     const double x = tact_number_read(b->at, &end);
-    b->is_text_invalid |= end == b->at || !isfinite(x) || fabs(x) > 1e100;
+    b->is_brep_text_invalid |= end == b->at || !isfinite(x) || fabs(x) > 1e100;
     b->at = end;
-    return b->is_text_invalid ? 0.0 : x;
+    return b->is_brep_text_invalid ? 0.0 : x;
 }
 
 static void read_brep_numbers(struct brep_reader *b, int count, double *out)
 {
-    for (int i = 0; i < count && !b->is_text_invalid; i++) {
-        const double x = read_number(b);
+    for (int i = 0; i < count && !b->is_brep_text_invalid; i++) {
+        const double x = read_brep_number(b);
         if (out) {
             out[i] = x;
         }
@@ -61,9 +61,9 @@ static void read_brep_numbers(struct brep_reader *b, int count, double *out)
 
 static int read_bounded_integer(struct brep_reader *b, int least, int most)
 {
-    const double x = read_number(b);
-    b->is_text_invalid |= !(x >= least && x <= most) || x != floor(x);
-    return b->is_text_invalid ? least : (int)x;
+    const double x = read_brep_number(b);
+    b->is_brep_text_invalid |= !(x >= least && x <= most) || x != floor(x);
+    return b->is_brep_text_invalid ? least : (int)x;
 }
 
 static void skip_brep_curve(struct brep_reader *b, int depth)
@@ -74,8 +74,8 @@ static void skip_brep_curve(struct brep_reader *b, int depth)
                                   [CURVE_PARABOLA] = 13,
                                   [CURVE_HYPERBOLA] = 14};
     const int kind = read_bounded_integer(b, CURVE_LINE, CURVE_OFFSET);
-    b->is_text_invalid |= depth > MOST_NESTED;
-    if (b->is_text_invalid) {
+    b->is_brep_text_invalid |= depth > MOST_NESTED;
+    if (b->is_brep_text_invalid) {
         return;
     }
     if (kind <= CURVE_HYPERBOLA) {
@@ -97,14 +97,14 @@ static void skip_brep_curve(struct brep_reader *b, int depth)
 }
 
 /* Reads the poles (control points) of a Bezier or B-spline surface, row by row along u. */
-static void read_poles(struct brep_reader *b, struct step_surface *s)
+static void read_control_points(struct brep_reader *b, struct step_surface *s)
 {
-    for (int i = 0; i < s->count[0] && !b->is_text_invalid; i++) {
+    for (int i = 0; i < s->count[0] && !b->is_brep_text_invalid; i++) {
         for (int j = 0; j < s->count[1]; j++) {
             double *p = s->point[j * s->count[0] + i];
-            read_brep_numbers(b, 3 + s->is_rational, p);
-            p[3] = s->is_rational ? p[3] : 1.0;
-            b->is_text_invalid |= !(p[3] > 0.0);
+            read_brep_numbers(b, 3 + s->is_spline_rational, p);
+            p[3] = s->is_spline_rational ? p[3] : 1.0;
+            b->is_brep_text_invalid |= !(p[3] > 0.0);
         }
     }
 }
@@ -112,17 +112,17 @@ static void read_poles(struct brep_reader *b, struct step_surface *s)
 static void read_bezier_surface(struct brep_reader *b, struct step_surface *s)
 {
     int degree[2], count[2];
-    s->is_rational = read_bounded_integer(b, 0, 1);
-    s->is_rational |= read_bounded_integer(b, 0, 1);
+    s->is_spline_rational = read_bounded_integer(b, 0, 1);
+    s->is_spline_rational |= read_bounded_integer(b, 0, 1);
     for (int k = 0; k < 2; k++) {
         degree[k] = read_bounded_integer(b, 1, STEP_MAX_DEGREE);
         count[k] = degree[k] + 1;
     }
-    b->is_text_invalid = b->is_text_invalid || !step_spline_make(s, degree, count);
-    if (b->is_text_invalid) {
+    b->is_brep_text_invalid = b->is_brep_text_invalid || !step_spline_allocate(s, degree, count);
+    if (b->is_brep_text_invalid) {
         return;
     }
-    read_poles(b, s);
+    read_control_points(b, s);
     for (int k = 0; k < 2; k++) {
         for (int i = count[k]; i < s->knot_count[k]; i++) {
             s->knots[k][i] = 1.0;
@@ -133,33 +133,33 @@ static void read_bezier_surface(struct brep_reader *b, struct step_surface *s)
 /* Reads the knots of one direction, each with its multiplicity. Returns the multiplicity of the
  * first and last of a periodic direction, whose knots make one turn; else 0. */
 static int read_brep_surface_knots(struct brep_reader *b, struct step_surface *s, int k,
-                                   int distinct_knot_count, bool is_periodic)
+                                   int distinct_knot_count, bool is_direction_periodic)
 {
     int count = 0, first = 0, last = 0;
-    for (int i = 0; i < distinct_knot_count && !b->is_text_invalid; i++) {
-        const double knot = read_number(b);
+    for (int i = 0; i < distinct_knot_count && !b->is_brep_text_invalid; i++) {
+        const double knot = read_brep_number(b);
         last = read_bounded_integer(b, 1, STEP_MAX_DEGREE + 1);
         first = i ? first : last;
-        b->is_text_invalid |=
+        b->is_brep_text_invalid |=
             count + last > s->knot_count[k] || (count && !(knot > s->knots[k][count - 1]));
-        for (int m = 0; m < last && !b->is_text_invalid; m++) {
+        for (int m = 0; m < last && !b->is_brep_text_invalid; m++) {
             s->knots[k][count++] = knot;
         }
     }
-    b->is_text_invalid |=
-        is_periodic ? count != s->count[k] + first || first != last || first > s->degree[k]
-                    : count != s->knot_count[k];
-    return is_periodic && !b->is_text_invalid ? first : 0;
+    b->is_brep_text_invalid |= is_direction_periodic ? count != s->count[k] + first ||
+                                                           first != last || first > s->degree[k]
+                                                     : count != s->knot_count[k];
+    return is_direction_periodic && !b->is_brep_text_invalid ? first : 0;
 }
 
 static void read_bspline_surface(struct brep_reader *b, struct step_surface *s)
 {
     int degree[2], count[2], distinct_knot_count[2], end_knot_multiplicity[2];
-    s->is_rational = read_bounded_integer(b, 0, 1);
-    s->is_rational |= read_bounded_integer(b, 0, 1);
-    bool is_periodic[2];
+    s->is_spline_rational = read_bounded_integer(b, 0, 1);
+    s->is_spline_rational |= read_bounded_integer(b, 0, 1);
+    bool is_direction_periodic[2];
     for (int k = 0; k < 2; k++) {
-        is_periodic[k] = read_bounded_integer(b, 0, 1);
+        is_direction_periodic[k] = read_bounded_integer(b, 0, 1);
     }
     for (int k = 0; k < 2; k++) {
         degree[k] = read_bounded_integer(b, 1, STEP_MAX_DEGREE);
@@ -170,31 +170,31 @@ static void read_bspline_surface(struct brep_reader *b, struct step_surface *s)
     for (int k = 0; k < 2; k++) {
         distinct_knot_count[k] = read_bounded_integer(b, 2, MOST_KNOTS);
     }
-    b->is_text_invalid |= (double)count[0] * count[1] > MOST_POLES;
-    if (b->is_text_invalid) {
+    b->is_brep_text_invalid |= (double)count[0] * count[1] > MOST_POLES;
+    if (b->is_brep_text_invalid) {
         return;
     }
-    if (!step_spline_make(s, degree, count)) {
+    if (!step_spline_allocate(s, degree, count)) {
         strcpy(s->name, "a B-spline too large");
         read_brep_numbers(b,
-                          (3 + s->is_rational) * count[0] * count[1] +
+                          (3 + s->is_spline_rational) * count[0] * count[1] +
                               2 * (distinct_knot_count[0] + distinct_knot_count[1]),
                           NULL);
         return;
     }
-    read_poles(b, s);
+    read_control_points(b, s);
     for (int k = 0; k < 2; k++) {
         end_knot_multiplicity[k] =
-            read_brep_surface_knots(b, s, k, distinct_knot_count[k], is_periodic[k]);
+            read_brep_surface_knots(b, s, k, distinct_knot_count[k], is_direction_periodic[k]);
     }
-    if (!b->is_text_invalid && (is_periodic[0] || is_periodic[1]) &&
+    if (!b->is_brep_text_invalid && (is_direction_periodic[0] || is_direction_periodic[1]) &&
         !step_spline_make_periodic_clamped(s, end_knot_multiplicity)) {
         strcpy(s->name, "a periodic B-spline too large");
         step_spline_free(s);
     }
 }
 
-static void read_surface(struct brep_reader *b, struct step_surface *s, int depth)
+static void read_brep_surface(struct brep_reader *b, struct step_surface *s, int depth)
 {
     static const struct {
         char name[24];
@@ -212,8 +212,8 @@ static void read_surface(struct brep_reader *b, struct step_surface *s, int dept
                  [SURFACE_OFFSET] = {"an offset surface", 1}};
     double number[14] = {0.0};
     const int kind = read_bounded_integer(b, SURFACE_PLANE, SURFACE_OFFSET);
-    b->is_text_invalid |= depth > MOST_NESTED;
-    if (b->is_text_invalid) {
+    b->is_brep_text_invalid |= depth > MOST_NESTED;
+    if (b->is_brep_text_invalid) {
         return;
     }
     snprintf(s->name, sizeof s->name, "%s", kinds[kind].name);
@@ -222,17 +222,18 @@ static void read_surface(struct brep_reader *b, struct step_surface *s, int dept
         skip_brep_curve(b, depth + 1);
     } else if (kind == SURFACE_TRIMMED) { /* skips the bounds of a trimmed surface, as the face has
                                              its own */
-        read_surface(b, s, depth + 1);
+        read_brep_surface(b, s, depth + 1);
     } else if (kind == SURFACE_OFFSET) {
-        struct step_surface inner = {.is_rational = false};
-        read_surface(b, &inner, depth + 1);
+        struct step_surface inner = {.is_spline_rational = false};
+        read_brep_surface(b, &inner, depth + 1);
         step_spline_free(&inner);
     } else if (kind == SURFACE_BEZIER) {
         read_bezier_surface(b, s);
     } else if (kind == SURFACE_BSPLINE) {
         read_bspline_surface(b, s);
     } else if (kind == SURFACE_TORUS) {
-        b->is_text_invalid = b->is_text_invalid || !step_spline_torus(s, number, number + 12);
+        b->is_brep_text_invalid =
+            b->is_brep_text_invalid || !step_spline_make_torus(s, number, number + 12);
     }
 }
 
@@ -247,11 +248,11 @@ struct step_surface *step_surfaces_read(const char *text, int *count, const char
     b.at += strlen("\nSurfaces ");
     const int most = read_bounded_integer(&b, 1, MOST_SURFACES);
     struct step_surface *surfaces =
-        b.is_text_invalid ? NULL : calloc((size_t)most, sizeof *surfaces);
-    while (surfaces && *count < most && !b.is_text_invalid) {
-        read_surface(&b, &surfaces[(*count)++], 0);
+        b.is_brep_text_invalid ? NULL : calloc((size_t)most, sizeof *surfaces);
+    while (surfaces && *count < most && !b.is_brep_text_invalid) {
+        read_brep_surface(&b, &surfaces[(*count)++], 0);
     }
-    if (surfaces && b.is_text_invalid) {
+    if (surfaces && b.is_brep_text_invalid) {
         *what = "the file that gmsh wrote of the solid has an unknown format";
         step_surfaces_free(surfaces, *count);
         *count = 0;

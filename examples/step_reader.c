@@ -21,7 +21,7 @@
 
 #define MIN_CPU_SECONDS 20 /* minimum limit of the processor time, for any file [s] */
 /* time after which reading is given up, for any file [s]; tact import waits 120 s */
-#define MAX_WALL_SECONDS 110
+#define MAX_WALL_CLOCK_SECONDS 110
 #define MAX_MEMORY_BYTES (4ull << 30) /* [bytes] */
 /* tolerance of equal points of a surface, relative to the size of the solid */
 #define FACE_POINT_TOLERANCE 1e-9
@@ -54,8 +54,8 @@ static int report_refused_face(int face, const char *name, const char *why)
 static bool write_whole_file(const char *path, const char *data, size_t size)
 {
     FILE *to = fopen(path, "w");
-    const bool is_completely_written = to && fwrite(data, 1, size, to) == size;
-    return to && !fclose(to) && is_completely_written;
+    const bool is_file_completely_written = to && fwrite(data, 1, size, to) == size;
+    return to && !fclose(to) && is_file_completely_written;
 }
 
 /* Text of a file, to be freed; NULL where there is none. */
@@ -161,7 +161,8 @@ struct face {
     int tag;
     double low[2], high[2];
     double uv[2 * FACE_SAMPLES], at[3 * FACE_SAMPLES];
-    bool is_reversed; /* 1: the face's outward normal is opposite to that of u and v */
+    bool is_outward_normal_reversed; /* 1: the face's outward normal is opposite to that of u and v
+                                      */
 };
 
 static int read_range_and_points_of_face(int tag, struct face *face)
@@ -199,7 +200,7 @@ static double find_largest_distance_from_face(const struct step_surface *s, cons
     double most = 0.0;
     for (int i = 0; i < FACE_SAMPLES; i++) {
         double at[3];
-        step_spline_point(s, face->uv + 2 * i, at);
+        step_spline_evaluate_point(s, face->uv + 2 * i, at);
         for (int k = 0; k < 3; k++) {
             const double off = fabs(at[k] - face->at[3 * i + k]);
             most = isfinite(off) ? fmax(most, off) : INFINITY;
@@ -252,7 +253,7 @@ static bool has_parameter_range_of_face(const struct step_surface *s, const stru
     for (int k = 0; k < 2; k++) {
         double parameter_range_of_surface[2],
             parameter_tolerance = RELATIVE_PARAMETER_TOLERANCE * (face->high[k] - face->low[k]);
-        step_spline_range(s, k, parameter_range_of_surface);
+        step_spline_parameter_range(s, k, parameter_range_of_surface);
         has_range_of_face_parameters &=
             fabs(parameter_range_of_surface[0] - face->low[k]) <= parameter_tolerance &&
             fabs(parameter_range_of_surface[1] - face->high[k]) <= parameter_tolerance;
@@ -260,7 +261,7 @@ static bool has_parameter_range_of_face(const struct step_surface *s, const stru
     return has_range_of_face_parameters;
 }
 
-/* Sets is_reversed: gmsh's normals of a solid point outward. */
+/* Sets is_outward_normal_reversed: gmsh's normals of a solid point outward. */
 static int find_whether_face_is_reversed(const struct step_surface *s, struct face *face)
 {
     double at[3][3], *normal = NULL, uv[2], side[2][3];
@@ -270,7 +271,7 @@ static int find_whether_face_is_reversed(const struct step_surface *s, struct fa
         for (int k = 0; k < 2; k++) {
             uv[k] = face->uv[k] + (i == k + 1 ? 1e-4 * (face->high[k] - face->low[k]) : 0.0);
         }
-        step_spline_point(s, uv, at[i]);
+        step_spline_evaluate_point(s, uv, at[i]);
     }
     for (int k = 0; k < 3; k++) {
         side[0][k] = at[1][k] - at[0][k];
@@ -284,7 +285,7 @@ static int find_whether_face_is_reversed(const struct step_surface *s, struct fa
             normal[k] * (side[0][a] * side[1][b] - side[0][b] * side[1][a]);
     }
     gmshFree(normal);
-    face->is_reversed = outward_to_uv_normal_product < 0.0;
+    face->is_outward_normal_reversed = outward_to_uv_normal_product < 0.0;
     return rc || outward_to_uv_normal_product == 0.0;
 }
 
@@ -321,12 +322,12 @@ static int write_surface_of_face(const struct step_surface *surfaces, int count,
         return report_refused_face(face->tag, found->name,
                                    "the outward side of a face cannot be determined");
     }
-    step_spline_print(written_surfaces_stream, found, face->is_reversed);
+    step_spline_write_as_obj(written_surfaces_stream, found, face->is_outward_normal_reversed);
     return 0;
 }
 
 /* Writes the faces of the solid. Returns 0, or 1 after a message. */
-static int write_surfaces_of_faces(const int *face_tags, size_t count, const char *text)
+static int write_surfaces_of_faces(const int *gmsh_face_tags, size_t count, const char *text)
 {
     const char *what = NULL;
     int surface_count = 0, rc = 0;
@@ -334,13 +335,13 @@ static int write_surfaces_of_faces(const int *face_tags, size_t count, const cha
     struct step_surface *surfaces = step_surfaces_read(text, &surface_count, &what);
     struct face *faces = calloc(count, sizeof *faces);
     for (size_t i = 0; surfaces && faces && i < count && !rc; i++) {
-        if (read_range_and_points_of_face(face_tags[2 * i + 1], &faces[i])) {
+        if (read_range_and_points_of_face(gmsh_face_tags[2 * i + 1], &faces[i])) {
             rc = report_refused_solid("gmsh cannot evaluate a face of the STEP file");
         }
         for (int k = 0; k < 3 * FACE_SAMPLES && !rc; k++) {
             rc = isfinite(faces[i].at[k])
                      ? 0
-                     : report_refused_face(face_tags[2 * i + 1], "a surface evaluated by gmsh",
+                     : report_refused_face(gmsh_face_tags[2 * i + 1], "a surface evaluated by gmsh",
                                            "a coordinate of it is infinite or not a number; "
                                            "expected a STEP file with finite surfaces");
             size = fmax(size, fabs(faces[i].at[k]));
@@ -443,7 +444,7 @@ int main(int argc, char **argv)
     }
     char *data = reader_read_input(&size);
     set_reader_signal_mask(SIG_BLOCK);
-    alarm(MAX_WALL_SECONDS);
+    alarm(MAX_WALL_CLOCK_SECONDS);
     if (!data || !mkdtemp(folder.path)) {
         return report_refused_solid(data ? "no temporary folder" : "too large");
     }

@@ -13,7 +13,7 @@ void step_spline_free(struct step_surface *s)
     s->knots[0] = s->knots[1] = NULL;
 }
 
-bool step_spline_make(struct step_surface *s, const int degree[2], const int count[2])
+bool step_spline_allocate(struct step_surface *s, const int degree[2], const int count[2])
 {
     bool is_degree_and_count_valid = true;
     for (int k = 0; k < 2; k++) {
@@ -58,7 +58,7 @@ bool step_spline_make_periodic_clamped(struct step_surface *s, const int end_kno
     }
     clamped_surface.point = NULL;
     clamped_surface.knots[0] = clamped_surface.knots[1] = NULL;
-    if (!step_spline_make(&clamped_surface, s->degree, count)) {
+    if (!step_spline_allocate(&clamped_surface, s->degree, count)) {
         return false;
     }
     for (int i = 0; i < count[0] * count[1]; i++) {
@@ -103,7 +103,7 @@ static void evaluate_by_de_boor(const double *knots, int span, int degree, doubl
     }
 }
 
-void step_spline_range(const struct step_surface *s, int k, double range[2])
+void step_spline_parameter_range(const struct step_surface *s, int k, double range[2])
 {
     const double scale = s->is_parameter_angle ? acos(0.0) : 1.0;
     range[0] = scale * s->knots[k][s->degree[k]];
@@ -121,7 +121,7 @@ static double get_spline_parameter(const struct step_surface *s, double x)
     return whole + 0.5 + 0.5 * tan(0.5 * (x - (whole + 0.5) * quarter)) / tan(0.25 * quarter);
 }
 
-void step_spline_point(const struct step_surface *s, const double uv[2], double out[3])
+void step_spline_evaluate_point(const struct step_surface *s, const double uv[2], double out[3])
 {
     const int du = s->degree[0], dv = s->degree[1];
     const double x = get_spline_parameter(s, uv[0]), y = get_spline_parameter(s, uv[1]);
@@ -143,15 +143,15 @@ void step_spline_point(const struct step_surface *s, const double uv[2], double 
     }
 }
 
-bool step_spline_torus(struct step_surface *s, const double frame[12], const double radius[2])
+bool step_spline_make_torus(struct step_surface *s, const double frame[12], const double radius[2])
 {
     static const int degree[2] = {2, 2}, count[2] = {9, 9};
     static const double corner[9][2] = {{1, 0},   {1, 1},  {0, 1},  {-1, 1}, {-1, 0},
                                         {-1, -1}, {0, -1}, {1, -1}, {1, 0}};
-    if (!step_spline_make(s, degree, count)) {
+    if (!step_spline_allocate(s, degree, count)) {
         return false;
     }
-    s->is_rational = s->is_parameter_angle = true;
+    s->is_spline_rational = s->is_parameter_angle = true;
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < s->knot_count[k]; i++) {
             /* the first and the last knot occur three times, the others twice */
@@ -173,21 +173,22 @@ bool step_spline_torus(struct step_surface *s, const double frame[12], const dou
     return true;
 }
 
-void step_spline_print(FILE *to, const struct step_surface *s, bool is_reversed)
+void step_spline_write_as_obj(FILE *to, const struct step_surface *s,
+                              bool is_outward_normal_reversed)
 {
     const int points = s->count[0] * s->count[1];
     for (int i = 0; i < points; i++) {
         const int column = i % s->count[0];
-        const int from = is_reversed ? i - column + s->count[0] - 1 - column : i;
+        const int from = is_outward_normal_reversed ? i - column + s->count[0] - 1 - column : i;
         const double *p = s->point[from];
-        fprintf(to, s->is_rational ? "v %.17g %.17g %.17g %.17g\n" : "v %.17g %.17g %.17g\n", p[0],
-                p[1], p[2], p[3]);
+        fprintf(to, s->is_spline_rational ? "v %.17g %.17g %.17g %.17g\n" : "v %.17g %.17g %.17g\n",
+                p[0], p[1], p[2], p[3]);
     }
-    fprintf(to, "cstype %sbspline\ndeg %d %d\nsurf", s->is_rational ? "rat " : "", s->degree[0],
-            s->degree[1]);
+    fprintf(to, "cstype %sbspline\ndeg %d %d\nsurf", s->is_spline_rational ? "rat " : "",
+            s->degree[0], s->degree[1]);
     for (int k = 0; k < 2; k++) {
         const double first = s->knots[k][s->degree[k]], last = s->knots[k][s->count[k]];
-        const bool is_direction_reversed = is_reversed && k == 0;
+        const bool is_direction_reversed = is_outward_normal_reversed && k == 0;
         fprintf(to, " %.17g %.17g", is_direction_reversed ? -last : first,
                 is_direction_reversed ? -first : last);
     }
@@ -195,7 +196,7 @@ void step_spline_print(FILE *to, const struct step_surface *s, bool is_reversed)
         fprintf(to, i % 16 ? " %d" : " \\\n %d", i - points);
     }
     for (int k = 0; k < 2; k++) {
-        const bool is_direction_reversed = is_reversed && k == 0;
+        const bool is_direction_reversed = is_outward_normal_reversed && k == 0;
         fprintf(to, "\nparm %c", "uv"[k]);
         for (int i = 0; i < s->knot_count[k]; i++) {
             fprintf(to, " %.17g",

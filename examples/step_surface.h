@@ -15,7 +15,7 @@ enum {
 /* A surface. One that is no B-spline has no control points, but a name for messages. */
 struct step_surface {
     char name[32];
-    bool is_rational;
+    bool is_spline_rational;
     int degree[2], count[2]; /* number of control points along u and v */
     int knot_count[2];
     double *knots[2];        /* knot values, in non-decreasing order */
@@ -32,7 +32,7 @@ void step_surfaces_free(struct step_surface *surfaces, int count);
 
 /* step_spline.c: gives a new surface room for such degrees and numbers of control points. false: no
  * memory, or too large. */
-bool step_spline_make(struct step_surface *s, const int degree[2], const int count[2]);
+bool step_spline_allocate(struct step_surface *s, const int degree[2], const int count[2]);
 
 void step_spline_free(struct step_surface *s);
 
@@ -44,16 +44,17 @@ void step_spline_free(struct step_surface *s);
 bool step_spline_make_periodic_clamped(struct step_surface *s, const int end_knot_multiplicity[2]);
 
 /* Gets the least and the largest parameter of the surface in the file, along u (k = 0) or v. */
-void step_spline_range(const struct step_surface *s, int k, double range[2]);
+void step_spline_parameter_range(const struct step_surface *s, int k, double range[2]);
 
 /* Computes the point at parameters of the file, by de Boor's method. */
-void step_spline_point(const struct step_surface *s, const double uv[2], double out[3]);
+void step_spline_evaluate_point(const struct step_surface *s, const double uv[2], double out[3]);
 
 /* Makes the surface a torus, by rational parabolas: nine by nine control points, of a quarter of a
  * turn each to a change of 1 of a parameter. frame: origin, axis, x and y. false: no memory. */
-bool step_spline_torus(struct step_surface *s, const double frame[12], const double radius[2]);
+bool step_spline_make_torus(struct step_surface *s, const double frame[12], const double radius[2]);
 
 /* Writes the surface as statements of an OBJ file; reversed: with the normal on its other side. */
-void step_spline_print(FILE *to, const struct step_surface *s, bool is_reversed);
+void step_spline_write_as_obj(FILE *to, const struct step_surface *s,
+                              bool is_outward_normal_reversed);
 
 #endif

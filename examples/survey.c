@@ -44,7 +44,7 @@ static int round_to_small_integer(double value)
     return isnan(value) ? 0 : (int)fmin(fmax(value, INT_MIN), INT_MAX);
 }
 
-const char *survey_safety_name(int state)
+const char *survey_safety_state_name(int state)
 {
     static const char *const names[] = {[TACT_SAFETY_DISARMED] = "disarmed",
                                         [TACT_SAFETY_ARMED] = "armed",
@@ -65,11 +65,12 @@ static void add_pairs_of_tick_to_survey(const struct tact_scene_log *scene_log, 
         p->limited += touching && (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN));
         p->touches_at_end = touching;
         if (touching) {
-            memcpy(&p->margins_at_end, v + scene_log->pairs[i].margins, sizeof p->margins_at_end);
+            memcpy(&p->friction_margins_at_end, v + scene_log->pairs[i].margins,
+                   sizeof p->friction_margins_at_end);
             tact_limit_tally_add(&p->tally, limits, v[scene_log->pairs[i].patch + 7],
-                                 &p->margins_at_end);
+                                 &p->friction_margins_at_end);
             p->limits_at_end = limits;
-            p->normal_at_end = w.normal;
+            p->normal_force_at_end = w.normal;
         }
         p->normal = fmax(p->normal, w.normal);
         p->torsion = fmax(p->torsion, fabs(w.torsion));
@@ -114,7 +115,8 @@ static void add_holds_to_survey(const struct tact_scene_log *scene_log, const do
     }
 }
 
-double survey_stop_of_joint(const struct tact_scene_log *scene_log, int joint, const double *v)
+double survey_reached_stop_of_joint(const struct tact_scene_log *scene_log, int joint,
+                                    const double *v)
 {
     if (joint >= scene_log->joint_count) {
         return v[scene_log->constraints[joint - scene_log->joint_count].joint + 1];
@@ -126,7 +128,7 @@ static void add_joint_stops_to_survey(const struct tact_scene_log *scene_log, co
                                       struct log_survey *out)
 {
     for (int i = 0; i < scene_log->joint_count + scene_log->constraint_count; i++) {
-        const double stop = survey_stop_of_joint(scene_log, i, v);
+        const double stop = survey_reached_stop_of_joint(scene_log, i, v);
         out->joint_stops[i].lower += stop < 0.0;
         out->joint_stops[i].upper += stop > 0.0;
         if (stop != 0.0 && i < scene_log->joint_count) {
@@ -157,7 +159,7 @@ static void add_record_to_survey(const struct tact_scene_log *scene_log,
     out->contacts_max = round_to_small_integer(fmax(out->contacts_max, v[scene_log->solver]));
     tact_histogram_add(&out->wake_latency, survey_round_to_integer(v[scene_log->timing]));
     if (r->tick > 0) {
-        tact_histogram_add(&out->compute_latency,
+        tact_histogram_add(&out->computation_latency,
                            survey_round_to_integer(v[scene_log->timing + 1]));
     }
     for (int i = 0; scene_log->counts && i < TACT_SOLVE_COUNTS; i++) {
@@ -180,7 +182,7 @@ int survey_log_records(struct tact_log *log, const struct tact_scene_log *scene_
     int rc;
     memset(out, 0, sizeof *out);
     tact_histogram_reset(&out->wake_latency);
-    tact_histogram_reset(&out->compute_latency);
+    tact_histogram_reset(&out->computation_latency);
     const size_t bytes =
         tact_layout_bytes(tact_log_layout(log)) - offsetof(struct tact_record, values);
     out->last = calloc(1, bytes + 1);
@@ -225,7 +227,7 @@ void survey_free(struct log_survey *log_survey)
     free(log_survey->last);
 }
 
-int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns)
+int64_t compute_wall_clock_time_ns(const struct tact_log *log, int64_t stamp_ns)
 {
     const char *wall_clock_anchor_text = tact_log_fact(log, "wall_anchor_ns");
     return wall_clock_anchor_text ? strtoll(wall_clock_anchor_text, NULL, 10) + stamp_ns : -1;

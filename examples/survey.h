@@ -17,8 +17,8 @@ struct survey_pair {
     double normal, torsion;         /* largest [N], [N m] */
     /* in the last tick, where the pair touched in it: */
     int touches_at_end, limits_at_end; /* enum tact_limit bits */
-    double normal_at_end;              /* [N] */
-    struct tact_margins margins_at_end;
+    double normal_force_at_end;        /* [N] */
+    struct tact_margins friction_margins_at_end;
 };
 
 struct survey_hold {
@@ -54,8 +54,8 @@ struct log_survey {
     int safety; /* enum tact_safety_state at the end */
     int contacts_max;
     uint64_t counts[TACT_SOLVE_COUNTS],
-        methods[TACT_MOMENTS_COUNTS];                    /* counts and methods of all ticks */
-    struct tact_histogram wake_latency, compute_latency; /* [ns] */
+        methods[TACT_MOMENTS_COUNTS];                        /* counts and methods of all ticks */
+    struct tact_histogram wake_latency, computation_latency; /* [ns] */
     struct survey_pair *pairs; /* one entry for each pair of the scene log; to be freed */
     struct survey_port {
         double force;                /* largest force [N] and torque [N m] on the person */
@@ -82,12 +82,12 @@ int survey_log_records(struct tact_log *log, const struct tact_scene_log *scene_
  */
 int64_t survey_round_to_integer(double value);
 /* "armed"; "unknown" for a number that is no state of the safety chain. */
-const char *survey_safety_name(int state);
+const char *survey_safety_state_name(int state);
 
 /* Which stop a joint is at: -1 its lower one, 1 its upper one, 0 none; joint: index among the
  * joints of hands, then of mechanisms. */
-double survey_stop_of_joint(const struct tact_scene_log *scene_log, int joint,
-                            const double *values);
+double survey_reached_stop_of_joint(const struct tact_scene_log *scene_log, int joint,
+                                    const double *values);
 const char *survey_joint_name(const struct tact_scene_log *scene_log, int joint);
 
 /* 1 for an input of a device of type network that describes the link, and not a joint of the other
@@ -95,7 +95,7 @@ const char *survey_joint_name(const struct tact_scene_log *scene_log, int joint)
 int survey_is_link_quality_input(const struct tact_device_info *device, int input);
 
 /* Wall-clock time of a stamp [ns since 1970], or -1 if the log does not have it. */
-int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns);
+int64_t compute_wall_clock_time_ns(const struct tact_log *log, int64_t stamp_ns);
 
 /* Force normal to the pair's patch, pushing A out of B [N], and torsion about the normal through
  * the centre of pressure (n x moment) / normal, where its limit applies [N m]; friction [N] is the

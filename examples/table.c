@@ -61,7 +61,7 @@ static void print_contact_table(const struct tact_session_report *r)
 }
 
 /* What a device computed for pressure fields, if it could. */
-static void print_polygons(const struct tact_session *session)
+static void print_contact_polygons(const struct tact_session *session)
 {
     struct tact_session_polygons p;
     tact_session_polygons(session, &p);
@@ -202,7 +202,7 @@ void table_print_session(struct tact_session *session, const struct tact_session
     int is_real_time_clock = options->clock == TACT_LOOP_REAL;
     print_timing_table(report, scene, is_real_time_clock);
     print_contact_table(report);
-    print_polygons(session);
+    print_contact_polygons(session);
     print_port_table(session);
     print_body_table(session, start);
     print_pair_table(session, scene->period);

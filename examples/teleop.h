@@ -19,7 +19,8 @@ struct teleop_site {
 
 /* A simulated link, as of the device type network; 0: as that has it. */
 struct teleop_simulated_link {
-    double delay, jitter, loss, mean_burst_duration, duplicate, reordered_fraction, seed;
+    double delay, jitter, loss, mean_loss_burst_duration, duplicate, reordered_packet_fraction,
+        seed;
     double blackout[2]; /* start and end, in the time of each scene [s] */
 };
 

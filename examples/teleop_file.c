@@ -33,9 +33,9 @@ static const cyaml_schema_field_t link_fields[] = {
     NUMBER_FIELD("delay", delay),
     NUMBER_FIELD("jitter", jitter),
     NUMBER_FIELD("loss", loss),
-    NUMBER_FIELD("burst", mean_burst_duration),
+    NUMBER_FIELD("burst", mean_loss_burst_duration),
     NUMBER_FIELD("duplicate", duplicate),
-    NUMBER_FIELD("reorder", reordered_fraction),
+    NUMBER_FIELD("reorder", reordered_packet_fraction),
     NUMBER_FIELD("seed", seed),
     CYAML_FIELD_SEQUENCE_FIXED("blackout", CYAML_FLAG_OPTIONAL, struct teleop_simulated_link,
                                blackout, &time_value, 2),
@@ -59,8 +59,8 @@ static const cyaml_schema_field_t file_fields[] = {
 static const cyaml_schema_value_t file_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct teleop, file_fields)};
 
-static int refuse_teleop_file(const struct teleop *t, const char *key, struct tact_error *err,
-                              const char *text)
+static int set_error_in_teleop_file(const struct teleop *t, const char *key, struct tact_error *err,
+                                    const char *text)
 {
     teleop_set_error_location_of_key(t, key, err);
     return tact_error_set(err, -EINVAL, "%s", text);
@@ -70,11 +70,12 @@ static int check_settings_of_site(const struct teleop *t, const char *name,
                                   const struct teleop_site *site, struct tact_error *err)
 {
     if (!site->listen == !site->connect) {
-        return refuse_teleop_file(t, name, err,
-                                  "expected either the key \"listen\" or the key \"connect\"");
+        return set_error_in_teleop_file(
+            t, name, err, "expected either the key \"listen\" or the key \"connect\"");
     }
     if (!site->key != !site->peer) {
-        return refuse_teleop_file(t, name, err, "expected both keys key and peer, or neither");
+        return set_error_in_teleop_file(t, name, err,
+                                        "expected both keys key and peer, or neither");
     }
     return 0;
 }
@@ -85,8 +86,8 @@ static int check_mode_of_ties(const struct teleop *t, struct tact_error *err)
     if (!t->mode || !strcmp(t->mode, "waves") || (!t->impedance && !t->tank)) {
         return 0;
     }
-    return refuse_teleop_file(t, t->impedance ? "impedance" : "tank", err,
-                              "this key is only for \"mode: waves\"");
+    return set_error_in_teleop_file(t, t->impedance ? "impedance" : "tank", err,
+                                    "this key is only for \"mode: waves\"");
 }
 
 static int check_teleop_file(const struct teleop *t, struct tact_error *err)
@@ -94,13 +95,14 @@ static int check_teleop_file(const struct teleop *t, struct tact_error *err)
     int rc = check_settings_of_site(t, "local", t->local, err);
     rc = rc ? rc : check_settings_of_site(t, "remote", t->remote, err);
     if (!rc && !t->local->listen == !t->remote->listen) {
-        rc = refuse_teleop_file(t, "remote", err,
-                                t->local->listen ? "both ends listen; expected one that connects"
-                                                 : "both ends connect; expected one that listens");
+        rc = set_error_in_teleop_file(t, "remote", err,
+                                      t->local->listen
+                                          ? "both ends listen; expected one that connects"
+                                          : "both ends connect; expected one that listens");
     }
     if (!rc && !t->local->key != !t->remote->key) {
-        rc = refuse_teleop_file(t, t->local->key ? "remote" : "local", err,
-                                "the other end has keys; expected key and peer here too");
+        rc = set_error_in_teleop_file(t, t->local->key ? "remote" : "local", err,
+                                      "the other end has keys; expected key and peer here too");
     }
     return rc ? rc : check_mode_of_ties(t, err);
 }

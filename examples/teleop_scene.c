@@ -23,7 +23,7 @@ static int find_child_node(struct scene_edit *e, int map, const char *key)
     return teleop_yaml_child(&e->document, map, key);
 }
 
-static const char *get_node_text(struct scene_edit *e, int node)
+static const char *get_text_of_yaml_node(struct scene_edit *e, int node)
 {
     return teleop_yaml_text(&e->document, node);
 }
@@ -60,8 +60,8 @@ static int add_scalar_node(struct scene_edit *e, const char *text, yaml_scalar_s
         key_in_teleop_file);
 }
 
-static void set_map_node(struct scene_edit *e, int map, const char *key, int node,
-                         const char *key_in_teleop_file)
+static void set_value_node_of_mapping_key(struct scene_edit *e, int map, const char *key, int node,
+                                          const char *key_in_teleop_file)
 {
     remove_mapping_key(e, map, key);
     const int name = add_scalar_node(e, key, YAML_PLAIN_SCALAR_STYLE, key_in_teleop_file);
@@ -76,8 +76,8 @@ static void set_mapping_text(struct scene_edit *e, int map, const char *key, con
                              const char *key_in_teleop_file, yaml_scalar_style_t style)
 {
     if (text) {
-        set_map_node(e, map, key, add_scalar_node(e, text, style, key_in_teleop_file),
-                     key_in_teleop_file);
+        set_value_node_of_mapping_key(
+            e, map, key, add_scalar_node(e, text, style, key_in_teleop_file), key_in_teleop_file);
     }
 }
 
@@ -103,7 +103,7 @@ static int add_mapping_node(struct scene_edit *e, int map, const char *key,
     const int node = set_location_of_added_node(
         e, yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE),
         key_in_teleop_file);
-    set_map_node(e, map, key, node, key_in_teleop_file);
+    set_value_node_of_mapping_key(e, map, key, node, key_in_teleop_file);
     return node;
 }
 
@@ -131,7 +131,7 @@ static void set_blackout_of_link(struct scene_edit *e, int link, const double bl
         e->failed |=
             !list || !time || !yaml_document_append_sequence_item(&e->document, list, time);
     }
-    set_map_node(e, link, "blackout", list, key_in_teleop_file);
+    set_value_node_of_mapping_key(e, link, "blackout", list, key_in_teleop_file);
 }
 
 static void set_simulated_link(struct scene_edit *e, int settings,
@@ -143,8 +143,8 @@ static void set_simulated_link(struct scene_edit *e, int settings,
     } values[] = {{"delay", link->delay},
                   {"jitter", link->jitter},
                   {"loss", link->loss},
-                  {"burst", link->mean_burst_duration},
-                  {"reorder", link->reordered_fraction},
+                  {"burst", link->mean_loss_burst_duration},
+                  {"reorder", link->reordered_packet_fraction},
                   {"duplicate", link->duplicate},
                   {"seed", link->seed}};
     const int map = add_mapping_node(e, settings, "link", "link");
@@ -161,8 +161,8 @@ static void set_simulated_link(struct scene_edit *e, int settings,
     }
 }
 
-static int refuse_teleop_value(const struct scene_edit *e, const char *key, struct tact_error *err,
-                               const char *text)
+static int set_error_at_teleop_value(const struct scene_edit *e, const char *key,
+                                     struct tact_error *err, const char *text)
 {
     char key_in_teleop_file[32];
     snprintf(key_in_teleop_file, sizeof key_in_teleop_file, "%s.%s", e->site_name, key);
@@ -171,7 +171,7 @@ static int refuse_teleop_value(const struct scene_edit *e, const char *key, stru
 }
 
 /* Whether a text is valid UTF-8, as a scene needs. */
-static int is_utf8(const char *text)
+static int is_valid_utf8_text(const char *text)
 {
     json_t *string = json_string(text); /* which refuses others */
     const int is_valid = string != NULL;
@@ -179,15 +179,15 @@ static int is_utf8(const char *text)
     return is_valid;
 }
 
-static int set_file_name(struct scene_edit *e, int settings, const char *key, const char *name,
-                         struct tact_error *err)
+static int set_file_name_setting(struct scene_edit *e, int settings, const char *key,
+                                 const char *name, struct tact_error *err)
 {
     char *path = name ? teleop_resolve_path(e->t->file, name, 1) : NULL;
     int rc = 0;
     if (name && !path) {
-        rc = refuse_teleop_value(e, key, err, "the folder of this file cannot be found");
-    } else if (path && !is_utf8(path)) {
-        rc = refuse_teleop_value(
+        rc = set_error_at_teleop_value(e, key, err, "the folder of this file cannot be found");
+    } else if (path && !is_valid_utf8_text(path)) {
+        rc = set_error_at_teleop_value(
             e, key, err,
             "the name of its folder is not in UTF-8, which a scene is written in; "
             "expected a folder whose name is");
@@ -218,8 +218,8 @@ static int set_device_settings(struct scene_edit *e, int device, struct tact_err
     if (e->t->link) {
         set_simulated_link(e, settings, e->t->link);
     }
-    const int rc = set_file_name(e, settings, "key", e->site->key, err);
-    return rc ? rc : set_file_name(e, settings, "peer", e->site->peer, err);
+    const int rc = set_file_name_setting(e, settings, "key", e->site->key, err);
+    return rc ? rc : set_file_name_setting(e, settings, "peer", e->site->peer, err);
 }
 
 /* Sets mode and parameters of a tie, and removes keys of other modes, which a scene would refuse.
@@ -229,7 +229,7 @@ static int set_tie_settings(struct scene_edit *e, int tie)
     const struct teleop *t = e->t;
     const int is_tie_stiffness_set = e->site->stiffness || find_child_node(e, tie, "stiffness");
     set_scalar_key_if_present(e, tie, "mode", t->mode);
-    const char *mode = get_node_text(e, find_child_node(e, tie, "mode"));
+    const char *mode = get_text_of_yaml_node(e, find_child_node(e, tie, "mode"));
     const int does_tie_use_waves = !*mode || !strcmp(mode, "waves");
     if (t->mode && !does_tie_use_waves) {
         remove_mapping_key(e, tie, "impedance");
@@ -250,8 +250,9 @@ static int set_tie_settings(struct scene_edit *e, int tie)
 
 /* Checks that settings of ties apply to a tie. tie_count: number of ties of this end;
  * wave_tie_count: number of these with waves. */
-static int check_tie_settings_apply(const struct scene_edit *e, int tie_count, int wave_tie_count,
-                                    const char *device, struct tact_error *err)
+static int check_that_ties_use_settings(const struct scene_edit *e, int tie_count,
+                                        int wave_tie_count, const char *device,
+                                        struct tact_error *err)
 {
     if (!tie_count) {
         return tact_error_set(err, -EINVAL,
@@ -278,14 +279,14 @@ static int apply_teleop_settings(struct scene_edit *e, const struct tact_scene *
     const char *name = "";
     for (int k = 0, device; !rc && (device = get_list_entry_node(e, device_list_node, k)) != 0;
          k++) {
-        if (!strcmp(get_node_text(e, find_child_node(e, device, "type")), "network")) {
+        if (!strcmp(get_text_of_yaml_node(e, find_child_node(e, device, "type")), "network")) {
             rc = set_device_settings(e, device, err);
-            name = get_node_text(e, find_child_node(e, device, "name"));
+            name = get_text_of_yaml_node(e, find_child_node(e, device, "name"));
             found++;
         }
     }
     for (int k = 0, tie; (tie = get_list_entry_node(e, remote_list_node, k)) != 0; k++) {
-        if (!strcmp(get_node_text(e, find_child_node(e, tie, "device")), name)) {
+        if (!strcmp(get_text_of_yaml_node(e, find_child_node(e, tie, "device")), name)) {
             wave_mode_tie_count += set_tie_settings(e, tie);
             tied++;
         }
@@ -297,7 +298,7 @@ static int apply_teleop_settings(struct scene_edit *e, const struct tact_scene *
     if (found != 1) {
         return tact_error_set(err, -EINVAL, "expected one device of type network, not %d", found);
     }
-    return check_tie_settings_apply(e, tied, wave_mode_tie_count, name, err);
+    return check_that_ties_use_settings(e, tied, wave_mode_tie_count, name, err);
 }
 
 /* Writes the document as a text, and frees the document. The text is to be freed; NULL: out of

@@ -25,11 +25,11 @@ const char *text_hold_name(const char *body, const char *hand);
 
 /* text_width.c: width of a text in DejaVu Sans of a size, in the unit of the size; no less than
  * where each character is placed at a whole pixel. */
-double text_width(const char *text, double size, int is_bold);
+double text_width(const char *text, double size, int is_text_bold);
 
 /* Converts a text for display, and omits its middle where it is wider than `most`, at least `size`.
  */
-void text_shorten_to_width(const char *text, double most, double size, int is_bold, char *out,
+void text_shorten_to_width(const char *text, double most, double size, int is_text_bold, char *out,
                            size_t room);
 
 /* A JSON string of a text of any length, with "?" for bytes that are no UTF-8; NULL: out of memory.

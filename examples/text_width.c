@@ -4,7 +4,7 @@
 #include <string.h>
 #include "text.h"
 
-#define FIRST_CHARACTER ' '
+#define FIRST_TABULATED_CHARACTER ' '
 #define TABULATED_CHARACTER_COUNT 95
 #define UNITS_PER_EM 2048
 /* Of other characters: wider than most. */
@@ -12,7 +12,7 @@
 
 /* Advances of the characters from space to tilde, in 1/2048 of the size: tables cmap and hmtx of
  * DejaVuSans.ttf and DejaVuSans-Bold.ttf, version 2.37. */
-static const short advance_widths[2][TABULATED_CHARACTER_COUNT] = {
+static const short character_advance_widths[2][TABULATED_CHARACTER_COUNT] = {
     {651,  821,  942,  1716, 1303, 1946, 1597, 563,  799,  799,  1024, 1716, 651,  739,  651,  690,
      1303, 1303, 1303, 1303, 1303, 1303, 1303, 1303, 1303, 1303, 690,  690,  1716, 1716, 1716, 1087,
      2048, 1401, 1405, 1430, 1577, 1294, 1178, 1587, 1540, 604,  604,  1343, 1141, 1767, 1532, 1612,
@@ -28,44 +28,45 @@ static const short advance_widths[2][TABULATED_CHARACTER_COUNT] = {
 
 /* Width of the character at the start of text. Some programs place characters at whole pixels,
  * others between them. */
-static double get_character_width(const char *text, double size, int is_bold)
+static double get_character_width(const char *text, double size, int is_text_bold)
 {
-    const int index = (unsigned char)*text - FIRST_CHARACTER;
+    const int index = (unsigned char)*text - FIRST_TABULATED_CHARACTER;
     if (index >= TABULATED_CHARACTER_COUNT) {
         return (*text & 0xc0) == 0x80 ? 0.0 : WIDTH_OF_OTHER_CHARACTERS * size;
     }
-    const double width = index < 0 ? 0.0 : size * advance_widths[is_bold][index] / UNITS_PER_EM;
+    const double width =
+        index < 0 ? 0.0 : size * character_advance_widths[is_text_bold][index] / UNITS_PER_EM;
     return fmax(width, round(width));
 }
 
-double text_width(const char *text, double size, int is_bold)
+double text_width(const char *text, double size, int is_text_bold)
 {
     double width = 0.0;
     for (; *text; text++) {
-        width += get_character_width(text, size, is_bold);
+        width += get_character_width(text, size, is_text_bold);
     }
     return width;
 }
 
-void text_shorten_to_width(const char *text, double most, double size, int is_bold, char *out,
+void text_shorten_to_width(const char *text, double most, double size, int is_text_bold, char *out,
                            size_t room)
 {
     const char *shortened_head_end = text_make_printable(text),
                *end = shortened_head_end + strlen(shortened_head_end);
     const char *const printable_text = shortened_head_end, *tail = end;
-    if (text_width(printable_text, size, is_bold) <= most) {
+    if (text_width(printable_text, size, is_text_bold) <= most) {
         snprintf(out, room, "%s", printable_text);
         return;
     }
-    double remaining_width = most - ceil(size),
-           half = 0.5 * remaining_width; /* an ellipsis is as wide as the size */
+    double remaining_text_width = most - ceil(size),
+           half = 0.5 * remaining_text_width; /* an ellipsis is as wide as the size */
     for (double width; shortened_head_end < end; shortened_head_end++) {
-        width = get_character_width(shortened_head_end, size, is_bold);
+        width = get_character_width(shortened_head_end, size, is_text_bold);
         half -= width;
         if (half < 0.0) {
             break;
         }
-        remaining_width -= width;
+        remaining_text_width -= width;
     }
     while (tail > shortened_head_end) {
         const char *character_before_tail = tail - 1;
@@ -73,8 +74,8 @@ void text_shorten_to_width(const char *text, double most, double size, int is_bo
                (*character_before_tail & 0xc0) == 0x80) {
             character_before_tail--;
         }
-        remaining_width -= get_character_width(character_before_tail, size, is_bold);
-        if (remaining_width < 0.0) {
+        remaining_text_width -= get_character_width(character_before_tail, size, is_text_bold);
+        if (remaining_text_width < 0.0) {
             break;
         }
         tail = character_before_tail;

@@ -16,7 +16,7 @@
 #define MIN_SHAPE_SIZE 1e-30       /* smallest size, whose volume squared is not 0 [m] */
 
 /* Parses up to `most` finite numbers between blanks and commas; -1 on anything else. */
-static int parse_word_numbers(const char *text, double *out, int most)
+static int parse_numbers_of_word(const char *text, double *out, int most)
 {
     static const char number_separators[] = " \t,";
     int count = 0;
@@ -35,7 +35,7 @@ static int parse_word_numbers(const char *text, double *out, int most)
 
 int parse_finite_number(const char *word, double *out)
 {
-    return parse_word_numbers(word, out, 1) == 1 ? 0 : -1;
+    return parse_numbers_of_word(word, out, 1) == 1 ? 0 : -1;
 }
 
 int parse_port_number(const char *word, int *port)
@@ -52,7 +52,7 @@ int parse_port_number(const char *word, int *port)
 int parse_pose_words(const char *word, struct tact_pose *out)
 {
     double v[7] = {0.0, 0.0, 0.0, 1.0};
-    int count = parse_word_numbers(word, v, 7);
+    int count = parse_numbers_of_word(word, v, 7);
     memcpy(out->position, v, sizeof out->position);
     memcpy(out->quat_wxyz, v + 3, sizeof out->quat_wxyz);
     double quaternion_length = tact_quat_normalize(out->quat_wxyz);
@@ -88,13 +88,13 @@ static const char *format_shape_syntax(const struct tact_shape_type *type, char 
     return out;
 }
 
-static int make_primitive(enum tact_shape_kind kind, const char *word, struct tact_shape *out,
-                          struct tact_error *err)
+static int make_primitive_shape_of_word(enum tact_shape_kind kind, const char *word,
+                                        struct tact_shape *out, struct tact_error *err)
 {
     const struct tact_shape_type *type = tact_shape_type(kind);
     const char *primitive_size_text = word + strlen(type->name) + (word[strlen(type->name)] == ':');
     double number[3] = {0.0, 0.0, 0.0};
-    int count = parse_word_numbers(primitive_size_text, number, 3),
+    int count = parse_numbers_of_word(primitive_size_text, number, 3),
         are_sizes_in_range = count == type->lengths;
     for (int i = 0; are_sizes_in_range && i < count; i++) {
         are_sizes_in_range = number[i] >= MIN_SHAPE_SIZE && number[i] <= MAX_COORDINATE_OR_SIZE;
@@ -151,8 +151,8 @@ static int read_soup_of_mesh_word(const char *path, double scale, struct tact_so
     return rc;
 }
 
-static int make_mesh(const char *path, double scale, struct parsed_shape *out,
-                     struct tact_error *err)
+static int make_shape_of_mesh_file(const char *path, double scale, struct parsed_shape *out,
+                                   struct tact_error *err)
 {
     struct tact_soup soup = {0};
     int rc = read_soup_of_mesh_word(path, scale, &soup, err);
@@ -182,8 +182,9 @@ int parse_shape_argument(const char *word, double scale, struct parsed_shape *ou
 {
     int kind = find_primitive_kind_of_word(word);
     memset(out, 0, sizeof *out);
-    return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
-                     : make_mesh(word, scale, out, err);
+    return kind >= 0
+               ? make_primitive_shape_of_word((enum tact_shape_kind)kind, word, &out->shape, err)
+               : make_shape_of_mesh_file(word, scale, out, err);
 }
 
 int parse_shape_or_soup_argument(const char *word, double scale, struct parsed_shape *out,
@@ -192,8 +193,9 @@ int parse_shape_or_soup_argument(const char *word, double scale, struct parsed_s
     int kind = find_primitive_kind_of_word(word);
     memset(out, 0, sizeof *out);
     out->shape.kind = TACT_SHAPE_MESH;
-    return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
-                     : read_soup_of_mesh_word(word, scale, &out->soup, err);
+    return kind >= 0
+               ? make_primitive_shape_of_word((enum tact_shape_kind)kind, word, &out->shape, err)
+               : read_soup_of_mesh_word(word, scale, &out->soup, err);
 }
 
 int parse_allowed_origin(const char *command, const char *text, const char **out)

@@ -21,11 +21,11 @@ enum device_buffer_index {
     PARTIAL_SUMS_BUFFER,
     CHUNK_SUMS_BUFFER,
     RESULT_BUFFER,
-    BUFFER_COUNT,
+    DEVICE_BUFFER_COUNT,
 };
 
-struct tact_batch {
-    struct tact_cl *cl;
+struct tact_opencl_moments_batch {
+    struct tact_cl_opened_device *cl;
     struct tact_source_scene scene; /* the source's scene, whose arrays belong to the caller */
     uint32_t pair_count;
     uint32_t mesh_count;
@@ -38,7 +38,7 @@ struct tact_batch {
     uint32_t chunk_count;
     void *device_pair_values; /* tact_batch_pair.values of all pairs, in the device's precision */
     void *device_pair_sums;   /* the device's sums, TACT_SUMS_PER_PAIR per pair */
-    cl_mem buffers[BUFFER_COUNT];
+    cl_mem buffers[DEVICE_BUFFER_COUNT];
 };
 
 static const enum tact_moments_method moments_method_of_kernel[TACT_CL_ITEM_KERNEL_COUNT] = {
@@ -46,7 +46,8 @@ static const enum tact_moments_method moments_method_of_kernel[TACT_CL_ITEM_KERN
     [TACT_CL_PLANE_TRIANGLE_KERNEL] = TACT_MOMENTS_MESH_HALFSPACE,
 };
 
-static void write_device_real(void *to, size_t floating_point_bytes, size_t i, double value)
+static void write_real_to_device_buffer(void *to, size_t floating_point_bytes, size_t i,
+                                        double value)
 {
     if (floating_point_bytes == sizeof(double)) {
         ((double *)to)[i] = value;
@@ -55,15 +56,15 @@ static void write_device_real(void *to, size_t floating_point_bytes, size_t i, d
     }
 }
 
-static double read_device_real(const void *from, size_t floating_point_bytes, size_t i)
+static double read_real_from_device_buffer(const void *from, size_t floating_point_bytes, size_t i)
 {
     return floating_point_bytes == sizeof(double) ? ((const double *)from)[i]
                                                   : (double)((const float *)from)[i];
 }
 
 /* Assigns an index to each distinct mesh, as several shapes may use one mesh. */
-static int assign_mesh_indices(struct tact_batch *b, const struct tact_source_scene *scene,
-                               struct tact_error *err)
+static int assign_mesh_indices(struct tact_opencl_moments_batch *b,
+                               const struct tact_source_scene *scene, struct tact_error *err)
 {
     uint64_t vertices = 0, triangles = 0;
     for (uint32_t i = 0; i < scene->shape_count; i++) {
@@ -95,7 +96,8 @@ static int assign_mesh_indices(struct tact_batch *b, const struct tact_source_sc
     return 0;
 }
 
-static void set_up_pairs(struct tact_batch *b, const struct tact_source_scene *scene)
+static void set_up_batch_pairs(struct tact_opencl_moments_batch *b,
+                               const struct tact_source_scene *scene)
 {
     for (uint32_t i = 0; i < b->pair_count; i++) {
         struct tact_batch_pair *c = &b->pairs[i];
@@ -114,7 +116,7 @@ static void set_up_pairs(struct tact_batch *b, const struct tact_source_scene *s
     }
 }
 
-static int upload_meshes_to_device(struct tact_batch *b, struct tact_error *err)
+static int upload_meshes_to_device(struct tact_opencl_moments_batch *b, struct tact_error *err)
 {
     const struct tact_batch_mesh *last = b->mesh_count ? &b->meshes[b->mesh_count - 1] : NULL;
     size_t vertices = last ? last->first_vertex_index + last->mesh->vertex_count : 1;
@@ -127,8 +129,9 @@ static int upload_meshes_to_device(struct tact_batch *b, struct tact_error *err)
         for (uint32_t m = 0; m < b->mesh_count; m++) {
             const struct tact_batch_mesh *mesh = &b->meshes[m];
             for (size_t i = 0; i < 3 * mesh->mesh->vertex_count; i++) {
-                write_device_real(v, floating_point_bytes, 3 * (size_t)mesh->first_vertex_index + i,
-                                  mesh->mesh->vertices[i]);
+                write_real_to_device_buffer(v, floating_point_bytes,
+                                            3 * (size_t)mesh->first_vertex_index + i,
+                                            mesh->mesh->vertices[i]);
             }
             for (size_t i = 0; i < 3 * mesh->mesh->triangle_count; i++) {
                 t[3 * (size_t)mesh->first_triangle_index + i] =
@@ -150,12 +153,12 @@ static int upload_meshes_to_device(struct tact_batch *b, struct tact_error *err)
     return 0;
 }
 
-static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
+static int create_device_buffers(struct tact_opencl_moments_batch *b, struct tact_error *err)
 {
     const size_t pairs = b->pair_count ? b->pair_count : 1,
                  floating_point_bytes = b->cl->bytes_per_real;
     const size_t chunk_capacity = b->items.capacity / TACT_ITEMS_PER_CHUNK + pairs;
-    const size_t buffer_sizes[BUFFER_COUNT] = {
+    const size_t device_buffer_sizes[DEVICE_BUFFER_COUNT] = {
         [ITEM_BUFFER] = b->items.capacity * sizeof(struct tact_work_item),
         [PAIR_VALUES_BUFFER] = pairs * TACT_PAIR_VALUES * floating_point_bytes,
         [SUMMATION_RANGE_BUFFER] = (chunk_capacity + pairs) * sizeof(struct tact_summation_range),
@@ -163,20 +166,20 @@ static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
         [CHUNK_SUMS_BUFFER] = chunk_capacity * TACT_SUMS_PER_PAIR * floating_point_bytes,
         [RESULT_BUFFER] = pairs * TACT_SUMS_PER_PAIR * floating_point_bytes,
     };
-    b->items.items = calloc(1, buffer_sizes[ITEM_BUFFER]);
-    b->summation_ranges = calloc(1, buffer_sizes[SUMMATION_RANGE_BUFFER]);
-    b->device_pair_values = calloc(1, buffer_sizes[PAIR_VALUES_BUFFER]);
-    b->device_pair_sums = calloc(1, buffer_sizes[RESULT_BUFFER]);
+    b->items.items = calloc(1, device_buffer_sizes[ITEM_BUFFER]);
+    b->summation_ranges = calloc(1, device_buffer_sizes[SUMMATION_RANGE_BUFFER]);
+    b->device_pair_values = calloc(1, device_buffer_sizes[PAIR_VALUES_BUFFER]);
+    b->device_pair_sums = calloc(1, device_buffer_sizes[RESULT_BUFFER]);
     b->items.scratch = tact_moments_scratch_create(b->items.capacity);
     if (!b->items.items || !b->summation_ranges || !b->device_pair_values || !b->device_pair_sums ||
         !b->items.scratch) {
         return tact_error_set(err, -ENOMEM, "no memory on the host for %u triangle pairs",
                               b->items.capacity);
     }
-    for (int i = ITEM_BUFFER; i < BUFFER_COUNT; i++) {
+    for (int i = ITEM_BUFFER; i < DEVICE_BUFFER_COUNT; i++) {
         cl_int code = CL_SUCCESS;
         b->buffers[i] =
-            clCreateBuffer(b->cl->context, CL_MEM_READ_WRITE, buffer_sizes[i], NULL, &code);
+            clCreateBuffer(b->cl->context, CL_MEM_READ_WRITE, device_buffer_sizes[i], NULL, &code);
         if (code != CL_SUCCESS) {
             return tact_cl_set_error(err, code, "reserving memory");
         }
@@ -185,8 +188,8 @@ static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
 }
 
 /* Sets the arguments of an item kernel, or of the kernel that sums from one buffer to another. */
-static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
-                            uint32_t count, enum device_buffer_index from,
+static cl_int set_arguments(const struct tact_opencl_moments_batch *b, enum tact_cl_kernel kernel,
+                            uint32_t first, uint32_t count, enum device_buffer_index from,
                             enum device_buffer_index to)
 {
     const enum device_buffer_index item_kernel_buffers[] = {
@@ -207,7 +210,7 @@ static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kern
 
 /* PoCL compiles a kernel at its first launch, separately for small and for large index ranges:
  * launch both here so that no frame compiles. */
-static int compile_kernels_by_launch(struct tact_batch *b, struct tact_error *err)
+static int compile_kernels_by_launch(struct tact_opencl_moments_batch *b, struct tact_error *err)
 {
     cl_int code = CL_SUCCESS;
     for (int k = 0; k < TACT_CL_KERNEL_COUNT; k++) {
@@ -220,10 +223,11 @@ static int compile_kernels_by_launch(struct tact_batch *b, struct tact_error *er
     return code == CL_SUCCESS ? 0 : tact_cl_set_error(err, code, "warming up");
 }
 
-int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene, uint32_t capacity,
-                      struct tact_batch **out, struct tact_error *err)
+int tact_batch_create(struct tact_cl_opened_device *cl, const struct tact_source_scene *scene,
+                      uint32_t capacity, struct tact_opencl_moments_batch **out,
+                      struct tact_error *err)
 {
-    struct tact_batch *b = calloc(1, sizeof *b);
+    struct tact_opencl_moments_batch *b = calloc(1, sizeof *b);
     if (!b) {
         return tact_error_set(err, -ENOMEM, "no memory");
     }
@@ -239,7 +243,7 @@ int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene,
         rc = assign_mesh_indices(b, scene, err);
     }
     if (rc == 0) {
-        set_up_pairs(b, scene);
+        set_up_batch_pairs(b, scene);
         rc = upload_meshes_to_device(b, err);
     }
     if (rc == 0) {
@@ -256,12 +260,12 @@ int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene,
     return 0;
 }
 
-void tact_batch_destroy(struct tact_batch *b)
+void tact_batch_destroy(struct tact_opencl_moments_batch *b)
 {
     if (!b) {
         return;
     }
-    for (int i = 0; i < BUFFER_COUNT; i++) {
+    for (int i = 0; i < DEVICE_BUFFER_COUNT; i++) {
         if (b->buffers[i]) {
             clReleaseMemObject(b->buffers[i]);
         }
@@ -283,7 +287,8 @@ static double host_ns_per_item(enum tact_moments_method method)
     return method == TACT_MOMENTS_MESH_MESH ? 60.0 : 20.0;
 }
 
-static void collect_pair_items(struct tact_batch *b, uint32_t i, const double *direction)
+static void collect_pair_items(struct tact_opencl_moments_batch *b, uint32_t i,
+                               const double *direction)
 {
     struct tact_batch_pair *c = &b->pairs[i];
     int64_t start_ns = tact_clock_now();
@@ -301,23 +306,23 @@ static void collect_pair_items(struct tact_batch *b, uint32_t i, const double *d
         c->values[24] = tact_max(c->values[24], 16.0 * FLT_EPSILON * size);
     }
     /* the host would need as long for its own broad phase */
-    c->host_time_ns =
+    c->estimated_host_time_ns =
         (double)(tact_clock_now() - start_ns) + host_ns_per_item(c->method) * c->items.count;
 }
 
 /* Collects the work items of a frame, kernel by kernel, so that the items of a kernel, and those of
  * a pair, are contiguous. */
-static void collect_frame_items(struct tact_batch *b, const struct tact_pose *poses,
+static void collect_frame_items(struct tact_opencl_moments_batch *b, const struct tact_pose *poses,
                                 const uint8_t *active, const double *directions)
 {
     b->items.count = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         struct tact_batch_pair *c = &b->pairs[i];
         const struct tact_source_pair *pair = &b->scene.pairs[i];
-        c->first_pose = &poses[c->swapped ? pair->b : pair->a];
-        c->second_pose = &poses[c->swapped ? pair->a : pair->b];
+        c->pose_of_first_shape = &poses[c->swapped ? pair->b : pair->a];
+        c->pose_of_second_shape = &poses[c->swapped ? pair->a : pair->b];
         c->items = (struct tact_summation_range){0, 0};
-        c->host_time_ns = 0.0;
+        c->estimated_host_time_ns = 0.0;
         c->status = !active[i]                       ? 0
                     : c->method == TACT_MOMENTS_NONE ? -ENOTSUP
                                                      : c->is_computed_on_host;
@@ -334,7 +339,7 @@ static void collect_frame_items(struct tact_batch *b, const struct tact_pose *po
 }
 
 /* Ranges of items for each chunk, then of chunks for each pair. */
-static void plan_summation_ranges(struct tact_batch *b)
+static void plan_summation_ranges(struct tact_opencl_moments_batch *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
@@ -355,13 +360,13 @@ static void plan_summation_ranges(struct tact_batch *b)
     }
 }
 
-static cl_int upload_frame(struct tact_batch *b)
+static cl_int upload_frame(struct tact_opencl_moments_batch *b)
 {
     const size_t floating_point_bytes = b->cl->bytes_per_real;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         for (size_t k = 0; k < TACT_PAIR_VALUES; k++) {
-            write_device_real(b->device_pair_values, floating_point_bytes,
-                              (size_t)i * TACT_PAIR_VALUES + k, b->pairs[i].values[k]);
+            write_real_to_device_buffer(b->device_pair_values, floating_point_bytes,
+                                        (size_t)i * TACT_PAIR_VALUES + k, b->pairs[i].values[k]);
         }
     }
     const struct {
@@ -383,7 +388,7 @@ static cl_int upload_frame(struct tact_batch *b)
     return code;
 }
 
-static cl_int integrate_frame(struct tact_batch *b)
+static cl_int integrate_frame(struct tact_opencl_moments_batch *b)
 {
     cl_int code = upload_frame(b);
     for (int k = 0; k < TACT_CL_ITEM_KERNEL_COUNT && code == CL_SUCCESS; k++) {
@@ -408,7 +413,8 @@ static cl_int integrate_frame(struct tact_batch *b)
     return code;
 }
 
-static int set_all_pairs_failed(const struct tact_batch *b, struct tact_source_moments *out)
+static int set_all_pairs_failed(const struct tact_opencl_moments_batch *b,
+                                struct tact_source_moments *out)
 {
     for (uint32_t i = 0; i < b->pair_count; i++) {
         memset(&out[i], 0, sizeof out[i]);
@@ -417,8 +423,8 @@ static int set_all_pairs_failed(const struct tact_batch *b, struct tact_source_m
     return -EIO;
 }
 
-static int32_t measure_on_host(const struct tact_batch *b, uint32_t i,
-                               const struct tact_pose *poses, struct tact_moments *out)
+static int32_t compute_pair_moments_on_host(const struct tact_opencl_moments_batch *b, uint32_t i,
+                                            const struct tact_pose *poses, struct tact_moments *out)
 {
     const struct tact_source_pair *pair = &b->scene.pairs[i];
     const struct tact_shape *shapes = b->scene.shapes;
@@ -428,15 +434,15 @@ static int32_t measure_on_host(const struct tact_batch *b, uint32_t i,
 
 /* Whether the host measures the pair: no kernel for its shapes, or single precision with
  * cancellation in the volume. */
-static int must_host_measure(const struct tact_batch *b, const struct tact_batch_pair *c,
-                             const double *s)
+static int must_host_compute_moments(const struct tact_opencl_moments_batch *b,
+                                     const struct tact_batch_pair *c, const double *s)
 {
     return c->is_computed_on_host ||
            (b->cl->bytes_per_real < sizeof(double) && s[0] < MIN_VOLUME_TO_TERMS_RATIO * s[16]);
 }
 
-int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
-                   const double *directions, struct tact_source_moments *out)
+int tact_batch_run(struct tact_opencl_moments_batch *b, const struct tact_pose *poses,
+                   const uint8_t *active, const double *directions, struct tact_source_moments *out)
 {
     collect_frame_items(b, poses, active, directions);
     if (b->items.count > 0) {
@@ -451,15 +457,15 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
         const struct tact_batch_pair *c = &b->pairs[i];
         double s[TACT_SUMS_PER_PAIR];
         for (size_t k = 0; k < TACT_SUMS_PER_PAIR; k++) {
-            s[k] = read_device_real(b->device_pair_sums, b->cl->bytes_per_real,
-                                    (size_t)i * TACT_SUMS_PER_PAIR + k);
+            s[k] = read_real_from_device_buffer(b->device_pair_sums, b->cl->bytes_per_real,
+                                                (size_t)i * TACT_SUMS_PER_PAIR + k);
         }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;
-        out[i].cost_ns = (int32_t)tact_min(c->host_time_ns, 1e9);
-        if (c->status == 1 && must_host_measure(b, c, s)) {
+        out[i].cost_ns = (int32_t)tact_min(c->estimated_host_time_ns, 1e9);
+        if (c->status == 1 && must_host_compute_moments(b, c, s)) {
             int64_t start_ns = tact_clock_now();
-            out[i].status = measure_on_host(b, i, poses, &out[i].moments);
+            out[i].status = compute_pair_moments_on_host(b, i, poses, &out[i].moments);
             out[i].cost_ns = (int32_t)tact_min((double)(tact_clock_now() - start_ns), 1e9);
         } else if (c->status == 1) {
             out[i].status = tact_batch_pair_finish(c, s, &out[i].moments);

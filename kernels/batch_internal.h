@@ -18,7 +18,7 @@
 #define TACT_PAIR_VALUES 25     /* values uploaded per pair: values[] of struct tact_batch_pair */
 #define TACT_ITEMS_PER_CHUNK 64 /* items summed by one work-item */
 
-struct tact_cl;
+struct tact_cl_opened_device;
 
 /* The input of one work-item; its layout is that of an OpenCL uint4. */
 struct tact_work_item {
@@ -40,16 +40,17 @@ struct tact_batch_pair {
                                 host */
     int32_t status;          /* result of the pair, as tact_moments_pair() returns it */
     const struct tact_shape *first, *second;
-    uint32_t first_mesh_index, second_mesh_index; /* indices into tact_batch.meshes */
-    const struct tact_pose *first_pose, *second_pose;
+    uint32_t first_mesh_index,
+        second_mesh_index; /* indices into tact_opencl_moments_batch.meshes */
+    const struct tact_pose *pose_of_first_shape, *pose_of_second_shape;
     double axes[9];                  /* rows: axes of the pair's summation frame, in the world */
     double origin[3];                /* origin of the summation frame [m], in the world */
-    double values[TACT_PAIR_VALUES]; /* 0-8: rotation from the first shape's frame to the summation
-                                    frame, row by row; 9-11: origin in the first shape's frame [m];
-                                    12-23: the same for the second shape; 24: distance up to which
-                                    two faces count as coplanar [m] */
+    double values[TACT_PAIR_VALUES]; /* 0-8: rotation from the first shape's frame to
+                                    the summation frame, row by row; 9-11: origin in the first
+                                    shape's frame [m]; 12-23: the same for the second shape; 24:
+                                    distance up to which two faces count as coplanar [m] */
     struct tact_summation_range items;
-    double host_time_ns; /* estimated time to measure this pair on the host [ns] */
+    double estimated_host_time_ns; /* estimated time to measure this pair on the host [ns] */
 };
 
 struct tact_batch_mesh {
@@ -64,18 +65,20 @@ struct tact_work_items {
     struct tact_moments_scratch *scratch;
 };
 
-struct tact_batch;
+struct tact_opencl_moments_batch;
 
 /* Creates the buffers for a scene and `capacity` items, and launches every kernel once.
  * Returns 0, -ENOMEM, -EIO or -EINVAL (a shape without the triangulation it needs). */
-int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene, uint32_t capacity,
-                      struct tact_batch **out, struct tact_error *err);
-void tact_batch_destroy(struct tact_batch *batch);
+int tact_batch_create(struct tact_cl_opened_device *cl, const struct tact_source_scene *scene,
+                      uint32_t capacity, struct tact_opencl_moments_batch **out,
+                      struct tact_error *err);
+void tact_batch_destroy(struct tact_opencl_moments_batch *batch);
 
 /* Moments of every active pair; out has one entry per pair. Returns 0, or -EIO with that status in
  * every entry if the driver failed. directions: last normal, 3 values per pair, zero if unknown. */
-int tact_batch_run(struct tact_batch *batch, const struct tact_pose *poses, const uint8_t *active,
-                   const double *directions, struct tact_source_moments *out);
+int tact_batch_run(struct tact_opencl_moments_batch *batch, const struct tact_pose *poses,
+                   const uint8_t *active, const double *directions,
+                   struct tact_source_moments *out);
 
 /* Choose the summation frame of a pair and append its items; set status to 1 (may overlap),
  * 0 (no overlap) or -ENOSPC (items are full). In collect.c. */

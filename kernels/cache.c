@@ -24,14 +24,14 @@ static int remove_cache_entry(const char *path, const struct stat *st, int kind,
     return 0;
 }
 
-__attribute__((destructor)) static void remove_private_cache(void)
+__attribute__((destructor)) static void remove_private_cache_folder(void)
 {
     if (private_cache.path[0] && private_cache.owner == getpid()) {
         nftw(private_cache.path, remove_cache_entry, 16, FTW_DEPTH | FTW_PHYS);
     }
 }
 
-static int make_private_cache(char *path, size_t size)
+static int make_private_cache_folder(char *path, size_t size)
 {
     const char *folder = secure_getenv("TMPDIR");
     int n = snprintf(private_cache.path, sizeof private_cache.path, "%s/tact-opencl-XXXXXX",
@@ -52,5 +52,5 @@ static int make_private_cache(char *path, size_t size)
 
 int tact_cl_choose_cache_folder(char *path, size_t size)
 {
-    return tact_cache_folder(path, size) ? make_private_cache(path, size) : 0;
+    return tact_cache_folder(path, size) ? make_private_cache_folder(path, size) : 0;
 }

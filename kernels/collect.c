@@ -10,7 +10,8 @@
 #define MAX_TRAVERSAL_STACK_DEPTH 128
 
 /* Transforms a point from the world to the frame of a pose. */
-static void point_in_pose_frame(double *r, const struct tact_pose *pose, const double *point)
+static void transform_point_to_pose_frame(double *r, const struct tact_pose *pose,
+                                          const double *point)
 {
     double m[9], d[3];
     tact_quat_to_m3(m, pose->quat_wxyz);
@@ -25,7 +26,7 @@ static void set_summation_transform(double *values, const struct tact_batch_pair
     double m[9];
     tact_quat_to_m3(m, pose->quat_wxyz);
     tact_m3_mul(values, c->axes, m);
-    point_in_pose_frame(values + 9, pose, c->origin);
+    transform_point_to_pose_frame(values + 9, pose, c->origin);
 }
 
 /* Sets the axes of the summation frame, with z as the third. */
@@ -52,13 +53,14 @@ void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch
     const struct tact_prism_pair *pairs = NULL;
     struct tact_prism_frame frame;
     c->status = 0;
-    if (!tact_prism_frame(a->mesh, c->first_pose, b->mesh, c->second_pose, direction, &frame)) {
+    if (!tact_prism_frame(a->mesh, c->pose_of_first_shape, b->mesh, c->pose_of_second_shape,
+                          direction, &frame)) {
         return;
     }
     memcpy(c->axes, frame.axes, sizeof c->axes);
     tact_v3_copy(c->origin, frame.origin);
-    long n = tact_prism_pairs(a->mesh, c->first_pose, b->mesh, c->second_pose, &frame, to->scratch,
-                              &pairs);
+    long n = tact_prism_pairs(a->mesh, c->pose_of_first_shape, b->mesh, c->pose_of_second_shape,
+                              &frame, to->scratch, &pairs);
     if (n <= 0) {
         c->status = (int32_t)n;
         return;
@@ -67,9 +69,10 @@ void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch
         c->status = -ENOSPC;
         return;
     }
-    set_summation_transform(c->values, c, c->first_pose);
-    set_summation_transform(c->values + 12, c, c->second_pose);
-    c->values[24] = tact_prism_slack(a->mesh, c->first_pose, b->mesh, c->second_pose);
+    set_summation_transform(c->values, c, c->pose_of_first_shape);
+    set_summation_transform(c->values + 12, c, c->pose_of_second_shape);
+    c->values[24] =
+        tact_prism_slack(a->mesh, c->pose_of_first_shape, b->mesh, c->pose_of_second_shape);
     for (long i = 0; i < n; i++) {
         append_work_item(to, a->first_triangle_index + pairs[i].a,
                          b->first_triangle_index + pairs[i].b, pair);
@@ -119,7 +122,7 @@ static int traverse_mesh_tree(struct mesh_tree_traversal *d, const struct tact_b
 }
 
 /* A plane in mesh coordinates: the solid is where normal . r <= offset. */
-struct mesh_plane {
+struct plane_in_mesh_frame {
     double normal[3];
     double offset;
     double slack; /* height up to which a vertex counts as in the plane [m] */
@@ -127,7 +130,7 @@ struct mesh_plane {
 
 static int is_node_below_plane(const void *overlaps_context, const struct tact_mesh_node *node)
 {
-    const struct mesh_plane *p = overlaps_context;
+    const struct plane_in_mesh_frame *p = overlaps_context;
     double lowest = -p->offset;
     for (int i = 0; i < 3; i++) {
         lowest += p->normal[i] * (p->normal[i] > 0.0 ? node->lower[i] : node->upper[i]);
@@ -140,16 +143,17 @@ void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch
 {
     const struct tact_batch_mesh *mesh = &meshes[c->first_mesh_index];
     double up[3] = {0.0, 0.0, 1.0}, z[3], m[9], middle[3], d[3];
-    struct mesh_plane plane;
+    struct plane_in_mesh_frame plane;
     struct mesh_tree_traversal mesh_tree_traversal = {.overlaps = is_node_below_plane,
                                                       .overlaps_context = &plane};
     uint32_t before = to->count;
-    tact_quat_rotate(z, c->second_pose->quat_wxyz, up);
-    tact_quat_to_m3(m, c->first_pose->quat_wxyz);
+    tact_quat_rotate(z, c->pose_of_second_shape->quat_wxyz, up);
+    tact_quat_to_m3(m, c->pose_of_first_shape->quat_wxyz);
     tact_m3_tmul_v3(plane.normal, m, z);
-    tact_v3_sub(d, c->second_pose->position, c->first_pose->position);
+    tact_v3_sub(d, c->pose_of_second_shape->position, c->pose_of_first_shape->position);
     plane.offset = tact_v3_dot(z, d);
-    plane.slack = tact_prism_slack(mesh->mesh, c->first_pose, NULL, c->second_pose);
+    plane.slack =
+        tact_prism_slack(mesh->mesh, c->pose_of_first_shape, NULL, c->pose_of_second_shape);
     c->status = traverse_mesh_tree(&mesh_tree_traversal, mesh, pair, to);
     if (c->status < 0 || to->count == before) {
         to->count = before;
@@ -159,12 +163,12 @@ void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch
     for (int i = 0; i < 3; i++) {
         d[i] = 0.5 * (mesh_tree_traversal.lower[i] + mesh_tree_traversal.upper[i]);
     }
-    tact_pose_point(middle, c->first_pose, d);
-    tact_v3_sub(d, middle, c->second_pose->position);
+    tact_pose_point(middle, c->pose_of_first_shape, d);
+    tact_v3_sub(d, middle, c->pose_of_second_shape->position);
     tact_v3_copy(c->origin, middle);
     tact_v3_axpy(c->origin, -tact_v3_dot(z, d), z);
     set_summation_axes(c, z);
-    set_summation_transform(c->values, c, c->first_pose);
+    set_summation_transform(c->values, c, c->pose_of_first_shape);
     c->values[24] = plane.slack;
     c->status = 1;
 }

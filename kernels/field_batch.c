@@ -23,7 +23,7 @@ enum field_buffer {
     RESULT_BUFFER,
     POLYGON_COUNT_BUFFER,
     CUT_BUFFER,
-    ARGUMENT_COUNT,
+    KERNEL_ARGUMENT_COUNT,
 };
 
 struct tact_field_batch {
@@ -38,7 +38,7 @@ struct tact_field_batch {
     cl_uint polygon_count; /* number of polygons of the last run */
     int32_t *results;
     struct field_cut *cuts;
-    cl_mem buffers[ARGUMENT_COUNT];
+    cl_mem buffers[KERNEL_ARGUMENT_COUNT];
 };
 
 int tact_field_program_open(const struct tact_cl_device_request *request,
@@ -87,7 +87,7 @@ static int lay_out_fields(struct tact_field_batch *b, struct tact_pressure_field
             .size = f->size,
             .kind = (uint32_t)f->kind,
             .is_rigid = (uint32_t)f->is_rigid,
-            .first_vertex = (uint32_t)all->vertex_count,
+            .first_vertex_of_field = (uint32_t)all->vertex_count,
             .first_face = (uint32_t)all->face_count,
             .first_cell = (uint32_t)all->cell_count,
             .root = i,
@@ -112,11 +112,11 @@ static void copy_fields(const struct tact_field_batch *b, const struct tact_pres
         const struct device_field *at = &b->device_fields[i];
         memcpy(all->cells + at->first_cell, f->cells, f->cell_count * sizeof *f->cells);
         if (f->vertex_count) {
-            memcpy(all->vertices + 3 * (size_t)at->first_vertex, f->vertices,
+            memcpy(all->vertices + 3 * (size_t)at->first_vertex_of_field, f->vertices,
                    3 * f->vertex_count * sizeof *f->vertices);
         }
         if (f->pressure) {
-            memcpy(all->pressure + at->first_vertex, f->pressure,
+            memcpy(all->pressure + at->first_vertex_of_field, f->pressure,
                    f->vertex_count * sizeof *f->pressure);
         }
         if (f->face_count) {
@@ -129,8 +129,8 @@ static void copy_fields(const struct tact_field_batch *b, const struct tact_pres
 }
 
 /* Creates a buffer of `count` elements, at least one; data: its contents, or NULL. */
-static void create_buffer(struct tact_field_batch *b, enum field_buffer buffer, size_t count,
-                          size_t bytes, void *data, cl_int *code)
+static void create_field_buffer(struct tact_field_batch *b, enum field_buffer buffer, size_t count,
+                                size_t bytes, void *data, cl_int *code)
 {
     const cl_mem_flags flags =
         data ? CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR : CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
@@ -157,15 +157,16 @@ static int upload_fields(struct tact_field_batch *b, struct tact_error *err)
         rc = tact_error_set(err, -ENOMEM, "no memory for the pressure fields");
     } else {
         copy_fields(b, &all);
-        create_buffer(b, FIELD_BUFFER, b->scene.field_count, sizeof *b->device_fields,
-                      b->device_fields, &code);
-        create_buffer(b, VERTEX_BUFFER, 3 * all.vertex_count, sizeof *all.vertices, all.vertices,
-                      &code);
-        create_buffer(b, PRESSURE_BUFFER, all.vertex_count, sizeof *all.pressure, all.pressure,
-                      &code);
-        create_buffer(b, FACE_BUFFER, all.face_count, sizeof *all.faces, all.faces, &code);
-        create_buffer(b, CELL_BUFFER, all.cell_count, sizeof *all.cells, all.cells, &code);
-        create_buffer(b, ROOT_BUFFER, b->scene.field_count, sizeof *all.nodes, all.nodes, &code);
+        create_field_buffer(b, FIELD_BUFFER, b->scene.field_count, sizeof *b->device_fields,
+                            b->device_fields, &code);
+        create_field_buffer(b, VERTEX_BUFFER, 3 * all.vertex_count, sizeof *all.vertices,
+                            all.vertices, &code);
+        create_field_buffer(b, PRESSURE_BUFFER, all.vertex_count, sizeof *all.pressure,
+                            all.pressure, &code);
+        create_field_buffer(b, FACE_BUFFER, all.face_count, sizeof *all.faces, all.faces, &code);
+        create_field_buffer(b, CELL_BUFFER, all.cell_count, sizeof *all.cells, all.cells, &code);
+        create_field_buffer(b, ROOT_BUFFER, b->scene.field_count, sizeof *all.nodes, all.nodes,
+                            &code);
         rc = code == CL_SUCCESS ? 0 : tact_cl_set_error(err, code, "uploading pressure fields");
     }
     free(all.vertices);
@@ -181,12 +182,13 @@ static int set_kernel_arguments(struct tact_field_batch *b, struct tact_error *e
     const struct tact_field_cutter_scene *s = &b->scene;
     const cl_uint polygon_capacity = s->polygon_capacity;
     cl_int code = CL_SUCCESS;
-    create_buffer(b, PAIR_BUFFER, s->pair_capacity, sizeof *b->pairs, NULL, &code);
-    create_buffer(b, CANDIDATE_BUFFER, s->candidate_capacity, sizeof *b->candidates, NULL, &code);
-    create_buffer(b, RESULT_BUFFER, s->candidate_capacity, sizeof *b->results, NULL, &code);
-    create_buffer(b, POLYGON_COUNT_BUFFER, 1, sizeof(cl_uint), NULL, &code);
-    create_buffer(b, CUT_BUFFER, s->polygon_capacity, sizeof *b->cuts, NULL, &code);
-    for (cl_uint i = 0; i < ARGUMENT_COUNT && code == CL_SUCCESS; i++) {
+    create_field_buffer(b, PAIR_BUFFER, s->pair_capacity, sizeof *b->pairs, NULL, &code);
+    create_field_buffer(b, CANDIDATE_BUFFER, s->candidate_capacity, sizeof *b->candidates, NULL,
+                        &code);
+    create_field_buffer(b, RESULT_BUFFER, s->candidate_capacity, sizeof *b->results, NULL, &code);
+    create_field_buffer(b, POLYGON_COUNT_BUFFER, 1, sizeof(cl_uint), NULL, &code);
+    create_field_buffer(b, CUT_BUFFER, s->polygon_capacity, sizeof *b->cuts, NULL, &code);
+    for (cl_uint i = 0; i < KERNEL_ARGUMENT_COUNT && code == CL_SUCCESS; i++) {
         if (i == POLYGON_CAPACITY_ARGUMENT) {
             code = clSetKernelArg(b->program->cut_cells, i, sizeof polygon_capacity,
                                   &polygon_capacity);
@@ -238,7 +240,7 @@ void tact_field_batch_destroy(struct tact_field_batch *b)
     if (!b) {
         return;
     }
-    for (int i = 0; i < ARGUMENT_COUNT; i++) {
+    for (int i = 0; i < KERNEL_ARGUMENT_COUNT; i++) {
         if (b->buffers[i]) {
             clReleaseMemObject(b->buffers[i]);
         }
@@ -254,8 +256,8 @@ void tact_field_batch_destroy(struct tact_field_batch *b)
 }
 
 /* Index of a field; that of none: the number of fields. */
-static uint32_t find_field(const struct tact_field_batch *b,
-                           const struct tact_pressure_field *field)
+static uint32_t find_index_of_field(const struct tact_field_batch *b,
+                                    const struct tact_pressure_field *field)
 {
     uint32_t i = 0;
     while (i < b->scene.field_count && b->fields[i] != field) {
@@ -265,20 +267,22 @@ static uint32_t find_field(const struct tact_field_batch *b,
 }
 
 /* Adds a pair of fields and its candidates to the frame, as far as there is room. */
-static void gather_pair(struct tact_field_batch *b, struct tact_field_cuts *cuts)
+static void add_field_pair_to_frame(struct tact_field_batch *b, struct tact_field_cuts *cuts)
 {
-    const uint32_t field_a = find_field(b, cuts->pair.a), field_b = find_field(b, cuts->pair.b);
+    const uint32_t index_of_first_field = find_index_of_field(b, cuts->pair.a),
+                   index_of_second_field = find_index_of_field(b, cuts->pair.b);
     const size_t room = b->scene.candidate_capacity - b->candidate_count;
     cuts->count = cuts->count < room ? cuts->count : room;
     if (!cuts->count || b->pair_count == b->scene.pair_capacity ||
-        field_a == b->scene.field_count || field_b == b->scene.field_count) {
+        index_of_first_field == b->scene.field_count ||
+        index_of_second_field == b->scene.field_count) {
         return;
     }
     struct device_pair *pair = &b->pairs[b->pair_count];
     memcpy(pair->rotation, cuts->pair.rotation, sizeof pair->rotation);
     memcpy(pair->shift, cuts->pair.shift, sizeof pair->shift);
-    pair->a = field_a;
-    pair->b = field_b;
+    pair->a = index_of_first_field;
+    pair->b = index_of_second_field;
     for (size_t i = 0; i < cuts->count; i++) {
         b->candidates[b->candidate_count++] = (struct device_candidate){
             (uint32_t)b->pair_count, cuts->candidate[i].a, cuts->candidate[i].b};
@@ -290,10 +294,11 @@ static void gather_pair(struct tact_field_batch *b, struct tact_field_cuts *cuts
  */
 static cl_int compute_polygons(struct tact_field_batch *b)
 {
-    const struct tact_cl *cl = &b->program->cl;
+    const struct tact_cl_opened_device *cl = &b->program->cl;
     static const cl_uint zero = 0;
     const cl_uint candidate_count = (cl_uint)b->candidate_count;
-    const size_t work_items = (b->candidate_count + cl->group - 1) / cl->group * cl->group;
+    const size_t rounded_work_item_count =
+        (b->candidate_count + cl->group - 1) / cl->group * cl->group;
     cl_int code = clSetKernelArg(b->program->cut_cells, CANDIDATE_COUNT_ARGUMENT,
                                  sizeof candidate_count, &candidate_count);
     if (code == CL_SUCCESS) {
@@ -310,8 +315,8 @@ static cl_int compute_polygons(struct tact_field_batch *b)
                                     sizeof zero, &zero, 0, NULL, NULL);
     }
     if (code == CL_SUCCESS) {
-        code = clEnqueueNDRangeKernel(cl->queue, b->program->cut_cells, 1, NULL, &work_items,
-                                      &cl->group, 0, NULL, NULL);
+        code = clEnqueueNDRangeKernel(cl->queue, b->program->cut_cells, 1, NULL,
+                                      &rounded_work_item_count, &cl->group, 0, NULL, NULL);
     }
     if (code == CL_SUCCESS) {
         code =
@@ -338,7 +343,7 @@ int tact_field_batch_run(struct tact_field_batch *b, struct tact_field_cuts *con
     const int32_t *results = b->results;
     b->pair_count = b->candidate_count = 0;
     for (size_t i = 0; i < count; i++) {
-        gather_pair(b, cuts[i]);
+        add_field_pair_to_frame(b, cuts[i]);
     }
     if (!b->candidate_count) {
         return 0;

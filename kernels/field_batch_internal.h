@@ -8,7 +8,7 @@
 #include "rt/field_cutter.h"
 
 struct tact_field_program {
-    struct tact_cl cl;
+    struct tact_cl_opened_device cl;
     cl_kernel cut_cells;
 };
 

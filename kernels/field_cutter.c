@@ -11,7 +11,7 @@ struct opencl_field_cutter {
     struct tact_field_batch *batch;
 };
 
-static int cut_by_opencl(void *self, struct tact_field_cuts *const *cuts, size_t count)
+static int cut_fields_by_opencl(void *self, struct tact_field_cuts *const *cuts, size_t count)
 {
     return tact_field_batch_run(((struct opencl_field_cutter *)self)->batch, cuts, count);
 }
@@ -25,7 +25,7 @@ static void close_opencl_cutter(void *self)
 }
 
 static const struct tact_field_cutter_ops opencl_cutter_ops = {
-    TACT_ABI(struct tact_field_cutter_ops), cut_by_opencl, close_opencl_cutter};
+    TACT_ABI(struct tact_field_cutter_ops), cut_fields_by_opencl, close_opencl_cutter};
 
 int tact_opencl_field_cutter_factory(void *user, const struct tact_field_cutter_scene *scene,
                                      const char *device, struct tact_messages messages,

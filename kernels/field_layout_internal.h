@@ -8,7 +8,8 @@
 struct device_field {
     double power, size;
     uint32_t kind, is_rigid;
-    uint32_t first_vertex, first_face, first_cell, root; /* root: index of its first node */
+    uint32_t first_vertex_of_field, first_face, first_cell,
+        root; /* root: index of its first node */
 };
 
 /* A pair of fields at a pose. */

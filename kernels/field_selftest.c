@@ -20,12 +20,13 @@ static const int tested_pairs[][2] = {{SOFT_BOX, SOFT_PLATE},   {SOFT_WEDGE, SOF
 #define TESTED_PAIR_COUNT (sizeof tested_pairs / sizeof *tested_pairs)
 
 /* Sizes of the tested bodies, as in a grip [m]. */
-static const double box_size[3] = {0.01, 0.012, 0.008}, plate_size[3] = {0.03, 0.002, 0.015};
+static const double soft_box_size[3] = {0.01, 0.012, 0.008}, plate_size[3] = {0.03, 0.002, 0.015};
 
 /* Most pairs of cells of a pair of fields that are tested in a pose. */
 enum { CANDIDATES = 1024, POSES = 12 };
 
-static int make_wedge(struct tact_shape *shape, struct tact_mesh **mesh, struct tact_error *err)
+static int make_wedge_shape(struct tact_shape *shape, struct tact_mesh **mesh,
+                            struct tact_error *err)
 {
     static const double corners[] = {
         -0.01, -0.01, -0.006, 0.013, -0.009, -0.006, 0.002,  0.014, -0.006,
@@ -54,16 +55,16 @@ static int make_flat_tets(struct tact_pressure_field **out, struct tact_error *e
     return tact_field_tets(x, CORNERS, tets, TETS, pressure, out, err);
 }
 
-static int make_fields(struct tact_pressure_field **field, struct tact_error *err)
+static int make_tested_fields(struct tact_pressure_field **field, struct tact_error *err)
 {
     const struct tact_field_material soft = {.modulus = 1e5, .thickness = 0.007},
                                      softer = {.modulus = 3e4, .thickness = 0.002},
                                      rigid = {.modulus = 0.0};
     struct tact_shape box = {.kind = TACT_SHAPE_BOX}, plate = {.kind = TACT_SHAPE_BOX}, wedge;
     struct tact_mesh *mesh = NULL;
-    memcpy(box.size, box_size, sizeof box_size);
+    memcpy(box.size, soft_box_size, sizeof soft_box_size);
     memcpy(plate.size, plate_size, sizeof plate_size);
-    int rc = make_wedge(&wedge, &mesh, err);
+    int rc = make_wedge_shape(&wedge, &mesh, err);
     rc = rc ? rc : tact_shape_tessellate(&box);
     rc = rc ? rc : tact_shape_tessellate(&plate);
     rc = rc ? rc : tact_field_of_shape(&box, &soft, &field[SOFT_BOX], err);
@@ -81,12 +82,12 @@ static int make_fields(struct tact_pressure_field **field, struct tact_error *er
 
 /* Pose of b relative to a: equal, then shifted so that faces lie in faces or in parallel, then
  * turned as well. */
-static struct tact_pose pose_of_test(int k)
+static struct tact_pose pose_of_selftest_number(int k)
 {
     struct tact_pose pose = tact_pose_identity();
     const double phase = 1.3 * k, reach = 0.0007 * k;
     if (k >= 1 && k <= 3) {
-        pose.position[k - 1] = 2.0 * box_size[k - 1] * (k == 3 ? 0.25 : 0.5);
+        pose.position[k - 1] = 2.0 * soft_box_size[k - 1] * (k == 3 ? 0.25 : 0.5);
     } else if (k > 3) {
         const double turn[3] = {tact_sin(phase), tact_cos(1.7 * phase), tact_sin(2.3 * phase)};
         tact_v3_set(pose.position, reach * tact_cos(2.1 * k), reach * tact_sin(2.1 * k),
@@ -97,7 +98,7 @@ static struct tact_pose pose_of_test(int k)
 }
 
 /* Chooses pairs of cells, evenly spread over all. */
-static void choose_candidates(struct tact_field_cuts *cuts)
+static void choose_evenly_spread_cell_pairs(struct tact_field_cuts *cuts)
 {
     const size_t all = cuts->pair.a->cell_count * cuts->pair.b->cell_count;
     cuts->count = all < cuts->capacity ? all : cuts->capacity;
@@ -108,7 +109,7 @@ static void choose_candidates(struct tact_field_cuts *cuts)
     }
 }
 
-static int are_equal(const double *a, const double *b, size_t count)
+static int are_numbers_equal_bit_for_bit(const double *a, const double *b, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (memcmp(&a[i], &b[i], sizeof *a) && !(isnan(a[i]) && isnan(b[i]))) {
@@ -122,15 +123,18 @@ static int are_cuts_equal(const struct field_cut *a, const struct field_cut *b)
 {
     const size_t n = (size_t)a->corners;
     return a->corners == b->corners && a->is_polygon_in_cell_face == b->is_polygon_in_cell_face &&
-           are_equal(a->corner[0], b->corner[0], 3 * n) &&
-           !memcmp(a->side, b->side, n * sizeof *a->side) && are_equal(a->normal, b->normal, 3) &&
-           are_equal(a->gradient_b, b->gradient_b, 3) &&
-           are_equal(&a->pressure_gradient_difference, &b->pressure_gradient_difference, 1) &&
-           are_equal(&a->level, &b->level, 1) &&
-           are_equal(&a->area_moments.area, &b->area_moments.area, 1) &&
-           are_equal(a->area_moments.first, b->area_moments.first, 3) &&
-           are_equal(a->area_moments.second, b->area_moments.second, 9) &&
-           are_equal(&a->load, &b->load, 1) && are_equal(a->lever, b->lever, 3);
+           are_numbers_equal_bit_for_bit(a->corner[0], b->corner[0], 3 * n) &&
+           !memcmp(a->side, b->side, n * sizeof *a->side) &&
+           are_numbers_equal_bit_for_bit(a->normal, b->normal, 3) &&
+           are_numbers_equal_bit_for_bit(a->gradient_b, b->gradient_b, 3) &&
+           are_numbers_equal_bit_for_bit(&a->pressure_gradient_difference,
+                                         &b->pressure_gradient_difference, 1) &&
+           are_numbers_equal_bit_for_bit(&a->level, &b->level, 1) &&
+           are_numbers_equal_bit_for_bit(&a->area_moments.area, &b->area_moments.area, 1) &&
+           are_numbers_equal_bit_for_bit(a->area_moments.first, b->area_moments.first, 3) &&
+           are_numbers_equal_bit_for_bit(a->area_moments.second, b->area_moments.second, 9) &&
+           are_numbers_equal_bit_for_bit(&a->load, &b->load, 1) &&
+           are_numbers_equal_bit_for_bit(a->lever, b->lever, 3);
 }
 
 /* Counts the polygons of a pair of fields, and adds the results that differ from the host's. */
@@ -139,7 +143,7 @@ static int count_polygons(const struct tact_field_cuts *cuts, size_t *differing)
     int polygon_count = 0;
     for (size_t i = 0; i < cuts->count; i++) {
         const struct field_cell_pair cells = cuts->candidate[i];
-        struct field_polygon polygon;
+        struct contact_surface_polygon polygon;
         struct field_cut expected = {.corners = 0};
         const int rc = tact_field_cut_contact_polygon(&cuts->pair, cells.a, cells.b, &polygon);
         const int32_t result = cuts->result ? cuts->result[i] : TACT_FIELD_NOT_CUT;
@@ -168,11 +172,11 @@ static int run_test_poses(struct tact_field_program *program, struct tact_pressu
     size_t differing = 0;
     int polygon_count = 0, rc = tact_field_batch_create(program, &scene, &batch, err);
     for (int k = 0; k < POSES && !rc; k++) {
-        const struct tact_pose origin = tact_pose_identity(), pose = pose_of_test(k);
+        const struct tact_pose origin = tact_pose_identity(), pose = pose_of_selftest_number(k);
         for (size_t i = 0; i < TESTED_PAIR_COUNT; i++) {
             tact_field_set_pair_poses(&cuts[i]->pair, field[tested_pairs[i][0]], &origin,
                                       field[tested_pairs[i][1]], &pose);
-            choose_candidates(cuts[i]);
+            choose_evenly_spread_cell_pairs(cuts[i]);
         }
         rc = tact_field_batch_run(batch, cuts, TESTED_PAIR_COUNT);
         for (size_t i = 0; i < TESTED_PAIR_COUNT && !rc; i++) {
@@ -195,7 +199,7 @@ int tact_field_selftest(struct tact_field_program *program, struct tact_error *e
 {
     struct tact_pressure_field *field[FIELDS] = {NULL};
     struct tact_field_cuts *cuts[TESTED_PAIR_COUNT] = {NULL};
-    int rc = make_fields(field, err);
+    int rc = make_tested_fields(field, err);
     for (size_t i = 0; i < TESTED_PAIR_COUNT && !rc; i++) {
         rc = tact_field_cuts_create(CANDIDATES, &cuts[i]);
     }

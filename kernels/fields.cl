@@ -30,8 +30,8 @@ static void load_field(const struct field_arrays *arrays, uint index,
     out->is_rigid = (int)f->is_rigid;
     out->power = f->power;
     out->size = f->size;
-    out->vertices = arrays->vertices + 3 * (size_t)f->first_vertex;
-    out->pressure = arrays->pressure + f->first_vertex;
+    out->vertices = arrays->vertices + 3 * (size_t)f->first_vertex_of_field;
+    out->pressure = arrays->pressure + f->first_vertex_of_field;
     out->faces = (__global double(*)[4])(arrays->faces + 4 * (size_t)f->first_face);
     out->cells = arrays->cells + f->first_cell;
     out->nodes = arrays->roots + f->root;
@@ -50,7 +50,7 @@ cut_cells(__global const struct device_field *fields, __global double *vertices,
     const uint i = (uint)get_global_id(0);
     const struct field_arrays arrays = {fields, vertices, pressure, faces, cells, roots};
     struct tact_pressure_field a, b;
-    struct field_polygon polygon;
+    struct contact_surface_polygon polygon;
     struct field_pair pair;
     if (i >= candidate_count) {
         return;
@@ -64,7 +64,7 @@ cut_cells(__global const struct device_field *fields, __global double *vertices,
     for (int k = 0; k < 9; k++) {
         pair.rotation[k] = of->rotation[k];
     }
-    load_v3(pair.shift, of->shift);
+    load_vector_from_field_memory(pair.shift, of->shift);
     int result = tact_field_cut_contact_polygon(&pair, c->a, c->b, &polygon);
     if (result > 0) {
         tact_field_integrate_linear(&polygon);

@@ -14,8 +14,8 @@ typedef ulong uint64_t;
 
 #define half half_side /* a type of OpenCL C, and a member of a struct of the host */
 
-#define FIELD_MEMORY __global
-#define FIELD_CONSTANT __constant
+#define FIELD_GLOBAL_ADDRESS_SPACE __global
+#define FIELD_CONSTANT_ADDRESS_SPACE __constant
 
 double tact_sin(double x);
 double tact_cos(double x);

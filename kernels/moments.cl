@@ -53,7 +53,7 @@ static void store_vector3(__global real *to, real3 v)
     to[2] = v.z;
 }
 
-static void store_sums(__global real *partial, uint item, const sums_t *s)
+static void store_partial_sums(__global real *partial, uint item, const sums_t *s)
 {
     __global real *to = partial + (size_t)item * TACT_SUMS_PER_PAIR;
 #ifdef TACT_FAULT
@@ -116,7 +116,7 @@ static real integrate_product(real3 f, real3 g, real3 k)
 
 /* Adds the prism over a projected triangle with corners (x, y, z of its floor, height) and signed
  * area: the integrands are cubic, the sums exact. */
-static void add_volume_under_triangle(sums_t *s, real4 a, real4 b, real4 c, real area)
+static void add_moments_of_triangular_prism(sums_t *s, real4 a, real4 b, real4 c, real area)
 {
     real3 one = (real3)(TO_REAL(1), TO_REAL(1), TO_REAL(1));
     real3 x = (real3)(a.x, b.x, c.x);
@@ -140,11 +140,11 @@ static void add_volume_under_triangle(sums_t *s, real4 a, real4 b, real4 c, real
 
 /* Adds the volume between a flat polygon of the first solid's surface, corners (x, y, z, height) in
  * its triangle's order, and the second's surface above it. tau: +1 if that faces up, else -1. */
-static void add_column(sums_t *s, const real4 *p, int n, real tau)
+static void add_moments_of_prism_column(sums_t *s, const real4 *p, int n, real tau)
 {
     for (int k = 1; k + 1 < n; k++) {
         real3 area = TO_REAL(0.5) * tau * cross(p[k].xyz - p[0].xyz, p[k + 1].xyz - p[0].xyz);
-        add_volume_under_triangle(s, p[0], p[k], p[k + 1], -area.z);
+        add_moments_of_triangular_prism(s, p[0], p[k], p[k + 1], -area.z);
         s->force += area;
         s->torque += cross((p[0].xyz + p[k].xyz + p[k + 1].xyz) / TO_REAL(3), area);
     }
@@ -229,9 +229,9 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     if (may_projections_overlap(s, t, MAX_TRIANGLE_SLOPE * slack) && nt.z != TO_REAL(0)) {
         int up = nt.z > TO_REAL(0);
         int n = clip_triangle_projections(s, t, nt, up, slack, p, &weight);
-        add_column(&sum, p, n, up ? weight : -weight);
+        add_moments_of_prism_column(&sum, p, n, up ? weight : -weight);
     }
-    store_sums(partial, first + i, &sum);
+    store_partial_sums(partial, first + i, &sum);
 }
 
 /* A mesh below the plane z = 0 of its frame: prisms between each triangle's part below the plane
@@ -248,7 +248,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
     __global const real *frame = pairs + (size_t)item.z * TACT_PAIR_VALUES;
     real4 p[4], q[MAX_CLIPPED_TRIANGLE_CORNERS];
     real d[4], slack = frame[24];
-    int is_coplanar = 1;
+    int is_region_coplanar_with_triangle = 1;
     sums_t sum;
     zero_sums(&sum);
     for (int k = 0; k < 3; k++) {
@@ -256,14 +256,14 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
         if (fabs(r.z) <= slack) {
             r.z = TO_REAL(0);
         } else {
-            is_coplanar = 0;
+            is_region_coplanar_with_triangle = 0;
         }
         p[k] = (real4)(r, -r.z);
         d[k] = -r.z;
     }
     /* a coplanar face has weight one half */
-    add_column(&sum, q, clip_polygon(p, d, 3, q), is_coplanar ? TO_REAL(0.5) : TO_REAL(1));
-    store_sums(partial, first + i, &sum);
+    add_moments_of_prism_column(&sum, q, clip_polygon(p, d, 3, q), is_region_coplanar_with_triangle ? TO_REAL(0.5) : TO_REAL(1));
+    store_partial_sums(partial, first + i, &sum);
 }
 
 /* Adds ranges of rows of TACT_SUMS_PER_PAIR values: output row i is the sum of ranges[first + i].y

@@ -16,8 +16,8 @@
 #include "kernels/probe_internal.h"
 #include "moments_cl.h"
 
-#define MAX_PLATFORMS 16
-#define MAX_DEVICES 32
+#define MAX_LISTED_OPENCL_PLATFORMS 16
+#define MAX_LISTED_OPENCL_DEVICES 32
 
 static const char *const kernel_names[TACT_CL_KERNEL_COUNT] = {
     [TACT_CL_PRISM_PAIR_KERNEL] = "prism_pairs",
@@ -25,9 +25,9 @@ static const char *const kernel_names[TACT_CL_KERNEL_COUNT] = {
     [TACT_CL_SUM_KERNEL] = "sum_partial_rows",
 };
 
-int tact_cl_set_error(struct tact_error *err, cl_int code, const char *opencl_call)
+int tact_cl_set_error(struct tact_error *err, cl_int code, const char *opencl_call_name)
 {
-    return tact_error_set(err, -EIO, "OpenCL error %d while %s", (int)code, opencl_call);
+    return tact_error_set(err, -EIO, "OpenCL error %d while %s", (int)code, opencl_call_name);
 }
 
 /* PoCL takes the memory size from hwloc and aborts if hwloc finds none because /sys is not mounted,
@@ -76,13 +76,14 @@ int tact_opencl_prepare(struct tact_error *err)
 
 static size_t list_opencl_devices(cl_device_id *devices, size_t capacity)
 {
-    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_platform_id platforms[MAX_LISTED_OPENCL_PLATFORMS];
     cl_uint platform_count = 0;
     size_t count = 0;
-    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &platform_count) != CL_SUCCESS) {
+    if (clGetPlatformIDs(MAX_LISTED_OPENCL_PLATFORMS, platforms, &platform_count) != CL_SUCCESS) {
         return 0;
     }
-    for (cl_uint p = 0; p < platform_count && p < MAX_PLATFORMS && count < capacity; p++) {
+    for (cl_uint p = 0; p < platform_count && p < MAX_LISTED_OPENCL_PLATFORMS && count < capacity;
+         p++) {
         cl_uint n = 0;
         if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, (cl_uint)(capacity - count),
                            devices + count, &n) == CL_SUCCESS) {
@@ -95,8 +96,8 @@ static size_t list_opencl_devices(cl_device_id *devices, size_t capacity)
 /* Runs in a child process: see probe_internal.h. */
 static void list_devices_in_child(void)
 {
-    cl_device_id devices[MAX_DEVICES];
-    list_opencl_devices(devices, MAX_DEVICES);
+    cl_device_id devices[MAX_LISTED_OPENCL_DEVICES];
+    list_opencl_devices(devices, MAX_LISTED_OPENCL_DEVICES);
 }
 
 /* Lists the devices of all platforms; *count may be 0. Returns 0, or -ENODEV if a driver ends or
@@ -119,7 +120,7 @@ static void read_device_string(cl_device_id device, cl_device_info property, cha
     snprintf(out, size, "%.*s", (int)size - 1, text);
 }
 
-static void describe_device(cl_device_id device, struct tact_opencl_device *info)
+static void describe_opencl_device(cl_device_id device, struct tact_opencl_device *info)
 {
     cl_platform_id platform = NULL;
     cl_device_type type = 0;
@@ -141,11 +142,11 @@ static void describe_device(cl_device_id device, struct tact_opencl_device *info
 }
 
 static int choose_opencl_device(const struct tact_cl_device_request *device_request,
-                                struct tact_cl *cl, struct tact_error *err)
+                                struct tact_cl_opened_device *cl, struct tact_error *err)
 {
-    cl_device_id devices[MAX_DEVICES];
+    cl_device_id devices[MAX_LISTED_OPENCL_DEVICES];
     size_t count;
-    int best = -1, rc = list_devices_safely(devices, MAX_DEVICES, &count, err);
+    int best = -1, rc = list_devices_safely(devices, MAX_LISTED_OPENCL_DEVICES, &count, err);
     if (rc) {
         return rc;
     }
@@ -159,7 +160,7 @@ static int choose_opencl_device(const struct tact_cl_device_request *device_requ
     }
     for (size_t i = 0; i < count; i++) {
         struct tact_opencl_device info;
-        describe_device(devices[i], &info);
+        describe_opencl_device(devices[i], &info);
         int named = !device_request->device || strcasestr(info.name, device_request->device) ||
                     strcasestr(info.platform, device_request->device);
         int device_score = info.gpu ? 1 : 0;
@@ -177,7 +178,7 @@ static int choose_opencl_device(const struct tact_cl_device_request *device_requ
     return 0;
 }
 
-int tact_cl_build_program(struct tact_cl *cl, const char *text, const char *options,
+int tact_cl_build_program(struct tact_cl_opened_device *cl, const char *text, const char *options,
                           struct tact_error *err)
 {
     cl_int code = CL_SUCCESS;
@@ -204,7 +205,7 @@ int tact_cl_build_program(struct tact_cl *cl, const char *text, const char *opti
 }
 
 static int build_moment_kernels(const struct tact_cl_device_request *device_request,
-                                struct tact_cl *cl, struct tact_error *err)
+                                struct tact_cl_opened_device *cl, struct tact_error *err)
 {
     char options[160];
     cl_int code = CL_SUCCESS;
@@ -222,8 +223,8 @@ static int build_moment_kernels(const struct tact_cl_device_request *device_requ
     return rc;
 }
 
-int tact_cl_open_device(const struct tact_cl_device_request *device_request, struct tact_cl *cl,
-                        struct tact_error *err)
+int tact_cl_open_device(const struct tact_cl_device_request *device_request,
+                        struct tact_cl_opened_device *cl, struct tact_error *err)
 {
     cl_int code = CL_SUCCESS;
     memset(cl, 0, sizeof *cl);
@@ -248,8 +249,8 @@ int tact_cl_open_device(const struct tact_cl_device_request *device_request, str
     return 0;
 }
 
-int tact_cl_open(const struct tact_cl_device_request *device_request, struct tact_cl *cl,
-                 struct tact_error *err)
+int tact_cl_open(const struct tact_cl_device_request *device_request,
+                 struct tact_cl_opened_device *cl, struct tact_error *err)
 {
     int rc = tact_cl_open_device(device_request, cl, err);
     if (rc < 0) {
@@ -262,7 +263,7 @@ int tact_cl_open(const struct tact_cl_device_request *device_request, struct tac
     return rc;
 }
 
-void tact_cl_close(struct tact_cl *cl)
+void tact_cl_close(struct tact_cl_opened_device *cl)
 {
     for (int i = 0; i < TACT_CL_KERNEL_COUNT; i++) {
         if (cl->kernels[i]) {
@@ -283,7 +284,8 @@ void tact_cl_close(struct tact_cl *cl)
     cl->info = info;
 }
 
-cl_int tact_cl_launch_kernel(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count)
+cl_int tact_cl_launch_kernel(const struct tact_cl_opened_device *cl, enum tact_cl_kernel kernel,
+                             size_t count)
 {
     size_t global_work_size = (count + cl->group - 1) / cl->group * cl->group;
     return clEnqueueNDRangeKernel(cl->queue, cl->kernels[kernel], 1, NULL, &global_work_size,
@@ -297,7 +299,7 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Median time of an empty launch (count 0) and clFinish() [us]. */
-static double median_launch_us(const struct tact_cl *cl)
+static double median_launch_us(const struct tact_cl_opened_device *cl)
 {
     double us[101];
     cl_mem nothing = clCreateBuffer(cl->context, CL_MEM_READ_WRITE, 64, NULL, NULL);
@@ -322,8 +324,8 @@ static double median_launch_us(const struct tact_cl *cl)
 }
 
 /* Adds to a device's verdict whether it computes pressure fields with the bits of the host. */
-static void append_field_verdict(const struct tact_cl_device_request *device_request,
-                                 struct tact_opencl_device *info)
+static void append_field_selftest_outcome(const struct tact_cl_device_request *device_request,
+                                          struct tact_opencl_device *info)
 {
     struct tact_cl_device_request request = *device_request;
     struct tact_field_program program;
@@ -343,21 +345,21 @@ static void append_field_verdict(const struct tact_cl_device_request *device_req
 int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t *count, int probe,
                      struct tact_error *err)
 {
-    cl_device_id ids[MAX_DEVICES];
-    int rc = list_devices_safely(ids, MAX_DEVICES, count, err);
+    cl_device_id ids[MAX_LISTED_OPENCL_DEVICES];
+    int rc = list_devices_safely(ids, MAX_LISTED_OPENCL_DEVICES, count, err);
     if (rc) {
         return rc;
     }
     if (*count == 0) {
-        struct tact_cl unused_device;
+        struct tact_cl_opened_device unused_device;
         return choose_opencl_device(&(struct tact_cl_device_request){0}, &unused_device, err);
     }
     for (size_t i = 0; i < *count && i < capacity; i++) {
-        describe_device(ids[i], &devices[i]);
+        describe_opencl_device(ids[i], &devices[i]);
         if (!probe) {
             continue;
         }
-        struct tact_cl cl;
+        struct tact_cl_opened_device cl;
         struct tact_error why = {0};
         struct tact_cl_device_request device_request = {.index = i, .exact = 1};
         int rc = tact_cl_open(&device_request, &cl, &why);
@@ -369,7 +371,7 @@ int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t
         if (rc < 0) {
             snprintf(devices[i].verdict, sizeof devices[i].verdict, "%s", why.text);
         } else {
-            append_field_verdict(&device_request, &devices[i]);
+            append_field_selftest_outcome(&device_request, &devices[i]);
         }
         tact_cl_close(&cl);
     }

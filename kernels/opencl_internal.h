@@ -15,7 +15,7 @@ enum tact_cl_kernel {
     TACT_CL_KERNEL_COUNT,
 };
 
-struct tact_cl {
+struct tact_cl_opened_device {
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
@@ -36,25 +36,26 @@ struct tact_cl_device_request {
 
 /* Opens a device and builds the kernels. Returns 0, -ENODEV, -EIO or -ENOTSUP (no double); sets
  * err. */
-int tact_cl_open(const struct tact_cl_device_request *request, struct tact_cl *cl,
+int tact_cl_open(const struct tact_cl_device_request *request, struct tact_cl_opened_device *cl,
                  struct tact_error *err);
-void tact_cl_close(struct tact_cl *cl);
+void tact_cl_close(struct tact_cl_opened_device *cl);
 
 /* The two steps of tact_cl_open(), for other kernels than those of moments: opens a device, and
  * builds cl->program. On failure of the second the device remains open. */
-int tact_cl_open_device(const struct tact_cl_device_request *request, struct tact_cl *cl,
-                        struct tact_error *err);
-int tact_cl_build_program(struct tact_cl *cl, const char *text, const char *options,
+int tact_cl_open_device(const struct tact_cl_device_request *request,
+                        struct tact_cl_opened_device *cl, struct tact_error *err);
+int tact_cl_build_program(struct tact_cl_opened_device *cl, const char *text, const char *options,
                           struct tact_error *err);
 
 /* Enqueues `count` work-items, rounded up to whole groups. Returns the OpenCL code. */
-cl_int tact_cl_launch_kernel(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count);
+cl_int tact_cl_launch_kernel(const struct tact_cl_opened_device *cl, enum tact_cl_kernel kernel,
+                             size_t count);
 
 /* Sets err from an OpenCL code and returns -EIO. */
-int tact_cl_set_error(struct tact_error *err, cl_int code, const char *opencl_call);
+int tact_cl_set_error(struct tact_error *err, cl_int code, const char *opencl_call_name);
 
 /* Compares every kernel with the host's moments on fixed pairs. Returns 0, -EDOM (a wrong result),
  * or the error of setting the test up; sets status, verdict and error of cl->info. */
-int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err);
+int tact_cl_selftest(struct tact_cl_opened_device *cl, struct tact_error *err);
 
 #endif

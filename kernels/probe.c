@@ -24,9 +24,9 @@ static struct {
  * not flush the stream buffers copied from the parent. */
 static void run_in_child(void (*query)(void), int out)
 {
-    const struct rlimit disable_core_dump = {0, 0};
+    const struct rlimit no_core_dump_limit = {0, 0};
     const char probe_success_byte = PROBE_SUCCESS_BYTE;
-    setrlimit(RLIMIT_CORE, &disable_core_dump);
+    setrlimit(RLIMIT_CORE, &no_core_dump_limit);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
     query();
@@ -38,11 +38,11 @@ static void run_in_child(void (*query)(void), int out)
 static int read_child_answer(int in, char *words, size_t size)
 {
     size_t used = 0;
-    struct pollfd answer_poll = {.fd = in, .events = POLLIN};
-    char answer_bytes[512], last = 0;
+    struct pollfd child_answer_poll = {.fd = in, .events = POLLIN};
+    char child_answer_bytes[512], last = 0;
     while (last != PROBE_SUCCESS_BYTE) {
-        int rc = poll(&answer_poll, 1, PROBE_TIMEOUT_MS);
-        ssize_t got = rc > 0 ? read(in, answer_bytes, sizeof answer_bytes) : 0;
+        int rc = poll(&child_answer_poll, 1, PROBE_TIMEOUT_MS);
+        ssize_t got = rc > 0 ? read(in, child_answer_bytes, sizeof child_answer_bytes) : 0;
         if ((rc < 0 || got < 0) && errno == EINTR) {
             continue;
         }
@@ -50,7 +50,7 @@ static int read_child_answer(int in, char *words, size_t size)
             return rc ? 0 : -1;
         }
         for (ssize_t i = 0; i < got; i++) {
-            last = answer_bytes[i];
+            last = child_answer_bytes[i];
             if (used == size - 1) {
                 memmove(words, words + 1, --used);
             }

@@ -103,11 +103,11 @@ static int compare_frame_moments(const struct tact_shape *shapes, const struct t
     return 0;
 }
 
-static int run_selftest_frames(struct tact_cl *cl, const struct tact_shape *shapes, double *worst,
-                               int *overlapping_pair_count, struct tact_error *err)
+static int run_selftest_frames(struct tact_cl_opened_device *cl, const struct tact_shape *shapes,
+                               double *worst, int *overlapping_pair_count, struct tact_error *err)
 {
     const struct tact_source_scene scene = {shapes, SHAPES, pairs, SELFTEST_PAIR_COUNT};
-    struct tact_batch *batch = NULL;
+    struct tact_opencl_moments_batch *batch = NULL;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(16384);
     int rc = scratch ? tact_batch_create(cl, &scene, 16384, &batch, err)
                      : tact_error_set(err, -ENOMEM, "no memory");
@@ -133,7 +133,7 @@ static int run_selftest_frames(struct tact_cl *cl, const struct tact_shape *shap
     return rc;
 }
 
-int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
+int tact_cl_selftest(struct tact_cl_opened_device *cl, struct tact_error *err)
 {
     struct tact_shape shapes[SHAPES];
     struct tact_mesh *wedge_mesh = NULL;

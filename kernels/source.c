@@ -10,9 +10,9 @@
 #include "kernels/worker_internal.h"
 
 struct opencl_source {
-    struct tact_cl cl;
-    struct tact_batch *batch;
-    struct tact_worker *worker;
+    struct tact_cl_opened_device cl;
+    struct tact_opencl_moments_batch *batch;
+    struct tact_moments_worker *worker;
     struct tact_messages messages;
 };
 

@@ -16,16 +16,16 @@
 
 /* stack of the worker's thread, large as a driver may call its compiler in it */
 #define WORKER_STACK_BYTES ((size_t)4 << 20)
-#define LONGEST_POLL_INTERVAL_NS 1000000 /* longest polling interval, while no frame arrives */
+#define POLL_INTERVAL_LIMIT_NS 1000000 /* longest polling interval, while no frame arrives */
 /* longest duration of a frame after which the worker stays at SCHED_FIFO: a quarter of the CPU time
  * that the fuse of realtime.h allows the loop */
-#define LONGEST_FIFO_FRAME_NS 50000000
-#define LONGEST_FRAME_PERIOD_NS 100000000 /* a longer gap between frames is a pause of the loop */
+#define FIFO_FRAME_DURATION_LIMIT_NS 50000000
+#define FRAME_PERIOD_LIMIT_NS 100000000 /* a longer gap between frames is a pause of the loop */
 
 /* A submitted frame: this header, 3 doubles per pair, a pose per shape, a byte per pair. */
 struct frame {
     uint64_t tick;
-    int64_t submission_time_ns;
+    int64_t frame_submission_time_ns;
 };
 
 /* Published results: this header, then one result per pair. */
@@ -37,12 +37,12 @@ struct published_results {
 /* When the worker expects the next frame. */
 struct frame_schedule {
     uint64_t tick;
-    int64_t submission_time_ns;
+    int64_t frame_submission_time_ns;
     int64_t period_ns;
     int64_t next_frame_due_ns;
 };
 
-struct tact_worker {
+struct tact_moments_worker {
     uint32_t shape_count, pair_count;
     struct tact_opencl_options options;
     tact_worker_compute compute_frame;
@@ -56,7 +56,7 @@ struct tact_worker {
     _Atomic int64_t frame_ns, found_ns, cpu_ns;
     pthread_mutex_t mutex; /* protects the members below; never locked by submit() or latest() */
     pthread_cond_t wake, done;
-    int is_poll_requested; /* 1: poll at once */
+    int is_worker_poll_requested; /* 1: poll at once */
 };
 
 static struct timespec timespec_of_ns(int64_t ns)
@@ -65,36 +65,36 @@ static struct timespec timespec_of_ns(int64_t ns)
 }
 
 /* Offsets of the arrays of a frame [bytes]. */
-static size_t get_directions_offset(void)
+static size_t get_offset_of_directions_in_frame(void)
 {
     return sizeof(struct frame);
 }
 
-static size_t get_poses_offset(const struct tact_worker *w)
+static size_t get_offset_of_poses_in_frame(const struct tact_moments_worker *w)
 {
-    return get_directions_offset() + 3 * (size_t)w->pair_count * sizeof(double);
+    return get_offset_of_directions_in_frame() + 3 * (size_t)w->pair_count * sizeof(double);
 }
 
-static size_t get_active_pairs_offset(const struct tact_worker *w)
+static size_t get_offset_of_active_pairs_in_frame(const struct tact_moments_worker *w)
 {
-    return get_poses_offset(w) + w->shape_count * sizeof(struct tact_pose);
+    return get_offset_of_poses_in_frame(w) + w->shape_count * sizeof(struct tact_pose);
 }
 
-void tact_worker_submit(struct tact_worker *w, uint64_t tick, const struct tact_pose *poses,
+void tact_worker_submit(struct tact_moments_worker *w, uint64_t tick, const struct tact_pose *poses,
                         const uint8_t *active, const double *directions)
 {
     char *frame_slot = tact_triple_write_begin(w->frames);
     struct frame *frame = (struct frame *)frame_slot;
     frame->tick = tick;
-    memcpy(frame_slot + get_directions_offset(), directions,
+    memcpy(frame_slot + get_offset_of_directions_in_frame(), directions,
            3 * (size_t)w->pair_count * sizeof *directions);
-    memcpy(frame_slot + get_poses_offset(w), poses, w->shape_count * sizeof *poses);
-    memcpy(frame_slot + get_active_pairs_offset(w), active, w->pair_count);
-    frame->submission_time_ns = tact_clock_now();
+    memcpy(frame_slot + get_offset_of_poses_in_frame(w), poses, w->shape_count * sizeof *poses);
+    memcpy(frame_slot + get_offset_of_active_pairs_in_frame(w), active, w->pair_count);
+    frame->frame_submission_time_ns = tact_clock_now();
     tact_triple_publish(w->frames);
 }
 
-int tact_worker_latest(struct tact_worker *w, struct tact_source_result *out)
+int tact_worker_latest(struct tact_moments_worker *w, struct tact_source_result *out)
 {
     const struct published_results *results = tact_triple_read(w->results, NULL);
     if (!results) {
@@ -105,20 +105,20 @@ int tact_worker_latest(struct tact_worker *w, struct tact_source_result *out)
     return 0;
 }
 
-int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
+int tact_worker_wait(struct tact_moments_worker *w, uint64_t tick, int64_t timeout_ns)
 {
-    struct timespec wait_deadline = timespec_of_ns(tact_clock_now() + timeout_ns);
+    struct timespec result_wait_deadline = timespec_of_ns(tact_clock_now() + timeout_ns);
     int rc = 0;
     /* The waiter increments `waiting_thread_count`, then reads `finished_tick_plus_1`; the worker
      * stores `finished_tick_plus_1`, then reads `waiting_thread_count`. Both are sequentially
      * consistent: no wake-up is lost. */
     atomic_fetch_add(&w->waiting_thread_count, 1);
     pthread_mutex_lock(&w->mutex);
-    w->is_poll_requested = 1;
+    w->is_worker_poll_requested = 1;
     pthread_cond_signal(&w->wake);
     while (atomic_load(&w->finished_tick_plus_1) < tick + 1 && rc == 0) {
         if (!atomic_load(&w->running) ||
-            pthread_cond_timedwait(&w->done, &w->mutex, &wait_deadline) == ETIMEDOUT) {
+            pthread_cond_timedwait(&w->done, &w->mutex, &result_wait_deadline) == ETIMEDOUT) {
             rc = -ETIMEDOUT;
         }
     }
@@ -130,7 +130,7 @@ int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
     return rc;
 }
 
-static void wake_result_waiters(struct tact_worker *w)
+static void wake_result_waiters(struct tact_moments_worker *w)
 {
     pthread_mutex_lock(&w->mutex);
     pthread_cond_broadcast(&w->done);
@@ -138,7 +138,7 @@ static void wake_result_waiters(struct tact_worker *w)
 }
 
 /* Sleeps until the next poll, or until wait() or tact_worker_destroy() wakes the worker. */
-static void wait_for_frame(struct tact_worker *w, const struct frame_schedule *s)
+static void wait_for_submitted_frame(struct tact_moments_worker *w, const struct frame_schedule *s)
 {
     const int64_t poll_interval_ns = w->options.poll_ns, now = tact_clock_now();
     int64_t poll_until_ns = s->next_frame_due_ns - 2 * poll_interval_ns;
@@ -147,32 +147,33 @@ static void wait_for_frame(struct tact_worker *w, const struct frame_schedule *s
         if (late > s->period_ns) {
             step = late / 8 > poll_interval_ns ? late / 8 : poll_interval_ns;
         }
-        poll_until_ns = now + (step < LONGEST_POLL_INTERVAL_NS ? step : LONGEST_POLL_INTERVAL_NS);
+        poll_until_ns = now + (step < POLL_INTERVAL_LIMIT_NS ? step : POLL_INTERVAL_LIMIT_NS);
     }
     struct timespec t = timespec_of_ns(poll_until_ns);
     pthread_mutex_lock(&w->mutex);
-    while (!w->is_poll_requested && pthread_cond_timedwait(&w->wake, &w->mutex, &t) != ETIMEDOUT) {
+    while (!w->is_worker_poll_requested &&
+           pthread_cond_timedwait(&w->wake, &w->mutex, &t) != ETIMEDOUT) {
     }
-    w->is_poll_requested = 0;
+    w->is_worker_poll_requested = 0;
     pthread_mutex_unlock(&w->mutex);
 }
 
 static void update_frame_schedule(struct frame_schedule *s, const struct frame *frame)
 {
-    if (s->submission_time_ns && frame->tick > s->tick) {
-        int64_t gap =
-            (frame->submission_time_ns - s->submission_time_ns) / (int64_t)(frame->tick - s->tick);
-        if (gap > 0 && gap < LONGEST_FRAME_PERIOD_NS) {
+    if (s->frame_submission_time_ns && frame->tick > s->tick) {
+        int64_t gap = (frame->frame_submission_time_ns - s->frame_submission_time_ns) /
+                      (int64_t)(frame->tick - s->tick);
+        if (gap > 0 && gap < FRAME_PERIOD_LIMIT_NS) {
             s->period_ns += (gap - s->period_ns) / 8;
         }
     }
     s->tick = frame->tick;
-    s->submission_time_ns = frame->submission_time_ns;
-    s->next_frame_due_ns = frame->submission_time_ns + s->period_ns;
+    s->frame_submission_time_ns = frame->frame_submission_time_ns;
+    s->next_frame_due_ns = frame->frame_submission_time_ns + s->period_ns;
 }
 
 /* Returns 0 if an injected fault ends the worker. */
-static int apply_injected_faults(const struct tact_worker *w)
+static int apply_injected_faults(const struct tact_moments_worker *w)
 {
     const struct tact_opencl_fault *fault = &w->options.fault;
     const uint64_t computed_frames =
@@ -189,21 +190,23 @@ static int apply_injected_faults(const struct tact_worker *w)
     return 1;
 }
 
-static void compute_submitted_frame(struct tact_worker *w, const struct frame *frame,
+static void compute_submitted_frame(struct tact_moments_worker *w, const struct frame *frame,
                                     int64_t found_ns)
 {
     struct published_results *results = tact_triple_write_begin(w->results);
     struct timespec cpu;
     const char *frame_slot = (const char *)frame;
     results->tick = frame->tick;
-    if (w->compute_frame(w->user, (const struct tact_pose *)(frame_slot + get_poses_offset(w)),
-                         (const uint8_t *)(frame_slot + get_active_pairs_offset(w)),
-                         (const double *)(frame_slot + get_directions_offset()),
+    if (w->compute_frame(w->user,
+                         (const struct tact_pose *)(frame_slot + get_offset_of_poses_in_frame(w)),
+                         (const uint8_t *)(frame_slot + get_offset_of_active_pairs_in_frame(w)),
+                         (const double *)(frame_slot + get_offset_of_directions_in_frame()),
                          results->pairs) < 0) {
         atomic_fetch_add_explicit(&w->failed, 1, memory_order_relaxed);
     }
     tact_triple_publish(w->results);
-    atomic_store_explicit(&w->found_ns, found_ns - frame->submission_time_ns, memory_order_relaxed);
+    atomic_store_explicit(&w->found_ns, found_ns - frame->frame_submission_time_ns,
+                          memory_order_relaxed);
     atomic_store_explicit(&w->frame_ns, tact_clock_now() - found_ns, memory_order_relaxed);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     atomic_store_explicit(&w->cpu_ns, (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec,
@@ -217,12 +220,12 @@ static void compute_submitted_frame(struct tact_worker *w, const struct frame *f
 
 /* If each frame takes longer than the loop's period, the worker never blocks; at SCHED_FIFO it
  * would occupy a CPU and reach RLIMIT_RTTIME. So it sleeps for 1/8 of the last frame's time, and
- * drops its priority after a frame longer than LONGEST_FIFO_FRAME_NS. */
-static void yield_cpu_for_other_threads(struct tact_worker *w)
+ * drops its priority after a frame longer than FIFO_FRAME_DURATION_LIMIT_NS. */
+static void yield_cpu_for_other_threads(struct tact_moments_worker *w)
 {
     const int64_t frame_duration_ns = atomic_load_explicit(&w->frame_ns, memory_order_relaxed);
     const struct sched_param normal = {.sched_priority = 0};
-    if (frame_duration_ns > LONGEST_FIFO_FRAME_NS) {
+    if (frame_duration_ns > FIFO_FRAME_DURATION_LIMIT_NS) {
         pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
         w->options.fifo_priority = 0;
         tact_message(w->options.messages, TACT_MESSAGE_WARNING,
@@ -230,23 +233,23 @@ static void yield_cpu_for_other_threads(struct tact_worker *w)
                      "continues without real-time priority (SCHED_OTHER)",
                      1e-6 * (double)frame_duration_ns);
     }
-    const int64_t yield_ns =
+    const int64_t yielded_time_ns =
         frame_duration_ns / 8 > w->options.poll_ns ? frame_duration_ns / 8 : w->options.poll_ns;
-    tact_clock_sleep_until(tact_clock_now() + yield_ns);
+    tact_clock_sleep_until(tact_clock_now() + yielded_time_ns);
 }
 
 static void *run_worker_thread(void *worker_argument)
 {
-    struct tact_worker *w = worker_argument;
+    struct tact_moments_worker *w = worker_argument;
     struct frame_schedule frame_schedule = {.period_ns = w->options.period_ns};
     int has_slept_since_frame = 1;
     /* the default timer slack of 50 us would delay each wake-up */
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     while (!atomic_load(&w->stop)) {
-        int is_new_frame = 0;
-        const struct frame *frame = tact_triple_read(w->frames, &is_new_frame);
-        if (!is_new_frame) {
-            wait_for_frame(w, &frame_schedule);
+        int is_new_frame_submitted = 0;
+        const struct frame *frame = tact_triple_read(w->frames, &is_new_frame_submitted);
+        if (!is_new_frame_submitted) {
+            wait_for_submitted_frame(w, &frame_schedule);
             has_slept_since_frame = 1;
             continue;
         }
@@ -276,7 +279,7 @@ static void limit_realtime_cpu_time(void)
     }
 }
 
-static int create_worker_thread(struct tact_worker *w, int priority)
+static int create_worker_thread(struct tact_moments_worker *w, int priority)
 {
     const struct tact_thread_options options = {.stack_size = WORKER_STACK_BYTES,
                                                 .priority = priority,
@@ -285,7 +288,7 @@ static int create_worker_thread(struct tact_worker *w, int priority)
     return tact_thread_start(&w->thread, &options, run_worker_thread, w);
 }
 
-static int start_thread(struct tact_worker *w, struct tact_error *err)
+static int start_worker_thread(struct tact_moments_worker *w, struct tact_error *err)
 {
     const struct tact_opencl_options *o = &w->options;
     if (o->fifo_priority) {
@@ -307,7 +310,7 @@ static int start_thread(struct tact_worker *w, struct tact_error *err)
                      o->fifo_priority, o->cpu, strerror(-rc));
 }
 
-static void free_worker(struct tact_worker *w)
+static void free_moments_worker(struct tact_moments_worker *w)
 {
     tact_triple_free(w->frames);
     tact_triple_free(w->results);
@@ -317,7 +320,7 @@ static void free_worker(struct tact_worker *w)
     free(w);
 }
 
-static void initialise_condition_variables(struct tact_worker *w)
+static void initialise_condition_variables(struct tact_moments_worker *w)
 {
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
@@ -330,9 +333,9 @@ static void initialise_condition_variables(struct tact_worker *w)
 
 int tact_worker_create(const struct tact_source_scene *scene,
                        const struct tact_opencl_options *options, tact_worker_compute compute_frame,
-                       void *user, struct tact_worker **out, struct tact_error *err)
+                       void *user, struct tact_moments_worker **out, struct tact_error *err)
 {
-    struct tact_worker *w = calloc(1, sizeof *w);
+    struct tact_moments_worker *w = calloc(1, sizeof *w);
     if (!w) {
         return tact_error_set(err, -ENOMEM, "no memory");
     }
@@ -344,31 +347,32 @@ int tact_worker_create(const struct tact_source_scene *scene,
     atomic_init(&w->running, 1);
     initialise_condition_variables(w);
     const size_t pairs = scene->pair_count;
-    int rc = tact_triple_create(&w->frames, get_active_pairs_offset(w) + pairs, 0);
+    int rc = tact_triple_create(&w->frames, get_offset_of_active_pairs_in_frame(w) + pairs, 0);
     if (rc == 0) {
         rc = tact_triple_create(
             &w->results,
             sizeof(struct published_results) + pairs * sizeof(struct tact_source_moments), 0);
     }
-    rc = rc < 0 ? tact_error_set(err, rc, "no memory") : start_thread(w, err);
+    rc = rc < 0 ? tact_error_set(err, rc, "no memory") : start_worker_thread(w, err);
     if (rc < 0) {
-        free_worker(w);
+        free_moments_worker(w);
         return rc;
     }
     *out = w;
     return 0;
 }
 
-int tact_worker_destroy(struct tact_worker *w)
+int tact_worker_destroy(struct tact_moments_worker *w)
 {
-    const struct timespec wait_deadline = timespec_of_ns(tact_clock_now() + w->options.close_ns);
+    const struct timespec result_wait_deadline =
+        timespec_of_ns(tact_clock_now() + w->options.close_ns);
     int rc = 0;
     atomic_store(&w->stop, 1);
     pthread_mutex_lock(&w->mutex);
-    w->is_poll_requested = 1;
+    w->is_worker_poll_requested = 1;
     pthread_cond_signal(&w->wake);
     while (atomic_load(&w->running) && rc == 0) {
-        rc = pthread_cond_timedwait(&w->done, &w->mutex, &wait_deadline);
+        rc = pthread_cond_timedwait(&w->done, &w->mutex, &result_wait_deadline);
     }
     pthread_mutex_unlock(&w->mutex);
     if (atomic_load(&w->running)) {
@@ -376,11 +380,11 @@ int tact_worker_destroy(struct tact_worker *w)
         return -ETIMEDOUT;
     }
     pthread_join(w->thread, NULL);
-    free_worker(w);
+    free_moments_worker(w);
     return 0;
 }
 
-void tact_worker_statistics(struct tact_worker *w, struct tact_opencl_statistics *out)
+void tact_worker_statistics(struct tact_moments_worker *w, struct tact_opencl_statistics *out)
 {
     out->frames = atomic_load_explicit(&w->computed_frame_count, memory_order_relaxed);
     out->replaced = tact_triple_overwritten(w->frames);

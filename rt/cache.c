@@ -12,7 +12,7 @@
 #include "rt/file.h"
 
 /* 1 where the folder belongs to this user and no other user can write to it. */
-static int is_private_folder(const char *path)
+static int is_folder_private_to_user(const char *path)
 {
     struct stat st;
     return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
@@ -20,14 +20,15 @@ static int is_private_folder(const char *path)
 }
 
 /* Sets path to base/name and creates the folder if absent. Returns 1 where it is private. */
-static int create_private_folder(const char *base, const char *name, char *path, size_t size)
+static int create_folder_private_to_user(const char *base, const char *name, char *path,
+                                         size_t size)
 {
     int n = snprintf(path, size, "%s%s%s", base, name[0] ? "/" : "", name);
     if (base[0] != '/' || n < 0 || (size_t)n >= size) {
         return 0;
     }
     mkdir(path, 0700);
-    return is_private_folder(path);
+    return is_folder_private_to_user(path);
 }
 
 static int choose_cache_folder_in_home(char *path, size_t size)
@@ -35,9 +36,9 @@ static int choose_cache_folder_in_home(char *path, size_t size)
     char cache_folder_path[PATH_MAX];
     const char *home_folder = secure_getenv("HOME");
     return home_folder && home_folder[0] &&
-           create_private_folder(home_folder, ".cache", cache_folder_path,
-                                 sizeof cache_folder_path) &&
-           create_private_folder(cache_folder_path, "tact", path, size);
+           create_folder_private_to_user(home_folder, ".cache", cache_folder_path,
+                                         sizeof cache_folder_path) &&
+           create_folder_private_to_user(cache_folder_path, "tact", path, size);
 }
 
 /* The first folder of $CACHE_DIRECTORY, a list that systemd sets. */
@@ -49,14 +50,14 @@ static int choose_systemd_cache_folder(char *path, size_t size)
         return 0;
     }
     snprintf(first, sizeof first, "%.*s", (int)strcspn(list, ":"), list);
-    return create_private_folder(first, "", path, size);
+    return create_folder_private_to_user(first, "", path, size);
 }
 
 int tact_cache_folder(char *path, size_t size)
 {
     const char *cache_folder_path = secure_getenv("XDG_CACHE_HOME");
     return (cache_folder_path && cache_folder_path[0] &&
-            create_private_folder(cache_folder_path, "tact", path, size)) ||
+            create_folder_private_to_user(cache_folder_path, "tact", path, size)) ||
                    choose_systemd_cache_folder(path, size) ||
                    choose_cache_folder_in_home(path, size)
                ? 0
@@ -151,32 +152,32 @@ static int append_cache_file_to_list(int folder, const char *name, struct entry 
     }
     struct entry *enlarged_cache_file_list = realloc(*list, (*count + 1) * sizeof **list);
     *list = enlarged_cache_file_list ? enlarged_cache_file_list : *list;
-    char *name_copy = enlarged_cache_file_list ? strdup(name) : NULL;
-    if (!name_copy) {
+    char *cache_file_name_copy = enlarged_cache_file_list ? strdup(name) : NULL;
+    if (!cache_file_name_copy) {
         return -ENOMEM;
     }
     enlarged_cache_file_list[(*count)++] =
-        (struct entry){name_copy, st.st_mtim, (uint64_t)st.st_size};
+        (struct entry){cache_file_name_copy, st.st_mtim, (uint64_t)st.st_size};
     return 0;
 }
 
 /* Removes the oldest entries until at most `most` bytes remain; returns their number. */
-static int remove_oldest_entries(int folder, struct entry *list, size_t count,
-                                 uint64_t max_total_bytes)
+static int remove_oldest_cache_files(int folder, struct entry *list, size_t count,
+                                     uint64_t cache_folder_limit_bytes)
 {
-    uint64_t total_bytes = 0;
-    int removed_file_count = 0;
+    uint64_t cache_files_total_bytes = 0;
+    int removed_cache_file_count = 0;
     for (size_t i = 0; i < count; i++) {
-        total_bytes += list[i].size;
+        cache_files_total_bytes += list[i].size;
     }
     if (count) {
         qsort(list, count, sizeof *list, compare_file_ages);
     }
-    for (size_t i = 0; i < count && total_bytes > max_total_bytes; i++) {
-        total_bytes -= list[i].size;
-        removed_file_count += !unlinkat(folder, list[i].name, 0);
+    for (size_t i = 0; i < count && cache_files_total_bytes > cache_folder_limit_bytes; i++) {
+        cache_files_total_bytes -= list[i].size;
+        removed_cache_file_count += !unlinkat(folder, list[i].name, 0);
     }
-    return removed_file_count;
+    return removed_cache_file_count;
 }
 
 int tact_cache_trim(int (*is_own)(const char *name), uint64_t most)
@@ -189,13 +190,14 @@ int tact_cache_trim(int (*is_own)(const char *name), uint64_t most)
     if (!folder) {
         return -ENOENT;
     }
-    const struct dirent *folder_entry;
-    while (!rc && (folder_entry = readdir(folder))) {
-        rc = is_own(folder_entry->d_name)
-                 ? append_cache_file_to_list(dirfd(folder), folder_entry->d_name, &list, &count)
+    const struct dirent *cache_folder_entry;
+    while (!rc && (cache_folder_entry = readdir(folder))) {
+        rc = is_own(cache_folder_entry->d_name)
+                 ? append_cache_file_to_list(dirfd(folder), cache_folder_entry->d_name, &list,
+                                             &count)
                  : 0;
     }
-    rc = rc ? rc : remove_oldest_entries(dirfd(folder), list, count, most);
+    rc = rc ? rc : remove_oldest_cache_files(dirfd(folder), list, count, most);
     closedir(folder);
     for (size_t i = 0; i < count; i++) {
         free(list[i].name);

@@ -33,13 +33,13 @@ static int report_bad_device_type_description(struct tact_error *err, const char
                : tact_error_set(err, -EINVAL, "the device type: %s %d has %s", what, index, why);
 }
 
-static int check_channel_count(const char *what, int count, int max_channel_count,
-                               struct tact_error *err)
+static int check_device_channel_count(const char *what, int count, int device_channel_count_limit,
+                                      struct tact_error *err)
 {
-    return count >= 0 && count <= max_channel_count
+    return count >= 0 && count <= device_channel_count_limit
                ? 0
                : tact_error_set(err, -EINVAL, "the device type reports %d %s; expected 0 to %d",
-                                count, what, max_channel_count);
+                                count, what, device_channel_count_limit);
 }
 
 static int check_channel_names(const struct tact_device_channel *list, int count, const char *what,
@@ -70,7 +70,7 @@ static int check_channel_names(const struct tact_device_channel *list, int count
     return 0;
 }
 
-static bool is_identifier(const char *text)
+static bool is_valid_sensor_name(const char *text)
 {
     for (const char *c = text; *c; c++) {
         if (!isalnum((unsigned char)*c) && *c != '_') {
@@ -85,7 +85,7 @@ static int check_wrench_channels(const struct tact_device_info *info, struct tac
     const char *what = "force-torque sensor";
     for (int i = 0; i < info->wrench_count; i++) {
         const struct tact_device_wrench *w = &info->wrench[i];
-        if (!is_displayable_text(w->name, sizeof w->name) || !is_identifier(w->name)) {
+        if (!is_displayable_text(w->name, sizeof w->name) || !is_valid_sensor_name(w->name)) {
             return report_bad_device_type_description(
                 err, what, i, "no valid name: expected a letter, then letters, digits and _");
         }
@@ -110,7 +110,8 @@ static int check_wrench_channels(const struct tact_device_info *info, struct tac
 }
 
 /* The position that an output takes is measured by an input, in the same unit. */
-static int check_position_outputs(const struct tact_device_info *info, struct tact_error *err)
+static int check_inputs_measuring_position_outputs(const struct tact_device_info *info,
+                                                   struct tact_error *err)
 {
     for (int i = 0; i < info->output_count; i++) {
         const struct tact_device_channel *output = &info->output[i];
@@ -155,13 +156,14 @@ int tact_device_check(const struct tact_device *device, struct tact_error *err)
         return report_bad_device_type_description(err, "a model", -1,
                                                   "that is not text of at most 255 characters");
     }
-    int rc = check_channel_count("inputs", info->input_count, TACT_DEVICE_CHANNELS, err);
-    rc = rc ? rc : check_channel_count("outputs", info->output_count, TACT_DEVICE_CHANNELS, err);
+    int rc = check_device_channel_count("inputs", info->input_count, TACT_DEVICE_CHANNELS, err);
     rc = rc ? rc
-            : check_channel_count("force-torque sensors", info->wrench_count, TACT_DEVICE_WRENCHES,
-                                  err);
+            : check_device_channel_count("outputs", info->output_count, TACT_DEVICE_CHANNELS, err);
+    rc = rc ? rc
+            : check_device_channel_count("force-torque sensors", info->wrench_count,
+                                         TACT_DEVICE_WRENCHES, err);
     rc = rc ? rc : check_channel_names(info->input, info->input_count, "input", err);
     rc = rc ? rc : check_channel_names(info->output, info->output_count, "output", err);
-    rc = rc ? rc : check_position_outputs(info, err);
+    rc = rc ? rc : check_inputs_measuring_position_outputs(info, err);
     return rc ? rc : check_wrench_channels(info, err);
 }

@@ -62,9 +62,9 @@ int tact_doctor_run(struct tact_doctor_report *report)
 {
     memset(report, 0, sizeof *report);
     check_kernel_is_real_time(report);
-    tact_doctor_timing(report);
-    tact_doctor_hardware(report);
-    tact_doctor_disk(report);
+    tact_doctor_check_timing(report);
+    tact_doctor_check_hardware(report);
+    tact_doctor_check_disk(report);
     return 0;
 }
 

@@ -62,9 +62,9 @@ static void *run_disk_trial(void *arg)
         while (t->blocks < DISK_TRIAL_BLOCK_COUNT && before - start < DISK_TRIAL_TIMEOUT_NS &&
                !t->error) {
             t->error = write_disk_trial_block(fd, t->block, sizeof t->block);
-            const int64_t block_end_ns = tact_clock_now();
-            tact_histogram_add(&t->write_latency_histogram, block_end_ns - before);
-            before = block_end_ns;
+            const int64_t block_write_end_ns = tact_clock_now();
+            tact_histogram_add(&t->write_latency_histogram, block_write_end_ns - before);
+            before = block_write_end_ns;
             t->blocks++;
         }
         t->elapsed_ns = before - start;
@@ -110,11 +110,13 @@ static void report_disk_trial(struct tact_doctor_report *report, struct disk_wri
                     (double)t->write_latency_histogram.max / 1e6, rate);
 }
 
-void tact_doctor_disk(struct tact_doctor_report *report)
+void tact_doctor_check_disk(struct tact_doctor_report *report)
 {
-    const char *environment_directory = getenv("TMPDIR");
+    const char *temporary_directory_from_environment = getenv("TMPDIR");
     const char *directory =
-        environment_directory && environment_directory[0] ? environment_directory : "/tmp";
+        temporary_directory_from_environment && temporary_directory_from_environment[0]
+            ? temporary_directory_from_environment
+            : "/tmp";
     struct disk_write_trial *t = calloc(1, sizeof *t);
     pthread_t thread;
     if (!t) {

@@ -74,25 +74,27 @@ static void check_cpu_governor(struct tact_doctor_report *report)
 static void check_processor_sleep_states(struct tact_doctor_report *report)
 {
     glob_t found;
-    long max_wake_latency_us = 0;
+    long largest_idle_state_exit_latency_us = 0;
     if (glob("/sys/devices/system/cpu/cpu0/cpuidle/state*/latency", 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             char text[32];
             tact_doctor_read_text(found.gl_pathv[i], text, sizeof text);
             const long idle_state_exit_latency_us = strtol(text, NULL, 10);
-            max_wake_latency_us = idle_state_exit_latency_us > max_wake_latency_us
-                                      ? idle_state_exit_latency_us
-                                      : max_wake_latency_us;
+            largest_idle_state_exit_latency_us =
+                idle_state_exit_latency_us > largest_idle_state_exit_latency_us
+                    ? idle_state_exit_latency_us
+                    : largest_idle_state_exit_latency_us;
         }
         globfree(&found);
     }
     const int can_open_dma_latency = access("/dev/cpu_dma_latency", W_OK) == 0;
-    const int has_deep_sleep_state = max_wake_latency_us > 20 && !can_open_dma_latency;
+    const int has_deep_sleep_state =
+        largest_idle_state_exit_latency_us > 20 && !can_open_dma_latency;
     tact_doctor_add(
         report, "cstates", has_deep_sleep_state ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
         has_deep_sleep_state ? "see the check dma_latency, or: sudo cpupower idle-set -D 20" : "",
-        "deepest sleep state wakes up in %ld us; the loop %s prevent it", max_wake_latency_us,
-        can_open_dma_latency ? "can" : "cannot");
+        "deepest sleep state wakes up in %ld us; the loop %s prevent it",
+        largest_idle_state_exit_latency_us, can_open_dma_latency ? "can" : "cannot");
 }
 
 static void check_for_hypervisor(struct tact_doctor_report *report)
@@ -123,16 +125,17 @@ static void check_for_hypervisor(struct tact_doctor_report *report)
 static void check_device_nodes(struct tact_doctor_report *report, const char *name,
                                const char *device_node_pattern, int mode,
                                const char *advice_if_no_device_node,
-                               const char *node_access_denied_text)
+                               const char *advice_if_node_access_denied)
 {
     glob_t found;
     size_t n = 0, accessible_node_count = 0;
     if (glob(device_node_pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             /* /dev/comedi0_subd1 is a subdevice, not a device of its own */
-            bool is_device_node = !strchr(found.gl_pathv[i], '_');
-            n += is_device_node;
-            accessible_node_count += is_device_node && access(found.gl_pathv[i], mode) == 0;
+            bool is_node_of_whole_device = !strchr(found.gl_pathv[i], '_');
+            n += is_node_of_whole_device;
+            accessible_node_count +=
+                is_node_of_whole_device && access(found.gl_pathv[i], mode) == 0;
         }
         globfree(&found);
     }
@@ -141,13 +144,13 @@ static void check_device_nodes(struct tact_doctor_report *report, const char *na
                         device_node_pattern);
     } else {
         tact_doctor_add(report, name, accessible_node_count < n ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
-                        accessible_node_count < n ? node_access_denied_text : "",
+                        accessible_node_count < n ? advice_if_node_access_denied : "",
                         "%zu devices present, of which this user may open %zu", n,
                         accessible_node_count);
     }
 }
 
-void tact_doctor_hardware(struct tact_doctor_report *report)
+void tact_doctor_check_hardware(struct tact_doctor_report *report)
 {
     check_processor_count(report);
     check_isolated_processors(report);

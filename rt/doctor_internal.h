@@ -11,13 +11,13 @@
 int tact_doctor_read_text(const char *path, char *buf, size_t size);
 
 /* Adds the timing checks: granted real-time settings, their limits, and a measured loop. */
-void tact_doctor_timing(struct tact_doctor_report *report);
+void tact_doctor_check_timing(struct tact_doctor_report *report);
 
 /* Adds the hardware checks: processors, power saving, virtualisation, devices and their
  * permissions. */
-void tact_doctor_hardware(struct tact_doctor_report *report);
+void tact_doctor_check_hardware(struct tact_doctor_report *report);
 
 /* Adds the check of the write latency of the disk under $TMPDIR. */
-void tact_doctor_disk(struct tact_doctor_report *report);
+void tact_doctor_check_disk(struct tact_doctor_report *report);
 
 #endif

@@ -9,9 +9,9 @@
 #include "rt/loop.h"
 #include "rt/realtime_internal.h"
 
-static void check_resource_limit(struct tact_doctor_report *report, const char *name,
-                                 struct rlimit limit, rlim_t sufficient_limit,
-                                 int is_realtime_setting_granted, const char *fix)
+static void add_resource_limit_check(struct tact_doctor_report *report, const char *name,
+                                     struct rlimit limit, rlim_t sufficient_limit,
+                                     int is_realtime_setting_granted, const char *fix)
 {
     char text[32] = "unlimited";
     if (limit.rlim_cur != RLIM_INFINITY) {
@@ -31,23 +31,25 @@ static void check_resource_limit(struct tact_doctor_report *report, const char *
 /* The loop takes a few per cent of a processor; a small budget would stop it in every period. */
 static void check_real_time_throttling(struct tact_doctor_report *report)
 {
-    char rt_runtime_text[32], rt_period_text[32];
-    if (tact_doctor_read_text("/proc/sys/kernel/sched_rt_runtime_us", rt_runtime_text,
-                              sizeof rt_runtime_text) ||
+    char real_time_runtime_limit_text[32], rt_period_text[32];
+    if (tact_doctor_read_text("/proc/sys/kernel/sched_rt_runtime_us", real_time_runtime_limit_text,
+                              sizeof real_time_runtime_limit_text) ||
         tact_doctor_read_text("/proc/sys/kernel/sched_rt_period_us", rt_period_text,
                               sizeof rt_period_text)) {
         tact_doctor_add(report, "rt_throttling", TACT_DOCTOR_OK, "",
                         "the kernel does not limit the processor time of real-time threads");
         return;
     }
-    const long rt_runtime_us = strtol(rt_runtime_text, NULL, 10),
+    const long real_time_runtime_limit_us = strtol(real_time_runtime_limit_text, NULL, 10),
                period = strtol(rt_period_text, NULL, 10);
     const int is_runtime_share_sufficient =
-        rt_runtime_us < 0 || (double)rt_runtime_us >= 0.9 * (double)period;
+        real_time_runtime_limit_us < 0 ||
+        (double)real_time_runtime_limit_us >= 0.9 * (double)period;
     tact_doctor_add(
         report, "rt_throttling", is_runtime_share_sufficient ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
         is_runtime_share_sufficient ? "" : "sudo sysctl -w kernel.sched_rt_runtime_us=950000",
-        "the kernel allows real-time threads %ld us of every %ld us", rt_runtime_us, period);
+        "the kernel allows real-time threads %ld us of every %ld us", real_time_runtime_limit_us,
+        period);
 }
 
 static int add_realtime_setting_checks(struct tact_doctor_report *report,
@@ -98,7 +100,7 @@ static void add_wake_latency_check(struct tact_doctor_report *report,
         (unsigned long long)stats->late, (unsigned long long)stats->missed);
 }
 
-void tact_doctor_timing(struct tact_doctor_report *report)
+void tact_doctor_check_timing(struct tact_doctor_report *report)
 {
     static const char busy[] =
         "run the checks of tact doctor while no loop runs in the same process";
@@ -115,11 +117,11 @@ void tact_doctor_timing(struct tact_doctor_report *report)
     getrlimit(RLIMIT_MEMLOCK, &memory);
     const int rc = tact_loop_run(&options, stats);
     const int is_fifo_granted = add_realtime_setting_checks(report, &stats->realtime, "scheduler");
-    check_resource_limit(report, "rtprio_limit", priority, (rlim_t)options.realtime.priority,
-                         is_fifo_granted, TACT_FIX_RTPRIO);
+    add_resource_limit_check(report, "rtprio_limit", priority, (rlim_t)options.realtime.priority,
+                             is_fifo_granted, TACT_FIX_RTPRIO);
     const int is_memory_locked = add_realtime_setting_checks(report, &stats->realtime, "memory");
-    check_resource_limit(report, "memlock_limit", memory, (rlim_t)1 << 30, is_memory_locked,
-                         TACT_FIX_MEMLOCK);
+    add_resource_limit_check(report, "memlock_limit", memory, (rlim_t)1 << 30, is_memory_locked,
+                             TACT_FIX_MEMLOCK);
     add_realtime_setting_checks(report, &stats->realtime, "affinity");
     add_realtime_setting_checks(report, &stats->realtime, "dma_latency");
     check_real_time_throttling(report);

@@ -8,7 +8,7 @@
 
 /* Bins 0..63 have one nanosecond each; after them every octave [2^e, 2^(e+1)) has 64 bins of
  * 2^(e-6) ns. */
-static unsigned find_bin_index(int64_t ns)
+static unsigned histogram_bin_index_of_duration(int64_t ns)
 {
     if (ns < (int64_t)BINS_PER_OCTAVE) {
         return ns < 0 ? 0 : (unsigned)ns;
@@ -20,7 +20,7 @@ static unsigned find_bin_index(int64_t ns)
 }
 
 /* Lower bound of a bin. */
-static int64_t bin_lower_bound(unsigned bin)
+static int64_t histogram_bin_lower_bound_ns(unsigned bin)
 {
     if (bin < 2 * BINS_PER_OCTAVE) {
         return bin;
@@ -42,7 +42,7 @@ void tact_histogram_add(struct tact_histogram *h, int64_t ns)
     h->sum += (double)ns;
     h->min = ns < h->min ? ns : h->min;
     h->max = ns > h->max ? ns : h->max;
-    h->bin[find_bin_index(ns)]++;
+    h->bin[histogram_bin_index_of_duration(ns)]++;
 }
 
 void tact_histogram_merge(struct tact_histogram *h, const struct tact_histogram *from)
@@ -73,8 +73,11 @@ int64_t tact_histogram_quantile(const struct tact_histogram *h, double q)
         before += h->bin[bin++];
     }
     /* assumes values evenly spread over the part of the bin between min and max */
-    const int64_t low = bin_lower_bound(bin) > h->min ? bin_lower_bound(bin) : h->min;
-    const int64_t high = bin_lower_bound(bin + 1) <= h->max ? bin_lower_bound(bin + 1) : h->max + 1;
+    const int64_t low =
+        histogram_bin_lower_bound_ns(bin) > h->min ? histogram_bin_lower_bound_ns(bin) : h->min;
+    const int64_t high = histogram_bin_lower_bound_ns(bin + 1) <= h->max
+                             ? histogram_bin_lower_bound_ns(bin + 1)
+                             : h->max + 1;
     const double rank_fraction_within_bin =
         ((double)(rank_of_quantile - before) - 0.5) / (double)h->bin[bin];
     const int64_t value = low + (int64_t)(rank_fraction_within_bin * (double)(high - low));

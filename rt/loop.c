@@ -85,11 +85,11 @@ void tact_loop_add_tick_statistics(struct tact_loop_stats *s, int64_t period, in
 static int sleep_until_tick_is_due(const struct loop *l, int64_t t_k, int64_t now,
                                    int64_t *last_sleep_end_ns)
 {
-    const int64_t max_time_without_sleep_ns = l->options->realtime.fuse_us * 1000 / 4;
+    const int64_t time_limit_without_sleep_ns = l->options->realtime.fuse_us * 1000 / 4;
     int64_t until = t_k;
     if (now >= t_k) {
-        if (max_time_without_sleep_ns == 0 ||
-            now - *last_sleep_end_ns < max_time_without_sleep_ns) {
+        if (time_limit_without_sleep_ns == 0 ||
+            now - *last_sleep_end_ns < time_limit_without_sleep_ns) {
             return 0;
         }
         until = now + MIN_SLEEP_AFTER_BACKLOG_NS;
@@ -137,15 +137,15 @@ static void *run_real_time_loop_thread(void *arg)
     return NULL;
 }
 
-static void *run_free_loop_thread(void *arg)
+static void *run_free_wheeling_loop_thread(void *arg)
 {
     struct loop *l = arg;
     const struct tact_loop_options *o = l->options;
     l->stats->start_ns = o->start_ns ? o->start_ns : tact_clock_now();
     for (uint64_t k = 0; !must_loop_end_before_tick(l, k); k++) {
-        const int between_callback_result = o->between ? o->between(o->user, k) : 0;
-        if (between_callback_result) {
-            l->result = between_callback_result < 0 ? between_callback_result : 0;
+        const int between_ticks_callback_result = o->between ? o->between(o->user, k) : 0;
+        if (between_ticks_callback_result) {
+            l->result = between_ticks_callback_result < 0 ? between_ticks_callback_result : 0;
             break;
         }
         const int64_t t_k = planned_tick_time(l, k);
@@ -171,9 +171,11 @@ int tact_loop_run(const struct tact_loop_options *options, struct tact_loop_stat
     }
     l.max_lateness_before_skip_ns =
         options->max_backlog_ns > options->period_ns ? options->max_backlog_ns : options->period_ns;
-    const int rc = tact_realtime_thread(
-        &thread, &options->realtime,
-        options->clock == TACT_LOOP_REAL ? run_real_time_loop_thread : run_free_loop_thread, &l);
+    const int rc =
+        tact_realtime_thread(&thread, &options->realtime,
+                             options->clock == TACT_LOOP_REAL ? run_real_time_loop_thread
+                                                              : run_free_wheeling_loop_thread,
+                             &l);
     if (rc) {
         return rc;
     }

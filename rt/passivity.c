@@ -44,11 +44,11 @@ double tact_passivity_bound(double *force, const double *last, const double *dis
 double tact_passivity_damp(double *force, const double *rate, int n, double energy, double period,
                            double max_damping)
 {
-    const double squared_speed = squared_vector_norm(rate, n);
-    if (!(energy < 0.0 && squared_speed > 0.0)) {
+    const double squared_speed_of_port = squared_vector_norm(rate, n);
+    if (!(energy < 0.0 && squared_speed_of_port > 0.0)) {
         return 0.0;
     }
-    const double damping = fmin(-energy / (period * squared_speed), max_damping);
+    const double damping = fmin(-energy / (period * squared_speed_of_port), max_damping);
     for (int i = 0; i < n; i++) {
         force[i] -= damping * rate[i];
     }

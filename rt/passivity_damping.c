@@ -6,7 +6,7 @@
 #include "rt/passivity.h"
 #include "rt/passivity_internal.h"
 
-#define BISECTION_COUNT 60       /* until the interval of an angle is one rounding step */
+#define ANGLE_BISECTION_COUNT 60 /* until the interval of an angle is one rounding step */
 #define MIN_SCANNED_ANGLE 1e-5   /* [rad a tick] */
 #define SCANNED_ANGLE_RATIO 1.01 /* of an angle by the one before */
 /* damping b of the device over m / T below which the walls that it renders are too soft to act on
@@ -33,15 +33,15 @@ static double max_damping_without_stiffness(const struct tact_passivity_loop *p)
     const double ticks = p->delay / p->period + 1.0;
     double low = 0.0, high = right_angle / ticks;
     double complex inverse_response = 1.0;
-    for (int i = 0; i < BISECTION_COUNT; i++) {
+    for (int i = 0; i < ANGLE_BISECTION_COUNT; i++) {
         const double angle = 0.5 * (low + high);
         const double complex z = unit_circle_point(angle),
                              inverse_rate = inverse_filter_response(p->rate_filter_weight, z),
                              inverse_force = inverse_filter_response(p->force_filter_weight, z);
-        const double filter_lag = tact_atan2(cimag(inverse_rate), creal(inverse_rate)) +
-                                  tact_atan2(cimag(inverse_force), creal(inverse_force));
+        const double phase_lag_of_filters = tact_atan2(cimag(inverse_rate), creal(inverse_rate)) +
+                                            tact_atan2(cimag(inverse_force), creal(inverse_force));
         inverse_response = inverse_rate * inverse_force;
-        *(ticks * angle + filter_lag < right_angle ? &low : &high) = angle;
+        *(ticks * angle + phase_lag_of_filters < right_angle ? &low : &high) = angle;
     }
     return 2.0 * p->mass / p->period * tact_sin(0.5 * low) / tact_cos(0.5 * low) *
            tact_hypot(creal(inverse_response), cimag(inverse_response));
@@ -72,12 +72,17 @@ static double max_damping_beside_stiffness(const struct tact_passivity_loop *p, 
     for (double angle = before * SCANNED_ANGLE_RATIO; before < 2.0 * right_angle;
          angle *= SCANNED_ANGLE_RATIO) {
         double low = before, high = fmin(angle, 2.0 * right_angle);
-        const int is_positive = cimag(damping_of_root(p, stiffness, low)) > 0.0;
-        if ((cimag(damping_of_root(p, stiffness, high)) > 0.0) != is_positive) {
-            for (int i = 0; i < BISECTION_COUNT; i++) {
+        const int is_imaginary_part_positive_at_low =
+            cimag(damping_of_root(p, stiffness, low)) > 0.0;
+        if ((cimag(damping_of_root(p, stiffness, high)) > 0.0) !=
+            is_imaginary_part_positive_at_low) {
+            for (int i = 0; i < ANGLE_BISECTION_COUNT; i++) {
                 const double middle = 0.5 * (low + high);
-                const int is_middle_positive = cimag(damping_of_root(p, stiffness, middle)) > 0.0;
-                *(is_middle_positive == is_positive ? &low : &high) = middle;
+                const int is_imaginary_part_positive_at_middle =
+                    cimag(damping_of_root(p, stiffness, middle)) > 0.0;
+                *(is_imaginary_part_positive_at_middle == is_imaginary_part_positive_at_low
+                      ? &low
+                      : &high) = middle;
             }
             const double damping = creal(damping_of_root(p, stiffness, low));
             most = damping > 0.0 ? fmin(most, damping) : most;

@@ -6,9 +6,9 @@
 
 enum { AXES = 6, MODES = 4, JOINTS = 8, AXIS_VALUES = 1 + MODES * JOINTS };
 
-static const uint64_t impedance_hash_place_value =
+static const uint64_t wave_impedance_hash_place_value =
     UINT64_C(1291467969); /* values of all axes together: AXIS_VALUES to the power of AXES */
-static const uint32_t impedance_hash_bit_mask = 0x3fffff; /* 22 bits */
+static const uint32_t wave_impedance_hash_bit_mask = 0x3fffff; /* 22 bits */
 
 static const char *const mode_names[MODES] = {"waves", "position_force", "position_position",
                                               "model"};
@@ -38,23 +38,24 @@ uint64_t tact_remote_terms_of_axis(uint64_t axis, const char *mode, const char *
 
 uint64_t tact_remote_terms_of_impedances(const double *wave_impedances, size_t count)
 {
-    uint32_t impedance_hash = 2166136261u;
+    uint32_t wave_impedance_hash = 2166136261u;
     for (size_t i = 0; i < count * sizeof *wave_impedances; i++) { /* FNV-1a */
-        impedance_hash = (impedance_hash ^ ((const unsigned char *)wave_impedances)[i]) * 16777619u;
+        wave_impedance_hash =
+            (wave_impedance_hash ^ ((const unsigned char *)wave_impedances)[i]) * 16777619u;
     }
-    return impedance_hash_place_value *
-           ((impedance_hash ^ impedance_hash >> 22) & impedance_hash_bit_mask);
+    return wave_impedance_hash_place_value *
+           ((wave_impedance_hash ^ wave_impedance_hash >> 22) & wave_impedance_hash_bit_mask);
 }
 
 /* Appends to text, of which `used` bytes are used; returns how many are then. */
 static size_t append_terms_difference(char *text, size_t size, size_t length_of_difference_text,
-                                      const char *what, int axis, const char *value_here,
-                                      const char *value_at_other_site)
+                                      const char *what, int axis, const char *term_value_here,
+                                      const char *term_value_at_other_site)
 {
     const int n =
         snprintf(text + length_of_difference_text, size - length_of_difference_text,
                  "%saxis %d: %s%s here, %s at the other end", length_of_difference_text ? "; " : "",
-                 axis, what, value_here, value_at_other_site);
+                 axis, what, term_value_here, term_value_at_other_site);
     return n > 0 && (size_t)n < size - length_of_difference_text
                ? length_of_difference_text + (size_t)n
                : size - 1;

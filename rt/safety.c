@@ -7,15 +7,15 @@
 #include "rt/low_pass_internal.h"
 #include "rt/safety_internal.h"
 
-#define SAVED_STATE_HEADER_DOUBLES (3 + 2 * TACT_TRIP_CAUSES)
-#define SAVED_STATE_CHANNEL_DOUBLES 4
+#define SAVED_SAFETY_HEADER_DOUBLES (3 + 2 * TACT_TRIP_CAUSES)
+#define SAVED_SAFETY_DOUBLES_PER_CHANNEL 4
 
 struct tact_safety_options tact_safety_default(void)
 {
     return (struct tact_safety_options){.period = 0.001, .ramp = 0.2};
 }
 
-static int is_channel_valid(const struct tact_safety_channel *c)
+static int is_safety_channel_valid(const struct tact_safety_channel *c)
 {
     return isfinite(c->limit) && c->limit >= 0.0 && c->rate > 0.0 && isfinite(c->cutoff) &&
            c->cutoff >= 0.0 && c->group >= 0;
@@ -47,7 +47,7 @@ int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *ch
         return -EINVAL;
     }
     for (int i = 0; i < n; i++) {
-        if (!is_channel_valid(&channels[i])) {
+        if (!is_safety_channel_valid(&channels[i])) {
             return -EINVAL;
         }
     }
@@ -107,14 +107,15 @@ static void zero_safety_outputs(struct tact_safety *s, double *sent)
 
 void tact_safety_release(struct tact_safety *s, int channel)
 {
-    int is_group_member = 0;
-    for (int first = 0; !is_group_member && first < s->count && first <= channel; first++) {
+    int is_channel_in_vector_group = 0;
+    for (int first = 0; !is_channel_in_vector_group && first < s->count && first <= channel;
+         first++) {
         const int count = s->setting[first].count;
         const int32_t *member = s->setting[first].member;
         for (int k = 0; k < count; k++) {
-            is_group_member |= member[k] == channel;
+            is_channel_in_vector_group |= member[k] == channel;
         }
-        for (int k = 0; is_group_member && k < count; k++) {
+        for (int k = 0; is_channel_in_vector_group && k < count; k++) {
             memset(&s->channel[member[k]], 0, sizeof s->channel[member[k]]);
         }
     }
@@ -152,19 +153,20 @@ static double compute_vector_length(const double *v, int n)
 }
 
 /* Scales v down to the length `most` if it is longer; returns 1 if it was. */
-static int clamp_vector_length(double *v, int n, double length, double max_vector_length)
+static int clamp_vector_length(double *v, int n, double length, double vector_length_limit)
 {
-    if (!(length > max_vector_length)) {
+    if (!(length > vector_length_limit)) {
         return 0;
     }
     if (n == 1) {
-        v[0] = copysign(max_vector_length, v[0]);
+        v[0] = copysign(vector_length_limit, v[0]);
         return 1;
     }
     /* ensures that the length after rounding is not above `most` */
     const double length_rounding_factor = 1.0 - 0x1p-50;
     for (int i = 0; i < n; i++) {
-        v[i] = isfinite(length) ? v[i] / length * max_vector_length * length_rounding_factor : 0.0;
+        v[i] =
+            isfinite(length) ? v[i] / length * vector_length_limit * length_rounding_factor : 0.0;
     }
     return 1;
 }
@@ -273,10 +275,10 @@ const char *tact_trip_name(int cause)
 
 int tact_safety_state_size(int n)
 {
-    return SAVED_STATE_HEADER_DOUBLES + SAVED_STATE_CHANNEL_DOUBLES * n;
+    return SAVED_SAFETY_HEADER_DOUBLES + SAVED_SAFETY_DOUBLES_PER_CHANNEL * n;
 }
 
-TACT_RECORD_CODE void tact_safety_save(const struct tact_safety *s, double *v)
+TACT_IN_TICK_RECORD_SECTION void tact_safety_save(const struct tact_safety *s, double *v)
 {
     *v++ = s->state;
     *v++ = s->await_release;
@@ -303,15 +305,15 @@ static int is_integer_from_zero_to(double x, int last)
     return 0;
 }
 
-static int is_saved_state_valid(const struct tact_safety *s, const double *v)
+static int is_saved_safety_state_valid(const struct tact_safety *s, const double *v)
 {
     int ok = is_integer_from_zero_to(v[0], TACT_SAFETY_FAULT) && is_integer_from_zero_to(v[1], 1) &&
              v[2] >= 0.0 && v[2] <= 1.0;
-    for (int i = 3; i < SAVED_STATE_HEADER_DOUBLES; i++) {
+    for (int i = 3; i < SAVED_SAFETY_HEADER_DOUBLES; i++) {
         ok = ok && v[i] >= 0.0 && v[i] <= 0x1p53;
     }
     for (int i = 0; i < s->count; i++) {
-        const double *c = v + SAVED_STATE_HEADER_DOUBLES + SAVED_STATE_CHANNEL_DOUBLES * i;
+        const double *c = v + SAVED_SAFETY_HEADER_DOUBLES + SAVED_SAFETY_DOUBLES_PER_CHANNEL * i;
         ok = ok && isfinite(c[0]) && fabs(c[1]) <= s->setting[i].limit &&
              is_integer_from_zero_to(c[2], 1) && is_integer_from_zero_to(c[3], 1);
     }
@@ -320,7 +322,7 @@ static int is_saved_state_valid(const struct tact_safety *s, const double *v)
 
 int tact_safety_load(struct tact_safety *s, const double *v)
 {
-    if (!is_saved_state_valid(s, v)) {
+    if (!is_saved_safety_state_valid(s, v)) {
         return -EINVAL;
     }
     s->state = (int32_t)*v++;

@@ -63,19 +63,19 @@ void tact_triple_free(struct tact_triple *triple)
     }
 }
 
-TACT_RECORD_CODE void *tact_triple_write_begin(struct tact_triple *triple)
+TACT_IN_TICK_RECORD_SECTION void *tact_triple_write_begin(struct tact_triple *triple)
 {
     return triple->values + triple->writer_slot * triple->stride;
 }
 
-static TACT_RECORD_CODE void
+static TACT_IN_TICK_RECORD_SECTION void
 increment_single_writer_counter(_Atomic uint64_t *single_writer_counter)
 {
     const uint64_t n = atomic_load_explicit(single_writer_counter, memory_order_relaxed);
     atomic_store_explicit(single_writer_counter, n + 1, memory_order_relaxed);
 }
 
-TACT_RECORD_CODE void tact_triple_publish(struct tact_triple *triple)
+TACT_IN_TICK_RECORD_SECTION void tact_triple_publish(struct tact_triple *triple)
 {
     triple->value_number_of_slot[triple->writer_slot] = triple->next_value_number++;
     /* Release: publishes the value. Acquire: the reader has finished with the slot it returned. */

@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stddef.h>
 
-static const double max_correction_rate = 0.05; /* [m/s, rad/s] */
-static const double max_correction_gain = 2.0;  /* correction rate by position error [1/s] */
+static const double max_position_correction_rate = 0.05; /* [m/s, rad/s] */
+static const double max_position_correction_gain =
+    2.0; /* correction rate by position error [1/s] */
 static const double max_gain_times_round_trip =
     0.5; /* largest product of that gain and the round trip [1] */
 /* lowest stiffness of a person's press, relative to the wave impedance [1/s] */
@@ -79,13 +80,13 @@ double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double roun
                  rate = tact_wave_line_end_rate(tie->impedance, wave, force);
     const double line_end_lead_beyond_stretch =
         (rate > 0.0 ? -error : error) - fabs(force) * delay / tie->impedance;
-    const double max_attenuation =
+    const double max_attenuation_at_delay =
         max_wave_attenuation *
         clamp_to_range((delay - min_delay_of_wave_attenuation) / delay_range_of_wave_attenuation,
                        0.0, 1.0);
     return wave * (1.0 - clamp_to_range(line_end_lead_beyond_stretch /
                                             (lead_speed_of_full_attenuation * delay),
-                                        0.0, max_attenuation));
+                                        0.0, max_attenuation_at_delay));
 }
 
 double tact_wave_line_end_return_rate(const struct tact_wave_tie *tie, double round_trip,
@@ -94,7 +95,7 @@ double tact_wave_line_end_return_rate(const struct tact_wave_tie *tie, double ro
     if (!(round_trip > 0.0) || !isfinite(error)) {
         return 0.0;
     }
-    const double gain = fmin(max_correction_gain, max_gain_times_round_trip / round_trip);
+    const double gain = fmin(max_position_correction_gain, max_gain_times_round_trip / round_trip);
     const double extra_weight_of_line_stretch_error =
         fmin(max_extra_weight_of_line_stretch_error,
              min_press_stiffness_over_impedance * 0.5 * round_trip);
@@ -106,8 +107,8 @@ double tact_wave_line_end_return_rate(const struct tact_wave_tie *tie, double ro
 double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,
                                      double line_end_return_rate, double length, double force)
 {
-    const double rate = length > max_correction_rate
-                            ? line_end_return_rate / length * max_correction_rate
+    const double rate = length > max_position_correction_rate
+                            ? line_end_return_rate / length * max_position_correction_rate
                             : line_end_return_rate;
     const double energy_of_line_end_correction = force * rate * tie->period;
     if (energy_of_line_end_correction <= 0.0) {
@@ -120,9 +121,9 @@ double tact_wave_position_correction(const struct tact_wave_tie *tie, double tan
 
 void tact_wave_advance_line_end(const struct tact_wave_tie *tie, double rate,
                                 double line_end_correction_rate, double force,
-                                double machine_joint_rate, double *position, double *tank)
+                                double robot_joint_rate, double *position, double *tank)
 {
-    const double slip = rate + line_end_correction_rate - machine_joint_rate;
+    const double slip = rate + line_end_correction_rate - robot_joint_rate;
     *position += tie->period * (rate + line_end_correction_rate);
     *tank += tie->period * (tie->damping * slip * slip - force * line_end_correction_rate);
     *tank = fmin(*tank, tie->tank);

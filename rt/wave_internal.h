@@ -56,7 +56,7 @@ enum tact_wave_kind {
     TACT_WAVE_KIND_MISSING,
     TACT_WAVE_KIND_AT_REST,
     TACT_WAVE_KIND_STOPPED,
-    TACT_WAVE_KIND_WAIT,
+    TACT_WAVE_KIND_REQUEST_TO_WAIT,
     TACT_WAVE_KIND_WAITING,
     TACT_WAVE_KIND_WITH_ENERGY
 };
@@ -87,9 +87,9 @@ double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double roun
                                     double error, double wave, double force);
 
 /* Moves the end of a machine's line, x_d, and its tank [J] by one period, with rate and force of
- * this tick; machine_joint_rate: v_x. */
+ * this tick; robot_joint_rate: v_x. */
 void tact_wave_advance_line_end(const struct tact_wave_tie *tie, double rate,
                                 double line_end_correction_rate, double force,
-                                double machine_joint_rate, double *position, double *tank);
+                                double robot_joint_rate, double *position, double *tank);
 
 #endif

@@ -59,11 +59,11 @@ struct simplex_basis {
 
 static void set_initial_simplex_basis(struct simplex_basis *b, double size)
 {
-    static const double start_tetrahedron_signs[4][3] = {
+    static const double normal_signs_of_start_tetrahedron[4][3] = {
         {1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < 3; k++) {
-            b->row[i][k] = start_tetrahedron_signs[i][k] / sqrt(3.0);
+            b->row[i][k] = normal_signs_of_start_tetrahedron[i][k] / sqrt(3.0);
         }
         b->row[i][3] = 1.0;
         b->right[i] = 4.0 * size;
@@ -106,7 +106,7 @@ int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, doub
     for (int basis_exchange_count = 0; basis_exchange_count < MOST_STEPS; basis_exchange_count++) {
         /* with a tolerance of 1e-14 rounding could keep the search from ending */
         double y[4], max_violation = 1e-12 * size;
-        size_t entering_plane = count;
+        size_t plane_entering_simplex_basis = count;
         if (!solve_4x4_system(b.row, b.right, y)) {
             return 0;
         }
@@ -116,22 +116,23 @@ int tact_dual_find_chebyshev_centre(const double (*plane)[4], size_t count, doub
                 n[0] * y[0] + n[1] * y[1] + n[2] * y[2] + y[3] - n[3];
             if (violation_of_plane_constraint > max_violation) {
                 max_violation = violation_of_plane_constraint;
-                entering_plane = i;
+                plane_entering_simplex_basis = i;
             }
         }
-        if (entering_plane == count) {
+        if (plane_entering_simplex_basis == count) {
             memcpy(point, y, 3 * sizeof *point);
             *depth = y[3];
             return 1;
         }
-        double row[4] = {plane[entering_plane][0], plane[entering_plane][1],
-                         plane[entering_plane][2], 1.0};
+        double row[4] = {plane[plane_entering_simplex_basis][0],
+                         plane[plane_entering_simplex_basis][1],
+                         plane[plane_entering_simplex_basis][2], 1.0};
         int basis_row_to_replace = find_constraint_leaving_basis(&b, row);
         if (basis_row_to_replace < 0) {
             return 0;
         }
         memcpy(b.row[basis_row_to_replace], row, sizeof row);
-        b.right[basis_row_to_replace] = plane[entering_plane][3];
+        b.right[basis_row_to_replace] = plane[plane_entering_simplex_basis][3];
     }
     return 0;
 }

@@ -113,8 +113,8 @@ void tact_jet_cross(struct jet r[3], const struct jet a[3], const struct jet b[3
 
 void tact_jet_normalize(struct jet r[3], const struct jet a[3])
 {
-    struct jet squared_norm_jet = tact_jet_dot(a, a),
-               inverse = tact_jet_power(&squared_norm_jet, -0.5);
+    struct jet taylor_polynomial_of_squared_norm = tact_jet_dot(a, a),
+               inverse = tact_jet_power(&taylor_polynomial_of_squared_norm, -0.5);
     for (int i = 0; i < 3; i++) {
         r[i] = tact_jet_multiply(&a[i], &inverse);
     }

@@ -260,7 +260,7 @@ static void sort_corners_by_angle(struct overlap_polyhedron *d)
 /* Adds a triangle of a face to the sums: its tetrahedron with the origin to volume and moments,
  * and the share that belongs to A's surface to the gradient. */
 static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, const double *q,
-                                   const double *r, double fraction_of_face_owned_by_a)
+                                   const double *r, double share_of_face_on_surface_of_a)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double u[3], w[3], n[3], t[3], moment[3];
@@ -279,22 +279,23 @@ static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, 
         s->second[k] += 0.05 * v * (p[i] * p[j] + q[i] * q[j] + r[i] * r[j] + t[i] * t[j]);
     }
     tact_v3_cross(moment, t, n);
-    tact_v3_axpy(s->gradient, fraction_of_face_owned_by_a, n);
-    tact_v3_axpy(s->torque, fraction_of_face_owned_by_a / 3.0, moment);
+    tact_v3_axpy(s->gradient, share_of_face_on_surface_of_a, n);
+    tact_v3_axpy(s->torque, share_of_face_on_surface_of_a / 3.0, moment);
 }
 
 static void integrate_polyhedron(const struct overlap_polyhedron *d,
                                  struct tact_moment_sums *overlap_moment_sums)
 {
-    static const double fraction_of_face_owned_by_a[4] = {0.0, 1.0, 0.0, 0.5};
+    static const double share_of_face_on_surface_of_a[4] = {0.0, 1.0, 0.0, 0.5};
     memset(overlap_moment_sums, 0, sizeof *overlap_moment_sums);
     for (size_t i = 0, end; i < d->corners; i = end) {
         for (end = i; end < d->corners && d->corner[end].plane_index == d->corner[i].plane_index;
              end++) {
             if (end > i + 1) {
-                add_face_triangle_sums(
-                    overlap_moment_sums, d->corner[i].r, d->corner[end - 1].r, d->corner[end].r,
-                    fraction_of_face_owned_by_a[d->solids_owning_plane[d->corner[i].plane_index]]);
+                add_face_triangle_sums(overlap_moment_sums, d->corner[i].r, d->corner[end - 1].r,
+                                       d->corner[end].r,
+                                       share_of_face_on_surface_of_a
+                                           [d->solids_owning_plane[d->corner[i].plane_index]]);
             }
         }
     }
@@ -302,21 +303,23 @@ static void integrate_polyhedron(const struct overlap_polyhedron *d,
 }
 
 /* Half the diagonal of a mesh's bounding box; *middle: the centre of the box in the world. */
-static double bounding_box_radius(const struct tact_mesh *m, const struct tact_pose *pose,
-                                  double centre_of_face_corners[3])
+static double half_diagonal_of_mesh_bounding_box(const struct tact_mesh *m,
+                                                 const struct tact_pose *pose,
+                                                 double centre_of_face_corners[3])
 {
-    double local_box_centre[3], half[3];
+    double box_centre_in_mesh_frame[3], half[3];
     for (int k = 0; k < 3; k++) {
-        local_box_centre[k] = 0.5 * (m->nodes[0].lower[k] + m->nodes[0].upper[k]);
+        box_centre_in_mesh_frame[k] = 0.5 * (m->nodes[0].lower[k] + m->nodes[0].upper[k]);
         half[k] = 0.5 * (m->nodes[0].upper[k] - m->nodes[0].lower[k]);
     }
-    tact_pose_point(centre_of_face_corners, pose, local_box_centre);
+    tact_pose_point(centre_of_face_corners, pose, box_centre_in_mesh_frame);
     return tact_v3_norm(half);
 }
 
-static int compute_dual_moments(struct overlap_polyhedron *d, double size, struct tact_moments *out)
+static int compute_overlap_moments_by_duality(struct overlap_polyhedron *d, double size,
+                                              struct tact_moments *out)
 {
-    static const double moment_axes_of_world[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    static const double identity_axes_of_moments[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     struct tact_moment_sums overlap_moment_sums;
     double point_inside_overlap[3], depth;
     if (!tact_dual_find_chebyshev_centre((const double(*)[4])d->plane, d->count, size,
@@ -333,7 +336,7 @@ static int compute_dual_moments(struct overlap_polyhedron *d, double size, struc
     }
     sort_corners_by_angle(d);
     integrate_polyhedron(d, &overlap_moment_sums);
-    return tact_moment_sums_finish(&overlap_moment_sums, moment_axes_of_world, d->origin, out);
+    return tact_moment_sums_finish(&overlap_moment_sums, identity_axes_of_moments, d->origin, out);
 }
 
 int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
@@ -350,15 +353,15 @@ int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
     struct overlap_polyhedron d = {0};
     size_t capacity = (is_halfspace_a ? 1 : a->mesh->triangle_count) +
                       (is_halfspace_b ? 1 : b->mesh->triangle_count);
-    double size = is_halfspace_a ? bounding_box_radius(b->mesh, pb, d.origin)
-                                 : bounding_box_radius(a->mesh, pa, d.origin);
+    double size = is_halfspace_a ? half_diagonal_of_mesh_bounding_box(b->mesh, pb, d.origin)
+                                 : half_diagonal_of_mesh_bounding_box(a->mesh, pa, d.origin);
     d.plane = malloc(capacity * sizeof *d.plane);
     d.solids_owning_plane = malloc(capacity);
     int rc = d.plane && d.solids_owning_plane ? 0 : -ENOMEM;
     if (rc == 0) {
         add_shape_planes(&d, a, pa, 1);
         add_shape_planes(&d, b, pb, 2);
-        rc = compute_dual_moments(&d, size, out);
+        rc = compute_overlap_moments_by_duality(&d, size, out);
     }
     free_overlap_polyhedron(&d);
     return rc;

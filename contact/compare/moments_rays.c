@@ -131,10 +131,11 @@ static void add_surface_crossing_sums(struct ray_direction_sums *d,
 
 /* Adds the sums along one ray, over its crossings in order. Coincident crossings are processed
  * together: a face of A in a face of B counts half. */
-static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_rays_lattice *l,
-                                const double overlap_bounds_centre[3],
-                                const struct tact_rays_hit *hit, size_t count,
-                                const struct surface_crossing_counts_of_ray crossings[2])
+static void add_overlap_sums_along_ray(struct ray_direction_sums *d,
+                                       const struct tact_rays_lattice *l,
+                                       const double overlap_bounds_centre[3],
+                                       const struct tact_rays_hit *hit, size_t count,
+                                       const struct surface_crossing_counts_of_ray crossings[2])
 {
     double u = tact_rays_cell_middle(l, l->u, (int)hit->cell / l->rays_per_side);
     double v = tact_rays_cell_middle(l, l->v, (int)hit->cell % l->rays_per_side);
@@ -168,10 +169,10 @@ static void integrate_along_ray(struct ray_direction_sums *d, const struct tact_
 }
 
 /* Adds the sums along all rays of a lattice. */
-static void integrate_along_all_rays(struct ray_direction_sums *d,
-                                     const struct tact_rays_lattice *l,
-                                     const double overlap_bounds_centre[3],
-                                     const struct tact_rays_hit_list *ray_hits)
+static void add_overlap_sums_along_all_rays(struct ray_direction_sums *d,
+                                            const struct tact_rays_lattice *l,
+                                            const double overlap_bounds_centre[3],
+                                            const struct tact_rays_hit_list *ray_hits)
 {
     for (size_t i = 0; i < ray_hits->count;) {
         struct surface_crossing_counts_of_ray crossings[2] = {{0}};
@@ -189,8 +190,8 @@ static void integrate_along_all_rays(struct ray_direction_sums *d,
             d->dropped += (size_t)odd;
             d->corrected += !odd && (crossings[0].parity || crossings[1].parity);
             if (!odd) {
-                integrate_along_ray(d, l, overlap_bounds_centre, ray_hits->hit + i, end - i,
-                                    crossings);
+                add_overlap_sums_along_ray(d, l, overlap_bounds_centre, ray_hits->hit + i, end - i,
+                                           crossings);
             }
         }
         i = end;
@@ -217,10 +218,10 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
         memset(&direction[k], 0, sizeof direction[k]);
         direction[k].overlap_bounding_box = EMPTY_BOUNDING_BOX;
         ray_hits.count = 0;
-        tact_rays_cast_body(&l, a, 0, &ray_hits);
-        tact_rays_cast_body(&l, b, 1, &ray_hits);
+        tact_rays_add_hits_of_body(&l, a, 0, &ray_hits);
+        tact_rays_add_hits_of_body(&l, b, 1, &ray_hits);
         tact_rays_sort_hits(&ray_hits);
-        integrate_along_all_rays(&direction[k], &l, overlap_bounds_centre, &ray_hits);
+        add_overlap_sums_along_all_rays(&direction[k], &l, overlap_bounds_centre, &ray_hits);
     }
     free(ray_hits.hit);
     return ray_hits.has_memory_run_out ? -ENOMEM : 0;
@@ -236,16 +237,17 @@ static int shrink_bounding_box_to_overlap(struct bounding_box *in, int rays_per_
         extend_box_to_point(&overlap_bounding_box, direction[k].overlap_bounding_box.lower);
         extend_box_to_point(&overlap_bounding_box, direction[k].overlap_bounding_box.upper);
     }
-    double box_volume_ratio = 1.0;
+    double shrunk_to_previous_box_volume_ratio = 1.0;
     for (int k = 0; k < 3; k++) {
         double ray_lattice_cell_size = (before.upper[k] - before.lower[k]) / rays_per_side;
         in->lower[k] =
             tact_max(before.lower[k], overlap_bounding_box.lower[k] - ray_lattice_cell_size);
         in->upper[k] =
             tact_min(before.upper[k], overlap_bounding_box.upper[k] + ray_lattice_cell_size);
-        box_volume_ratio *= (in->upper[k] - in->lower[k]) / (before.upper[k] - before.lower[k]);
+        shrunk_to_previous_box_volume_ratio *=
+            (in->upper[k] - in->lower[k]) / (before.upper[k] - before.lower[k]);
     }
-    return box_volume_ratio < 0.5;
+    return shrunk_to_previous_box_volume_ratio < 0.5;
 }
 
 /* Combines the sums of the three ray directions. Dropped rays count as the mean of the others of

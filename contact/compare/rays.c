@@ -71,18 +71,18 @@ static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
     const double up[3] = {0.0, 0.0, 1.0}, *o = body->pose.position;
     double n[3];
     tact_quat_rotate(n, body->pose.quat_wxyz, up);
-    double normal_along_ray = n[l->axis];
+    double plane_normal_component_along_ray = n[l->axis];
     for (int i = 0; i < l->rays_per_side; i++) {
         for (int j = 0; j < l->rays_per_side; j++) {
             double ray_height_over_plane = n[l->u] * (tact_rays_cell_middle(l, l->u, i) - o[l->u]) +
                                            n[l->v] * (tact_rays_cell_middle(l, l->v, j) - o[l->v]);
-            double depth = o[l->axis] - ray_height_over_plane / normal_along_ray, first = -INFINITY,
-                   last = INFINITY;
+            double depth = o[l->axis] - ray_height_over_plane / plane_normal_component_along_ray,
+                   first = -INFINITY, last = INFINITY;
             uint32_t cell = (uint32_t)(i * l->rays_per_side + j);
             /* A plane parallel to the rays is not crossed by them. */
-            if (fabs(normal_along_ray) > 1e-12) {
-                first = normal_along_ray > 0.0 ? first : depth;
-                last = normal_along_ray > 0.0 ? depth : last;
+            if (fabs(plane_normal_component_along_ray) > 1e-12) {
+                first = plane_normal_component_along_ray > 0.0 ? first : depth;
+                last = plane_normal_component_along_ray > 0.0 ? depth : last;
             } else if (ray_height_over_plane > 0.0) {
                 continue;
             }
@@ -153,18 +153,18 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
     struct edge_projected_along_ray projected_triangle_edges[3] = {make_oriented_edge(q[0], q[1]),
                                                                    make_oriented_edge(q[1], q[2]),
                                                                    make_oriented_edge(q[2], q[0])};
-    double triangle_orientation = area > 0.0 ? 1.0 : -1.0;
-    double min_triangle_depth = tact_min(d[0], tact_min(d[1], d[2]));
-    double max_triangle_depth = tact_max(d[0], tact_max(d[1], d[2]));
+    double winding_sign_of_projected_triangle = area > 0.0 ? 1.0 : -1.0;
+    double lowest_triangle_corner_along_ray = tact_min(d[0], tact_min(d[1], d[2]));
+    double highest_triangle_corner_along_ray = tact_max(d[0], tact_max(d[1], d[2]));
     for (int i = columns[0]; i <= columns[1]; i++) {
         for (int j = rows[0]; j <= rows[1]; j++) {
             double x = tact_rays_cell_middle(l, l->u, i), y = tact_rays_cell_middle(l, l->v, j);
             if (side_of_projected_edge(&projected_triangle_edges[0], x, y) !=
-                    triangle_orientation ||
+                    winding_sign_of_projected_triangle ||
                 side_of_projected_edge(&projected_triangle_edges[1], x, y) !=
-                    triangle_orientation ||
+                    winding_sign_of_projected_triangle ||
                 side_of_projected_edge(&projected_triangle_edges[2], x, y) !=
-                    triangle_orientation) {
+                    winding_sign_of_projected_triangle) {
                 continue;
             }
             double rx = x - q[0][0], ry = y - q[0][1];
@@ -172,14 +172,16 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
             double depth = d[0] + b1 * (d[1] - d[0]) + b2 * (d[2] - d[0]);
             /* A ray leaves the solid through a face whose normal points along the ray. */
             append_ray_hit(ray_hits, (uint32_t)(i * l->rays_per_side + j),
-                           tact_min(tact_max(depth, min_triangle_depth), max_triangle_depth),
-                           triangle_orientation > 0.0 ? -1 : 1, body_index_in_pair);
+                           tact_min(tact_max(depth, lowest_triangle_corner_along_ray),
+                                    highest_triangle_corner_along_ray),
+                           winding_sign_of_projected_triangle > 0.0 ? -1 : 1, body_index_in_pair);
         }
     }
 }
 
-void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                         uint8_t body_index_in_pair, struct tact_rays_hit_list *ray_hits)
+void tact_rays_add_hits_of_body(const struct tact_rays_lattice *l,
+                                const struct tact_rays_body *body, uint8_t body_index_in_pair,
+                                struct tact_rays_hit_list *ray_hits)
 {
     double r[9], p[3][3];
     if (body->kind == TACT_SHAPE_SPHERE) {

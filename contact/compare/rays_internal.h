@@ -34,8 +34,9 @@ static inline double tact_rays_cell_middle(const struct tact_rays_lattice *l, in
 }
 
 /* Appends all crossings of the lattice's rays with a body's surface. */
-void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                         uint8_t body_index_in_pair, struct tact_rays_hit_list *hits);
+void tact_rays_add_hits_of_body(const struct tact_rays_lattice *l,
+                                const struct tact_rays_body *body, uint8_t body_index_in_pair,
+                                struct tact_rays_hit_list *hits);
 
 /* Sorts the crossings by cell and depth. */
 void tact_rays_sort_hits(struct tact_rays_hit_list *hits);

@@ -25,7 +25,8 @@ struct tact_reduced_options tact_reduced_options_default(void)
 }
 
 /* 0 where all options of the reduced simulation are in range, else -EINVAL with a message. */
-static int check_reduced_options(const struct tact_reduced_options *o, struct tact_error *err)
+static int check_reduced_coordinate_options(const struct tact_reduced_options *o,
+                                            struct tact_error *err)
 {
     const struct {
         const char *name;
@@ -55,7 +56,8 @@ static int check_reduced_options(const struct tact_reduced_options *o, struct ta
                : 0;
 }
 
-static int check_reduced_shapes(const struct tact_shape *shape[2], struct tact_error *err)
+static int check_shapes_for_reduced_coordinates(const struct tact_shape *shape[2],
+                                                struct tact_error *err)
 {
     for (int b = 0; b < 2; b++) {
         if (!tact_reduced_surface_has_charts(shape[b])) {
@@ -77,8 +79,8 @@ int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *
 {
     const struct tact_shape *shapes[2] = {shape, fixed};
     *out = NULL;
-    int rc = check_reduced_shapes(shapes, err);
-    rc = rc ? rc : check_reduced_options(options, err);
+    int rc = check_shapes_for_reduced_coordinates(shapes, err);
+    rc = rc ? rc : check_reduced_coordinate_options(options, err);
     if (rc) {
         return rc;
     }
@@ -125,7 +127,7 @@ int tact_reduced_start(struct tact_reduced *r, const struct tact_pose *pose, con
         sum += fabs(pose->quat_wxyz[i]);
     }
     if (!isfinite(sum + gap) || gap < 0.0) {
-        r->failure = REDUCED_NOT_FINITE;
+        r->failure = FAILURE_STATE_NOT_FINITE;
         return -EINVAL;
     }
     memset(&r->report, 0, sizeof r->report);
@@ -142,14 +144,14 @@ int tact_reduced_start(struct tact_reduced *r, const struct tact_pose *pose, con
 int tact_reduced_advance(struct tact_reduced *r, double time)
 {
     int steps_without_progress = 0;
-    r->failure = REDUCED_NO_FAILURE;
+    r->failure = NO_SIMULATION_FAILURE;
     while (time - r->report.time > 1e-12 * fabs(time)) {
         const double time_before_step = r->report.time;
         r->failure = r->report.mode == TACT_REDUCED_FLIGHT ? tact_reduced_step_flight(r, time)
                                                            : tact_reduced_step_contact(r, time);
         steps_without_progress = r->report.time > time_before_step ? 0 : steps_without_progress + 1;
         if (!r->failure && steps_without_progress > MAX_STEPS_WITHOUT_TIME) {
-            r->failure = REDUCED_NO_PROGRESS;
+            r->failure = FAILURE_STEPS_WITHOUT_PROGRESS;
         }
         if (r->failure) {
             return -EDOM;
@@ -161,19 +163,21 @@ int tact_reduced_advance(struct tact_reduced *r, double time)
 const char *tact_reduced_failure(const struct tact_reduced *r)
 {
     static const char *const text[REDUCED_FAILURES] = {
-        [REDUCED_NO_FAILURE] = "",
-        [REDUCED_SINGULAR_MATRIX] = "the equations of motion of the contact point are singular",
-        [REDUCED_NOT_FINITE] = "the computed motion is not finite",
-        [REDUCED_CONFORMING_SURFACES] = "the surfaces touch along a line or a face, not at a point",
-        [REDUCED_OVERLAP_AT_START] = "the surfaces overlap",
-        [REDUCED_SECOND_CONTACT] =
+        [NO_SIMULATION_FAILURE] = "",
+        [FAILURE_SINGULAR_MATRIX] = "the equations of motion of the contact point are singular",
+        [FAILURE_STATE_NOT_FINITE] = "the computed motion is not finite",
+        [FAILURE_CONFORMING_SURFACES] = "the surfaces touch along a line or a face, not at a point",
+        [FAILURE_OVERLAP_AT_START] = "the surfaces overlap",
+        [FAILURE_OVERLAP_BESIDE_CONTACT] =
             "the surfaces no longer separate on all sides of the contact, so that they touch "
             "at more than one place",
-        [REDUCED_ENERGY_RISES] = "the computed energy rises by more than a tenth of the kinetic "
-                                 "energy, which no contact does",
-        [REDUCED_TOO_MANY_CHART_CROSSINGS] =
+        [FAILURE_TOTAL_ENERGY_RISES] =
+            "the computed energy rises by more than a tenth of the kinetic "
+            "energy, which no contact does",
+        [FAILURE_TOO_MANY_CHART_CROSSINGS] =
             "the contact point crossed 64 edges of surface charts without an advance of time",
-        [REDUCED_NO_PROGRESS] = "10000 time steps in succession did not advance the time"};
+        [FAILURE_STEPS_WITHOUT_PROGRESS] =
+            "10000 time steps in succession did not advance the time"};
     _Static_assert(MAX_CHART_CROSSINGS_WITHOUT_TIME == 64 && MAX_STEPS_WITHOUT_TIME == 10000,
                    "the error texts of tact_reduced_failure() state the limits of 64 chart edges "
                    "and 10000 steps");

@@ -3,7 +3,8 @@
 #include <string.h>
 #include "contact/compare/reduced_internal.h"
 
-#define MIN_SLIP_SPEED 1e-11 /* slip speed below which its direction is only rounding [m/s] */
+#define MIN_SPEED_WITH_SLIP_DIRECTION                                                              \
+    1e-11 /* slip speed below which its direction is only rounding [m/s] */
 
 /* Number of independent rates without slip: u', v' and, with spin, psi'. */
 enum { MOST_RATES_WITHOUT_SLIP = 3 };
@@ -89,7 +90,8 @@ static void compute_slip_direction(const struct tact_reduced *r, const double tw
 {
     const double slip = tact_hypot(twist[3], twist[4]);
     for (int i = 0; i < 2; i++) {
-        out[i] = slip > MIN_SLIP_SPEED ? twist[3 + i] / slip : r->incipient_slip[i];
+        out[i] = slip > MIN_SPEED_WITH_SLIP_DIRECTION ? twist[3 + i] / slip
+                                                      : r->incipient_slip_direction[i];
     }
 }
 
@@ -153,7 +155,8 @@ compute_reduced_bias_acceleration(const struct reduced_state *s, const struct re
 
 int tact_reduced_solve_motion_equations(const struct tact_reduced *r, const struct reduced_state *s,
                                         const struct reduced_kinematics *k,
-                                        enum tact_reduced_mode mode, struct reduced_motion *out)
+                                        enum tact_reduced_mode mode,
+                                        struct accelerations_and_contact_wrench *out)
 {
     struct independent_rates free;
     double phi[SPATIAL] = {0.0}, applied[SPATIAL], bias_acceleration[SPATIAL], bias_wrench[SPATIAL];

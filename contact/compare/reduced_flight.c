@@ -6,10 +6,11 @@
 #include "contact/pair/smooth/search_internal.h"
 
 /* Gap up to which contacts are searched, relative to the size of the smaller body. */
-#define MAX_SEARCHED_GAP_RATIO 0.2
+#define MAX_SEARCHED_GAP_TO_BODY_SIZE_RATIO 0.2
 /* Longest way of the body in a step of flight, relative to the size of the smaller body. */
-#define MAX_FLIGHT_STEP_RATIO 0.05
-#define MIN_CLOSING_SPEED 1e-10 /* approach speed above which an overlap is an impact [m/s] */
+#define MAX_FLIGHT_STEP_TO_BODY_SIZE_RATIO 0.05
+#define MIN_IMPACT_CLOSING_SPEED                                                                   \
+    1e-10 /* approach speed above which an overlap is an impact [m/s] */
 
 enum { BISECTIONS = 60 };
 
@@ -41,19 +42,22 @@ int tact_reduced_find_contacts(const struct tact_reduced *r, struct smooth_conta
 {
     struct smooth_pair pair;
     struct tact_pose pose;
-    int has_search_failed = 0, contact_count;
+    int has_free_flight_contact_search_failed = 0, contact_count;
     tact_pose_mul(&pose, &r->body.pose, &r->local);
     tact_smooth_set_pair(&r->shape[0], &pose, &r->shape[1], &r->fixed, &pair);
     if (tact_smooth_index_of_flat_halfspace(&pair) >= 0) {
         return -EDOM;
     }
     if (tact_smooth_can_search_charts(&r->shape[0], &r->shape[1])) {
-        contact_count = tact_smooth_search_contacts(&pair, MAX_SEARCHED_GAP_RATIO * r->size, 0,
-                                                    contact, &has_search_failed);
-        contact_count = has_search_failed && !contact_count ? -EDOM : contact_count;
+        contact_count =
+            tact_smooth_search_contacts(&pair, MAX_SEARCHED_GAP_TO_BODY_SIZE_RATIO * r->size, 0,
+                                        contact, &has_free_flight_contact_search_failed);
+        contact_count =
+            has_free_flight_contact_search_failed && !contact_count ? -EDOM : contact_count;
     } else {
-        contact_count = tact_smooth_find_contacts(&pair, MAX_SEARCHED_GAP_RATIO * r->size, contact,
-                                                  &has_search_failed);
+        contact_count =
+            tact_smooth_find_contacts(&pair, MAX_SEARCHED_GAP_TO_BODY_SIZE_RATIO * r->size, contact,
+                                      &has_free_flight_contact_search_failed);
     }
     return contact_count < TACT_PIECES ? contact_count : TACT_PIECES;
 }
@@ -152,8 +156,9 @@ static void impulse_for_velocity_change(const double w[9], const double contact_
 /* Impulse of an impact by Chatterjee and Ruina's law: of the frictionless plastic impulse P_I and
  * the sticking plastic impulse P_II, (1 + e) P_I + (1 + e_t) (P_II - P_I), or where that is outside
  * the friction cone the impulse of the same normal part of P_I on its surface. */
-static void chatterjee_ruina_impulse(const struct tact_reduced_options *o, const double w[9],
-                                     const double n[3], const double v[3], double p[3])
+static void impact_impulse_by_chatterjee_ruina(const struct tact_reduced_options *o,
+                                               const double w[9], const double n[3],
+                                               const double v[3], double p[3])
 {
     double wn[3], first[3], second[3], contact_velocity_change[3], normal,
         tangential_impulse_magnitude, of_second;
@@ -170,18 +175,20 @@ static void chatterjee_ruina_impulse(const struct tact_reduced_options *o, const
         return;
     }
     of_second = split_impulse_at_normal(n, second, &tangential_impulse_magnitude);
-    const double friction_excess_of_second_impulse = tangential_impulse_magnitude - mu * of_second;
+    const double friction_excess_of_sticking_impulse =
+        tangential_impulse_magnitude - mu * of_second;
     tact_v3_scale(p, first, 1.0 + e);
-    if (friction_excess_of_second_impulse > 0.0) {
-        tact_v3_axpy(p, mu * (1.0 + e) * tact_v3_dot(n, first) / friction_excess_of_second_impulse,
+    if (friction_excess_of_sticking_impulse > 0.0) {
+        tact_v3_axpy(p,
+                     mu * (1.0 + e) * tact_v3_dot(n, first) / friction_excess_of_sticking_impulse,
                      second);
     }
 }
 
 /* Impulse of an impact by Newton's law: the normal velocity is reversed, times e, and the point
  * sticks where Coulomb's cone allows it; else friction is opposed to the slip before the impact. */
-static void newton_impulse(const struct tact_reduced_options *o, const double w[9],
-                           const double n[3], const double v[3], double p[3])
+static void impact_impulse_by_newton_law(const struct tact_reduced_options *o, const double w[9],
+                                         const double n[3], const double v[3], double p[3])
 {
     double contact_velocity_change[3], slip[3], direction[3], velocity_per_impulse[3], normal,
         tangential_impulse_magnitude;
@@ -213,9 +220,9 @@ void tact_reduced_apply_impact(struct tact_reduced *r, const double n[3], const 
     double w[9], p[3];
     compute_point_mobility(&r->body, arm, w);
     if (r->options.impact == TACT_REDUCED_NEWTON) {
-        newton_impulse(&r->options, w, n, velocity, p);
+        impact_impulse_by_newton_law(&r->options, w, n, velocity, p);
     } else {
-        chatterjee_ruina_impulse(&r->options, w, n, velocity, p);
+        impact_impulse_by_chatterjee_ruina(&r->options, w, n, velocity, p);
     }
     apply_impulse_at_point(&r->body, arm, p);
     tact_v3_cross(velocity, r->body.twist + 3, arm);
@@ -260,9 +267,10 @@ int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_conta
      * that */
     struct tact_reduced copy_of_simulation_in_flight = *r;
     tact_reduced_end_contact(&copy_of_simulation_in_flight);
-    r->state.max_kinetic_energy = tact_body_energy(&copy_of_simulation_in_flight.body);
-    r->state.min_total_energy =
-        r->state.max_kinetic_energy -
+    r->state.max_kinetic_energy_since_contact_began =
+        tact_body_energy(&copy_of_simulation_in_flight.body);
+    r->state.min_total_energy_since_contact_began =
+        r->state.max_kinetic_energy_since_contact_began -
         r->body.mass *
             tact_v3_dot(copy_of_simulation_in_flight.body.pose.position, r->options.gravity);
     r->report.contacts++;
@@ -290,10 +298,10 @@ static int does_body_collide_after_flight(struct tact_reduced *r,
     r->body = *body_at_flight_start;
     advance_free_flight(r, h);
     return find_nearest_contact(r, c) ||
-           (c->gap < 0.0 && contact_velocity(r, c, velocity) < -MIN_CLOSING_SPEED);
+           (c->gap < 0.0 && contact_velocity(r, c, velocity) < -MIN_IMPACT_CLOSING_SPEED);
 }
 
-enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double flight_end_time)
+enum simulation_failure tact_reduced_step_flight(struct tact_reduced *r, double flight_end_time)
 {
     const struct tact_body body_at_flight_start = r->body;
     struct smooth_contact c;
@@ -303,10 +311,10 @@ enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double fli
         r->max_distance_from_centre_of_mass * tact_v3_norm(body_at_flight_start.twist + 3) +
         r->options.max_step * tact_v3_norm(r->options.gravity);
     if (!isfinite(speed)) {
-        return REDUCED_NOT_FINITE;
+        return FAILURE_STATE_NOT_FINITE;
     }
     double h = tact_min(r->options.max_step, flight_end_time - r->report.time);
-    h = tact_min(h, MAX_FLIGHT_STEP_RATIO * r->size / speed);
+    h = tact_min(h, MAX_FLIGHT_STEP_TO_BODY_SIZE_RATIO * r->size / speed);
     if (does_body_collide_after_flight(r, &body_at_flight_start, h, &c)) {
         for (int i = 0; i < BISECTIONS && h - low > 1e-6 * r->options.min_step; i++) {
             const double bisected_flight_time = 0.5 * (low + h);
@@ -323,33 +331,33 @@ enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double fli
     r->report.time += h;
     r->report.mode_time[TACT_REDUCED_FLIGHT] += h;
     if (find_nearest_contact(r, &c)) {
-        return REDUCED_CONFORMING_SURFACES;
+        return FAILURE_CONFORMING_SURFACES;
     }
-    if (!(c.gap < 0.0 && contact_velocity(r, &c, velocity) < -MIN_CLOSING_SPEED)) {
-        return REDUCED_NO_FAILURE;
+    if (!(c.gap < 0.0 && contact_velocity(r, &c, velocity) < -MIN_IMPACT_CLOSING_SPEED)) {
+        return NO_SIMULATION_FAILURE;
     }
     contact_arm_from_centre_of_mass(r, &c, arm);
     r->report.impacts++;
     tact_reduced_apply_impact(r, c.frame, arm, velocity);
     return tact_v3_dot(c.frame, velocity) < r->options.settle_speed &&
                    tact_reduced_begin_contact(r, &c)
-               ? REDUCED_SINGULAR_MATRIX
-               : REDUCED_NO_FAILURE;
+               ? FAILURE_SINGULAR_MATRIX
+               : NO_SIMULATION_FAILURE;
 }
 
-enum reduced_failure tact_reduced_begin_motion(struct tact_reduced *r, double gap)
+enum simulation_failure tact_reduced_begin_motion(struct tact_reduced *r, double gap)
 {
     struct smooth_contact c;
     double velocity[3];
     if (find_nearest_contact(r, &c)) {
-        return REDUCED_CONFORMING_SURFACES;
+        return FAILURE_CONFORMING_SURFACES;
     }
     if (c.gap < -gap) {
-        return REDUCED_OVERLAP_AT_START;
+        return FAILURE_OVERLAP_AT_START;
     }
     const int does_motion_begin_in_contact =
         c.gap <= gap && fabs(contact_velocity(r, &c, velocity)) <= r->options.settle_speed;
     return does_motion_begin_in_contact && tact_reduced_begin_contact(r, &c)
-               ? REDUCED_SINGULAR_MATRIX
-               : REDUCED_NO_FAILURE;
+               ? FAILURE_SINGULAR_MATRIX
+               : NO_SIMULATION_FAILURE;
 }

@@ -30,12 +30,13 @@ struct contact_frame {
 
 /* Position of the contact in reduced coordinates, and its rates. */
 struct reduced_state {
-    int chart[2];              /* of bodies 1 and 2 */
-    double q[COORDINATES];     /* s, t, u, v, psi */
-    double rate[COORDINATES];  /* q' */
-    double min_total_energy;   /* smallest total energy since the contact began [J] */
-    double max_kinetic_energy; /* largest kinetic energy possible with that total energy since the
-                       contact began [J] */
+    int chart[2];                                  /* of bodies 1 and 2 */
+    double q[COORDINATES];                         /* s, t, u, v, psi */
+    double rate[COORDINATES];                      /* q' */
+    double min_total_energy_since_contact_began;   /* smallest total energy since the contact began
+                                                      [J] */
+    double max_kinetic_energy_since_contact_began; /* largest kinetic energy possible with that
+                       total energy since the contact began [J] */
 };
 
 /* The matrix H of phi = H q' (14) and its rate. phi: twist of body 1 relative to body 2, phi(2,1).
@@ -52,17 +53,17 @@ struct reduced_kinematics {
 };
 
 /* Why a simulation cannot begin or continue. */
-enum reduced_failure {
-    REDUCED_NO_FAILURE,
-    REDUCED_SINGULAR_MATRIX,          /* H or the matrix of the accelerations is singular */
-    REDUCED_NOT_FINITE,               /* the state is not finite */
-    REDUCED_CONFORMING_SURFACES,      /* the surfaces touch along a line or a face */
-    REDUCED_OVERLAP_AT_START,         /* the surfaces overlap at the start */
-    REDUCED_SECOND_CONTACT,           /* the surfaces also overlap beside the contact */
-    REDUCED_ENERGY_RISES,             /* the total energy rises */
-    REDUCED_TOO_MANY_CHART_CROSSINGS, /* more than MAX_CHART_CROSSINGS_WITHOUT_TIME chart edges
+enum simulation_failure {
+    NO_SIMULATION_FAILURE,
+    FAILURE_SINGULAR_MATRIX,          /* H or the matrix of the accelerations is singular */
+    FAILURE_STATE_NOT_FINITE,         /* the state is not finite */
+    FAILURE_CONFORMING_SURFACES,      /* the surfaces touch along a line or a face */
+    FAILURE_OVERLAP_AT_START,         /* the surfaces overlap at the start */
+    FAILURE_OVERLAP_BESIDE_CONTACT,   /* the surfaces also overlap beside the contact */
+    FAILURE_TOTAL_ENERGY_RISES,       /* the total energy rises */
+    FAILURE_TOO_MANY_CHART_CROSSINGS, /* more than MAX_CHART_CROSSINGS_WITHOUT_TIME chart edges
                                          crossed */
-    REDUCED_NO_PROGRESS,              /* more than MAX_STEPS_WITHOUT_TIME steps without progress */
+    FAILURE_STEPS_WITHOUT_PROGRESS,   /* more than MAX_STEPS_WITHOUT_TIME steps without progress */
     REDUCED_FAILURES
 };
 
@@ -85,17 +86,17 @@ struct tact_reduced {
     int may_have_two_contacts;               /* 1: the two shapes are not a convex pair */
     struct tact_body body; /* mass and inertia of the moving body; pose and twist in flight only */
     struct reduced_state state;
-    double step;                      /* length of the next time step [s] */
-    double incipient_slip[2];         /* direction in which slip will begin, while there is none,
-                                         in frame 1c */
+    double step;                        /* length of the next time step [s] */
+    double incipient_slip_direction[2]; /* direction in which slip will begin, while there is none,
+                                 in frame 1c */
     int chart_crossings_at_same_time; /* chart edges crossed in succession without time between them
                                        */
-    enum reduced_failure failure;
+    enum simulation_failure failure;
     struct tact_reduced_report report;
 };
 
 /* Solution of the equations of motion in a contact mode: accelerations and contact wrench. */
-struct reduced_motion {
+struct accelerations_and_contact_wrench {
     int count; /* number of independent rates of the contact mode */
     double independent_accelerations[COORDINATES]; /* derivatives of the independent rates */
     double wrench[SPATIAL]; /* contact wrench f_c on body 1, about the contact, in frame 1c */
@@ -126,15 +127,16 @@ int tact_reduced_set_rates_from_pose(const struct reduced_surface surface[2],
 /* Checks that a state reached by a step is possible: the surfaces separate on all sides of the
  * contact, and the energy has not risen; a state that fails may also come from a step that is too
  * long. Updates the energies of the state. */
-enum reduced_failure tact_reduced_check_state_possible(const struct tact_reduced *r,
-                                                       struct reduced_state *state);
+enum simulation_failure tact_reduced_check_state_possible(const struct tact_reduced *r,
+                                                          struct reduced_state *state);
 
 /* Computes accelerations and contact wrench in a contact mode (20, 28 and with H' or H''). -EDOM
  * where the matrix is singular. */
 int tact_reduced_solve_motion_equations(const struct tact_reduced *r,
                                         const struct reduced_state *state,
                                         const struct reduced_kinematics *k,
-                                        enum tact_reduced_mode mode, struct reduced_motion *out);
+                                        enum tact_reduced_mode mode,
+                                        struct accelerations_and_contact_wrench *out);
 
 /* Computes all rates q' from the independent ones of a contact mode (30, 37). */
 void tact_reduced_compute_dependent_rates(const struct reduced_kinematics *k,
@@ -157,17 +159,17 @@ double tact_reduced_chart_frame_angle(const struct contact_frame *from,
 
 /* Simulates one step of at most r->step in contact, not beyond `step_end_time`; changes modes and
  * charts, and ends the contact. */
-enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double step_end_time);
+enum simulation_failure tact_reduced_step_contact(struct tact_reduced *r, double step_end_time);
 
 /* Simulates one step in flight, with impacts; begins a contact. */
-enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double step_end_time);
+enum simulation_failure tact_reduced_step_flight(struct tact_reduced *r, double step_end_time);
 
 /* Finds the contacts near the pose of r->body, at most TACT_PIECES; returns their number, or -EDOM
  * where the surfaces conform. */
 int tact_reduced_find_contacts(const struct tact_reduced *r, struct smooth_contact *contact);
 
 /* Begins the simulation in contact or in flight. */
-enum reduced_failure tact_reduced_begin_motion(struct tact_reduced *r, double gap);
+enum simulation_failure tact_reduced_begin_motion(struct tact_reduced *r, double gap);
 
 /* Begins a contact at given closest points, from the pose and twist of r->body without the velocity
  * along the normal. -EDOM where H is singular. */

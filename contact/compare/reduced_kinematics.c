@@ -278,17 +278,19 @@ int tact_reduced_set_rates_from_pose(const struct reduced_surface surface[2],
                                      struct reduced_state *s)
 {
     struct reduced_kinematics k;
-    double contact_to_world[9], contact_angle_rotation[9], a[COORDINATES * COORDINATES];
+    double rotation_from_contact_to_world[9], contact_angle_rotation[9],
+        a[COORDINATES * COORDINATES];
     s->q[4] = 0.0;
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(surface, s, &k);
-    tact_m3_mul(contact_to_world, rotation, k.frame[0].axes); /* 1c to the world */
+    tact_m3_mul(rotation_from_contact_to_world, rotation, k.frame[0].axes); /* 1c to the world */
     /* transposed rotation from 1c to the world, times the rotation from 2c to the world */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            contact_angle_rotation[3 * i + j] = contact_to_world[i] * k.frame[1].axes[j] +
-                                                contact_to_world[3 + i] * k.frame[1].axes[3 + j] +
-                                                contact_to_world[6 + i] * k.frame[1].axes[6 + j];
+            contact_angle_rotation[3 * i + j] =
+                rotation_from_contact_to_world[i] * k.frame[1].axes[j] +
+                rotation_from_contact_to_world[3 + i] * k.frame[1].axes[3 + j] +
+                rotation_from_contact_to_world[6 + i] * k.frame[1].axes[6 + j];
         }
     }
     s->q[4] = tact_atan2(-contact_angle_rotation[1] - contact_angle_rotation[3],
@@ -345,7 +347,7 @@ int tact_reduced_change_chart(struct tact_reduced *r, int b, int edge)
     if (b == 0) { /* velocity and direction of slip are given in frame 1c, which rotates */
         transform_to_rotated_tangents(twist, rotation);
         transform_to_rotated_tangents(twist + 3, rotation);
-        transform_to_rotated_tangents(r->incipient_slip, rotation);
+        transform_to_rotated_tangents(r->incipient_slip_direction, rotation);
     }
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(r->surface, s, &kinematics_in_new_chart);

@@ -24,7 +24,7 @@ static void weingarten_map(const struct contact_frame *f, double out[2][2])
 
 /* Checks that the relative curvature L_1 + L_2 is positive in every direction, so that the surfaces
  * separate on all sides of the contact. */
-static enum reduced_failure check_relative_curvature_positive(const struct reduced_kinematics *k)
+static enum simulation_failure check_relative_curvature_positive(const struct reduced_kinematics *k)
 {
     double weingarten_map_of_body_1[2][2], weingarten_map_of_body_2[2][2], sum[2][2];
     weingarten_map(&k->frame[0], weingarten_map_of_body_1);
@@ -41,18 +41,18 @@ static enum reduced_failure check_relative_curvature_positive(const struct reduc
     }
     const double relative_curvature_trace = sum[0][0] + sum[1][1];
     const double det = sum[0][0] * sum[1][1] - sum[0][1] * sum[1][0];
-    return !isfinite(relative_curvature_trace) || !isfinite(det) ? REDUCED_SINGULAR_MATRIX
-           : relative_curvature_trace > 0.0 && det > 0.0         ? REDUCED_NO_FAILURE
-                                                                 : REDUCED_SECOND_CONTACT;
+    return !isfinite(relative_curvature_trace) || !isfinite(det) ? FAILURE_SINGULAR_MATRIX
+           : relative_curvature_trace > 0.0 && det > 0.0         ? NO_SIMULATION_FAILURE
+                                                                 : FAILURE_OVERLAP_BESIDE_CONTACT;
 }
 
-enum reduced_failure tact_reduced_check_state_possible(const struct tact_reduced *r,
-                                                       struct reduced_state *s)
+enum simulation_failure tact_reduced_check_state_possible(const struct tact_reduced *r,
+                                                          struct reduced_state *s)
 {
     struct reduced_kinematics k;
     double rotation[9], at[3], phi[SPATIAL] = {0.0}, turned[3];
     tact_reduced_kinematics(r->surface, s, &k);
-    const enum reduced_failure failure = check_relative_curvature_positive(&k);
+    const enum simulation_failure failure = check_relative_curvature_positive(&k);
     if (failure) {
         return failure;
     }
@@ -67,13 +67,17 @@ enum reduced_failure tact_reduced_check_state_possible(const struct tact_reduced
     const double potential_energy = -r->body.mass * tact_v3_dot(r->options.gravity, at);
     const double kinetic_energy =
         0.5 * tact_v3_dot(phi, turned) + 0.5 * r->body.mass * tact_v3_dot(phi + 3, phi + 3);
-    const double kinetic_energy_at_min_total = s->min_total_energy - potential_energy;
+    const double kinetic_energy_at_min_total =
+        s->min_total_energy_since_contact_began - potential_energy;
     const double energy_rounding_error =
         ENERGY_ROUNDING_RATIO * weight_of_moving_body * (r->size + tact_v3_norm(at));
-    s->min_total_energy = tact_min(s->min_total_energy, kinetic_energy + potential_energy);
-    s->max_kinetic_energy = tact_max(s->max_kinetic_energy, kinetic_energy_at_min_total);
+    s->min_total_energy_since_contact_began =
+        tact_min(s->min_total_energy_since_contact_began, kinetic_energy + potential_energy);
+    s->max_kinetic_energy_since_contact_began =
+        tact_max(s->max_kinetic_energy_since_contact_began, kinetic_energy_at_min_total);
     return kinetic_energy - kinetic_energy_at_min_total <=
-                   MAX_ENERGY_GAIN_RATIO * s->max_kinetic_energy + energy_rounding_error
-               ? REDUCED_NO_FAILURE
-               : REDUCED_ENERGY_RISES;
+                   MAX_ENERGY_GAIN_RATIO * s->max_kinetic_energy_since_contact_began +
+                       energy_rounding_error
+               ? NO_SIMULATION_FAILURE
+               : FAILURE_TOTAL_ENERGY_RISES;
 }

@@ -9,7 +9,7 @@ struct reduced_state_derivative {
 };
 
 /* Index of the first independent rate in q': 0 in sliding, else that of u' in (u', v', psi'). */
-static int first_independent_rate(enum tact_reduced_mode mode)
+static int index_of_first_independent_rate(enum tact_reduced_mode mode)
 {
     return mode == TACT_REDUCED_SLIDING ? 0 : 2;
 }
@@ -19,7 +19,7 @@ static int compute_state_derivative(const struct tact_reduced *r, struct reduced
 {
     const enum tact_reduced_mode mode = r->report.mode;
     struct reduced_kinematics k;
-    struct reduced_motion f;
+    struct accelerations_and_contact_wrench f;
     memset(out, 0, sizeof *out);
     if (mode != TACT_REDUCED_SLIDING) { /* the dependent rates follow from the independent ones by
                                            matrices of the position alone */
@@ -29,7 +29,7 @@ static int compute_state_derivative(const struct tact_reduced *r, struct reduced
     tact_reduced_kinematics(r->surface, s, &k);
     int rc = tact_reduced_solve_motion_equations(r, s, &k, mode, &f);
     memcpy(out->q, s->rate, sizeof out->q);
-    memcpy(out->rate + first_independent_rate(mode), f.independent_accelerations,
+    memcpy(out->rate + index_of_first_independent_rate(mode), f.independent_accelerations,
            (size_t)f.count * sizeof *f.independent_accelerations);
     return rc;
 }
@@ -53,8 +53,8 @@ static int is_state_finite(const struct reduced_state *s)
 }
 
 /* Integrates one step by Runge and Kutta's method, to a state that is possible. */
-static enum reduced_failure integrate_runge_kutta(const struct tact_reduced *r, double h,
-                                                  struct reduced_state *out)
+static enum simulation_failure integrate_runge_kutta(const struct tact_reduced *r, double h,
+                                                     struct reduced_state *out)
 {
     static const double runge_kutta_stage_time[4] = {0.0, 0.5, 0.5, 1.0},
                         runge_kutta_stage_weight[4] = {1.0, 2.0, 2.0, 1.0};
@@ -64,10 +64,10 @@ static enum reduced_failure integrate_runge_kutta(const struct tact_reduced *r, 
         struct reduced_state at = r->state;
         advance_reduced_state(&at, runge_kutta_stage_time[i] * h, &d);
         if (!is_state_finite(&at)) {
-            return REDUCED_NOT_FINITE;
+            return FAILURE_STATE_NOT_FINITE;
         }
         if (compute_state_derivative(r, &at, &d)) {
-            return REDUCED_SINGULAR_MATRIX;
+            return FAILURE_SINGULAR_MATRIX;
         }
         advance_reduced_state(out, runge_kutta_stage_weight[i] * h / 6.0, &d);
     }
@@ -76,30 +76,32 @@ static enum reduced_failure integrate_runge_kutta(const struct tact_reduced *r, 
         tact_reduced_kinematics(r->surface, out, &k);
         tact_reduced_compute_dependent_rates(&k, r->report.mode, out->rate);
     }
-    return is_state_finite(out) ? tact_reduced_check_state_possible(r, out) : REDUCED_NOT_FINITE;
+    return is_state_finite(out) ? tact_reduced_check_state_possible(r, out)
+                                : FAILURE_STATE_NOT_FINITE;
 }
 
 /* Smallest distance of the contact from an edge of the charts, with the body and the edge. */
 static double distance_to_chart_edge(const struct tact_reduced *r, const struct reduced_state *s,
                                      int *body, int *edge)
 {
-    double smallest_edge_distance = INFINITY;
+    double smallest_chart_edge_distance = INFINITY;
     *body = *edge = 0;
     for (int b = 0; b < 2; b++) {
         const struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
         int at = 0;
         const double m = tact_reduced_surface_edge_distance(&r->surface[b], &p, &at);
-        if (m < smallest_edge_distance) {
-            smallest_edge_distance = m;
+        if (m < smallest_chart_edge_distance) {
+            smallest_chart_edge_distance = m;
             *body = b;
             *edge = at;
         }
     }
-    return smallest_edge_distance;
+    return smallest_chart_edge_distance;
 }
 
 static int solve_motion_at_state(const struct tact_reduced *r, const struct reduced_state *s,
-                                 enum tact_reduced_mode mode, struct reduced_motion *f)
+                                 enum tact_reduced_mode mode,
+                                 struct accelerations_and_contact_wrench *f)
 {
     struct reduced_kinematics k;
     tact_reduced_kinematics(r->surface, s, &k);
@@ -109,7 +111,7 @@ static int solve_motion_at_state(const struct tact_reduced *r, const struct redu
 /* 1 where the contact wrench satisfies the limits of a mode: the contact presses, (35) and (40). */
 static int does_wrench_satisfy_mode_limits(const struct tact_reduced *r,
                                            enum tact_reduced_mode mode,
-                                           const struct reduced_motion *f)
+                                           const struct accelerations_and_contact_wrench *f)
 {
     const double normal_force = -f->wrench[5],
                  tangential_force = tact_hypot(f->wrench[3], f->wrench[4]);
@@ -126,8 +128,8 @@ static int does_wrench_satisfy_mode_limits(const struct tact_reduced *r,
 
 /* Changes to a contact mode with fewer degrees of freedom where its limits hold. Returns 1 where it
  * did. */
-static int try_constrained_mode(struct tact_reduced *r, enum tact_reduced_mode mode,
-                                struct reduced_motion *f)
+static int try_more_constrained_contact_mode(struct tact_reduced *r, enum tact_reduced_mode mode,
+                                             struct accelerations_and_contact_wrench *f)
 {
     struct reduced_state s = r->state;
     if (tact_reduced_project_rates_to_mode(r, &s, mode) || solve_motion_at_state(r, &s, mode, f) ||
@@ -142,34 +144,37 @@ static int try_constrained_mode(struct tact_reduced *r, enum tact_reduced_mode m
 /* Changes to a contact mode with less slip or spin, where both are small and the limits allow it.
  * has_slip_passed_zero: 1 where the slip, or the spin, passed through 0 in a step that cannot be
  * shorter. */
-static void enter_sticking_mode(struct tact_reduced *r, int has_slip_passed_zero,
-                                struct reduced_motion *f)
+static void enter_contact_mode_with_less_slip(struct tact_reduced *r, int has_slip_passed_zero,
+                                              struct accelerations_and_contact_wrench *f)
 {
-    struct reduced_motion motion_in_more_constrained_mode;
+    struct accelerations_and_contact_wrench motion_in_more_constrained_mode;
     if (r->report.mode == TACT_REDUCED_SLIDING && r->options.friction_static > 0.0 &&
         (has_slip_passed_zero || tact_hypot(f->twist[3], f->twist[4]) <= r->options.slip_speed) &&
-        try_constrained_mode(r, TACT_REDUCED_ROLLING, &motion_in_more_constrained_mode)) {
+        try_more_constrained_contact_mode(r, TACT_REDUCED_ROLLING,
+                                          &motion_in_more_constrained_mode)) {
         r->report.rolls++;
         *f = motion_in_more_constrained_mode;
     }
     if (r->report.mode == TACT_REDUCED_ROLLING && r->options.spin_static > 0.0 &&
         (has_slip_passed_zero || fabs(f->twist[2]) <= r->options.spin_rate) &&
-        try_constrained_mode(r, TACT_REDUCED_NO_SPIN, &motion_in_more_constrained_mode)) {
+        try_more_constrained_contact_mode(r, TACT_REDUCED_NO_SPIN,
+                                          &motion_in_more_constrained_mode)) {
         *f = motion_in_more_constrained_mode;
     }
 }
 
 /* Leaves a contact mode whose limits are exceeded: first spin becomes possible, then slip, then the
  * contact ends. */
-static void leave_mode_beyond_its_limits(struct tact_reduced *r, struct reduced_motion *f)
+static void leave_mode_beyond_its_limits(struct tact_reduced *r,
+                                         struct accelerations_and_contact_wrench *f)
 {
     while (!does_wrench_satisfy_mode_limits(r, r->report.mode, f)) {
         if (r->report.mode == TACT_REDUCED_NO_SPIN) {
             r->report.mode = TACT_REDUCED_ROLLING;
         } else if (r->report.mode == TACT_REDUCED_ROLLING) {
             const double size = tact_hypot(f->wrench[3], f->wrench[4]);
-            r->incipient_slip[0] = size > 0.0 ? -f->wrench[3] / size : 0.0;
-            r->incipient_slip[1] = size > 0.0 ? -f->wrench[4] / size : 0.0;
+            r->incipient_slip_direction[0] = size > 0.0 ? -f->wrench[3] / size : 0.0;
+            r->incipient_slip_direction[1] = size > 0.0 ? -f->wrench[4] / size : 0.0;
             r->report.mode = TACT_REDUCED_SLIDING;
             r->report.slides++;
         } else {
@@ -202,7 +207,8 @@ static void count_step_with_second_overlap(struct tact_reduced *r,
     }
 }
 
-static void report_reduced_contact(struct tact_reduced *r, const struct reduced_motion *f)
+static void copy_contact_state_to_report(struct tact_reduced *r,
+                                         const struct accelerations_and_contact_wrench *f)
 {
     struct reduced_kinematics k;
     double axes[9];
@@ -232,26 +238,27 @@ static int does_friction_reverse_in_step(const struct tact_reduced *r,
 
 /* Shortens a step so that it ends at the chart edge that it passes, and continues in the next
  * chart; at a corner across several edges. */
-static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, double h,
-                                                   struct reduced_state *to)
+static enum simulation_failure step_across_chart_edge(struct tact_reduced *r, double h,
+                                                      struct reduced_state *to)
 {
     int body, edge, count = 0;
-    struct reduced_motion f;
+    struct accelerations_and_contact_wrench f;
     const double chart_edge_distance_before =
         tact_max(distance_to_chart_edge(r, &r->state, &body, &edge), 0.0);
     const double chart_edge_distance_after = distance_to_chart_edge(r, to, &body, &edge);
-    const double step_fraction =
+    const double fraction_of_step_to_chart_edge =
         chart_edge_distance_before / (chart_edge_distance_before - chart_edge_distance_after);
-    const enum reduced_failure failure = integrate_runge_kutta(r, step_fraction * h, to);
+    const enum simulation_failure failure =
+        integrate_runge_kutta(r, fraction_of_step_to_chart_edge * h, to);
     if (failure) {
         return failure;
     }
     r->state = *to;
-    r->report.time += step_fraction * h;
-    r->report.mode_time[r->report.mode] += step_fraction * h;
+    r->report.time += fraction_of_step_to_chart_edge * h;
+    r->report.mode_time[r->report.mode] += fraction_of_step_to_chart_edge * h;
     do {
         if (tact_reduced_change_chart(r, body, edge)) {
-            return REDUCED_SINGULAR_MATRIX;
+            return FAILURE_SINGULAR_MATRIX;
         }
         r->report.crossings++;
         struct reduced_state state_after_shortest_step = r->state;
@@ -260,18 +267,18 @@ static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, doubl
         advance_reduced_state(&state_after_shortest_step, r->options.min_step, &d);
         if (distance_to_chart_edge(r, &state_after_shortest_step, &body, &edge) >= 0.0) {
             r->chart_crossings_at_same_time =
-                step_fraction * h > 0.0 ? 0 : r->chart_crossings_at_same_time + 1;
+                fraction_of_step_to_chart_edge * h > 0.0 ? 0 : r->chart_crossings_at_same_time + 1;
             if (r->chart_crossings_at_same_time > MAX_CHART_CROSSINGS_WITHOUT_TIME) {
-                return REDUCED_TOO_MANY_CHART_CROSSINGS;
+                return FAILURE_TOO_MANY_CHART_CROSSINGS;
             }
             if (solve_motion_at_state(r, &r->state, r->report.mode, &f)) {
-                return REDUCED_SINGULAR_MATRIX;
+                return FAILURE_SINGULAR_MATRIX;
             }
-            report_reduced_contact(r, &f);
-            return REDUCED_NO_FAILURE;
+            copy_contact_state_to_report(r, &f);
+            return NO_SIMULATION_FAILURE;
         }
     } while (++count < MAX_CHART_CROSSINGS_WITHOUT_TIME);
-    return REDUCED_TOO_MANY_CHART_CROSSINGS;
+    return FAILURE_TOO_MANY_CHART_CROSSINGS;
 }
 
 /* Rejects a step, which is to be repeated with half its length. */
@@ -281,25 +288,26 @@ static void reject_integration_step(struct tact_reduced *r, double h)
     r->report.rejected++;
 }
 
-enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double contact_step_end_time)
+enum simulation_failure tact_reduced_step_contact(struct tact_reduced *r,
+                                                  double contact_step_end_time)
 {
     struct reduced_state to;
-    struct reduced_motion contact_motion_before_step, contact_motion_after_step;
+    struct accelerations_and_contact_wrench contact_motion_before_step, contact_motion_after_step;
     const double h = tact_min(r->step, contact_step_end_time - r->report.time);
     const enum tact_reduced_mode mode = r->report.mode;
     if (solve_motion_at_state(r, &r->state, mode, &contact_motion_before_step)) {
-        return REDUCED_SINGULAR_MATRIX;
+        return FAILURE_SINGULAR_MATRIX;
     }
-    const enum reduced_failure failure = integrate_runge_kutta(r, h, &to);
+    const enum simulation_failure failure = integrate_runge_kutta(r, h, &to);
     if (failure && h > r->options.min_step) {
         reject_integration_step(r, h);
-        return REDUCED_NO_FAILURE;
+        return NO_SIMULATION_FAILURE;
     }
     if (failure) {
         return failure;
     }
     if (solve_motion_at_state(r, &to, mode, &contact_motion_after_step)) {
-        return REDUCED_SINGULAR_MATRIX;
+        return FAILURE_SINGULAR_MATRIX;
     }
     int body, edge;
     const int has_slip_passed_zero = does_friction_reverse_in_step(
@@ -308,7 +316,7 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double co
          !does_wrench_satisfy_mode_limits(r, mode, &contact_motion_after_step)) &&
         h > r->options.min_step) {
         reject_integration_step(r, h);
-        return REDUCED_NO_FAILURE;
+        return NO_SIMULATION_FAILURE;
     }
     r->report.steps++;
     if (distance_to_chart_edge(r, &to, &body, &edge) < 0.0) {
@@ -321,18 +329,18 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double co
     leave_mode_beyond_its_limits(r, &contact_motion_after_step);
     if (r->report.mode != TACT_REDUCED_FLIGHT) {
         if (r->report.mode >= mode) { /* no limit was exceeded in this step */
-            enter_sticking_mode(r, has_slip_passed_zero, &contact_motion_after_step);
+            enter_contact_mode_with_less_slip(r, has_slip_passed_zero, &contact_motion_after_step);
         }
-        report_reduced_contact(r, &contact_motion_after_step);
+        copy_contact_state_to_report(r, &contact_motion_after_step);
     }
-    return REDUCED_NO_FAILURE;
+    return NO_SIMULATION_FAILURE;
 }
 
 void tact_reduced_choose_contact_mode(struct tact_reduced *r)
 {
-    struct reduced_motion f;
+    struct accelerations_and_contact_wrench f;
     r->report.mode = TACT_REDUCED_SLIDING;
-    r->incipient_slip[0] = r->incipient_slip[1] = 0.0;
+    r->incipient_slip_direction[0] = r->incipient_slip_direction[1] = 0.0;
     if (solve_motion_at_state(r, &r->state, r->report.mode, &f)) {
         return;
     }
@@ -347,7 +355,7 @@ void tact_reduced_choose_contact_mode(struct tact_reduced *r)
     }
     leave_mode_beyond_its_limits(r, &f);
     if (r->report.mode != TACT_REDUCED_FLIGHT) {
-        enter_sticking_mode(r, 0, &f);
-        report_reduced_contact(r, &f);
+        enter_contact_mode_with_less_slip(r, 0, &f);
+        copy_contact_state_to_report(r, &f);
     }
 }

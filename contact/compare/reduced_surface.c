@@ -203,8 +203,8 @@ static void evaluate_revolution_near_axis(const struct segment *g, int high, con
     c[2] = tact_jet_scale(dd, g->z[2]);
     c[2].c[0] += g->z[0];
     if (dd.c[0] > 0.0) {
-        const struct jet cubed_pole_distance = tact_jet_power(&dd, 1.5);
-        c[2] = tact_jet_add(c[2], tact_jet_scale(cubed_pole_distance, way * g->z[3]));
+        const struct jet pole_distance_cubed = tact_jet_power(&dd, 1.5);
+        c[2] = tact_jet_add(c[2], tact_jet_scale(pole_distance_cubed, way * g->z[3]));
     }
 }
 
@@ -218,7 +218,7 @@ static void evaluate_revolution_point(const struct revolution_surface *v, int se
         return;
     }
     struct profile_curve_point p;
-    tact_profile_at(g, st[1].c[0], &p);
+    tact_profile_evaluate_segment(g, st[1].c[0], &p);
     const double fr[4] = {p.r, p.dr, p.ddr, 6.0 * g->r[3]};
     const double fz[4] = {p.z, p.dz, p.ddz, 6.0 * g->z[3]};
     const struct jet r = tact_jet_compose(&st[1], fr), z = tact_jet_compose(&st[1], fz);
@@ -336,11 +336,12 @@ static struct chart_point next_chart_on_cube(const struct chart_point *p, int ed
     d[axis[0]] = sign;
     d[axis[1]] = p->st[0];
     d[axis[2]] = p->st[1];
-    const int neighbour_face_axis = axis[edge % 2 ? 1 : 2];
-    r.chart = 2 * neighbour_face_axis + (d[neighbour_face_axis] < 0.0);
+    const int normal_axis_of_neighbour_cube_face = axis[edge % 2 ? 1 : 2];
+    r.chart =
+        2 * normal_axis_of_neighbour_cube_face + (d[normal_axis_of_neighbour_cube_face] < 0.0);
     cube_face_axes(r.chart, next, &sign);
-    r.st[0] = d[next[1]] / fabs(d[neighbour_face_axis]);
-    r.st[1] = d[next[2]] / fabs(d[neighbour_face_axis]);
+    r.st[0] = d[next[1]] / fabs(d[normal_axis_of_neighbour_cube_face]);
+    r.st[1] = d[next[2]] / fabs(d[normal_axis_of_neighbour_cube_face]);
     return r;
 }
 

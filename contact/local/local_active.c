@@ -14,7 +14,7 @@ enum { MAX_ACTIVE_SET_STEPS = 16, SWITCHES = 6 };
            */
 #define MAX_NORMAL_FORCE_DROP_RATIO                                                                \
     0.9 /* largest share of the normal force by which a Newton step may reduce it */
-#define MAX_SQUARED_FRICTION_RATIO                                                                 \
+#define MAX_SQUARED_FRICTION_TO_LIMIT_RATIO                                                        \
     1.5 /* square of friction over that of its limit from which friction is scaled to the limit */
 #define ACCEPTED_NEWTON_RESIDUAL                                                                   \
     1e-10 /* relative residual that is accepted when Newton's method on the active limits ends */
@@ -45,9 +45,9 @@ static int
 apply_active_set_newton_step(struct tact_active_set *a,
                              const struct tact_active_set_changes *active_set_newton_step)
 {
-    double normal_force_drop = -active_set_newton_step->n[0] / a->n[0];
-    double share = normal_force_drop > MAX_NORMAL_FORCE_DROP_RATIO
-                       ? MAX_NORMAL_FORCE_DROP_RATIO / normal_force_drop
+    double relative_normal_force_drop_of_step = -active_set_newton_step->n[0] / a->n[0];
+    double share = relative_normal_force_drop_of_step > MAX_NORMAL_FORCE_DROP_RATIO
+                       ? MAX_NORMAL_FORCE_DROP_RATIO / relative_normal_force_drop_of_step
                        : 1.0;
     tact_v3_axpy(a->n, share, active_set_newton_step->n);
     tact_v3_axpy(a->t, share, active_set_newton_step->t);
@@ -56,7 +56,7 @@ apply_active_set_newton_step(struct tact_active_set *a,
         return 0;
     }
     project_impulse_to_face(a);
-    if (a->is_contact_slipping && a->g > MAX_SQUARED_FRICTION_RATIO * a->n[0] * a->n[0]) {
+    if (a->is_contact_slipping && a->g > MAX_SQUARED_FRICTION_TO_LIMIT_RATIO * a->n[0] * a->n[0]) {
         tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
         project_impulse_to_face(a);
         estimate_slip_multiplier(a);
@@ -65,7 +65,7 @@ apply_active_set_newton_step(struct tact_active_set *a,
 }
 
 /* Runs Newton's method with the present face and slip state. Returns 1 where it converged. */
-static int iterate_newton_on_face(struct tact_active_set *a)
+static int iterate_newton_on_active_face(struct tact_active_set *a)
 {
     struct tact_active_set_changes active_set_newton_step;
     for (int step = 0;; step++) {
@@ -148,8 +148,8 @@ static void copy_scaled_problem(const struct tact_local_problem *problem, const 
                                 struct tact_active_set *a)
 {
     const double *impulse_unit = a->impulse_unit;
-    double nn[3][4],
-        normal = copy_scaled_mobility_block(problem, impulse_unit, 0, 0, nn, a->nn_columns);
+    double nn[3][4], normal = copy_scaled_mobility_block(problem, impulse_unit, 0, 0, nn,
+                                                         a->columns_of_normal_mobility_block);
     double friction = copy_scaled_mobility_block(problem, impulse_unit, 3, 3, a->tt, a->tt_columns);
     copy_scaled_mobility_block(problem, impulse_unit, 0, 3, a->nt, a->nt_columns);
     a->bn[3] = a->bt[3] = 0.0;
@@ -239,7 +239,7 @@ TACT_DISPATCH_BY_CPU(int, tact_local_solve_by_active_set,
         return -1;
     }
     for (int i = 0; i < SWITCHES; i++) {
-        if (!iterate_newton_on_face(&a)) {
+        if (!iterate_newton_on_active_face(&a)) {
             return -1;
         }
         if (tact_active_set_update_face(&a) && switch_slip_state_if_inconsistent(&a)) {

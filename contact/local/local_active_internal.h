@@ -34,7 +34,8 @@ enum tact_active_set_face { FACE_INSIDE, FACE_EDGE, FACE_CORNER, FACE_RIM, FACE_
 struct tact_active_set {
     /* blocks of the scaled S, of which a row or column has three numbers and a 0: columns of normal
      * by normal; rows and columns of normal by friction and of friction by friction */
-    double nn_columns[3][4], nt[3][4], nt_columns[3][4], tt[3][4], tt_columns[3][4];
+    double columns_of_normal_mobility_block[3][4], nt[3][4], nt_columns[3][4], tt[3][4],
+        tt_columns[3][4];
     double bn[4], bt[4];
     double impulse_unit[6]; /* impulse per scaled unknown, those of n before those of t */
     double semi_axis_1_over_spin_arm,
@@ -49,10 +50,10 @@ struct tact_active_set {
     int first; /* for FACE_EDGE and FACE_CORNER, the index of the face's (first) corner */
     int is_contact_slipping; /* 1: slip, 0: stick */
     double n[3], t[3];
-    double un[4], ut[4];         /* velocities; the fourth numbers have no meaning */
-    double slip_multiplier;      /* multiplier of slip */
-    double normal_force_inverse; /* 1 / f_n */
-    double y[2];                 /* centre of pressure */
+    double un[4], ut[4];               /* velocities; the fourth numbers have no meaning */
+    double slip_multiplier;            /* multiplier of slip */
+    double reciprocal_of_normal_force; /* 1 / f_n */
+    double y[2];                       /* centre of pressure */
     double m, f; /* torsion about the centre of pressure; square of the friction force */
     double g;    /* square of the normal force for which friction and torsion are at the limit */
     /* derivatives of the limit surface at the present friction, and its curvature */
@@ -104,9 +105,10 @@ void tact_active_set_responses_to_rows(const struct tact_active_set *a,
 /* Magnitude of the velocities in the local problem, which is the scale of their rounding. */
 static inline double tact_active_set_velocity_scale(const struct tact_active_set *a)
 {
-    double velocity_of_normal_force = a->max_scaled_mobility * a->n[0];
-    return velocity_of_normal_force > a->largest_free_velocity ? velocity_of_normal_force
-                                                               : a->largest_free_velocity;
+    double velocity_scale_of_normal_force = a->max_scaled_mobility * a->n[0];
+    return velocity_scale_of_normal_force > a->largest_free_velocity
+               ? velocity_scale_of_normal_force
+               : a->largest_free_velocity;
 }
 
 /* Chooses the face of the patch that contains the centre of pressure. */

@@ -160,7 +160,7 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
     /* scaled unknowns: normal force, and its moments -tau_2 and tau_1 over the semi-axes */
     static const int row[3] = {0, 5, 4};
     const double impulse_unit[3] = {1.0, -problem->semi[0], problem->semi[1]}, *s = problem->s;
-    static const struct admissible_pressure_centres unit_disc = {.corners = 0};
+    static const struct admissible_pressure_centres unit_disc_of_pressure_centres = {.corners = 0};
     double h[9], g[3], x[3] = {0.0, 0.0, 0.0}, slip[9], rhs[4][3];
     for (int i = 0; i < 9; i++) {
         slip[i] = s[6 * (1 + i / 3) + 1 + i % 3];
@@ -185,7 +185,7 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
                 impulse_unit[i] * (impulse_unit[k] * own[row[k]] - tact_v3_dot(own + 1, rhs[k]));
         }
     }
-    int edge = tact_normal_minimize_over_cone(&unit_disc, h, g, x);
+    int edge = tact_normal_minimize_over_cone(&unit_disc_of_pressure_centres, h, g, x);
     *force = x[0];
     p[0] = x[0] > 0.0 ? problem->semi[0] * x[1] / x[0] : 0.0;
     p[1] = x[0] > 0.0 ? problem->semi[1] * x[2] / x[0] : 0.0;

@@ -18,25 +18,25 @@
 
 #define MAX_FRICTION_STATE_STEPS                                                                   \
     6 /* one more than the largest number of steps between friction states in a series of them */
-#define MAX_STEP_HALVINGS                                                                          \
+#define MAX_FRICTION_STATE_STEP_HALVINGS                                                           \
     4 /* largest number of reductions of a step that increases the residual                        \
        */
 #define FRICTION_STATE_DIFFERENCE_STEP                                                             \
     1e-6 /* step between friction states in numerical derivatives, relative to the patch */
-#define MIN_RESIDUAL_MATRIX_DETERMINANT                                                            \
+#define MIN_FRICTION_RESIDUAL_DETERMINANT                                                          \
     1e-9 /* determinant below which a derivative matrix counts as singular */
 #define CONVERGED_FRICTION_STATE_RESIDUAL                                                          \
     1e-12 /* residual of a friction state that counts as converged, relative to the patch */
 #define DIVERGED_FRICTION_STATE_RESIDUAL                                                           \
     1e-6 /* residual of a friction state above which no solution is near, relative to the patch */
-#define MAX_RELAXATION_STEPS                                                                       \
+#define MAX_FRICTION_STATE_RELAXATIONS                                                             \
     12 /* most relaxation steps of the friction state where Newton's method fails */
 
 /* Solves for the normal part x_N and friction z at a slip multiplier g; returns f_n / |z| - 1, zero
  * at the solution. */
 static double evaluate_slip_equation(void *user, double g)
 {
-    struct scaled_problem *p = user;
+    struct scaled_local_problem *p = user;
     int n = p->has_rolling_torque_rows ? 3 : 1;
     double f[9], w[12]; /* columns of F^-1 [S_zN b_z] */
     for (int i = 0; i < 3; i++) {
@@ -81,7 +81,7 @@ static double evaluate_slip_equation(void *user, double g)
 /* Brackets the root of the slip equation, starting at `initial_slip_multiplier` and multiplying or
  * dividing by a growing factor; `lo` is below the root. Returns 1 where there is one; the last
  * evaluation is at the end where the equation holds, if it does. */
-static int bracket_slip_multiplier(struct scaled_problem *p, double initial_slip_multiplier,
+static int bracket_slip_multiplier(struct scaled_local_problem *p, double initial_slip_multiplier,
                                    double factor, double *lo, double *flo, double *hi, double *fhi)
 {
     *hi = initial_slip_multiplier;
@@ -110,7 +110,7 @@ static int bracket_slip_multiplier(struct scaled_problem *p, double initial_slip
 
 /* Finds the slip multiplier g and the solution x. p->slip: on input a value near g, or 0. Returns
  * the active limits. */
-static int solve_scaled_slip_problem(struct scaled_problem *p)
+static int solve_scaled_slip_problem(struct scaled_local_problem *p)
 {
     double initial_slip_multiplier = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
     double factor = p->slip > 0.0 ? 1.001 : 16.0;
@@ -224,7 +224,7 @@ int tact_local_scale_to_limit_surface(const struct tact_local_problem *problem, 
 int tact_local_solve_friction_state(const struct tact_local_problem *problem,
                                     const struct friction_state *at, double *r, double *slip)
 {
-    struct scaled_problem p;
+    struct scaled_local_problem p;
     p.slip = *slip;
     memset(p.x, 0, sizeof p.x);
     tact_local_make_scaled_problem(problem, at, &p);
@@ -293,8 +293,8 @@ evaluate_trial_friction_state(const struct tact_local_problem *problem,
 
 /* Moves a friction state by a step in units of the patch, within the patch; step: on output the
  * actual move. */
-static void step_friction_state(const struct tact_local_problem *problem, struct friction_state *at,
-                                double *step)
+static void move_friction_state_within_patch(const struct tact_local_problem *problem,
+                                             struct friction_state *at, double *step)
 {
     const struct friction_state friction_state_before_step = *at;
     for (int i = 0; i < 2 && tact_local_transmits_rolling_torque(problem); i++) {
@@ -317,8 +317,8 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
                                        double *inverse)
 {
     const int rolls = tact_local_transmits_rolling_torque(problem);
-    const int is_state_component_varying[3] = {rolls, rolls,
-                                               problem->surface != TACT_SURFACE_ELLIPSOID};
+    const int is_friction_state_component_varying[3] = {rolls, rolls,
+                                                        problem->surface != TACT_SURFACE_ELLIPSOID};
     const double difference_step_sign_inward[3] = {
         now->at.d[0] > 0.0 ? -1.0 : 1.0, now->at.d[1] > 0.0 ? -1.0 : 1.0,
         now->at.friction_to_torsion_fraction > 0.5 ? -1.0 : 1.0};
@@ -327,9 +327,9 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
         struct friction_state_with_residual perturbed_friction_trial = *now;
         double step[3] = {0.0, 0.0, 0.0};
         tact_v3_set(column[k], k == 0, k == 1, k == 2);
-        if (is_state_component_varying[k]) {
+        if (is_friction_state_component_varying[k]) {
             step[k] = FRICTION_STATE_DIFFERENCE_STEP * difference_step_sign_inward[k];
-            step_friction_state(problem, &perturbed_friction_trial.at, step);
+            move_friction_state_within_patch(problem, &perturbed_friction_trial.at, step);
             evaluate_trial_friction_state(problem, &perturbed_friction_trial);
             tact_v3_sub(column[k], now->centre_and_friction_residual,
                         perturbed_friction_trial.centre_and_friction_residual);
@@ -342,8 +342,8 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
     tact_v3_cross(cross[2], column[0], column[1]);
     double det = tact_v3_dot(column[0], cross[0]);
     for (int i = 0; i < 9; i++) {
-        inverse[i] = fabs(det) > MIN_RESIDUAL_MATRIX_DETERMINANT ? cross[i / 3][i % 3] / det
-                                                                 : (double)(i % 4 == 0);
+        inverse[i] = fabs(det) > MIN_FRICTION_RESIDUAL_DETERMINANT ? cross[i / 3][i % 3] / det
+                                                                   : (double)(i % 4 == 0);
     }
 }
 
@@ -372,11 +372,11 @@ static int reduce_residual_along_newton_step(const struct tact_local_problem *pr
 {
     struct friction_state_with_residual friction_trial_after_step;
     double step[3], share = 1.0;
-    for (int i = 0; i < MAX_STEP_HALVINGS; i++) {
+    for (int i = 0; i < MAX_FRICTION_STATE_STEP_HALVINGS; i++) {
         friction_trial_after_step = *now;
         tact_m3_mul_v3(step, inverse, now->centre_and_friction_residual);
         tact_v3_scale(step, step, share);
-        step_friction_state(problem, &friction_trial_after_step.at, step);
+        move_friction_state_within_patch(problem, &friction_trial_after_step.at, step);
         evaluate_trial_friction_state(problem, &friction_trial_after_step);
         if (friction_trial_after_step.size < now->size) {
             update_inverse_by_broyden(inverse, step, now->centre_and_friction_residual,
@@ -400,13 +400,14 @@ static int iterate_friction_state(const struct tact_local_problem *problem,
     int most = problem->passes ? problem->passes : MAX_FRICTION_STATE_STEPS;
     double residual_before_broyden_step = INFINITY;
     evaluate_trial_friction_state(problem, now);
-    for (int step_count = 1; step_count < most && now->size > CONVERGED_FRICTION_STATE_RESIDUAL;
-         step_count++) {
+    for (int friction_state_step = 1;
+         friction_state_step < most && now->size > CONVERGED_FRICTION_STATE_RESIDUAL;
+         friction_state_step++) {
         double step[3];
         residual_before_broyden_step = now->size;
         struct friction_state_with_residual friction_trial_after_step = *now;
         tact_m3_mul_v3(step, inverse, now->centre_and_friction_residual);
-        step_friction_state(problem, &friction_trial_after_step.at, step);
+        move_friction_state_within_patch(problem, &friction_trial_after_step.at, step);
         evaluate_trial_friction_state(problem, &friction_trial_after_step);
         update_inverse_by_broyden(inverse, step, now->centre_and_friction_residual,
                                   friction_trial_after_step.centre_and_friction_residual);
@@ -430,11 +431,11 @@ static int iterate_friction_state(const struct tact_local_problem *problem,
 static void relax_friction_state(const struct tact_local_problem *problem,
                                  struct friction_state_with_residual *now)
 {
-    for (int i = 0; i < MAX_RELAXATION_STEPS && now->size > CONVERGED_FRICTION_STATE_RESIDUAL;
-         i++) {
+    for (int i = 0;
+         i < MAX_FRICTION_STATE_RELAXATIONS && now->size > CONVERGED_FRICTION_STATE_RESIDUAL; i++) {
         double step[3];
         tact_v3_scale(step, now->centre_and_friction_residual, 0.5);
-        step_friction_state(problem, &now->at, step);
+        move_friction_state_within_patch(problem, &now->at, step);
         evaluate_trial_friction_state(problem, now);
     }
 }

@@ -7,23 +7,25 @@
 
 /* Product of a matrix, given by its columns, and three numbers; by its rows, that of its transpose.
  */
-#define TACT_MULTIPLY(columns, x)                                                                  \
-    TACT_MULTIPLY_COLUMNS(TACT_ROW4((columns)[0]), TACT_ROW4((columns)[1]),                        \
-                          TACT_ROW4((columns)[2]), x)
+#define TACT_PRODUCT_OF_3_COLUMNS(columns, x)                                                      \
+    TACT_MULTIPLY_COLUMNS(TACT_FOUR_DOUBLES_AT((columns)[0]), TACT_FOUR_DOUBLES_AT((columns)[1]),  \
+                          TACT_FOUR_DOUBLES_AT((columns)[2]), x)
 
 void tact_active_set_compute_velocities(struct tact_active_set *a)
 {
-    const tact_row4 un = TACT_MULTIPLY(a->nn_columns, a->n) + TACT_MULTIPLY(a->nt_columns, a->t),
-                    ut = TACT_MULTIPLY(a->nt, a->n) + TACT_MULTIPLY(a->tt_columns, a->t);
-    TACT_STORE_ROW4(a->un, un + TACT_ROW4(a->bn));
-    TACT_STORE_ROW4(a->ut, ut + TACT_ROW4(a->bt));
+    const tact_row4 un = TACT_PRODUCT_OF_3_COLUMNS(a->columns_of_normal_mobility_block, a->n) +
+                         TACT_PRODUCT_OF_3_COLUMNS(a->nt_columns, a->t),
+                    ut = TACT_PRODUCT_OF_3_COLUMNS(a->nt, a->n) +
+                         TACT_PRODUCT_OF_3_COLUMNS(a->tt_columns, a->t);
+    TACT_STORE_FOUR_DOUBLES_AT(a->un, un + TACT_FOUR_DOUBLES_AT(a->bn));
+    TACT_STORE_FOUR_DOUBLES_AT(a->ut, ut + TACT_FOUR_DOUBLES_AT(a->bt));
 }
 
 void tact_active_set_set_pressure_centre(struct tact_active_set *a)
 {
-    a->normal_force_inverse = 1.0 / a->n[0];
-    a->y[0] = a->n[1] * a->normal_force_inverse;
-    a->y[1] = a->n[2] * a->normal_force_inverse;
+    a->reciprocal_of_normal_force = 1.0 / a->n[0];
+    a->y[0] = a->n[1] * a->reciprocal_of_normal_force;
+    a->y[1] = a->n[2] * a->reciprocal_of_normal_force;
 }
 
 void tact_active_set_update_limit_surface(struct tact_active_set *a)
@@ -61,7 +63,7 @@ void tact_active_set_limit_surface_normal(const struct tact_active_set *a, doubl
 /* Excess of friction over its limit in the active-set equations; negative inside the limit. */
 static double friction_limit_excess(const struct tact_active_set *a)
 {
-    return 0.5 * (a->g * a->normal_force_inverse - a->n[0]);
+    return 0.5 * (a->g * a->reciprocal_of_normal_force - a->n[0]);
 }
 
 double tact_active_set_residual(const struct tact_active_set *a)

@@ -5,7 +5,7 @@
 #include "contact/local/local_active_internal.h"
 #include "contact/vec.h"
 
-#define MIN_RATIO_AT_PATCH_EDGE                                                                    \
+#define MIN_PRESSURE_CENTRE_RATIO_AT_EDGE                                                          \
     (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
 #define VELOCITY_ROUNDING_BOUND                                                                    \
     1e-12 /* bound of rounding errors of velocities, relative to their magnitude */
@@ -39,14 +39,16 @@ static double pressure_centre_along_edge(const struct tact_active_set *a, int fi
 
 /* Sets the active face of the cone N to an edge of the patch polygon or, where the centre of
  * pressure is not between the ends of the edge, to the corner at the nearer end. */
-static void set_face_to_edge_or_its_corner(struct tact_active_set *a, int first)
+static void set_active_face_to_edge_or_corner(struct tact_active_set *a, int first)
 {
     double share = pressure_centre_along_edge(a, first);
     a->face = FACE_EDGE;
     a->first = first;
-    if (!(share >= 1.0 - MIN_RATIO_AT_PATCH_EDGE && share <= MIN_RATIO_AT_PATCH_EDGE)) {
+    if (!(share >= 1.0 - MIN_PRESSURE_CENTRE_RATIO_AT_EDGE &&
+          share <= MIN_PRESSURE_CENTRE_RATIO_AT_EDGE)) {
         a->face = FACE_CORNER;
-        a->first = share > MIN_RATIO_AT_PATCH_EDGE ? next_polygon_corner(a, first) : first;
+        a->first =
+            share > MIN_PRESSURE_CENTRE_RATIO_AT_EDGE ? next_polygon_corner(a, first) : first;
     }
 }
 
@@ -84,7 +86,7 @@ static int choose_boundary_face_if_beyond(struct tact_active_set *a,
         return 1;
     }
     if (a->corners) {
-        set_face_to_edge_or_its_corner(a, first);
+        set_active_face_to_edge_or_corner(a, first);
     } else {
         a->face = FACE_RIM;
     }
@@ -94,7 +96,7 @@ static int choose_boundary_face_if_beyond(struct tact_active_set *a,
 void tact_active_set_choose_face(struct tact_active_set *a)
 {
     if (a->face == FACE_INSIDE) {
-        choose_boundary_face_if_beyond(a, MIN_RATIO_AT_PATCH_EDGE);
+        choose_boundary_face_if_beyond(a, MIN_PRESSURE_CENTRE_RATIO_AT_EDGE);
     }
 }
 
@@ -120,19 +122,20 @@ void tact_active_set_project_to_face(struct tact_active_set *a)
 static inline void multiply_by_normal_block(const struct tact_active_set *a, const double *x,
                                             double out[4])
 {
-    const double(*columns)[4] = a->nn_columns;
-    TACT_STORE_ROW4(out, TACT_MULTIPLY_COLUMNS(TACT_ROW4(columns[0]), TACT_ROW4(columns[1]),
-                                               TACT_ROW4(columns[2]), x));
+    const double(*columns)[4] = a->columns_of_normal_mobility_block;
+    TACT_STORE_FOUR_DOUBLES_AT(out, TACT_MULTIPLY_COLUMNS(TACT_FOUR_DOUBLES_AT(columns[0]),
+                                                          TACT_FOUR_DOUBLES_AT(columns[1]),
+                                                          TACT_FOUR_DOUBLES_AT(columns[2]), x));
 }
 
 /* Interior: all directions. */
-static void set_interior_face_basis(struct tact_active_set *a)
+static void set_active_face_basis_in_interior(struct tact_active_set *a)
 {
     static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     double h[9], (*response)[4] = a->normal_impulse_response;
     memcpy(a->active_face_basis, all, sizeof all);
     for (int i = 0; i < 9; i++) {
-        h[i] = a->nn_columns[i % 3][i / 3];
+        h[i] = a->columns_of_normal_mobility_block[i % 3][i / 3];
     }
     tact_ldl_factor(h, 3);
     /* elements of the inverse of the Cholesky factor L */
@@ -146,7 +149,7 @@ static void set_interior_face_basis(struct tact_active_set *a)
 }
 
 /* Sets the basis of a corner or point as the active face: the one direction (1, p). */
-static void set_corner_face_basis(struct tact_active_set *a, const double *p)
+static void set_active_face_basis_at_corner(struct tact_active_set *a, const double *p)
 {
     double *e = a->active_face_basis[0], he[4];
     memset(a->active_face_basis, 0, sizeof a->active_face_basis);
@@ -161,8 +164,9 @@ static void set_corner_face_basis(struct tact_active_set *a, const double *p)
 /* Sets the basis of an edge or rim as the active face: two directions; off_diagonal_rotation_term
  * and diagonal_rotation_term: what the change of the directions with the second unknown adds to the
  * products of the second one. */
-static void set_edge_face_basis(struct tact_active_set *a, double off_diagonal_rotation_term,
-                                double diagonal_rotation_term)
+static void set_active_face_basis_along_edge(struct tact_active_set *a,
+                                             double off_diagonal_rotation_term,
+                                             double diagonal_rotation_term)
 {
     const double *e = a->active_face_basis[0], *o = a->active_face_basis[1];
     double he[4], ho[4];
@@ -175,7 +179,8 @@ static void set_edge_face_basis(struct tact_active_set *a, double off_diagonal_r
     const double p[3] = {o[0] - h[2] * e[0], o[1] - h[2] * e[1], o[2] - h[2] * e[2]};
     const tact_row4 of_e = {e[0], e[1], e[2], e[2]}, of_p = {p[0], p[1], p[2], p[2]};
     for (int i = 0; i < 3; i++) {
-        TACT_STORE_ROW4(a->normal_impulse_response[i], (h[0] * e[i]) * of_e + (h[3] * p[i]) * of_p);
+        TACT_STORE_FOUR_DOUBLES_AT(a->normal_impulse_response[i],
+                                   (h[0] * e[i]) * of_e + (h[3] * p[i]) * of_p);
     }
 }
 
@@ -183,21 +188,21 @@ void tact_active_set_compute_face_basis(struct tact_active_set *a)
 {
     const double centre_of_patch_polygon[2] = {0.0, 0.0}, *y = a->y;
     if (a->face == FACE_INSIDE) {
-        set_interior_face_basis(a);
+        set_active_face_basis_in_interior(a);
     } else if (a->face == FACE_EDGE) {
         const double *p = a->corner[a->first], *q = a->corner[next_polygon_corner(a, a->first)];
         tact_v3_set(a->active_face_basis[0], 1.0, p[0], p[1]);
         tact_v3_set(a->active_face_basis[1], 1.0, q[0], q[1]);
-        set_edge_face_basis(a, 0.0, 0.0);
+        set_active_face_basis_along_edge(a, 0.0, 0.0);
     } else if (a->face == FACE_RIM) {
         double inverse = 1.0 / a->n[0];
         tact_v3_set(a->active_face_basis[0], 1.0, y[0], y[1]);
         tact_v3_set(a->active_face_basis[1], 0.0, -y[1], y[0]);
-        set_edge_face_basis(a, tact_v3_dot(a->active_face_basis[1], a->un) * inverse,
-                            -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
+        set_active_face_basis_along_edge(a, tact_v3_dot(a->active_face_basis[1], a->un) * inverse,
+                                         -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
     } else {
-        set_corner_face_basis(a, a->face == FACE_CORNER ? a->corner[a->first]
-                                                        : centre_of_patch_polygon);
+        set_active_face_basis_at_corner(a, a->face == FACE_CORNER ? a->corner[a->first]
+                                                                  : centre_of_patch_polygon);
     }
 }
 
@@ -209,8 +214,9 @@ static double corner_opening_velocity(const struct tact_active_set *a, int corne
 }
 
 /* 1 where a corner is the face of the solution; otherwise switches to an adjacent edge that closes.
- * is_edge_the_solution_face() does so for an edge and its corners. */
-static int is_corner_the_solution_face(struct tact_active_set *a, double velocity_rounding_error)
+ * is_solution_face_edge_else_switch() does so for an edge and its corners. */
+static int is_solution_face_corner_else_switch(struct tact_active_set *a,
+                                               double velocity_rounding_error)
 {
     int previous_polygon_corner = a->first ? a->first - 1 : a->corners - 1;
     double opening_velocity_of_previous_corner =
@@ -228,7 +234,7 @@ static int is_corner_the_solution_face(struct tact_active_set *a, double velocit
     return 0;
 }
 
-static int is_edge_the_solution_face(struct tact_active_set *a)
+static int is_solution_face_edge_else_switch(struct tact_active_set *a)
 {
     double pressure_centre_edge_fraction = pressure_centre_along_edge(a, a->first);
     if (pressure_centre_edge_fraction >= 0.0 && pressure_centre_edge_fraction <= 1.0) {
@@ -252,8 +258,8 @@ int tact_active_set_update_face(struct tact_active_set *a)
         a->face = a->un[0] >= -velocity_rounding_error ? FACE_RIM : FACE_INSIDE;
         return a->face == FACE_RIM;
     }
-    if (!(a->face == FACE_CORNER ? is_corner_the_solution_face(a, velocity_rounding_error)
-                                 : is_edge_the_solution_face(a))) {
+    if (!(a->face == FACE_CORNER ? is_solution_face_corner_else_switch(a, velocity_rounding_error)
+                                 : is_solution_face_edge_else_switch(a))) {
         return 0;
     }
     for (int i = 0; i < a->corners; i++) {

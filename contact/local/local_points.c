@@ -56,9 +56,9 @@ static void apply_newton_step_to_slip(const double *slip_objective_hessian,
 }
 
 /* Residual of z = h h'(s), and h^2 / 2 - z.s. */
-static double compute_slip_residual(const struct limit_surface_at_slip *at, const double *z,
-                                    const double *slip, double *slip_gauge_residual,
-                                    double *slip_search_objective)
+static double compute_gauge_slip_residual(const struct limit_surface_at_slip *at, const double *z,
+                                          const double *slip, double *slip_gauge_residual,
+                                          double *slip_search_objective)
 {
     for (int i = 0; i < 3; i++) {
         slip_gauge_residual[i] = z[i] - at->power * at->force[i];
@@ -117,10 +117,10 @@ static double squared_gauge_bound(const struct tact_local_problem *problem, cons
     }
     for (int i = 0; i < p->count; i++) {
         double w = slip[2], a = slip[0] - w * p->y[i], b = slip[1] + w * p->x[i], c = w * p->arm[i];
-        double squared_normal_slip =
+        double squared_slip_along_surface_normal =
             p->tilted ? p->tilt_xx[i] * a * a + 2.0 * p->tilt_xy[i] * a * b + p->tilt_yy[i] * b * b
                       : 0.0;
-        worst = tact_max(worst, a * a + b * b + c * c - squared_normal_slip);
+        worst = tact_max(worst, a * a + b * b + c * c - squared_slip_along_surface_normal);
     }
     return worst;
 }
@@ -154,7 +154,8 @@ static double find_slip_of_friction(const struct tact_local_problem *problem, co
 {
     struct limit_surface_at_slip trial_limit_surface;
     double size = tact_v3_norm(z), slip_gauge_residual[3], then[3], value, after;
-    double slip_search_residual = compute_slip_residual(at, z, slip, slip_gauge_residual, &value);
+    double slip_search_residual =
+        compute_gauge_slip_residual(at, z, slip, slip_gauge_residual, &value);
     for (int i = 0;
          i < MAX_SLIP_NEWTON_STEPS && slip_search_residual > ROUNDING_GAUGE_RESIDUAL * size; i++) {
         double trial_slip_velocity[3];
@@ -169,7 +170,7 @@ static double find_slip_of_friction(const struct tact_local_problem *problem, co
         apply_newton_step_to_slip(at->hessian, slip_gauge_residual, trial_slip_velocity);
         tact_friction_points_at_slip(problem, trial_slip_velocity, &trial_limit_surface);
         double trial_slip_residual =
-            compute_slip_residual(&trial_limit_surface, z, trial_slip_velocity, then, &after);
+            compute_gauge_slip_residual(&trial_limit_surface, z, trial_slip_velocity, then, &after);
         if (!(trial_slip_residual < 0.5 * slip_search_residual || after < value)) {
             if (slip_search_residual <= STALLED_GAUGE_RESIDUAL * size) {
                 break;
@@ -177,8 +178,8 @@ static double find_slip_of_friction(const struct tact_local_problem *problem, co
             tact_v3_copy(trial_slip_velocity, slip);
             apply_newton_step_to_slip(at->metric, slip_gauge_residual, trial_slip_velocity);
             tact_friction_points_at_slip(problem, trial_slip_velocity, &trial_limit_surface);
-            trial_slip_residual =
-                compute_slip_residual(&trial_limit_surface, z, trial_slip_velocity, then, &after);
+            trial_slip_residual = compute_gauge_slip_residual(&trial_limit_surface, z,
+                                                              trial_slip_velocity, then, &after);
         }
         tact_v3_copy(slip, trial_slip_velocity);
         tact_v3_copy(slip_gauge_residual, then);

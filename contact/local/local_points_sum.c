@@ -21,7 +21,7 @@ struct sums {
 };
 
 /* Loads four pressure parts from `first` on; lanes beyond the last part are 0. */
-TACT_INLINE void copy_parts_zero_padded(const double *from, int count, tact_d4 *out)
+TACT_INLINE void load_four_pressure_parts(const double *from, int count, tact_d4 *out)
 {
     if (count >= LANES) {
         memcpy(out, from, sizeof *out);
@@ -47,18 +47,18 @@ TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int fir
 {
     tact_d4 x, y, share, arm, speed;
     int remaining_pressure_part_count = p->count - first;
-    copy_parts_zero_padded(p->x + first, remaining_pressure_part_count, &x);
-    copy_parts_zero_padded(p->y + first, remaining_pressure_part_count, &y);
-    copy_parts_zero_padded(p->share + first, remaining_pressure_part_count, &share);
-    copy_parts_zero_padded(p->arm + first, remaining_pressure_part_count, &arm);
+    load_four_pressure_parts(p->x + first, remaining_pressure_part_count, &x);
+    load_four_pressure_parts(p->y + first, remaining_pressure_part_count, &y);
+    load_four_pressure_parts(p->share + first, remaining_pressure_part_count, &share);
+    load_four_pressure_parts(p->arm + first, remaining_pressure_part_count, &arm);
     tact_d4 own = arm * arm, floor = {least, least, least, least};
     own = TACT_D4_MAX(own, floor);
     tact_d4 a = v[0] - w * y, b = v[1] + w * x, square, xx, xy, yy;
     if (are_pressure_parts_tilted) {
         const tact_d4 slip_a = a, slip_b = b;
-        copy_parts_zero_padded(p->tilt_xx + first, remaining_pressure_part_count, &xx);
-        copy_parts_zero_padded(p->tilt_xy + first, remaining_pressure_part_count, &xy);
-        copy_parts_zero_padded(p->tilt_yy + first, remaining_pressure_part_count, &yy);
+        load_four_pressure_parts(p->tilt_xx + first, remaining_pressure_part_count, &xx);
+        load_four_pressure_parts(p->tilt_xy + first, remaining_pressure_part_count, &xy);
+        load_four_pressure_parts(p->tilt_yy + first, remaining_pressure_part_count, &yy);
         a -= xx * slip_a + xy * slip_b;
         b -= xy * slip_a + yy * slip_b;
         square = slip_a * a + slip_b * b + own * (w * w);

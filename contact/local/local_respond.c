@@ -45,16 +45,17 @@ static void add_points_limit_surface_terms(const struct tact_active_set *a, cons
         out[i] += *dm * (b[3 * i + 2] * slip_multiplier);
     }
     out[3] += (impulse_unit[0] * normal[0] + impulse_unit[1] * normal[1] + *dm * normal[2]) *
-              a->normal_force_inverse;
+              a->reciprocal_of_normal_force;
 }
 
 /* The equations of slip, from changes w of the normal part and v of friction's velocities; the
  * fourth is that of the limit. */
-static void compute_slip_row_residuals(const struct tact_active_set *a, const row *impulse_unit,
-                                       const row *w, const row *v, row *out)
+static void compute_slip_equation_residuals(const struct tact_active_set *a,
+                                            const row *impulse_unit, const row *w, const row *v,
+                                            row *out)
 {
     const double *t = a->t, *y = a->y, m = a->m, square = m * m;
-    double inverse = a->normal_force_inverse, w0 = a->slip_multiplier * a->w[0],
+    double inverse = a->reciprocal_of_normal_force, w0 = a->slip_multiplier * a->w[0],
            w1 = a->slip_multiplier * a->w[1];
     row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
     row along = impulse_unit[0] * t[0] + impulse_unit[1] * t[1];
@@ -84,13 +85,14 @@ static void compute_slip_row_residuals(const struct tact_active_set *a, const ro
 }
 
 /* The equations of friction and of its limit, and the changes w of the normal part. */
-static void compute_row_residuals(const struct tact_active_set *a, const row *impulse_unit,
-                                  const row *un, const row *ut, row *w, row *out)
+static void compute_friction_equation_residuals(const struct tact_active_set *a,
+                                                const row *impulse_unit, const row *un,
+                                                const row *ut, row *w, row *out)
 {
     row v[3];
     compute_velocity_changes(a, un, ut, w, v);
     if (a->is_contact_slipping) {
-        compute_slip_row_residuals(a, impulse_unit, w, v, out);
+        compute_slip_equation_residuals(a, impulse_unit, w, v, out);
     } else {
         memcpy(out, v, sizeof v);
         out[3] = (row){0.0};
@@ -157,8 +159,8 @@ static void pack_row_velocities_in_lanes(const struct tact_active_set *a, const 
 {
     for (int i = 0; i < 3; i++) {
         const row of_un = {un[i], un[i], un[i], un[i]}, of_ut = {ut[i], ut[i], ut[i], ut[i]};
-        normal[i] = __builtin_shufflevector(TACT_ROW4(a->nt[i]), of_un, 0, 1, 2, 7);
-        friction[i] = __builtin_shufflevector(TACT_ROW4(a->tt[i]), of_ut, 0, 1, 2, 7);
+        normal[i] = __builtin_shufflevector(TACT_FOUR_DOUBLES_AT(a->nt[i]), of_un, 0, 1, 2, 7);
+        friction[i] = __builtin_shufflevector(TACT_FOUR_DOUBLES_AT(a->tt[i]), of_ut, 0, 1, 2, 7);
     }
 }
 
@@ -170,7 +172,7 @@ void tact_active_set_response_of_unknowns(const struct tact_active_set *a, const
     struct solution_of_slip_equations s;
     double slip_equations_right_side[4];
     pack_row_velocities_in_lanes(a, un, ut, normal, friction);
-    compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
+    compute_friction_equation_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
     for (int i = 0; i < 4; i++) {
         slip_equations_right_side[i] = -eq[i][3] - slip_equation_residuals[i];
@@ -186,7 +188,7 @@ void tact_active_set_responses_to_rows(const struct tact_active_set *a,
     row normal[3], friction[3], w[3], eq[4];
     struct solution_of_slip_equations s;
     pack_row_velocities_in_lanes(a, zero_velocity, zero_velocity, normal, friction);
-    compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
+    compute_friction_equation_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
     for (int is_friction_half_of_rows = 0; is_friction_half_of_rows < 2;
          is_friction_half_of_rows++) { /* unit velocities of each row in turn: of the normal
@@ -196,7 +198,7 @@ part n, then of friction t */
             (is_friction_half_of_rows ? ut : un)[i] =
                 COEFFICIENTS[i] * impulse_unit[3 * is_friction_half_of_rows + i];
         }
-        compute_row_residuals(a, CONSTANTS, un, ut, constant, terms);
+        compute_friction_equation_residuals(a, CONSTANTS, un, ut, constant, terms);
         for (int k = 0; k < 3; k++) {
             const double slip_equations_right_side[4] = {-terms[0][k], -terms[1][k], -terms[2][k],
                                                          -terms[3][k]};

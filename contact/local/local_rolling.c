@@ -15,13 +15,13 @@
 
 enum { MAX_BRACKET_STEPS = 60, MAX_ROOT_STEPS = 60 };
 
-#define MULTIPLIER_BRACKET_FACTOR 8.0
+#define ROLLING_MULTIPLIER_BRACKET_FACTOR 8.0
 #define MAX_ROLLING_LIMIT_ERROR                                                                    \
     1e-6 /* largest relative error of |z| = f_n with which a multiplier g is a solution            \
           */
 /* residual with which impulses whose multiplier was not found are a solution nevertheless: the
  * contact opens, or no longer rolls */
-#define MAX_SOLUTION_RESIDUAL 1e-12
+#define MAX_RESIDUAL_WITHOUT_ROLLING_MULTIPLIER 1e-12
 
 /* The local problem with its rolling torques eliminated for a multiplier g, and its last solution.
  */
@@ -34,8 +34,8 @@ struct rolling_resistance_problem {
 };
 
 /* The local problem without the rolling torques, which act as given. */
-static void remove_rolling_torques(const struct tact_local_problem *problem, const double tau[2],
-                                   struct tact_local_problem *out)
+static void move_given_rolling_torques_to_bias(const struct tact_local_problem *problem,
+                                               const double tau[2], struct tact_local_problem *out)
 {
     *out = *problem;
     out->rolling_arm[0] = out->rolling_arm[1] = 0.0;
@@ -65,12 +65,13 @@ static void eliminate_rolling_torques(struct rolling_resistance_problem *m, doub
         double x[2] = {j < 4 ? p->s[24 + j] : p->b[4], j < 4 ? p->s[30 + j] : p->b[5]};
         tact_ldl_solve(m->factor, 2, x);
         for (int i = 0; i < 4; i++) {
-            double entry_change_by_elimination = p->s[6 * i + 4] * x[0] + p->s[6 * i + 5] * x[1];
-            double *entry_after_elimination = j < 4
-                                                  ? &m->problem_with_eliminated_torques.s[6 * i + j]
-                                                  : &m->problem_with_eliminated_torques.b[i];
-            *entry_after_elimination =
-                (j < 4 ? p->s[6 * i + j] : p->b[i]) - entry_change_by_elimination;
+            double entry_change_by_torque_elimination =
+                p->s[6 * i + 4] * x[0] + p->s[6 * i + 5] * x[1];
+            double *entry_without_rolling_torques =
+                j < 4 ? &m->problem_with_eliminated_torques.s[6 * i + j]
+                      : &m->problem_with_eliminated_torques.b[i];
+            *entry_without_rolling_torques =
+                (j < 4 ? p->s[6 * i + j] : p->b[i]) - entry_change_by_torque_elimination;
         }
     }
     tact_local_prepare(&m->problem_with_eliminated_torques);
@@ -134,7 +135,7 @@ double tact_local_rolling_resistance_residual(const struct tact_local_problem *p
 {
     struct tact_local_problem problem_with_eliminated_torques;
     const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-    remove_rolling_torques(problem, r + 4, &problem_with_eliminated_torques);
+    move_given_rolling_torques_to_bias(problem, r + 4, &problem_with_eliminated_torques);
     return tact_max(tact_local_residual(&problem_with_eliminated_torques, contact),
                     rolling_torque_residual(problem, r));
 }
@@ -165,7 +166,7 @@ static int solve_at_rolling_limit(struct rolling_resistance_problem *m,
         }
         lo = hi;
         flo = fhi;
-        hi *= MULTIPLIER_BRACKET_FACTOR;
+        hi *= ROLLING_MULTIPLIER_BRACKET_FACTOR;
     }
     if (fhi > 0.0 && flo < 0.0) {
         tact_root_find(evaluate_rolling_equation, m, lo, flo, hi, fhi, MAX_ROOT_STEPS);
@@ -179,14 +180,14 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
 {
     static const double zero_torques[2] = {0.0, 0.0};
     struct rolling_resistance_problem m = {.problem = problem};
-    int is_multiplier_missing = 0;
-    remove_rolling_torques(problem, zero_torques, &m.problem_with_eliminated_torques);
+    int is_rolling_multiplier_missing = 0;
+    move_given_rolling_torques_to_bias(problem, zero_torques, &m.problem_with_eliminated_torques);
     memcpy(m.r, r, sizeof m.r);
     double rolling_equation_without_multiplier = evaluate_rolling_equation(&m, 0.0);
     if (rolling_equation_without_multiplier < 0.0) {
         struct tact_local_problem problem_at_zero_rolling_torques;
         double impulse_without_rolling_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-        remove_rolling_torques(problem, zero_torques, &problem_at_zero_rolling_torques);
+        move_given_rolling_torques_to_bias(problem, zero_torques, &problem_at_zero_rolling_torques);
         tact_local_prepare(&problem_at_zero_rolling_torques);
         int limits_without_rolling_torques = tact_local_cone_by(
             &problem_at_zero_rolling_torques, impulse_without_rolling_torques, by);
@@ -196,16 +197,17 @@ int tact_local_solve_with_rolling_resistance(const struct tact_local_problem *pr
             memcpy(r, impulse_without_rolling_torques, sizeof impulse_without_rolling_torques);
             return limits_without_rolling_torques;
         }
-        is_multiplier_missing = !solve_at_rolling_limit(&m, rolling_equation_without_multiplier);
+        is_rolling_multiplier_missing =
+            !solve_at_rolling_limit(&m, rolling_equation_without_multiplier);
         m.limits |= m.r[0] > 0.0 ? TACT_LIMIT_ROLLING : 0;
     }
     memcpy(r, m.r, sizeof m.r);
     scale_rolling_torques_to_limit(problem, r);
     *by = m.by;
-    if (is_multiplier_missing &&
-        tact_local_rolling_resistance_residual(problem, r) > MAX_SOLUTION_RESIDUAL) {
+    if (is_rolling_multiplier_missing && tact_local_rolling_resistance_residual(problem, r) >
+                                             MAX_RESIDUAL_WITHOUT_ROLLING_MULTIPLIER) {
         *by = TACT_COUNT_ROLLING_NOT_FOUND;
-    } else if (is_multiplier_missing) {
+    } else if (is_rolling_multiplier_missing) {
         m.limits &= ~TACT_LIMIT_ROLLING;
     }
     return m.limits;
@@ -216,7 +218,7 @@ int tact_local_enforce_rolling_limits(const struct tact_local_problem *problem, 
     static const double zero_torques[2] = {0.0, 0.0};
     struct tact_local_problem problem_at_zero_rolling_torques;
     double tau[2] = {r[4], r[5]};
-    remove_rolling_torques(problem, zero_torques, &problem_at_zero_rolling_torques);
+    move_given_rolling_torques_to_bias(problem, zero_torques, &problem_at_zero_rolling_torques);
     r[4] = r[5] = 0.0;
     int limits = tact_local_scale_to_limit_surface(&problem_at_zero_rolling_torques, r);
     r[4] = tau[0];
@@ -230,6 +232,6 @@ void tact_local_rolling_resistance_margins(const struct tact_local_problem *prob
 {
     struct tact_local_problem problem_at_zero_rolling_torques;
     const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
-    remove_rolling_torques(problem, r + 4, &problem_at_zero_rolling_torques);
+    move_given_rolling_torques_to_bias(problem, r + 4, &problem_at_zero_rolling_torques);
     tact_local_margins(&problem_at_zero_rolling_torques, contact, out);
 }

@@ -46,7 +46,7 @@ void tact_local_squared_friction_and_torsion(const struct tact_local_problem *pr
 
 /* Scales friction to the ellipsoid that is tangent to a surface of points at a slip. */
 static void scale_friction_to_ellipsoid(const struct tact_local_problem *in, const double *slip,
-                                        struct scaled_problem *out)
+                                        struct scaled_local_problem *out)
 {
     double l[9], rows[18], b[3];
     tact_friction_points_tangent_ellipsoid(in, slip, l);
@@ -68,7 +68,8 @@ static void scale_friction_to_ellipsoid(const struct tact_local_problem *in, con
 }
 
 void tact_local_make_scaled_problem(const struct tact_local_problem *in,
-                                    const struct friction_state *at, struct scaled_problem *out)
+                                    const struct friction_state *at,
+                                    struct scaled_local_problem *out)
 {
     double s[36], b[6], w[2];
     const double *d = at->d;

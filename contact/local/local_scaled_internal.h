@@ -18,7 +18,7 @@
 #include "contact/local/normal_internal.h"
 
 /* The scaled problem at a friction state. */
-struct scaled_problem {
+struct scaled_local_problem {
     double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
     double b[6];
     double impulse_unit[6]; /* impulse per unit of each scaled unknown */
@@ -57,7 +57,8 @@ void tact_local_squared_friction_and_torsion(const struct tact_local_problem *pr
 
 /* Scales the local problem at a friction state. */
 void tact_local_make_scaled_problem(const struct tact_local_problem *in,
-                                    const struct friction_state *at, struct scaled_problem *out);
+                                    const struct friction_state *at,
+                                    struct scaled_local_problem *out);
 
 /* Moves a centre of pressure d towards the patch centre until it is in the patch. Returns the ratio
  * of its former distance to that of the edge. */

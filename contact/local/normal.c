@@ -198,8 +198,8 @@ static void keep_smaller_minimum_on_face(double objective_of_minimum_on_face, co
 }
 
 /* Minimum on the faces of the cone over the polygon: tries every corner and every edge. */
-static void minimize_on_faces(const struct admissible_pressure_centres *patch, const double *h,
-                              const double *g, double *x)
+static void minimize_on_faces_of_polygon_cone(const struct admissible_pressure_centres *patch,
+                                              const double *h, const double *g, double *x)
 {
     double he[TACT_PATCH_CORNERS][3], eg[TACT_PATCH_CORNERS], smallest_cone_objective = 0.0;
     int n = patch->corners;
@@ -276,7 +276,7 @@ int tact_normal_minimize_over_cone(const struct admissible_pressure_centres *pat
     }
     tact_v3_copy(x, last);
     if (patch->corners) {
-        minimize_on_faces(patch, h, g, x);
+        minimize_on_faces_of_polygon_cone(patch, h, g, x);
     } else {
         minimize_on_cone_rim(h, g, x);
     }

@@ -218,7 +218,7 @@ static void evaluate_tube_centre_line(const struct tact_generate *g, double s, d
     tact_v3_normalize(t, t);
 }
 
-static int make_tube_along_knot(const struct tact_generate *g, struct tact_soup *soup)
+static int make_tube_along_closed_curve(const struct tact_generate *g, struct tact_soup *soup)
 {
     /* the trefoil's centre line is 10.6 times its radius long */
     double tube_centre_line_length = g->radius * (g->kind == TACT_GENERATE_KNOT ? 10.6 : 2.0 * PI);
@@ -284,11 +284,11 @@ int tact_soup_generate(const struct tact_generate *parameters, struct tact_soup 
 {
     static int (*const make[TACT_GENERATE_KINDS])(const struct tact_generate *,
                                                   struct tact_soup *) = {
-        make_prism_soup,      make_gear_soup,  make_tube_along_knot,
-        make_tube_along_knot, make_bumpy_cube, make_bumpy_cube};
-    int is_known_kind = (unsigned)parameters->kind < TACT_GENERATE_KINDS;
+        make_prism_soup, make_gear_soup, make_tube_along_closed_curve, make_tube_along_closed_curve,
+        make_bumpy_cube, make_bumpy_cube};
+    int is_generator_kind_known = (unsigned)parameters->kind < TACT_GENERATE_KINDS;
     const char *bad_parameter_name =
-        is_known_kind ? parameter_out_of_range_name(parameters) : "kind";
+        is_generator_kind_known ? parameter_out_of_range_name(parameters) : "kind";
     memset(out, 0, sizeof *out);
     if (bad_parameter_name) {
         if (name_of_bad_parameter) {

@@ -16,7 +16,7 @@ struct run {
     uint32_t first, count;
 };
 
-static const double *vertex_of_triangle_run(const struct run *run, uint32_t i)
+static const double *vertex_of_triangle_range(const struct run *run, uint32_t i)
 {
     return run->mesh->vertices + 3 * (size_t)run->mesh->triangles[3 * (size_t)run->first + i];
 }
@@ -28,8 +28,8 @@ static double sum_triangle_areas(const struct run *run, double sum[3])
     tact_v3_set(sum, 0.0, 0.0, 0.0);
     for (uint32_t i = 0; i < 3 * run->count; i += 3) {
         double e1[3], e2[3], n[3];
-        tact_v3_sub(e1, vertex_of_triangle_run(run, i + 1), vertex_of_triangle_run(run, i));
-        tact_v3_sub(e2, vertex_of_triangle_run(run, i + 2), vertex_of_triangle_run(run, i));
+        tact_v3_sub(e1, vertex_of_triangle_range(run, i + 1), vertex_of_triangle_range(run, i));
+        tact_v3_sub(e2, vertex_of_triangle_range(run, i + 2), vertex_of_triangle_range(run, i));
         tact_v3_cross(n, e1, e2);
         total_triangle_area += tact_v3_norm(n);
         tact_v3_add(sum, sum, n);
@@ -44,8 +44,8 @@ static void align_axes_to_principal_directions(const struct run *run, double axe
     for (int centroid_and_spread_pass = 0; centroid_and_spread_pass < 2;
          centroid_and_spread_pass++) {
         for (uint32_t i = 0; i < 3 * run->count; i++) {
-            double x = tact_v3_dot(axes[0], vertex_of_triangle_run(run, i)) - mean[0];
-            double y = tact_v3_dot(axes[1], vertex_of_triangle_run(run, i)) - mean[1];
+            double x = tact_v3_dot(axes[0], vertex_of_triangle_range(run, i)) - mean[0];
+            double y = tact_v3_dot(axes[1], vertex_of_triangle_range(run, i)) - mean[1];
             c[0] += centroid_and_spread_pass ? x * x : x;
             c[1] += centroid_and_spread_pass ? y * y : y;
             c[2] += centroid_and_spread_pass ? x * y : 0.0;
@@ -77,7 +77,7 @@ static double measure_extents_along_axes(const struct run *run, double axes[3][3
     for (int k = 0; k < 3; k++) {
         double lower = INFINITY, upper = -INFINITY;
         for (uint32_t i = 0; i < 3 * run->count; i++) {
-            double x = tact_v3_dot(axes[k], vertex_of_triangle_run(run, i));
+            double x = tact_v3_dot(axes[k], vertex_of_triangle_range(run, i));
             lower = tact_min(lower, x);
             upper = tact_max(upper, x);
         }
@@ -121,7 +121,7 @@ static void build_oriented_box(const struct run *run, const double mesh_bounds_c
 }
 
 /* Run of the triangles below a node: leaves are contiguous in the order of the tree. */
-static struct run get_triangle_run_below_node(const struct tact_mesh *mesh, size_t index)
+static struct run get_triangle_range_below_node(const struct tact_mesh *mesh, size_t index)
 {
     const struct tact_mesh_node *first = &mesh->nodes[index], *last = first;
     while (!first->count) {
@@ -139,7 +139,7 @@ struct tact_mesh_box *tact_mesh_build_boxes(const struct tact_mesh *mesh)
     struct tact_mesh_box *oriented_boxes_of_nodes =
         calloc(mesh->node_count, sizeof *oriented_boxes_of_nodes);
     for (size_t i = 0; oriented_boxes_of_nodes && i < mesh->node_count; i++) {
-        struct run run = get_triangle_run_below_node(mesh, i);
+        struct run run = get_triangle_range_below_node(mesh, i);
         build_oriented_box(&run, mesh_bounds_centre, unit, &oriented_boxes_of_nodes[i]);
         oriented_boxes_of_nodes[i].first = mesh->nodes[i].first;
         oriented_boxes_of_nodes[i].count = mesh->nodes[i].count;

@@ -11,16 +11,16 @@
 
 static int compare_tree_items(const void *pa, const void *pb)
 {
-    const struct tact_tree_item *a = pa, *b = pb;
+    const struct tact_bounding_box_tree_item *a = pa, *b = pb;
     if (a->key != b->key) {
         return a->key < b->key ? -1 : 1;
     }
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static void compute_item_bounds(const struct tact_mesh *mesh,
-                                const struct tact_tree_item *triangle_tree_items, size_t count,
-                                struct tact_mesh_node *node)
+static void compute_tree_item_bounds(const struct tact_mesh *mesh,
+                                     const struct tact_bounding_box_tree_item *triangle_tree_items,
+                                     size_t count, struct tact_mesh_node *node)
 {
     for (int k = 0; k < 3; k++) {
         node->lower[k] = INFINITY;
@@ -36,7 +36,7 @@ static void compute_item_bounds(const struct tact_mesh *mesh,
     }
 }
 
-void tact_sort_tree_items(struct tact_tree_item *triangle_tree_items, size_t count)
+void tact_sort_tree_items(struct tact_bounding_box_tree_item *triangle_tree_items, size_t count)
 {
     double lower[3] = {INFINITY, INFINITY, INFINITY};
     double upper[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -62,18 +62,19 @@ void tact_sort_tree_items(struct tact_tree_item *triangle_tree_items, size_t cou
 static size_t triangle_count_of_first_child(size_t count)
 {
     const size_t triangles_in_8_leaves = 8 * (size_t)TACT_MESH_LEAF;
-    size_t triangle_multiple_of_first_child =
+    size_t eight_leaf_groups_of_first_child =
         count > triangles_in_8_leaves ? triangles_in_8_leaves : TACT_MESH_LEAF;
-    size_t number_of_triangle_multiples =
-        (count + triangle_multiple_of_first_child - 1) / triangle_multiple_of_first_child;
-    return triangle_multiple_of_first_child * ((number_of_triangle_multiples + 1) / 2);
+    size_t number_of_eight_leaf_groups =
+        (count + eight_leaf_groups_of_first_child - 1) / eight_leaf_groups_of_first_child;
+    return eight_leaf_groups_of_first_child * ((number_of_eight_leaf_groups + 1) / 2);
 }
 
-static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *triangle_tree_items,
-                          size_t first, size_t count, size_t index)
+static void build_bounding_box_subtree(struct tact_mesh *mesh,
+                                       struct tact_bounding_box_tree_item *triangle_tree_items,
+                                       size_t first, size_t count, size_t index)
 {
     struct tact_mesh_node *node = &mesh->nodes[index];
-    compute_item_bounds(mesh, triangle_tree_items + first, count, node);
+    compute_tree_item_bounds(mesh, triangle_tree_items + first, count, node);
     if (count <= TACT_MESH_LEAF) {
         node->first = (uint32_t)first;
         node->count = (uint32_t)count;
@@ -84,15 +85,16 @@ static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *triangl
     mesh->node_count += 2;
     node->first = (uint32_t)first_child_node_index;
     node->count = 0;
-    build_subtree(mesh, triangle_tree_items, first, part, first_child_node_index);
-    build_subtree(mesh, triangle_tree_items, first + part, count - part,
-                  first_child_node_index + 1);
+    build_bounding_box_subtree(mesh, triangle_tree_items, first, part, first_child_node_index);
+    build_bounding_box_subtree(mesh, triangle_tree_items, first + part, count - part,
+                               first_child_node_index + 1);
 }
 
 int tact_mesh_build_tree(struct tact_mesh *mesh)
 {
     size_t n = mesh->triangle_count;
-    struct tact_tree_item *triangle_tree_items = malloc(n * sizeof *triangle_tree_items);
+    struct tact_bounding_box_tree_item *triangle_tree_items =
+        malloc(n * sizeof *triangle_tree_items);
     uint32_t *triangles_in_tree_order = malloc(3 * n * sizeof *triangles_in_tree_order);
     mesh->nodes = malloc(2 * n * sizeof *mesh->nodes);
     if (!triangle_tree_items || !triangles_in_tree_order || !mesh->nodes) {
@@ -110,7 +112,7 @@ int tact_mesh_build_tree(struct tact_mesh *mesh)
         }
     }
     mesh->node_count = 1;
-    build_subtree(mesh, triangle_tree_items, 0, n, 0);
+    build_bounding_box_subtree(mesh, triangle_tree_items, 0, n, 0);
     for (size_t t = 0; t < n; t++) {
         memcpy(triangles_in_tree_order + 3 * t,
                mesh->triangles + 3 * (size_t)triangle_tree_items[t].number,

@@ -55,16 +55,16 @@ int tact_mesh_merge_equal_vertices(double *vertices, size_t *vertex_count, uint3
     size_t *number = malloc((n ? n : 1) * sizeof *number);
     int rc = first && number ? find_equal_vertices(vertices, n, first) : -ENOMEM;
     if (rc == 0) {
-        const size_t number_of_unused_vertex = SIZE_MAX;
+        const size_t mark_of_unused_vertex = SIZE_MAX;
         for (size_t i = 0; i < n; i++) {
-            number[i] = number_of_unused_vertex;
+            number[i] = mark_of_unused_vertex;
         }
         for (size_t i = 0; i < 3 * triangle_count; i++) {
             number[first[triangles[i]]] = 0;
         }
         size_t count = 0;
         for (size_t i = 0; i < n; i++) {
-            if (number[i] != number_of_unused_vertex) {
+            if (number[i] != mark_of_unused_vertex) {
                 memmove(vertices + 3 * count, vertices + 3 * i, 3 * sizeof *vertices);
                 number[i] = count++;
             }
@@ -152,10 +152,10 @@ static void count_edge_defects(const struct mesh_half_edge *sorted_half_edges, s
             runs_to_higher_vertex += sorted_half_edges[end].runs_to_higher_vertex;
             end++;
         }
-        size_t half_edges_of_edge = end - i;
-        defects->boundary_edges += half_edges_of_edge == 1;
-        defects->misoriented_edges += half_edges_of_edge == 2 && runs_to_higher_vertex != 1;
-        defects->nonmanifold_edges += half_edges_of_edge > 2;
+        size_t half_edge_count_of_edge = end - i;
+        defects->boundary_edges += half_edge_count_of_edge == 1;
+        defects->misoriented_edges += half_edge_count_of_edge == 2 && runs_to_higher_vertex != 1;
+        defects->nonmanifold_edges += half_edge_count_of_edge > 2;
         i = end;
     }
 }

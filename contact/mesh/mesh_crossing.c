@@ -36,15 +36,15 @@ struct triangle_crossing_search {
                                                 are counted; 0: those within a component */
     struct crossings
         *component_crossings; /* where crossings between components are listed, or NULL */
-    struct crossings
-        *crossings_to_count; /* crossings that are counted, each once, ascending; NULL: all */
-    size_t count;            /* the search ends above TACT_MESH_CROSSINGS_MAX */
-    int rc;                  /* 0, or -ENOMEM */
+    struct crossings *only_component_pairs_to_count; /* crossings that are counted, each once,
+                                                        ascending; NULL: all */
+    size_t count; /* the search ends above TACT_MESH_CROSSINGS_MAX */
+    int rc;       /* 0, or -ENOMEM */
 };
 
 /* Six times the signed volume of the tetrahedron a b c p, or 0 if rounding hides its sign. */
-static double signed_tetrahedron_volume(const double *a, const double *b, const double *c,
-                                        const double *p)
+static double sixfold_signed_tetrahedron_volume(const double *a, const double *b, const double *c,
+                                                const double *p)
 {
     double u[3], v[3], w[3], n[3], size = 0.0;
     tact_v3_sub(u, a, p);
@@ -80,13 +80,13 @@ static int have_opposite_nonzero_signs(double a, double b)
 /* Whether a segment passes through the interior of a triangle. */
 static int segment_pierces_triangle(const double *p, const double *q, const double *const t[3])
 {
-    if (!have_opposite_nonzero_signs(signed_tetrahedron_volume(t[0], t[1], t[2], p),
-                                     signed_tetrahedron_volume(t[0], t[1], t[2], q))) {
+    if (!have_opposite_nonzero_signs(sixfold_signed_tetrahedron_volume(t[0], t[1], t[2], p),
+                                     sixfold_signed_tetrahedron_volume(t[0], t[1], t[2], q))) {
         return 0;
     }
-    double s0 = signed_tetrahedron_volume(p, q, t[0], t[1]),
-           s1 = signed_tetrahedron_volume(p, q, t[1], t[2]);
-    double s2 = signed_tetrahedron_volume(p, q, t[2], t[0]);
+    double s0 = sixfold_signed_tetrahedron_volume(p, q, t[0], t[1]),
+           s1 = sixfold_signed_tetrahedron_volume(p, q, t[1], t[2]);
+    double s2 = sixfold_signed_tetrahedron_volume(p, q, t[2], t[0]);
     return (s0 > 0.0 && s1 > 0.0 && s2 > 0.0) || (s0 < 0.0 && s1 < 0.0 && s2 < 0.0);
 }
 
@@ -120,12 +120,12 @@ static int do_triangles_cross(const struct triangle_crossing_search *f, size_t i
         t[k] = f->vertices + 3 * (size_t)it[k];
     }
     for (int k = 0; k < 3; k++) {
-        double lower_bound_of_triangle_s = fmin(s[0][k], fmin(s[1][k], s[2][k]));
-        double upper_bound_of_triangle_s = fmax(s[0][k], fmax(s[1][k], s[2][k]));
-        double lower_bound_of_triangle_t = fmin(t[0][k], fmin(t[1][k], t[2][k]));
-        double upper_bound_of_triangle_t = fmax(t[0][k], fmax(t[1][k], t[2][k]));
-        if (lower_bound_of_triangle_s > upper_bound_of_triangle_t ||
-            lower_bound_of_triangle_t > upper_bound_of_triangle_s) {
+        double lowest_coordinate_of_triangle_s = fmin(s[0][k], fmin(s[1][k], s[2][k]));
+        double highest_coordinate_of_triangle_s = fmax(s[0][k], fmax(s[1][k], s[2][k]));
+        double lowest_coordinate_of_triangle_t = fmin(t[0][k], fmin(t[1][k], t[2][k]));
+        double highest_coordinate_of_triangle_t = fmax(t[0][k], fmax(t[1][k], t[2][k]));
+        if (lowest_coordinate_of_triangle_s > highest_coordinate_of_triangle_t ||
+            lowest_coordinate_of_triangle_t > highest_coordinate_of_triangle_s) {
             return 0;
         }
     }
@@ -159,11 +159,12 @@ static void count_triangle_crossing(struct triangle_crossing_search *f, size_t i
     uint64_t a = f->component_of_vertex[f->mesh->triangles[3 * i]];
     uint64_t b = f->component_of_vertex[f->mesh->triangles[3 * j]];
     const struct crossing_component_pair key = {a < b ? a << 32 | b : b << 32 | a, 0};
-    if (f->crossings_to_count) {
+    if (f->only_component_pairs_to_count) {
         struct crossing_component_pair *of =
-            f->crossings_to_count->count
-                ? bsearch(&key, f->crossings_to_count->pairs, f->crossings_to_count->count,
-                          sizeof key, compare_component_pairs)
+            f->only_component_pairs_to_count->count
+                ? bsearch(&key, f->only_component_pairs_to_count->pairs,
+                          f->only_component_pairs_to_count->count, sizeof key,
+                          compare_component_pairs)
                 : NULL;
         if (!of || !of->crossings) {
             return;
@@ -243,29 +244,30 @@ static uint32_t label_components(const struct tact_mesh *mesh, uint32_t *compone
 }
 
 /* Direction of a component's perturbation along an axis: a deterministic value from -1 to 1. */
-static double mesh_component_perturbation(uint32_t mesh_component, int axis)
+static double mesh_component_perturbation(uint32_t mesh_component_index, int axis)
 {
-    double x = (mesh_component + 1.0) * (axis == 0   ? 0.754877666
-                                         : axis == 1 ? 0.569840291
-                                                     : 0.819172513);
+    double x = (mesh_component_index + 1.0) * (axis == 0   ? 0.754877666
+                                               : axis == 1 ? 0.569840291
+                                                           : 0.819172513);
     return 2.0 * (x - floor(x)) - 1.0;
 }
 
 /* Sorts a list and joins its equal pairs. */
-static void join_equal_component_pairs(struct crossings *c)
+static void remove_duplicate_component_pairs(struct crossings *c)
 {
-    size_t distinct_pair_count = 0;
+    size_t distinct_component_pair_count = 0;
     if (c->count) {
         qsort(c->pairs, c->count, sizeof *c->pairs, compare_component_pairs);
     }
     for (size_t i = 0; i < c->count; i++) {
-        if (distinct_pair_count && c->pairs[distinct_pair_count - 1].pair == c->pairs[i].pair) {
-            c->pairs[distinct_pair_count - 1].crossings++;
+        if (distinct_component_pair_count &&
+            c->pairs[distinct_component_pair_count - 1].pair == c->pairs[i].pair) {
+            c->pairs[distinct_component_pair_count - 1].crossings++;
         } else {
-            c->pairs[distinct_pair_count++] = c->pairs[i];
+            c->pairs[distinct_component_pair_count++] = c->pairs[i];
         }
     }
-    c->count = distinct_pair_count;
+    c->count = distinct_component_pair_count;
 }
 
 /* Counts crossings between components displaced by +- a perturbation: components that overlap
@@ -290,13 +292,13 @@ static int count_perturbed_crossings(struct triangle_crossing_search *f, size_t 
             vertices_displaced_by_component[i] = vertices[i] + by;
         }
         f->vertices = vertices_displaced_by_component;
-        f->crossings_to_count = way ? &component_crossings : NULL;
+        f->only_component_pairs_to_count = way ? &component_crossings : NULL;
         f->count = 0;
         find_crossings_below_nodes(f, 0, 0);
-        join_equal_component_pairs(&component_crossings);
+        remove_duplicate_component_pairs(&component_crossings);
     }
     f->vertices = vertices;
-    f->component_crossings = f->crossings_to_count = NULL;
+    f->component_crossings = f->only_component_pairs_to_count = NULL;
     *crossings = f->rc ? 0 : f->count;
     free(vertices_displaced_by_component);
     free(component_crossings.pairs);
@@ -305,7 +307,7 @@ static int count_perturbed_crossings(struct triangle_crossing_search *f, size_t 
 
 /* Side of the projected line from a to b on which a point lies; it is the same for both triangles
  * of the edge. */
-static int side_of_line(const double *a, const double *b, const double *p)
+static int side_of_projected_line(const double *a, const double *b, const double *p)
 {
     int is_edge_direction_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
     const double *low = is_edge_direction_reversed ? b : a,
@@ -332,16 +334,16 @@ static int winding_number_of_components(const struct triangle_crossing_search *f
         const uint32_t *v = f->mesh->triangles + 3 * (size_t)t;
         const double *a = f->vertices + 3 * (size_t)v[0], *b = f->vertices + 3 * (size_t)v[1];
         const double *c = f->vertices + 3 * (size_t)v[2];
-        int side_of_point_at_first_edge = side_of_line(a, b, p);
+        int side_of_point_at_first_edge = side_of_projected_line(a, b, p);
         if (f->component_of_vertex[v[0]] == own ||
-            side_of_line(b, c, p) != side_of_point_at_first_edge ||
-            side_of_line(c, a, p) != side_of_point_at_first_edge) {
+            side_of_projected_line(b, c, p) != side_of_point_at_first_edge ||
+            side_of_projected_line(c, a, p) != side_of_point_at_first_edge) {
             continue;
         }
-        double volume_of_triangle_and_point = signed_tetrahedron_volume(a, b, c, p);
-        w += side_of_point_at_first_edge && volume_of_triangle_and_point > 0.0    ? 1
-             : !side_of_point_at_first_edge && volume_of_triangle_and_point < 0.0 ? -1
-                                                                                  : 0;
+        double sixfold_volume_of_triangle_and_point = sixfold_signed_tetrahedron_volume(a, b, c, p);
+        w += side_of_point_at_first_edge && sixfold_volume_of_triangle_and_point > 0.0    ? 1
+             : !side_of_point_at_first_edge && sixfold_volume_of_triangle_and_point < 0.0 ? -1
+                                                                                          : 0;
     }
     return w;
 }

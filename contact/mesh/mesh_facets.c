@@ -134,7 +134,7 @@ static int64_t index_of_corner_vertex(struct work *w, uint32_t vertex)
 
 /* Chains the boundary edges of each facet to a closed rim; returns 0 if a limit is exceeded or a
  * rim is not a single loop. */
-static int chain_boundary_edges_to_rims(struct work *w)
+static int chain_facet_boundary_edges_to_loops(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
     uint32_t stored_corner_count = 0;
@@ -190,7 +190,7 @@ static int store_facets_in_mesh(struct work *w)
     for (size_t i = 0; i < sizeof w->corner / sizeof w->corner[0]; i++) {
         w->corner[i] = -1;
     }
-    if (!chain_boundary_edges_to_rims(w)) {
+    if (!chain_facet_boundary_edges_to_loops(w)) {
         return 0;
     }
     for (uint32_t i = facets->corners; i % 4; i++) {

@@ -14,7 +14,7 @@
 
 /* Distance of two points, relative to the largest coordinate, below which one of them is left out
  * where qhull finds no closed surface with both. */
-#define COINCIDENT_DISTANCE_RATIO 1e-12
+#define COINCIDENT_HULL_POINT_DISTANCE_RATIO 1e-12
 
 /* Lists the outward triangles of a computed convex hull. Returns their number, or -ENOMEM. */
 static long list_triangles_of_hull(qhT *qh, const double *points, uint32_t **triangles)
@@ -172,8 +172,8 @@ static int run_qhull_without_coincident_points(const double *points, size_t n, F
     for (size_t i = 0; i < 3 * n; i++) {
         most = fmax(most, fabs(points[i]));
     }
-    const size_t count =
-        copy_distinct_points(points, n, COINCIDENT_DISTANCE_RATIO * most, &distinct_hull_points);
+    const size_t count = copy_distinct_points(
+        points, n, COINCIDENT_HULL_POINT_DISTANCE_RATIO * most, &distinct_hull_points);
     int was_hull_found, rc = -EINVAL;
     if (count == 0) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");

@@ -18,7 +18,7 @@ struct tact_polygons {
     size_t corner_count, face_count;
     uint32_t *corners; /* vertex indices of all polygons' corners, corner_count of them, one polygon
                           after the other */
-    struct tact_polygon_face {
+    struct tact_first_corner_and_line_of_polygon {
         uint32_t first; /* index of the polygon's first corner in `corners` */
         int line;       /* line of the file */
     } * faces;          /* [face_count] */
@@ -134,7 +134,8 @@ struct tact_mesh_wide {
     struct tact_mesh_wide_node *wide_nodes; /* nodes of eight children; the first is the root */
     struct tact_mesh_leaf *leaves;          /* leaves of the tree, in its order */
     uint32_t wide_node_count, leaf_count;
-    uint64_t serial_number; /* serial number, unique among the meshes of this process, from 1 */
+    uint64_t
+        mesh_serial_number; /* serial number, unique among the meshes of this process, from 1 */
 };
 
 /* Allocates and fills mesh->wide for a mesh with a tree. Returns 0 or -ENOMEM. */
@@ -143,14 +144,14 @@ int tact_mesh_build_wide_tree(struct tact_mesh *mesh);
 void tact_mesh_free_wide_tree(struct tact_mesh *mesh);
 
 /* An item of a tree of bounding boxes: a triangle or facet. */
-struct tact_tree_item {
+struct tact_bounding_box_tree_item {
     double centre[3]; /* bounds of the item, in [m] or any other unit common to all items */
     double key;       /* key of the last sort: coordinate of the item's centre on the sorted axis */
     uint32_t number;  /* number of the item's triangle or cell */
 };
 
 /* Sorts items along the axis on which their centres spread widest, equal ones by number. */
-void tact_sort_tree_items(struct tact_tree_item *items, size_t count);
+void tact_sort_tree_items(struct tact_bounding_box_tree_item *items, size_t count);
 
 /* Allocates and fills mesh->nodes and sorts mesh->triangles. Returns 0 or -ENOMEM. */
 int tact_mesh_build_tree(struct tact_mesh *mesh);

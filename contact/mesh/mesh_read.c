@@ -117,7 +117,7 @@ static char *read_next_line(struct mesh_reader *r)
 }
 
 /* Whether a line begins with a keyword; *text_after_keyword begins behind it. */
-static int skip_line_keyword(char *line, const char *word, char **text_after_keyword)
+static int does_line_begin_with_keyword(char *line, const char *word, char **text_after_keyword)
 {
     size_t n = strlen(word);
     if (strncasecmp(line, word, n) != 0 || (line[n] && !isspace((unsigned char)line[n]))) {
@@ -180,7 +180,8 @@ static int add_corner_of_file_face(struct mesh_reader *r, size_t vertex, int fir
             r, "the faces of the file have more than 16 million corners together");
     }
     if (first) {
-        p->faces[p->face_count++] = (struct tact_polygon_face){(uint32_t)p->corner_count, r->line};
+        p->faces[p->face_count++] =
+            (struct tact_first_corner_and_line_of_polygon){(uint32_t)p->corner_count, r->line};
     }
     p->corners[p->corner_count++] = (uint32_t)vertex;
     return 0;
@@ -191,8 +192,8 @@ static int add_corner_of_file_face(struct mesh_reader *r, size_t vertex, int fir
 enum { MAX_CORNERS = 4096 };
 
 /* Adds the next corner of an OBJ face: the triangle that it closes, or a corner of a polygon. */
-static int add_polygon_triangle(struct mesh_reader *r, int count, size_t first, size_t last,
-                                size_t corner)
+static int add_next_corner_of_obj_face(struct mesh_reader *r, int count, size_t first, size_t last,
+                                       size_t corner)
 {
     if (r->polygons) {
         return add_corner_of_file_face(r, corner, count == 0);
@@ -207,7 +208,7 @@ static int parse_obj_face(struct mesh_reader *r, char *text)
     text += strspn(text, " \t");
     while (*text && *text != '#') {
         int rc = parse_obj_face_corner(r, &text, &corner);
-        rc = rc ? rc : add_polygon_triangle(r, count, first, last, corner);
+        rc = rc ? rc : add_next_corner_of_obj_face(r, count, first, last, corner);
         if (rc) {
             return rc;
         }
@@ -226,11 +227,11 @@ static int read_obj(struct mesh_reader *r)
     char *line, *rest;
     while ((line = read_next_line(r))) {
         int rc = 0;
-        if (skip_line_keyword(line, "v", &rest)) {
+        if (does_line_begin_with_keyword(line, "v", &rest)) {
             double v[3] = {0.0};
             rc = read_three_numbers(r, rest, v);
             rc = rc ? rc : add_mesh_file_vertex(r, v);
-        } else if (skip_line_keyword(line, "f", &rest)) {
+        } else if (does_line_begin_with_keyword(line, "f", &rest)) {
             rc = parse_obj_face(r, rest);
         }
         if (rc) {
@@ -246,10 +247,10 @@ static int read_ascii_stl(struct mesh_reader *r)
     int corners = -1, ended = 0; /* number of corners read of the open facet; -1 outside a facet */
     while ((line = read_next_line(r))) {
         int rc = 0;
-        if (skip_line_keyword(line, "facet", &rest)) {
+        if (does_line_begin_with_keyword(line, "facet", &rest)) {
             rc = corners >= 0 ? set_mesh_line_error(r, "facet within a facet") : 0;
             corners = 0;
-        } else if (skip_line_keyword(line, "vertex", &rest)) {
+        } else if (does_line_begin_with_keyword(line, "vertex", &rest)) {
             double v[3] = {0.0};
             rc = corners < 0 || corners > 2
                      ? set_mesh_line_error(r, "an STL facet must have three vertices")
@@ -257,17 +258,17 @@ static int read_ascii_stl(struct mesh_reader *r)
             rc = rc ? rc : read_three_numbers(r, rest, v);
             rc = rc ? rc : add_mesh_file_vertex(r, v);
             corners++;
-        } else if (skip_line_keyword(line, "endfacet", &rest)) {
+        } else if (does_line_begin_with_keyword(line, "endfacet", &rest)) {
             size_t n = r->soup->vertex_count;
             rc = corners != 3 ? set_mesh_line_error(r, "an STL facet must have three vertices") : 0;
             rc = rc ? rc : add_mesh_file_triangle(r, n - 3, n - 2, n - 1);
             corners = -1;
-        } else if (skip_line_keyword(line, "solid", &rest)) {
+        } else if (does_line_begin_with_keyword(line, "solid", &rest)) {
             ended = 0;
-        } else if (skip_line_keyword(line, "endsolid", &rest)) {
+        } else if (does_line_begin_with_keyword(line, "endsolid", &rest)) {
             ended = 1;
-        } else if (*line && !skip_line_keyword(line, "outer", &rest) &&
-                   !skip_line_keyword(line, "endloop", &rest)) {
+        } else if (*line && !does_line_begin_with_keyword(line, "outer", &rest) &&
+                   !does_line_begin_with_keyword(line, "endloop", &rest)) {
             rc = set_mesh_line_error(
                 r, "expected a line of a text STL file: solid, facet, outer loop, "
                    "vertex, endloop, endfacet or endsolid");

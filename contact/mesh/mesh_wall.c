@@ -14,10 +14,10 @@
 #define MIN_WALL_SURFACE_SHARE                                                                     \
     0.01 /* share of the surface that a wall has at least: thinner places that are smaller, as the \
             end of a thread, are none */
-#define MIN_CHORD_RATIO                                                                            \
+#define MIN_WALL_CHORD_TO_SIZE_RATIO                                                               \
     1e-6 /* chord over the radius of the mesh below which two sides are one, a fold without wall   \
           */
-#define MAX_OPPOSITE_NORMAL_COSINE                                                                 \
+#define MAX_NORMAL_COSINE_ACROSS_WALL                                                              \
     (-0.8660254037844386) /* cosine between the normals of the two sides of a wall: 150 degrees */
 #define BARYCENTRIC_TOLERANCE                                                                      \
     1e-12 /* distance beyond the edge of a triangle at which a ray still hits it, so that none     \
@@ -111,9 +111,9 @@ static int is_mesh_nearly_convex(const struct tact_mesh *mesh, size_t step)
 /* A ray into the solid, and where it first leaves it so far. */
 struct chord {
     double start[3], direction[3];
-    size_t start_triangle;
+    size_t triangle_at_start_of_chord;
     double length; /* [m]; INFINITY: not found */
-    size_t end_triangle;
+    size_t triangle_at_end_of_chord;
 };
 
 static int does_chord_reach_box(const struct chord *c, const struct tact_mesh_node *node)
@@ -139,7 +139,7 @@ static void cut_chord_at_triangle(const struct tact_mesh *mesh, size_t triangle,
 {
     const double *corner[3];
     double u[3], v[3], p[3], q[3], from[3];
-    if (triangle == c->start_triangle) {
+    if (triangle == c->triangle_at_start_of_chord) {
         return;
     }
     get_triangle_corners(mesh, triangle, corner);
@@ -158,7 +158,7 @@ static void cut_chord_at_triangle(const struct tact_mesh *mesh, size_t triangle,
     if (a >= -BARYCENTRIC_TOLERANCE && b >= -BARYCENTRIC_TOLERANCE &&
         a + b <= 1.0 + BARYCENTRIC_TOLERANCE && length >= 0.0 && length < c->length) {
         c->length = length;
-        c->end_triangle = triangle;
+        c->triangle_at_end_of_chord = triangle;
     }
 }
 
@@ -195,7 +195,7 @@ static struct wall_at_triangle measure_wall_at_triangle(const struct tact_mesh *
 {
     const double *corner[3];
     double normal[3], other[3], centre[3];
-    struct chord c = {.start_triangle = triangle};
+    struct chord c = {.triangle_at_start_of_chord = triangle};
     struct wall_at_triangle wall = {INFINITY, compute_triangle_normal(mesh, triangle, normal)};
     get_triangle_corners(mesh, triangle, corner);
     tact_v3_scale(c.direction, normal, -1.0);
@@ -207,16 +207,16 @@ static struct wall_at_triangle measure_wall_at_triangle(const struct tact_mesh *
             c.start[k] = i ? 0.5 * (centre[k] + corner[i - 1][k]) : centre[k];
         }
         find_chord_end(mesh, &c);
-        if (c.length < wall.thickness && c.length > MIN_CHORD_RATIO * mesh->radius &&
-            compute_triangle_normal(mesh, c.end_triangle, other) > 0.0 &&
-            tact_v3_dot(normal, other) < MAX_OPPOSITE_NORMAL_COSINE) {
+        if (c.length < wall.thickness && c.length > MIN_WALL_CHORD_TO_SIZE_RATIO * mesh->radius &&
+            compute_triangle_normal(mesh, c.triangle_at_end_of_chord, other) > 0.0 &&
+            tact_v3_dot(normal, other) < MAX_NORMAL_COSINE_ACROSS_WALL) {
             wall.thickness = c.length;
         }
     }
     return wall;
 }
 
-static int compare_thickness(const void *pa, const void *pb)
+static int compare_wall_thickness(const void *pa, const void *pb)
 {
     const struct wall_at_triangle *a = pa, *b = pb;
     return (a->thickness > b->thickness) - (a->thickness < b->thickness);
@@ -239,7 +239,7 @@ int tact_mesh_wall_thickness(const struct tact_mesh *mesh, double *thickness)
         walls[i] = measure_wall_at_triangle(mesh, i * step);
         surface += walls[i].surface;
     }
-    qsort(walls, count, sizeof *walls, compare_thickness);
+    qsort(walls, count, sizeof *walls, compare_wall_thickness);
     for (size_t i = 0; i < count && thinner < MIN_WALL_SURFACE_SHARE * surface; i++) {
         thinner += walls[i].surface;
         *thickness = walls[i].thickness;

@@ -27,7 +27,7 @@ static void find_distinct_corners(const uint32_t *index, struct tact_mesh_leaf *
     }
 }
 
-static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
+static void add_leaf_to_wide_tree(struct tact_mesh *mesh, uint32_t first, uint32_t count)
 {
     struct tact_mesh_leaf *leaf = &mesh->wide->leaves[mesh->wide->leaf_count++];
     leaf->first = first;
@@ -44,30 +44,32 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
     }
 }
 
-/* Whether a tree node is a leaf, or all its leaves are at most `tree_level_count` below it. */
+/* Whether a tree node is a leaf, or all its leaves are at most `levels_below_tree_node` below it.
+ */
 static int are_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t node,
-                                    int tree_level_count)
+                                    int levels_below_tree_node)
 {
     const uint32_t first = boxes[node].first;
     return boxes[node].count ||
-           (tree_level_count > 0 && are_leaves_within_levels(boxes, first, tree_level_count - 1) &&
-            are_leaves_within_levels(boxes, first + 1, tree_level_count - 1));
+           (levels_below_tree_node > 0 &&
+            are_leaves_within_levels(boxes, first, levels_below_tree_node - 1) &&
+            are_leaves_within_levels(boxes, first + 1, levels_below_tree_node - 1));
 }
 
 /* Lists the descendants of a node a number of levels below it, or less deep where all leaves are
  * at most `low` levels below, in the tree's order.
  */
 static uint32_t list_descendants_at_level(const struct tact_mesh_box *boxes, uint32_t node,
-                                          int tree_level_count, int low, uint32_t *out)
+                                          int levels_below_tree_node, int low, uint32_t *out)
 {
-    if (tree_level_count == 0 || are_leaves_within_levels(boxes, node, low)) {
+    if (levels_below_tree_node == 0 || are_leaves_within_levels(boxes, node, low)) {
         *out = node;
         return 1;
     }
     uint32_t n =
-        list_descendants_at_level(boxes, boxes[node].first, tree_level_count - 1, low, out);
-    return n + list_descendants_at_level(boxes, boxes[node].first + 1, tree_level_count - 1, low,
-                                         out + n);
+        list_descendants_at_level(boxes, boxes[node].first, levels_below_tree_node - 1, low, out);
+    return n + list_descendants_at_level(boxes, boxes[node].first + 1, levels_below_tree_node - 1,
+                                         low, out + n);
 }
 
 static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *boxes,
@@ -92,7 +94,7 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
         if (box->count) {
             mesh->wide->wide_nodes[index].child[i] =
                 mesh->wide->leaf_count | TACT_MESH_CHILD_IS_LEAF_FLAG;
-            add_leaf(mesh, box->first, box->count);
+            add_leaf_to_wide_tree(mesh, box->first, box->count);
         } else {
             uint32_t child = mesh->wide->wide_node_count++;
             mesh->wide->wide_nodes[index].child[i] = child;
@@ -122,8 +124,8 @@ int tact_mesh_build_wide_tree(struct tact_mesh *mesh)
         free(boxes);
         return -ENOMEM;
     }
-    static _Atomic uint64_t last_mesh_serial;
-    wide->serial_number = atomic_fetch_add(&last_mesh_serial, 1) + 1;
+    static _Atomic uint64_t last_assigned_mesh_serial_number;
+    wide->mesh_serial_number = atomic_fetch_add(&last_assigned_mesh_serial_number, 1) + 1;
     wide->wide_node_count = 1;
     build_wide_node(mesh, boxes, 0, 0);
     free(boxes);

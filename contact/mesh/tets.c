@@ -131,7 +131,7 @@ int tact_tets_read_number(struct tets_reader *r, const char *what, double *out)
     return 0;
 }
 
-static int report_no_memory(struct tets_reader *r)
+static int report_no_memory_for_tetrahedra(struct tets_reader *r)
 {
     tact_error_at(r->err, r->name, r->line, 0, NULL);
     return tact_error_set(r->err, -ENOMEM, "out of memory");
@@ -149,7 +149,7 @@ int tact_tets_alloc_vertices(struct tets_reader *r, size_t count)
     for (size_t i = 0; t->values && i < count; i++) {
         t->values[i] = NAN; /* none yet */
     }
-    return t->vertices && t->values ? 0 : report_no_memory(r);
+    return t->vertices && t->values ? 0 : report_no_memory_for_tetrahedra(r);
 }
 
 int tact_tets_alloc_tets(struct tets_reader *r, size_t count)
@@ -159,10 +159,10 @@ int tact_tets_alloc_tets(struct tets_reader *r, size_t count)
         return tact_tets_report_error(r, "the cells are listed a second time in the file");
     }
     t->tets = calloc(4 * count + 1, sizeof *t->tets);
-    return t->tets ? 0 : report_no_memory(r);
+    return t->tets ? 0 : report_no_memory_for_tetrahedra(r);
 }
 
-int tact_tets_is_value_name(struct tets_reader *r, const char *name)
+int tact_tets_is_name_of_vertex_values(struct tets_reader *r, const char *name)
 {
     int pressure = !strcasecmp(name, "pressure");
     if (!pressure && strcasecmp(name, "extent") != 0) {
@@ -236,7 +236,7 @@ int tact_tets_read(const void *data, size_t size, const char *name, double scale
     *out = NULL;
     r.tets = calloc(1, sizeof *r.tets);
     if (!text || !r.tets) {
-        rc = report_no_memory(&r);
+        rc = report_no_memory_for_tetrahedra(&r);
     } else {
         memcpy(text, data, size);
         text[size] = '\0';

@@ -41,7 +41,7 @@ int tact_tets_alloc_vertices(struct tets_reader *r, size_t count);
 int tact_tets_alloc_tets(struct tets_reader *r, size_t count);
 
 /* 1 for a dataset of values that is to be read: "pressure" or "extent"; -EINVAL for a second. */
-int tact_tets_is_value_name(struct tets_reader *r, const char *name);
+int tact_tets_is_name_of_vertex_values(struct tets_reader *r, const char *name);
 
 /* Read a whole file. */
 int tact_tets_read_vtk(struct tets_reader *r);

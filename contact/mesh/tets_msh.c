@@ -72,7 +72,7 @@ static int sort_msh_nodes_by_number(struct msh *m)
     return 0;
 }
 
-static int read_node_tag(struct msh *m, size_t i)
+static int read_number_of_msh_node(struct msh *m, size_t i)
 {
     m->nodes[i].index = (uint32_t)i;
     return tact_tets_read_integer(m->r, "a node's number", &m->nodes[i].tag);
@@ -87,13 +87,13 @@ static int read_msh_node_coordinates(struct msh *m, size_t i)
     return rc;
 }
 
-static int read_nodes_format_2(struct msh *m)
+static int read_msh_nodes_of_format_2(struct msh *m)
 {
     size_t count;
     int rc = tact_tets_read_count(m->r, 8, "the number of nodes", &count);
     rc = rc ? rc : allocate_msh_nodes(m, count);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = read_node_tag(m, i);
+        rc = read_number_of_msh_node(m, i);
         rc = rc ? rc : read_msh_node_coordinates(m, i);
     }
     return rc ? rc : sort_msh_nodes_by_number(m);
@@ -110,15 +110,15 @@ static int read_msh_integers(struct msh *m, const char *what, uint64_t *out, int
 
 /* Reads nodes in blocks of format 4: dimension, entity, whether with parameters, number of nodes;
  * then the nodes' numbers, then their coordinates. */
-static int read_nodes_format_4(struct msh *m)
+static int read_msh_nodes_of_format_4(struct msh *m)
 {
-    size_t node_block_count, count, read_element_count = 0;
+    size_t msh_block_count, count, read_element_count = 0;
     uint64_t tag_range_of_msh_section[2], msh_record_numbers[4];
-    int rc = tact_tets_read_count(m->r, 8, "the number of node blocks", &node_block_count);
+    int rc = tact_tets_read_count(m->r, 8, "the number of node blocks", &msh_block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 8, "the number of nodes", &count);
     rc = rc ? rc : read_msh_integers(m, "a node's number", tag_range_of_msh_section, 2);
     rc = rc ? rc : allocate_msh_nodes(m, count);
-    for (size_t b = 0; !rc && b < node_block_count; b++) {
+    for (size_t b = 0; !rc && b < msh_block_count; b++) {
         rc = read_msh_integers(m, "the four numbers at the start of a node block",
                                msh_record_numbers, 4);
         if (!rc && (msh_record_numbers[3] > count - read_element_count || msh_record_numbers[2])) {
@@ -131,7 +131,7 @@ static int read_nodes_format_4(struct msh *m)
                 count - read_element_count, count);
         }
         for (size_t i = 0; !rc && i < msh_record_numbers[3]; i++) {
-            rc = read_node_tag(m, read_element_count + i);
+            rc = read_number_of_msh_node(m, read_element_count + i);
         }
         for (size_t i = 0; !rc && i < msh_record_numbers[3]; i++) {
             rc = read_msh_node_coordinates(m, read_element_count + i);
@@ -170,7 +170,7 @@ static int read_msh_element(struct msh *m, uint64_t type)
     return rc;
 }
 
-static int read_elements_format_2(struct msh *m)
+static int read_msh_elements_of_format_2(struct msh *m)
 {
     size_t count;
     uint64_t msh_record_numbers[3], tag;
@@ -189,15 +189,15 @@ static int read_elements_format_2(struct msh *m)
 
 /* Reads elements in blocks of format 4: dimension, entity, type and number of elements; then each
  * element with its number. */
-static int read_elements_format_4(struct msh *m)
+static int read_msh_elements_of_format_4(struct msh *m)
 {
-    size_t node_block_count, count, read_element_count = 0;
+    size_t msh_block_count, count, read_element_count = 0;
     uint64_t tag_range_of_msh_section[2], msh_record_numbers[4], tag;
-    int rc = tact_tets_read_count(m->r, 8, "the number of element blocks", &node_block_count);
+    int rc = tact_tets_read_count(m->r, 8, "the number of element blocks", &msh_block_count);
     rc = rc ? rc : tact_tets_read_count(m->r, 4, "the number of elements", &count);
     rc = rc ? rc : read_msh_integers(m, "an element's number", tag_range_of_msh_section, 2);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
-    for (size_t b = 0; !rc && b < node_block_count; b++) {
+    for (size_t b = 0; !rc && b < msh_block_count; b++) {
         rc = read_msh_integers(m, "the four numbers at the start of an element block",
                                msh_record_numbers, 4);
         if (!rc && msh_record_numbers[3] > count - read_element_count) {
@@ -242,8 +242,8 @@ static void read_quoted_string(struct msh *m, char name[TACT_TETS_WORD])
 /* Reads the head of node data: strings, real numbers, and integers (step, components, nodes).
  * *name: the first string.
  */
-static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD],
-                               uint64_t node_data_integer_tags[3])
+static int read_head_of_msh_node_data(struct msh *m, char name[TACT_TETS_WORD],
+                                      uint64_t node_data_integer_tags[3])
 {
     char ignored_node_data_string_tag[TACT_TETS_WORD];
     uint64_t count, ignored;
@@ -268,18 +268,19 @@ static int read_node_data_head(struct msh *m, char name[TACT_TETS_WORD],
     return rc;
 }
 
-static int read_node_data(struct msh *m)
+static int read_msh_node_data(struct msh *m)
 {
     char name[TACT_TETS_WORD];
     uint64_t node_data_integer_tags[3], tag = 0;
     uint32_t index = 0;
-    int rc = read_node_data_head(m, name, node_data_integer_tags);
-    int is_pressure_field = rc ? rc : tact_tets_is_value_name(m->r, name);
-    if (is_pressure_field > 0 && node_data_integer_tags[1] != 1) {
+    int rc = read_head_of_msh_node_data(m, name, node_data_integer_tags);
+    int is_node_data_of_vertex_values = rc ? rc : tact_tets_is_name_of_vertex_values(m->r, name);
+    if (is_node_data_of_vertex_values > 0 && node_data_integer_tags[1] != 1) {
         return tact_tets_report_error(m->r, "\"%.40s\" has %llu components; expected 1", name,
                                       (unsigned long long)node_data_integer_tags[1]);
     }
-    for (uint64_t i = 0; is_pressure_field > 0 && !rc && i < node_data_integer_tags[2]; i++) {
+    for (uint64_t i = 0; is_node_data_of_vertex_values > 0 && !rc && i < node_data_integer_tags[2];
+         i++) {
         rc = tact_tets_read_integer(m->r, "a node's number", &tag);
         rc = rc ? rc : find_msh_node(m, tag, name, &index);
         if (!rc && !isnan(m->r->tets->values[index])) {
@@ -288,8 +289,8 @@ static int read_node_data(struct msh *m)
         }
         rc = rc ? rc : tact_tets_read_number(m->r, name, &m->r->tets->values[index]);
     }
-    m->is_msh_section_read = is_pressure_field > 0;
-    return is_pressure_field < 0 ? is_pressure_field : rc;
+    m->is_msh_section_read = is_node_data_of_vertex_values > 0;
+    return is_node_data_of_vertex_values < 0 ? is_node_data_of_vertex_values : rc;
 }
 
 /* Reads the end of a Gmsh section, which must follow at once where the section has been read. */
@@ -350,13 +351,13 @@ static int read_msh_section(struct msh *m, const char *word, int *version)
     }
     if (!strcmp(word, "$Nodes")) {
         m->is_msh_section_read = 1;
-        return *version == 2 ? read_nodes_format_2(m) : read_nodes_format_4(m);
+        return *version == 2 ? read_msh_nodes_of_format_2(m) : read_msh_nodes_of_format_4(m);
     }
     if (!strcmp(word, "$Elements")) {
         m->is_msh_section_read = 1;
-        return *version == 2 ? read_elements_format_2(m) : read_elements_format_4(m);
+        return *version == 2 ? read_msh_elements_of_format_2(m) : read_msh_elements_of_format_4(m);
     }
-    return strcmp(word, "$NodeData") ? 0 : read_node_data(m);
+    return strcmp(word, "$NodeData") ? 0 : read_msh_node_data(m);
 }
 
 int tact_tets_read_msh(struct tets_reader *r)

@@ -28,13 +28,13 @@ enum { NUMBER_TYPES = sizeof number_types / sizeof *number_types };
 struct vtk {
     struct tets_reader *r;
     int is_binary_vtk_file, of_points;
-    size_t cell_count; /* number of cells */
+    size_t vtk_cell_count; /* number of cells */
     uint32_t *offset; /* offset of each cell's vertices in the list of indices, cells + 1 entries */
     uint32_t *vertices; /* vertex indices of all cells, below the number of points */
     size_t vertex_count;
 };
 
-static int read_number_type(struct vtk *v, const struct vtk_number_type **out)
+static int read_vtk_number_type(struct vtk *v, const struct vtk_number_type **out)
 {
     char word[TACT_TETS_WORD];
     int rc = tact_tets_read_word(v->r, word);
@@ -130,25 +130,25 @@ static int read_vtk_points(struct vtk *v)
     const struct vtk_number_type *type;
     size_t count;
     int rc = tact_tets_read_count(v->r, 3, "the number of points", &count);
-    rc = rc ? rc : read_number_type(v, &type);
+    rc = rc ? rc : read_vtk_number_type(v, &type);
     rc = rc ? rc : tact_tets_alloc_vertices(v->r, count);
     return rc ? rc
               : read_vtk_number_array(v, type, 3 * count, "a coordinate", v->r->tets->vertices);
 }
 
 /* Reads cells of versions up to 4.2: for each a number of vertices, then the vertices. */
-static int read_counted_cells(struct vtk *v, size_t cell_count, size_t count)
+static int read_vtk_cells_with_vertex_counts(struct vtk *v, size_t vtk_cell_count, size_t count)
 {
     const struct vtk_number_type vtk_integer_type = {"int", 4, 0, 1};
     size_t bytes_left_in_vtk_file = count;
     int rc = begin_vtk_number_array(v, &vtk_integer_type, count, "CELLS");
-    for (size_t i = 0; !rc && i < cell_count; i++) {
+    for (size_t i = 0; !rc && i < vtk_cell_count; i++) {
         uint32_t n = 0;
         rc = bytes_left_in_vtk_file
                  ? read_vtk_index(v, &vtk_integer_type, bytes_left_in_vtk_file,
                                   "a cell's number of vertices", &n)
                  : tact_tets_report_error(v->r, "the section CELLS ends before cell %zu of %zu", i,
-                                          cell_count);
+                                          vtk_cell_count);
         bytes_left_in_vtk_file -= rc ? 0 : 1 + (size_t)n;
         for (uint32_t k = 0; !rc && k < n; k++) {
             rc = read_vtk_index(v, &vtk_integer_type, v->r->tets->vertex_count, "a cell's vertex",
@@ -173,7 +173,7 @@ static int read_vtk_index_section(struct vtk *v, const char *name, size_t count,
     if (!rc && strcasecmp(word, name) != 0) {
         rc = tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", name, word);
     }
-    rc = rc ? rc : read_number_type(v, &type);
+    rc = rc ? rc : read_vtk_number_type(v, &type);
     rc = rc ? rc : begin_vtk_number_array(v, type, count, name);
     for (size_t i = 0; !rc && i < count; i++) {
         rc = read_vtk_index(v, type, limit, name, &out[i]);
@@ -184,10 +184,11 @@ static int read_vtk_index_section(struct vtk *v, const char *name, size_t count,
 /* Whether OFFSETS follows, as in cells of version 5.1. */
 static int has_cell_offsets(const struct vtk *v)
 {
-    struct tets_reader reader_of_next_word = *v->r;
+    struct tets_reader reader_copy_to_peek_next_word = *v->r;
     char word[TACT_TETS_WORD];
-    reader_of_next_word.err = NULL;
-    return !tact_tets_read_word(&reader_of_next_word, word) && !strcasecmp(word, "OFFSETS");
+    reader_copy_to_peek_next_word.err = NULL;
+    return !tact_tets_read_word(&reader_copy_to_peek_next_word, word) &&
+           !strcasecmp(word, "OFFSETS");
 }
 
 static int read_vtk_cells(struct vtk *v)
@@ -207,10 +208,10 @@ static int read_vtk_cells(struct vtk *v)
         return -ENOMEM;
     }
     if (!has_cell_offsets(v)) {
-        v->cell_count = first;
-        return read_counted_cells(v, first, second);
+        v->vtk_cell_count = first;
+        return read_vtk_cells_with_vertex_counts(v, first, second);
     }
-    v->cell_count = first ? first - 1 : 0;
+    v->vtk_cell_count = first ? first - 1 : 0;
     v->vertex_count = second;
     rc = read_vtk_index_section(v, "OFFSETS", first, second + 1, v->offset);
     return rc ? rc
@@ -241,12 +242,12 @@ static int read_vtk_cell_types(struct vtk *v)
     if (rc) {
         return rc;
     }
-    if (count != v->cell_count || !v->offset || !v->r->tets->vertices) {
+    if (count != v->vtk_cell_count || !v->offset || !v->r->tets->vertices) {
         return tact_tets_report_error(
             v->r,
             "CELL_TYPES has %zu cells; expected POINTS, and CELLS with as many "
             "(%zu), before it",
-            count, v->cell_count);
+            count, v->vtk_cell_count);
     }
     rc = tact_tets_alloc_tets(v->r, count);
     rc = rc ? rc : begin_vtk_number_array(v, &vtk_integer_type, count, "CELL_TYPES");
@@ -276,11 +277,12 @@ static int read_vtk_node_values(struct vtk *v, const char *name, const struct vt
         return tact_tets_report_error(v->r, "the file is too short for the %zu values of \"%.40s\"",
                                       vtk_tuple_count, name);
     }
-    int is_pressure_field = v->of_points ? tact_tets_is_value_name(v->r, name) : 0;
-    if (is_pressure_field < 0) {
-        return is_pressure_field;
+    int is_point_data_of_vertex_values =
+        v->of_points ? tact_tets_is_name_of_vertex_values(v->r, name) : 0;
+    if (is_point_data_of_vertex_values < 0) {
+        return is_point_data_of_vertex_values;
     }
-    if (is_pressure_field &&
+    if (is_point_data_of_vertex_values &&
         (vtk_component_count != 1 || vtk_tuple_count != t->vertex_count || !t->vertices)) {
         return tact_tets_report_error(
             v->r,
@@ -289,7 +291,7 @@ static int read_vtk_node_values(struct vtk *v, const char *name, const struct vt
             name, vtk_tuple_count, vtk_component_count, t->vertex_count);
     }
     return read_vtk_number_array(v, type, vtk_tuple_count * vtk_component_count, name,
-                                 is_pressure_field ? t->values : NULL);
+                                 is_point_data_of_vertex_values ? t->values : NULL);
 }
 
 static int read_vtk_scalars(struct vtk *v, size_t vtk_tuple_count)
@@ -299,7 +301,7 @@ static int read_vtk_scalars(struct vtk *v, size_t vtk_tuple_count)
     char *end;
     uint64_t vtk_component_count = 1;
     int rc = tact_tets_read_word(v->r, name);
-    rc = rc ? rc : read_number_type(v, &type);
+    rc = rc ? rc : read_vtk_number_type(v, &type);
     rc = rc ? rc : tact_tets_read_word(v->r, word);
     if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
         vtk_component_count = strtoull(word, &end, 10);
@@ -338,7 +340,7 @@ static int read_vtk_field_data(struct vtk *v)
         rc = rc ? rc
                 : tact_tets_read_count(v->r, 1, "the number of tuples of an array",
                                        &vtk_tuple_count);
-        rc = rc ? rc : read_number_type(v, &type);
+        rc = rc ? rc : read_vtk_number_type(v, &type);
         rc = rc ? rc : read_vtk_node_values(v, name, type, vtk_tuple_count, vtk_component_count);
     }
     return rc;
@@ -349,7 +351,7 @@ static int read_vtk_vectors(struct vtk *v, size_t vtk_tuple_count)
     char name[TACT_TETS_WORD];
     const struct vtk_number_type *type;
     int rc = tact_tets_read_word(v->r, name);
-    rc = rc ? rc : read_number_type(v, &type);
+    rc = rc ? rc : read_vtk_number_type(v, &type);
     return rc ? rc : read_vtk_node_values(v, name, type, vtk_tuple_count, 3);
 }
 

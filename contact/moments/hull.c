@@ -12,7 +12,7 @@ enum { DIRECTIONS = 8, HALF = DIRECTIONS / 2, NONE = DIRECTIONS };
 
 /* Height of a corner over the line between its neighbours, relative to the size, below which it is
  * removed. */
-static const double MAX_REMOVED_CORNER_HEIGHT = 1e-9;
+static const double MAX_HEIGHT_OF_COLLINEAR_HULL_CORNER = 1e-9;
 
 /* Half of the directions in which extreme points are sought; the others are opposite to them. */
 static const double directions[HALF][2] = {{0.99144486137381038, 0.13052619222005157},
@@ -48,14 +48,15 @@ TACT_INLINE double twice_area_beyond_edge(const double *p, const double *q, doub
  * of the hull. */
 TACT_INLINE double min_twice_area_beyond_edge(const double *p, const double *q, double size)
 {
-    return MAX_REMOVED_CORNER_HEIGHT * size * (fabs(q[0] - p[0]) + fabs(q[1] - p[1]));
+    return MAX_HEIGHT_OF_COLLINEAR_HULL_CORNER * size * (fabs(q[0] - p[0]) + fabs(q[1] - p[1]));
 }
 
 /* Adds a corner to a hull's ring unless it equals the last one. */
 static void add_distinct_corner(struct hull_corner_ring *ring, double x, double y)
 {
     const double *last = ring->count ? ring->at[ring->count - 1] : NULL;
-    if (!last || fabs(x - last[0]) + fabs(y - last[1]) > MAX_REMOVED_CORNER_HEIGHT * ring->size) {
+    if (!last ||
+        fabs(x - last[0]) + fabs(y - last[1]) > MAX_HEIGHT_OF_COLLINEAR_HULL_CORNER * ring->size) {
         ring->at[ring->count][0] = x;
         ring->at[ring->count++][1] = y;
     }
@@ -107,7 +108,7 @@ static void list_extreme_points(const struct tact_planar_hull *hull, struct hull
     }
     const double *first = ring->at[0], *last = ring->at[ring->count - 1];
     while (ring->count > 1 && fabs(last[0] - first[0]) + fabs(last[1] - first[1]) <=
-                                  MAX_REMOVED_CORNER_HEIGHT * ring->size) {
+                                  MAX_HEIGHT_OF_COLLINEAR_HULL_CORNER * ring->size) {
         ring->count--;
         last -= 2;
     }
@@ -143,12 +144,12 @@ static int partition_points_beyond_edge(struct tact_planar_hull *hull, const dou
 static void add_corners_beyond_edge(struct tact_planar_hull *hull, const double *p,
                                     const struct edge *hull_edge, struct hull_corner_ring *ring)
 {
-    struct edge edge_stack[TACT_HULL_POINTS + 1];
+    struct edge hull_edges_to_process[TACT_HULL_POINTS + 1];
     double start[2] = {p[0], p[1]};
     int top = 0;
-    edge_stack[top++] = *hull_edge;
+    hull_edges_to_process[top++] = *hull_edge;
     while (top > 0) {
-        struct edge *edge = &edge_stack[top - 1];
+        struct edge *edge = &hull_edges_to_process[top - 1];
         const int n = partition_points_beyond_edge(hull, start, edge, ring->size);
         if (n == 0) {
             memcpy(start, edge->end, sizeof start);
@@ -159,7 +160,8 @@ static void add_corners_beyond_edge(struct tact_planar_hull *hull, const double 
         }
         const int far = edge->from++;
         edge->to = far + n;
-        edge_stack[top++] = (struct edge){{hull->x[far], hull->y[far]}, far + 1, far + n};
+        hull_edges_to_process[top++] =
+            (struct edge){{hull->x[far], hull->y[far]}, far + 1, far + n};
     }
 }
 
@@ -254,7 +256,7 @@ static void remove_collinear_corners(struct hull_corner_ring *ring)
 static double hull_corner_weight_threshold(const double *hull_corner_weight, int count, int most)
 {
     double hull_corner_weight_limit = INFINITY;
-    for (int last_count_above_threshold = -1;;) {
+    for (int previous_corner_count_above_threshold = -1;;) {
         double corner_weight_sum_below_limit = 0.0;
         int corners_above_weight_threshold = 0;
         for (int i = 0; i < count; i++) {
@@ -262,11 +264,11 @@ static double hull_corner_weight_threshold(const double *hull_corner_weight, int
             corner_weight_sum_below_limit +=
                 hull_corner_weight[i] >= hull_corner_weight_limit ? 0.0 : hull_corner_weight[i];
         }
-        if (corners_above_weight_threshold == last_count_above_threshold ||
+        if (corners_above_weight_threshold == previous_corner_count_above_threshold ||
             corners_above_weight_threshold >= most) {
             return hull_corner_weight_limit;
         }
-        last_count_above_threshold = corners_above_weight_threshold;
+        previous_corner_count_above_threshold = corners_above_weight_threshold;
         hull_corner_weight_limit =
             corner_weight_sum_below_limit / (most - corners_above_weight_threshold);
     }
@@ -320,7 +322,7 @@ static void reduce_hull_corners(struct hull_corner_ring *ring, int most)
             sum -= 1.0;
         }
     }
-    for (int edge_refinement_round = 0; edge_refinement_round < ROUNDS; edge_refinement_round++) {
+    for (int hull_refinement_round = 0; hull_refinement_round < ROUNDS; hull_refinement_round++) {
         for (int i = 0; i < n; i++) {
             kept_corners[i] = corner_of_largest_area_between(ring, kept_corners[i ? i - 1 : n - 1],
                                                              kept_corners[i + 1 < n ? i + 1 : 0]);
@@ -369,6 +371,7 @@ TACT_DISPATCH_BY_CPU(int, tact_planar_hull_corners,
         area += 0.5 * (p[0] * q[1] - p[1] * q[0]);
         memcpy(corners[i], p, sizeof corners[i]);
     }
-    return ring.count >= 3 && area > MAX_REMOVED_CORNER_HEIGHT * ring.size * ring.size ? ring.count
-                                                                                       : 0;
+    return ring.count >= 3 && area > MAX_HEIGHT_OF_COLLINEAR_HULL_CORNER * ring.size * ring.size
+               ? ring.count
+               : 0;
 }

@@ -260,9 +260,10 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
 /* Rotates a symmetric matrix S (xx yy zz xy xz yz): r = M^T S M. */
 static void rotate_packed_symmetric_matrix(double r[6], const double s[6], const double m[9])
 {
-    const double full_matrix[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};
+    const double full_matrix_of_packed_symmetric[9] = {s[0], s[3], s[4], s[3], s[1],
+                                                       s[5], s[4], s[5], s[2]};
     double sm[9];
-    tact_m3_mul(sm, full_matrix, m);
+    tact_m3_mul(sm, full_matrix_of_packed_symmetric, m);
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int k = 0; k < 6; k++) {
         int i = row[k], j = column[k];

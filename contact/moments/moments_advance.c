@@ -48,8 +48,9 @@ void tact_moments_advance(const struct tact_moments *in, const double twist_a[6]
         first_order_volume_change += in->gradient[i] * (twist_a[i] - twist_b[i]) * dt;
         mean[i] = 0.5 * (twist_a[i] + twist_b[i]);
     }
-    double overlap_depth_ratio = 1.0 + first_order_volume_change / (exponent * in->volume);
-    if (!(in->volume > 0.0 && overlap_depth_ratio > 0.0)) {
+    double overlap_depth_after_to_before_ratio =
+        1.0 + first_order_volume_change / (exponent * in->volume);
+    if (!(in->volume > 0.0 && overlap_depth_after_to_before_ratio > 0.0)) {
         memset(out, 0, sizeof *out);
         return;
     }
@@ -59,12 +60,12 @@ void tact_moments_advance(const struct tact_moments *in, const double twist_a[6]
     tact_quat_to_m3(rot, q);
 
     struct tact_moments next;
-    double slope = tact_pow(overlap_depth_ratio, exponent - 1.0);
-    next.volume = in->volume * tact_pow(overlap_depth_ratio, exponent);
+    double slope = tact_pow(overlap_depth_after_to_before_ratio, exponent - 1.0);
+    next.volume = in->volume * tact_pow(overlap_depth_after_to_before_ratio, exponent);
     tact_v3_copy(next.centroid, in->centroid);
     tact_v3_axpy(next.centroid, dt, mean);
     rotate_symmetric_matrix(next.second, in->second, rot,
-                            tact_pow(overlap_depth_ratio, 2.0 * exponent - 1.0));
+                            tact_pow(overlap_depth_after_to_before_ratio, 2.0 * exponent - 1.0));
     for (int i = 0; i < 6; i += 3) {
         tact_m3_mul_v3(next.gradient + i, rot, in->gradient + i);
         tact_v3_scale(next.gradient + i, next.gradient + i, slope);

@@ -11,8 +11,9 @@ static const double PAIR_LIST_MARGIN_RATIO = 0.5, SLOW_MOTION_FRACTION = 0.25;
 /* Relative motion, in margins, beyond which a cached list is abandoned. */
 static const double MAX_MOTION_IN_LIST_MARGINS = 64.0;
 
-static void set_cache_placement(const struct tact_leaf_pairing *pairing, const double normal[3],
-                                struct tact_cached_placement *placement_in_prism_frame)
+static void set_cached_mesh_placement(const struct tact_leaf_pairing *pairing,
+                                      const double normal[3],
+                                      struct tact_cached_placement *placement_in_prism_frame)
 {
     for (int i = 0; i < 2; i++) {
         const struct tact_placed_mesh *p = i ? &pairing->b.placed_mesh : &pairing->a.placed_mesh;
@@ -31,7 +32,7 @@ static void set_cache_placement(const struct tact_leaf_pairing *pairing, const d
 
 /* Upper bound of the relative motion of a point of A and one of B along an axis of the frame or
  * its normal [m]. */
-static double bound_relative_motion(const struct tact_cached_pair_list *pair_list,
+static double bound_relative_motion(const struct tact_cached_pair_list *cached_triangle_pair_list,
                                     const struct tact_cached_placement *from,
                                     const struct tact_cached_placement *to)
 {
@@ -42,50 +43,57 @@ static double bound_relative_motion(const struct tact_cached_pair_list *pair_lis
         for (int i = 0; i < 2; i++) {
             double d[3];
             tact_v3_sub(d, to->row[i][k], from->row[i][k]);
-            relative_motion_along_axis += pair_list->bounding_radius_of_mesh[i] * tact_v3_norm(d);
+            relative_motion_along_axis +=
+                cached_triangle_pair_list->bounding_radius_of_mesh[i] * tact_v3_norm(d);
         }
         max_relative_mesh_motion = tact_max(relative_motion_along_axis, max_relative_mesh_motion);
     }
     return max_relative_mesh_motion;
 }
 
-static void init_cached_pair_list(struct tact_cached_pair_list *pair_list,
+static void init_cached_pair_list(struct tact_cached_pair_list *cached_triangle_pair_list,
                                   const struct tact_leaf_pairing *pairing)
 {
-    pair_list->is_valid = 0;
-    pair_list->margin = INFINITY;
+    cached_triangle_pair_list->is_cached_list_valid = 0;
+    cached_triangle_pair_list->margin = INFINITY;
     for (int i = 0; i < 2; i++) {
         const struct tact_mesh *mesh =
             i ? pairing->b.placed_mesh.mesh : pairing->a.placed_mesh.mesh;
         double half[3];
         tact_v3_sub(half, mesh->nodes[0].upper, mesh->nodes[0].lower);
-        pair_list->bounding_radius_of_mesh[i] = 0.5 * tact_v3_norm(half);
-        pair_list->margin = tact_min(pair_list->margin, PAIR_LIST_MARGIN_RATIO *
-                                                            pair_list->bounding_radius_of_mesh[i] /
-                                                            sqrt((double)mesh->triangle_count));
+        cached_triangle_pair_list->bounding_radius_of_mesh[i] = 0.5 * tact_v3_norm(half);
+        cached_triangle_pair_list->margin = tact_min(
+            cached_triangle_pair_list->margin,
+            PAIR_LIST_MARGIN_RATIO * cached_triangle_pair_list->bounding_radius_of_mesh[i] /
+                sqrt((double)mesh->triangle_count));
     }
 }
 
 TACT_DISPATCH_BY_CPU(struct tact_cached_pair_list *, tact_cache_find_pair_list,
-                     (struct tact_pair_list_cache * pair_cache,
+                     (struct tact_pair_list_cache * triangle_pair_list_cache,
                       const struct tact_leaf_pairing *pairing, const double normal[3]),
-                     (pair_cache, pairing, normal))
+                     (triangle_pair_list_cache, pairing, normal))
 {
-    const uint64_t a = pairing->a.placed_mesh.mesh->wide->serial_number,
-                   b = pairing->b.placed_mesh.mesh->wide->serial_number;
+    const uint64_t a = pairing->a.placed_mesh.mesh->wide->mesh_serial_number,
+                   b = pairing->b.placed_mesh.mesh->wide->mesh_serial_number;
     int best = -1, oldest = 0;
     struct tact_cached_placement now;
     double least_relative_motion_bound = INFINITY;
-    set_cache_placement(pairing, normal, &now);
+    set_cached_mesh_placement(pairing, normal, &now);
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
-        const struct tact_cached_pair_list *pair_list = &pair_cache->pair_lists[i];
-        const uint64_t *serial_number = pair_cache->keys[i].serial_number;
-        oldest = pair_cache->keys[i].lru_time < pair_cache->keys[oldest].lru_time ? i : oldest;
-        if (serial_number[0] == a && serial_number[1] == b) {
-            double relative_mesh_motion_bound =
-                bound_relative_motion(pair_list, &pair_list->placement_at_last_use, &now);
+        const struct tact_cached_pair_list *cached_triangle_pair_list =
+            &triangle_pair_list_cache->pair_lists[i];
+        const uint64_t *mesh_serial_number = triangle_pair_list_cache->keys[i].mesh_serial_number;
+        oldest = triangle_pair_list_cache->keys[i].last_use_time_of_list <
+                         triangle_pair_list_cache->keys[oldest].last_use_time_of_list
+                     ? i
+                     : oldest;
+        if (mesh_serial_number[0] == a && mesh_serial_number[1] == b) {
+            double relative_mesh_motion_bound = bound_relative_motion(
+                cached_triangle_pair_list, &cached_triangle_pair_list->placement_at_last_use, &now);
             if (relative_mesh_motion_bound < least_relative_motion_bound &&
-                relative_mesh_motion_bound < MAX_MOTION_IN_LIST_MARGINS * pair_list->margin) {
+                relative_mesh_motion_bound <
+                    MAX_MOTION_IN_LIST_MARGINS * cached_triangle_pair_list->margin) {
                 least_relative_motion_bound = relative_mesh_motion_bound;
                 best = i;
             }
@@ -93,29 +101,33 @@ TACT_DISPATCH_BY_CPU(struct tact_cached_pair_list *, tact_cache_find_pair_list,
     }
     if (best < 0) {
         best = oldest;
-        pair_cache->keys[best].serial_number[0] = a;
-        pair_cache->keys[best].serial_number[1] = b;
-        init_cached_pair_list(&pair_cache->pair_lists[best], pairing);
+        triangle_pair_list_cache->keys[best].mesh_serial_number[0] = a;
+        triangle_pair_list_cache->keys[best].mesh_serial_number[1] = b;
+        init_cached_pair_list(&triangle_pair_list_cache->pair_lists[best], pairing);
     }
-    struct tact_cached_pair_list *pair_list = &pair_cache->pair_lists[best];
-    pair_cache->keys[best].lru_time = ++pair_cache->lru_clock;
-    pair_list->placement_at_last_use = now;
+    struct tact_cached_pair_list *cached_triangle_pair_list =
+        &triangle_pair_list_cache->pair_lists[best];
+    triangle_pair_list_cache->keys[best].last_use_time_of_list =
+        ++triangle_pair_list_cache->last_use_clock_of_cache;
+    cached_triangle_pair_list->placement_at_last_use = now;
     /* a hundredth of a margin covers the rounding of the frame's coordinates by far */
-    if (pair_list->is_valid &&
-        bound_relative_motion(pair_list, &pair_list->placement_when_list_made, &now) <
-            0.99 * pair_list->margin) {
-        return pair_list;
+    if (cached_triangle_pair_list->is_cached_list_valid &&
+        bound_relative_motion(cached_triangle_pair_list,
+                              &cached_triangle_pair_list->placement_when_list_made,
+                              &now) < 0.99 * cached_triangle_pair_list->margin) {
+        return cached_triangle_pair_list;
     }
-    pair_list->is_valid = 0;
-    pair_list->placement_when_list_made = now;
-    return least_relative_motion_bound < SLOW_MOTION_FRACTION * pair_list->margin ? pair_list
-                                                                                  : NULL;
+    cached_triangle_pair_list->is_cached_list_valid = 0;
+    cached_triangle_pair_list->placement_when_list_made = now;
+    return least_relative_motion_bound < SLOW_MOTION_FRACTION * cached_triangle_pair_list->margin
+               ? cached_triangle_pair_list
+               : NULL;
 }
 
 /* A cached list under construction, with the positions in it of the triangles of the present leaf
  * of A, and of B; or NOWHERE. */
 struct tact_triangle_pair_list_builder {
-    struct tact_cached_pair_list *pair_list;
+    struct tact_cached_pair_list *cached_triangle_pair_list;
     uint32_t leaf_a;
     uint16_t face_index_a[4], face_index_b[4 * TACT_PAIRING_LEAVES];
 };
@@ -143,26 +155,29 @@ static int tact_cache_add_triangle_pairs(void *user, struct tact_leaf_pairing *w
                                          const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct tact_triangle_pair_list_builder *list_builder = user;
-    struct tact_cached_pair_list *pair_list = list_builder->pair_list;
+    struct tact_cached_pair_list *cached_triangle_pair_list =
+        list_builder->cached_triangle_pair_list;
     if (list_builder->leaf_a != leaf_a) {
         list_builder->leaf_a = leaf_a;
         memset(list_builder->face_index_a, 0xFF, sizeof list_builder->face_index_a);
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t a = pairs[i].a, b = pairs[i].b;
-        if (!tact_faces_may_overlap_after_motion(&w->face_a[a], &w->face_b[b], pair_list->margin)) {
+        if (!tact_faces_may_overlap_after_motion(&w->face_a[a], &w->face_b[b],
+                                                 cached_triangle_pair_list->margin)) {
             continue;
         }
-        int face_index_a =
-            tact_cache_find_or_add_triangle(4 * leaf_a + a, &list_builder->face_index_a[a],
-                                            pair_list->triangle_of_face_a, &pair_list->faces_a);
+        int face_index_a = tact_cache_find_or_add_triangle(
+            4 * leaf_a + a, &list_builder->face_index_a[a],
+            cached_triangle_pair_list->triangle_of_face_a, &cached_triangle_pair_list->faces_a);
         int face_index_b = tact_cache_find_or_add_triangle(
             4 * w->b.leaf[b / 4] + b % 4, &list_builder->face_index_b[b],
-            pair_list->triangle_of_face_b, &pair_list->faces_b);
-        if (face_index_a < 0 || face_index_b < 0 || pair_list->count == TACT_CACHE_PAIRS) {
+            cached_triangle_pair_list->triangle_of_face_b, &cached_triangle_pair_list->faces_b);
+        if (face_index_a < 0 || face_index_b < 0 ||
+            cached_triangle_pair_list->count == TACT_CACHE_PAIRS) {
             return -ENOSPC;
         }
-        pair_list->pair[pair_list->count++] =
+        cached_triangle_pair_list->pair[cached_triangle_pair_list->count++] =
             (struct tact_triangle_pair){(uint16_t)face_index_a, (uint16_t)face_index_b};
     }
     return 0;
@@ -176,25 +191,29 @@ static void tact_cache_pad_faces_to_four(uint32_t *faces, uint32_t count)
     }
 }
 
-void tact_cache_make_triangle_pair_list(struct tact_cached_pair_list *pair_list,
+void tact_cache_make_triangle_pair_list(struct tact_cached_pair_list *cached_triangle_pair_list,
                                         struct tact_leaf_pairing *w)
 {
     struct tact_triangle_pair_list_builder list_builder;
-    w->a.placed_mesh.margin = (float)pair_list->margin * w->pair_units_per_metre * 1.001F + 1e-6F;
+    w->a.placed_mesh.margin =
+        (float)cached_triangle_pair_list->margin * w->pair_units_per_metre * 1.001F + 1e-6F;
     int rc = tact_pairing_expand_to_leaves(w, TACT_PAIRING_LEAVES);
     w->a.placed_mesh.margin = 0.0F;
-    pair_list->count = pair_list->faces_a = pair_list->faces_b = 0;
+    cached_triangle_pair_list->count = cached_triangle_pair_list->faces_a =
+        cached_triangle_pair_list->faces_b = 0;
     if (rc > 0) {
-        list_builder.pair_list = pair_list;
+        list_builder.cached_triangle_pair_list = cached_triangle_pair_list;
         list_builder.leaf_a = UINT32_MAX;
         memset(list_builder.face_index_b, 0xFF,
                4 * w->b.leaves * sizeof *list_builder.face_index_b);
-        rc = tact_pairing_match_leaves(w, pair_list->margin, tact_cache_add_triangle_pairs,
-                                       &list_builder);
+        rc = tact_pairing_match_leaves(w, cached_triangle_pair_list->margin,
+                                       tact_cache_add_triangle_pairs, &list_builder);
     }
-    tact_cache_pad_faces_to_four(pair_list->triangle_of_face_a, pair_list->faces_a);
-    tact_cache_pad_faces_to_four(pair_list->triangle_of_face_b, pair_list->faces_b);
-    pair_list->is_valid = rc >= 0;
+    tact_cache_pad_faces_to_four(cached_triangle_pair_list->triangle_of_face_a,
+                                 cached_triangle_pair_list->faces_a);
+    tact_cache_pad_faces_to_four(cached_triangle_pair_list->triangle_of_face_b,
+                                 cached_triangle_pair_list->faces_b);
+    cached_triangle_pair_list->is_cached_list_valid = rc >= 0;
 }
 
 /* Corners of four triangles of a cached list at the pose of their body. */
@@ -213,16 +232,18 @@ static void tact_cache_place_four_triangles(const struct tact_placed_mesh *body,
     }
 }
 
-void tact_cache_transform_list_triangles(const struct tact_cached_pair_list *pair_list,
-                                         struct tact_leaf_pairing *w)
+void tact_cache_transform_list_triangles(
+    const struct tact_cached_pair_list *cached_triangle_pair_list, struct tact_leaf_pairing *w)
 {
     tact_d4 p[3][3];
-    for (uint32_t i = 0; i < pair_list->faces_a; i += 4) {
-        tact_cache_place_four_triangles(&w->a.placed_mesh, &pair_list->triangle_of_face_a[i], p);
+    for (uint32_t i = 0; i < cached_triangle_pair_list->faces_a; i += 4) {
+        tact_cache_place_four_triangles(&w->a.placed_mesh,
+                                        &cached_triangle_pair_list->triangle_of_face_a[i], p);
         tact_faces_set_from_corners(p, 1, 0.0, &w->face_a[i]);
     }
-    for (uint32_t i = 0; i < pair_list->faces_b; i += 4) {
-        tact_cache_place_four_triangles(&w->b.placed_mesh, &pair_list->triangle_of_face_b[i], p);
+    for (uint32_t i = 0; i < cached_triangle_pair_list->faces_b; i += 4) {
+        tact_cache_place_four_triangles(&w->b.placed_mesh,
+                                        &cached_triangle_pair_list->triangle_of_face_b[i], p);
         tact_faces_set_from_corners(p, 0, w->b.placed_mesh.slack, &w->face_b[i]);
     }
 }

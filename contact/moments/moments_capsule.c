@@ -32,7 +32,7 @@ static const double PI = 3.14159265358979323846;
 
 /* Distance of a face from an end of the axis, over the radius, below which the capsule is measured
  * displaced by twice that distance: angles about the end lose their digits or change sign. */
-static const double CAPSULE_END_TOLERANCE = 1e-8;
+static const double CAPSULE_END_TO_FACE_TOLERANCE = 1e-8;
 
 /* Distance of a capsule from a facet's plane, over the sizes of mesh and capsule, from which the
  * capsule counts as beyond the facet: larger than the displacement of the capsule off a face. */
@@ -157,12 +157,12 @@ static int finish_capsule_moments(const struct tact_capsule_sums *s,
     return tact_moment_sums_finish(&sums, axes, origin, out);
 }
 
-static void transform_capsule_to_mesh(const double circle_angle[9], const double centre[3],
+static void transform_capsule_to_mesh(const double capsule_rotation[9], const double centre[3],
                                       const struct tact_pose *pb, double half,
                                       struct tact_capsule_in_mesh_frame *p)
 {
     double rb[9], capsule_centre_offset[3],
-        axis[3] = {circle_angle[2], circle_angle[5], circle_angle[8]};
+        axis[3] = {capsule_rotation[2], capsule_rotation[5], capsule_rotation[8]};
     tact_quat_to_m3(rb, pb->quat_wxyz);
     tact_v3_sub(capsule_centre_offset, centre, pb->position);
     tact_m3_tmul_v3(p->centre, rb, capsule_centre_offset);
@@ -170,8 +170,8 @@ static void transform_capsule_to_mesh(const double circle_angle[9], const double
     tact_v3_scale(p->axis, p->axis, half);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            p->rot[3 * i + j] = circle_angle[i] * rb[j] + circle_angle[3 + i] * rb[3 + j] +
-                                circle_angle[6 + i] * rb[6 + j];
+            p->rot[3 * i + j] = capsule_rotation[i] * rb[j] + capsule_rotation[3 + i] * rb[3 + j] +
+                                capsule_rotation[6 + i] * rb[6 + j];
         }
     }
 }
@@ -180,7 +180,8 @@ static void transform_capsule_to_mesh(const double circle_angle[9], const double
 static void shift_capsule_off_face(double radius, double centre[3])
 {
     static const double capsule_shift_direction_off_face[3] = {0.48, 0.64, 0.6};
-    tact_v3_axpy(centre, 2.0 * CAPSULE_END_TOLERANCE * radius, capsule_shift_direction_off_face);
+    tact_v3_axpy(centre, 2.0 * CAPSULE_END_TO_FACE_TOLERANCE * radius,
+                 capsule_shift_direction_off_face);
 }
 
 /* Squared distance of two segments with half vectors a and b, whose middles differ by r: from the
@@ -244,21 +245,21 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
                               const struct tact_mesh *mesh, const struct tact_pose *pb,
                               struct tact_moments *out)
 {
-    double circle_angle[9], centre[3], radius = size[0], half = size[1], end[3];
+    double capsule_rotation[9], centre[3], radius = size[0], half = size[1], end[3];
     struct tact_capsule_sums sums;
     struct tact_capsule_in_mesh_frame p = {.radius = radius};
     int is_axis_end_inside_solid[2];
-    tact_quat_to_m3(circle_angle, pa->quat_wxyz);
+    tact_quat_to_m3(capsule_rotation, pa->quat_wxyz);
     tact_v3_copy(centre, pa->position);
-    transform_capsule_to_mesh(circle_angle, centre, pb, half, &p);
+    transform_capsule_to_mesh(capsule_rotation, centre, pb, half, &p);
     if (mesh->facets && is_capsule_beyond_facet(mesh->facets, &p)) {
         return 0;
     }
-    init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
+    init_capsule_sums(&sums, radius, half, CAPSULE_END_TO_FACE_TOLERANCE);
     tact_capsule_add_mesh(mesh, &p, &sums);
     if (sums.has_face_within_end_tolerance) {
         shift_capsule_off_face(radius, centre);
-        transform_capsule_to_mesh(circle_angle, centre, pb, half, &p);
+        transform_capsule_to_mesh(capsule_rotation, centre, pb, half, &p);
         init_capsule_sums(&sums, radius, half, 0.0);
         tact_capsule_add_mesh(mesh, &p, &sums);
     }
@@ -272,7 +273,7 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     if (!sums.was_face_cut_by_capsule && !is_axis_end_inside_solid[0]) {
         return 0;
     }
-    return finish_capsule_moments(&sums, is_axis_end_inside_solid, circle_angle, centre, out);
+    return finish_capsule_moments(&sums, is_axis_end_inside_solid, capsule_rotation, centre, out);
 }
 
 /* Adds the part of a plane near a capsule: a square larger than its farthest points. */
@@ -293,18 +294,18 @@ static void add_plane_square_near_capsule(const double normal[3], double distanc
 int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose *pa,
                                    const struct tact_pose *pb, struct tact_moments *out)
 {
-    double circle_angle[9], rb[9], centre[3], capsule_centre_offset[3], normal[3], radius = size[0],
-                                                                                   half = size[1];
+    double capsule_rotation[9], rb[9], centre[3], capsule_centre_offset[3], normal[3],
+        radius = size[0], half = size[1];
     struct tact_capsule_sums sums;
     int is_axis_end_inside_solid[2];
-    tact_quat_to_m3(circle_angle, pa->quat_wxyz);
+    tact_quat_to_m3(capsule_rotation, pa->quat_wxyz);
     tact_quat_to_m3(rb, pb->quat_wxyz);
     tact_v3_copy(centre, pa->position);
     const double up[3] = {rb[2], rb[5], rb[8]};
-    tact_m3_tmul_v3(normal, circle_angle, up);
+    tact_m3_tmul_v3(normal, capsule_rotation, up);
     tact_v3_sub(capsule_centre_offset, pb->position, centre);
     double distance = tact_v3_dot(up, capsule_centre_offset);
-    init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
+    init_capsule_sums(&sums, radius, half, CAPSULE_END_TO_FACE_TOLERANCE);
     add_plane_square_near_capsule(normal, distance, &sums);
     if (sums.has_face_within_end_tolerance) {
         shift_capsule_off_face(radius, centre);
@@ -315,5 +316,5 @@ int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose 
     }
     is_axis_end_inside_solid[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;
     is_axis_end_inside_solid[TACT_CAPSULE_LOWER] = -normal[2] * half <= distance;
-    return finish_capsule_moments(&sums, is_axis_end_inside_solid, circle_angle, centre, out);
+    return finish_capsule_moments(&sums, is_axis_end_inside_solid, capsule_rotation, centre, out);
 }

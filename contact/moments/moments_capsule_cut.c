@@ -126,9 +126,10 @@ static double angle_at_conic_centre(const struct tact_capsule_face_cut *c, const
 static const double NEARLY_CLOSED_ARC_RATIO = 1e-3;
 
 /* 1 where the arc between the parts of two edges is more than half of the conic. */
-static int is_longer_arc(const struct tact_capsule_face_cut *c, const struct polygon *p,
-                         const struct inside_edge_part *previous_inside_edge_part,
-                         const struct inside_edge_part *next_inside_edge_part)
+static int
+is_arc_between_edges_over_half_conic(const struct tact_capsule_face_cut *c, const struct polygon *p,
+                                     const struct inside_edge_part *previous_inside_edge_part,
+                                     const struct inside_edge_part *next_inside_edge_part)
 {
     double conic_arc_chord[3], sum = 0.0;
     const double *from = previous_inside_edge_part->to;
@@ -209,8 +210,9 @@ static void add_polygon_part_inside_conic(struct tact_capsule_face_cut *c, const
         if (do_edge_parts_meet_at_corner) {
             continue; /* at a corner */
         }
-        tact_capsule_add_arc(c, edge_part_inside_conic->to, next->from,
-                             is_longer_arc(c, p, edge_part_inside_conic, next));
+        tact_capsule_add_arc(
+            c, edge_part_inside_conic->to, next->from,
+            is_arc_between_edges_over_half_conic(c, p, edge_part_inside_conic, next));
         if (i + 1 < count) {
             tact_capsule_add_triangle(c, first, edge_part_inside_conic->to, next->from);
         }

@@ -3,7 +3,7 @@
 #include "contact/moments/moments_round_internal.h"
 
 /* A capsule that a mesh is traversed for, and the sums over the faces in it. */
-struct capsule_traversal {
+struct capsule_with_mesh_sums {
     const struct tact_capsule_in_mesh_frame *place;
     struct tact_capsule_sums *sums;
 };
@@ -75,22 +75,22 @@ TACT_INLINE void rotate_triangles_to_capsule(const double rot[9],
 
 TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
 {
-    const struct capsule_traversal *capsule_traversal = user;
-    const struct tact_capsule_in_mesh_frame *p = capsule_traversal->place;
+    const struct capsule_with_mesh_sums *capsule_with_mesh_sums = user;
+    const struct tact_capsule_in_mesh_frame *p = capsule_with_mesh_sums->place;
     tact_d4 corner[3][3], turned[3][3];
     uint32_t bits;
     test_triangles_against_capsule(p, leaf, corner, &bits);
     if (!bits) {
         return;
     }
-    rotate_triangles_to_capsule(p->rot, capsule_traversal->sums, corner, turned, &bits);
+    rotate_triangles_to_capsule(p->rot, capsule_with_mesh_sums->sums, corner, turned, &bits);
     for (unsigned i = 0; i < leaf->count; i++) {
         if (bits >> i & 1U) {
             double face[3][3];
             for (int k = 0; k < 9; k++) {
                 face[k / 3][k % 3] = turned[k / 3][k % 3][i];
             }
-            tact_capsule_add_face(capsule_traversal->sums, face, 3);
+            tact_capsule_add_face(capsule_with_mesh_sums->sums, face, 3);
         }
     }
 }
@@ -101,8 +101,8 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_mesh,
                      (mesh, p, sums))
 {
     struct tact_capsule_query capsule_query;
-    struct capsule_traversal capsule_traversal = {p, sums};
+    struct capsule_with_mesh_sums capsule_with_mesh_sums = {p, sums};
     tact_capsule_query_init(p->centre, p->axis, p->radius, mesh, &capsule_query);
     tact_round_body_query_visit_leaves(&capsule_query, tact_capsule_query_boxes, mesh, add_leaf,
-                                       &capsule_traversal);
+                                       &capsule_with_mesh_sums);
 }

@@ -146,16 +146,16 @@ int tact_clip_compute_corner_heights(const struct tact_face *t, const tact_d4 *p
     double ax = t->ax[3], ay = t->ay[3], dx = t->dx[3], dy = t->dy[3];
     double height_at_corner_0 = t->height[0], lowest = t->height[1], highest = t->height[2],
            most = 0.0;
-    int corners_below_face = 0;
+    int corner_count_below_face = 0;
     for (int i = 0; i < n; i++) {
         double z = height_at_corner_0 - dy * (p[i][0] - ax) + dx * (p[i][1] - ay);
         /* heights of a steep triangle t are bounded by those of its corners, beyond which they are
          * mere rounding */
         height[i] = tact_min(tact_max(z, lowest), highest) - p[i][2];
-        corners_below_face += height[i] < 0.0;
+        corner_count_below_face += height[i] < 0.0;
         most = tact_max(fabs(height[i]), most);
     }
     return most <= TACT_HEIGHT_SLACK_OVER_PLANE(height_difference_slack, dx, dy)
                ? -1
-               : corners_below_face;
+               : corner_count_below_face;
 }

@@ -31,7 +31,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_of_overlap_in_planes,
     int rc = tact_cutter_add_world_planes(&cutter, pose, plane, plane_count);
     rc = rc ? rc : tact_cutter_sum_moments(&cutter, first, origin, &sums, planarity, corners);
     if (corners) {
-        corners->was_b_cut = is_swapped;
+        corners->was_solid_b_cut_by_a = is_swapped;
     }
     if (rc != 1) {
         return rc;

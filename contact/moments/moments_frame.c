@@ -5,7 +5,7 @@
 #include "contact/moments/moments_internal.h"
 
 /* Rotation of the frame's z away from the given direction [rad], and its azimuth. */
-static const double FRAME_TILT_ANGLE = 0.05, FRAME_TILT_AZIMUTH = 0.7;
+static const double PRISM_FRAME_TILT_ANGLE = 0.05, FRAME_TILT_AZIMUTH = 0.7;
 
 /* An oriented box: centre, axes, and half extents along them. */
 struct oriented_box {
@@ -73,9 +73,9 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     }
     tact_v3_copy(frame->normal, d);
     tact_v3_tangents(d, t1, t2);
-    tact_v3_scale(d, d, tact_cos(FRAME_TILT_ANGLE));
-    tact_v3_axpy(d, tact_sin(FRAME_TILT_ANGLE) * tact_cos(FRAME_TILT_AZIMUTH), t1);
-    tact_v3_axpy(d, tact_sin(FRAME_TILT_ANGLE) * tact_sin(FRAME_TILT_AZIMUTH), t2);
+    tact_v3_scale(d, d, tact_cos(PRISM_FRAME_TILT_ANGLE));
+    tact_v3_axpy(d, tact_sin(PRISM_FRAME_TILT_ANGLE) * tact_cos(FRAME_TILT_AZIMUTH), t1);
+    tact_v3_axpy(d, tact_sin(PRISM_FRAME_TILT_ANGLE) * tact_sin(FRAME_TILT_AZIMUTH), t2);
     double *axes = frame->axes;
     tact_v3_normalize(axes + 6, d);
     tact_v3_tangents(axes + 6, axes, axes + 3);

@@ -27,8 +27,8 @@ static double node_lowest_height(const struct placed_mesh *p, const struct tact_
 }
 
 /* Adds the prism between the part of a triangle below the plane and the plane. */
-TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
-                              struct tact_prism_columns *columns)
+TACT_INLINE void add_prism_between_triangle_and_plane(const struct placed_mesh *p, uint32_t index,
+                                                      struct tact_prism_columns *columns)
 {
     const uint32_t *v = p->mesh->triangles + 3 * (size_t)index;
     double t[3][3], height[4];
@@ -72,7 +72,7 @@ static void add_volume_below_plane(const struct placed_mesh *p, struct tact_mome
             continue;
         }
         for (uint32_t i = 0; i < node->count; i++) {
-            add_triangle(p, node->first + i, &columns);
+            add_prism_between_triangle_and_plane(p, node->first + i, &columns);
         }
         if (node->count == 0) {
             unvisited_node_stack[top++] = node->first + 1;

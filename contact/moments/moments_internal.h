@@ -36,8 +36,8 @@ enum { TACT_OVERLAP_CORNERS = 40 };
 /* Corners of the faces of the overlap of two solids with facets, in the order in which the one was
  * cut by the other: its outline is their hull. */
 struct tact_overlap_corners {
-    int count;     /* number of corners of the overlap; 0: not known, or more than the capacity */
-    int was_b_cut; /* 1: solid b was cut by a, 0: a was cut by b */
+    int count; /* number of corners of the overlap; 0: not known, or more than the capacity */
+    int was_solid_b_cut_by_a; /* 1: solid b was cut by a, 0: a was cut by b */
     /* corners of the overlap in the frame of the solid that was cut [m] */
     double at[TACT_OVERLAP_CORNERS][3];
 };

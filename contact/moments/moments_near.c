@@ -54,7 +54,7 @@ static void tact_pairing_append_leaf_of_mesh(struct tact_leaf_pairing_tree *side
 /* Replaces the inner nodes of a side by those children that may contribute with the other side.
  * Returns 0 where the capacity is exceeded. */
 static int tact_pairing_expand_largest_nodes(struct tact_leaf_pairing *w, int is_of_a,
-                                             uint32_t max_listed_nodes)
+                                             uint32_t capacity_for_listed_nodes)
 {
     struct tact_leaf_pairing_tree *side = is_of_a ? &w->a : &w->b,
                                   *tree_of_other_mesh = is_of_a ? &w->b : &w->a;
@@ -70,7 +70,7 @@ static int tact_pairing_expand_largest_nodes(struct tact_leaf_pairing *w, int is
         const struct tact_mesh_wide_node *wide_node = &wide_nodes[from[i]];
         tact_f8 lower[4], upper[4];
         tact_i8 overlapping;
-        if (n + 8 > max_listed_nodes || side->leaves + 8 > max_listed_nodes) {
+        if (n + 8 > capacity_for_listed_nodes || side->leaves + 8 > capacity_for_listed_nodes) {
             return 0;
         }
         tact_pairing_bounds_of_eight(&side->placed_mesh, wide_node, lower, upper);
@@ -120,7 +120,7 @@ static int tact_pairing_expand_largest_nodes(struct tact_leaf_pairing *w, int is
     return 1;
 }
 
-int tact_pairing_expand_to_leaves(struct tact_leaf_pairing *w, uint32_t max_listed_nodes)
+int tact_pairing_expand_to_leaves(struct tact_leaf_pairing *w, uint32_t capacity_for_listed_nodes)
 {
     for (int i = 0; i < 2; i++) {
         struct tact_leaf_pairing_tree *side = i ? &w->b : &w->a;
@@ -133,8 +133,8 @@ int tact_pairing_expand_to_leaves(struct tact_leaf_pairing *w, uint32_t max_list
         }
     }
     while (w->a.inner_node_count || w->b.inner_node_count) {
-        if (!tact_pairing_expand_largest_nodes(w, 1, max_listed_nodes) ||
-            !tact_pairing_expand_largest_nodes(w, 0, max_listed_nodes)) {
+        if (!tact_pairing_expand_largest_nodes(w, 1, capacity_for_listed_nodes) ||
+            !tact_pairing_expand_largest_nodes(w, 0, capacity_for_listed_nodes)) {
             return -ENOSPC;
         }
         if (!(w->a.inner_node_count + w->a.leaves) || !(w->b.inner_node_count + w->b.leaves)) {
@@ -151,19 +151,21 @@ struct tact_leaf_bounds_in_pair_units {
     float leaf_lower_in_pair_units[3], upper_in_pair_units[2];
 };
 
-static void tact_leaf_span_of_bounds(const struct tact_triangle_bounds *s,
-                                     float pair_units_per_metre,
-                                     struct tact_leaf_bounds_in_pair_units *leaf_span)
+static void tact_leaf_bounds_from_triangle_bounds(
+    const struct tact_triangle_bounds *s, float pair_units_per_metre,
+    struct tact_leaf_bounds_in_pair_units *bounds_of_leaf_in_pair_units)
 {
     for (int c = 0; c < 3; c++) {
         const double *l = (const double *)&s->lower[c], *u = (const double *)&s->upper[c];
-        leaf_span->lower[c] = tact_min(tact_min(l[0], l[1]), tact_min(l[2], l[3]));
-        float x = (float)leaf_span->lower[c] * pair_units_per_metre;
-        leaf_span->leaf_lower_in_pair_units[c] = x - (2e-6F + 2e-6F * fabsf(x));
+        bounds_of_leaf_in_pair_units->lower[c] =
+            tact_min(tact_min(l[0], l[1]), tact_min(l[2], l[3]));
+        float x = (float)bounds_of_leaf_in_pair_units->lower[c] * pair_units_per_metre;
+        bounds_of_leaf_in_pair_units->leaf_lower_in_pair_units[c] = x - (2e-6F + 2e-6F * fabsf(x));
         if (c < 2) {
-            leaf_span->upper[c] = tact_max(tact_max(u[0], u[1]), tact_max(u[2], u[3]));
-            x = (float)leaf_span->upper[c] * pair_units_per_metre;
-            leaf_span->upper_in_pair_units[c] = x + (2e-6F + 2e-6F * fabsf(x));
+            bounds_of_leaf_in_pair_units->upper[c] =
+                tact_max(tact_max(u[0], u[1]), tact_max(u[2], u[3]));
+            x = (float)bounds_of_leaf_in_pair_units->upper[c] * pair_units_per_metre;
+            bounds_of_leaf_in_pair_units->upper_in_pair_units[c] = x + (2e-6F + 2e-6F * fabsf(x));
         }
     }
 }
@@ -208,12 +210,13 @@ static void tact_pairing_place_leaf(struct tact_leaf_pairing *w, uint32_t at)
 
 /* Bits of those of the eight leaves of a group of B whose boxes may meet the bounds of a
  * leaf of A. */
-static uint32_t
-tact_pairing_bits_of_leaves_in_bounds(const struct tact_leaf_pairing_tree *b,
-                                      const struct tact_leaf_bounds_in_pair_units *leaf_span,
-                                      uint32_t leaf_group_index)
+static uint32_t tact_pairing_bits_of_leaves_in_bounds(
+    const struct tact_leaf_pairing_tree *b,
+    const struct tact_leaf_bounds_in_pair_units *bounds_of_leaf_in_pair_units,
+    uint32_t leaf_group_index)
 {
-    const float *low = leaf_span->leaf_lower_in_pair_units, *high = leaf_span->upper_in_pair_units;
+    const float *low = bounds_of_leaf_in_pair_units->leaf_lower_in_pair_units,
+                *high = bounds_of_leaf_in_pair_units->upper_in_pair_units;
     uint32_t bits;
     tact_i8 overlapping = (b->leaf_lower[0][leaf_group_index] < high[0]) &
                           (b->leaf_lower[1][leaf_group_index] < high[1]) &
@@ -301,20 +304,22 @@ static int tact_pairing_match_leaf_batch(struct tact_leaf_pairing *w, double mar
     s.count = 0;
     memset(w->is_placed_leaf, 0, count);
     for (uint32_t i = 0; i < w->a.leaves && !rc; i++) {
-        struct tact_leaf_bounds_in_pair_units leaf_span;
+        struct tact_leaf_bounds_in_pair_units bounds_of_leaf_in_pair_units;
         s.leaf = w->a.leaf[i];
         s.triangles = w->a.placed_mesh.mesh->wide->leaves[s.leaf].count;
         s.is_leaf_placed_in_prism_frame = 0;
         tact_pairing_leaf_corners(&w->a.placed_mesh, s.leaf, margin, s.p, &s.bounds);
-        tact_leaf_span_of_bounds(&s.bounds, w->pair_units_per_metre, &leaf_span);
+        tact_leaf_bounds_from_triangle_bounds(&s.bounds, w->pair_units_per_metre,
+                                              &bounds_of_leaf_in_pair_units);
         for (uint32_t e = 0; e < count; e += 8) {
-            uint32_t bits =
-                tact_pairing_bits_of_leaves_in_bounds(&w->b, &leaf_span, (w->first + e) / 8);
+            uint32_t bits = tact_pairing_bits_of_leaves_in_bounds(
+                &w->b, &bounds_of_leaf_in_pair_units, (w->first + e) / 8);
             for (; bits && !rc; bits &= bits - 1) {
                 uint32_t at = e + (uint32_t)__builtin_ctz(bits);
                 tact_pairing_place_leaf(w, at);
-                if (tact_triangles_meeting_bounds(&w->bounds[at], leaf_span.lower,
-                                                  leaf_span.upper)) {
+                if (tact_triangles_meeting_bounds(&w->bounds[at],
+                                                  bounds_of_leaf_in_pair_units.lower,
+                                                  bounds_of_leaf_in_pair_units.upper)) {
                     rc = tact_pairing_visit_leaf_pairs(w, &s, at, visit_pairs_of_batch, user);
                 }
             }

@@ -36,8 +36,8 @@ static void make_transform_to_frame(const struct tact_mesh *mesh,
     out->shift = (tact_d4){shift[0], shift[1], shift[2], 0.0};
 }
 
-TACT_INLINE void triangle_in_frame(const struct frame_transform *frame_transform, uint32_t index,
-                                   tact_d4 t[3])
+TACT_INLINE void place_triangle_in_prism_frame(const struct frame_transform *frame_transform,
+                                               uint32_t index, tact_d4 t[3])
 {
     const uint32_t *corner = frame_transform->mesh->triangles + 3 * (size_t)index;
     for (int k = 0; k < 3; k++) {
@@ -87,25 +87,26 @@ static void clip_polygon_by_mesh_box(struct tact_clipped_polygon *p,
 /* Adds the volume enclosed by a polygon of A and B's surface above it, in the direction of the
  * origin. */
 static void add_volume_under_polygon(struct tact_tetrahedron_sums *tets,
-                                     const struct tact_clipped_polygon *of_a, const double *height,
-                                     double tau)
+                                     const struct tact_clipped_polygon *clipped_polygon_of_mesh_a,
+                                     const double *height, double tau)
 {
-    struct tact_clipped_polygon p = *of_a;
+    struct tact_clipped_polygon p = *clipped_polygon_of_mesh_a;
     clip_polygon_by_mesh_box(&p, &tets->box[1]);
-    tact_tets_add_polygon(tets, p.corner[p.buffer_in_use], p.n, tau);
-    p = *of_a;
+    tact_tetrahedron_sums_add_polygon(tets, p.corner[p.buffer_in_use], p.n, tau);
+    p = *clipped_polygon_of_mesh_a;
     for (int i = 0; i < p.n; i++) {
         p.corner[p.buffer_in_use][i][2] += height[i];
     }
     clip_polygon_by_mesh_box(&p, &tets->box[0]);
-    tact_tets_add_polygon(tets, p.corner[p.buffer_in_use], p.n, -tau);
+    tact_tetrahedron_sums_add_polygon(tets, p.corner[p.buffer_in_use], p.n, -tau);
 }
 
 /* Adds the overlap of two triangles' prisms to the columns or, where tets is not NULL, to the
  * tetrahedra. value: TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
-TACT_INLINE void add_triangle_pair(struct tact_prism_columns *columns,
-                                   struct tact_tetrahedron_sums *tets, const tact_d4 s[3],
-                                   const struct tact_face *t, const tact_d4 value[3], double slack)
+TACT_INLINE void add_overlap_of_triangle_prisms(struct tact_prism_columns *columns,
+                                                struct tact_tetrahedron_sums *tets,
+                                                const tact_d4 s[3], const struct tact_face *t,
+                                                const tact_d4 value[3], double slack)
 {
     double tau = t->height[3], height[TACT_POLYGON];
     struct tact_clipped_polygon p;
@@ -156,13 +157,13 @@ add_listed_prism_pairs(struct tact_prism_columns *columns, struct tact_tetrahedr
         for (size_t k = 0; k < 4 && i + k < count; k++) {
             tact_d4 value[3];
             if (i + k == 0 || pairs[i + k].a != pairs[i + k - 1].a) {
-                triangle_in_frame(a, pairs[i + k].a, s);
+                place_triangle_in_prism_frame(a, pairs[i + k].a, s);
             }
             for (int c = 0; c < 3; c++) {
                 value[c] = TACT_FACE_EDGE_VALUES_AT(&t[k], s[c]);
             }
             if (t[k].height[3] != 0.0) {
-                add_triangle_pair(columns, tets, s, &t[k], value, slack);
+                add_overlap_of_triangle_prisms(columns, tets, s, &t[k], value, slack);
             }
         }
     }
@@ -220,7 +221,7 @@ static void sum_tetrahedra_about_inner_point(const struct frame_transform *a,
         tact_v3_scale(tets.origin, sums->first, 1.0 / sums->volume);
     }
     add_listed_prism_pairs(NULL, &tets, a, b, pairs, count, slack);
-    tact_tets_replace_moment_sums(&tets, sums);
+    tact_tetrahedron_sums_to_moment_sums(&tets, sums);
     tact_v3_copy(origin, tets.origin);
 }
 
@@ -278,7 +279,8 @@ TACT_INLINE int add_found_prism_pairs(void *user, struct tact_leaf_pairing *pair
         }
         for (uint32_t i = 0; i < n; i++) {
             const struct contributing_prism_pair *c = &contributing_prism_pair[i];
-            add_triangle_pair(&found->columns, NULL, c->s->corner, c->t, c->value, found->slack);
+            add_overlap_of_triangle_prisms(&found->columns, NULL, c->s->corner, c->t, c->value,
+                                           found->slack);
         }
         pairs += batch;
         count -= batch;
@@ -294,10 +296,10 @@ static int add_near_prism_pairs(struct tact_leaf_pairing *pairing,
     int rc = 0;
     memset(&found, 0, sizeof found);
     found.slack = slack;
-    if (list && !list->is_valid) {
+    if (list && !list->is_cached_list_valid) {
         tact_cache_make_triangle_pair_list(list, pairing);
     }
-    if (list && list->is_valid) {
+    if (list && list->is_cached_list_valid) {
         tact_cache_transform_list_triangles(list, pairing);
         rc = add_found_prism_pairs(&found, pairing, 0, list->pair, list->count);
     } else {

@@ -35,8 +35,8 @@ TACT_INLINE void build_box_tree(struct tact_rim_mesh *side,
 {
     static const float lower_corner_of_empty_box[3] = {INFINITY, INFINITY, INFINITY};
     static const float upper_corner_of_empty_box[3] = {-INFINITY, -INFINITY, -INFINITY};
-    uint32_t count = side->count = pairing->leaves, group_count = (count + 7) / 8, first = 0;
-    for (uint32_t e = 0; e < group_count; e++) {
+    uint32_t count = side->count = pairing->leaves, leaf_group_count = (count + 7) / 8, first = 0;
+    for (uint32_t e = 0; e < leaf_group_count; e++) {
         for (int d = 0; d < 3; d++) {
             side->box_groups[e].lower[d] = pairing->leaf_lower[d][e];
             side->box_groups[e].upper[d] = pairing->leaf_upper[d][e];
@@ -44,13 +44,14 @@ TACT_INLINE void build_box_tree(struct tact_rim_mesh *side,
     }
     side->top = 0;
     side->level[0] = 0;
-    for (; count > 8 || side->top == 0; count = group_count, group_count = (group_count + 7) / 8) {
-        uint32_t next = first + group_count;
-        for (uint32_t k = count; k < 8 * group_count; k++) {
+    for (; count > 8 || side->top == 0;
+         count = leaf_group_count, leaf_group_count = (leaf_group_count + 7) / 8) {
+        uint32_t next = first + leaf_group_count;
+        for (uint32_t k = count; k < 8 * leaf_group_count; k++) {
             set_node_box(&side->box_groups[first + k / 8], k % 8, lower_corner_of_empty_box,
                          upper_corner_of_empty_box);
         }
-        for (uint32_t e = 0; e < group_count; e++) {
+        for (uint32_t e = 0; e < leaf_group_count; e++) {
             float low[3], high[3];
             compute_union_of_eight_boxes(&side->box_groups[first + e], low, high);
             set_node_box(&side->box_groups[next + e / 8], e % 8, low, high);
@@ -108,8 +109,8 @@ TACT_INLINE uint32_t find_overlapping_boxes_of_8(const struct tact_rim_box_group
     return bits;
 }
 
-TACT_INLINE void read_box_bounds(const struct tact_rim_mesh *side, uint32_t box, float low[3],
-                                 float high[3])
+TACT_INLINE void get_bounds_of_leaf_box(const struct tact_rim_mesh *side, uint32_t box,
+                                        float low[3], float high[3])
 {
     uint32_t k = box & 0xFFFF;
     const struct tact_rim_box_group *e = &side->box_groups[side->level[box >> 16] + k / 8];
@@ -125,7 +126,7 @@ TACT_INLINE int does_box_meet_any_leaf(const struct tact_rim_mesh *side, uint32_
 {
     uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0;
     float low[3], high[3];
-    read_box_bounds(side, box, low, high);
+    get_bounds_of_leaf_box(side, box, low, high);
     stack[top++] = tact_rim_box_key((uint32_t)opposite_rim_mesh->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
@@ -147,7 +148,7 @@ TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
     const struct tact_rim_mesh *b = &rim->side[1];
     uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0, n = 0;
     float low[3], high[3];
-    read_box_bounds(&rim->side[0], box, low, high);
+    get_bounds_of_leaf_box(&rim->side[0], box, low, high);
     stack[top++] = tact_rim_box_key((uint32_t)b->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
@@ -177,7 +178,8 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
                                 uint32_t i, uint32_t k)
 {
     struct tact_rim_mesh *a = &rim->side[0], *b = &rim->side[1];
-    const struct tact_leaf_pairing_tree *of_a = &rim->pairing->a, *of_b = &rim->pairing->b;
+    const struct tact_leaf_pairing_tree *leaf_pairing_tree_of_mesh_a = &rim->pairing->a,
+                                        *leaf_pairing_tree_of_mesh_b = &rim->pairing->b;
     const uint32_t leaf_index_a = a->at[leaf_group->first + i];
     if (b->at[k] == TACT_RIM_NO_INDEX) {
         float low[3], high[3];
@@ -195,10 +197,14 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
     }
     const uint32_t leaf_index_b = b->at[k];
     a->leaf[leaf_index_a].meets_other_mesh = b->leaf[leaf_index_b].meets_other_mesh = 1;
-    const float *lower_along_normal_a = (const float *)of_a->leaf_lower[3] + leaf_group->first;
-    const float *upper_along_normal_a = (const float *)of_a->leaf_upper[3] + leaf_group->first;
-    if ((lower_along_normal_a[i] <= ((const float *)of_b->leaf_upper[3])[k]) &
-        (upper_along_normal_a[i] >= ((const float *)of_b->leaf_lower[3])[k])) {
+    const float *lower_along_normal_a =
+        (const float *)leaf_pairing_tree_of_mesh_a->leaf_lower[3] + leaf_group->first;
+    const float *upper_along_normal_a =
+        (const float *)leaf_pairing_tree_of_mesh_a->leaf_upper[3] + leaf_group->first;
+    if ((lower_along_normal_a[i] <=
+         ((const float *)leaf_pairing_tree_of_mesh_b->leaf_upper[3])[k]) &
+        (upper_along_normal_a[i] >=
+         ((const float *)leaf_pairing_tree_of_mesh_b->leaf_lower[3])[k])) {
         return tact_rim_queue_leaf_pair(rim, leaf_index_a, leaf_index_b);
     }
     return 0;
@@ -228,7 +234,7 @@ TACT_INLINE int match_leaf_groups_of_eight(struct tact_rim *rim,
 
 /* Matches the eight leaves of a box of A with those of B; lists those that meet none as separated.
  */
-TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t group_count)
+TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t leaf_group_count)
 {
     struct tact_rim_mesh *side = &rim->side[0];
     struct leaf_group leaf_group = {.first = 8 * (box & 0xFFFF)};
@@ -244,7 +250,7 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t g
             return -EAGAIN;
         }
     }
-    for (uint32_t e = 0; e < group_count; e++) {
+    for (uint32_t e = 0; e < leaf_group_count; e++) {
         if (match_leaf_groups_of_eight(rim, &leaf_group, rim->near_leaf_groups[e])) {
             return -EAGAIN;
         }
@@ -263,21 +269,21 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t g
 }
 
 /* 1 where nothing in a side's box meets the other side; it is then listed as separated.
- * *group_count: for eight leaves of A that do meet something, the number of groups of B to match
- * with. */
+ * *leaf_group_count: for eight leaves of A that do meet something, the number of groups of B to
+ * match with. */
 TACT_INLINE int list_box_leaves_if_separated(struct tact_rim *rim, int of, uint32_t box,
-                                             uint32_t *group_count)
+                                             uint32_t *leaf_group_count)
 {
     struct tact_rim_mesh *side = &rim->side[of];
     const uint32_t level = box >> 16;
     uint32_t is_box_separated;
-    *group_count = 0;
+    *leaf_group_count = 0;
     if (level == 0) {
         const uint32_t at = side->at[box & 0xFFFF];
         is_box_separated = at == TACT_RIM_NO_INDEX || !side->leaf[at].meets_other_mesh;
     } else if (level == 1 && of == 0) {
-        *group_count = list_near_leaf_groups(rim, box);
-        is_box_separated = !*group_count;
+        *leaf_group_count = list_near_leaf_groups(rim, box);
+        is_box_separated = !*leaf_group_count;
     } else {
         is_box_separated = !does_box_meet_any_leaf(side, box, &rim->side[!of]);
     }
@@ -291,7 +297,7 @@ TACT_INLINE int list_box_leaves_if_separated(struct tact_rim *rim, int of, uint3
 TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
 {
     struct tact_rim_mesh *side = &rim->side[of];
-    uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0, group_count;
+    uint32_t stack[8 * TACT_RIM_BOX_LEVELS], top = 0, leaf_group_count;
     for (uint32_t k = 8; k-- > 0;) {
         stack[top++] = tact_rim_box_key((uint32_t)side->top, k);
     }
@@ -299,13 +305,13 @@ TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
     while (top > 0) {
         const uint32_t box = stack[--top], level = box >> 16;
         if ((box & 0xFFFF) << 3 * level >= side->count ||
-            list_box_leaves_if_separated(rim, of, box, &group_count)) {
+            list_box_leaves_if_separated(rim, of, box, &leaf_group_count)) {
             continue;
         }
-        if (group_count && match_leaf_groups(rim, box, group_count)) {
+        if (leaf_group_count && match_leaf_groups(rim, box, leaf_group_count)) {
             return -EAGAIN;
         }
-        for (uint32_t k = 8; k-- > 0 && level > 0 && !group_count;) {
+        for (uint32_t k = 8; k-- > 0 && level > 0 && !leaf_group_count;) {
             stack[top++] = tact_rim_box_key(level - 1, 8 * (box & 0xFFFF) + k);
         }
     }

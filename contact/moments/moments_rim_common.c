@@ -55,16 +55,16 @@ static int clip_polygon_by_line(const struct polygon *in, const double p[3], con
 static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *polygon,
                                   const double n[3], double weight_of_polygon_area)
 {
-    const double *first_corner = polygon->at[0];
+    const double *first_corner_of_polygon = polygon->at[0];
     for (int k = 1; k + 1 < polygon->count; k++) {
         double u[3], v[3], area[3], middle[3], part[3], torque[3];
-        tact_v3_sub(u, polygon->at[k], first_corner);
-        tact_v3_sub(v, polygon->at[k + 1], first_corner);
+        tact_v3_sub(u, polygon->at[k], first_corner_of_polygon);
+        tact_v3_sub(v, polygon->at[k + 1], first_corner_of_polygon);
         tact_v3_cross(area, u, v);
         tact_v3_scale(part, n, weight_of_polygon_area * fabs(0.5 * tact_v3_dot(area, n)));
         tact_v3_add(middle, u, v);
         tact_v3_scale(middle, middle, 1.0 / 3.0);
-        tact_v3_add(middle, middle, first_corner);
+        tact_v3_add(middle, middle, first_corner_of_polygon);
         tact_v3_cross(torque, middle, part);
         tact_v3_add(rim->coplanar_face_area_correction, rim->coplanar_face_area_correction, part);
         tact_v3_add(rim->coplanar_half_torque, rim->coplanar_half_torque, torque);

@@ -231,7 +231,7 @@ static void tact_rim_set_segment_end(struct tact_rim_segment *g, int segment_end
         end[c] = from + share * (s->p[tact_rim_offset_of_height_lane(q, c)] - from);
     }
     g->end[segment_end_index] = end;
-    g->edge_position[segment_end_index] = crossing_fraction_from_end[up];
+    g->edge_crossing[segment_end_index] = crossing_fraction_from_end[up];
     g->edge[segment_end_index] = (uint8_t)(e + 3 * of_b);
 }
 

@@ -61,8 +61,8 @@ TACT_INLINE uint32_t tact_rim_box_key(uint32_t level, uint32_t k)
  * A. */
 struct tact_rim_segment {
     tact_d4 end[2];          /* start and end */
-    double edge_position[2]; /* positions of the segment's start and end on the edges that contain
-                        them, 0 to 1 */
+    double edge_crossing[2]; /* positions of the segment's start and end on the edges
+                        that contain them, 0 to 1 */
     uint8_t edge[2]; /* edges that contain the segment's start and end: 0 to 2 of A's triangle, 3 to
                         5 of B's */
     uint32_t triangle[2]; /* triangles of A and B that cross: 4 times the index of the leaf, plus

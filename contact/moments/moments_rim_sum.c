@@ -133,7 +133,7 @@ static int does_ray_contradict_rim(struct tact_rim *rim, int of, const struct ta
  * leaves the other mesh, and at which it enters, sorted by their position. */
 struct edge {
     int count[2];
-    double edge_position[2][TACT_RIM_MAX_CROSSINGS_ON_EDGE];
+    double edge_crossing[2][TACT_RIM_MAX_CROSSINGS_ON_EDGE];
     const tact_d4 *at[2][TACT_RIM_MAX_CROSSINGS_ON_EDGE];
 };
 
@@ -142,33 +142,33 @@ struct crossed_triangle {
     struct edge edge[3];
     int inside[3];
     tact_d4 corner[3];
-    int piece_count;
+    int crossed_outline_piece_count;
     const tact_d4 *piece[2][8 * TACT_RIM_MAX_CROSSINGS_ON_EDGE]; /* from, to */
 };
 
-static int insert_crossing_on_edge(struct edge *e, int is_crossing_inward, double edge_position,
+static int insert_crossing_on_edge(struct edge *e, int is_crossing_inward, double edge_crossing,
                                    const tact_d4 *at)
 {
     int i = e->count[is_crossing_inward]++;
     if (i == TACT_RIM_MAX_CROSSINGS_ON_EDGE) {
         return -EAGAIN;
     }
-    for (; i > 0 && e->edge_position[is_crossing_inward][i - 1] > edge_position; i--) {
-        e->edge_position[is_crossing_inward][i] = e->edge_position[is_crossing_inward][i - 1];
+    for (; i > 0 && e->edge_crossing[is_crossing_inward][i - 1] > edge_crossing; i--) {
+        e->edge_crossing[is_crossing_inward][i] = e->edge_crossing[is_crossing_inward][i - 1];
         e->at[is_crossing_inward][i] = e->at[is_crossing_inward][i - 1];
     }
-    e->edge_position[is_crossing_inward][i] = edge_position;
+    e->edge_crossing[is_crossing_inward][i] = edge_crossing;
     e->at[is_crossing_inward][i] = at;
     return 0;
 }
 
 static int add_edge_piece(struct crossed_triangle *t, const tact_d4 *from, const tact_d4 *to)
 {
-    if (t->piece_count == 8 * TACT_RIM_MAX_CROSSINGS_ON_EDGE) {
+    if (t->crossed_outline_piece_count == 8 * TACT_RIM_MAX_CROSSINGS_ON_EDGE) {
         return -EAGAIN;
     }
-    t->piece[0][t->piece_count] = from;
-    t->piece[1][t->piece_count++] = to;
+    t->piece[0][t->crossed_outline_piece_count] = from;
+    t->piece[1][t->crossed_outline_piece_count++] = to;
     return 0;
 }
 
@@ -185,7 +185,7 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
         for (int is_segment_end = 0; is_segment_end < 2; is_segment_end++) {
             int segment_end = is_segment_end ^ of, e = g->edge[segment_end] - 3 * of;
             if (e >= 0 && e < 3 &&
-                insert_crossing_on_edge(&t->edge[e], is_segment_end, g->edge_position[segment_end],
+                insert_crossing_on_edge(&t->edge[e], is_segment_end, g->edge_crossing[segment_end],
                                         &g->end[segment_end])) {
                 return -EAGAIN;
             }
@@ -214,7 +214,7 @@ static int classify_crossed_triangle_corners(struct crossed_triangle *t)
         if (e->count[0] + e->count[1]) {
             const int is_start_inside = leaving_minus_entering
                                             ? leaving_minus_entering > 0
-                                            : e->edge_position[0][0] < e->edge_position[1][0];
+                                            : e->edge_crossing[0][0] < e->edge_crossing[1][0];
             are_crossings_inconsistent |= leaving_minus_entering > 1 || leaving_minus_entering < -1;
             are_crossings_inconsistent |= set_corner_inside(&t->inside[k], is_start_inside);
             are_crossings_inconsistent |= set_corner_inside(
@@ -282,7 +282,7 @@ TACT_INLINE int add_outline_area(const struct crossed_triangle *t, const struct 
     }
     const double height = normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2];
     tact_d4 gap = {0.0};
-    for (int i = 0; i < t->piece_count; i++) {
+    for (int i = 0; i < t->crossed_outline_piece_count; i++) {
         gap += *t->piece[1][i] - *t->piece[0][i];
         /* a piece of the outline that begins or ends at the base point spans no area with it */
         if (i == 0 || t->piece[1][i] == t->piece[0][0]) {
@@ -318,7 +318,7 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
     uint32_t corner[3];
     struct crossed_triangle t;
     int are_crossings_inconsistent = 0;
-    t.piece_count = 0;
+    t.crossed_outline_piece_count = 0;
     for (int k = 0; k < 3; k++) {
         corner[k] = leaf->corner[local[k]];
         t.edge[k].count[0] = t.edge[k].count[1] = 0;
@@ -537,8 +537,8 @@ static int add_surfaces_of_both_meshes(struct tact_rim *rim, double size,
         if (add_surface_near_rim(rim, of, surface) || add_separated_leaves(rim, of, &surface[1])) {
             return -EAGAIN;
         }
-        tact_surface_finish(&surface[0], size, &part[2 * of]);
-        tact_surface_finish(&surface[1], size, &part[2 * of + 1]);
+        tact_surface_convert_to_moment_sums(&surface[0], size, &part[2 * of]);
+        tact_surface_convert_to_moment_sums(&surface[1], size, &part[2 * of + 1]);
     }
     double gap = 0.0;
     for (int i = 0; i < 4; i++) {

@@ -8,24 +8,24 @@ static const double PI = 3.14159265358979323846;
 /* A spherical cap: the part of a ball beyond a plane, of depth 0 to 2 radii. */
 struct cap {
     double volume;
-    double centroid_to_apex;         /* distance of the centroid from the apex [m] */
+    double cap_centroid_distance_from_apex; /* distance of the centroid from the apex [m] */
     double transverse_second_moment; /* second moment of the cap along any direction in the plane
                                         [m^5] */
     double axial_second_moment;      /* central second moment of the cap along its axis [m^5] */
 };
 
 /* integrals over slices: at the distance s from the apex a disc with squared radius 2 R s - s^2 */
-static struct cap add_spherical_cap(double radius, double depth)
+static struct cap integrate_spherical_cap(double radius, double depth)
 {
     struct cap c;
     double d2 = depth * depth, d3 = d2 * depth;
     c.volume = PI * d2 * (radius - depth / 3.0);
     double first = PI * d3 * (2.0 / 3.0 * radius - depth / 4.0);
     double second = PI * d2 * d2 * (radius / 2.0 - depth / 5.0);
-    c.centroid_to_apex = c.volume > 0.0 ? first / c.volume : 0.0;
+    c.cap_centroid_distance_from_apex = c.volume > 0.0 ? first / c.volume : 0.0;
     c.transverse_second_moment =
         PI * d3 * (20.0 * radius * radius - 15.0 * radius * depth + 3.0 * d2) / 60.0;
-    c.axial_second_moment = tact_max(second - first * c.centroid_to_apex, 0.0);
+    c.axial_second_moment = tact_max(second - first * c.cap_centroid_distance_from_apex, 0.0);
     return c;
 }
 
@@ -59,9 +59,9 @@ int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
     if (!(depth > 0.0)) {
         return 0;
     }
-    struct cap c = add_spherical_cap(radius, depth);
+    struct cap c = integrate_spherical_cap(radius, depth);
     tact_v3_copy(centroid, pa->position);
-    tact_v3_axpy(centroid, c.centroid_to_apex - radius, up);
+    tact_v3_axpy(centroid, c.cap_centroid_distance_from_apex - radius, up);
     double area_of_cutting_disc = PI * depth * (2.0 * radius - depth);
     set_moments_of_revolution(c.volume, centroid, c.transverse_second_moment, c.axial_second_moment,
                               up, area_of_cutting_disc, out);
@@ -93,14 +93,14 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
     if (!(depth > 0.0)) {
         return 0;
     }
-    const struct cap c = add_spherical_cap(1.0, depth);
+    const struct cap c = integrate_spherical_cap(1.0, depth);
     const double volume = size[0] * size[1] * size[2];
     const double area = volume / ellipsoid_extent_along_normal * PI * depth * (2.0 - depth);
     /* vector from the ellipsoid's centre to its farthest point along up */
     tact_m3_mul_v3(way, own, normal);
     out->volume = volume * c.volume;
     tact_v3_copy(out->centroid, pa->position);
-    tact_v3_axpy(out->centroid, c.centroid_to_apex - 1.0, way);
+    tact_v3_axpy(out->centroid, c.cap_centroid_distance_from_apex - 1.0, way);
     for (int k = 0; k < 6; k++) {
         const double *i = own + 3 * row[k], *j = own + 3 * column[k];
         out->second[k] = volume * (c.transverse_second_moment * tact_v3_dot(i, j) +
@@ -110,7 +110,7 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
     tact_v3_scale(out->gradient, up, -area);
     tact_v3_cross(torque, way, up); /* the ellipse in which the plane cuts the ellipsoid has its
                                        centre on the line along `way` */
-    tact_v3_scale(out->gradient + 3, torque, -area * (depth - c.centroid_to_apex));
+    tact_v3_scale(out->gradient + 3, torque, -area * (depth - c.cap_centroid_distance_from_apex));
     return out->volume > 0.0;
 }
 
@@ -125,7 +125,7 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
     }
     if (distance <= fabs(ra - rb)) {
         double r = tact_min(ra, rb);
-        struct cap cap_of_whole_smaller_ball = add_spherical_cap(r, 2.0 * r);
+        struct cap cap_of_whole_smaller_ball = integrate_spherical_cap(r, 2.0 * r);
         const double *centre = ra < rb ? pa->position : pb->position;
         set_moments_of_revolution(cap_of_whole_smaller_ball.volume, centre,
                                   cap_of_whole_smaller_ball.transverse_second_moment,
@@ -137,9 +137,11 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
      * cancellation; axis points from b to a: a's cap has its apex on the side of b. */
     double cap_depth_a = overlap * (rb - ra + distance) / (2.0 * distance);
     double cap_depth_b = overlap * (ra - rb + distance) / (2.0 * distance);
-    struct cap a = add_spherical_cap(ra, cap_depth_a), b = add_spherical_cap(rb, cap_depth_b);
+    struct cap a = integrate_spherical_cap(ra, cap_depth_a),
+               b = integrate_spherical_cap(rb, cap_depth_b);
     /* heights of the caps' centroids above the plane of the circle, along the axis */
-    double za = a.centroid_to_apex - cap_depth_a, zb = cap_depth_b - b.centroid_to_apex;
+    double za = a.cap_centroid_distance_from_apex - cap_depth_a,
+           zb = cap_depth_b - b.cap_centroid_distance_from_apex;
     double volume = a.volume + b.volume;
     double z = (a.volume * za + b.volume * zb) / volume;
     double axial_second_moment = a.axial_second_moment + b.axial_second_moment +

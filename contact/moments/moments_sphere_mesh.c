@@ -158,13 +158,13 @@ static int clip_edge_to_disc(double squared_disc_radius, const double *p, const 
                              double s[2])
 {
     double e[2] = {q[0] - p[0], q[1] - p[1]};
-    double squared_length = e[0] * e[0] + e[1] * e[1], moment = cross_product_2d(p, q);
-    double squared_half_chord = squared_disc_radius * squared_length - moment * moment;
+    double squared_edge_length = e[0] * e[0] + e[1] * e[1], moment = cross_product_2d(p, q);
+    double squared_half_chord = squared_disc_radius * squared_edge_length - moment * moment;
     if (!(squared_half_chord > 0.0)) {
         return 0;
     }
-    double middle = -(p[0] * e[0] + p[1] * e[1]) / squared_length,
-           half = sqrt(squared_half_chord) / squared_length;
+    double middle = -(p[0] * e[0] + p[1] * e[1]) / squared_edge_length,
+           half = sqrt(squared_half_chord) / squared_edge_length;
     s[0] = tact_max(middle - half, 0.0);
     s[1] = tact_min(middle + half, 1.0);
     return s[0] < s[1];
@@ -278,7 +278,7 @@ static void add_disc_integrals_to_sums(const struct disc *d, double h, const dou
 
 /* A ball, and the sums over the triangles in it. For an ellipsoid, the ball of radius 1 to which a
  * linear map takes it. */
-struct ball_query {
+struct ball_with_mesh_sums {
     double centre[3]; /* mesh frame */
     double radius, tolerance;
     const double *map; /* linear map to the unit ball, of a displacement in the mesh's frame,
@@ -305,7 +305,7 @@ static void add_disc_position_normal_dyad(const struct disc *d, double h, const 
 
 /* Adds a triangle of the mesh to the sums of a ball, given its corners from o. unmapped: the same
  * before the map, or NULL. */
-static void add_triangle(struct ball_query *ball, double v[3][3], double (*unmapped)[3])
+static void add_triangle(struct ball_with_mesh_sums *ball, double v[3][3], double (*unmapped)[3])
 {
     double n[3], u[3], w[3], p[3][2], h = tact_plane_of_triangle_corners(v, n);
     struct disc d = {.radius = ball->radius, .distance = fabs(h)};
@@ -354,8 +354,8 @@ TACT_INLINE void copy_triangle_of_lane(const tact_d4 corner[3][3], unsigned lane
 
 /* Adds the triangles of a leaf whose bounding boxes, after the map where there is one, reach into
  * the ball. */
-TACT_INLINE void add_leaf_triangles(struct ball_query *ball, const struct tact_mesh_leaf *leaf,
-                                    int is_mapped_to_unit_ball)
+TACT_INLINE void add_leaf_triangles(struct ball_with_mesh_sums *ball,
+                                    const struct tact_mesh_leaf *leaf, int is_mapped_to_unit_ball)
 {
     const tact_d4 zero = {0.0};
     tact_d4 from[3][3], mapped[3][3], apart2 = zero;
@@ -404,7 +404,7 @@ TACT_INLINE void add_leaf_mapped_to_unit_ball(void *user, const struct tact_mesh
 
 /* Sums the triangles that reach into the ball. Returns 1, with invalid sums, where o is within
  * tolerance of an edge. */
-static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball_query *ball,
+static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball_with_mesh_sums *ball,
                                  double tolerance)
 {
     static const double zero_axis_of_ball[3] = {0.0, 0.0, 0.0};
@@ -427,8 +427,8 @@ static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball_query
 
 /* Sums over the part of the mesh in the ball, about its centre, which is displaced where it is on
  * an edge. reach: largest radius [m]; rot, origin: of the mesh's frame and of the centre, world. */
-static void sum_mesh_in_ball(const struct tact_mesh *mesh, struct ball_query *ball, double reach,
-                             const double rot[9], double origin[3])
+static void sum_mesh_in_ball(const struct tact_mesh *mesh, struct ball_with_mesh_sums *ball,
+                             double reach, const double rot[9], double origin[3])
 {
     if (sum_triangles_in_ball(mesh, ball, NEAR_EDGE_TOLERANCE * ball->radius)) {
         double step[3], world[3];
@@ -455,7 +455,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_sphere_mesh,
                      (radius, pa, mesh, pb, out))
 {
     double rot[9], axes[9], offset[3], origin[3];
-    struct ball_query ball = {.radius = radius};
+    struct ball_with_mesh_sums ball = {.radius = radius};
     tact_quat_to_m3(rot, pb->quat_wxyz);
     tact_v3_sub(offset, pa->position, pb->position);
     tact_m3_tmul_v3(ball.centre, rot, offset);
@@ -496,7 +496,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_ellipsoid_mesh,
                      (size, pa, mesh, pb, out))
 {
     double own[9], rot[9], axes[9], map[9], offset[3], origin[3];
-    struct ball_query ball = {.radius = 1.0, .map = map};
+    struct ball_with_mesh_sums ball = {.radius = 1.0, .map = map};
     tact_quat_to_m3(own, pa->quat_wxyz);
     tact_quat_to_m3(rot, pb->quat_wxyz);
     for (int i = 0; i < 9; i++) {

@@ -28,7 +28,8 @@ void tact_surface_zero_unused_lanes(struct tact_cut_surface *s)
     }
 }
 
-void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_moment_sums *sums)
+void tact_surface_convert_to_moment_sums(struct tact_cut_surface *s, double size,
+                                         struct tact_moment_sums *sums)
 {
     tact_surface_zero_unused_lanes(s);
     tact_surface_integrate_batch(s);

@@ -87,10 +87,11 @@ TACT_INLINE void tact_surface_integrate_batch(struct tact_cut_surface *s)
 
 #define tact_surface_integrate_coplanar TACT_CPU_VARIANT(tact_surface_integrate_coplanar)
 #define tact_surface_zero_unused_lanes TACT_CPU_VARIANT(tact_surface_zero_unused_lanes)
-#define tact_surface_finish TACT_CPU_VARIANT(tact_surface_finish)
+#define tact_surface_convert_to_moment_sums TACT_CPU_VARIANT(tact_surface_convert_to_moment_sums)
 
 /* Integrates over the queued triangles of the surface and adds the lanes of the sums up. */
-void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_moment_sums *sums);
+void tact_surface_convert_to_moment_sums(struct tact_cut_surface *s, double size,
+                                         struct tact_moment_sums *sums);
 
 /* Integrates over the queued triangles of the surface with known planes: normals computed from
  * needle-shaped triangles are inaccurate. */

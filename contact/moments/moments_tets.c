@@ -2,8 +2,9 @@
 #include "contact/moments/moments_tets_internal.h"
 
 /* Adds `weight` times the tetrahedron over triangle p q r, coordinates relative to the origin. */
-static void tact_tets_add_tetrahedron(struct tact_tetrahedron_sums *tets, const double *p,
-                                      const double *q, const double *r, double weight)
+static void tact_tetrahedron_sums_add_tetrahedron(struct tact_tetrahedron_sums *tets,
+                                                  const double *p, const double *q, const double *r,
+                                                  double weight)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     struct tact_moment_sums *sums = &tets->sums;
@@ -24,8 +25,8 @@ static void tact_tets_add_tetrahedron(struct tact_tetrahedron_sums *tets, const 
     }
 }
 
-void tact_tets_add_polygon(struct tact_tetrahedron_sums *tets, const tact_d4 *polygon, int n,
-                           double weight)
+void tact_tetrahedron_sums_add_polygon(struct tact_tetrahedron_sums *tets, const tact_d4 *polygon,
+                                       int n, double weight)
 {
     double first[3] = {0.0}, last[3] = {0.0}, next[3];
     for (int i = 0; i < n; i++) {
@@ -35,14 +36,14 @@ void tact_tets_add_polygon(struct tact_tetrahedron_sums *tets, const tact_d4 *po
         if (i == 0) {
             tact_v3_copy(first, next);
         } else if (i > 1) {
-            tact_tets_add_tetrahedron(tets, first, last, next, weight);
+            tact_tetrahedron_sums_add_tetrahedron(tets, first, last, next, weight);
         }
         tact_v3_copy(last, next);
     }
 }
 
-void tact_tets_replace_moment_sums(const struct tact_tetrahedron_sums *tets,
-                                   struct tact_moment_sums *sums)
+void tact_tetrahedron_sums_to_moment_sums(const struct tact_tetrahedron_sums *tets,
+                                          struct tact_moment_sums *sums)
 {
     double torque[3];
     tact_v3_cross(torque, tets->origin, sums->gradient);

@@ -24,15 +24,15 @@ struct tact_tetrahedron_sums {
     struct tact_moment_sums sums;
 };
 
-#define tact_tets_add_polygon TACT_CPU_VARIANT(tact_tets_add_polygon)
-#define tact_tets_replace_moment_sums TACT_CPU_VARIANT(tact_tets_replace_moment_sums)
+#define tact_tetrahedron_sums_add_polygon TACT_CPU_VARIANT(tact_tetrahedron_sums_add_polygon)
+#define tact_tetrahedron_sums_to_moment_sums TACT_CPU_VARIANT(tact_tetrahedron_sums_to_moment_sums)
 
 /* Adds the tetrahedra from the origin over a convex polygon of n corners. */
-void tact_tets_add_polygon(struct tact_tetrahedron_sums *tets, const tact_d4 *polygon, int n,
-                           double weight);
+void tact_tetrahedron_sums_add_polygon(struct tact_tetrahedron_sums *tets, const tact_d4 *polygon,
+                                       int n, double weight);
 
 /* Replaces volume, first and second moment of `sums`; all sums are then about tets->origin. */
-void tact_tets_replace_moment_sums(const struct tact_tetrahedron_sums *tets,
-                                   struct tact_moment_sums *sums);
+void tact_tetrahedron_sums_to_moment_sums(const struct tact_tetrahedron_sums *tets,
+                                          struct tact_moment_sums *sums);
 
 #endif

@@ -10,7 +10,7 @@
     128 /* maximum number of planes of a convex solid: with more, clipping of edges is too slow    \
            for the tick */
 #define MAX_MESH_TREE_DEPTH 64 /* maximum depth of a mesh's tree */
-#define REMEMBERED_VERTEX_COUNT                                                                    \
+#define RECENT_VERTEX_TABLE_SIZE                                                                   \
     256 /* number of recently added vertices that are remembered: a vertex occurs again in         \
            neighbouring leaves of the tree */
 
@@ -27,8 +27,8 @@ struct edge_clipper_by_planes {
     int last_rejecting_plane; /* index of the plane that rejected the last edge and is likely to
                                  reject the next */
     uint32_t
-        recently_projected_vertices[REMEMBERED_VERTEX_COUNT]; /* 1 + the vertex that was added last,
-                                   of those with the same index modulo the size; 0 for none */
+        recently_projected_vertices[RECENT_VERTEX_TABLE_SIZE]; /* 1 + the vertex that was added
+                                   last, of those with the same index modulo the size; 0 for none */
     double origin[3]; /* centre and axes of the patch in the mesh's frame */
     double t1[3];
     double t2[3];
@@ -45,7 +45,8 @@ static void add_outline_point(const struct edge_clipper_by_planes *c, const doub
 /* Adds a vertex of the mesh, in which several edges end, unless it was added recently. */
 static void add_projected_vertex(struct edge_clipper_by_planes *c, uint32_t i)
 {
-    uint32_t *entry_of_recent_vertex = &c->recently_projected_vertices[i % REMEMBERED_VERTEX_COUNT];
+    uint32_t *entry_of_recent_vertex =
+        &c->recently_projected_vertices[i % RECENT_VERTEX_TABLE_SIZE];
     if (*entry_of_recent_vertex != i + 1) {
         *entry_of_recent_vertex = i + 1;
         add_outline_point(c, c->mesh->vertices + 3 * (size_t)i);
@@ -248,9 +249,9 @@ static void rotate_vector_into_axes(const double *axes, const double *v, tact_d4
 }
 
 /* Sets the projection to the tangent plane for points in the frame of a pose. */
-static void set_projection_frame(const struct tact_pose *pose, const double *center,
-                                 const double *frame,
-                                 struct overlap_tangent_plane_projection *projection)
+static void set_tangent_plane_projection(const struct tact_pose *pose, const double *center,
+                                         const double *frame,
+                                         struct overlap_tangent_plane_projection *projection)
 {
     double r[9], apart[3];
     tact_quat_to_m3(r, pose->quat_wxyz);
@@ -267,7 +268,7 @@ static int project_clipped_mesh(struct tact_cutter *cutter, const struct tact_me
                                 const double *frame, struct tact_planar_hull *hull)
 {
     struct overlap_tangent_plane_projection projection = {.hull = hull};
-    set_projection_frame(pa, center, frame, &projection);
+    set_tangent_plane_projection(pa, center, frame, &projection);
     return project_overlap(cutter, a, &projection);
 }
 
@@ -291,7 +292,7 @@ TACT_DISPATCH_BY_CPU(int, tact_outline_from_corners,
     struct tact_planar_hull hull;
     struct overlap_tangent_plane_projection projection = {.hull = &hull};
     hull.count = 0;
-    set_projection_frame(pose, center, frame, &projection);
+    set_tangent_plane_projection(pose, center, frame, &projection);
     for (int i = 0; i < known_overlap_corners->count; i++) {
         const double *r = known_overlap_corners->at[i];
         const tact_d4 corner = {r[0], r[1], r[2], 0.0};

@@ -14,9 +14,10 @@ static const double CLEAR_DEPTH_IN_TOLERANCES = 128.0;
 /* Height range of the corners of a convex solid A above a plane. */
 struct tact_cut_corner_height_range {
     double lowest, highest;         /* [m] */
-    uint64_t corners_below[2];      /* bits of the corners below the plane by more than rounding */
-    uint64_t near_plane_corners[2]; /* bits of the corners that are neither well below nor well
-                               above the plane */
+    uint64_t corners_below[2];      /* bits of the corners below the plane by more than
+                                                     rounding */
+    uint64_t near_plane_corners[2]; /* bits of the corners that are neither well below nor
+                               well  above the plane */
 };
 
 TACT_INLINE void tact_cut_find_height_range(const struct tact_cutter *c,
@@ -81,8 +82,8 @@ TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest,
 }
 
 /* Sorts the planes that cut a to the front, beginning with the two that leave least of it; returns
- * 0 where one leaves nothing. near_plane_corners: output, bits of the corners that are not clear of
- * each.
+ * 0 where one leaves nothing. near_plane_corners: output, bits of the corners that are not
+ * clear of each.
  */
 TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tact_mesh_facets *a,
                                          uint64_t near_plane_corners[TACT_FACETS][2])
@@ -348,8 +349,8 @@ enum { TACT_BOX_PLANES = 32 };
 /* Planes for tests of a mesh's boxes, in their unit. */
 struct tact_box_test_planes {
     float n[TACT_BOX_PLANES][3], d[TACT_BOX_PLANES];
-    float clear_distance; /* distance beyond which rounding cannot place what is in a box, nor its
-                    cuts, on the other side of a plane */
+    float clear_distance; /* distance beyond which rounding cannot place what is in
+                    a box, nor its cuts, on the other side of a plane */
     uint32_t all;
 };
 
@@ -586,7 +587,7 @@ int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh,
         corners->count = 0;
     }
     if (rc == 1) {
-        tact_surface_finish(&cut.surface, c->size, sums);
+        tact_surface_convert_to_moment_sums(&cut.surface, c->size, sums);
         for (int k = 0; k < 3; k++) {
             origin[k] = cut.surface.origin[k];
         }

@@ -7,7 +7,7 @@
 #define CIRCULAR_RATIO_TOLERANCE                                                                   \
     1e-7 /* bound of the ratios of curvatures and of semi-axes, less 1, below which the patch      \
             counts as a disc */
-#define AGM_ITERATIONS                                                                             \
+#define ARITHMETIC_GEOMETRIC_MEAN_ITERATIONS                                                       \
     8 /* iterations of the arithmetic-geometric mean; each doubles the number of digits */
 #define MAX_AXIS_RATIO_ITERATIONS                                                                  \
     30 /* largest number of iterations for the ratio of the semi-axes */
@@ -16,7 +16,7 @@
 static void complete_elliptic_integrals(double e, double *k, double *second)
 {
     double a = 1.0, b = sqrt(1.0 - e * e), c = e, sum = 0.5 * e * e, power = 0.5;
-    for (int i = 0; i < AGM_ITERATIONS; i++) {
+    for (int i = 0; i < ARITHMETIC_GEOMETRIC_MEAN_ITERATIONS; i++) {
         double arithmetic_mean = 0.5 * (a + b);
         c = 0.5 * (a - b);
         b = sqrt(a * b);

@@ -13,9 +13,9 @@
     MODEL(points)   /* for comparison */                                                           \
     MODEL(smooth)   /* Kry and Pai 2003 */
 
-#define TACT_MODEL_ROW(word) extern const struct tact_contact_model tact_model_##word;
-TACT_MODELS(TACT_MODEL_ROW)
-#undef TACT_MODEL_ROW
+#define TACT_DECLARE_CONTACT_MODEL(word) extern const struct tact_contact_model tact_model_##word;
+TACT_MODELS(TACT_DECLARE_CONTACT_MODEL)
+#undef TACT_DECLARE_CONTACT_MODEL
 
 /* 1 where a contact model is in the library's table, or was compiled for its ABI version. */
 int tact_contact_model_is_usable(const struct tact_contact_model *model);

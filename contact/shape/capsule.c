@@ -15,12 +15,13 @@ static void compute_capsule_mass(const struct tact_shape *shape, struct tact_sha
     /* a half ball's centroid is 3/8 r beyond the end of the capsule's axis; its inertia 2/5 m r^2
      * is about its flat side
      */
-    double transverse_inertia = cylinder_volume * (r * r / 4.0 + l * l / 3.0) +
-                                end_balls_volume * (2.0 / 5.0 * r * r + l * l + 0.75 * r * l);
+    double inertia_across_capsule_axis =
+        cylinder_volume * (r * r / 4.0 + l * l / 3.0) +
+        end_balls_volume * (2.0 / 5.0 * r * r + l * l + 0.75 * r * l);
     double inertia_about_capsule_axis =
         cylinder_volume * r * r / 2.0 + end_balls_volume * 2.0 / 5.0 * r * r;
-    tact_shape_set_mass(out, cylinder_volume + end_balls_volume, transverse_inertia,
-                        transverse_inertia, inertia_about_capsule_axis);
+    tact_shape_set_mass(out, cylinder_volume + end_balls_volume, inertia_across_capsule_axis,
+                        inertia_across_capsule_axis, inertia_about_capsule_axis);
 }
 
 const struct tact_shape_type tact_shape_capsule_type = {
@@ -31,6 +32,6 @@ const struct tact_shape_type tact_shape_capsule_type = {
     .may_vanish = 2,
     .make = make_capsule_mesh,
     .mass = compute_capsule_mass,
-    .reach = tact_shape_sum_of_lengths,
-    .rolling_radius = tact_shape_radius_by_first_size,
+    .reach = tact_shape_sum_of_sizes_as_radius,
+    .rolling_radius = tact_shape_first_size_as_radius,
 };

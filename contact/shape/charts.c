@@ -149,7 +149,7 @@ struct chart_leaf_with_sort_key {
     int leaf;
 };
 
-static int compare_sort_keys(const void *a, const void *b)
+static int compare_chart_leaf_sort_keys(const void *a, const void *b)
 {
     const struct chart_leaf_with_sort_key *x = a, *y = b;
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->leaf - y->leaf;
@@ -177,9 +177,9 @@ static int find_longest_axis_of_leaves(const struct chart_node *leaf,
 }
 
 /* Computes a node's bounding ball, normal cone and curvature over its leaves. */
-static void bound_chart_node(const struct chart_node *leaf,
-                             const struct chart_leaf_with_sort_key *list, int count,
-                             struct chart_node *node)
+static void compute_bounds_of_chart_node(const struct chart_node *leaf,
+                                         const struct chart_leaf_with_sort_key *list, int count,
+                                         struct chart_node *node)
 {
     double angle = 0.0;
     memset(node->axis, 0, sizeof node->axis);
@@ -221,11 +221,11 @@ static void build_chart_node(struct tact_charts *charts, const struct chart_node
     int axis = find_longest_axis_of_leaves(leaf, list, count, charts->nodes[at].center);
     charts->node_count += 2;
     charts->nodes[at].first = first;
-    bound_chart_node(leaf, list, count, &charts->nodes[at]);
+    compute_bounds_of_chart_node(leaf, list, count, &charts->nodes[at]);
     for (int i = 0; i < count; i++) {
         list[i].key = leaf[list[i].leaf].center[axis];
     }
-    qsort(list, (size_t)count, sizeof *list, compare_sort_keys);
+    qsort(list, (size_t)count, sizeof *list, compare_chart_leaf_sort_keys);
     build_chart_node(charts, leaf, list, half, first);
     build_chart_node(charts, leaf, list + half, count - half, first + 1);
 }

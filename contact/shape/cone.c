@@ -59,6 +59,6 @@ const struct tact_shape_type tact_shape_cone_type = {
     .make = make_cone_mesh,
     .mass = compute_cone_mass,
     .reach = cone_bounding_radius,
-    .rolling_radius = tact_shape_radius_by_first_size,
+    .rolling_radius = tact_shape_first_size_as_radius,
     .charts = make_cone_charts,
 };

@@ -77,22 +77,22 @@ static int pair_half_edges_as_twins(struct control_mesh *mesh,
                                     struct control_mesh_fault *fault)
 {
     for (int i = 0; i < mesh->halves;) {
-        int half_edges_of_same_edge = 1;
-        while (i + half_edges_of_same_edge < mesh->halves &&
-               edge[i + half_edges_of_same_edge].low == edge[i].low &&
-               edge[i + half_edges_of_same_edge].high == edge[i].high) {
-            half_edges_of_same_edge++;
+        int half_edge_count_of_same_edge = 1;
+        while (i + half_edge_count_of_same_edge < mesh->halves &&
+               edge[i + half_edge_count_of_same_edge].low == edge[i].low &&
+               edge[i + half_edge_count_of_same_edge].high == edge[i].high) {
+            half_edge_count_of_same_edge++;
         }
-        const int a = edge[i].half, b = edge[i + half_edges_of_same_edge - 1].half;
+        const int a = edge[i].half, b = edge[i + half_edge_count_of_same_edge - 1].half;
         if (edge[i].low == edge[i].high) {
             return set_control_mesh_fault(
                 fault, "a face of the control mesh lists a vertex twice in succession", a);
         }
-        if (half_edges_of_same_edge == 1) {
+        if (half_edge_count_of_same_edge == 1) {
             return set_control_mesh_fault(
                 fault, "an edge with one face: the surface is open; expected a closed one", a);
         }
-        if (half_edges_of_same_edge > 2) {
+        if (half_edge_count_of_same_edge > 2) {
             return set_control_mesh_fault(
                 fault, "an edge with more than two faces; expected a manifold", a);
         }
@@ -104,7 +104,7 @@ static int pair_half_edges_as_twins(struct control_mesh *mesh,
         }
         mesh->twin[a] = b;
         mesh->twin[b] = a;
-        i += half_edges_of_same_edge;
+        i += half_edge_count_of_same_edge;
     }
     return 0;
 }
@@ -133,16 +133,16 @@ static int count_vertex_valences(struct control_mesh *mesh, struct control_mesh_
     }
     for (int h = 0; h < mesh->halves; h++) {
         const int valence = mesh->valence[mesh->origin[h]];
-        int half_edges_around_vertex = 0, at = h;
+        int half_edge_count_around_vertex = 0, at = h;
         if (valence < 3 || valence > MOST_VALENCE) {
             return set_control_mesh_fault(
                 fault, "a vertex of the control mesh must have 3 to 64 edges", h);
         }
         do {
             at = mesh->twin[tact_control_mesh_previous_half_edge(mesh, at)];
-            half_edges_around_vertex++;
+            half_edge_count_around_vertex++;
         } while (at != h);
-        if (half_edges_around_vertex != valence) {
+        if (half_edge_count_around_vertex != valence) {
             return set_control_mesh_fault(
                 fault, "a vertex where two fans of faces meet; expected a manifold", h);
         }
@@ -208,7 +208,8 @@ static void control_face_centroid(const struct control_mesh *mesh, int face, dou
 }
 
 /* Computes the subdivision's new point of an edge. */
-static void compute_edge_point(const struct control_mesh *mesh, int half, double out[3])
+static void compute_new_point_of_subdivided_edge(const struct control_mesh *mesh, int half,
+                                                 double out[3])
 {
     const int side[2] = {half, mesh->twin[half]};
     const double weight = mesh->triangles ? 0.375 : 0.25;
@@ -250,14 +251,14 @@ static void add_subdivision_terms_to_vertex(const struct control_mesh *mesh, int
 
 /* Sets the vertices of the subdivided mesh: of old vertices, then of edges, then, in Catmull and
  * Clark's scheme, of faces. edge: the new vertex of each half-edge. */
-static void set_refined_vertices(const struct control_mesh *old, const int *edge, int edges,
-                                 struct control_mesh *mesh)
+static void set_vertices_of_subdivided_mesh(const struct control_mesh *old, const int *edge,
+                                            int edges, struct control_mesh *mesh)
 {
     memset(mesh->at, 0, (size_t)mesh->vertices * sizeof *mesh->at);
     for (int h = 0; h < old->halves; h++) {
         add_subdivision_terms_to_vertex(old, h, mesh->at[old->origin[h]]);
         if (h < old->twin[h]) {
-            compute_edge_point(old, h, mesh->at[edge[h]]);
+            compute_new_point_of_subdivided_edge(old, h, mesh->at[edge[h]]);
         }
     }
     for (int f = 0; !old->triangles && f < old->faces; f++) {
@@ -267,8 +268,8 @@ static void set_refined_vertices(const struct control_mesh *old, const int *edge
 
 /* Sets the faces of the subdivided mesh: four from a triangle, from another face one at each
  * corner. */
-static void set_refined_faces(const struct control_mesh *old, const int *edge, int edges,
-                              struct control_mesh *mesh)
+static void set_faces_of_subdivided_mesh(const struct control_mesh *old, const int *edge, int edges,
+                                         struct control_mesh *mesh)
 {
     const int sides = old->triangles ? 3 : 4;
     int *to = mesh->origin;
@@ -303,8 +304,8 @@ int tact_control_mesh_subdivide(struct control_mesh *mesh)
         edge[h] = h < twin ? mesh->vertices + count++ : edge[twin];
     }
     if (!rc) {
-        set_refined_vertices(mesh, edge, edges, &next);
-        set_refined_faces(mesh, edge, edges, &next);
+        set_vertices_of_subdivided_mesh(mesh, edge, edges, &next);
+        set_faces_of_subdivided_mesh(mesh, edge, edges, &next);
         rc = link_half_edges_at_vertices(&next, &fault);
     }
     free(edge);

@@ -54,6 +54,6 @@ const struct tact_shape_type tact_shape_cylinder_type = {
     .make = make_cylinder_mesh,
     .mass = compute_cylinder_mass,
     .reach = cylinder_bounding_radius,
-    .rolling_radius = tact_shape_radius_by_first_size,
+    .rolling_radius = tact_shape_first_size_as_radius,
     .charts = make_cylinder_charts,
 };

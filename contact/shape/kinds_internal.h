@@ -21,10 +21,10 @@ enum { TACT_CYLINDER_SIDES = 124 };
 void tact_shape_set_mass(struct tact_shape_mass *out, double volume, double xx, double yy,
                          double zz);
 
-double tact_shape_radius_by_first_size(const double size[3]);
+double tact_shape_first_size_as_radius(const double size[3]);
 /* Bounding radius of a shape around a ring or axis: the sum of the first two sizes, of the ring or
  * half axis and of the radius about it. */
-double tact_shape_sum_of_lengths(const double size[3]);
+double tact_shape_sum_of_sizes_as_radius(const double size[3]);
 
 /* Adds a principal curvature k [1/m] along the unit vector t to the Weingarten map. */
 void tact_surface_add_curvature(struct tact_surface_point *point, double k, const double t[3]);

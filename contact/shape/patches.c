@@ -142,11 +142,12 @@ static void evaluate_bezier_patch_about_pole(const struct square_charts *surface
     tact_v3_copy(pole, patch->pole[side]);
 }
 
-static void evaluate_quadrature_element(const struct square_charts *surface, int element_index,
-                                        double s, double t, double c[3][3])
+static void evaluate_quadrature_element(const struct square_charts *surface,
+                                        int quadrature_element_index, double s, double t,
+                                        double c[3][3])
 {
     double all[SECOND_ORDER][3];
-    evaluate_bezier_patch(surface, element_index, s, t, SECOND_ORDER, all);
+    evaluate_bezier_patch(surface, quadrature_element_index, s, t, SECOND_ORDER, all);
     memcpy(c, all, 3 * sizeof all[0]);
 }
 

@@ -5,7 +5,7 @@
 #include "contact/elementary.h"
 #include "contact/shape/patches_internal.h"
 
-#define SAME_POINT_TOLERANCE                                                                       \
+#define SAME_CONTROL_POINT_TOLERANCE                                                               \
     1e-7 /* distance within which two edges of patches count as one, over the size of the surface  \
           */
 #define CREASE_NORMAL_SINE                                                                         \
@@ -13,7 +13,7 @@
             crease */
 
 /* Smallest sine between the two sides of a patch at a point that has a normal. */
-#define MIN_SINE_OF_SIDES 1e-6
+#define MIN_SINE_BETWEEN_PATCH_SIDES 1e-6
 
 enum { CHECKS = 5 }; /* number of points at which an edge is compared */
 
@@ -30,12 +30,13 @@ static int compute_patch_normal_at_pole(const struct bezier_patch *patch, int ed
     tact_patch_evaluate_about_pole(patch, edge, angle_fraction_about_pole, 0.0, q);
     tact_v3_cross(out, q[1], q[0]);
     double sides = tact_v3_norm(q[1]) * tact_v3_norm(q[0]);
-    return tact_v3_normalize(out, out) > MIN_SINE_OF_SIDES * sides;
+    return tact_v3_normalize(out, out) > MIN_SINE_BETWEEN_PATCH_SIDES * sides;
 }
 
 /* Sets the points and normals along an edge of a patch, whether the edge is a pole or not; 0 where
  * a point has no normal. */
-static int describe_open_edge(const struct bezier_patch *patch, int edge, struct edge *out)
+static int set_points_and_normals_of_patch_edge(const struct bezier_patch *patch, int edge,
+                                                struct edge *out)
 {
     const int before = (edge + PATCH_EDGES - 1) % PATCH_EDGES, after = (edge + 1) % PATCH_EDGES;
     int has_edge_regular_normals = 1;
@@ -59,7 +60,7 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
         tact_v3_cross(out->normal[i], c[1], c[2]);
         double sides = tact_v3_norm(c[1]) * tact_v3_norm(c[2]);
         double area = tact_v3_normalize(out->normal[i], out->normal[i]);
-        has_edge_regular_normals &= area > MIN_SINE_OF_SIDES * sides;
+        has_edge_regular_normals &= area > MIN_SINE_BETWEEN_PATCH_SIDES * sides;
     }
     return has_edge_regular_normals;
 }
@@ -67,7 +68,7 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
 /* Marks the edges of a patch that are points. Their control points become that point, of all
  * patches about it the one of the first. */
 static void mark_pole_edges_of_patch(struct bezier_patch_list *list, int patch,
-                                     double max_distance_of_same_points)
+                                     double distance_limit_of_equal_control_points)
 {
     for (int edge = 0; edge < PATCH_EDGES; edge++) {
         struct bezier_patch *p = &list->patch[patch];
@@ -79,19 +80,21 @@ static void mark_pole_edges_of_patch(struct bezier_patch_list *list, int patch,
             tact_v3_sub(p->pole[edge], point[i], point[0]);
             off = tact_max(off, tact_v3_norm(p->pole[edge]));
         }
-        p->neighbour_over_edge[edge] = off <= max_distance_of_same_points ? SQUARE_POLE : 0;
+        p->neighbour_over_edge[edge] =
+            off <= distance_limit_of_equal_control_points ? SQUARE_POLE : 0;
         tact_v3_copy(p->pole[edge], point[0]);
-        for (int k = 0; off <= max_distance_of_same_points && k < patch * PATCH_EDGES; k++) {
+        for (int k = 0; off <= distance_limit_of_equal_control_points && k < patch * PATCH_EDGES;
+             k++) {
             const struct bezier_patch *patch_with_same_pole = &list->patch[k / PATCH_EDGES];
             double d[3];
             tact_v3_sub(d, patch_with_same_pole->pole[k % PATCH_EDGES], point[0]);
             if (patch_with_same_pole->neighbour_over_edge[k % PATCH_EDGES] == SQUARE_POLE &&
-                tact_v3_norm(d) <= max_distance_of_same_points) {
+                tact_v3_norm(d) <= distance_limit_of_equal_control_points) {
                 tact_v3_copy(p->pole[edge], patch_with_same_pole->pole[k % PATCH_EDGES]);
                 break;
             }
         }
-        for (int i = 0; off <= max_distance_of_same_points && i < PATCH_EDGES; i++) {
+        for (int i = 0; off <= distance_limit_of_equal_control_points && i < PATCH_EDGES; i++) {
             tact_v3_scale(control[i], p->pole[edge], control[i][3]);
         }
     }
@@ -100,15 +103,15 @@ static void mark_pole_edges_of_patch(struct bezier_patch_list *list, int patch,
 /* Compares the control points of two edges. 1: the same edge, in opposite directions; -1: in the
  * same direction; 0: different edges. */
 static int compare_edge_control_points(const struct edge *a, const struct edge *b,
-                                       double max_distance_of_same_points)
+                                       double distance_limit_of_equal_control_points)
 {
     int do_edges_match_reversed = 1, equal = 1;
     for (int i = 0; i < CHECKS && (do_edges_match_reversed || equal); i++) {
         double d[3], e[3];
         tact_v3_sub(d, a->at[i], b->at[CHECKS - 1 - i]);
         tact_v3_sub(e, a->at[i], b->at[i]);
-        do_edges_match_reversed &= tact_v3_norm(d) <= max_distance_of_same_points;
-        equal &= tact_v3_norm(e) <= max_distance_of_same_points;
+        do_edges_match_reversed &= tact_v3_norm(d) <= distance_limit_of_equal_control_points;
+        equal &= tact_v3_norm(e) <= distance_limit_of_equal_control_points;
     }
     return do_edges_match_reversed ? 1 : equal ? -1 : 0;
 }
@@ -140,7 +143,8 @@ static int check_crease_along_edge(const struct bezier_patch_list *list, int at,
 
 /* Finds the neighbour of a patch over one edge, among all edges. */
 static int find_neighbour_over_edge(struct bezier_patch_list *list, const struct edge *edge, int at,
-                                    double max_distance_of_same_points, struct tact_error *err)
+                                    double distance_limit_of_equal_control_points,
+                                    struct tact_error *err)
 {
     int index_of_neighbour_edge = -1, p = at / PATCH_EDGES, e = at % PATCH_EDGES;
     for (int i = 0; i < list->count * PATCH_EDGES; i++) {
@@ -149,7 +153,8 @@ static int find_neighbour_over_edge(struct bezier_patch_list *list, const struct
         int edge_match_with_candidate =
             i == at || is_edge_degenerate_to_pole
                 ? 0
-                : compare_edge_control_points(&edge[at], &edge[i], max_distance_of_same_points);
+                : compare_edge_control_points(&edge[at], &edge[i],
+                                              distance_limit_of_equal_control_points);
         if (edge_match_with_candidate < 0) {
             return report_patch_edge_error(
                 list, p, e, err,
@@ -221,16 +226,17 @@ int tact_patches_find_neighbours(struct bezier_patch_list *list, double size,
                                  struct tact_error *err)
 {
     int rc = 0, edges = list->count * PATCH_EDGES;
-    const double max_distance_of_same_points = SAME_POINT_TOLERANCE * size;
+    const double distance_limit_of_equal_control_points = SAME_CONTROL_POINT_TOLERANCE * size;
     struct edge *edge = calloc((size_t)edges + 1, sizeof *edge);
     if (!edge) {
         return -ENOMEM;
     }
     for (int i = 0; i < list->count; i++) {
-        mark_pole_edges_of_patch(list, i, max_distance_of_same_points);
+        mark_pole_edges_of_patch(list, i, distance_limit_of_equal_control_points);
     }
     for (int i = 0; !rc && i < edges; i++) {
-        if (!describe_open_edge(&list->patch[i / PATCH_EDGES], i % PATCH_EDGES, &edge[i])) {
+        if (!set_points_and_normals_of_patch_edge(&list->patch[i / PATCH_EDGES], i % PATCH_EDGES,
+                                                  &edge[i])) {
             rc = report_patch_edge_error(list, i / PATCH_EDGES, i % PATCH_EDGES, err,
                                          "has a point without a normal; expected a regular patch");
         }
@@ -241,10 +247,10 @@ int tact_patches_find_neighbours(struct bezier_patch_list *list, double size,
             const int is_edge_degenerate_to_pole =
                 list->patch[i / PATCH_EDGES].neighbour_over_edge[i % PATCH_EDGES] == SQUARE_POLE;
             if (is_edge_degenerate_to_pole == kind) {
-                rc =
-                    is_edge_degenerate_to_pole
-                        ? check_patches_about_pole(list, edge, i, err)
-                        : find_neighbour_over_edge(list, edge, i, max_distance_of_same_points, err);
+                rc = is_edge_degenerate_to_pole
+                         ? check_patches_about_pole(list, edge, i, err)
+                         : find_neighbour_over_edge(list, edge, i,
+                                                    distance_limit_of_equal_control_points, err);
             }
         }
     }

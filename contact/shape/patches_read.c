@@ -215,7 +215,7 @@ static int fill_bezier_knots(struct obj *o, int k, double *out)
 
 /* Checks the knots of a B-spline's direction; returns the number of control points along it, or a
  * negative errno. */
-static int count_knot_control_points(struct obj *o, int k)
+static int check_knots_and_count_control_points(struct obj *o, int k)
 {
     const double *knots = o->knots[k];
     int n = o->knot_count[k] - o->degree[k] - 1, same = 1;
@@ -251,7 +251,7 @@ static int end_surface_statement(struct obj *o)
             memcpy(o->knots[k], o->number, (size_t)knots * sizeof *o->number);
             o->knot_count[k] = knots;
         }
-        count[k] = count_knot_control_points(o, k);
+        count[k] = check_knots_and_count_control_points(o, k);
         if (count[k] < 0) {
             return count[k];
         }

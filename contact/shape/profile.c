@@ -11,12 +11,13 @@
             there is a cusp */
 
 enum {
-    SAMPLES_PER_SEGMENT = 32, /* number of samples of a segment at which the profile is checked */
+    CHECKED_SAMPLES_PER_PROFILE_SEGMENT =
+        32, /* number of samples of a segment at which the profile is checked */
     GAUSS_POINTS =
         8, /* number of points of a Gauss quadrature that is exact for the moments of cubics */
 };
 
-void tact_profile_at(const struct segment *g, double s, struct profile_curve_point *p)
+void tact_profile_evaluate_segment(const struct segment *g, double s, struct profile_curve_point *p)
 {
     const double x = s - g->about, *a = g->r, *b = g->z;
     p->r = a[0] + x * (a[1] + x * (a[2] + x * a[3]));
@@ -146,7 +147,7 @@ static void set_revolution_mass(struct revolution_surface *v)
         double half = 0.5 * (g->to - g->from), middle = 0.5 * (g->to + g->from);
         for (int k = 0; k < GAUSS_POINTS; k++) {
             struct profile_curve_point p;
-            tact_profile_at(g, middle + (k % 2 ? half : -half) * x[k / 2], &p);
+            tact_profile_evaluate_segment(g, middle + (k % 2 ? half : -half) * x[k / 2], &p);
             double part = w[k / 2] * half * p.dz * p.r * p.r;
             sum[0] += part;
             sum[1] += part * p.z;
@@ -202,10 +203,13 @@ int tact_profile_check_spline(const struct revolution_surface *v, struct tact_er
 {
     for (int i = 0; i < v->count; i++) {
         const struct segment *g = &v->segment[i];
-        for (int k = 0; k <= SAMPLES_PER_SEGMENT; k++) {
+        for (int k = 0; k <= CHECKED_SAMPLES_PER_PROFILE_SEGMENT; k++) {
             struct profile_curve_point p;
-            int end = !v->closed && ((!i && !k) || (i + 1 == v->count && k == SAMPLES_PER_SEGMENT));
-            tact_profile_at(g, g->from + (g->to - g->from) * k / SAMPLES_PER_SEGMENT, &p);
+            int end =
+                !v->closed &&
+                ((!i && !k) || (i + 1 == v->count && k == CHECKED_SAMPLES_PER_PROFILE_SEGMENT));
+            tact_profile_evaluate_segment(
+                g, g->from + (g->to - g->from) * k / CHECKED_SAMPLES_PER_PROFILE_SEGMENT, &p);
             if (!end && !(p.r > 0.0)) {
                 return report_bad_profile_point(
                     err, i,
@@ -223,7 +227,7 @@ int tact_profile_check_spline(const struct revolution_surface *v, struct tact_er
     return 0;
 }
 
-size_t tact_profile_scratch_numbers(int points)
+size_t tact_profile_scratch_size_in_numbers(int points)
 {
     size_t n = (size_t)points;
     return 5 * n + n * n;

@@ -24,16 +24,17 @@ struct profile_curve_point {
     double r, z, dr, dz, ddr, ddz;
 };
 
-void tact_profile_at(const struct segment *segment, double s, struct profile_curve_point *out);
+void tact_profile_evaluate_segment(const struct segment *segment, double s,
+                                   struct profile_curve_point *out);
 
 /* Checks the points of a profile: -EINVAL with a message. */
 int tact_profile_check(const double (*profile)[2], int count, struct tact_error *err);
 
 /* Computes the segments of the spline through count + 1 points, and volume and moments, which are
  * negative where the profile runs clockwise in the plane of (r, z). scratch: of
- * tact_profile_scratch_numbers(count + 1) numbers. */
+ * tact_profile_scratch_size_in_numbers(count + 1) numbers. */
 void tact_profile_fit(struct revolution_surface *v, const double (*profile)[2], double *scratch);
-size_t tact_profile_scratch_numbers(int points);
+size_t tact_profile_scratch_size_in_numbers(int points);
 
 /* Checks that a profile's spline stays off the axis and has no cusps: -EINVAL with a message. */
 int tact_profile_check_spline(const struct revolution_surface *v, struct tact_error *err);

@@ -16,11 +16,11 @@
           */
 #define AXIS_RADIUS_TOLERANCE                                                                      \
     1e-6 /* radius below which curvatures are taken as those at the axis, relative to a segment */
-#define MAX_CHART_CELL_ROTATION                                                                    \
+#define MAX_NORMAL_ROTATION_OF_CHART_CELL                                                          \
     0.25 /* largest rotation of the normal along a side of a cell of a surface of revolution [rad] \
           */
-#define MAX_CELL_LENGTH_RATIO 0.1 /* largest length of a cell, relative to the profile */
-#define MAX_TRIANGLE_ROTATION                                                                      \
+#define MAX_CHART_CELL_LENGTH_RATIO 0.1 /* largest length of a cell, relative to the profile */
+#define MAX_NORMAL_ROTATION_OF_TRIANGLE                                                            \
     0.1 /* largest rotation of the normal over a triangle of the triangulation [rad] */
 #define MAX_TRIANGLE_LENGTH_RATIO 0.05
 #define CHART_CELL_ASPECT_RATIO 1.5 /* ratio of the width of a cell to its length */
@@ -78,7 +78,7 @@ static int revolution_surface_point(const struct tact_charts *charts, const doub
     const struct segment *g = find_profile_segment(v, place[0]);
     const double e[2] = {place[1] / size, place[2] / size};
     struct profile_curve_point p;
-    tact_profile_at(g, place[0], &p);
+    tact_profile_evaluate_segment(g, place[0], &p);
     tact_v3_set(out->at, p.r * e[0], p.r * e[1], p.z);
     compute_revolution_curvature(g, &p, e, out);
     return 0;
@@ -115,7 +115,7 @@ static void move_surface_position(const struct tact_charts *charts, double place
     const struct segment *g = find_profile_segment(v, place[0]);
     double size = tact_hypot(place[1], place[2]);
     struct profile_curve_point p;
-    tact_profile_at(g, place[0], &p);
+    tact_profile_evaluate_segment(g, place[0], &p);
     place[1] /= size;
     place[2] /= size;
     double step_away_from_axis = step[0] * place[1] + step[1] * place[2];
@@ -136,15 +136,15 @@ static void move_surface_position(const struct tact_charts *charts, double place
     place[0] = tact_min(tact_max(place[0], g->least), g->most);
 }
 
-static const struct chart_surface_type revolution_type = {.point = revolution_surface_point,
-                                                          .move = move_surface_position};
+static const struct chart_surface_type chart_surface_type_of_revolution = {
+    .point = revolution_surface_point, .move = move_surface_position};
 
 static struct revolution_surface *allocate_revolution(int profile_segment_count)
 {
     struct revolution_surface *v =
         calloc(1, sizeof *v + (size_t)profile_segment_count * sizeof v->segment[0]);
     if (v) {
-        v->base.type = &revolution_type;
+        v->base.type = &chart_surface_type_of_revolution;
         v->count = profile_segment_count;
     }
     return v;
@@ -157,10 +157,10 @@ struct rows {
     int count;
 };
 
-/* Cuts the profile into rows over which the normal rotates by max_normal_rotation and which are
- * `length` long, at most, to within a sample. */
+/* Cuts the profile into rows over which the normal rotates by normal_rotation_limit_of_row and
+ * which are `length` long, at most, to within a sample. */
 static int cut_profile_into_rows_of_cells(const struct revolution_surface *v,
-                                          double max_normal_rotation, double length,
+                                          double normal_rotation_limit_of_row, double length,
                                           struct rows *rows)
 {
     double normal_rotation_along_row = 0.0, from = 0.0;
@@ -176,12 +176,12 @@ static int cut_profile_into_rows_of_cells(const struct revolution_surface *v,
         int end = i % SAMPLES_PER_SEGMENT + 1 == SAMPLES_PER_SEGMENT;
         double step = (g->to - g->from) / SAMPLES_PER_SEGMENT;
         double to = end ? g->to : g->from + step * (i % SAMPLES_PER_SEGMENT + 1);
-        tact_profile_at(g, to - step, &last);
-        tact_profile_at(g, to, &p);
+        tact_profile_evaluate_segment(g, to - step, &last);
+        tact_profile_evaluate_segment(g, to, &p);
         normal_rotation_along_row +=
             fabs(tact_atan2(last.dr * p.dz - last.dz * p.dr, last.dr * p.dr + last.dz * p.dz));
         int edge = end && (v->base.edges || i + 1 == v->count * SAMPLES_PER_SEGMENT);
-        if (edge || normal_rotation_along_row >= max_normal_rotation ||
+        if (edge || normal_rotation_along_row >= normal_rotation_limit_of_row ||
             to - from >= length * v->length) {
             rows->s[++rows->count] = to;
             normal_rotation_along_row = 0.0;
@@ -210,7 +210,7 @@ static int count_chart_cells_of_row(const struct profile_curve_point *p,
     double unrounded_chart_cell_count =
         2.0 * PI *
         tact_max(r / (CHART_CELL_ASPECT_RATIO * length),
-                 largest_axial_normal_component / MAX_CHART_CELL_ROTATION);
+                 largest_axial_normal_component / MAX_NORMAL_ROTATION_OF_CHART_CELL);
     return (int)tact_min(tact_max(ceil(unrounded_chart_cell_count), MIN_CELLS_AROUND_AXIS),
                          MAX_CELLS_AROUND_AXIS);
 }
@@ -224,8 +224,8 @@ static int append_chart_cells_of_row(const struct revolution_surface *v, double 
     struct profile_curve_point p, q;
     from = tact_max(from, g->least);
     to = tact_min(to, g->most);
-    tact_profile_at(find_profile_segment(v, from), from, &p);
-    tact_profile_at(find_profile_segment(v, to), to, &q);
+    tact_profile_evaluate_segment(find_profile_segment(v, from), from, &p);
+    tact_profile_evaluate_segment(find_profile_segment(v, to), to, &q);
     int columns = count_chart_cells_of_row(&p, &q, to - from);
     for (int j = 0; j < columns; j++) {
         for (int k = 0; k < 9; k++) {
@@ -241,8 +241,8 @@ static int append_chart_cells_of_row(const struct revolution_surface *v, double 
 static int build_revolution_cells(struct revolution_surface *v)
 {
     struct rows rows;
-    int count = 0, rc = cut_profile_into_rows_of_cells(v, MAX_CHART_CELL_ROTATION,
-                                                       MAX_CELL_LENGTH_RATIO, &rows);
+    int count = 0, rc = cut_profile_into_rows_of_cells(v, MAX_NORMAL_ROTATION_OF_CHART_CELL,
+                                                       MAX_CHART_CELL_LENGTH_RATIO, &rows);
     struct chart_surface_cell *cell =
         rc ? NULL : calloc(((size_t)rows.count + 1) * MAX_CELLS_AROUND_AXIS, sizeof *cell);
     for (int i = 0; cell && i < rows.count; i++) {
@@ -300,7 +300,7 @@ static int append_circle_vertices(const struct revolution_surface *v, double s, 
 {
     int columns = axis ? 1 : MESH_COLUMNS_AROUND_AXIS;
     struct profile_curve_point p;
-    tact_profile_at(find_profile_segment(v, s), s, &p);
+    tact_profile_evaluate_segment(find_profile_segment(v, s), s, &p);
     for (int j = 0; j < columns; j++) {
         double e[2];
         direction_around_axis(j, MESH_COLUMNS_AROUND_AXIS, e);
@@ -364,8 +364,8 @@ static int make_revolution_mesh(struct revolution_surface *v, struct tact_error 
     struct tact_error error_of_revolution_mesh = {0};
     struct tact_soup soup = {0};
     struct rows rows;
-    int rc =
-        cut_profile_into_rows_of_cells(v, MAX_TRIANGLE_ROTATION, MAX_TRIANGLE_LENGTH_RATIO, &rows);
+    int rc = cut_profile_into_rows_of_cells(v, MAX_NORMAL_ROTATION_OF_TRIANGLE,
+                                            MAX_TRIANGLE_LENGTH_RATIO, &rows);
     size_t vertices = rc ? 0 : (size_t)(rows.count + 1) * MESH_COLUMNS_AROUND_AXIS;
     if (!rc) {
         soup.vertices = malloc(3 * vertices * sizeof *soup.vertices);
@@ -403,7 +403,7 @@ int tact_charts_revolution(const double (*profile)[2], int count, struct tact_ch
     }
     size_t n = (size_t)count;
     struct revolution_surface *v = allocate_revolution(count - 1);
-    double *scratch = malloc(tact_profile_scratch_numbers(count) * sizeof *scratch);
+    double *scratch = malloc(tact_profile_scratch_size_in_numbers(count) * sizeof *scratch);
     double(*turned)[2] = malloc(n * sizeof *turned);
     if (!v || !scratch || !turned) {
         rc = -ENOMEM;

@@ -8,7 +8,7 @@
 
 /* Control point at (a, b) of a ring's sector; negative coordinates are in the neighbouring sectors.
  */
-static const double *position_of_ring_point(const struct ring *ring, int sector, int a, int b)
+static const double *control_point_of_vertex_ring(const struct ring *ring, int sector, int a, int b)
 {
     const int n = ring->valence;
     while (a < 0 || b < 0 || (a == 0 && b > 0)) {
@@ -68,7 +68,7 @@ static void fill_square_sector_of_ring(const struct control_mesh *mesh, int half
         tact_control_mesh_next_half_edge(mesh, tact_control_mesh_next_half_edge(mesh, corner)));
 }
 
-void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring *out)
+void tact_vertex_ring_from_control_mesh(const struct control_mesh *mesh, int half, struct ring *out)
 {
     memset(out, 0, sizeof *out);
     out->triangles = mesh->triangles;
@@ -87,7 +87,7 @@ void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring 
 static void add_weighted_ring_point(double out[3], const struct ring *ring, int sector, int a,
                                     int b, double weight)
 {
-    tact_v3_axpy(out, weight, position_of_ring_point(ring, sector, a, b));
+    tact_v3_axpy(out, weight, control_point_of_vertex_ring(ring, sector, a, b));
 }
 
 /* Subdivided control point at (a, b) of a ring of squares, by the products of the masks of cubic
@@ -147,7 +147,7 @@ static void sum_weighted_points_of_ring(const struct ring *ring, double center,
     }
 }
 
-void tact_ring_subdivide(const struct ring *ring, struct ring *out)
+void tact_vertex_ring_subdivide(const struct ring *ring, struct ring *out)
 {
     const double n = ring->valence;
     memset(out, 0, sizeof *out);
@@ -174,7 +174,7 @@ void tact_ring_subdivide(const struct ring *ring, struct ring *out)
     }
 }
 
-void tact_ring_limit_point(const struct ring *ring, double out[3])
+void tact_vertex_ring_limit_point(const struct ring *ring, double out[3])
 {
     const double n = ring->valence;
     if (ring->triangles) {
@@ -186,7 +186,7 @@ void tact_ring_limit_point(const struct ring *ring, double out[3])
     }
 }
 
-void tact_ring_normal(const struct ring *ring, double out[3])
+void tact_vertex_ring_limit_normal(const struct ring *ring, double out[3])
 {
     const double turn = 2.0 * PI / ring->valence, c = tact_cos(turn);
     const double edge =
@@ -207,7 +207,7 @@ void tact_ring_normal(const struct ring *ring, double out[3])
     tact_v3_normalize(out, out);
 }
 
-void tact_ring_subtract_offset(struct ring *ring, const double by[3])
+void tact_vertex_ring_subtract_offset(struct ring *ring, const double by[3])
 {
     tact_v3_sub(ring->center, ring->center, by);
     for (int i = 0; i < ring->valence * POINTS_PER_SECTOR_AXIS * POINTS_PER_SECTOR_AXIS; i++) {
@@ -218,7 +218,7 @@ void tact_ring_subtract_offset(struct ring *ring, const double by[3])
     }
 }
 
-double tact_ring_subdominant_eigenvalue(int valence, int triangles)
+double tact_subdivision_subdominant_eigenvalue(int valence, int triangles)
 {
     const double c = tact_cos(2.0 * PI / valence);
     return triangles ? 0.375 + 0.25 * c
@@ -259,23 +259,23 @@ static int quartic_bezier_index(int j, int k)
  * times the coefficients of Bernstein's polynomials with powers i, j, k of the corners' weights:
  * that of the control point at a corner (i), at the corner opposite to the side i, j, and at the
  * one further round the corner i, next to the side i, j. */
-static double corner_basis_weight(int i, int j, int k)
+static double box_spline_weight_of_corner(int i, int j, int k)
 {
-    static const double corner_basis_weight_by_powers[5][3] = {/* [i][least of j, k] */
-                                                               {2.0, 3.0, 4.0},
-                                                               {4.0, 6.0, 0.0},
-                                                               {8.0, 10.0, 0.0},
-                                                               {12.0, 0.0, 0.0},
-                                                               {12.0, 0.0, 0.0}};
-    return corner_basis_weight_by_powers[i][j < k ? j : k];
+    static const double box_spline_corner_weight_by_powers[5][3] = {/* [i][least of j, k] */
+                                                                    {2.0, 3.0, 4.0},
+                                                                    {4.0, 6.0, 0.0},
+                                                                    {8.0, 10.0, 0.0},
+                                                                    {12.0, 0.0, 0.0},
+                                                                    {12.0, 0.0, 0.0}};
+    return box_spline_corner_weight_by_powers[i][j < k ? j : k];
 }
 
-static double opposite_corner_basis_weight(int i, int j, int k)
+static double box_spline_weight_of_opposite_corner(int i, int j, int k)
 {
     return k == 0 ? (i == 0 || j == 0 ? 2.0 : i == 2 ? 4.0 : 3.0) : k == 1 ? 1.0 : 0.0;
 }
 
-static double further_corner_basis_weight(int i, int j, int k)
+static double box_spline_weight_of_further_corner(int i, int j, int k)
 {
     return i == 4 ? 2.0 : i == 3 && j == 1 && k == 0 ? 1.0 : 0.0;
 }
@@ -284,7 +284,7 @@ static double further_corner_basis_weight(int i, int j, int k)
  * of the triangle in the order i, j, k of its basis function. */
 static void add_weighted_quartic_basis_function(double (*weight)(int, int, int),
                                                 const int corner[3], const double *from,
-                                                double out[QUARTIC_POINTS][3])
+                                                double out[BEZIER_POINTS_OF_QUARTIC_TRIANGLE][3])
 {
     for (int j = 0; j <= 4; j++) {
         for (int k = 0; j + k <= 4; k++) {
@@ -298,36 +298,37 @@ static void add_weighted_quartic_basis_function(double (*weight)(int, int, int),
 /* Bezier points of the triangle of a ring with its first corner at (x, y) and its sides along the
  * axes, or against them (sign -1). */
 static void compute_bezier_points_of_triangle(const struct ring *ring, int sector, int x, int y,
-                                              int sign, double out[QUARTIC_POINTS][3])
+                                              int sign,
+                                              double out[BEZIER_POINTS_OF_QUARTIC_TRIANGLE][3])
 {
     static const struct {
         int at[2];
         double (*weight)(int, int, int);
         int corner[3];
     } basis[12] = {
-        {{0, 0}, corner_basis_weight, {0, 1, 2}},
-        {{1, 0}, corner_basis_weight, {1, 2, 0}},
-        {{0, 1}, corner_basis_weight, {2, 0, 1}},
-        {{1, -1}, opposite_corner_basis_weight, {0, 1, 2}},
-        {{1, 1}, opposite_corner_basis_weight, {1, 2, 0}},
-        {{-1, 1}, opposite_corner_basis_weight, {2, 0, 1}},
-        {{0, -1}, further_corner_basis_weight, {0, 1, 2}},
-        {{-1, 0}, further_corner_basis_weight, {0, 2, 1}},
-        {{2, -1}, further_corner_basis_weight, {1, 0, 2}},
-        {{2, 0}, further_corner_basis_weight, {1, 2, 0}},
-        {{0, 2}, further_corner_basis_weight, {2, 1, 0}},
-        {{-1, 2}, further_corner_basis_weight, {2, 0, 1}},
+        {{0, 0}, box_spline_weight_of_corner, {0, 1, 2}},
+        {{1, 0}, box_spline_weight_of_corner, {1, 2, 0}},
+        {{0, 1}, box_spline_weight_of_corner, {2, 0, 1}},
+        {{1, -1}, box_spline_weight_of_opposite_corner, {0, 1, 2}},
+        {{1, 1}, box_spline_weight_of_opposite_corner, {1, 2, 0}},
+        {{-1, 1}, box_spline_weight_of_opposite_corner, {2, 0, 1}},
+        {{0, -1}, box_spline_weight_of_further_corner, {0, 1, 2}},
+        {{-1, 0}, box_spline_weight_of_further_corner, {0, 2, 1}},
+        {{2, -1}, box_spline_weight_of_further_corner, {1, 0, 2}},
+        {{2, 0}, box_spline_weight_of_further_corner, {1, 2, 0}},
+        {{0, 2}, box_spline_weight_of_further_corner, {2, 1, 0}},
+        {{-1, 2}, box_spline_weight_of_further_corner, {2, 0, 1}},
     };
-    memset(out, 0, QUARTIC_POINTS * sizeof *out);
+    memset(out, 0, BEZIER_POINTS_OF_QUARTIC_TRIANGLE * sizeof *out);
     for (int i = 0; i < 12; i++) {
-        const double *from = position_of_ring_point(ring, sector, x + sign * basis[i].at[0],
-                                                    y + sign * basis[i].at[1]);
+        const double *from = control_point_of_vertex_ring(ring, sector, x + sign * basis[i].at[0],
+                                                          y + sign * basis[i].at[1]);
         add_weighted_quartic_basis_function(basis[i].weight, basis[i].corner, from, out);
     }
 }
 
-void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
-                             struct subdivided_face_polynomial *out)
+void tact_vertex_ring_bezier_points(const struct ring *ring, int sector, int part,
+                                    struct subdivided_face_polynomial *out)
 {
     static const int first[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     const int *at = first[part + 1];
@@ -359,11 +360,11 @@ static void third_derivatives_of_quartic(const double (*p)[3], double (*out)[3])
     }
 }
 
-void tact_quartic_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c,
-                                    int count, double (*out)[3])
+void tact_quartic_triangle_evaluate(const double point[BEZIER_POINTS_OF_QUARTIC_TRIANGLE][3],
+                                    double b, double c, int count, double (*out)[3])
 {
     const double a = 1.0 - b - c;
-    double p[QUARTIC_POINTS][3];
+    double p[BEZIER_POINTS_OF_QUARTIC_TRIANGLE][3];
     memcpy(p, point, sizeof p);
     for (int degree = 3; degree >= 1; degree--) { /* de Casteljau's algorithm */
         for (int j = 0; j <= degree; j++) {

@@ -84,12 +84,12 @@ void tact_shape_set_mass(struct tact_shape_mass *out, double volume, double xx, 
     out->inertia[8] = zz;
 }
 
-double tact_shape_radius_by_first_size(const double size[3])
+double tact_shape_first_size_as_radius(const double size[3])
 {
     return size[0];
 }
 
-double tact_shape_sum_of_lengths(const double size[3])
+double tact_shape_sum_of_sizes_as_radius(const double size[3])
 {
     return size[0] + size[1];
 }

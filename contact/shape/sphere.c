@@ -40,8 +40,8 @@ const struct tact_shape_type tact_shape_sphere_type = {
     .keys = "radius",
     .lengths = 1,
     .mass = compute_sphere_mass,
-    .reach = tact_shape_radius_by_first_size,
-    .rolling_radius = tact_shape_radius_by_first_size,
+    .reach = tact_shape_first_size_as_radius,
+    .rolling_radius = tact_shape_first_size_as_radius,
     .surface = find_sphere_surface_point,
     .support = find_sphere_support_point,
 };

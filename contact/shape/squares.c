@@ -15,7 +15,7 @@ enum {
         8, /* largest number of sides that one step over the surface may cross */
     MAX_SQUARES_AROUND_CORNER =
         128, /* largest number of unit squares of charts about a corner of the surface */
-    MAX_CELLS_PER_SIDE = 16, /* largest number of cells along a side of a square */
+    MAX_CHART_CELLS_PER_SQUARE_SIDE = 16, /* largest number of cells along a side of a square */
     MESH_STEPS_PER_SIDE =
         16, /* number of steps of the triangulation along a side of a square: a power of 2 */
     MAX_SQUARES_AT_FULL_RESOLUTION = 64, /* number of squares up to which the triangulation has all
@@ -61,7 +61,8 @@ static int is_surface_position_valid(const struct square_charts *s, const double
 }
 
 /* Weingarten map over the dual basis: L = sum of b_ij c^i c^j with b_ij = -n . c_ij. */
-int tact_square_point(const double c[SECOND_ORDER][3], struct tact_surface_point *out)
+int tact_surface_point_from_chart_derivatives(const double c[SECOND_ORDER][3],
+                                              struct tact_surface_point *out)
 {
     double dual_tangent_basis[2][3];
     if (compute_dual_basis(c, dual_tangent_basis)) {
@@ -95,7 +96,7 @@ static int evaluate_surface_point(const struct tact_charts *charts, const double
         return tact_squares_point_about_pole(s, square, side, ab[0], ab[1], out);
     }
     s->evaluate(s, square, place[1], place[2], SECOND_ORDER, c);
-    return tact_square_point((const double(*)[3])c, out);
+    return tact_surface_point_from_chart_derivatives((const double(*)[3])c, out);
 }
 
 /* Moves a place to the end of a step of (u, v) within its square, or to the side of the square that
@@ -214,7 +215,7 @@ static int count_cells_along_side(const struct square_charts *s, int square)
 {
     int n =
         (int)tact_min(ceil(measure_normal_rotation_over_square(s, square) / MAX_CELL_NORMAL_TURN),
-                      MAX_CELLS_PER_SIDE);
+                      MAX_CHART_CELLS_PER_SQUARE_SIDE);
     return n < 1 ? 1 : n;
 }
 
@@ -239,8 +240,8 @@ static int build_square_cells(struct square_charts *s)
 
 /* Position of a vertex of the triangulation's grid: on a side that of the square with the lower
  * number, so that equal vertices are bitwise equal, at a corner the lowest of all about it. */
-static void patch_grid_point(const struct square_charts *s, int square, double u, double v,
-                             double out[3])
+static void grid_point_of_square_triangulation(const struct square_charts *s, int square, double u,
+                                               double v, double out[3])
 {
     double place[3] = {square, u, v}, best[3], c[6][3], ab[2];
     const int pole_side_of_square = tact_squares_pole_side(s, place, ab);
@@ -295,8 +296,8 @@ static void fill_square_soup(const struct square_charts *s, uint32_t n, struct t
         const uint32_t first = (uint32_t)soup->vertex_count, row = n + 1;
         for (uint32_t k = 0; k < row * row; k++) {
             const uint32_t u = k % row, v = k / row;
-            patch_grid_point(s, i, (double)u / n, (double)v / n,
-                             soup->vertices + 3 * soup->vertex_count++);
+            grid_point_of_square_triangulation(s, i, (double)u / n, (double)v / n,
+                                               soup->vertices + 3 * soup->vertex_count++);
         }
         for (uint32_t k = 0; k < 2 * n * n; k++) {
             const uint32_t a = first + k / 2 / n * row + k / 2 % n;

@@ -38,8 +38,9 @@ struct square_charts {
 
 /* A part of a surface for quadrature: gives point and derivatives c, c_s, c_t over a unit square,
  * with c_s x c_t outward. */
-typedef void evaluate_square_element(const struct square_charts *surface, int element_index,
-                                     double s, double t, double c[3][3]);
+typedef void evaluate_square_element(const struct square_charts *surface,
+                                     int quadrature_element_index, double s, double t,
+                                     double c[3][3]);
 
 /* Parameters (u, v) at a fraction of a square's side. */
 void tact_square_point_on_side(int side, double fraction_from_side_start, double uv[2]);
@@ -56,7 +57,8 @@ int tact_squares_point_about_pole(const struct square_charts *surface, int squar
 
 /* Point, normal and curvature of a chart from its position and derivatives up to the second order.
  * -EDOM where the chart is singular. */
-int tact_square_point(const double c[SECOND_ORDER][3], struct tact_surface_point *out);
+int tact_surface_point_from_chart_derivatives(const double c[SECOND_ORDER][3],
+                                              struct tact_surface_point *out);
 
 /* Moves a place near a pole by a tangent step [m]: in the tangent plane of the pole, as its chart
  * is polar. 1; 0 where the place is not near a pole, or the step leads away from it. */
@@ -69,8 +71,8 @@ void tact_squares_init_surface(struct square_charts *surface);
 
 /* Volume, centroid and inertia by Gauss's quadrature of parts x parts sections of each element,
  * eight points along each side: exact for polynomials of degree 15. */
-void tact_squares_set_mass(struct square_charts *surface, evaluate_square_element *element_index,
-                           int count, int parts);
+void tact_squares_set_mass(struct square_charts *surface,
+                           evaluate_square_element *quadrature_element_index, int count, int parts);
 
 /* Completes a surface of squares: checks that the volume is positive, and makes the triangulation
  * and the tree of cells. message_if_normals_are_inward: the message where it is not. -EINVAL with a

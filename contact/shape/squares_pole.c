@@ -18,7 +18,7 @@
 
 enum {
     MAX_SQUARES_ABOUT_POLE = 128,
-    MAX_POLAR_STEPS = 20, /* of Newton's method */
+    MAX_NEWTON_STEPS_ABOUT_POLE = 20, /* of Newton's method */
 };
 
 int tact_squares_pole_side(const struct square_charts *s, const double place[3], double ab[2])
@@ -69,10 +69,10 @@ int tact_squares_point_about_pole(const struct square_charts *s, int square, int
     struct tact_surface_point near;
     double c[SECOND_ORDER][3];
     derivatives_regular_at_pole(s, square, side, a, b, c);
-    int rc = tact_square_point((const double(*)[3])c, out);
+    int rc = tact_surface_point_from_chart_derivatives((const double(*)[3])c, out);
     if (!rc && b < MIN_POLE_DISTANCE_FOR_CURVATURE) {
         derivatives_regular_at_pole(s, square, side, a, MIN_POLE_DISTANCE_FOR_CURVATURE, c);
-        rc = tact_square_point((const double(*)[3])c, &near);
+        rc = tact_surface_point_from_chart_derivatives((const double(*)[3])c, &near);
         for (int i = 0; i < 9; i++) {
             out->bend[i] = near.bend[i];
         }
@@ -101,9 +101,10 @@ static double cross_product_in_plane(const double x[2], const double y[2])
 /* The squares go round a pole clockwise, seen from outside. Sine of the angle by which a direction
  * is inside half a square's sector about the pole, from a to a + 1/2, at least: negative outside.
  */
-static double target_depth_in_pole_sector(const struct square_charts *s,
-                                          const struct tangent_plane_at_pole *plane, int square,
-                                          int side, double a, const double to[2])
+static double sine_of_direction_inside_pole_sector(const struct square_charts *s,
+                                                   const struct tangent_plane_at_pole *plane,
+                                                   int square, int side, double a,
+                                                   const double to[2])
 {
     double q[SECOND_ORDER][3], pole[3], d[2][2], depth[2];
     for (int i = 0; i < 2; i++) {
@@ -123,7 +124,7 @@ static int solve_position_about_pole(const struct square_charts *s,
                                      int side, const double to[2], double ab[2])
 {
     const double size = tact_hypot(to[0], to[1]);
-    for (int i = 0; i < MAX_POLAR_STEPS; i++) {
+    for (int i = 0; i < MAX_NEWTON_STEPS_ABOUT_POLE; i++) {
         double q[SECOND_ORDER][3], pole[3], v[3], value[2], da[2], db[2], off[2];
         s->evaluate_about_pole(s, square, side, ab[0], ab[1], q, pole);
         project_onto_pole_tangent_plane(plane, q[0], value);
@@ -181,7 +182,8 @@ int tact_squares_move_about_pole(const struct square_charts *s, double place[3],
     }
     for (int i = 0; i < MAX_SQUARES_ABOUT_POLE && (i == 0 || square != (int)place[0]); i++) {
         for (int half = 0; half < 2; half++) {
-            double depth = target_depth_in_pole_sector(s, &plane, square, side, 0.5 * half, to);
+            double depth =
+                sine_of_direction_inside_pole_sector(s, &plane, square, side, 0.5 * half, to);
             if (depth > best) {
                 best = depth;
                 start = 0.25 + 0.5 * half;

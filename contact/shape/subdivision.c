@@ -16,9 +16,9 @@ enum {
                                  extraordinary vertex */
     SUBDIVISIONS_TO_SEPARATE =
         2, /* number of subdivisions after which no face has two extraordinary vertices */
-    EXTRAORDINARY_FACE_POLYNOMIALS =
-        MAX_SUBDIVISIONS * POLYNOMIALS_PER_SPLIT_FACE, /* number of polynomials of a face with an
-                                                          extraordinary vertex */
+    EXTRAORDINARY_FACE_POLYNOMIALS = MAX_SUBDIVISIONS_AT_EXTRAORDINARY_VERTEX *
+                                     POLYNOMIALS_PER_SPLIT_FACE, /* number of polynomials of a face
+                                            with an extraordinary vertex */
 };
 
 /* A face of the subdivided control mesh; its first corner is its extraordinary vertex where it has
@@ -75,16 +75,19 @@ static void evaluate_extraordinary_face(const struct subdivision_surface *s,
                                         int count, double (*out)[3])
 {
     const double size = s->triangles ? b + c : tact_max(b, c);
-    int level = size > 0.0 ? count_subdivisions_to_place(size) : MAX_SUBDIVISIONS, part;
+    int level = size > 0.0 ? count_subdivisions_to_place(size)
+                           : MAX_SUBDIVISIONS_AT_EXTRAORDINARY_VERTEX,
+        part;
     double scale_by_subdivision_levels = 1.0;
     if (!(size > 0.0)) { /* the vertex itself */
         scale_by_subdivision_levels = 0.0;
-        b = c = ldexp(s->triangles ? 0.5 : 1.0, -MAX_SUBDIVISIONS);
-    } else if (level > MAX_SUBDIVISIONS) {
-        scale_by_subdivision_levels = tact_pow(face->ratio, level - MAX_SUBDIVISIONS);
-        b = ldexp(b, level - MAX_SUBDIVISIONS);
-        c = ldexp(c, level - MAX_SUBDIVISIONS);
-        level = MAX_SUBDIVISIONS;
+        b = c = ldexp(s->triangles ? 0.5 : 1.0, -MAX_SUBDIVISIONS_AT_EXTRAORDINARY_VERTEX);
+    } else if (level > MAX_SUBDIVISIONS_AT_EXTRAORDINARY_VERTEX) {
+        scale_by_subdivision_levels =
+            tact_pow(face->ratio, level - MAX_SUBDIVISIONS_AT_EXTRAORDINARY_VERTEX);
+        b = ldexp(b, level - MAX_SUBDIVISIONS_AT_EXTRAORDINARY_VERTEX);
+        c = ldexp(c, level - MAX_SUBDIVISIONS_AT_EXTRAORDINARY_VERTEX);
+        level = MAX_SUBDIVISIONS_AT_EXTRAORDINARY_VERTEX;
     }
     double scale = ldexp(1.0, level);
     b *= scale;
@@ -139,8 +142,8 @@ static void evaluate_subdivision_square(const struct square_charts *surface, int
 
 /* Applies the third derivative of a function of (b, c), with entries f[6 .. 9], to three vectors.
  */
-static double third_derivative_form(const double f[][3], int k, const double x[2],
-                                    const double y[2], const double z[2])
+static double third_derivative_along_three_vectors(const double f[][3], int k, const double x[2],
+                                                   const double y[2], const double z[2])
 {
     return f[6][k] * x[0] * y[0] * z[0] +
            f[7][k] * (x[0] * y[0] * z[1] + x[0] * y[1] * z[0] + x[1] * y[0] * z[0]) +
@@ -162,10 +165,10 @@ static void third_derivatives_by_square(const double f[][3], const double du[2],
             f[3][k] * dv[0] * mixed_derivative_of_map[0] +
             f[4][k] * (dv[0] * mixed_derivative_of_map[1] + dv[1] * mixed_derivative_of_map[0]) +
             f[5][k] * dv[1] * mixed_derivative_of_map[1];
-        out[6][k] = third_derivative_form(f, k, du, du, du);
-        out[7][k] = third_derivative_form(f, k, du, du, dv) + 2.0 * u;
-        out[8][k] = third_derivative_form(f, k, du, dv, dv) + 2.0 * v;
-        out[9][k] = third_derivative_form(f, k, dv, dv, dv);
+        out[6][k] = third_derivative_along_three_vectors(f, k, du, du, du);
+        out[7][k] = third_derivative_along_three_vectors(f, k, du, du, dv) + 2.0 * u;
+        out[8][k] = third_derivative_along_three_vectors(f, k, du, dv, dv) + 2.0 * v;
+        out[9][k] = third_derivative_along_three_vectors(f, k, dv, dv, dv);
     }
 }
 
@@ -207,14 +210,16 @@ static void evaluate_triangle_corner_square(const struct square_charts *surface,
 
 /* Evaluates a face polynomial as an element of quadrature; on a triangle, b = s (1 - t) and c = t.
  */
-static void evaluate_subdivided_element(const struct square_charts *surface, int element_index,
-                                        double s, double t, double c[3][3])
+static void evaluate_subdivided_element(const struct square_charts *surface,
+                                        int quadrature_element_index, double s, double t,
+                                        double c[3][3])
 {
     const struct subdivision_surface *sub = (const struct subdivision_surface *)surface;
     double f[SECOND_ORDER][3];
-    evaluate_face_polynomial(sub, element_index, sub->triangles ? s * (1.0 - t) : s, t,
+    evaluate_face_polynomial(sub, quadrature_element_index, sub->triangles ? s * (1.0 - t) : s, t,
                              SECOND_ORDER, f);
-    tact_v3_add(c[0], f[0], sub->face[sub->subdivided_face_polynomials[element_index].face].origin);
+    tact_v3_add(c[0], f[0],
+                sub->face[sub->subdivided_face_polynomials[quadrature_element_index].face].origin);
     tact_v3_scale(c[1], f[1], sub->triangles ? 1.0 - t : 1.0);
     tact_v3_copy(c[2], f[2]);
     if (sub->triangles) {
@@ -229,16 +234,17 @@ static void fill_polynomials_about_vertex(struct subdivision_surface *s,
                                           struct ring *ring, struct ring *next)
 {
     double origin[3] = {0.0, 0.0, 0.0}, limit[3], normal[3];
-    tact_ring_from_mesh(mesh, half, ring);
-    tact_ring_normal(ring, normal);
+    tact_vertex_ring_from_control_mesh(mesh, half, ring);
+    tact_vertex_ring_limit_normal(ring, normal);
     const int n = ring->valence, regular = n == (s->triangles ? 6 : 4);
-    for (int level = regular ? -1 : 0; level < (regular ? 0 : MAX_SUBDIVISIONS); level++) {
+    for (int level = regular ? -1 : 0;
+         level < (regular ? 0 : MAX_SUBDIVISIONS_AT_EXTRAORDINARY_VERTEX); level++) {
         if (!regular) { /* positions are relative to the limit point, so that rounding is relative
                            to the size of the ring */
-            tact_ring_limit_point(ring, limit);
+            tact_vertex_ring_limit_point(ring, limit);
             tact_v3_add(origin, origin, limit);
-            tact_ring_subtract_offset(ring, limit);
-            tact_ring_subdivide(ring, next);
+            tact_vertex_ring_subtract_offset(ring, limit);
+            tact_vertex_ring_subdivide(ring, next);
             *ring = *next;
         }
         for (int i = 0, at = half; i < n; i++) {
@@ -246,12 +252,12 @@ static void fill_polynomials_about_vertex(struct subdivision_surface *s,
             for (int part = regular ? -1 : 0; at == face->half && part < (regular ? 0 : 3);
                  part++) {
                 const int to = regular ? 0 : level * POLYNOMIALS_PER_SPLIT_FACE + part;
-                tact_ring_bezier_points(ring, i, part,
-                                        &s->subdivided_face_polynomials[face->first + to]);
+                tact_vertex_ring_bezier_points(ring, i, part,
+                                               &s->subdivided_face_polynomials[face->first + to]);
                 s->subdivided_face_polynomials[face->first + to].face = mesh->face[at];
                 tact_v3_copy(face->origin, origin);
                 tact_v3_copy(face->normal, normal);
-                face->ratio = tact_ring_subdominant_eigenvalue(n, s->triangles);
+                face->ratio = tact_subdivision_subdominant_eigenvalue(n, s->triangles);
             }
             at = mesh->twin[tact_control_mesh_previous_half_edge(mesh, at)];
         }

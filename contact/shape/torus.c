@@ -119,7 +119,7 @@ const struct tact_shape_type tact_shape_torus_type = {
     .concave = 1,
     .make = make_torus_mesh,
     .mass = compute_torus_mass,
-    .reach = tact_shape_sum_of_lengths,
-    .rolling_radius = tact_shape_sum_of_lengths,
+    .reach = tact_shape_sum_of_sizes_as_radius,
+    .rolling_radius = tact_shape_sum_of_sizes_as_radius,
     .surface = find_torus_surface_point,
 };

@@ -11,10 +11,10 @@
 #include "contact/world/world_internal.h"
 
 #define MAX_ISLAND_CONES 8192 /* capacity for second-order cones of an island */
-#define MIN_FRICTION_COEFFICIENT                                                                   \
+#define MIN_FRICTION_OF_INTERIOR_POINT_CONE                                                        \
     1e-3 /* smallest friction coefficient for which the interior-point method is used: a thinner   \
             friction cone is ill-conditioned */
-#define BOUNDARY_STEP_FRACTION                                                                     \
+#define STEP_FRACTION_TO_CONE_BOUNDARY                                                             \
     0.99 /* largest fraction of the distance to the border of a cone that a step covers */
 #define MIN_INTERIOR_POINT_STEP                                                                    \
     1e-3 /* relative length of an interior-point step below which the method ends */
@@ -186,12 +186,12 @@ static int build_island_cones(struct tact_world *world, const struct island *isl
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         const struct tact_local_problem *local = &block->local;
-        struct barrier_block *b = &barrier->blocks[i];
+        struct barrier_contact *b = &barrier->blocks[i];
         int rolls = tact_local_transmits_rolling_torque(local),
             has_torsion_limit = local->spin_arm > 0.0;
         b->does_contact_resist_rolling = tact_local_resists_rolling(local);
         if (count + 2 + local->corners > barrier->cone_capacity ||
-            !(local->mu > MIN_FRICTION_COEFFICIENT) ||
+            !(local->mu > MIN_FRICTION_OF_INTERIOR_POINT_CONE) ||
             ((rolls || b->does_contact_resist_rolling) && !has_torsion_limit)) {
             return 0;
         }
@@ -327,14 +327,14 @@ static double compute_rolling_resistance_term(const struct barrier_cone *p, cons
 /* Computes the residuals of a contact's velocity and cones, and their scaling. Returns the sum over
  * the cones of impulse times dual velocity. */
 static double evaluate_contact_residual(struct tact_world *world, const struct block *block,
-                                        struct barrier_block *b)
+                                        struct barrier_contact *b)
 {
     struct barrier *barrier = &world->barrier;
     struct barrier_cone *cones = barrier->cones + b->first;
     double u[6], gap = 0.0, sum[6] = {0.0};
     set_friction_cone(&block->local, b->r, cones);
     memcpy(u, b->target_velocity, sizeof u);
-    tact_direct_contact_velocity(&world->direct, block, barrier->v, u);
+    tact_sparse_contact_velocity(&world->direct, block, barrier->v, u);
     tact_block_add_compliance(block, b->r, u);
     double de_saxce_velocity = compute_de_saxce_term(cones, u, b->slope);
     de_saxce_velocity += b->does_contact_resist_rolling
@@ -377,7 +377,7 @@ static double evaluate_island_residuals(struct tact_world *world, const struct i
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        tact_direct_add_contact_impulse(d, block, barrier->blocks[i].r);
+        tact_sparse_add_contact_impulse(d, block, barrier->blocks[i].r);
         gap += evaluate_contact_residual(world, block, &barrier->blocks[i]);
     }
     memcpy(barrier->momentum_residual, d->rhs, 6 * (size_t)island->owners.count * sizeof *d->rhs);
@@ -408,10 +408,10 @@ static void add_cone_stiffness(const struct barrier_cone *p, double *out)
 static int assemble_interior_point_system(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
-    tact_direct_set_mass_matrices(&world->direct);
+    tact_sparse_set_mass_matrices(&world->direct);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        struct barrier_block *b = &barrier->blocks[i];
+        struct barrier_contact *b = &barrier->blocks[i];
         double h[36] = {0.0}, slip[36] = {0.0}; /* slip: derivative of the velocity with De Saxce's
                                                    term, in the rows that the patch transmits */
         for (int m = b->first; m < b->first + b->count; m++) {
@@ -432,9 +432,9 @@ static int assemble_interior_point_system(struct tact_world *world, const struct
         }
         memset(b->c, 0, sizeof b->c);
         tact_6x6_add_product(b->c, -1.0, b->inverse, slip);
-        tact_direct_add_contact(&world->direct, block, b->c, 0);
+        tact_sparse_add_contact(&world->direct, block, b->c, 0);
     }
-    return tact_direct_factor_matrix(&world->direct);
+    return tact_sparse_factor(&world->direct);
 }
 
 /* Sets the target of a cone's step: product of impulse and velocity equal to `centre`; with
@@ -474,10 +474,10 @@ static void dual_velocity_change(const struct barrier_cone *p, const double *ds,
  * the step that stays inside the cones. */
 static double compute_contact_interior_point_step(struct tact_world *world,
                                                   const struct block *block,
-                                                  struct barrier_block *b)
+                                                  struct barrier_contact *b)
 {
     double max_step_fraction = 1e30, u[6] = {0.0};
-    tact_direct_contact_velocity(&world->direct, block, world->direct.rhs, u);
+    tact_sparse_contact_velocity(&world->direct, block, world->direct.rhs, u);
     memcpy(b->dr, b->a, sizeof b->dr);
     tact_6x6_add_matrix_vector(b->dr, 1.0, b->c, u);
     for (int k = b->first; k < b->first + b->count; k++) {
@@ -502,7 +502,7 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
     double max_step_fraction = 1e30;
     memcpy(d->rhs, barrier->momentum_residual, 6 * (size_t)island->owners.count * sizeof *d->rhs);
     for (int i = 0; i < island->blocks.count; i++) {
-        struct barrier_block *b = &barrier->blocks[i];
+        struct barrier_contact *b = &barrier->blocks[i];
         double sum[6] = {0.0}, y[4];
         for (int k = b->first; k < b->first + b->count; k++) {
             dual_velocity_change(&barrier->cones[k], barrier->cones[k].cone_point_residual, y);
@@ -513,16 +513,16 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
         }
         memset(b->a, 0, sizeof b->a);
         tact_6x6_add_matrix_vector(b->a, 1.0, b->inverse, sum);
-        tact_direct_add_contact_impulse(d, &world->blocks[island->blocks.at[i]], b->a);
+        tact_sparse_add_contact_impulse(d, &world->blocks[island->blocks.at[i]], b->a);
     }
-    tact_direct_back_substitute(d);
+    tact_sparse_back_substitute(d);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         max_step_fraction =
             tact_min(max_step_fraction,
                      compute_contact_interior_point_step(world, block, &barrier->blocks[i]));
     }
-    return tact_min(1.0, BOUNDARY_STEP_FRACTION * max_step_fraction);
+    return tact_min(1.0, STEP_FRACTION_TO_CONE_BOUNDARY * max_step_fraction);
 }
 
 /* Mean complementarity product of impulse and velocity after a fraction of the step. */
@@ -569,11 +569,11 @@ static int mehrotra_predictor_corrector(struct tact_world *world, const struct i
     return share > MIN_INTERIOR_POINT_STEP;
 }
 
-int tact_barrier_solve(struct tact_world *world, const struct island *island,
-                       int max_interior_steps)
+int tact_barrier_solve_island(struct tact_world *world, const struct island *island,
+                              int max_interior_steps)
 {
     int steps = 0;
-    if (tact_island_has_hands(world, island) || !tact_direct_order_nodes(world, island)) {
+    if (tact_island_has_hands(world, island) || !tact_sparse_order_nodes(world, island)) {
         return 0;
     }
     int cones = build_island_cones(world, island);

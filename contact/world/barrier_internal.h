@@ -35,7 +35,7 @@ struct barrier_cone {
     double ds[4], dy[4];
 };
 
-struct barrier_block {
+struct barrier_contact {
     int first, count; /* range of the contact's cones; the first is the friction cone */
     int rows;         /* number of rows of the impulse r that the patch transmits */
     int does_contact_resist_rolling; /* 1: the second cone is that of the torques that resist
@@ -54,7 +54,7 @@ struct barrier_block {
 struct barrier {
     struct barrier_cone *cones;
     int cone_capacity;
-    struct barrier_block *blocks;  /* one block of the interior-point method for each contact */
+    struct barrier_contact *blocks; /* one block of the interior-point method for each contact */
     double *v, *momentum_residual; /* six numbers a body: its velocity, and the part of its momentum
                                       that the impulses do not account for */
 };
@@ -66,7 +66,7 @@ void tact_barrier_destroy(struct barrier *barrier);
 /* Sets the impulses of an island's contacts in at most `most` steps; the velocities of its bodies
  * are overwritten. Returns the number of steps. Returns 0, with unchanged impulses, where the
  * method does not apply to the island or did not converge. Real-time safe. */
-int tact_barrier_solve(struct tact_world *world, const struct island *island,
-                       int max_interior_steps);
+int tact_barrier_solve_island(struct tact_world *world, const struct island *island,
+                              int max_interior_steps);
 
 #endif

@@ -3,8 +3,9 @@
 #include <errno.h>
 #include "contact/linear.h"
 
-#define MAX_RK_STEP_ANGLE 0.02 /* largest rotation of a body in a Runge-Kutta step [rad] */
-#define MAX_RK_STEPS_PER_TICK                                                                      \
+#define MAX_ROTATION_OF_RUNGE_KUTTA_STEP                                                           \
+    0.02 /* largest rotation of a body in a Runge-Kutta step [rad] */
+#define MAX_RUNGE_KUTTA_STEPS_PER_TICK                                                             \
     64 /* most Runge-Kutta steps in a tick: where a body turns by more than 1.28 rad in it,        \
           accuracy decreases */
 #define MIN_GYROSCOPIC_ROTATION                                                                    \
@@ -142,9 +143,9 @@ void tact_body_drift(struct tact_body *body, double h)
     tact_body_momentum(body, l);
     /* A rotation angle that is not finite takes the largest number of steps, after which the pose
      * is not finite either. */
-    int steps = angle <= MAX_RK_STEP_ANGLE * MAX_RK_STEPS_PER_TICK
-                    ? 1 + (int)(angle / MAX_RK_STEP_ANGLE)
-                    : MAX_RK_STEPS_PER_TICK;
+    int steps = angle <= MAX_ROTATION_OF_RUNGE_KUTTA_STEP * MAX_RUNGE_KUTTA_STEPS_PER_TICK
+                    ? 1 + (int)(angle / MAX_ROTATION_OF_RUNGE_KUTTA_STEP)
+                    : MAX_RUNGE_KUTTA_STEPS_PER_TICK;
     if (angle > MIN_GYROSCOPIC_ROTATION) {
         for (int i = 0; i < steps; i++) {
             runge_kutta_rotation_step(body, l, h / steps, body->pose.quat_wxyz);

@@ -11,14 +11,14 @@
 
 /* Largest change of a contact as it is carried: of its force, relative to it, and of the places of
  * its patch and its centre of pressure, relative to the size of the patch. */
-#define MAX_FORCE_CHANGE_RATIO 0.5
-#define MAX_PATCH_SHIFT_RATIO 0.25
+#define MAX_FORCE_CHANGE_OF_CARRIED_CONTACT 0.5
+#define MAX_PATCH_SHIFT_OF_CARRIED_CONTACT 0.25
 
 /* Rows of a wrench that are elastic: the force along the normal, the torques about t1 and t2. */
 static const int rows_of_elastic_wrench[3] = {0, 4, 5};
 
-void tact_carry_rotation_between(const struct tact_pose *from, const struct tact_pose *to,
-                                 double rotation_vector[3])
+void tact_rotation_vector_between_poses(const struct tact_pose *from, const struct tact_pose *to,
+                                        double rotation_vector[3])
 {
     const double *f = from->quat_wxyz, back[4] = {f[0], -f[1], -f[2], -f[3]};
     double q[4];
@@ -28,9 +28,9 @@ void tact_carry_rotation_between(const struct tact_pose *from, const struct tact
     tact_v3_scale(rotation_vector, q + 1, q[0] < 0.0 ? -scale : scale);
 }
 
-void tact_carry_point_displacement(const struct tact_pose *from, const struct tact_pose *to,
-                                   const double rotation_vector[3], const double point[3],
-                                   double shift[3])
+void tact_point_displacement_between_poses(const struct tact_pose *from, const struct tact_pose *to,
+                                           const double rotation_vector[3], const double point[3],
+                                           double shift[3])
 {
     double arm[3], q[4], after[3];
     tact_quat_from_rotvec(q, rotation_vector);
@@ -77,8 +77,8 @@ static void find_shape_displacements_at_contact(const struct tact_world *world, 
     const struct tact_shape *shape_b = &world->shapes[shape[1]].shape;
     int is_shape_a_ball = shape_a->kind == TACT_SHAPE_SPHERE,
         is_shape_b_ball = shape_b->kind == TACT_SHAPE_SPHERE;
-    tact_carry_rotation_between(pose_a_at_measurement, pose_a_in_tick, a + 3);
-    tact_carry_rotation_between(pose_b_at_measurement, pose_b_in_tick, b + 3);
+    tact_rotation_vector_between_poses(pose_a_at_measurement, pose_a_in_tick, a + 3);
+    tact_rotation_vector_between_poses(pose_b_at_measurement, pose_b_in_tick, b + 3);
     /* The contact of a ball is where the other body faces the ball; the ball's own rotation has no
      * effect. */
     if (is_shape_a_ball != is_shape_b_ball) {
@@ -87,8 +87,8 @@ static void find_shape_displacements_at_contact(const struct tact_world *world, 
         memset(a + 3, 0, 3 * sizeof *a);
         memset(b + 3, 0, 3 * sizeof *b);
     }
-    tact_carry_point_displacement(pose_a_at_measurement, pose_a_in_tick, a + 3, point, a);
-    tact_carry_point_displacement(pose_b_at_measurement, pose_b_in_tick, b + 3, point, b);
+    tact_point_displacement_between_poses(pose_a_at_measurement, pose_a_in_tick, a + 3, point, a);
+    tact_point_displacement_between_poses(pose_b_at_measurement, pose_b_in_tick, b + 3, point, b);
     /* Along its tangent plane a patch between curved bodies moves with the more curved one, here
      * the smaller one. */
     double area = tact_v3_norm(gradient);
@@ -214,12 +214,14 @@ static int are_measured_poses_current(const struct tact_world *world, const int 
 /* 1 where a contact is nearly linear in the motion since it was measured: its force changes little
  * and its patch moves little, and no point of the smaller shape comes much closer to the other by
  * the rotation, where it might begin to touch it. */
-static int is_motion_small(const struct tact_world *world, const int shape[2],
-                           const struct tact_pose then[2], const struct tact_patch *patch)
+static int is_motion_since_measurement_small(const struct tact_world *world, const int shape[2],
+                                             const struct tact_pose then[2],
+                                             const struct tact_patch *patch)
 {
     struct carried_motion_and_wrench now;
     const double force = patch->wrench[0],
-                 size = MAX_PATCH_SHIFT_RATIO * tact_max(patch->semi[0], patch->semi[1]),
+                 size =
+                     MAX_PATCH_SHIFT_OF_CARRIED_CONTACT * tact_max(patch->semi[0], patch->semi[1]),
                  radius = tact_min(radius_of_ball_or_bounds(&world->shapes[shape[0]].shape),
                                    radius_of_ball_or_bounds(&world->shapes[shape[1]].shape));
     carry_elastic_wrench(world, shape, then, patch, &now);
@@ -229,13 +231,13 @@ static int is_motion_small(const struct tact_world *world, const int shape[2],
                                                    tact_v3_dot(patch->frame + 6, now.apart));
     const double tilt = tact_hypot(tact_v3_dot(patch->frame + 3, now.apart + 3),
                                    tact_v3_dot(patch->frame + 6, now.apart + 3));
-    return fabs(now.wrench[0] - force) <= MAX_FORCE_CHANGE_RATIO * force &&
+    return fabs(now.wrench[0] - force) <= MAX_FORCE_CHANGE_OF_CARRIED_CONTACT * force &&
            rolling_torque_change <= force * size && sliding_displacement <= size &&
-           tilt * radius <= MAX_FORCE_CHANGE_RATIO * patch->depth;
+           tilt * radius <= MAX_FORCE_CHANGE_OF_CARRIED_CONTACT * patch->depth;
 }
 
-int tact_world_can_carry(const struct tact_world *world, int pair,
-                         const struct pair_measurement *measurement)
+int tact_world_can_carry_measurement(const struct tact_world *world, int pair,
+                                     const struct pair_measurement *measurement)
 {
     int shape[2];
     tact_world_pair_shapes(world, pair, &shape[0], &shape[1]);
@@ -244,12 +246,13 @@ int tact_world_can_carry(const struct tact_world *world, int pair,
     }
     int can_carry_measurement = measurement->result >= 0;
     if (!measurement->result) {
-        return is_motion_small(world, shape, measurement->pose, &measurement->patch);
+        return is_motion_since_measurement_small(world, shape, measurement->pose,
+                                                 &measurement->patch);
     }
     for (int i = 0; i < measurement->result; i++) {
-        can_carry_measurement =
-            can_carry_measurement &&
-            is_motion_small(world, shape, measurement->pose, &measurement->piece[i].patch);
+        can_carry_measurement = can_carry_measurement &&
+                                is_motion_since_measurement_small(world, shape, measurement->pose,
+                                                                  &measurement->piece[i].patch);
     }
     return can_carry_measurement;
 }
@@ -303,14 +306,14 @@ size_t tact_world_list_fields(const struct tact_world *world,
     return count;
 }
 
-int tact_world_is_field_close(const struct tact_world *world, int pair)
+int tact_world_must_measure_pair_fields(const struct tact_world *world, int pair)
 {
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     return slot >= 0 && world->near.pairs[slot].is_field_measurement_required;
 }
 
-void tact_world_make_field_query(const struct tact_world *world, int pair,
-                                 struct tact_pair_query *query)
+void tact_world_make_query_of_pair_fields(const struct tact_world *world, int pair,
+                                          struct tact_pair_query *query)
 {
     const int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     const struct tact_contact *c = &world->contacts[slot];

@@ -9,13 +9,13 @@ struct tact_pressure_field;
 struct tact_world;
 
 /* Rotation vector from one pose to another. */
-void tact_carry_rotation_between(const struct tact_pose *from, const struct tact_pose *to,
-                                 double rotation_vector[3]);
+void tact_rotation_vector_between_poses(const struct tact_pose *from, const struct tact_pose *to,
+                                        double rotation_vector[3]);
 
 /* Displacement of a point fixed to a shape that also rotates by rotation_vector. */
-void tact_carry_point_displacement(const struct tact_pose *from, const struct tact_pose *to,
-                                   const double rotation_vector[3], const double point[3],
-                                   double shift[3]);
+void tact_point_displacement_between_poses(const struct tact_pose *from, const struct tact_pose *to,
+                                           const double rotation_vector[3], const double point[3],
+                                           double shift[3]);
 
 /* 1 where the world has shapes with pressure fields. */
 int tact_world_has_fields(const struct tact_world *world);
@@ -26,17 +26,17 @@ size_t tact_world_list_fields(const struct tact_world *world,
                               const struct tact_pressure_field **fields, size_t capacity);
 
 /* 1 where the pressure fields of a near pair are to be measured in this tick. */
-int tact_world_is_field_close(const struct tact_world *world, int pair);
+int tact_world_must_measure_pair_fields(const struct tact_world *world, int pair);
 
 /* Makes the query by which the pressure fields of a near pair can be measured on any thread while
  * the world exists; its poses are not set. Real-time safe. */
-void tact_world_make_field_query(const struct tact_world *world, int pair,
-                                 struct tact_pair_query *query);
+void tact_world_make_query_of_pair_fields(const struct tact_world *world, int pair,
+                                          struct tact_pair_query *query);
 
 /* 1 where a measurement of a close pair may be carried to the present poses: it is of these, or it
  * has a contact whose force changes little. Real-time safe. */
-int tact_world_can_carry(const struct tact_world *world, int pair,
-                         const struct pair_measurement *measurement);
+int tact_world_can_carry_measurement(const struct tact_world *world, int pair,
+                                     const struct pair_measurement *measurement);
 
 /* Sets the measurement that the solve of this tick uses for a close pair, carried to the present
  * poses, in place of a measurement at these. It must remain valid until then. Real-time safe. */

@@ -87,7 +87,7 @@ int tact_constraint_between(struct tact_world *world, enum tact_constraint_kind 
 int tact_world_add_constraint(struct tact_world *world, const struct tact_constraint *constraint)
 {
     int is_hinge_constraint = constraint->kind == TACT_CONSTRAINT_HINGE;
-    if (world->is_world_finished || (unsigned)constraint->kind > TACT_CONSTRAINT_FIXED ||
+    if (world->is_world_definition_finished || (unsigned)constraint->kind > TACT_CONSTRAINT_FIXED ||
         !can_constrain_bodies(world, constraint->a, constraint->b) ||
         !is_valid_pose(&constraint->in_a) || !is_valid_pose(&constraint->in_b) ||
         !isfinite(constraint->lower + constraint->upper) || !(constraint->damping >= 0.0) ||
@@ -110,12 +110,13 @@ int tact_world_add_constraint(struct tact_world *world, const struct tact_constr
     return world->constraint_count++;
 }
 
-TACT_RECORD_CODE int tact_world_constraint_count(const struct tact_world *world)
+TACT_IN_TICK_RECORD_SECTION int tact_world_constraint_count(const struct tact_world *world)
 {
     return world->constraint_count;
 }
 
-TACT_RECORD_CODE struct tact_constraint *tact_world_constraint(struct tact_world *world, int index)
+TACT_IN_TICK_RECORD_SECTION struct tact_constraint *tact_world_constraint(struct tact_world *world,
+                                                                          int index)
 {
     return &world->constraints[index].constraint;
 }
@@ -142,8 +143,8 @@ int tact_constraint_exists_between(const struct tact_world *world, const struct 
 }
 
 /* Rotation vector of frame a relative to frame b, by at most half a turn. */
-static void rotation_between_frames(const struct tact_pose *fa, const struct tact_pose *fb,
-                                    double q[4])
+static void rotation_vector_between_joint_frames(const struct tact_pose *fa,
+                                                 const struct tact_pose *fb, double q[4])
 {
     const double *b = fb->quat_wxyz, inverse[4] = {b[0], -b[1], -b[2], -b[3]};
     tact_quat_mul(q, inverse, fa->quat_wxyz);
@@ -171,7 +172,7 @@ void tact_constraint_joint_error(const struct tact_constraint *constraint,
         e[5] = 0.0;
         return;
     }
-    rotation_between_frames(&fa, &fb, q);
+    rotation_vector_between_joint_frames(&fa, &fb, q);
     for (int i = 0; i < 3; i++) {
         e[3 + i] = 2.0 * q[1 + i];
     }
@@ -185,7 +186,7 @@ double tact_constraint_joint_value(const struct tact_constraint *constraint,
     tact_pose_mul(&fa, a, &constraint->in_a);
     tact_pose_mul(&fb, b, &constraint->in_b);
     if (constraint->kind == TACT_CONSTRAINT_HINGE) {
-        rotation_between_frames(&fa, &fb, q);
+        rotation_vector_between_joint_frames(&fa, &fb, q);
         return 2.0 * tact_atan2(q[3], q[0]);
     }
     if (constraint->kind != TACT_CONSTRAINT_SLIDER) {

@@ -7,14 +7,14 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-#define LOCKED_MOBILITY_RATIO                                                                      \
+#define MAX_MOBILITY_RATIO_OF_LOCKED_FREE_ROW                                                      \
     1e-5 /* ratio of a contact's mobility with the joints to that without them, below which they   \
           * leave no motion                                                                        \
           */
 #define MOBILITY_ROUNDING_RATIO                                                                    \
     1e-13 /* ratio of a free row's mobility with the joints to that without them, below which it   \
              is rounding */
-#define MAX_ANGULAR_CORRECTION_RATE                                                                \
+#define MAX_JOINT_ANGLE_CORRECTION_RATE                                                            \
     5.0 /* largest speed at which a joint's angular error is corrected [rad/s]; that of its        \
            position error is push_limit */
 #define POSE_ROUNDING_ERROR 2e-15 /* rounding error of a pose, relative to its size */
@@ -26,7 +26,7 @@ static const int constrained_rows_of_ball_joint[] = {0, 1, 2},
 
 static const struct {
     const int *rows;
-    int count, free_row;
+    int count, free_direction_row_of_joint;
 } kinds[] = {
     [TACT_CONSTRAINT_BALL] = {constrained_rows_of_ball_joint, 3, -1},
     [TACT_CONSTRAINT_HINGE] = {constrained_rows_of_hinge_joint, 5, 5},
@@ -36,8 +36,9 @@ static const struct {
 
 /* Computes J and Y = M^-1 J of a body: wrench and twist of a unit impulse along each row of a
  * joint. */
-static void assemble_constraint_body_rows(const struct tact_body *body, const double *rows,
-                                          const double *point, double sign, double *j, double *y)
+static void assemble_jacobian_of_joint_on_body(const struct tact_body *body, const double *rows,
+                                               const double *point, double sign, double *j,
+                                               double *y)
 {
     double arm[3], inverse_mass = 1.0 / body->mass;
     tact_v3_sub(arm, point, body->pose.position);
@@ -68,7 +69,7 @@ static void set_constraint_error_targets(struct tact_world *world, struct world_
     const struct tact_pose *a = tact_constraint_pose_of_owner(world, constraint->a),
                            *b = tact_constraint_pose_of_owner(world, constraint->b);
     double h = world->options.period, e[6],
-           most[2] = {world->options.push_limit * h, MAX_ANGULAR_CORRECTION_RATE * h};
+           most[2] = {world->options.push_limit * h, MAX_JOINT_ANGLE_CORRECTION_RATE * h};
     double reach = tact_v3_norm(a->position) + tact_v3_norm(b->position) +
                    tact_v3_norm(constraint->in_a.position) +
                    tact_v3_norm(constraint->in_b.position);
@@ -81,13 +82,14 @@ static void set_constraint_error_targets(struct tact_world *world, struct world_
     w->joint_error_rounding_rate[1] = 2.0 * POSE_ROUNDING_ERROR / h;
     w->lowest_rate_within_stops = -INFINITY;
     w->highest_rate_within_stops = INFINITY;
-    if (w->free_row >= 0 && constraint->lower < constraint->upper) {
-        double max_stop_return_speed =
-            w->free_row < 3 ? world->options.push_limit : MAX_ANGULAR_CORRECTION_RATE;
+    if (w->free_direction_row_of_joint >= 0 && constraint->lower < constraint->upper) {
+        double return_speed_limit_of_joint_stop = w->free_direction_row_of_joint < 3
+                                                      ? world->options.push_limit
+                                                      : MAX_JOINT_ANGLE_CORRECTION_RATE;
         w->lowest_rate_within_stops =
-            tact_min((constraint->lower - constraint->value) / h, max_stop_return_speed);
-        w->highest_rate_within_stops =
-            tact_max((constraint->upper - constraint->value) / h, -max_stop_return_speed);
+            tact_min((constraint->lower - constraint->value) / h, return_speed_limit_of_joint_stop);
+        w->highest_rate_within_stops = tact_max((constraint->upper - constraint->value) / h,
+                                                -return_speed_limit_of_joint_stop);
     }
 }
 
@@ -108,20 +110,21 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     w->count = kinds[constraint->kind].count;
     int has_friction_or_stops = constraint->friction > 0.0 || constraint->damping > 0.0 ||
                                 constraint->lower < constraint->upper;
-    w->free_row = has_friction_or_stops ? kinds[constraint->kind].free_row : -1;
+    w->free_direction_row_of_joint =
+        has_friction_or_stops ? kinds[constraint->kind].free_direction_row_of_joint : -1;
     memcpy(w->constrained_row_indices, kinds[constraint->kind].rows,
            (size_t)w->count * sizeof *w->constrained_row_indices);
     for (int k = 0; k < 2; k++) {
         const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
         if (body) {
-            assemble_constraint_body_rows(body, w->rows, constraint->point, k ? -1.0 : 1.0, w->j[k],
-                                          w->y[k]);
+            assemble_jacobian_of_joint_on_body(body, w->rows, constraint->point, k ? -1.0 : 1.0,
+                                               w->j[k], w->y[k]);
             tact_rows_add_to_schur_matrix(s, w->j[k], w->y[k], 6, 0);
         }
     }
     double trace_of_linear_mobility = s[0] + s[7] + s[14],
            trace_of_angular_mobility = s[21] + s[28] + s[35];
-    w->torque_scale = sqrt(trace_of_angular_mobility / trace_of_linear_mobility);
+    w->joint_torque_to_force_scale = sqrt(trace_of_angular_mobility / trace_of_linear_mobility);
     set_constraint_error_targets(world, w);
 }
 
@@ -170,29 +173,30 @@ static void compute_free_row_response(struct tact_world *world, struct world_con
     const struct mechanism *p = &m->list[w->mechanism];
     int rows = p->row_end - p->row;
     double *coupling = world->mechanisms.work;
-    w->free_response = free_response_storage;
+    w->joint_impulses_per_free_row_impulse = free_response_storage;
     memset(coupling, 0, (size_t)rows * sizeof *coupling);
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
         if (owner.kind == TACT_OWNER_BODY) {
             add_coupling_of_mechanism_joints(world, w->mechanism, owner.index, w->y[k], 1,
-                                             w->free_row, coupling);
+                                             w->free_direction_row_of_joint, coupling);
         }
     }
-    memcpy(w->free_response, coupling, (size_t)rows * sizeof *coupling);
-    tact_mechanism_solve(m, w->mechanism, w->free_response, 1);
+    memcpy(w->joint_impulses_per_free_row_impulse, coupling, (size_t)rows * sizeof *coupling);
+    tact_mechanism_solve(m, w->mechanism, w->joint_impulses_per_free_row_impulse, 1);
     for (int k = 0; k < 2; k++) {
         for (int d = 0; d < 6 && tact_constraint_body_on_side(world, w, k); d++) {
-            w->free_row_mobility += w->j[k][d * 6 + w->free_row] * w->y[k][d * 6 + w->free_row];
+            w->free_row_mobility += w->j[k][d * 6 + w->free_direction_row_of_joint] *
+                                    w->y[k][d * 6 + w->free_direction_row_of_joint];
         }
     }
     double own = w->free_row_mobility;
     for (int i = 0; i < rows; i++) {
-        w->free_row_mobility -= coupling[i] * w->free_response[i];
+        w->free_row_mobility -= coupling[i] * w->joint_impulses_per_free_row_impulse[i];
     }
-    int is_free_row_movable = w->free_row_mobility > LOCKED_MOBILITY_RATIO * own;
+    int is_free_row_movable = w->free_row_mobility > MAX_MOBILITY_RATIO_OF_LOCKED_FREE_ROW * own;
     if (!is_free_row_movable &&
-        tact_mechanism_free_mobility_ratio(world, w) > LOCKED_MOBILITY_RATIO) {
+        tact_mechanism_free_mobility_ratio(world, w) > MAX_MOBILITY_RATIO_OF_LOCKED_FREE_ROW) {
         /* the free row is not locked: one of its bodies is much lighter than those that move with
          * it */
         is_free_row_movable = w->free_row_mobility > MOBILITY_ROUNDING_RATIO * own;
@@ -212,7 +216,7 @@ void tact_constraints_assemble(struct tact_world *world)
     for (int i = 0; i < world->constraint_count; i++) {
         struct world_constraint *w = &world->constraints[i];
         w->free_row_mobility = 0.0;
-        if (w->free_row >= 0) {
+        if (w->free_direction_row_of_joint >= 0) {
             const struct mechanism *p = &world->mechanisms.list[w->mechanism];
             compute_free_row_response(world, w, free_response_storage);
             free_response_storage += p->row_end - p->row;
@@ -235,7 +239,7 @@ static void eliminate_mechanism_from_contact(struct tact_world *world, struct bl
     }
     double *c = m->mechanism_response_storage + m->mechanism_responses_used, *x = c + size,
            *s = block->local.s;
-    double share = block->has_body_free_of_joints ? 1.0 : 1.0 - TACT_CONSTRAINT_CFM;
+    double share = block->has_body_free_of_joints ? 1.0 : 1.0 - TACT_JOINT_COMPLIANCE_TO_MOBILITY;
     m->mechanism_responses_used += 2 * size;
     memset(c, 0, size * sizeof *c);
     for (int k = 0; k < block->node_count; k++) {
@@ -279,5 +283,5 @@ void tact_constraints_reduce_mobility(struct tact_world *world, struct block *bl
             eliminate_mechanism_from_contact(world, block, &block->response[k]);
         }
     }
-    block->is_normal_immobile = !(block->local.s[0] > LOCKED_MOBILITY_RATIO * own);
+    block->is_normal_immobile = !(block->local.s[0] > MAX_MOBILITY_RATIO_OF_LOCKED_FREE_ROW * own);
 }

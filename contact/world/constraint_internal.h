@@ -21,9 +21,10 @@ struct world_constraint {
     int constrained_row_indices[6], count;
     int row;       /* index of the joint's first constrained row in the matrix of its mechanism */
     int mechanism; /* index of the joint's mechanism */
-    int free_row;  /* the joint's free row, with friction, damping or stops; -1: none */
-    double *free_response; /* impulses of the constrained rows of the mechanism per unit impulse of
-                              the free row */
+    int free_direction_row_of_joint; /* the joint's free row, with friction, damping or stops; -1:
+                                        none */
+    double *joint_impulses_per_free_row_impulse; /* impulses of the constrained rows of the
+                              mechanism per unit impulse of the free row */
     double free_row_mobility; /* mobility of the free row with all joints satisfied [1/kg, 1/(kg
                                  m^2)] */
     double uncorrected_joint_error[6]; /* joint error left after this tick, where it is too large to
@@ -32,7 +33,8 @@ struct world_constraint {
                                             [m/s, rad/s] */
     /* lowest and highest rate of the free row that the joint's stops allow */
     double lowest_rate_within_stops, highest_rate_within_stops;
-    double torque_scale; /* factor by which torques of the joint are comparable with forces [1/m] */
+    double joint_torque_to_force_scale; /* factor by which torques of the joint are comparable with
+                                           forces [1/m] */
 };
 
 /* Bodies that are connected by joints, and the rows of these joints. */
@@ -62,14 +64,15 @@ struct mechanisms {
     double *work;                       /* scratch: one number for each row of a mechanism */
     double *constrained_row_velocities; /* velocity of each constrained row after the step of the
                                sweep: 0 except for curvature */
-    double *free_response_storage_of_joints; /* storage of the free_response arrays of all joints */
+    double *free_response_storage_of_joints; /* storage of the joint_impulses_per_free_row_impulse
+                                                arrays of all joints */
     double *mechanism_response_storage;      /* storage of the mechanisms' responses to contacts */
     size_t mechanism_response_capacity, mechanism_responses_used;
 };
 
 /* Compliance of joints, over their mobility, for a contact none of whose bodies is free of joints.
  * Where joints leave no motion, the contact cannot cause any, and this bounds its impulse. */
-#define TACT_CONSTRAINT_CFM 1e-5
+#define TACT_JOINT_COMPLIANCE_TO_MOBILITY 1e-5
 
 /* Response of the joints of a mechanism to a contact's impulse, such that they stay satisfied. */
 struct mechanism_response {

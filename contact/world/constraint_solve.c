@@ -10,7 +10,7 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-#define FAST_ROTATION_ANGLE                                                                        \
+#define MIN_ROTATION_FOR_FIRST_ORDER_JOINTS                                                        \
     0.3 /* rotation of a body in a tick above which its joints are satisfied to first order only   \
          * [rad]                                                                                   \
          */
@@ -67,7 +67,7 @@ static void joint_error_rates(const struct tact_world *world, const struct world
         const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
         const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
         pose[k] = *tact_constraint_pose_of_owner(world, owner);
-        if (body && tact_v3_norm(body->twist + 3) * h > FAST_ROTATION_ANGLE) {
+        if (body && tact_v3_norm(body->twist + 3) * h > MIN_ROTATION_FOR_FIRST_ORDER_JOINTS) {
             linearised_joint_error_rates(world, w, e);
             return;
         }
@@ -137,7 +137,7 @@ void tact_constraints_correct_contact_velocity(const struct tact_world *world,
                 sum_of_constrained_impulses += x[k] * r[k];
             }
             for (int k = 0; k < 6; k++) {
-                u[k] += TACT_CONSTRAINT_CFM * c[k] * sum_of_constrained_impulses -
+                u[k] += TACT_JOINT_COMPLIANCE_TO_MOBILITY * c[k] * sum_of_constrained_impulses -
                         x[k] * m->constrained_row_velocities[row];
             }
         }
@@ -167,7 +167,7 @@ void tact_constraints_apply_response_to_contact(struct tact_world *world, const 
 /* Square of a joint's impulse, with torques scaled to forces. */
 static double squared_joint_impulse(const struct world_constraint *w, const double *r)
 {
-    double unit = w->torque_scale * w->torque_scale;
+    double unit = w->joint_torque_to_force_scale * w->joint_torque_to_force_scale;
     return tact_v3_dot(r, r) + unit * tact_v3_dot(r + 3, r + 3);
 }
 
@@ -234,7 +234,7 @@ static double solve_mechanism_constraints(struct tact_world *world, int mechanis
 static double solve_free_row_of_joint(struct tact_world *world, struct world_constraint *w,
                                       double *change)
 {
-    double u[6] = {0.0}, old = w->constraint.impulse[w->free_row];
+    double u[6] = {0.0}, old = w->constraint.impulse[w->free_direction_row_of_joint];
     for (int k = 0; k < 2; k++) {
         const struct tact_body *body = tact_constraint_body_on_side(world, w, k);
         if (body) {
@@ -242,17 +242,20 @@ static double solve_free_row_of_joint(struct tact_world *world, struct world_con
         }
     }
     double impulse_change =
-        free_row_impulse(world, w, u[w->free_row] - w->free_row_mobility * old) - old;
+        free_row_impulse(world, w, u[w->free_direction_row_of_joint] - w->free_row_mobility * old) -
+        old;
     if (impulse_change == 0.0) {
         return 0.0;
     }
     double all[6] = {0.0}, most = squared_joint_impulse(w, w->constraint.impulse);
     int does_error_exceed_rounding =
-        fabs(impulse_change) * w->free_row_mobility > w->joint_error_rounding_rate[w->free_row / 3];
-    all[w->free_row] = impulse_change;
-    w->constraint.impulse[w->free_row] += impulse_change;
+        fabs(impulse_change) * w->free_row_mobility >
+        w->joint_error_rounding_rate[w->free_direction_row_of_joint / 3];
+    all[w->free_direction_row_of_joint] = impulse_change;
+    w->constraint.impulse[w->free_direction_row_of_joint] += impulse_change;
     apply_constraint_impulse(world, w, all);
-    add_to_constrained_impulses(world, w->mechanism, w->free_response, -impulse_change);
+    add_to_constrained_impulses(world, w->mechanism, w->joint_impulses_per_free_row_impulse,
+                                -impulse_change);
     double moved = squared_joint_impulse(w, all);
     *change += moved;
     most = tact_max(most, squared_joint_impulse(w, w->constraint.impulse));
@@ -268,7 +271,7 @@ double tact_constraints_solve_in_sweep(struct tact_world *world, struct island *
     }
     for (int i = 0; i < island->constraints.count; i++) {
         struct world_constraint *w = &world->constraints[island->constraints.at[i]];
-        if (w->free_row >= 0) {
+        if (w->free_direction_row_of_joint >= 0) {
             worst = tact_max(worst, solve_free_row_of_joint(world, w, &island->change));
         }
         island->size += squared_joint_impulse(w, w->constraint.impulse);
@@ -281,14 +284,16 @@ void tact_constraints_copy_impulses(struct tact_world *world, const struct islan
 {
     for (int i = 0; i < island->constraints.count; i++) {
         struct world_constraint *w = &world->constraints[island->constraints.at[i]];
-        if (w->free_row < 0) {
+        if (w->free_direction_row_of_joint < 0) {
             impulses[i] = 0.0;
         } else if (!back) {
-            impulses[i] = w->constraint.impulse[w->free_row];
+            impulses[i] = w->constraint.impulse[w->free_direction_row_of_joint];
         } else {
-            double impulse_change = impulses[i] - w->constraint.impulse[w->free_row];
-            w->constraint.impulse[w->free_row] = impulses[i];
-            add_to_constrained_impulses(world, w->mechanism, w->free_response, -impulse_change);
+            double impulse_change =
+                impulses[i] - w->constraint.impulse[w->free_direction_row_of_joint];
+            w->constraint.impulse[w->free_direction_row_of_joint] = impulses[i];
+            add_to_constrained_impulses(world, w->mechanism, w->joint_impulses_per_free_row_impulse,
+                                        -impulse_change);
         }
     }
 }
@@ -298,7 +303,7 @@ void tact_constraints_set_unknown_scales(const struct tact_world *world,
 {
     for (int i = 0; i < island->constraints.count; i++) {
         const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
-        scale[i] = w->free_row < 3 ? 1.0 : w->torque_scale;
+        scale[i] = w->free_direction_row_of_joint < 3 ? 1.0 : w->joint_torque_to_force_scale;
     }
 }
 

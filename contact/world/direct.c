@@ -27,12 +27,12 @@ static void set_unknown_counts_of_nodes(struct tact_world *world)
     }
 }
 
-int tact_direct_create(struct tact_world *world)
+int tact_sparse_matrix_create(struct tact_world *world)
 {
     struct direct *d = &world->direct;
     size_t nodes = (size_t)world->node_count, neighbour_words_per_node = (nodes + 63) / 64;
     d->off_diagonal_entry_capacity =
-        nodes * (nodes < DIRECT_MAX_OFF_DIAGONALS ? nodes : DIRECT_MAX_OFF_DIAGONALS);
+        nodes * (nodes < SPARSE_MATRIX_MAX_OFF_DIAGONALS ? nodes : SPARSE_MATRIX_MAX_OFF_DIAGONALS);
     d->neighbour_bits_of_nodes =
         calloc(nodes * neighbour_words_per_node + 1, sizeof *d->neighbour_bits_of_nodes);
     d->degree = calloc(nodes + 1, sizeof *d->degree);
@@ -56,7 +56,7 @@ int tact_direct_create(struct tact_world *world)
     return 0;
 }
 
-void tact_direct_destroy(struct direct *d)
+void tact_sparse_matrix_destroy(struct direct *d)
 {
     void *all[] = {d->neighbour_bits_of_nodes,
                    d->degree,
@@ -76,7 +76,7 @@ void tact_direct_destroy(struct direct *d)
     }
 }
 
-void tact_direct_body_mass_matrix(const struct tact_body *body, double *out)
+void tact_body_world_mass_matrix(const struct tact_body *body, double *out)
 {
     double r[9], ri[9], inertia[9];
     tact_quat_to_m3(r, body->pose.quat_wxyz);
@@ -89,7 +89,7 @@ void tact_direct_body_mass_matrix(const struct tact_body *body, double *out)
     }
 }
 
-void tact_direct_set_mass_matrices(struct direct *d)
+void tact_sparse_set_mass_matrices(struct direct *d)
 {
     memset(d->entry, 0, 72 * d->start[d->rows] * sizeof *d->entry);
     memcpy(d->diagonal, d->mass, 36 * (size_t)d->rows * sizeof *d->diagonal);
@@ -107,7 +107,7 @@ static double *find_matrix_entry_between_nodes(const struct direct *d, int i, in
     return d->entry + 72 * k + (i < j ? 0 : 36);
 }
 
-void tact_direct_add_contact_impulse(struct direct *d, const struct block *block, const double *r)
+void tact_sparse_add_contact_impulse(struct direct *d, const struct block *block, const double *r)
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *node = &block->nodes[k];
@@ -118,7 +118,7 @@ void tact_direct_add_contact_impulse(struct direct *d, const struct block *block
     }
 }
 
-void tact_direct_contact_velocity(const struct direct *d, const struct block *block,
+void tact_sparse_contact_velocity(const struct direct *d, const struct block *block,
                                   const double *v, double *u)
 {
     for (int k = 0; k < block->node_count; k++) {
@@ -130,7 +130,7 @@ void tact_direct_contact_velocity(const struct direct *d, const struct block *bl
     }
 }
 
-void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c,
+void tact_sparse_add_contact(struct direct *d, const struct block *block, const double *c,
                              int is_compliance_diagonal)
 {
     for (int k = 0; k < block->node_count; k++) {
@@ -177,7 +177,7 @@ static void subtract_outer_product_of_row(struct direct *d, int k)
     }
 }
 
-int tact_direct_factor_matrix(struct direct *d)
+int tact_sparse_factor(struct direct *d)
 {
     for (int k = 0; k < d->rows; k++) {
         double *diagonal = d->diagonal + 36 * (size_t)k, inverse[36];
@@ -197,7 +197,7 @@ int tact_direct_factor_matrix(struct direct *d)
     return 1;
 }
 
-void tact_direct_back_substitute(struct direct *d)
+void tact_sparse_back_substitute(struct direct *d)
 {
     double *x = d->rhs;
     for (int k = 0; k < d->rows; k++) {

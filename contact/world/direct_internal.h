@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIRECT_MAX_OFF_DIAGONALS                                                                   \
+#define SPARSE_MATRIX_MAX_OFF_DIAGONALS                                                            \
     48 /* capacity for off-diagonal 6 x 6 entries of the sparse matrix, per node */
 
 struct block;
@@ -46,36 +46,36 @@ struct direct {
 };
 
 /* Allocates the elimination for the nodes of a world. -ENOMEM. */
-int tact_direct_create(struct tact_world *world);
-void tact_direct_destroy(struct direct *direct);
+int tact_sparse_matrix_create(struct tact_world *world);
+void tact_sparse_matrix_destroy(struct direct *direct);
 
 /* Orders the nodes of an island, unless it was ordered last in this tick. Returns 1, or 0 where the
  * fill-in exceeds the capacity. */
-int tact_direct_order_nodes(struct tact_world *world, const struct island *island);
+int tact_sparse_order_nodes(struct tact_world *world, const struct island *island);
 
 /* Mass matrix of a body, 6 x 6: momentum and angular momentum about its centre of mass, per twist.
  */
-void tact_direct_body_mass_matrix(const struct tact_body *body, double *out);
+void tact_body_world_mass_matrix(const struct tact_body *body, double *out);
 
 /* Sets the matrix to the mass matrices of the nodes, in the last elimination order. */
-void tact_direct_set_mass_matrices(struct direct *d);
+void tact_sparse_set_mass_matrices(struct direct *d);
 
 /* Adds -J^T C J of a contact to the matrix. is_compliance_diagonal: 1 where C has no other entries.
  */
-void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c,
+void tact_sparse_add_contact(struct direct *d, const struct block *block, const double *c,
                              int is_compliance_diagonal);
 
 /* Adds J^T r of a contact to the right side. */
-void tact_direct_add_contact_impulse(struct direct *d, const struct block *block, const double *r);
+void tact_sparse_add_contact_impulse(struct direct *d, const struct block *block, const double *r);
 
-/* Factors the matrix; 0 where it is singular. tact_direct_back_substitute() then replaces the right
- * side by dv. */
-int tact_direct_factor_matrix(struct direct *d);
-void tact_direct_back_substitute(struct direct *d);
+/* Factors the matrix; 0 where it is singular. tact_sparse_back_substitute() then replaces
+ * the right side by dv. */
+int tact_sparse_factor(struct direct *d);
+void tact_sparse_back_substitute(struct direct *d);
 
 /* Adds to a contact's velocity u that due to the nodes' velocities v, J v; v: six numbers a matrix
  * row. */
-void tact_direct_contact_velocity(const struct direct *d, const struct block *block,
+void tact_sparse_contact_velocity(const struct direct *d, const struct block *block,
                                   const double *v, double *u);
 
 #endif

@@ -14,17 +14,17 @@ static uint64_t *neighbour_bits_of_node(const struct direct *d, int node)
     return d->neighbour_bits_of_nodes + (size_t)node * (size_t)d->neighbour_words_per_node;
 }
 
-static void set_bit_of_row(uint64_t *row, int bit)
+static void set_bit_of_neighbour_set(uint64_t *row, int bit)
 {
     row[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-static void clear_bit_of_row(uint64_t *row, int bit)
+static void clear_bit_of_neighbour_set(uint64_t *row, int bit)
 {
     row[bit / 64] &= ~(UINT64_C(1) << bit % 64);
 }
 
-static int count_bits_of_row(const struct direct *d, const uint64_t *row)
+static int count_bits_of_neighbour_set(const struct direct *d, const uint64_t *row)
 {
     int count = 0;
     for (int i = 0; i < d->neighbour_words_per_node; i++) {
@@ -67,7 +67,7 @@ static void mark_nodes_as_neighbours(struct direct *d, int node, int node_to_con
 {
     int a = d->row[node], b = d->row[node_to_connect];
     if (a != b) {
-        set_bit_of_row(neighbour_bits_of_node(d, a), b);
+        set_bit_of_neighbour_set(neighbour_bits_of_node(d, a), b);
     }
 }
 
@@ -94,7 +94,7 @@ static void find_node_neighbours(struct tact_world *world, const struct island *
         }
     }
     for (int i = 0; i < n; i++) {
-        d->degree[i] = count_bits_of_row(d, neighbour_bits_of_node(d, i));
+        d->degree[i] = count_bits_of_neighbour_set(d, neighbour_bits_of_node(d, i));
     }
 }
 
@@ -122,9 +122,9 @@ static void eliminate_node_from_graph(struct direct *d, int node, const int *lis
         for (int i = 0; i < d->neighbour_words_per_node; i++) {
             neighbours_of_neighbour[i] |= row[i];
         }
-        clear_bit_of_row(neighbours_of_neighbour, list[k]);
-        clear_bit_of_row(neighbours_of_neighbour, node);
-        d->degree[list[k]] = count_bits_of_row(d, neighbours_of_neighbour);
+        clear_bit_of_neighbour_set(neighbours_of_neighbour, list[k]);
+        clear_bit_of_neighbour_set(neighbours_of_neighbour, node);
+        d->degree[list[k]] = count_bits_of_neighbour_set(d, neighbours_of_neighbour);
     }
     d->degree[node] = -1;
 }
@@ -133,7 +133,7 @@ static void eliminate_node_from_graph(struct direct *d, int node, const int *lis
 static void mass_matrix_of_node(const struct tact_world *world, int node, double *out)
 {
     if (node < world->body_count) {
-        tact_direct_body_mass_matrix(&world->bodies[node].body, out);
+        tact_body_world_mass_matrix(&world->bodies[node].body, out);
         return;
     }
     for (int i = 0; i < 36; i++) {
@@ -141,7 +141,7 @@ static void mass_matrix_of_node(const struct tact_world *world, int node, double
     }
 }
 
-int tact_direct_order_nodes(struct tact_world *world, const struct island *island)
+int tact_sparse_order_nodes(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
     if (d->island == island) {

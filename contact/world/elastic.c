@@ -11,7 +11,7 @@
 #define STIFFNESS_REGULARISATION                                                                   \
     1e-9 /* added to the unit diagonal of the scaled stiffness, so that it has an inverse where a  \
             direction is without stiffness */
-#define MIN_ELASTIC_ROW_CFM                                                                        \
+#define MIN_ELASTIC_ROW_COMPLIANCE_TO_MOBILITY                                                     \
     1e-6 /* smallest compliance of a row with an elastic wrench, over its mobility, as of rigid    \
           * contacts (springs.c)                                                                   \
           */
@@ -65,7 +65,8 @@ void tact_elastic_set_contact_springs(const struct tact_world *world, struct blo
     memset(block->cross_compliance, 0, sizeof block->cross_compliance);
     for (int k = 0; k < count; k++) {
         int i = row[k];
-        block->row_cfm[i] = scale * inverse[7 * i] + MIN_ELASTIC_ROW_CFM * block->local.s[7 * i];
+        block->row_cfm[i] =
+            scale * inverse[7 * i] + MIN_ELASTIC_ROW_COMPLIANCE_TO_MOBILITY * block->local.s[7 * i];
         block->impulse_at_spring_rest[i] = h * c->patch.wrench[i];
         block->bits_of_elastic_wrench_rows |= 1 << i;
         for (int j = 0; j < 6; j++) {

@@ -56,7 +56,7 @@ static double energy_of_stopped_separation(const struct tact_world *world,
 {
     const double *r = world->contacts[block->contact].impulse;
     double separation_speed_before_impulse =
-        tact_min(block->pre_force_velocity[0], block->added_closing_velocity);
+        tact_min(block->contact_velocity_before_forces[0], block->added_closing_velocity);
     return tact_block_has_restitution(block)
                ? 0.0
                : 0.5 * r[0] * tact_max(separation_speed_before_impulse, 0.0);
@@ -66,7 +66,7 @@ static struct work_of_island_impulses compute_island_work(struct tact_world *wor
                                                           const struct island *island)
 {
     struct work_of_island_impulses w = {.after = work_of_island_contacts(world, island)};
-    tact_velocities_set_to_pre_force(world, island);
+    tact_velocities_set_before_forces(world, island);
     w.pre = work_of_island_contacts(world, island);
     tact_velocities_set_free(world, island);
     w.free = work_of_island_contacts(world, island);
@@ -103,8 +103,9 @@ static int reduce_island_restitution(struct tact_world *world, struct island *is
         return 0;
     }
     for (int i = 0; i < island->blocks.count; i++) {
-        double *restitution_target = world->blocks[island->blocks.at[i]].restitution_velocity;
-        tact_v3_scale(restitution_target, restitution_target, share);
+        double *restitution_velocity_of_contact =
+            world->blocks[island->blocks.at[i]].restitution_velocity;
+        tact_v3_scale(restitution_velocity_of_contact, restitution_velocity_of_contact, share);
     }
     return 1;
 }

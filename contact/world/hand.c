@@ -9,7 +9,7 @@
 #include "contact/linear.h"
 #include "contact/world/hand_internal.h"
 
-#define MAX_DRIVE_LIMIT_PASSES                                                                     \
+#define MAX_PASSES_TO_FIND_LIMITED_DRIVES                                                          \
     3 /* most passes of a tick that search for drives at their torque limits */
 #define MAX_PREDICTED_ENERGY_RATIO                                                                 \
     4.0 /* largest kinetic energy at predicted rates, relative to that at the known rates */
@@ -101,40 +101,40 @@ static int allocate_hand_arrays(struct tact_hand *hand, const struct tact_link_d
     }
     hand->coordinate_mass_matrix =
         has_mimics_or_tendons ? hand->coordinate_mass_matrix : hand->mass;
-    double **joint_vectors_of_hand[20] = {&hand->state.q,
-                                          &hand->state.v,
-                                          &hand->state.target,
-                                          &hand->state.target_rate,
-                                          &hand->state.torque,
-                                          &hand->state.saturated,
-                                          &hand->state.reaction,
-                                          &hand->state.stop,
-                                          &hand->bias_torques,
-                                          &hand->velocity,
-                                          &hand->rhs,
-                                          &hand->scratch,
-                                          &hand->full_matrix_factor.inverse,
-                                          &hand->unlocked_matrix_factor.inverse,
-                                          &hand->implicit_drive_gains,
-                                          &hand->drive_impulses,
-                                          &hand->momentum,
-                                          &hand->momentum_before_tick,
-                                          &hand->w,
-                                          &hand->rate_change};
+    double **pointers_to_joint_vectors_of_hand[20] = {&hand->state.q,
+                                                      &hand->state.v,
+                                                      &hand->state.target,
+                                                      &hand->state.target_rate,
+                                                      &hand->state.torque,
+                                                      &hand->state.saturated,
+                                                      &hand->state.reaction,
+                                                      &hand->state.stop,
+                                                      &hand->bias_torques,
+                                                      &hand->velocity,
+                                                      &hand->rhs,
+                                                      &hand->scratch,
+                                                      &hand->full_matrix_factor.inverse,
+                                                      &hand->unlocked_matrix_factor.inverse,
+                                                      &hand->implicit_drive_gains,
+                                                      &hand->drive_impulses,
+                                                      &hand->momentum,
+                                                      &hand->momentum_before_tick,
+                                                      &hand->w,
+                                                      &hand->rate_changes_of_locked_coordinates};
     for (int i = 0; i < 20; i++) {
-        *joint_vectors_of_hand[i] = next;
+        *pointers_to_joint_vectors_of_hand[i] = next;
         next += i < 18 ? n : TACT_UNKNOWNS_PER_NODE * n;
     }
-    int **integer_arrays_of_hand[8] = {&hand->parent,
-                                       &hand->up,
-                                       &hand->full_matrix_factor.list,
-                                       &hand->unlocked_matrix_factor.list,
-                                       &hand->unlocked_matrix_factor.up,
-                                       &hand->is_coordinate_locked,
-                                       &hand->slot_among_unlocked,
-                                       &hand->coordinate_of_slot};
+    int **pointers_to_integer_arrays_of_hand[8] = {&hand->parent,
+                                                   &hand->up,
+                                                   &hand->full_matrix_factor.list,
+                                                   &hand->unlocked_matrix_factor.list,
+                                                   &hand->unlocked_matrix_factor.up,
+                                                   &hand->is_coordinate_locked,
+                                                   &hand->slot_among_unlocked_coordinates,
+                                                   &hand->coordinate_of_slot};
     for (size_t i = 0; i < 8; i++) {
-        *integer_arrays_of_hand[i] = hand->storage_of_integer_arrays + i * n;
+        *pointers_to_integer_arrays_of_hand[i] = hand->storage_of_integer_arrays + i * n;
     }
     hand->full_matrix_factor.up = hand->up;
     hand->full_matrix_factor.count = count;
@@ -199,7 +199,7 @@ void tact_hand_destroy(struct tact_hand *hand)
     }
 }
 
-TACT_RECORD_CODE int tact_hand_count(const struct tact_hand *hand)
+TACT_IN_TICK_RECORD_SECTION int tact_hand_count(const struct tact_hand *hand)
 {
     return hand->count;
 }
@@ -214,7 +214,7 @@ int tact_hand_parent(const struct tact_hand *hand, int link)
     return hand->links[link].def.parent;
 }
 
-TACT_RECORD_CODE struct tact_hand_state tact_hand_state(struct tact_hand *hand)
+TACT_IN_TICK_RECORD_SECTION struct tact_hand_state tact_hand_state(struct tact_hand *hand)
 {
     return hand->state;
 }
@@ -224,7 +224,8 @@ double *tact_hand_velocity(struct tact_hand *hand)
     return hand->velocity;
 }
 
-TACT_RECORD_CODE const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int link)
+TACT_IN_TICK_RECORD_SECTION const struct tact_pose *
+tact_hand_link_pose(const struct tact_hand *hand, int link)
 {
     return &hand->links[link].pose;
 }
@@ -330,8 +331,9 @@ static int factor_mass_with_drive_gains(struct tact_hand *hand, double h)
 static void solve_joint_rates(struct tact_hand *hand, const double *external_joint_impulse)
 {
     for (int i = 0; i < hand->count; i++) {
-        const int acts_on_tendon = hand->links[i].def.tendon_count > 0;
-        hand->velocity[i] = hand->rhs[i] + (acts_on_tendon ? 0.0 : hand->drive_impulses[i]) +
+        const int does_drive_act_on_tendon = hand->links[i].def.tendon_count > 0;
+        hand->velocity[i] = hand->rhs[i] +
+                            (does_drive_act_on_tendon ? 0.0 : hand->drive_impulses[i]) +
                             (external_joint_impulse ? external_joint_impulse[i] : 0.0);
     }
     for (int i = 0; i < hand->count && hand->has_mimics_or_tendons; i++) {
@@ -391,7 +393,7 @@ static int mark_drives_at_torque_limit(struct tact_hand *hand, double h)
 }
 
 /* out = M x for joint rates x: a joint is coupled to those above it in the tree of links. */
-static void multiply_by_mass(const struct tact_hand *hand, const double *x, double *out)
+static void multiply_by_hand_mass_matrix(const struct tact_hand *hand, const double *x, double *out)
 {
     for (int i = 0; i < hand->count; i++) {
         const double *row = hand->mass + i * hand->count;
@@ -415,7 +417,7 @@ static void set_momentum_after_bias(struct tact_hand *hand, double h)
 /* Twice the kinetic energy at joint rates. */
 static double twice_kinetic_energy(struct tact_hand *hand, const double *rates)
 {
-    multiply_by_mass(hand, rates, hand->momentum);
+    multiply_by_hand_mass_matrix(hand, rates, hand->momentum);
     return tact_dot(rates, hand->momentum, hand->count);
 }
 
@@ -456,7 +458,7 @@ static int predict_joint_rates(struct tact_hand *hand, double h, const double *i
     for (int i = 0; i < hand->count; i++) {
         has_drive_torque_limits |= hand->links[i].def.limit > 0.0;
     }
-    for (int pass = 0; !rc && pass < MAX_DRIVE_LIMIT_PASSES; pass++) {
+    for (int pass = 0; !rc && pass < MAX_PASSES_TO_FIND_LIMITED_DRIVES; pass++) {
         solve_joint_rates(hand, impulse);
         if (!has_drive_torque_limits || !mark_drives_at_torque_limit(hand, h)) {
             break;
@@ -472,14 +474,14 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
     tact_hand_mass_matrix(hand, hand->mass);
     tact_hand_compute_coordinate_mass(hand);
     tact_hand_compute_bias_torques(hand, gravity, hand->bias_torques);
-    multiply_by_mass(hand, hand->state.v, hand->momentum_before_tick);
+    multiply_by_hand_mass_matrix(hand, hand->state.v, hand->momentum_before_tick);
     set_momentum_after_bias(hand, h);
     memset(hand->state.saturated, 0, (size_t)hand->count * sizeof *hand->state.saturated);
     if (hand->has_moving_base) {
         tact_hand_base_update_target_error(hand);
         tact_hand_base_update_axis_springs(hand);
     }
-    if (hand->base_matrix_drive.is_set) {
+    if (hand->base_matrix_drive.is_base_drive_set) {
         tact_hand_base_update_matrices(hand, h);
     }
     int rc = predict_joint_rates(hand, h, impulse);

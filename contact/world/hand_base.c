@@ -64,7 +64,7 @@ void tact_hand_base_update_links(struct tact_hand *hand)
 
 /* The shortest rotation; near half a turn, that in the sense of the last torque, so that the sense
  * does not change from tick to tick. */
-void tact_hand_base_turn_to_target(const struct tact_hand *hand, double error[3])
+void tact_hand_base_find_rotation_to_target(const struct tact_hand *hand, double error[3])
 {
     const double *torque = hand->state.torque;
     double now[4], wanted[4], back[4], turn[4];
@@ -88,7 +88,7 @@ void tact_hand_base_update_target_error(struct tact_hand *hand)
     tact_v3_copy(hand->base_target_twist, hand->state.target_rate);
     tact_rotvec_angular_velocity(hand->base_target_twist + 3, target + 3,
                                  hand->state.target_rate + 3);
-    tact_hand_base_turn_to_target(hand, hand->base_target_error + 3);
+    tact_hand_base_find_rotation_to_target(hand, hand->base_target_error + 3);
 }
 
 void tact_hand_base_advance_coordinates(struct tact_hand *hand, double h)

@@ -36,10 +36,10 @@ int tact_hand_set_base_axes(struct tact_hand *hand, int part, const double quat_
     }
     const int are_axis_stiffnesses_equal =
         stiffness[1] == stiffness[0] && stiffness[2] == stiffness[0];
-    axes->is_torque_gradient_rotated = part == 1 && !are_axis_stiffnesses_equal;
+    axes->must_torque_gradient_be_rotated = part == 1 && !are_axis_stiffnesses_equal;
     axes->least = fmin(fmin(stiffness[0], stiffness[1]), stiffness[2]);
-    axes->is_set = 1;
-    hand->base_matrix_drive.is_set = 0;
+    axes->is_base_drive_set = 1;
+    hand->base_matrix_drive.is_base_drive_set = 0;
     memset(hand->base_axes_moment, 0, sizeof hand->base_axes_moment);
     return 0;
 }
@@ -81,10 +81,10 @@ void tact_hand_base_update_axis_springs(struct tact_hand *hand)
     for (int part = 0; part < 2; part++) {
         struct base_axis_drives *axes = &hand->base_axis_drives[part];
         const double *error = hand->base_target_error + 3 * part;
-        if (!axes->is_set) {
+        if (!axes->is_base_drive_set) {
             continue;
         }
-        if (axes->is_torque_gradient_rotated) {
+        if (axes->must_torque_gradient_be_rotated) {
             update_rotation_spring(axes, error);
             continue;
         }
@@ -120,13 +120,14 @@ int tact_hand_is_base_drive_limited(const struct tact_hand *hand, int i)
 
 void tact_hand_base_set_gains(struct tact_hand *hand, double h)
 {
-    if (hand->base_matrix_drive.is_set) {
+    if (hand->base_matrix_drive.is_base_drive_set) {
         tact_hand_base_set_acting_gains(hand, h);
     }
     for (int i = 0; i < TACT_HAND_BASE; i += 3) {
         struct base_axis_drives *axes = &hand->base_axis_drives[i / 3];
-        const int is_drive_below_limit = axes->is_set && !tact_hand_is_base_drive_limited(hand, i);
-        for (int k = 0; axes->is_set && k < 9; k++) {
+        const int is_drive_below_limit =
+            axes->is_base_drive_set && !tact_hand_is_base_drive_limited(hand, i);
+        for (int k = 0; axes->is_base_drive_set && k < 9; k++) {
             axes->gain[k] =
                 is_drive_below_limit
                     ? h * axes->damping[k] + h * h * axes->force_decrease_per_displacement[k]
@@ -167,10 +168,10 @@ void tact_hand_base_store_axes_moment(struct tact_hand *hand, double h)
 {
     const struct base_axis_drives *axes = &hand->base_axis_drives[1];
     double stiffness_beyond_least[9], torque_beyond_least_stiffness[3], r[3];
-    if (!axes->is_torque_gradient_rotated) {
+    if (!axes->must_torque_gradient_be_rotated) {
         return;
     }
-    tact_hand_base_turn_to_target(hand, r);
+    tact_hand_base_find_rotation_to_target(hand, r);
     find_excess_stiffness_and_torque(axes, r, stiffness_beyond_least,
                                      torque_beyond_least_stiffness);
     tact_v3_cross(hand->base_axes_moment, r, torque_beyond_least_stiffness);
@@ -180,5 +181,6 @@ void tact_hand_base_store_axes_moment(struct tact_hand *hand, double h)
 
 const double *tact_hand_base_axes_moment(const struct tact_hand *hand)
 {
-    return hand->base_axis_drives[1].is_torque_gradient_rotated ? hand->base_axes_moment : NULL;
+    return hand->base_axis_drives[1].must_torque_gradient_be_rotated ? hand->base_axes_moment
+                                                                     : NULL;
 }

@@ -17,13 +17,13 @@
 
 /* Pivot of the elimination of a limited drive, relative to its diagonal entry, below which it is
  * one of a direction without stiffness. */
-#define MIN_RELATIVE_PIVOT 1e-12
+#define MIN_PIVOT_RATIO_OF_LIMITED_DRIVE 1e-12
 
 int tact_hand_set_base_matrices(struct tact_hand *hand, const double quat_wxyz[4],
                                 const double stiffness[36], const double damping[36])
 {
-    if (!hand->has_moving_base || tact_symmetric_six_find_fault(stiffness) ||
-        tact_symmetric_six_find_fault(damping)) {
+    if (!hand->has_moving_base || tact_matrix_6x6_find_symmetry_fault(stiffness) ||
+        tact_matrix_6x6_find_symmetry_fault(damping)) {
         return -EINVAL;
     }
     struct base_matrix_drive *m = &hand->base_matrix_drive;
@@ -33,9 +33,9 @@ int tact_hand_set_base_matrices(struct tact_hand *hand, const double quat_wxyz[4
         m->stiffness[i] = 0.5 * (stiffness[i] + stiffness[index_of_transposed_entry]);
         m->damping[i] = 0.5 * (damping[i] + damping[index_of_transposed_entry]);
     }
-    m->is_set = 1;
-    hand->base_axis_drives[0].is_set = hand->base_axis_drives[1].is_set = 0;
-    hand->base_axis_drives[1].is_torque_gradient_rotated = 0;
+    m->is_base_drive_set = 1;
+    hand->base_axis_drives[0].is_base_drive_set = hand->base_axis_drives[1].is_base_drive_set = 0;
+    hand->base_axis_drives[1].must_torque_gradient_be_rotated = 0;
     memset(hand->base_axes_moment, 0, sizeof hand->base_axes_moment);
     return 0;
 }
@@ -85,7 +85,8 @@ static double find_cross_term_fraction(double angle, double *cross_term_slope_ov
 }
 
 /* Scales the cross terms of a spring, and writes its force and the gradient by r of its energy. */
-static void find_spring_force(double k[36], const double error[6], double spring_force[6])
+static void find_spring_force(double k[36], const double error[6],
+                              double base_spring_force_and_torque[6])
 {
     double slope, cross_energy = 0.0;
     const double cross_stiffness_fraction =
@@ -97,9 +98,9 @@ static void find_spring_force(double k[36], const double error[6], double spring
         k[i] *= (i / 6 < 3) == (i % 6 < 3) ? 1.0 : cross_stiffness_fraction;
     }
     for (int i = 0; i < 6; i++) {
-        spring_force[i] = tact_dot(k + 6 * i, error, 6);
+        base_spring_force_and_torque[i] = tact_dot(k + 6 * i, error, 6);
     }
-    tact_v3_axpy(spring_force + 3, slope * cross_energy, error + 3);
+    tact_v3_axpy(base_spring_force_and_torque + 3, slope * cross_energy, error + 3);
 }
 
 void tact_hand_base_update_matrices(struct tact_hand *hand, double h)
@@ -118,15 +119,15 @@ void tact_hand_base_update_matrices(struct tact_hand *hand, double h)
     find_target_twist_at_base(hand, twist);
     find_spring_force(k, hand->base_target_error, spring);
     for (int i = 0; i < 6; i++) {
-        m->torque_at_zero_rate[i] = tact_dot(d + 6 * i, twist, 6);
+        m->unlimited_base_force_at_zero_rate[i] = tact_dot(d + 6 * i, twist, 6);
     }
     tact_rotvec_inverse_right_jacobian(jacobian, hand->base_target_error + 3);
-    tact_v3_axpy(m->torque_at_zero_rate, 1.0, spring);
+    tact_v3_axpy(m->unlimited_base_force_at_zero_rate, 1.0, spring);
     tact_m3_tmul_v3(twist, jacobian, spring + 3);
-    tact_v3_axpy(m->torque_at_zero_rate + 3, 1.0, twist);
-    transform_6x6_by_blocks(m->force_decrease_per_rate, k, identity, jacobian);
+    tact_v3_axpy(m->unlimited_base_force_at_zero_rate + 3, 1.0, twist);
+    transform_6x6_by_blocks(m->base_force_decrease_per_rate, k, identity, jacobian);
     for (int i = 0; i < 36; i++) {
-        m->force_decrease_per_rate[i] = h * m->force_decrease_per_rate[i] + d[i];
+        m->base_force_decrease_per_rate[i] = h * m->base_force_decrease_per_rate[i] + d[i];
     }
 }
 
@@ -139,7 +140,8 @@ static void eliminate_limited_coordinate(struct base_matrix_drive *m, int s, dou
     for (int i = 0; i < 6; i++) {
         column[i] = m->acting_gain[6 * i + s];
     }
-    const int has_remaining_gain = pivot > MIN_RELATIVE_PIVOT * m->force_decrease_per_rate[7 * s];
+    const int has_remaining_gain =
+        pivot > MIN_PIVOT_RATIO_OF_LIMITED_DRIVE * m->base_force_decrease_per_rate[7 * s];
     for (int i = 0; i < 6; i++) {
         m->force_with_limited_drives[i] -= has_remaining_gain ? column[i] / pivot * excess : 0.0;
         for (int j = 0; j < 6; j++) {
@@ -154,8 +156,8 @@ static void eliminate_limited_coordinate(struct base_matrix_drive *m, int s, dou
 void tact_hand_base_set_acting_gains(struct tact_hand *hand, double h)
 {
     struct base_matrix_drive *m = &hand->base_matrix_drive;
-    memcpy(m->acting_gain, m->force_decrease_per_rate, sizeof m->acting_gain);
-    memcpy(m->force_with_limited_drives, m->torque_at_zero_rate,
+    memcpy(m->acting_gain, m->base_force_decrease_per_rate, sizeof m->acting_gain);
+    memcpy(m->force_with_limited_drives, m->unlimited_base_force_at_zero_rate,
            sizeof m->force_with_limited_drives);
     for (int i = 0; i < TACT_HAND_BASE; i++) {
         if (tact_hand_is_base_drive_limited(hand, i)) {
@@ -170,7 +172,7 @@ void tact_hand_base_set_acting_gains(struct tact_hand *hand, double h)
 double tact_hand_base_matrix_torque_at_zero_rate(const struct tact_hand *hand, int i)
 {
     const struct base_matrix_drive *m = &hand->base_matrix_drive;
-    return tact_hand_is_base_drive_limited(hand, i) ? m->torque_at_zero_rate[i]
+    return tact_hand_is_base_drive_limited(hand, i) ? m->unlimited_base_force_at_zero_rate[i]
                                                     : m->force_with_limited_drives[i];
 }
 
@@ -178,6 +180,6 @@ double tact_hand_base_matrix_torque_of_rates(const struct tact_hand *hand, int i
 {
     const struct base_matrix_drive *m = &hand->base_matrix_drive;
     const double *gain_row_of_acting_drives =
-        tact_hand_is_base_drive_limited(hand, i) ? m->force_decrease_per_rate : m->acting_gain;
+        tact_hand_is_base_drive_limited(hand, i) ? m->base_force_decrease_per_rate : m->acting_gain;
     return tact_dot(gain_row_of_acting_drives + 6 * i, hand->velocity, 6);
 }

@@ -8,17 +8,18 @@
 #include "contact/simd_internal.h"
 #include "contact/world/hand_internal.h"
 
-#define LEAST_ANGLE_OF_SINE                                                                        \
+#define MIN_ANGLE_TO_COMPUTE_SINE                                                                  \
     1e-8 /* joint angle [rad] from which tact_quat_from_rotvec() uses the sine */
 
 /* Sets the quaternion r = a b. */
 static inline void multiply_quaternions(double r[4], const double a[4], const double b[4])
 {
-    const tact_row4 q = TACT_ROW4(b), plus_first = {-1.0, 1.0, -1.0, 1.0},
+    const tact_row4 q = TACT_FOUR_DOUBLES_AT(b), plus_first = {-1.0, 1.0, -1.0, 1.0},
                     plus_outer = {-1.0, 1.0, 1.0, -1.0}, plus_last = {-1.0, -1.0, 1.0, 1.0};
-    TACT_STORE_ROW4(r, a[0] * q + a[1] * (plus_first * __builtin_shufflevector(q, q, 1, 0, 3, 2)) +
-                           a[2] * (plus_outer * __builtin_shufflevector(q, q, 2, 3, 0, 1)) +
-                           a[3] * (plus_last * __builtin_shufflevector(q, q, 3, 2, 1, 0)));
+    TACT_STORE_FOUR_DOUBLES_AT(
+        r, a[0] * q + a[1] * (plus_first * __builtin_shufflevector(q, q, 1, 0, 3, 2)) +
+               a[2] * (plus_outer * __builtin_shufflevector(q, q, 2, 3, 0, 1)) +
+               a[3] * (plus_last * __builtin_shufflevector(q, q, 3, 2, 1, 0)));
     tact_quat_normalize(r);
 }
 
@@ -32,8 +33,9 @@ static void compute_link_pose_at_joint_zero(const struct tact_hand *hand, const 
     }
     const struct link *parent = &hand->links[link->def.parent];
     const double(*r)[4] = parent->rotation;
-    const tact_row4 offset = TACT_MULTIPLY_COLUMNS(TACT_ROW4(r[0]), TACT_ROW4(r[1]),
-                                                   TACT_ROW4(r[2]), link->def.origin.position);
+    const tact_row4 offset =
+        TACT_MULTIPLY_COLUMNS(TACT_FOUR_DOUBLES_AT(r[0]), TACT_FOUR_DOUBLES_AT(r[1]),
+                              TACT_FOUR_DOUBLES_AT(r[2]), link->def.origin.position);
     for (int i = 0; i < 3; i++) {
         out->position[i] = offset[i] + parent->pose.position[i];
     }
@@ -42,17 +44,17 @@ static void compute_link_pose_at_joint_zero(const struct tact_hand *hand, const 
 
 /* A rotation about the axis of a hinge: the angle [rad], which is not negative, by its rotation
  * vector, and sine and cosine of its half. */
-struct joint_turn {
+struct joint_rotation {
     double rotvec[3], angle, sine, cosine;
 };
 
 /* Moves a link by its joint from its pose at zero. */
 static void set_link_pose_from_joint(struct link *link, const struct tact_pose *pose_at_joint_zero,
-                                     const struct joint_turn *turn)
+                                     const struct joint_rotation *turn)
 {
     struct tact_pose joint = tact_pose_identity();
     if (link->def.joint == TACT_JOINT_HINGE) {
-        const double s = turn->angle > LEAST_ANGLE_OF_SINE ? turn->sine / turn->angle : 0.5;
+        const double s = turn->angle > MIN_ANGLE_TO_COMPUTE_SINE ? turn->sine / turn->angle : 0.5;
         joint.quat_wxyz[0] = turn->cosine;
         tact_v3_scale(joint.quat_wxyz + 1, turn->rotvec, s);
         tact_v3_copy(link->pose.position, pose_at_joint_zero->position);
@@ -64,7 +66,7 @@ static void set_link_pose_from_joint(struct link *link, const struct tact_pose *
 }
 
 static void update_link_pose_and_inertia(struct tact_hand *hand, int i,
-                                         const struct joint_turn *turn)
+                                         const struct joint_rotation *turn)
 {
     struct link *link = &hand->links[i];
     struct tact_pose pose_at_joint_zero;
@@ -79,24 +81,26 @@ static void update_link_pose_and_inertia(struct tact_hand *hand, int i,
                     axis = TACT_MULTIPLY_COLUMNS(x, y, z, link->def.axis);
     const tact_row4 about_base = TACT_CROSS(arm, axis);
     const int is_hinge = link->def.joint == TACT_JOINT_HINGE;
-    TACT_STORE_ROW4(link->rotation[0], x);
-    TACT_STORE_ROW4(link->rotation[1], y);
-    TACT_STORE_ROW4(link->rotation[2], z);
-    TACT_STORE_ROW4(link->axis, axis);
-    TACT_STORE_ROW4(link->motion.linear, is_hinge ? about_base : axis);
-    TACT_STORE_ROW4(link->motion.angular, is_hinge ? axis : none);
-    TACT_STORE_ROW4(link->center, TACT_MULTIPLY_COLUMNS(x, y, z, link->def.center) + arm);
+    TACT_STORE_FOUR_DOUBLES_AT(link->rotation[0], x);
+    TACT_STORE_FOUR_DOUBLES_AT(link->rotation[1], y);
+    TACT_STORE_FOUR_DOUBLES_AT(link->rotation[2], z);
+    TACT_STORE_FOUR_DOUBLES_AT(link->axis, axis);
+    TACT_STORE_FOUR_DOUBLES_AT(link->motion.linear, is_hinge ? about_base : axis);
+    TACT_STORE_FOUR_DOUBLES_AT(link->motion.angular, is_hinge ? axis : none);
+    TACT_STORE_FOUR_DOUBLES_AT(link->center,
+                               TACT_MULTIPLY_COLUMNS(x, y, z, link->def.center) + arm);
     const tact_row4 turned[3] = {x * in[0] + y * in[3] + z * in[6],
                                  x * in[1] + y * in[4] + z * in[7],
                                  x * in[2] + y * in[5] + z * in[8]};
     for (int k = 0; k < 3; k++) {
-        TACT_STORE_ROW4(link->world[k],
-                        TACT_MULTIPLY_COLUMNS(turned[0], turned[1], turned[2], r + 3 * k));
+        TACT_STORE_FOUR_DOUBLES_AT(
+            link->world[k], TACT_MULTIPLY_COLUMNS(turned[0], turned[1], turned[2], r + 3 * k));
     }
 }
 
 /* Sets the turns of four joints, from the first on, or of as many as there are. */
-static void compute_joint_turns(const struct tact_hand *hand, int first, struct joint_turn turns[4])
+static void compute_four_joint_rotations(const struct tact_hand *hand, int first,
+                                         struct joint_rotation turns[4])
 {
     double half[4] = {0.0}, sine[4], cosine[4];
     for (int k = 0; k < 4 && first + k < hand->count; k++) {
@@ -118,14 +122,14 @@ static void set_joint_velocity_product(const struct link *link, const double *ra
                                        const tact_row4 *joint, struct velocity_of_link *velocity)
 {
     if (link->def.joint != TACT_JOINT_BASE) {
-        const tact_row4 v = TACT_ROW4(velocity->twist.linear),
-                        w = TACT_ROW4(velocity->twist.angular);
-        TACT_STORE_ROW4(velocity->product[0], TACT_CROSS(w, joint[0]));
-        TACT_STORE_ROW4(velocity->product[1], TACT_CROSS(v, joint[1]));
-        TACT_STORE_ROW4(velocity->product[2], TACT_CROSS(w, joint[1]));
+        const tact_row4 v = TACT_FOUR_DOUBLES_AT(velocity->twist.linear),
+                        w = TACT_FOUR_DOUBLES_AT(velocity->twist.angular);
+        TACT_STORE_FOUR_DOUBLES_AT(velocity->product[0], TACT_CROSS(w, joint[0]));
+        TACT_STORE_FOUR_DOUBLES_AT(velocity->product[1], TACT_CROSS(v, joint[1]));
+        TACT_STORE_FOUR_DOUBLES_AT(velocity->product[2], TACT_CROSS(w, joint[1]));
     } else if (link->is_rotational) {
         const tact_row4 speed = {rates[0], rates[1], rates[2], rates[2]};
-        TACT_STORE_ROW4(velocity->product[0], TACT_CROSS(speed, joint[1]));
+        TACT_STORE_FOUR_DOUBLES_AT(velocity->product[0], TACT_CROSS(speed, joint[1]));
     }
 }
 
@@ -138,10 +142,12 @@ static void set_link_velocities(const struct tact_hand *hand, const double *rate
         const struct link *link = &hand->links[i];
         const struct spatial *parent =
             link->def.parent < 0 ? &rest : &velocities[link->def.parent].twist;
-        const tact_row4 joint[2] = {TACT_ROW4(link->motion.linear) * rates[i],
-                                    TACT_ROW4(link->motion.angular) * rates[i]};
-        TACT_STORE_ROW4(velocities[i].twist.linear, TACT_ROW4(parent->linear) + joint[0]);
-        TACT_STORE_ROW4(velocities[i].twist.angular, TACT_ROW4(parent->angular) + joint[1]);
+        const tact_row4 joint[2] = {TACT_FOUR_DOUBLES_AT(link->motion.linear) * rates[i],
+                                    TACT_FOUR_DOUBLES_AT(link->motion.angular) * rates[i]};
+        TACT_STORE_FOUR_DOUBLES_AT(velocities[i].twist.linear,
+                                   TACT_FOUR_DOUBLES_AT(parent->linear) + joint[0]);
+        TACT_STORE_FOUR_DOUBLES_AT(velocities[i].twist.angular,
+                                   TACT_FOUR_DOUBLES_AT(parent->angular) + joint[1]);
         set_joint_velocity_product(link, rates, joint, &velocities[i]);
     }
 }
@@ -154,7 +160,7 @@ static void set_inertia_about_base(struct link *link)
     const double(*w)[4] = link->world;
     const double c2 = tact_v3_dot(c, c);
     tact_v3_scale(in->moment, c, m);
-    in->moment[TACT_SPATIAL_MASS] = m;
+    in->moment[TACT_INDEX_OF_SPATIAL_MASS] = m;
     for (int k = 0; k < 3; k++) {
         in->column[k][k] = w[k][k] + m * (c2 - c[k] * c[k]);
     }
@@ -165,14 +171,14 @@ static void set_inertia_about_base(struct link *link)
 
 TACT_DISPATCH_BY_CPU(void, tact_hand_refresh, (struct tact_hand * hand), (hand))
 {
-    struct joint_turn turns[4];
+    struct joint_rotation turns[4];
     const int first = hand->has_moving_base ? TACT_HAND_BASE : 0;
     if (hand->has_moving_base) {
         tact_hand_base_update_links(hand);
     }
     for (int i = first; i < hand->count; i++) {
         if ((i - first) % 4 == 0) {
-            compute_joint_turns(hand, i, turns);
+            compute_four_joint_rotations(hand, i, turns);
         }
         update_link_pose_and_inertia(hand, i, &turns[(i - first) % 4]);
     }
@@ -186,15 +192,18 @@ TACT_DISPATCH_BY_CPU(void, tact_hand_refresh, (struct tact_hand * hand), (hand))
 TACT_INLINE void multiply_by_spatial_inertia(const struct spatial_inertia *in,
                                              const struct spatial *t, struct spatial *out)
 {
-    const tact_row4 h = TACT_ROW4(in->moment), v = TACT_ROW4(t->linear), w = TACT_ROW4(t->angular);
-    TACT_STORE_ROW4(out->linear, in->moment[TACT_SPATIAL_MASS] * v - TACT_CROSS(h, w));
-    TACT_STORE_ROW4(out->angular,
-                    TACT_MULTIPLY_COLUMNS(TACT_ROW4(in->column[0]), TACT_ROW4(in->column[1]),
-                                          TACT_ROW4(in->column[2]), t->angular) +
-                        TACT_CROSS(h, v));
+    const tact_row4 h = TACT_FOUR_DOUBLES_AT(in->moment), v = TACT_FOUR_DOUBLES_AT(t->linear),
+                    w = TACT_FOUR_DOUBLES_AT(t->angular);
+    TACT_STORE_FOUR_DOUBLES_AT(out->linear,
+                               in->moment[TACT_INDEX_OF_SPATIAL_MASS] * v - TACT_CROSS(h, w));
+    TACT_STORE_FOUR_DOUBLES_AT(
+        out->angular, TACT_MULTIPLY_COLUMNS(TACT_FOUR_DOUBLES_AT(in->column[0]),
+                                            TACT_FOUR_DOUBLES_AT(in->column[1]),
+                                            TACT_FOUR_DOUBLES_AT(in->column[2]), t->angular) +
+                          TACT_CROSS(h, v));
 }
 
-static double product_of_motion_and_force(const struct spatial *a, const struct spatial *b)
+static double power_of_twist_and_wrench(const struct spatial *a, const struct spatial *b)
 {
     return tact_v3_dot(a->linear, b->linear) + tact_v3_dot(a->angular, b->angular);
 }
@@ -213,13 +222,14 @@ TACT_DISPATCH_BY_CPU(void, tact_hand_mass_matrix, (struct tact_hand * hand, doub
             double *sum = (double *)&hand->links[link->def.parent].subtree_inertia;
             const double *part = (const double *)&link->subtree_inertia;
             for (size_t k = 0; k < sizeof link->subtree_inertia / sizeof *part; k += 4) {
-                TACT_STORE_ROW4(sum + k, TACT_ROW4(sum + k) + TACT_ROW4(part + k));
+                TACT_STORE_FOUR_DOUBLES_AT(sum + k, TACT_FOUR_DOUBLES_AT(sum + k) +
+                                                        TACT_FOUR_DOUBLES_AT(part + k));
             }
         }
         multiply_by_spatial_inertia(&link->subtree_inertia, &link->motion, &momentum);
         for (int j = i; j >= 0; j = hand->links[j].def.parent) {
             m[i * n + j] = m[j * n + i] =
-                product_of_motion_and_force(&hand->links[j].motion, &momentum);
+                power_of_twist_and_wrench(&hand->links[j].motion, &momentum);
         }
         m[i * n + i] += link->def.armature;
     }
@@ -233,26 +243,28 @@ static void set_bias_acceleration(const struct tact_hand *hand, struct link *lin
                     up = {-gravity[0], -gravity[1], -gravity[2], -gravity[2]};
     const struct spatial *parent =
         link->def.parent < 0 ? NULL : &hand->links[link->def.parent].link_bias_acceleration;
-    tact_row4 linear = parent ? TACT_ROW4(parent->linear) : up,
-              angular = parent ? TACT_ROW4(parent->angular) : no_acceleration;
-    linear += TACT_ROW4(velocity->product[0]);
+    tact_row4 linear = parent ? TACT_FOUR_DOUBLES_AT(parent->linear) : up,
+              angular = parent ? TACT_FOUR_DOUBLES_AT(parent->angular) : no_acceleration;
+    linear += TACT_FOUR_DOUBLES_AT(velocity->product[0]);
     if (link->def.joint != TACT_JOINT_BASE) {
-        linear += TACT_ROW4(velocity->product[1]);
-        angular += TACT_ROW4(velocity->product[2]);
+        linear += TACT_FOUR_DOUBLES_AT(velocity->product[1]);
+        angular += TACT_FOUR_DOUBLES_AT(velocity->product[2]);
     }
-    TACT_STORE_ROW4(link->link_bias_acceleration.linear, linear);
-    TACT_STORE_ROW4(link->link_bias_acceleration.angular, angular);
+    TACT_STORE_FOUR_DOUBLES_AT(link->link_bias_acceleration.linear, linear);
+    TACT_STORE_FOUR_DOUBLES_AT(link->link_bias_acceleration.angular, angular);
 }
 
 /* Adds to a force the spatial cross product a x* p of a twist and a momentum. */
 static void add_spatial_force_cross(struct spatial *force, const struct spatial *a,
                                     const struct spatial *p)
 {
-    const tact_row4 v = TACT_ROW4(a->linear), w = TACT_ROW4(a->angular),
-                    linear = TACT_ROW4(p->linear), angular = TACT_ROW4(p->angular);
-    TACT_STORE_ROW4(force->linear, TACT_ROW4(force->linear) + TACT_CROSS(w, linear));
-    TACT_STORE_ROW4(force->angular,
-                    TACT_ROW4(force->angular) + TACT_CROSS(w, angular) + TACT_CROSS(v, linear));
+    const tact_row4 v = TACT_FOUR_DOUBLES_AT(a->linear), w = TACT_FOUR_DOUBLES_AT(a->angular),
+                    linear = TACT_FOUR_DOUBLES_AT(p->linear),
+                    angular = TACT_FOUR_DOUBLES_AT(p->angular);
+    TACT_STORE_FOUR_DOUBLES_AT(force->linear,
+                               TACT_FOUR_DOUBLES_AT(force->linear) + TACT_CROSS(w, linear));
+    TACT_STORE_FOUR_DOUBLES_AT(force->angular, TACT_FOUR_DOUBLES_AT(force->angular) +
+                                                   TACT_CROSS(w, angular) + TACT_CROSS(v, linear));
 }
 
 /* Bias torques at the joint rates that the velocities of the links belong to. */
@@ -270,11 +282,13 @@ static void compute_bias_torques(struct tact_hand *hand, const struct velocity_o
     }
     for (int i = hand->count - 1; i >= 0; i--) {
         struct link *link = &hand->links[i];
-        bias_torques[i] = product_of_motion_and_force(&link->motion, &link->force);
+        bias_torques[i] = power_of_twist_and_wrench(&link->motion, &link->force);
         if (link->def.parent >= 0) {
             struct spatial *sum = &hand->links[link->def.parent].force;
-            TACT_STORE_ROW4(sum->linear, TACT_ROW4(sum->linear) + TACT_ROW4(link->force.linear));
-            TACT_STORE_ROW4(sum->angular, TACT_ROW4(sum->angular) + TACT_ROW4(link->force.angular));
+            TACT_STORE_FOUR_DOUBLES_AT(sum->linear, TACT_FOUR_DOUBLES_AT(sum->linear) +
+                                                        TACT_FOUR_DOUBLES_AT(link->force.linear));
+            TACT_STORE_FOUR_DOUBLES_AT(sum->angular, TACT_FOUR_DOUBLES_AT(sum->angular) +
+                                                         TACT_FOUR_DOUBLES_AT(link->force.angular));
         }
     }
 }

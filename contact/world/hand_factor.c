@@ -84,7 +84,8 @@ int tact_hand_factor_unlocked(struct tact_hand *hand)
     return factor_matrix_of_tree(f, n);
 }
 
-void tact_hand_multiply_by_matrix(const struct tact_hand *hand, const double *x, double *product)
+void tact_hand_momentum_of_coordinate_rates(const struct tact_hand *hand, const double *x,
+                                            double *product)
 {
     const int n = hand->count;
     for (int i = 0; i < n; i++) {
@@ -110,7 +111,8 @@ static void apply_transposed_factor_row(const struct coordinate_tree_factor *f, 
     }
 }
 
-void tact_tree_apply_inverse_transpose(const struct coordinate_tree_factor *f, int n, double *x)
+void tact_coordinate_tree_apply_inverse_transpose(const struct coordinate_tree_factor *f, int n,
+                                                  double *x)
 {
     for (int m = f->count - 1; m >= 0; m--) {
         apply_transposed_factor_row(f, n, f->list[m], x);
@@ -119,7 +121,7 @@ void tact_tree_apply_inverse_transpose(const struct coordinate_tree_factor *f, i
 
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x)
 {
-    tact_tree_apply_inverse_transpose(&hand->full_matrix_factor, hand->count, x);
+    tact_coordinate_tree_apply_inverse_transpose(&hand->full_matrix_factor, hand->count, x);
 }
 
 void tact_hand_inverse_transpose_column(const struct tact_hand *hand, int joint, double *x)
@@ -131,7 +133,7 @@ void tact_hand_inverse_transpose_column(const struct tact_hand *hand, int joint,
     }
 }
 
-void tact_tree_apply_inverse(const struct coordinate_tree_factor *f, int n, double *x)
+void tact_coordinate_tree_apply_inverse(const struct coordinate_tree_factor *f, int n, double *x)
 {
     for (int m = 0; m < f->count; m++) {
         const int i = f->list[m];
@@ -145,7 +147,7 @@ void tact_tree_apply_inverse(const struct coordinate_tree_factor *f, int n, doub
 
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x)
 {
-    tact_tree_apply_inverse(&hand->full_matrix_factor, hand->count, x);
+    tact_coordinate_tree_apply_inverse(&hand->full_matrix_factor, hand->count, x);
 }
 
 void tact_hand_apply_inverse_factor_to_four(const struct tact_hand *hand, double *x)
@@ -174,8 +176,8 @@ void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
     }
 }
 
-void tact_tree_apply_inverse_transpose_to_rows(const struct coordinate_tree_factor *f, int n,
-                                               double *const *rows)
+void tact_coordinate_tree_inverse_transpose_rows(const struct coordinate_tree_factor *f, int n,
+                                                 double *const *rows)
 {
     for (int m = f->count - 1; m >= 0; m--) {
         const int i = f->list[m];
@@ -195,7 +197,7 @@ void tact_tree_apply_inverse_transpose_to_rows(const struct coordinate_tree_fact
 
 void tact_hand_apply_inverse_transpose_to_rows(const struct tact_hand *hand, double *const *rows)
 {
-    tact_tree_apply_inverse_transpose_to_rows(&hand->full_matrix_factor, hand->count, rows);
+    tact_coordinate_tree_inverse_transpose_rows(&hand->full_matrix_factor, hand->count, rows);
 }
 
 void tact_hand_multiply_rates_by_factor(struct tact_hand *hand, double *w)

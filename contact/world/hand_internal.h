@@ -92,13 +92,14 @@ struct tact_hand {
      * of the matrix of the others; 1 also of joints that are no coordinate. */
     int *is_coordinate_locked;
     struct coordinate_tree_factor unlocked_matrix_factor;
-    int has_locked_coordinates; /* 1: a bound prescribes the rate of a joint */
-    int *slot_among_unlocked;   /* as links[].slot, among the coordinates of the chain that are not
-                                   locked */
+    int has_locked_coordinates;           /* 1: a bound prescribes the rate of a joint */
+    int *slot_among_unlocked_coordinates; /* as links[].slot, among the coordinates of the chain
+                                 that are not locked */
     int is_unlocked_factor_current; /* 1: `unlocked_matrix_factor` is that of `is_coordinate_locked`
                                  and of this tick's matrix */
-    double *rate_change;  /* change of the rate of each locked coordinate in the step, by slot */
-    double *momentum;     /* scratch: products with a mass matrix */
+    double *rate_changes_of_locked_coordinates; /* change of the rate of each locked coordinate in
+                                                 the step, by slot */
+    double *momentum;                           /* scratch: products with a mass matrix */
     double *bias_torques; /* bias torques of the joints: Coriolis, centrifugal and gravity */
     double *velocity;     /* joint rates: before the solve without contacts, after it with them */
     double *rhs;
@@ -114,11 +115,11 @@ struct tact_hand {
     double base_target_twist[6]; /* velocity and angular velocity of a base's target */
     /* drives of the forces and torques of a base whose axes differ, world axes */
     struct base_axis_drives {
-        int is_set;                      /* 0: the drives of the base's links act instead */
-        double stiffness[9], damping[9]; /* row-major, symmetric */
-        int is_torque_gradient_rotated;  /* 1: a torque whose stiffness differs, which is turned by
-                                            J_r^-T */
-        double least;                    /* the least stiffness */
+        int is_base_drive_set;               /* 0: the drives of the base's links act instead */
+        double stiffness[9], damping[9];     /* row-major, symmetric */
+        int must_torque_gradient_be_rotated; /* 1: a torque whose stiffness differs, which is turned
+                                           by J_r^-T */
+        double least;                        /* the least stiffness */
         double
             spring_force_at_zero_rate[3]; /* force or torque of the spring in this tick at rate 0 */
         double force_decrease_per_displacement[9]; /* decrease of that force or torque per h times
@@ -130,12 +131,13 @@ struct tact_hand {
     /* spring and damper of all six coordinates of a base, in place of the drives of its links
      * (hand_base_matrix.c); 6 x 6, row-major, symmetric */
     struct base_matrix_drive {
-        int is_set;
+        int is_base_drive_set;
         double axes[9]; /* attitude of the frame of stiffness and damping where the rotation vector
                            of the target is 0; it turns with the target */
         double stiffness[36], damping[36];
-        double torque_at_zero_rate[6]; /* force and torque at rate 0 in this tick, without limits */
-        double force_decrease_per_rate[36]; /* decrease of these per rate of the tick */
+        double unlimited_base_force_at_zero_rate[6]; /* force and torque at rate 0 in this tick,
+                                                        without limits */
+        double base_force_decrease_per_rate[36];     /* decrease of these per rate of the tick */
         /* force at rate 0 and gain where the drive of forces or that of torques is at its limit, of
          * the other one; and h times that gain */
         double force_with_limited_drives[6], acting_gain[36], impulse_gain[36];
@@ -173,7 +175,7 @@ void tact_hand_link_twist_and_rate(const struct tact_hand *hand, int link, const
 void tact_hand_base_update_links(struct tact_hand *hand);
 void tact_hand_base_update_target_error(struct tact_hand *hand);
 /* Rotation vector from the base to its target, world axes. */
-void tact_hand_base_turn_to_target(const struct tact_hand *hand, double error[3]);
+void tact_hand_base_find_rotation_to_target(const struct tact_hand *hand, double error[3]);
 void tact_hand_base_advance_coordinates(struct tact_hand *hand, double h);
 
 /* For a base whose axes differ (hand_base_axes.c): the springs of the tick; of coordinate i, force
@@ -204,7 +206,9 @@ double tact_hand_base_matrix_torque_of_rates(const struct tact_hand *hand, int i
 static inline const struct base_matrix_drive *
 tact_hand_matrices_of_coordinate(const struct tact_hand *hand, int i)
 {
-    return hand->base_matrix_drive.is_set && i < TACT_HAND_BASE ? &hand->base_matrix_drive : NULL;
+    return hand->base_matrix_drive.is_base_drive_set && i < TACT_HAND_BASE
+               ? &hand->base_matrix_drive
+               : NULL;
 }
 
 /* Drive of the coordinate of a base whose axes differ, or NULL. */
@@ -212,7 +216,9 @@ static inline const struct base_axis_drives *
 tact_hand_axes_of_coordinate(const struct tact_hand *hand, int i)
 {
     const int part = hand->has_moving_base && i < TACT_HAND_BASE ? i / 3 : -1;
-    return part >= 0 && hand->base_axis_drives[part].is_set ? &hand->base_axis_drives[part] : NULL;
+    return part >= 0 && hand->base_axis_drives[part].is_base_drive_set
+               ? &hand->base_axis_drives[part]
+               : NULL;
 }
 
 /* First joint of the drive that joint i belongs to, and the number of its joints: 3 for the force
@@ -263,13 +269,15 @@ double tact_hand_drive_value_or_rate(const struct tact_hand *hand, int i, const 
 int tact_hand_factor_unlocked(struct tact_hand *hand);
 
 /* Momentum of rates x of the coordinates, the product of `matrix` and x. */
-void tact_hand_multiply_by_matrix(const struct tact_hand *hand, const double *x, double *product);
+void tact_hand_momentum_of_coordinate_rates(const struct tact_hand *hand, const double *x,
+                                            double *product);
 
 /* L^-T x, L^-1 x and, for six columns stored side by side, L^-T x of a factor; rows: as below. */
-void tact_tree_apply_inverse_transpose(const struct coordinate_tree_factor *f, int n, double *x);
-void tact_tree_apply_inverse(const struct coordinate_tree_factor *f, int n, double *x);
-void tact_tree_apply_inverse_transpose_to_rows(const struct coordinate_tree_factor *f, int n,
-                                               double *const *rows);
+void tact_coordinate_tree_apply_inverse_transpose(const struct coordinate_tree_factor *f, int n,
+                                                  double *x);
+void tact_coordinate_tree_apply_inverse(const struct coordinate_tree_factor *f, int n, double *x);
+void tact_coordinate_tree_inverse_transpose_rows(const struct coordinate_tree_factor *f, int n,
+                                                 double *const *rows);
 
 /* Factors the matrix of the coordinates plus a diagonal. -EDOM where it is not positive definite.
  */

@@ -27,10 +27,11 @@ static int check_mimic_joint(const struct tact_link_def *links, int count, int i
         !isfinite(def->multiplier) || !isfinite(1.0 / def->multiplier) || !isfinite(def->offset)) {
         return -EINVAL;
     }
-    const struct tact_link_def *leading_joint_def = &links[def->mimic - 1];
-    const double error = def->start - def->offset - def->multiplier * leading_joint_def->start;
-    return leading_joint_def->mimic || def->joint == TACT_JOINT_BASE ||
-                   leading_joint_def->joint == TACT_JOINT_BASE ||
+    const struct tact_link_def *definition_of_followed_joint = &links[def->mimic - 1];
+    const double error =
+        def->start - def->offset - def->multiplier * definition_of_followed_joint->start;
+    return definition_of_followed_joint->mimic || def->joint == TACT_JOINT_BASE ||
+                   definition_of_followed_joint->joint == TACT_JOINT_BASE ||
                    !(fabs(error) <= MAX_INITIAL_MIMIC_ERROR)
                ? -EINVAL
                : 0;
@@ -78,12 +79,12 @@ int tact_hand_has_mimics_or_tendons(const struct tact_link_def *links, int count
 }
 
 /* Rate of a joint over that of the leading joint, which the joints that are tied to it follow. */
-static double rate_ratio_to_leading_joint(const struct tact_link_def *def)
+static double rate_ratio_to_followed_joint(const struct tact_link_def *def)
 {
     return def->mimic ? def->multiplier : 1.0;
 }
 
-static int leading_joint(const struct tact_hand *hand, int joint)
+static int joint_that_mimic_joint_follows(const struct tact_hand *hand, int joint)
 {
     const int mimic = hand->links[joint].def.mimic;
     return mimic ? mimic - 1 : joint;
@@ -99,14 +100,15 @@ static void assign_independent_coordinates(struct tact_hand *hand)
     }
     for (int i = 0; i < hand->count; i++) {
         int first = 0;
-        while (leading_joint(hand, first) != leading_joint(hand, i)) {
+        while (joint_that_mimic_joint_follows(hand, first) !=
+               joint_that_mimic_joint_follows(hand, i)) {
             first++;
         }
         hand->links[i].coordinate = first;
         hand->links[i].ratio = first == i
                                    ? 1.0
-                                   : rate_ratio_to_leading_joint(&hand->links[i].def) /
-                                         rate_ratio_to_leading_joint(&hand->links[first].def);
+                                   : rate_ratio_to_followed_joint(&hand->links[i].def) /
+                                         rate_ratio_to_followed_joint(&hand->links[first].def);
     }
 }
 

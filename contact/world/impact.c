@@ -8,7 +8,7 @@
 #include "contact/world/world_internal.h"
 
 /* Excess of an overlap over its target depth [m] above which its bias velocity is limited. */
-#define MIN_LIMITED_OVERLAP_EXCESS 1e-6
+#define MIN_OVERLAP_EXCESS_WITH_SPEED_LIMIT 1e-6
 
 /* Rows of a contact velocity: the normal velocity, and the two rotations that tip the patch. */
 static const int rows[3] = {0, 4, 5};
@@ -44,17 +44,18 @@ static double find_largest_overlap_excess(const struct tact_contact *c)
 /* Largest closing speed of a point of a patch at the normal velocity and rotation u [m/s]. */
 static double largest_point_approach_speed(const struct tact_patch *patch, const double *u)
 {
-    double max_approach_speed = -u[0];
+    double approach_speed_of_fastest_point = -u[0];
     if (!can_patch_tip_about_edge(patch)) {
-        return max_approach_speed;
+        return approach_speed_of_fastest_point;
     }
     for (int i = 0; i < patch->corners; i++) {
         const double *x = patch->corner[i];
-        max_approach_speed = tact_max(max_approach_speed, -(u[0] + x[1] * u[1] - x[0] * u[2]));
+        approach_speed_of_fastest_point =
+            tact_max(approach_speed_of_fastest_point, -(u[0] + x[1] * u[1] - x[0] * u[2]));
     }
-    return patch->corners
-               ? max_approach_speed
-               : max_approach_speed + tact_hypot(patch->semi[1] * u[1], patch->semi[0] * u[2]);
+    return patch->corners ? approach_speed_of_fastest_point
+                          : approach_speed_of_fastest_point +
+                                tact_hypot(patch->semi[1] * u[1], patch->semi[0] * u[2]);
 }
 
 void tact_impact_normal_and_tipping_velocity(const struct block *block, double u[3])
@@ -97,7 +98,7 @@ void tact_impact_set_restitution_velocity(const struct tact_world *world, struct
     const struct tact_contact *c = &world->contacts[block->contact];
     double e = block->law->restitution;
     double impact_approach_speed =
-        largest_point_approach_speed(&c->patch, block->pre_force_velocity);
+        largest_point_approach_speed(&c->patch, block->contact_velocity_before_forces);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
     if (c->patch.law == TACT_LAW_GAPS) {
         /* only points of the patch whose gap closes in this tick count */
@@ -107,14 +108,14 @@ void tact_impact_set_restitution_velocity(const struct tact_world *world, struct
     }
     /* What the load adds in a tick, and the motion over curved surfaces, is no impact. The target
      * velocity of a patch is what this motion adds in half a tick. */
-    double closing_speed_of_load =
+    double closing_speed_by_load_of_contact =
         block->added_closing_velocity + 2.0 * tact_max(0.0, c->patch.target_velocity[0]);
     if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(impact_approach_speed > 0.0) ||
-        impact_approach_speed <= 2.0 * closing_speed_of_load) {
+        impact_approach_speed <= 2.0 * closing_speed_by_load_of_contact) {
         return;
     }
     for (int i = 0; i < (can_patch_tip_about_edge(&c->patch) ? 3 : 1); i++) {
-        block->restitution_velocity[i] = -e * block->pre_force_velocity[i];
+        block->restitution_velocity[i] = -e * block->contact_velocity_before_forces[i];
     }
     if (block->normal_cfm > 0.0) {
         /* no spring term: an impact does not load the contact's spring */
@@ -144,7 +145,8 @@ static void set_normal_law_of_overlap(const struct tact_world *world, struct blo
     block->normal_cfm = c->starting ? 0.0 : law->compliance / (time * h);
     int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
     block->excess_overlap =
-        is_rigid_or_rebounding && e > MIN_LIMITED_OVERLAP_EXCESS * c->patch.target ? e : 0.0;
+        is_rigid_or_rebounding && e > MIN_OVERLAP_EXCESS_WITH_SPEED_LIMIT * c->patch.target ? e
+                                                                                            : 0.0;
     block->bias_velocity_ratio = 1.0 + block->normal_cfm / block->local.s[0];
     block->bias_velocity =
         tact_min(block->bias_velocity, world->options.push_limit * block->bias_velocity_ratio) -
@@ -186,7 +188,7 @@ void tact_impact_set_target_velocity(const struct tact_world *world, struct bloc
     const struct tact_patch *patch = &world->contacts[block->contact].patch;
     double free_velocity[3];
     tact_impact_normal_and_tipping_velocity(block, free_velocity);
-    block->added_closing_velocity = block->pre_force_velocity[0] - free_velocity[0];
+    block->added_closing_velocity = block->contact_velocity_before_forces[0] - free_velocity[0];
     block->bias_velocity = block->normal_cfm = block->excess_overlap = 0.0;
     block->bias_velocity_ratio = 1.0;
     memcpy(block->target_velocity, patch->target_velocity, sizeof block->target_velocity);

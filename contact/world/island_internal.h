@@ -23,7 +23,7 @@ struct island_search {
     double smallest_residual_since_restart; /* smallest residual of the island since Anderson
                                   acceleration was restarted */
     /* residual at the start of the present series of Newton's steps */
-    double newton_start_residual;
+    double residual_before_newton_steps;
     int newton_steps_without_progress; /* Newton's steps of the present series without progress; 0:
                                           no series is in progress */
     int undone_newton_series_count;    /* number of series of Newton's steps that were undone */

@@ -18,15 +18,15 @@ int tact_islands_create(struct tact_world *world)
     struct islands *s = &world->islands;
     size_t owners = (size_t)owner_count(world), contacts = (size_t)world->contact_capacity;
     size_t constraints = (size_t)world->constraint_count, bounds = (size_t)world->bounds.count;
-    size_t max_unknown_count = contacts * 6 + constraints + bounds;
+    size_t capacity_for_impulse_unknowns = contacts * 6 + constraints + bounds;
     s->list = calloc(owners + 1, sizeof *s->list);
     s->union_find_parent_of_owner = calloc(owners + 1, sizeof *s->union_find_parent_of_owner);
     s->number = calloc(owners + 1, sizeof *s->number);
     s->contact_count = calloc(owners + 1, sizeof *s->contact_count);
     s->items = calloc(contacts + 2 * constraints + bounds + owners + 1, sizeof *s->items);
-    s->storage_of_impulse_vectors =
-        calloc(max_unknown_count * (IMPULSE_VECTORS_PER_SEARCH + ANDERSON_STORAGE_VECTORS) + 1,
-               sizeof *s->storage_of_impulse_vectors);
+    s->storage_of_impulse_vectors = calloc(
+        capacity_for_impulse_unknowns * (IMPULSE_VECTORS_PER_SEARCH + ANDERSON_STORAGE_VECTORS) + 1,
+        sizeof *s->storage_of_impulse_vectors);
     return s->list && s->union_find_parent_of_owner && s->number && s->contact_count && s->items &&
                    s->storage_of_impulse_vectors
                ? 0
@@ -129,7 +129,7 @@ static void assign_island_numbers(struct tact_world *world)
         s->union_find_parent_of_owner[i] = i;
         s->number[i] = -1;
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         unite_owner_sets(s, find_moving_owner_of_block(world, i, 0),
                          find_moving_owner_of_block(world, i, 1));
     }
@@ -138,7 +138,7 @@ static void assign_island_numbers(struct tact_world *world)
                          find_moving_owner_of_constraint(world, i, 1));
     }
     s->count = 0;
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         int a = find_moving_owner_of_block(world, i, 0);
         assign_island_to_root(
             s, find_union_tree_root(s, a >= 0 ? a : find_moving_owner_of_block(world, i, 1)));
@@ -222,7 +222,7 @@ static void find_contacts_without_coupling(struct tact_world *world)
     for (int i = 0; i < world->bounds.count; i++) {
         contact_count[hand_index_of_joint_bound(world, i)]++;
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         int a = find_moving_owner_of_block(world, i, 0),
             b = find_moving_owner_of_block(world, i, 1);
         if (a >= 0) {
@@ -232,7 +232,7 @@ static void find_contacts_without_coupling(struct tact_world *world)
             contact_count[b]++;
         }
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         int a = find_moving_owner_of_block(world, i, 0),
             b = find_moving_owner_of_block(world, i, 1);
         world->blocks[i].is_only_contact_of_bodies =
@@ -247,7 +247,7 @@ void tact_islands_find(struct tact_world *world)
     world->direct.island = NULL;
     assign_island_numbers(world);
     unused_index_storage =
-        fill_island_index_lists(world, offsetof(struct island, blocks), world->block_count,
+        fill_island_index_lists(world, offsetof(struct island, blocks), world->contact_block_count,
                                 island_of_block, unused_index_storage);
     unused_index_storage = fill_island_index_lists(world, offsetof(struct island, constraints),
                                                    world->constraint_count, island_of_constraint,

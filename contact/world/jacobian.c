@@ -79,7 +79,8 @@ static void add_owner_nodes(struct tact_world *world, struct block *block, struc
                 block, h->node + index_of_link_chain, h->hand->w + at, slot - at + 1);
             if (world->bounds.hands[owner.index].count) {
                 node->rows = world->storage_of_joint_rows + (node - world->storage_of_block_nodes);
-                node->rows->rate_change = h->hand->rate_change + at;
+                node->rows->rate_changes_of_locked_coordinates =
+                    h->hand->rate_changes_of_locked_coordinates + at;
             }
         }
     }
@@ -187,7 +188,8 @@ void tact_block_assemble_jacobians(struct tact_world *world, struct block *block
 }
 
 /* Sets the `rows` of the hand on a side of a block to the block's J by joint. */
-static void set_hand_rows(const struct world_hand *hand, const struct block *block, int side)
+static void set_contact_jacobian_rows_of_hand(const struct world_hand *hand,
+                                              const struct block *block, int side)
 {
     const struct tact_owner owner = block->owner[side], other = block->owner[!side];
     int is_hand_on_both_sides = other.kind == owner.kind && other.index == owner.index;
@@ -232,7 +234,7 @@ void tact_block_assemble_mobility(struct tact_world *world, struct block *block)
     for (int k = 0; k < 2; k++) {
         if (tact_block_has_hand_on_side(block, k)) {
             const struct world_hand *hand = &world->hands[block->owner[k].index];
-            set_hand_rows(hand, block, k);
+            set_contact_jacobian_rows_of_hand(hand, block, k);
             block->joint_mobility_along_normal +=
                 body ? 0.0 : tact_joint_mobility_along_normal(hand->hand);
             tact_hand_apply_inverse_transpose_to_rows(hand->hand, hand->hand->rows);

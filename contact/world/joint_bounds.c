@@ -11,7 +11,9 @@
     5.0 /* largest speed at which a hinge returns from beyond a stop [rad/s]; for a slide it is    \
            push_limit */
 
-#define JOINT_VALUE_ROUNDING 1e-15 /* rounding error of a joint value, relative to its size */
+#define JOINT_VALUE_ROUNDING_RATIO                                                                 \
+    1e-15 /* rounding error of a joint value, relative to its size                                 \
+           */
 
 /* Sum of squares of the changes of a hand's impulses, over that of the impulses, up to which the
  * first sweep solves them: a grip comes to rest. */
@@ -22,7 +24,7 @@ static int has_stops_or_friction(const struct tact_link_def *def)
     return def->lower < def->upper || def->friction > 0.0;
 }
 
-static void add_hand_bounds(struct tact_world *world, int hand)
+static void add_joint_bounds_of_hand(struct tact_world *world, int hand)
 {
     struct joint_bounds *bounds = &world->bounds;
     const struct world_hand *of = &world->hands[hand];
@@ -85,7 +87,7 @@ int tact_joint_bounds_create(struct tact_world *world)
     }
     assign_joint_bound_arrays(world, most);
     for (int i = 0; i < world->hand_count; i++) {
-        add_hand_bounds(world, i);
+        add_joint_bounds_of_hand(world, i);
     }
     return 0;
 }
@@ -157,15 +159,15 @@ static void set_joint_bound_law(const struct tact_world *world, struct joint_bou
     const struct tact_hand *hand = hand_of_joint_bound(world, b);
     const struct tact_link_def *def = &hand->links[b->joint].def;
     double q = hand->state.q[b->joint], h = world->options.period;
-    double max_return_speed =
+    double return_speed_limit_of_stop =
         hand->links[b->joint].is_rotational ? MAX_HINGE_RETURN_RATE : world->options.push_limit;
     int has_joint_stops = def->lower < def->upper;
     b->lowest_rate_within_stops =
-        has_joint_stops ? tact_min((def->lower - q) / h, max_return_speed) : -INFINITY;
+        has_joint_stops ? tact_min((def->lower - q) / h, return_speed_limit_of_stop) : -INFINITY;
     b->highest_rate_within_stops =
-        has_joint_stops ? tact_max((def->upper - q) / h, -max_return_speed) : INFINITY;
+        has_joint_stops ? tact_max((def->upper - q) / h, -return_speed_limit_of_stop) : INFINITY;
     b->joint_error_rounding_rate =
-        JOINT_VALUE_ROUNDING * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
+        JOINT_VALUE_ROUNDING_RATIO * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
     b->impulses_at_law_kinks[0] =
         b->highest_rate_within_stops < 0.0 ? h * def->friction : -h * def->friction;
     b->impulses_at_law_kinks[1] =
@@ -173,8 +175,9 @@ static void set_joint_bound_law(const struct tact_world *world, struct joint_bou
     b->inertia = hand->matrix[b->joint * (hand->count + 1)];
     const struct link *link = &hand->links[b->joint];
     const double mass = hand->coordinate_mass_matrix[b->joint * (hand->count + 1)];
-    b->torque_scale =
-        link->is_rotational ? sqrt(link->subtree_inertia.moment[TACT_SPATIAL_MASS] / mass) : 1.0;
+    b->joint_torque_to_force_scale =
+        link->is_rotational ? sqrt(link->subtree_inertia.moment[TACT_INDEX_OF_SPATIAL_MASS] / mass)
+                            : 1.0;
     tact_joint_bound_find_law_piece(b);
 }
 
@@ -191,8 +194,9 @@ void tact_joint_bounds_assemble(struct tact_world *world)
 
 /* Applies to a hand's velocities the changes of the impulses of its bounds from `last`, or from 0
  * where it is NULL. */
-static void apply_impulse_changes(struct tact_world *world, const struct hand_joint_bounds *of,
-                                  const double *last)
+static void apply_joint_bound_impulse_changes(struct tact_world *world,
+                                              const struct hand_joint_bounds *of,
+                                              const double *last)
 {
     const struct joint_bound *list = world->bounds.list + of->first;
     struct tact_hand *hand = hand_of_joint_bound(world, list);
@@ -224,8 +228,8 @@ void tact_joint_bounds_compute_rates(struct tact_world *world, const struct hand
 
 /* The bounds of the hand that the k-th of an island's bounds belongs to: the island's list has
  * those of one hand in succession. */
-static struct hand_joint_bounds *bounds_of_hand(const struct tact_world *world,
-                                                const struct island *island, int k)
+static struct hand_joint_bounds *joint_bounds_of_next_hand(const struct tact_world *world,
+                                                           const struct island *island, int k)
 {
     return &world->bounds.hands[world->bounds.list[island->bounds.at[k]].hand];
 }
@@ -233,8 +237,8 @@ static struct hand_joint_bounds *bounds_of_hand(const struct tact_world *world,
 void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct island *island)
 {
     for (int k = 0; k < island->bounds.count;) {
-        const struct hand_joint_bounds *of = bounds_of_hand(world, island, k);
-        apply_impulse_changes(world, of, NULL);
+        const struct hand_joint_bounds *of = joint_bounds_of_next_hand(world, island, k);
+        apply_joint_bound_impulse_changes(world, of, NULL);
         k += of->count;
     }
 }
@@ -242,8 +246,9 @@ void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct isl
 /* Finds the pieces of the laws that the impulses of a hand's bounds are on, and the rates. Adds the
  * squares of the impulses, and of what their joints alone would change them by, to size and error.
  * Returns 1 where a rate is off what the law allows by more than rounding. */
-static int measure_hand_bounds(struct tact_world *world, const struct hand_joint_bounds *of,
-                               double *size, double *error)
+static int evaluate_joint_bounds_of_hand(struct tact_world *world,
+                                         const struct hand_joint_bounds *of, double *size,
+                                         double *error)
 {
     struct joint_bounds *bounds = &world->bounds;
     struct joint_bound *list = bounds->list + of->first;
@@ -254,14 +259,14 @@ static int measure_hand_bounds(struct tact_world *world, const struct hand_joint
         has_bound_impulse_changed |= list[k].impulse != bounds->last_impulse[k];
     }
     if (has_bound_impulse_changed) {
-        apply_impulse_changes(world, of, bounds->last_impulse);
+        apply_joint_bound_impulse_changes(world, of, bounds->last_impulse);
     }
     tact_joint_bounds_compute_rates(world, of);
     for (int k = 0; k < of->count; k++) {
         const struct joint_bound *b = &list[k];
         const double off = tact_joint_bound_rate_error(b),
-                     change = b->torque_scale * b->inertia * off,
-                     scaled = b->torque_scale * b->impulse;
+                     change = b->joint_torque_to_force_scale * b->inertia * off,
+                     scaled = b->joint_torque_to_force_scale * b->impulse;
         exceeds_rounding |= fabs(off) > b->joint_error_rounding_rate;
         *error += change * change;
         *size += scaled * scaled;
@@ -270,13 +275,13 @@ static int measure_hand_bounds(struct tact_world *world, const struct hand_joint
 }
 
 /* Solves the joint bounds of one hand; returns the residual. */
-static double solve_hand_bounds(struct tact_world *world, struct hand_joint_bounds *of,
-                                struct island *island)
+static double solve_joint_bounds_of_hand(struct tact_world *world, struct hand_joint_bounds *of,
+                                         struct island *island)
 {
     struct joint_bounds *bounds = &world->bounds;
     double *last = bounds->last_impulse, change = 0.0, before = 0.0, after = 0.0, error = 0.0;
     /* with contacts, a step of Newton's method found the impulses; without, they are exact */
-    if (!measure_hand_bounds(world, of, &before, &error) && island->blocks.count > 0) {
+    if (!evaluate_joint_bounds_of_hand(world, of, &before, &error) && island->blocks.count > 0) {
         island->size += before;
         return 0.0;
     }
@@ -293,13 +298,14 @@ static double solve_hand_bounds(struct tact_world *world, struct hand_joint_boun
         does_change_exceed_rounding = 0;
     for (int k = 0; k < of->count; k++) {
         const struct joint_bound *b = &bounds->list[of->first + k];
-        double unit = b->torque_scale * b->torque_scale, delta = b->impulse - last[k];
+        double unit = b->joint_torque_to_force_scale * b->joint_torque_to_force_scale,
+               delta = b->impulse - last[k];
         double rate = delta * of->joint_bound_mobility_matrix[(of->count + 1) * k];
         does_change_exceed_rounding |= fabs(rate) > b->joint_error_rounding_rate;
         change += unit * delta * delta;
         after += unit * b->impulse * b->impulse;
     }
-    apply_impulse_changes(world, of, last);
+    apply_joint_bound_impulse_changes(world, of, last);
     island->change += change;
     island->size += after;
     double most = tact_max(before, after);
@@ -312,8 +318,8 @@ double tact_joint_bounds_solve_in_sweep(struct tact_world *world, struct island 
 {
     double worst = 0.0;
     for (int k = 0; k < island->bounds.count;) {
-        struct hand_joint_bounds *of = bounds_of_hand(world, island, k);
-        worst = tact_max(worst, solve_hand_bounds(world, of, island));
+        struct hand_joint_bounds *of = joint_bounds_of_next_hand(world, island, k);
+        worst = tact_max(worst, solve_joint_bounds_of_hand(world, of, island));
         k += of->count;
     }
     return worst;
@@ -322,11 +328,11 @@ double tact_joint_bounds_solve_in_sweep(struct tact_world *world, struct island 
 void tact_joint_bounds_solve_after_contacts(struct tact_world *world, struct island *island)
 {
     for (int k = 0; k < island->bounds.count && island->blocks.count > 0;) {
-        struct hand_joint_bounds *of = bounds_of_hand(world, island, k);
+        struct hand_joint_bounds *of = joint_bounds_of_next_hand(world, island, k);
         double size = 0.0, error = 0.0;
-        (void)measure_hand_bounds(world, of, &size, &error);
+        (void)evaluate_joint_bounds_of_hand(world, of, &size, &error);
         if (error > world->options.tolerance * world->options.tolerance * tact_max(error, size)) {
-            (void)solve_hand_bounds(world, of, island);
+            (void)solve_joint_bounds_of_hand(world, of, island);
         }
         k += of->count;
     }
@@ -345,7 +351,7 @@ void tact_joint_bounds_set_unknown_scales(const struct tact_world *world,
                                           const struct island *island, double *scale)
 {
     for (int i = 0; i < island->bounds.count; i++) {
-        scale[i] = world->bounds.list[island->bounds.at[i]].torque_scale;
+        scale[i] = world->bounds.list[island->bounds.at[i]].joint_torque_to_force_scale;
     }
 }
 
@@ -353,7 +359,7 @@ double tact_joint_bounds_impulse_work(struct tact_world *world, const struct isl
 {
     double work = 0.0;
     for (int k = 0; k < island->bounds.count;) {
-        const struct hand_joint_bounds *of = bounds_of_hand(world, island, k);
+        const struct hand_joint_bounds *of = joint_bounds_of_next_hand(world, island, k);
         tact_joint_bounds_compute_rates(world, of);
         for (int i = of->first; i < of->first + of->count; i++) {
             work += world->bounds.list[i].impulse * world->bounds.list[i].rate;

@@ -25,9 +25,9 @@ struct joint_bound {
     /* lowest and highest rate that the stops allow in this tick [rad/s, m/s] */
     double lowest_rate_within_stops, highest_rate_within_stops;
     double impulses_at_law_kinks[2]; /* impulses, ascending [N m s, N s] */
-    double impulse;      /* impulse of the joint's stop and dry friction together [N m s, N s] */
-    double torque_scale; /* factor that makes the joint's torque comparable with forces [1/m]; 1 for
-                            a slide */
+    double impulse; /* impulse of the joint's stop and dry friction together [N m s, N s] */
+    double joint_torque_to_force_scale; /* factor that makes the joint's torque comparable with
+                            forces [1/m]; 1 for a slide */
     int free; /* 1: the bound's rate is `target`; 0: its impulse is at a kink of the law */
     double joint_error_rounding_rate; /* rate of a joint error that is due to rounding alone [rad/s,
                                          m/s] */

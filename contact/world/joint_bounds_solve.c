@@ -11,7 +11,7 @@
 #include "contact/world/joint_bounds_internal.h"
 #include "contact/world/rows_internal.h"
 
-#define JOINT_RATE_ROUNDING                                                                        \
+#define JOINT_RATE_ROUNDING_RATIO                                                                  \
     1e-13 /* error of a joint rate that counts as rounding, over the rates that the impulses cause \
              in it */
 #define AT_KINK_TOLERANCE                                                                          \
@@ -218,7 +218,7 @@ static int release_most_violated_bound(struct joint_bounds *bounds,
                beyond = fabs(rate - nearest_allowed_rate);
         double size = beyond / sqrt(of->joint_bound_mobility_matrix[i * (of->count + 1)]);
         if (size > most &&
-            beyond > JOINT_RATE_ROUNDING * joint_rate_rounding_scale(bounds, of, i)) {
+            beyond > JOINT_RATE_ROUNDING_RATIO * joint_rate_rounding_scale(bounds, of, i)) {
             most = size;
             worst = i;
             target = nearest_allowed_rate;

@@ -41,7 +41,7 @@ static void number_unlocked_joints(struct tact_world *world, const struct world_
     for (int i = 0; i < hand->hand->count; i++) {
         const int chain_index = hand->hand->links[i].slot / TACT_UNKNOWNS_PER_NODE;
         if (!hand->hand->is_coordinate_locked[i]) {
-            hand->hand->slot_among_unlocked[i] =
+            hand->hand->slot_among_unlocked_coordinates[i] =
                 TACT_UNKNOWNS_PER_NODE * chain_index + dof[chain_index]++;
         }
     }
@@ -70,7 +70,7 @@ static void copy_jacobian_of_unlocked_joints(struct tact_hand *hand, int chain_i
 }
 
 /* Sets the Jacobians of the step of a contact on a hand. */
-static void set_step_jacobians(const struct world_hand *hand, struct block *block)
+static void set_newton_step_jacobians_of_contact(const struct world_hand *hand, struct block *block)
 {
     struct tact_hand *h = hand->hand;
     memset(h->rows, 0, (size_t)h->count * sizeof *h->rows);
@@ -82,7 +82,7 @@ static void set_step_jacobians(const struct world_hand *hand, struct block *bloc
         }
     }
     if (h->has_locked_coordinates) {
-        tact_tree_apply_inverse_transpose_to_rows(&h->unlocked_matrix_factor, h->count, h->rows);
+        tact_coordinate_tree_inverse_transpose_rows(&h->unlocked_matrix_factor, h->count, h->rows);
     }
 }
 
@@ -96,7 +96,8 @@ static void set_rate_changes_of_locked_joints(struct tact_world *world, int hand
     }
     for (int k = of->first; k < of->first + of->count; k++) {
         const struct joint_bound *b = &world->bounds.list[k];
-        h->rate_change[h->links[b->joint].slot] = b->free ? b->target - b->rate : 0.0;
+        h->rate_changes_of_locked_coordinates[h->links[b->joint].slot] =
+            b->free ? b->target - b->rate : 0.0;
     }
 }
 
@@ -129,19 +130,21 @@ int tact_locked_joints_set_unknowns(struct tact_world *world, const struct islan
             return 0;
         }
         for (int m = 0; m < island->blocks.count; m++) {
-            set_step_jacobians(hand, &world->blocks[island->blocks.at[m]]);
+            set_newton_step_jacobians_of_contact(hand, &world->blocks[island->blocks.at[m]]);
         }
     }
     return 1;
 }
 
 /* Rates of a hand's coordinates: the changes of those of the locked joints, and 0. */
-static double *find_target_rates_of_locked_joints(struct tact_hand *hand)
+static double *rate_changes_of_locked_joints(struct tact_hand *hand)
 {
     double *rates = hand->scratch;
     for (int i = 0; i < hand->count; i++) {
         const int slot = hand->links[i].slot;
-        rates[i] = slot >= 0 && hand->is_coordinate_locked[i] ? hand->rate_change[slot] : 0.0;
+        rates[i] = slot >= 0 && hand->is_coordinate_locked[i]
+                       ? hand->rate_changes_of_locked_coordinates[slot]
+                       : 0.0;
     }
     return rates;
 }
@@ -150,7 +153,7 @@ static double *find_target_rates_of_locked_joints(struct tact_hand *hand)
 static double *find_system_entry_of_coordinate(const struct direct *d,
                                                const struct world_hand *hand, int i)
 {
-    const int slot = hand->hand->slot_among_unlocked[i];
+    const int slot = hand->hand->slot_among_unlocked_coordinates[i];
     return d->rhs + 6 * d->row[hand->node + slot / TACT_UNKNOWNS_PER_NODE] +
            slot % TACT_UNKNOWNS_PER_NODE;
 }
@@ -163,8 +166,9 @@ void tact_locked_joints_add_to_step_rhs(struct tact_world *world, const struct i
         if (!h->has_locked_coordinates) {
             continue;
         }
-        tact_hand_multiply_by_matrix(h, find_target_rates_of_locked_joints(h), h->momentum);
-        tact_tree_apply_inverse_transpose(&h->unlocked_matrix_factor, h->count, h->momentum);
+        tact_hand_momentum_of_coordinate_rates(h, rate_changes_of_locked_joints(h), h->momentum);
+        tact_coordinate_tree_apply_inverse_transpose(&h->unlocked_matrix_factor, h->count,
+                                                     h->momentum);
         for (int m = 0; m < h->unlocked_matrix_factor.count; m++) {
             const int of = h->unlocked_matrix_factor.list[m];
             *find_system_entry_of_coordinate(&world->direct, hand, of) -= h->momentum[of];
@@ -193,18 +197,19 @@ static void subtract_contact_momentum(const struct world_hand *hand, const struc
 }
 
 /* Momentum of a hand, by coordinate, of the changes of its rates and of the contacts' impulses. */
-static void compute_momentum_of_step(struct tact_world *world, const struct island *island,
-                                     const struct world_hand *hand, const double *from,
-                                     const double *to)
+static void compute_hand_momentum_of_newton_step(struct tact_world *world,
+                                                 const struct island *island,
+                                                 const struct world_hand *hand, const double *from,
+                                                 const double *to)
 {
     struct tact_hand *h = hand->hand;
-    double *rates = find_target_rates_of_locked_joints(h);
+    double *rates = rate_changes_of_locked_joints(h);
     for (int m = 0; m < h->unlocked_matrix_factor.count; m++) {
         const int at = h->unlocked_matrix_factor.list[m];
         rates[at] = *find_system_entry_of_coordinate(&world->direct, hand, at);
     }
-    tact_tree_apply_inverse(&h->unlocked_matrix_factor, h->count, rates);
-    tact_hand_multiply_by_matrix(h, rates, h->momentum);
+    tact_coordinate_tree_apply_inverse(&h->unlocked_matrix_factor, h->count, rates);
+    tact_hand_momentum_of_coordinate_rates(h, rates, h->momentum);
     for (int m = 0; m < island->blocks.count; m++) {
         subtract_contact_momentum(hand, &world->blocks[island->blocks.at[m]], from + 6 * m,
                                   to + 6 * m);
@@ -219,7 +224,7 @@ void tact_locked_joints_step_impulses(struct tact_world *world, const struct isl
         const struct world_hand *hand = &world->hands[i];
         const struct hand_joint_bounds *of = &world->bounds.hands[i];
         if (hand->hand->has_locked_coordinates) {
-            compute_momentum_of_step(world, island, hand, from, to);
+            compute_hand_momentum_of_newton_step(world, island, hand, from, to);
         }
         for (int m = of->first; m < of->first + of->count; m++) {
             const struct joint_bound *b = &world->bounds.list[m];

@@ -261,12 +261,12 @@ static void factor_mechanism_row(struct tact_world *world, int mechanism, int i)
     struct mechanisms *m = &world->mechanisms;
     double *diagonal = m->ldl_factors + m->start[i] + (size_t)(i - m->first[i]), own = *diagonal;
     double d = tact_mechanism_eliminate_row(m, m->ldl_factors, i);
-    int is_row_independent = d > REDUNDANT_PIVOT_RATIO * own;
-    if (!is_row_independent && tact_mechanism_is_row_independent(world, mechanism, i)) {
-        is_row_independent = d > PIVOT_ROUNDING_RATIO * own;
-        world->counts[TACT_COUNT_JOINTS_LOST] += !is_row_independent;
+    int is_joint_row_independent = d > REDUNDANT_PIVOT_RATIO * own;
+    if (!is_joint_row_independent && tact_mechanism_is_row_independent(world, mechanism, i)) {
+        is_joint_row_independent = d > PIVOT_ROUNDING_RATIO * own;
+        world->counts[TACT_COUNT_JOINTS_LOST] += !is_joint_row_independent;
     }
-    *diagonal = is_row_independent ? 1.0 / d : 0.0;
+    *diagonal = is_joint_row_independent ? 1.0 / d : 0.0;
 }
 
 void tact_mechanisms_factor(struct tact_world *world)

@@ -102,8 +102,9 @@ double tact_mechanism_free_mobility_ratio(struct tact_world *world,
     struct mechanisms *m = &world->mechanisms;
     struct mechanism *part = &m->list[w->mechanism];
     factor_matrix_of_equal_bodies(world, part);
-    double own = matrix_entry_with_equal_bodies(world, w, w->free_row, w, w->free_row,
-                                                part->inverse_inertia);
+    double own =
+        matrix_entry_with_equal_bodies(world, w, w->free_direction_row_of_joint, w,
+                                       w->free_direction_row_of_joint, part->inverse_inertia);
     double free_row_mobility_after_elimination = own, *x = m->work;
     for (int i = part->constraint; i < part->constraint_end; i++) {
         const struct world_constraint *q = &world->constraints[m->order[i]];
@@ -111,7 +112,8 @@ double tact_mechanism_free_mobility_ratio(struct tact_world *world,
             int row = q->row + k;
             const double *matrix_row_factors = m->factors_with_equal_bodies + m->start[row];
             double sum = matrix_entry_with_equal_bodies(world, q, q->constrained_row_indices[k], w,
-                                                        w->free_row, part->inverse_inertia);
+                                                        w->free_direction_row_of_joint,
+                                                        part->inverse_inertia);
             for (int column = m->first[row]; column < row; column++) {
                 sum -= matrix_row_factors[column - m->first[row]] * x[column - part->row];
             }

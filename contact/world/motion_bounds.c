@@ -21,8 +21,8 @@
 
 int tact_world_set_fast(struct tact_world *world, int body)
 {
-    if (world->is_world_finished || world->prepared_models.are_models_prepared || body < 0 ||
-        body >= world->body_count) {
+    if (world->is_world_definition_finished || world->prepared_models.are_models_prepared ||
+        body < 0 || body >= world->body_count) {
         return -EINVAL;
     }
     world->bodies[body].fast = 1;
@@ -205,14 +205,14 @@ static double compute_box_reach_along(const struct world_shape *shape,
 /* 1 where two shapes may meet within the tick and pass each other: along no axis of theirs are
  * their boxes farther apart than their points move along it, and along one those at which they may
  * meet move by more than the shape's extent. */
-static int do_shapes_pass_along_axes(const struct tact_world *world, const int shape[2],
-                                     const double moved[3],
-                                     const struct shape_motion_in_tick motion[2])
+static int may_shapes_pass_along_all_axes(const struct tact_world *world, const int shape[2],
+                                          const double moved[3],
+                                          const struct shape_motion_in_tick motion[2])
 {
     const struct world_shape *of[2] = {&world->shapes[shape[0]], &world->shapes[shape[1]]};
     const double thickness = tact_min(of[0]->thickness, of[1]->thickness);
     double difference_of_shape_origins[3];
-    int may_shapes_pass = tact_v3_norm(moved) > thickness;
+    int may_shapes_pass_through_each_other = tact_v3_norm(moved) > thickness;
     tact_v3_sub(difference_of_shape_origins, world->poses[shape[0]].position,
                 world->poses[shape[1]].position);
     const double distance = tact_v3_norm(difference_of_shape_origins) + tact_v3_norm(moved);
@@ -231,12 +231,13 @@ static int do_shapes_pass_along_axes(const struct tact_world *world, const int s
         if (gap > travel_along_box_axis) {
             return 0;
         }
-        may_shapes_pass |= travel_along_box_axis > of[side]->extent[k];
+        may_shapes_pass_through_each_other |= travel_along_box_axis > of[side]->extent[k];
     }
-    return may_shapes_pass;
+    return may_shapes_pass_through_each_other;
 }
 
-int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact_contact *c)
+int tact_motion_may_shapes_pass_each_other(const struct tact_world *world,
+                                           const struct tact_contact *c)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     const int indices_of_contact_shapes[2] = {c->a, c->b};
@@ -251,5 +252,5 @@ int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact
     compute_shape_motion_in_tick(world, c->b, &motion[1]);
     tact_v3_sub(moved, motion[0].velocity, motion[1].velocity);
     tact_v3_scale(moved, moved, world->options.period);
-    return do_shapes_pass_along_axes(world, indices_of_contact_shapes, moved, motion);
+    return may_shapes_pass_along_all_axes(world, indices_of_contact_shapes, moved, motion);
 }

@@ -8,7 +8,7 @@
 #include "contact/moments/moments_internal.h"
 #include "contact/world/world_internal.h"
 
-#define MAX_SEARCH_TRAVEL_RATIO                                                                    \
+#define MAX_TRAVEL_BETWEEN_SEARCHES_RATIO                                                          \
     0.25 /* distance that a moving shape may travel until the next broad-phase search, over its    \
           * radius                                                                                 \
           */
@@ -38,7 +38,8 @@ int tact_broad_phase_create(struct tact_world *world)
     near->candidate_shape_pairs = calloc(slots, sizeof *near->candidate_shape_pairs);
     near->first = calloc(shapes + 2, sizeof *near->first);
     near->order = calloc(shapes + 1, sizeof *near->order);
-    near->sort_interval_start = calloc(shapes + 1, sizeof *near->sort_interval_start);
+    near->lower_end_of_search_interval =
+        calloc(shapes + 1, sizeof *near->lower_end_of_search_interval);
     near->position_at_search = calloc(3 * shapes + 1, sizeof *near->position_at_search);
     near->orientation_at_search = calloc(4 * shapes + 1, sizeof *near->orientation_at_search);
     near->indices_of_free_pair_slots = calloc(slots, sizeof *near->indices_of_free_pair_slots);
@@ -46,9 +47,9 @@ int tact_broad_phase_create(struct tact_world *world)
         calloc((size_t)world->piece_slots + 1, sizeof *near->indices_of_unused_pieces);
     if (tact_keys_create(&near->keys, world->slots) || !near->list || !near->slots ||
         !near->pairs || !near->candidate_shape_pairs || !near->first || !near->order ||
-        !near->sort_interval_start || !near->position_at_search || !near->orientation_at_search ||
-        !near->indices_of_free_pair_slots || !near->indices_of_unused_pieces ||
-        (number_of_faceted_shapes > 1 && !near->corners)) {
+        !near->lower_end_of_search_interval || !near->position_at_search ||
+        !near->orientation_at_search || !near->indices_of_free_pair_slots ||
+        !near->indices_of_unused_pieces || (number_of_faceted_shapes > 1 && !near->corners)) {
         return -ENOMEM;
     }
     while (near->free_pair_slot_count < world->slots) {
@@ -79,7 +80,7 @@ void tact_broad_phase_destroy(struct broad_phase *near)
                       near->candidate_shape_pairs,
                       near->first,
                       near->order,
-                      near->sort_interval_start,
+                      near->lower_end_of_search_interval,
                       near->position_at_search,
                       near->orientation_at_search,
                       near->indices_of_free_pair_slots,
@@ -115,7 +116,9 @@ void tact_pair_number_to_shapes(const struct tact_world *world, int pair, int *a
 /* Distance that a shape may move until the next broad-phase search. */
 static double travel_until_next_search(const struct world_shape *shape)
 {
-    return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : MAX_SEARCH_TRAVEL_RATIO * shape->radius;
+    return shape->owner.kind == TACT_OWNER_FIXED
+               ? 0.0
+               : MAX_TRAVEL_BETWEEN_SEARCHES_RATIO * shape->radius;
 }
 
 /* Radius about a shape's origin within which a broad-phase search finds other shapes, valid until
@@ -246,8 +249,8 @@ static void sort_shapes_along_axis(struct broad_phase *near)
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
         for (int i = gaps[g]; i < near->sorted_shape_count; i++) {
             int shape = near->order[i], k = i;
-            for (; k >= gaps[g] && near->sort_interval_start[near->order[k - gaps[g]]] >
-                                       near->sort_interval_start[shape];
+            for (; k >= gaps[g] && near->lower_end_of_search_interval[near->order[k - gaps[g]]] >
+                                       near->lower_end_of_search_interval[shape];
                  k -= gaps[g]) {
                 near->order[k] = near->order[k - gaps[g]];
             }
@@ -266,7 +269,7 @@ static void sweep_and_prune_along_axis(struct tact_world *world)
         int i = near->order[k];
         const double *at = world->poses[i].position;
         double reach = search_radius_of_shape(&world->shapes[i]);
-        near->sort_interval_start[i] =
+        near->lower_end_of_search_interval[i] =
             isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
     }
     sort_shapes_along_axis(near);
@@ -275,8 +278,9 @@ static void sweep_and_prune_along_axis(struct tact_world *world)
         const double *at = world->poses[i].position;
         double reach = search_radius_of_shape(&world->shapes[i]);
         double end = at[axis] + reach;
-        for (int m = k + 1;
-             m < near->sorted_shape_count && near->sort_interval_start[near->order[m]] < end; m++) {
+        for (int m = k + 1; m < near->sorted_shape_count &&
+                            near->lower_end_of_search_interval[near->order[m]] < end;
+             m++) {
             int j = near->order[m];
             double difference_of_shape_origins[3];
             double search_radius_sum = reach + search_radius_of_shape(&world->shapes[j]);
@@ -317,7 +321,7 @@ static void sort_slots_by_pair(struct tact_world *world, int count)
 }
 
 /* Assigns a free slot to a pair that has come near; -1 where no slot is left. */
-static int acquire_pair_slot(struct tact_world *world, const struct candidate_shape_pair *p)
+static int assign_slot_to_near_pair(struct tact_world *world, const struct candidate_shape_pair *p)
 {
     struct broad_phase *near = &world->near;
     if (!near->free_pair_slot_count ||
@@ -339,7 +343,7 @@ static int acquire_pair_slot(struct tact_world *world, const struct candidate_sh
     c->limits = TACT_LIMIT_OPEN;
     memset(tact_slot_model_state(world, slot), 0, (size_t)world->state * sizeof(double));
     if (world->points.room) {
-        tact_points_reset(&world->points, slot);
+        tact_points_clear_pair(&world->points, slot);
     }
     if (p->max_patches_of_pair > 1) {
         c->first_piece = near->indices_of_unused_pieces[--near->unused_piece_slot_count];
@@ -365,21 +369,21 @@ static void release_pair_slot(struct tact_world *world, int slot)
 static int reassign_pair_slots_after_search(struct tact_world *world)
 {
     struct broad_phase *near = &world->near;
-    int pair_slots_in_use = 0;
+    int count_of_pair_slots_in_use = 0;
     for (int i = 0; i < near->count; i++) {
         if (near->pairs[near->slots[i]].is_pair_listed) {
-            near->slots[pair_slots_in_use++] = near->slots[i];
+            near->slots[count_of_pair_slots_in_use++] = near->slots[i];
         } else {
             release_pair_slot(world, near->slots[i]);
         }
     }
     for (int i = 0; i < near->candidate_shape_pair_count; i++) {
-        int slot = acquire_pair_slot(world, &near->candidate_shape_pairs[i]);
+        int slot = assign_slot_to_near_pair(world, &near->candidate_shape_pairs[i]);
         if (slot >= 0) {
-            near->slots[pair_slots_in_use++] = slot;
+            near->slots[count_of_pair_slots_in_use++] = slot;
         }
     }
-    return pair_slots_in_use;
+    return count_of_pair_slots_in_use;
 }
 
 static void run_broad_phase_search(struct tact_world *world)
@@ -417,7 +421,8 @@ void tact_broad_phase_add_pair(struct tact_world *world, int pair)
     }
     tact_pair_number_to_shapes(world, pair, &p.a, &p.b);
     p.max_patches_of_pair = tact_world_max_patches(world, p.a, p.b);
-    int slot = p.max_patches_of_pair > 0 ? acquire_pair_slot(world, &p) : -1, k = near->count;
+    int slot = p.max_patches_of_pair > 0 ? assign_slot_to_near_pair(world, &p) : -1,
+        k = near->count;
     if (slot < 0) {
         return;
     }

@@ -59,10 +59,10 @@ struct broad_phase {
     int candidate_shape_pair_count;
     int *first; /* scratch of the sort by pair: position in the list of each shape's next pair, the
                    shape being the first of the pair; one more entry */
-    int *order; /* shapes except half-spaces, sorted by sort_interval_start */
+    int *order; /* shapes except half-spaces, sorted by lower_end_of_search_interval */
     int sorted_shape_count;
-    double *sort_interval_start;   /* lower end of each shape's interval along the axis of the
-                                 broad-phase search [m] */
+    double *lower_end_of_search_interval; /* lower end of each shape's interval along the axis of
+                               the broad-phase search [m] */
     double *position_at_search;    /* three numbers a shape: its position at the last broad-phase
                                       search [m] */
     double *orientation_at_search; /* four numbers a shape: orientation of a half-space at the last

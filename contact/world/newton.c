@@ -12,11 +12,11 @@
 #include "contact/world/six_internal.h"
 #include "contact/world/sweeps_internal.h"
 
-#define VELOCITY_DIFFERENCE_STEP                                                                   \
+#define VELOCITY_STEP_OF_FINITE_DIFFERENCES                                                        \
     1e-7 /* step of numerical derivatives of a contact's impulse by its b, relative to the         \
           * velocity                                                                               \
           */
-#define NORMAL_FORCE_DIFFERENCE_STEP                                                               \
+#define NORMAL_FORCE_STEP_OF_FINITE_DIFFERENCES                                                    \
     1e-6 /* step of the derivative of a contact's impulse by the normal force on which its torsion \
             arm depends, relative to it */
 #define MAX_DIFFERENTIATED_SEARCH_PASSES                                                           \
@@ -96,7 +96,8 @@ static void differentiate_contact_impulse(const struct block *block, int limits,
     tact_local_cone(&local, base);
     memset(slope, 0, 36 * sizeof *slope);
     for (int k = 0; k < rows; k++) {
-        double step = VELOCITY_DIFFERENCE_STEP * size * scale[k], b = local.b[k], moved[6];
+        double step = VELOCITY_STEP_OF_FINITE_DIFFERENCES * size * scale[k], b = local.b[k],
+               moved[6];
         memcpy(moved, base, sizeof moved);
         local.b[k] = b + step;
         tact_local_cone(&local, moved);
@@ -109,9 +110,9 @@ static void differentiate_contact_impulse(const struct block *block, int limits,
 
 /* Derivative of a block's impulse by the normal force before the sweep, x, on which the spin arm of
  * a soft patch depends. */
-static void differentiate_by_normal_force(const struct tact_world *world, const struct block *block,
-                                          double x, const double *r,
-                                          double *impulse_per_normal_force)
+static void differentiate_impulse_by_normal_force(const struct tact_world *world,
+                                                  const struct block *block, double x,
+                                                  const double *r, double *impulse_per_normal_force)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem local = block->local;
@@ -124,12 +125,13 @@ static void differentiate_by_normal_force(const struct tact_world *world, const 
     memcpy(base, r, sizeof base);
     tact_local_cone(&local, base);
     memcpy(moved, base, sizeof moved);
-    double force = (1.0 + NORMAL_FORCE_DIFFERENCE_STEP) * x / world->options.period;
+    double force = (1.0 + NORMAL_FORCE_STEP_OF_FINITE_DIFFERENCES) * x / world->options.period;
     local.spin_arm = tact_patch_spin_arm(&c->patch, force);
     tact_patch_rolling_arms(&c->patch, force, local.rolling_arm);
     tact_local_cone(&local, moved);
     for (int i = 0; i < 6; i++) {
-        impulse_per_normal_force[i] = (moved[i] - base[i]) / (NORMAL_FORCE_DIFFERENCE_STEP * x);
+        impulse_per_normal_force[i] =
+            (moved[i] - base[i]) / (NORMAL_FORCE_STEP_OF_FINITE_DIFFERENCES * x);
     }
 }
 
@@ -195,7 +197,8 @@ static void free_velocity_change_since_sweep(const struct block *block, const do
     for (int k = 0; k < block->node_count; k++) {
         const struct block_jacobian_node *node = &block->nodes[k];
         if (node->rows) {
-            tact_rows_add_velocity(u, node->rows->j, node->rows->rate_change, node->dof);
+            tact_rows_add_velocity(u, node->rows->j, node->rows->rate_changes_of_locked_coordinates,
+                                   node->dof);
         }
     }
     tact_rows_subtract_impulse_velocity(e, u, block->local.s, r);
@@ -254,7 +257,7 @@ static void compute_contact_impulse_step(const struct tact_world *world, const s
 {
     const struct newton *newton = &world->newton;
     double u[6] = {0.0};
-    tact_direct_contact_velocity(&world->direct, block, v, u);
+    tact_sparse_contact_velocity(&world->direct, block, v, u);
     memcpy(step, newton->impulse_offset + (size_t)6 * (size_t)i, 6 * sizeof *step);
     tact_6x6_add_matrix_vector(step, 1.0,
                                newton->impulse_derivative_by_velocity + (size_t)36 * (size_t)i, u);
@@ -289,10 +292,10 @@ static int find_newton_step_of_island(struct tact_world *world, const struct isl
                                              : MAX_NEWTON_STEP_COMPLIANCE);
     newton->compliance = tact_max(MIN_NEWTON_STEP_COMPLIANCE, most);
     if (!tact_locked_joints_set_unknowns(world, island) ||
-        !tact_direct_order_nodes(world, island)) {
+        !tact_sparse_order_nodes(world, island)) {
         return 0;
     }
-    tact_direct_set_mass_matrices(d);
+    tact_sparse_set_mass_matrices(d);
     memset(d->rhs, 0, 6 * (size_t)d->rows * sizeof *d->rhs);
     tact_locked_joints_add_to_step_rhs(world, island);
     for (int i = 0; i < n; i++) {
@@ -305,14 +308,14 @@ static int find_newton_step_of_island(struct tact_world *world, const struct isl
         if (world->contacts[block->contact].limits & TACT_LIMIT_OPEN) {
             continue;
         }
-        tact_direct_add_contact(
+        tact_sparse_add_contact(
             d, block, c, did_contact_stick_in_sweep(world, block) && !block->has_cross_compliance);
-        tact_direct_add_contact_impulse(d, block, a);
+        tact_sparse_add_contact_impulse(d, block, a);
     }
-    if (!tact_direct_factor_matrix(d)) {
+    if (!tact_sparse_factor(d)) {
         return 0;
     }
-    tact_direct_back_substitute(d);
+    tact_sparse_back_substitute(d);
     for (int i = 0; i < n; i++) {
         double *r = next + 6 * i;
         compute_contact_impulse_step(world, &world->blocks[island->blocks.at[i]], i, d->rhs, r);
@@ -437,8 +440,9 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
             differentiate_contact_impulse(
                 block, is_slip_assumed_at_limits(world, block) ? -1 : limits, g + 6 * i,
                 scale + 6 * i, newton->impulse_derivative_by_free_velocity + 36 * i);
-            differentiate_by_normal_force(world, block, x[6 * i], g + 6 * i,
-                                          newton->impulse_derivative_by_normal_force + 6 * i);
+            differentiate_impulse_by_normal_force(world, block, x[6 * i], g + 6 * i,
+                                                  newton->impulse_derivative_by_normal_force +
+                                                      6 * i);
         }
     }
     return island->blocks.count == 2 && !island->bounds.count

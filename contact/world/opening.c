@@ -27,9 +27,9 @@
     100.0 /* bound of the impulses of an unsolved tick, over those that motion and weight account  \
              for */
 
-#define JAMMED_CFM_SECOND_SOLVE                                                                    \
+#define JAMMED_COMPLIANCE_OF_SECOND_SOLVE                                                          \
     1e-4 /* compliance of a jammed contact in its second solve, over its mobility */
-#define JAMMED_CFM_THIRD_SOLVE                                                                     \
+#define JAMMED_COMPLIANCE_OF_THIRD_SOLVE                                                           \
     1e-2 /* compliance of a jammed contact in its third solve, over its mobility */
 
 /* Sum of joint mobilities at a contact, each joint in the direction in which it moves the contact
@@ -47,7 +47,8 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand)
                          other */
         }
         if (link->is_rotational) {
-            square = tact_max(square, mass / link->subtree_inertia.moment[TACT_SPATIAL_MASS]);
+            square =
+                tact_max(square, mass / link->subtree_inertia.moment[TACT_INDEX_OF_SPATIAL_MASS]);
         }
         sum += square / (mass + hand->implicit_drive_gains[m]);
     }
@@ -58,7 +59,7 @@ void tact_block_set_relative_mobility(struct block *block)
 {
     double mobility_of_joints_along_normal = block->joint_mobility_along_normal;
     block->relative_normal_mobility = 1.0;
-    block->weak_normal_cfm = 0.0;
+    block->weak_normal_compliance = 0.0;
     if (block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY) {
         return; /* a contact with a body free of hand joints moves in every direction, except for
                    joints of mechanisms: tact_constraints_reduce_mobility() */
@@ -67,7 +68,7 @@ void tact_block_set_relative_mobility(struct block *block)
         mobility_of_joints_along_normal > 0.0
             ? tact_min(block->local.s[0] / mobility_of_joints_along_normal, 1.0)
             : 0.0;
-    block->weak_normal_cfm =
+    block->weak_normal_compliance =
         STUCK_NORMAL_MOBILITY_RATIO * mobility_of_joints_along_normal *
         tact_max(0.0, 1.0 - block->relative_normal_mobility / WEAK_NORMAL_MOBILITY_RATIO);
 }
@@ -86,7 +87,7 @@ void tact_blocks_find_stuck_at_start(struct tact_world *world)
             return; /* an error here is reported by the solve of the first tick */
         }
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         struct block *block = &world->blocks[i];
         struct tact_contact *c = &world->contacts[block->contact];
         tact_block_assemble_jacobians(world, block);
@@ -121,18 +122,20 @@ void tact_block_reduce_bias_velocity(const struct tact_world *world, struct bloc
 
 void tact_contact_update_preload(const struct tact_world *world, struct tact_contact *c)
 {
-    double excess_overlap = tact_max(0.0, c->patch.depth - c->patch.target);
+    double depth_beyond_target_of_contact = tact_max(0.0, c->patch.depth - c->patch.target);
     c->starting &= c->preload > 0.0;
     /* PRELOAD_RELEASE_FRACTION is the amount by which rounding may lift a contact temporarily.
      * Without it the preload would follow each such lift, and the targets of several contacts of a
      * body would never agree.
      */
     if (c->preload > 0.0) {
-        c->preload =
-            tact_min(c->preload, excess_overlap + PRELOAD_RELEASE_FRACTION * c->patch.target);
+        c->preload = tact_min(c->preload, depth_beyond_target_of_contact +
+                                              PRELOAD_RELEASE_FRACTION * c->patch.target);
     }
     double fraction_of_overlap_in_preload =
-        excess_overlap > 0.0 ? tact_min(1.0, c->preload / excess_overlap) : 0.0;
+        depth_beyond_target_of_contact > 0.0
+            ? tact_min(1.0, c->preload / depth_beyond_target_of_contact)
+            : 0.0;
     for (int k = 0; k < c->split; k++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + k];
         piece->preload = fraction_of_overlap_in_preload *
@@ -143,16 +146,17 @@ void tact_contact_update_preload(const struct tact_world *world, struct tact_con
 
 /* Clears `starting` of contacts of islands that start in motion: their springs bear no load yet, as
  * the impulse of the first tick stops the motion. */
-static void clear_starting_in_moving_islands(struct tact_world *world)
+static void clear_starting_contacts_of_moving_islands(struct tact_world *world)
 {
-    double max_speed_of_resting_contact =
+    double speed_limit_of_resting_contact =
         world->options.period * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->islands.count; i++) {
         const struct index_list *blocks = &world->islands.list[i].blocks;
         int is_island_at_rest = 1;
         for (int k = 0; k < blocks->count; k++) {
-            is_island_at_rest &= fabs(world->blocks[blocks->at[k]].pre_force_velocity[0]) <=
-                                 max_speed_of_resting_contact;
+            is_island_at_rest &=
+                fabs(world->blocks[blocks->at[k]].contact_velocity_before_forces[0]) <=
+                speed_limit_of_resting_contact;
         }
         for (int k = 0; k < blocks->count; k++) {
             world->contacts[world->blocks[blocks->at[k]].contact].starting &= is_island_at_rest;
@@ -168,9 +172,9 @@ static void reduce_preload_by_compression(const struct tact_world *world, struct
     c->preload = tact_max(0.0, c->preload - law->compliance * load);
 }
 
-void tact_contacts_end_start_of_world(struct tact_world *world)
+void tact_contacts_mark_start_as_over(struct tact_world *world)
 {
-    clear_starting_in_moving_islands(world);
+    clear_starting_contacts_of_moving_islands(world);
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_contact_of_near_pair(world, i);
         int is_island_at_rest = c->split ? world->contacts[c->first_piece].starting : c->starting;
@@ -191,8 +195,9 @@ static double sum_expected_impulses(const struct tact_world *world, const struct
     double gravity_speed_per_tick = h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        double closing_speed = fabs(block->pre_force_velocity[0] - block->added_closing_velocity) +
-                               tact_max(block->bias_velocity, 0.0);
+        double closing_speed =
+            fabs(block->contact_velocity_before_forces[0] - block->added_closing_velocity) +
+            tact_max(block->bias_velocity, 0.0);
         sum += closing_speed / block->local.s[0];
         sum += block->bits_of_elastic_wrench_rows & 1
                    ? tact_max(block->impulse_at_spring_rest[0], 0.0)
@@ -270,10 +275,11 @@ static int reduce_island_bias_velocities(struct tact_world *world, struct island
          * have any impulses, and keeps them. */
         if (tact_island_can_accelerate(world, island) &&
             (are_contacts_carried_by_joints_alone || !tact_island_has_hands(world, island))) {
-            tact_springs_set_solver_cfm(block,
-                                        is_second_velocity_reduction ? JAMMED_CFM_THIRD_SOLVE
-                                                                     : JAMMED_CFM_SECOND_SOLVE,
-                                        zero_gravity);
+            tact_springs_set_solver_compliance(block,
+                                               is_second_velocity_reduction
+                                                   ? JAMMED_COMPLIANCE_OF_THIRD_SOLVE
+                                                   : JAMMED_COMPLIANCE_OF_SECOND_SOLVE,
+                                               zero_gravity);
             island->search.spring_anchor_state = -1;
         }
     }

@@ -23,7 +23,8 @@ void tact_pieces_clear_pieces_of_pair(struct tact_world *world, struct tact_cont
 }
 
 /* Copies warm start and spring state from the piece of the last tick with the same normal. */
-static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *last)
+static void copy_warm_start_of_last_tick_piece(struct tact_contact *piece,
+                                               struct tact_contact *last)
 {
     int piece_with_closest_normal = -1;
     double most = SAME_PIECE_MIN_COSINE;
@@ -44,9 +45,9 @@ static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *
 }
 
 /* Lists the contacts that a pair was solved as in the last tick: its pieces, or the whole pair. */
-static void copy_last_tick_pieces(const struct tact_world *world, int slot,
-                                  int was_pair_split_last_tick,
-                                  struct tact_contact last[TACT_PIECES])
+static void list_contacts_of_pair_in_last_tick(const struct tact_world *world, int slot,
+                                               int was_pair_split_last_tick,
+                                               struct tact_contact last[TACT_PIECES])
 {
     const struct tact_contact *c = &world->contacts[slot];
     memcpy(last, world->contacts + c->first_piece, sizeof *last * TACT_PIECES);
@@ -67,17 +68,17 @@ void tact_pieces_create_contacts(struct tact_world *world, int slot,
     if (!count && !was_pair_split_last_tick) {
         return;
     }
-    copy_last_tick_pieces(world, slot, was_pair_split_last_tick, last);
+    list_contacts_of_pair_in_last_tick(world, slot, was_pair_split_last_tick, last);
     tact_pieces_clear_pieces_of_pair(world, c);
     if (!count) {
-        inherit_warm_start(c, last);
+        copy_warm_start_of_last_tick_piece(c, last);
     }
     for (int i = 0; i < count; i++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + i];
         piece->patch = pieces[i].patch;
         piece->moments = pieces[i].moments;
         piece->touching = 1;
-        inherit_warm_start(piece, last);
+        copy_warm_start_of_last_tick_piece(piece, last);
     }
     c->split = count;
 }
@@ -95,7 +96,8 @@ static void add_piece_wrench_to_contact(const struct tact_contact *piece, struct
     c->limits |= piece->limits & ~TACT_LIMIT_OPEN;
 }
 
-static void reduce_margins_to_smaller(const struct tact_margins *piece, struct tact_margins *all)
+static void reduce_limit_margins_to_those_of_piece(const struct tact_margins *piece,
+                                                   struct tact_margins *all)
 {
     all->normal = tact_min(all->normal, piece->normal);
     all->slip = tact_min(all->slip, piece->slip);
@@ -118,7 +120,7 @@ static void sum_pieces_into_contact(struct tact_world *world, struct tact_contac
         open &= piece->limits;
         c->stuck |= piece->stuck;
         if (k) {
-            reduce_margins_to_smaller(&piece->margins, &c->margins);
+            reduce_limit_margins_to_those_of_piece(&piece->margins, &c->margins);
         } else {
             c->margins = piece->margins;
         }

@@ -18,7 +18,7 @@ static int is_valid_field_material(const struct tact_material *of)
 
 int tact_world_set_material(struct tact_world *world, int material, const struct tact_material *of)
 {
-    static const struct tact_material empty_material;
+    static const struct tact_material material_without_properties;
     struct prepared_models *p = &world->prepared_models;
     if (p->are_models_prepared || material < 0 || material >= MOST_MATERIALS ||
         !isfinite(of->modulus) || of->modulus < 0.0 || !is_valid_field_material(of)) {
@@ -32,7 +32,7 @@ int tact_world_set_material(struct tact_world *world, int material, const struct
         }
         p->materials = resized_material_table;
         while (p->prepared_material_count <= material) {
-            p->materials[p->prepared_material_count++] = empty_material;
+            p->materials[p->prepared_material_count++] = material_without_properties;
         }
     }
     p->materials[material] = *of;
@@ -97,7 +97,7 @@ static int have_equal_prepared_data(const struct world_shape *a, const struct wo
 static int prepare_shape_for_model(struct tact_world *world, struct model_shape_data *of, int shape,
                                    struct tact_error *err)
 {
-    static const struct tact_material empty_material;
+    static const struct tact_material material_without_properties;
     const struct world_shape *s = &world->shapes[shape];
     const struct prepared_models *p = &world->prepared_models;
     void *data = NULL;
@@ -112,10 +112,11 @@ static int prepare_shape_for_model(struct tact_world *world, struct model_shape_
             return 0;
         }
     }
-    int rc = of->model->prepare(
-        of->model, &s->shape,
-        s->material < p->prepared_material_count ? &p->materials[s->material] : &empty_material,
-        &data, err);
+    int rc =
+        of->model->prepare(of->model, &s->shape,
+                           s->material < p->prepared_material_count ? &p->materials[s->material]
+                                                                    : &material_without_properties,
+                           &data, err);
     if (!rc) {
         of->shape_with_same_prepared_data[shape] = shape;
         of->data[shape] = data;
@@ -144,7 +145,7 @@ int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *
     int unused, rc = 0;
     shape = shape ? shape : &unused;
     *shape = 0;
-    if (world->prepared_models.are_models_prepared || world->is_world_finished) {
+    if (world->prepared_models.are_models_prepared || world->is_world_definition_finished) {
         return -EINVAL;
     }
     for (int a = 0; a < world->shape_count && !rc; a++) {

@@ -13,8 +13,8 @@
  * an island with damped steps, where the rounding of positions alone leaves more in every tick.
  * With it 30 balls at rest take one sweep in place of two and an elimination, and creep by 3e-15 m
  * in 20 s. */
-#define FIRST_SWEEP_RESIDUAL_RATIO 1e-3
-#define FIRST_SWEEP_RESIDUAL_RATIO_DAMPED 0.1
+#define MAX_RESIDUAL_RATIO_AFTER_FIRST_SWEEP 1e-3
+#define MAX_DAMPED_RESIDUAL_RATIO_AFTER_FIRST_SWEEP 0.1
 /* Number of Newton's steps without progress after which they are undone: in an island with damped
  * steps, and in others. */
 #define MAX_NEWTON_STEPS_WITHOUT_PROGRESS_DAMPED 11
@@ -144,7 +144,7 @@ static int does_island_rest_on_gaps(const struct tact_world *world, const struct
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         const struct tact_patch *patch = &world->contacts[block->contact].patch;
-        const double *u = block->pre_force_velocity;
+        const double *u = block->contact_velocity_before_forces;
         double reach = tact_max(patch->semi[0], patch->semi[1]);
         if (fabs(u[0]) + reach * (fabs(u[1]) + fabs(u[2])) > limit) {
             return 0;
@@ -228,7 +228,7 @@ static int try_interior_point(struct tact_world *world, struct island *island,
         return 0;
     }
     s->interior_point_step_count =
-        tact_barrier_solve(world, island, sweeps_left_for_interior_point);
+        tact_barrier_solve_island(world, island, sweeps_left_for_interior_point);
     tact_velocities_recompute(world, island);
     stats->eliminations += s->interior_point_step_count;
     world->counts[TACT_COUNT_INTERIOR] += s->interior_point_step_count;
@@ -245,7 +245,7 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
     if (!s->newton_steps_without_progress) {
         return 0;
     }
-    if (island->residual <= MAX_PROGRESS_RESIDUAL_RATIO * s->newton_start_residual) {
+    if (island->residual <= MAX_PROGRESS_RESIDUAL_RATIO * s->residual_before_newton_steps) {
         s->newton_steps_without_progress = 0;
         return 0;
     }
@@ -280,12 +280,13 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
 }
 
 /* Sets the scale that makes forces and torques of all unknowns comparable. */
-static void compute_unknown_scales(const struct tact_world *world, const struct island *island,
-                                   double *scale)
+static void compute_scales_of_impulse_unknowns(const struct tact_world *world,
+                                               const struct island *island, double *scale)
 {
     for (int i = 0; i < island->blocks.count; i++) {
         for (int k = 0; k < 6; k++) {
-            scale[6 * i + k] = k < 3 ? 1.0 : world->blocks[island->blocks.at[i]].torque_scale;
+            scale[6 * i + k] =
+                k < 3 ? 1.0 : world->blocks[island->blocks.at[i]].joint_torque_to_force_scale;
         }
     }
     scale += 6 * island->blocks.count;
@@ -304,12 +305,12 @@ static void accelerate_island_by_anderson(struct tact_world *world, struct islan
         s->is_newton_allowed_in_search &&
         (s->newton_steps_without_progress || s->sweeps_until_next_newton_step-- <= 0);
     pack_island_impulses(world, island, s->after);
-    compute_unknown_scales(world, island, s->scale);
+    compute_scales_of_impulse_unknowns(world, island, s->scale);
     if (is_newton_step_due &&
         tact_newton_step(world, island, s->before, s->after, s->scale, s->next)) {
         if (!s->newton_steps_without_progress) {
             s->newton_steps_without_progress = 1;
-            s->newton_start_residual = s->smallest_search_residual;
+            s->residual_before_newton_steps = s->smallest_search_residual;
         }
         stats->eliminations++;
         world->counts[TACT_COUNT_NEWTON]++;
@@ -389,8 +390,9 @@ static int has_island_converged(const struct tact_world *world, const struct isl
 {
     int may_use_newton_in_island =
         island->search.is_newton_allowed_in_search && tact_island_can_accelerate(world, island);
-    double first = island->search.are_island_newton_steps_damped ? FIRST_SWEEP_RESIDUAL_RATIO_DAMPED
-                                                                 : FIRST_SWEEP_RESIDUAL_RATIO;
+    double first = island->search.are_island_newton_steps_damped
+                       ? MAX_DAMPED_RESIDUAL_RATIO_AFTER_FIRST_SWEEP
+                       : MAX_RESIDUAL_RATIO_AFTER_FIRST_SWEEP;
     return tact_island_is_solved(world, island) &&
            (iterations > 1 || !may_use_newton_in_island ||
             tact_min(island->residual, relative_impulse_change_of_island(island)) <=

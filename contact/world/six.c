@@ -12,7 +12,8 @@
 #define TACT_AS_ROW_OF_FOUR_DOUBLES(pointer) ((const tact_row4 *)(pointer))
 
 /* out += sign a b. */
-TACT_INLINE void add_full_product(double *out, double sign, const double *a, const double *b)
+TACT_INLINE void add_product_of_6x6_matrices(double *out, double sign, const double *a,
+                                             const double *b)
 {
     double factor[36];
     for (int i = 0; i < 36; i += 4) {
@@ -35,7 +36,7 @@ TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product,
                      (double *out, double sign, const double *a, const double *b),
                      (out, sign, a, b))
 {
-    add_full_product(out, sign, a, b);
+    add_product_of_6x6_matrices(out, sign, a, b);
 }
 
 TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product_of_leading_block,
@@ -44,7 +45,7 @@ TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product_of_leading_block,
                      (out, sign, a, b, rows, inner))
 {
     if (rows == 6 && inner == 6) {
-        add_full_product(out, sign, a, b);
+        add_product_of_6x6_matrices(out, sign, a, b);
         return;
     }
     for (int i = 0; i < rows; i++) {
@@ -139,7 +140,8 @@ TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ENTRIES_OF_SYSTEM_ROW], i
 
 /* Solves the system of a with its right sides in place; a row of all has simd_vectors_per_row
  * vectors. Returns 0 where a is singular. */
-TACT_INLINE int solve_columns(const double *a, double *b, int columns, int simd_vectors_per_row)
+TACT_INLINE int solve_6x6_for_right_side_columns(const double *a, double *b, int columns,
+                                                 int simd_vectors_per_row)
 {
     double m[6][MAX_ENTRIES_OF_SYSTEM_ROW];
     for (int i = 0; i < 6; i++) {
@@ -161,13 +163,13 @@ TACT_DISPATCH_BY_CPU(int, tact_6x6_solve_in_place, (const double *a, double *b, 
 {
     switch (columns) {
     case 1:
-        return solve_columns(a, b, 1, 2);
+        return solve_6x6_for_right_side_columns(a, b, 1, 2);
     case 6:
-        return solve_columns(a, b, 6, 3);
+        return solve_6x6_for_right_side_columns(a, b, 6, 3);
     case 7:
-        return solve_columns(a, b, 7, 4);
+        return solve_6x6_for_right_side_columns(a, b, 7, 4);
     default:
-        return solve_columns(a, b, columns, MAX_ENTRIES_OF_SYSTEM_ROW / 4);
+        return solve_6x6_for_right_side_columns(a, b, columns, MAX_ENTRIES_OF_SYSTEM_ROW / 4);
     }
 }
 

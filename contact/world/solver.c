@@ -61,7 +61,7 @@ static void factor_local_problem(struct tact_world *world, struct block *block)
 }
 
 /* Transforms a contact's impulse of the last tick to the frame and centre of its new patch. */
-static void apply_warm_start(struct tact_world *world, const struct block *block)
+static void transform_warm_start_to_new_patch(struct tact_world *world, const struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     double arm[3], torque[3];
@@ -106,7 +106,7 @@ static void predict_joint_impulses(struct tact_world *world)
         size_t n = (size_t)tact_hand_count(world->hands[i].hand);
         memset(world->hands[i].impulse, 0, n * sizeof(double));
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         const struct block *block = &world->blocks[i];
         const double *impulse = world->contacts[block->contact].impulse;
         for (int k = 0; k < 2; k++) {
@@ -136,7 +136,7 @@ static int compute_free_velocities(struct tact_world *world, int *failed_hand)
             return rc;
         }
         world->counts[TACT_COUNT_RATES_NOT_PREDICTED] += hand->hand->has_bias_at_last_rates;
-        tact_hand_multiply_rates_by_factor(hand->hand, world->pre_force_velocities +
+        tact_hand_multiply_rates_by_factor(hand->hand, world->velocities_before_forces +
                                                            TACT_UNKNOWNS_PER_NODE * hand->node);
     }
     return 0;
@@ -243,26 +243,26 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     memset(stats, 0, sizeof *stats);
     memset(world->counts, 0, sizeof world->counts);
     int rc = tact_assemble_blocks(world);
-    stats->contacts = world->block_count;
+    stats->contacts = world->contact_block_count;
     stats->points = world->points.now.count;
     stats->left_out = world->counts[TACT_COUNT_POINTS_LEFT_OUT] = world->points.dropped_point_count;
     tact_world_notify_observer(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_copy_rates_by_slot(world->hands[i].hand);
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         tact_block_assemble_jacobians(world, &world->blocks[i]);
         tact_impact_set_rolling_edge_speed(world, &world->blocks[i]);
         tact_impact_normal_and_tipping_velocity(&world->blocks[i],
-                                                world->blocks[i].pre_force_velocity);
-        apply_warm_start(world, &world->blocks[i]);
+                                                world->blocks[i].contact_velocity_before_forces);
+        transform_warm_start_to_new_patch(world, &world->blocks[i]);
     }
     predict_joint_impulses(world);
     tact_joint_bounds_warm_start(world);
-    tact_velocities_copy_all(world, world->pre_force_velocities);
+    tact_velocities_copy_all(world, world->velocities_before_forces);
     rc = rc ? rc : compute_free_velocities(world, &stats->failed_hand);
     if (rc) {
-        for (int i = 0; i < world->block_count; i++) {
+        for (int i = 0; i < world->contact_block_count; i++) {
             struct tact_contact *c = &world->contacts[world->blocks[i].contact];
             tact_contact_zero_impulses(c);
             c->spin_arm = 0.0;
@@ -278,11 +278,11 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     tact_constraints_assemble(world);
     tact_joint_bounds_assemble(world);
     tact_islands_find(world);
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         tact_block_assemble_schur_complement(world, &world->blocks[i]);
     }
     tact_world_notify_observer(world, TACT_SOLVE_ASSEMBLED, stats);
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         factor_local_problem(world, &world->blocks[i]);
     }
     tact_world_notify_observer(world, TACT_SOLVE_FACTORED, stats);
@@ -291,12 +291,12 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_compute_joint_rates(world->hands[i].hand);
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         compute_limit_margins(world, &world->blocks[i]);
         store_contact_wrench(world, &world->blocks[i]);
     }
     tact_pieces_sum_results(world);
-    tact_contacts_end_start_of_world(world);
+    tact_contacts_mark_start_as_over(world);
     tact_constraints_store_wrenches(world);
     tact_joint_bounds_store_torques(world);
     tact_world_notify_observer(world, TACT_SOLVE_STORED, stats);

@@ -19,7 +19,7 @@ struct spatial_inertia {
     double moment[4], column[3][4];
 };
 
-#define TACT_SPATIAL_MASS 3 /* index of the mass in `moment` */
+#define TACT_INDEX_OF_SPATIAL_MASS 3 /* index of the mass in `moment` */
 
 /* The components y, z, x and z, x, y of a vector. */
 #define TACT_YZX(a) __builtin_shufflevector(a, a, 1, 2, 0, 3)

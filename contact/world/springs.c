@@ -12,13 +12,13 @@
 /* Compliance of a rigid contact, over the mobility of its bodies: 1e12 N/m at 1 kg and 1 kHz, under
  * which a gram deflects it by 1e-14 m. A contact without a load before has less, so that it takes
  * its load at once. */
-#define RIGID_CONTACT_CFM_RATIO 1e-6
-#define UNLOADED_CONTACT_CFM_RATIO 1e-9
+#define RIGID_CONTACT_COMPLIANCE_RATIO 1e-6
+#define UNLOADED_CONTACT_COMPLIANCE_RATIO 1e-9
 /* Compliance of anchored springs, relative to the mobility: 3e7 N/m at 1 kg and 1 kHz. A load that
  * changes by the body's weight deflects it by 3e-2 g h^2, 0.3 um, and a steady one not at all.
  * While 100 balls roll into a heap, 4 of 2000 ticks are not solved; with 1e-2 it is 13, with
- * RIGID_CONTACT_CFM_RATIO 435. */
-#define ANCHORED_SPRING_CFM_RATIO 3e-2
+ * RIGID_CONTACT_COMPLIANCE_RATIO 435. */
+#define ANCHORED_SPRING_COMPLIANCE_RATIO 3e-2
 #define MAX_POINT_PATCH_EXTENT_RATIO                                                               \
     1e-5 /* extent of a patch, over the smaller radius of its shapes, below which it counts as a   \
             point */
@@ -36,14 +36,14 @@ static void set_rigid_contact_springs(const struct tact_world *world, struct blo
         (block->is_only_contact_of_bodies && block->has_body_free_of_joints &&
          block->response[0].mechanism < 0 && block->response[1].mechanism < 0);
     for (int i = 0; i < 6; i++) {
-        double share =
-            i == 0 && last[0] == 0.0 ? UNLOADED_CONTACT_CFM_RATIO : RIGID_CONTACT_CFM_RATIO;
+        double share = i == 0 && last[0] == 0.0 ? UNLOADED_CONTACT_COMPLIANCE_RATIO
+                                                : RIGID_CONTACT_COMPLIANCE_RATIO;
         block->row_cfm[i] = is_solved_without_springs ? 0.0 : share * block->local.s[7 * i];
         block->impulse_at_spring_rest[i] = last[i];
     }
-    if (block->weak_normal_cfm >
+    if (block->weak_normal_compliance >
         0.0) { /* the additional spring of a normal that joints hardly move is not preloaded */
-        double all = block->row_cfm[0] + block->weak_normal_cfm;
+        double all = block->row_cfm[0] + block->weak_normal_compliance;
         block->impulse_at_spring_rest[0] *= block->row_cfm[0] / all;
         block->row_cfm[0] = all;
     }
@@ -133,7 +133,7 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
                 clamp_rotational_spring_load(foundation_spring_load, angle * h / compliance[i]);
         }
         block->row_cfm[i] = tact_max(compliance[i] / (share * time * h),
-                                     RIGID_CONTACT_CFM_RATIO * block->local.s[7 * i]);
+                                     RIGID_CONTACT_COMPLIANCE_RATIO * block->local.s[7 * i]);
         block->impulse_at_spring_rest[i] = share * foundation_spring_load;
     }
 }
@@ -161,13 +161,13 @@ static int is_spring_row_for_solver_only(const struct block *block, int row)
     return !(block->bits_of_elastic_wrench_rows >> row & 1) && !has_foundation_spring(block, row);
 }
 
-void tact_springs_set_solver_cfm(struct block *block, double share, const double start[6])
+void tact_springs_set_solver_compliance(struct block *block, double share, const double start[6])
 {
     for (int i = 0; i < 6; i++) {
         if (is_spring_row_for_solver_only(block, i)) {
             double mobility_without_compliance = block->local.s[7 * i] - block->row_cfm[i];
             block->row_cfm[i] = tact_max(share * mobility_without_compliance,
-                                         i == 0 ? block->weak_normal_cfm : 0.0);
+                                         i == 0 ? block->weak_normal_compliance : 0.0);
             block->local.s[7 * i] = mobility_without_compliance + block->row_cfm[i];
             block->impulse_at_spring_rest[i] = start[i];
         }
@@ -187,8 +187,9 @@ int tact_springs_anchor_at_impulses(struct tact_world *world, const struct islan
                        * load at once
                        */
         }
-        start[0] = block->weak_normal_cfm > 0.0 ? block->impulse_at_spring_rest[0] : start[0];
-        tact_springs_set_solver_cfm(block, ANCHORED_SPRING_CFM_RATIO, start);
+        start[0] =
+            block->weak_normal_compliance > 0.0 ? block->impulse_at_spring_rest[0] : start[0];
+        tact_springs_set_solver_compliance(block, ANCHORED_SPRING_COMPLIANCE_RATIO, start);
         anchored_contact_count++;
     }
     return anchored_contact_count;
@@ -203,16 +204,17 @@ double tact_springs_anchored_deflection(const struct tact_world *world, const st
         for (int k = 0; k < 6; k++) {
             double share =
                 block->row_cfm[k] > 0.0 ? block->row_cfm[k] / block->local.s[7 * k] : 0.0;
-            double unit = k < 3 ? 1.0 : block->torque_scale;
+            double unit = k < 3 ? 1.0 : block->joint_torque_to_force_scale;
             double solver_spring_deflection =
                 unit * share * (r[k] - block->impulse_at_spring_rest[k]);
-            int counts =
-                is_spring_row_for_solver_only(block, k) && (k > 0 || block->weak_normal_cfm == 0.0);
+            int counts = is_spring_row_for_solver_only(block, k) &&
+                         (k > 0 || block->weak_normal_compliance == 0.0);
             sum += counts ? solver_spring_deflection * solver_spring_deflection : 0.0;
         }
     }
     double solver_spring_deflection = island->size > 0.0 ? sqrt(sum / island->size) : 0.0;
-    return solver_spring_deflection > RIGID_CONTACT_CFM_RATIO ? solver_spring_deflection : 0.0;
+    return solver_spring_deflection > RIGID_CONTACT_COMPLIANCE_RATIO ? solver_spring_deflection
+                                                                     : 0.0;
 }
 
 double tact_springs_max_returned_energy(const struct block *block)
@@ -268,7 +270,7 @@ void tact_springs_store_loads(const struct tact_world *world, struct block *bloc
     store_foundation_load(world, block, row);
     tact_block_add_velocity(block, u);
     for (int i = 0; i < 6; i++) {
-        block->expected_spring_motion[i] = h * u[i];
+        block->expected_contact_displacement_of_springs[i] = h * u[i];
     }
 }
 
@@ -310,7 +312,7 @@ static void update_foundation_load(struct tact_world *world, const struct block 
             continue;
         }
         row[i] *= i > 3 ? spring_fraction_of_tilt_stiffness(c) : 1.0;
-        row[i] -= (contact_displacement[i] - block->expected_spring_motion[i]) /
+        row[i] -= (contact_displacement[i] - block->expected_contact_displacement_of_springs[i]) /
                   (time * block->row_cfm[i]);
     }
     store_foundation_load(world, block, row);
@@ -319,7 +321,7 @@ static void update_foundation_load(struct tact_world *world, const struct block 
 
 void tact_springs_update_loads(struct tact_world *world)
 {
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         const struct block *block = &world->blocks[i];
         if (block->foundation_spring_rows && world->contacts[block->contact].impulse[0] > 0.0) {
             update_foundation_load(world, block);

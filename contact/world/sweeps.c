@@ -67,9 +67,10 @@ static void solve_patch_contact_in_sweep(struct tact_world *world, struct island
     }
     double length = tact_max(c->patch.semi[0], c->patch.semi[1]);
     length = tact_max(length, local->spin_arm);
-    block->torque_scale = length > 0.0 ? 1.0 / length : 0.0;
+    block->joint_torque_to_force_scale = length > 0.0 ? 1.0 / length : 0.0;
     for (int i = 0; i < 6; i++) {
-        double unit = i < 3 ? 1.0 : block->torque_scale, impulse_change = r[i] - c->impulse[i];
+        double unit = i < 3 ? 1.0 : block->joint_torque_to_force_scale,
+               impulse_change = r[i] - c->impulse[i];
         island->size += unit * unit * r[i] * r[i];
         island->change += unit * unit * impulse_change * impulse_change;
     }

@@ -6,7 +6,7 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Copies the velocities of all bodies and hands into `all`: world->pre_force_velocities or
+/* Copies the velocities of all bodies and hands into `all`: world->velocities_before_forces or
  * world->free_velocities. */
 void tact_velocities_copy_all(const struct tact_world *world, double *all);
 
@@ -14,7 +14,7 @@ void tact_velocities_copy_all(const struct tact_world *world, double *all);
 void tact_velocities_set_free(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island's bodies and hands to those before gravity and drives. */
-void tact_velocities_set_to_pre_force(struct tact_world *world, const struct island *island);
+void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island's bodies and hands to zero. */
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island);

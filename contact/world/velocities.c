@@ -47,9 +47,9 @@ void tact_velocities_set_free(struct tact_world *world, const struct island *isl
     set_island_velocities(world, island, world->free_velocities);
 }
 
-void tact_velocities_set_to_pre_force(struct tact_world *world, const struct island *island)
+void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island)
 {
-    set_island_velocities(world, island, world->pre_force_velocities);
+    set_island_velocities(world, island, world->velocities_before_forces);
 }
 
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island)

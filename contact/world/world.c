@@ -76,14 +76,14 @@ void tact_world_destroy(struct tact_world *world)
                       world->storage_of_joint_rows,
                       world->free_velocities,
                       world->constraints,
-                      world->pre_force_velocities,
+                      world->velocities_before_forces,
                       world->excess_overlap,
                       world->excluded_owner_pairs,
                       world->storage_of_model_states};
     tact_broad_phase_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
-    tact_direct_destroy(&world->direct);
+    tact_sparse_matrix_destroy(&world->direct);
     tact_barrier_destroy(&world->barrier);
     tact_points_destroy(&world->points);
     tact_mechanisms_destroy(&world->mechanisms);
@@ -113,7 +113,7 @@ static void *grow_world_array(void **array, int *count, size_t size)
 
 int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
 {
-    if (world->is_world_finished) {
+    if (world->is_world_definition_finished) {
         return -EINVAL;
     }
     struct world_body *b = grow_world_array((void **)&world->bodies, &world->body_count, sizeof *b);
@@ -129,7 +129,7 @@ int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
 
 int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int weightless)
 {
-    if (world->is_world_finished) {
+    if (world->is_world_definition_finished) {
         return -EINVAL;
     }
     double *impulse = calloc((size_t)tact_hand_count(hand) + 1, sizeof *impulse);
@@ -151,7 +151,7 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
 {
     int has_closed_form_moments =
         shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE;
-    if (world->is_world_finished || world->prepared_models.are_models_prepared ||
+    if (world->is_world_definition_finished || world->prepared_models.are_models_prepared ||
         (!has_closed_form_moments && !shape->mesh) || material < 0 || owner.index < 0 ||
         owner.link < 0 || (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
         (owner.kind == TACT_OWNER_HAND &&
@@ -181,8 +181,8 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
 
 int tact_world_set_classes(struct tact_world *world, int shape, uint32_t classes, uint32_t touched)
 {
-    if (world->is_world_finished || world->prepared_models.are_models_prepared || shape < 0 ||
-        shape >= world->shape_count) {
+    if (world->is_world_definition_finished || world->prepared_models.are_models_prepared ||
+        shape < 0 || shape >= world->shape_count) {
         return -EINVAL;
     }
     world->shapes[shape].classes = classes;
@@ -304,7 +304,7 @@ static int does_owner_exist(const struct tact_world *world, const struct tact_ow
 
 int tact_world_exclude(struct tact_world *world, struct tact_owner a, struct tact_owner b)
 {
-    if (world->is_world_finished || world->prepared_models.are_models_prepared ||
+    if (world->is_world_definition_finished || world->prepared_models.are_models_prepared ||
         !does_owner_exist(world, &a) || !does_owner_exist(world, &b)) {
         return -EINVAL;
     }
@@ -374,7 +374,7 @@ static int larger_of_two_integers(int a, int b)
     return a > b ? a : b;
 }
 
-static void add_pair_to_extent(struct tact_world *world, int a, int b, int most)
+static void add_pair_to_storage_needed(struct tact_world *world, int a, int b, int most)
 {
     struct tact_world_extent *e = &world->extent;
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
@@ -392,7 +392,7 @@ static void add_pair_to_extent(struct tact_world *world, int a, int b, int most)
 }
 
 /* Finds the requirements of all pairs that may touch, in one pass, as there may be millions. */
-static int compute_world_extent(struct tact_world *world)
+static int compute_storage_needed_for_pairs(struct tact_world *world)
 {
     if (world->shape_count > TACT_WORLD_MAX_SHAPES) {
         return -E2BIG;
@@ -401,7 +401,7 @@ static int compute_world_extent(struct tact_world *world)
         for (int b = a + 1; b < world->shape_count; b++) {
             int most = tact_world_max_patches(world, a, b);
             if (most > 0) {
-                add_pair_to_extent(world, a, b, most);
+                add_pair_to_storage_needed(world, a, b, most);
             } else if (find_model_named_for_pair(world, a, b) && may_shapes_touch(world, a, b)) {
                 return -ENOTSUP;
             }
@@ -463,10 +463,10 @@ int tact_world_allocate_tick_storage(struct tact_world *world)
 {
     int rc;
     tact_world_number_elimination_nodes(world);
-    size_t velocity_number_count = (size_t)world->node_count * 6 + 1;
-    world->free_velocities = calloc(velocity_number_count, sizeof *world->free_velocities);
-    world->pre_force_velocities =
-        calloc(velocity_number_count, sizeof *world->pre_force_velocities);
+    size_t numbers_in_copy_of_velocities = (size_t)world->node_count * 6 + 1;
+    world->free_velocities = calloc(numbers_in_copy_of_velocities, sizeof *world->free_velocities);
+    world->velocities_before_forces =
+        calloc(numbers_in_copy_of_velocities, sizeof *world->velocities_before_forces);
     world->excess_overlap =
         calloc((size_t)(world->body_count + world->hand_count) + 1, sizeof *world->excess_overlap);
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
@@ -483,24 +483,24 @@ int tact_world_allocate_tick_storage(struct tact_world *world)
     }
     rc = rc ? rc : tact_islands_create(world);
     rc = rc ? rc : tact_newton_create(&world->newton, world->contact_capacity);
-    rc = rc ? rc : tact_direct_create(world);
+    rc = rc ? rc : tact_sparse_matrix_create(world);
     rc = rc ? rc : tact_barrier_create(world);
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : allocate_contact_points(world);
     if (rc || !world->poses || !world->blocks || !world->storage_of_block_nodes ||
-        !world->free_velocities || !world->pre_force_velocities || !world->excess_overlap) {
+        !world->free_velocities || !world->velocities_before_forces || !world->excess_overlap) {
         return -ENOMEM;
     }
-    world->is_world_finished = 1;
+    world->is_world_definition_finished = 1;
     return 0;
 }
 
 int tact_world_finish(struct tact_world *world)
 {
-    if (world->is_world_finished) {
+    if (world->is_world_definition_finished) {
         return -EINVAL;
     }
-    int rc = compute_world_extent(world);
+    int rc = compute_storage_needed_for_pairs(world);
     rc = rc || world->prepared_models.are_models_prepared ? rc
                                                           : tact_world_prepare(world, NULL, NULL);
     rc = rc ? rc : allocate_world_contacts(world);

@@ -5,17 +5,17 @@
 #include "contact/world/near_internal.h"
 #include "contact/world/world_internal.h"
 
-TACT_RECORD_CODE int tact_world_body_count(const struct tact_world *world)
+TACT_IN_TICK_RECORD_SECTION int tact_world_body_count(const struct tact_world *world)
 {
     return world->body_count;
 }
 
-TACT_RECORD_CODE int tact_world_hand_count(const struct tact_world *world)
+TACT_IN_TICK_RECORD_SECTION int tact_world_hand_count(const struct tact_world *world)
 {
     return world->hand_count;
 }
 
-TACT_RECORD_CODE int tact_world_shape_count(const struct tact_world *world)
+TACT_IN_TICK_RECORD_SECTION int tact_world_shape_count(const struct tact_world *world)
 {
     return world->shape_count;
 }
@@ -53,7 +53,7 @@ int tact_world_near_capacity(const struct tact_world *world)
     return world->slots;
 }
 
-TACT_RECORD_CODE int tact_world_slot(const struct tact_world *world, int pair)
+TACT_IN_TICK_RECORD_SECTION int tact_world_slot(const struct tact_world *world, int pair)
 {
     return tact_broad_phase_slot_of_pair(&world->near, pair);
 }
@@ -71,8 +71,8 @@ int tact_world_contact_capacity(const struct tact_world *world)
     return world->contact_capacity;
 }
 
-TACT_RECORD_CODE void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a,
-                                             int *b)
+TACT_IN_TICK_RECORD_SECTION void tact_world_pair_shapes(const struct tact_world *world, int pair,
+                                                        int *a, int *b)
 {
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot < 0) {
@@ -91,12 +91,12 @@ int tact_world_pair_between(const struct tact_world *world, int a, int b)
                : -1;
 }
 
-TACT_RECORD_CODE struct tact_body *tact_world_body(struct tact_world *world, int index)
+TACT_IN_TICK_RECORD_SECTION struct tact_body *tact_world_body(struct tact_world *world, int index)
 {
     return &world->bodies[index].body;
 }
 
-TACT_RECORD_CODE struct tact_hand *tact_world_hand(struct tact_world *world, int index)
+TACT_IN_TICK_RECORD_SECTION struct tact_hand *tact_world_hand(struct tact_world *world, int index)
 {
     return world->hands[index].hand;
 }
@@ -111,7 +111,8 @@ struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
     return world->shapes[shape].owner;
 }
 
-TACT_RECORD_CODE struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
+TACT_IN_TICK_RECORD_SECTION struct tact_contact *tact_world_contact(struct tact_world *world,
+                                                                    int pair)
 {
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot >= 0) {
@@ -124,7 +125,8 @@ TACT_RECORD_CODE struct tact_contact *tact_world_contact(struct tact_world *worl
     return &world->contact_of_pair_without_slot;
 }
 
-TACT_RECORD_CODE struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
+TACT_IN_TICK_RECORD_SECTION struct tact_contact *tact_world_piece(struct tact_world *world,
+                                                                  int pair, int k)
 {
     int a, b, slot = tact_broad_phase_slot_of_pair(&world->near, pair);
     if (slot >= 0) {
@@ -188,7 +190,8 @@ void tact_world_set_weight(struct tact_world *world, int body, int on)
     world->bodies[body].weight = on;
 }
 
-TACT_RECORD_CODE const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
+TACT_IN_TICK_RECORD_SECTION const struct tact_pose *
+tact_world_shape_poses(const struct tact_world *world)
 {
     return world->poses;
 }
@@ -204,13 +207,14 @@ void tact_world_add_near(struct tact_world *world, int pair)
     tact_broad_phase_add_pair(world, pair);
 }
 
-TACT_RECORD_CODE const int *tact_world_near(const struct tact_world *world, int *count)
+TACT_IN_TICK_RECORD_SECTION const int *tact_world_near(const struct tact_world *world, int *count)
 {
     *count = world->near.count;
     return world->near.list;
 }
 
-TACT_RECORD_CODE const double *tact_world_direction(const struct tact_world *world, int pair)
+TACT_IN_TICK_RECORD_SECTION const double *tact_world_direction(const struct tact_world *world,
+                                                               int pair)
 {
     static const double none[3];
     int slot = tact_broad_phase_slot_of_pair(&world->near, pair);

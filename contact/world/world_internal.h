@@ -91,8 +91,8 @@ struct storage_of_joint_rows {
     double j[36];                    /* Jacobian by the joint rates, in the order of slots */
     double newton_step_jacobian[36]; /* Jacobian by the factored rates of the joints that are not
                                         locked */
-    const double *rate_change; /* changes of the rates of the locked joints in the step, 0 for the
-                                  others, in the order of j */
+    const double *rate_changes_of_locked_coordinates; /* changes of the rates of the locked joints
+                                  in the step, 0 for the others, in the order of j */
 };
 
 /* A touching pair in the solve of this tick. */
@@ -107,19 +107,20 @@ struct block {
     int points;                    /* 1: the contact is solved as contact points */
     int is_only_contact_of_bodies; /* 1: no other contact acts on the bodies of this one */
     double bias_velocity; /* normal velocity that the stabilisation of the overlap demands [m/s] */
-    double pre_force_velocity[3];   /* normal velocity and angular velocity about t1, t2 before
-                                 gravity and drives of this tick [m/s, rad/s] */
+    double contact_velocity_before_forces[3]; /* normal velocity and angular velocity about t1, t2
+                               before gravity and drives of this tick [m/s, rad/s] */
     double added_closing_velocity;  /* closing velocity that gravity and drives add in this tick
                                        [m/s] */
     double restitution_velocity[3]; /* target of the normal velocity and of the two tipping rates
                                        after an impact with restitution; 0 0 0: none */
-    double edge_speed; /* closing speed of the edge of a curved patch that rolls [m/s] */
-    double normal_cfm; /* compliance of the contact along its normal, velocity per impulse [1/kg] */
+    double edge_speed;          /* closing speed of the edge of a curved patch that rolls [m/s] */
+    double normal_cfm;          /* compliance of the contact along its normal, velocity per
+                                                     impulse [1/kg] */
     double bias_velocity_ratio; /* bias velocity of a compliant contact over that of a rigid one of
                           equal resulting speed */
     double excess_overlap;      /* overlap beyond the target of a rigid or rebounding contact [m] */
-    double row_cfm[6]; /* compliance of each row of the contact, velocity per impulse [1/kg, 1/(kg
-                          m^2)] */
+    double row_cfm[6]; /* compliance of each row of the contact, velocity per impulse [1/kg,
+                          1/(kg m^2)] */
     /* contact impulse at which the springs of the rows have no deflection */
     double impulse_at_spring_rest[6];
     int foundation_spring_rows; /* number of rows, from the first on, with springs of an elastic
@@ -133,10 +134,11 @@ struct block {
                                     zero */
     double target_velocity[6]; /* contact velocity that the patch prescribes due to its gaps and its
                                   motion, without the bias */
-    double expected_spring_motion[6]; /* contact velocity after the solve times the period, for a
-                                         patch with springs */
+    double expected_contact_displacement_of_springs[6]; /* contact velocity after the solve times
+                                         the period, for a patch with springs */
     double residual;
-    double torque_scale;         /* scale factor that makes torques comparable with forces [1/m] */
+    double joint_torque_to_force_scale; /* scale factor that makes torques comparable with forces
+                                           [1/m] */
     int has_body_free_of_joints; /* 1: one of the contact's bodies is free of joints, so that every
                           direction can move */
     int is_normal_immobile;      /* 1: joints leave the contact no motion along its normal */
@@ -144,10 +146,10 @@ struct block {
                         in their best directions [1/kg] */
     double relative_normal_mobility; /* mobility along the contact normal over that in the joints'
                                  best direction, 0 to 1 (opening.c) */
-    double weak_normal_cfm; /* compliance added to a contact along whose normal joints hardly move
-                               [1/kg] */
-    int is_held_closed_by_joints; /* 1: the contact is deeper than its target but not pushed open,
-                           because no joint allows it */
+    double weak_normal_compliance; /* compliance added to a contact along whose normal joints hardly
+                               move [1/kg] */
+    int is_held_closed_by_joints;  /* 1: the contact is deeper than its target but not pushed open,
+                            because no joint allows it */
     /* responses of the mechanisms that the contact's bodies belong to */
     struct mechanism_response response[2];
 };
@@ -175,7 +177,7 @@ struct tact_world {
     struct mechanisms mechanisms;
     struct joint_bounds bounds;
     struct prepared_models prepared_models;
-    int is_world_finished;
+    int is_world_definition_finished;
 
     struct tact_world_extent extent;
     struct broad_phase near;
@@ -191,7 +193,7 @@ struct tact_world {
     struct tact_pose *poses;
     struct block *blocks; /* the solver's blocks, one for each contact of the tick; contact_capacity
                              entries, as all arrays by block */
-    int block_count;
+    int contact_block_count;
     int is_contact_capacity_exceeded; /* 1: a contact of this tick has no block */
     int is_point_capacity_exceeded; /* 1: the capacity for contact points was exceeded in this tick
                                      */
@@ -201,7 +203,7 @@ struct tact_world {
                                                             NULL: no joint has bounds */
     double *free_velocities; /* free velocities, those without contacts: six numbers a node */
     /* pre-velocities, those before gravity and drives: six numbers a node */
-    double *pre_force_velocities;
+    double *velocities_before_forces;
     double *excess_overlap; /* largest excess overlap of the contacts of each body, then of each
                                hand [m] */
     struct islands islands;
@@ -258,7 +260,8 @@ int tact_motion_measure_shape_extents(struct tact_world *world, int shape);
 /* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick, by
  * the translation of their origins, or by more than the extent of one along an axis of its frame,
  * by translation and rotation of the points at which they may meet. */
-int tact_motion_do_shapes_pass(const struct tact_world *world, const struct tact_contact *c);
+int tact_motion_may_shapes_pass_each_other(const struct tact_world *world,
+                                           const struct tact_contact *c);
 
 /* Measures a near pair at the present poses, for models that use no moments; the state of the model
  * is unchanged. along: NULL, or the normal along which it is measured. Returns as measure() of
@@ -356,7 +359,7 @@ void tact_springs_add_compliance(const struct tact_world *world, struct block *b
 
 /* Sets the compliance of the solver's own springs to `share` of the mobility, and the impulses at
  * which their deflection is zero. */
-void tact_springs_set_solver_cfm(struct block *block, double share, const double start[6]);
+void tact_springs_set_solver_compliance(struct block *block, double share, const double start[6]);
 
 /* One step of the proximal point method (Rockafellar 1976): where many impulses solve a tick,
  * springs without deflection at the present impulses select the nearest. Contacts without load keep
@@ -412,7 +415,7 @@ static inline int tact_block_has_hand_on_side(const struct block *block, int sid
  * [1/kg]; its `rows` are J for joint rates. */
 double tact_joint_mobility_along_normal(const struct tact_hand *hand);
 
-/* Sets relative_normal_mobility and weak_normal_cfm of a block, once S is known. */
+/* Sets relative_normal_mobility and weak_normal_compliance of a block, once S is known. */
 void tact_block_set_relative_mobility(struct block *block);
 
 /* Finds the contacts at the start that no joint can open. */
@@ -429,7 +432,7 @@ void tact_block_reduce_bias_velocity(const struct tact_world *world, struct bloc
 void tact_contact_update_preload(const struct tact_world *world, struct tact_contact *c);
 
 /* Ends the start after the first solve: springs are compressed by their load. */
-void tact_contacts_end_start_of_world(struct tact_world *world);
+void tact_contacts_mark_start_as_over(struct tact_world *world);
 
 /* Subtracts the bias, restitution and target velocities of a contact from its velocity u. */
 void tact_impact_subtract_all_targets(const struct block *block, double u[6]);

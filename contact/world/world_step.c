@@ -42,14 +42,15 @@ static int are_bounding_spheres_within_margin(const struct tact_world *world,
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     const struct tact_pose *pa = &world->poses[c->a], *pb = &world->poses[c->b];
     double vector_from_plane_to_solid[3];
-    int is_a_halfspace = a->shape.kind == TACT_SHAPE_HALFSPACE;
-    if (is_a_halfspace || b->shape.kind == TACT_SHAPE_HALFSPACE) {
-        const struct tact_pose *plane = is_a_halfspace ? pa : pb, *solid = is_a_halfspace ? pb : pa;
+    int is_first_shape_of_pair_a_halfspace = a->shape.kind == TACT_SHAPE_HALFSPACE;
+    if (is_first_shape_of_pair_a_halfspace || b->shape.kind == TACT_SHAPE_HALFSPACE) {
+        const struct tact_pose *plane = is_first_shape_of_pair_a_halfspace ? pa : pb,
+                               *solid = is_first_shape_of_pair_a_halfspace ? pb : pa;
         double z[3] = {0.0, 0.0, 1.0}, up[3];
         tact_quat_rotate(up, plane->quat_wxyz, z);
         tact_v3_sub(vector_from_plane_to_solid, solid->position, plane->position);
         return tact_v3_dot(vector_from_plane_to_solid, up) <
-               (is_a_halfspace ? b : a)->radius + margin;
+               (is_first_shape_of_pair_a_halfspace ? b : a)->radius + margin;
     }
     tact_v3_sub(vector_from_plane_to_solid, pa->position, pb->position);
     return tact_v3_norm(vector_from_plane_to_solid) < a->radius + b->radius + margin;
@@ -112,7 +113,7 @@ void tact_world_begin(struct tact_world *world)
         pair->pair_measurement_time_ns = 0;
         c->outrun =
             !(is_measurement_required && model->gaps && !may_contact_have_been_missed(pair, c)) &&
-            tact_motion_do_shapes_pass(world, c) &&
+            tact_motion_may_shapes_pass_each_other(world, c) &&
             are_bounding_spheres_within_margin(world, c, pair_search_margin(world, c));
         if (!is_measurement_required) {
             memset(pair->direction, 0, sizeof pair->direction);
@@ -151,8 +152,9 @@ void tact_world_point_displacement(const struct tact_world *world, int shape, co
     const struct tact_pose *pose_at_tick_start = &world->poses[shape];
     struct tact_pose now;
     compute_shape_pose(world, shape, &now);
-    tact_carry_rotation_between(pose_at_tick_start, &now, displacement + 3);
-    tact_carry_point_displacement(pose_at_tick_start, &now, displacement + 3, point, displacement);
+    tact_rotation_vector_between_poses(pose_at_tick_start, &now, displacement + 3);
+    tact_point_displacement_between_poses(pose_at_tick_start, &now, displacement + 3, point,
+                                          displacement);
 }
 
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
@@ -334,18 +336,18 @@ int tact_world_measure_pair_after_drift(struct tact_world *world, int slot, cons
  * where it was added. */
 static int add_contact_block(struct tact_world *world, int contact, int points)
 {
-    if (world->block_count == world->contact_capacity) {
+    if (world->contact_block_count == world->contact_capacity) {
         world->is_contact_capacity_exceeded = 1;
         return 0;
     }
-    struct block *block = &world->blocks[world->block_count];
+    struct block *block = &world->blocks[world->contact_block_count];
     const struct tact_contact *c = &world->contacts[contact];
     block->contact = contact;
     block->law = tact_world_pair_law(world, c->a, c->b);
     block->points = points;
     tact_block_list_owner_nodes(world, block);
     int has_movable_body = block->node_count > 0;
-    world->block_count += has_movable_body;
+    world->contact_block_count += has_movable_body;
     return has_movable_body;
 }
 
@@ -387,7 +389,7 @@ static void assemble_near_pair(struct tact_world *world, int n)
     c->touching = c->stuck = 0;
     int is_gap_not_measured =
         pieces == -ENODATA || (model->gaps && pieces >= 0 && c->patch.law == TACT_LAW_DEPTH);
-    c->outrun |= is_gap_not_measured && tact_motion_do_shapes_pass(world, c);
+    c->outrun |= is_gap_not_measured && tact_motion_may_shapes_pass_each_other(world, c);
     if (pieces < 0) {
         clear_pair_without_patch(world, c, pieces == -ERANGE);
         return;
@@ -411,7 +413,7 @@ static void assemble_near_pair(struct tact_world *world, int n)
 
 int tact_assemble_blocks(struct tact_world *world)
 {
-    world->block_count = 0;
+    world->contact_block_count = 0;
     world->is_contact_capacity_exceeded = world->is_point_capacity_exceeded = 0;
     world->pair_measurement_counter++;
     if (world->pressure) {

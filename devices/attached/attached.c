@@ -24,7 +24,7 @@ void tact_attached_append_text(char *text, size_t size, const char *format, ...)
 }
 
 /* Appends a text in the double quotes of YAML. */
-static void append_quoted_value(char *text, size_t size, const char *value)
+static void append_quoted_selector_value(char *text, size_t size, const char *value)
 {
     tact_attached_append_text(text, size, "\"");
     for (; *value; value++) {
@@ -70,14 +70,14 @@ static void append_device_selector(const struct tact_attached_input *all, int co
                 !do_other_devices_share_identity(all, count, one, false, true);
     if (!is_selectable_by_name || (!is_name_unique && !serial && !phys)) {
         tact_attached_append_text(one->scene, size, "path: ");
-        append_quoted_value(one->scene, size, one->link[0] ? one->link : one->path);
+        append_quoted_selector_value(one->scene, size, one->link[0] ? one->link : one->path);
         return;
     }
     tact_attached_append_text(one->scene, size, "match: ");
-    append_quoted_value(one->scene, size, one->name);
+    append_quoted_selector_value(one->scene, size, one->name);
     if (serial || phys) {
         tact_attached_append_text(one->scene, size, serial ? ", serial: " : ", phys: ");
-        append_quoted_value(one->scene, size, serial ? one->serial : one->phys);
+        append_quoted_selector_value(one->scene, size, serial ? one->serial : one->phys);
     }
 }
 
@@ -94,7 +94,7 @@ static const char *list_example_forces(const struct tact_attached_input *one)
     return one->force_count ? one->force[0].name : "";
 }
 
-void tact_attached_scene_inputs(struct tact_attached_input *input, int count)
+void tact_attached_write_input_scene_entries(struct tact_attached_input *input, int count)
 {
     for (int i = 0; i < count; i++) {
         struct tact_attached_input *one = &input[i];
@@ -130,10 +130,10 @@ static void list_input_devices(struct udev *udev, struct tact_attached *out)
         struct tact_attached_input *input = &out->input[out->input_count];
         out->input_count += tact_attached_read_input(udev, numbers[i], input);
     }
-    tact_attached_scene_inputs(out->input, out->input_count);
+    tact_attached_write_input_scene_entries(out->input, out->input_count);
 }
 
-static void list_boards(struct udev *udev, struct tact_attached *out)
+static void list_measurement_boards(struct udev *udev, struct tact_attached *out)
 {
     for (int i = 0; i < BOARDS; i++) {
         out->board_count += tact_attached_read_board(udev, i, &out->board[out->board_count]);
@@ -151,7 +151,7 @@ int tact_attached_survey(struct tact_attached *out, struct tact_error *err)
     }
     struct udev *udev = udev_new();
     list_input_devices(udev, out);
-    list_boards(udev, out);
+    list_measurement_boards(udev, out);
     udev_unref(udev);
     return 0;
 }

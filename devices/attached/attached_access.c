@@ -45,8 +45,8 @@ static void copy_group_name(gid_t group, char *name, size_t size)
 }
 
 /* Suggests the group of the node, if it has sufficient rights. */
-static void advise_group_of_node(const char *path, const char *what,
-                                 struct tact_attached_access *access)
+static void suggest_joining_group_of_node(const char *path, const char *what,
+                                          struct tact_attached_access *access)
 {
     struct stat st;
     char group[64];
@@ -94,7 +94,7 @@ void tact_attached_explain_access(const char *path, int error, const char *what,
         snprintf(access->why, sizeof access->why, "%s: %s", what, strerror(-error));
         return;
     }
-    advise_group_of_node(path, what, access);
+    suggest_joining_group_of_node(path, what, access);
     if (has_login_session_at_seat) {
         tact_attached_append_text(access->why, sizeof access->why,
                                   "; it is open to who sits at the machine, which you do not");

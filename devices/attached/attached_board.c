@@ -80,12 +80,12 @@ static void describe_voltage_ranges(comedi_t *dev, unsigned int number,
     }
 }
 
-static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_board *board)
+static void describe_board_subdevice(comedi_t *dev, int number, struct tact_attached_board *board)
 {
     struct tact_attached_subdevice s = {.number = number};
     unsigned int n = (unsigned int)number;
     int type = comedi_get_subdevice_type(dev, n);
-    int subdevice_flags = comedi_get_subdevice_flags(dev, n);
+    int comedi_subdevice_flags = comedi_get_subdevice_flags(dev, n);
     const struct word *word = find_subdevice_type_word(type);
     if (type == COMEDI_SUBD_UNUSED) {
         return;
@@ -97,9 +97,10 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
         describe_channel_range(board, word->input, number, channels, s.input, sizeof s.input);
         describe_channel_range(board, word->output, number, channels, s.output, sizeof s.output);
     }
-    s.busy = subdevice_flags >= 0 && (subdevice_flags & (SDF_BUSY | SDF_LOCKED));
-    s.calibrates = subdevice_flags >= 0 && (subdevice_flags & SDF_SOFT_CALIBRATED);
-    s.streams = subdevice_flags >= 0 && (subdevice_flags & SDF_CMD_READ) && type == COMEDI_SUBD_AI;
+    s.busy = comedi_subdevice_flags >= 0 && (comedi_subdevice_flags & (SDF_BUSY | SDF_LOCKED));
+    s.calibrates = comedi_subdevice_flags >= 0 && (comedi_subdevice_flags & SDF_SOFT_CALIBRATED);
+    s.streams = comedi_subdevice_flags >= 0 && (comedi_subdevice_flags & SDF_CMD_READ) &&
+                type == COMEDI_SUBD_AI;
     if (channels > 0) {
         s.maxdata = comedi_get_maxdata(dev, n, 0);
     }
@@ -111,7 +112,7 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
 
 /* Writes the example entry of a scene with the first input and the first output channel of the
  * board, analog before digital, as the board has them. */
-static void write_example_scene(struct tact_attached_board *board)
+static void write_example_scene_entry_of_board(struct tact_attached_board *board)
 {
     const char *input = "";
     const char *output = "";
@@ -140,9 +141,9 @@ static bool is_board_tagged_uaccess(struct udev *udev, int number)
     snprintf(name, sizeof name, "comedi%d", number);
     struct udev_device *node =
         udev ? udev_device_new_from_subsystem_sysname(udev, "comedi", name) : NULL;
-    bool has_seat_access = node && udev_device_has_tag(node, "uaccess") == 1;
+    bool is_open_to_user_at_seat = node && udev_device_has_tag(node, "uaccess") == 1;
     udev_device_unref(node);
-    return has_seat_access;
+    return is_open_to_user_at_seat;
 }
 
 bool tact_attached_read_board(struct udev *udev, int number, struct tact_attached_board *board)
@@ -166,9 +167,9 @@ bool tact_attached_read_board(struct udev *udev, int number, struct tact_attache
     snprintf(board->driver, sizeof board->driver, "%s", comedi_get_driver_name(dev));
     int count = comedi_get_n_subdevices(dev);
     for (int i = 0; i < count && board->subdevice_count < TACT_ATTACHED_SUBDEVICES; i++) {
-        describe_subdevice(dev, i, board);
+        describe_board_subdevice(dev, i, board);
     }
     comedi_close(dev);
-    write_example_scene(board);
+    write_example_scene_entry_of_board(board);
     return true;
 }

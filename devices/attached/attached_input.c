@@ -9,7 +9,8 @@
 #include "devices/attached/attached_internal.h"
 #include "devices/evdev/evdev_internal.h"
 
-static bool has_event_code(const struct libevdev *dev, unsigned int type, unsigned int code)
+static bool has_input_device_event_code(const struct libevdev *dev, unsigned int type,
+                                        unsigned int code)
 {
     return libevdev_has_event_code(dev, type, code) == 1;
 }
@@ -89,7 +90,7 @@ static bool has_keyboard_keys(const struct libevdev *dev)
                                         KEY_PLAYPAUSE, KEY_BRIGHTNESSDOWN};
     int found = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        found += has_event_code(dev, EV_KEY, keys[i]);
+        found += has_input_device_event_code(dev, EV_KEY, keys[i]);
     }
     return found >= 4;
 }
@@ -98,51 +99,61 @@ static bool has_keyboard_keys(const struct libevdev *dev)
 static const char *guess_device_kind(const struct libevdev *dev)
 {
     const char *name = libevdev_get_name(dev);
-    bool has_six_axes =
-        (has_event_code(dev, EV_REL, REL_RX) && has_event_code(dev, EV_REL, REL_RZ)) ||
-        (has_event_code(dev, EV_ABS, ABS_RX) && has_event_code(dev, EV_ABS, ABS_RZ) &&
-         has_event_code(dev, EV_ABS, ABS_Z) && !has_event_code(dev, EV_KEY, BTN_GAMEPAD) &&
-         !has_event_code(dev, EV_KEY, BTN_JOYSTICK));
-    bool has_steering_axis =
-        has_event_code(dev, EV_ABS, ABS_X) || has_event_code(dev, EV_ABS, ABS_WHEEL);
-    bool is_keyboard = has_keyboard_keys(dev);
+    bool has_six_axes = (has_input_device_event_code(dev, EV_REL, REL_RX) &&
+                         has_input_device_event_code(dev, EV_REL, REL_RZ)) ||
+                        (has_input_device_event_code(dev, EV_ABS, ABS_RX) &&
+                         has_input_device_event_code(dev, EV_ABS, ABS_RZ) &&
+                         has_input_device_event_code(dev, EV_ABS, ABS_Z) &&
+                         !has_input_device_event_code(dev, EV_KEY, BTN_GAMEPAD) &&
+                         !has_input_device_event_code(dev, EV_KEY, BTN_JOYSTICK));
+    bool has_steering_axis = has_input_device_event_code(dev, EV_ABS, ABS_X) ||
+                             has_input_device_event_code(dev, EV_ABS, ABS_WHEEL);
+    bool is_keyboard_device = has_keyboard_keys(dev);
     /* A headset is no pad: it has such buttons, but no stick, hat or directional pad. */
     bool has_pointing_axis =
-        !is_keyboard &&
-        (has_event_code(dev, EV_ABS, ABS_X) || has_event_code(dev, EV_ABS, ABS_RX) ||
-         has_event_code(dev, EV_ABS, ABS_HAT0X) || has_event_code(dev, EV_KEY, BTN_DPAD_UP));
+        !is_keyboard_device && (has_input_device_event_code(dev, EV_ABS, ABS_X) ||
+                                has_input_device_event_code(dev, EV_ABS, ABS_RX) ||
+                                has_input_device_event_code(dev, EV_ABS, ABS_HAT0X) ||
+                                has_input_device_event_code(dev, EV_KEY, BTN_DPAD_UP));
     if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) ||
         does_name_contain_word(name, "motion sensor") ||
         does_name_contain_word(name, "accelerometer")) {
         return "motion";
     }
-    if (has_steering_axis && !is_keyboard &&
-        (has_event_code(dev, EV_ABS, ABS_WHEEL) || has_event_code(dev, EV_KEY, BTN_GEAR_DOWN) ||
+    if (has_steering_axis && !is_keyboard_device &&
+        (has_input_device_event_code(dev, EV_ABS, ABS_WHEEL) ||
+         has_input_device_event_code(dev, EV_KEY, BTN_GEAR_DOWN) ||
          does_name_contain_word(name, "wheel") || does_name_contain_word(name, "racing")) &&
-        !has_event_code(dev, EV_KEY, BTN_STYLUS) && !has_event_code(dev, EV_KEY, BTN_TOOL_PEN)) {
+        !has_input_device_event_code(dev, EV_KEY, BTN_STYLUS) &&
+        !has_input_device_event_code(dev, EV_KEY, BTN_TOOL_PEN)) {
         return "wheel";
     }
-    if (has_event_code(dev, EV_KEY, BTN_TOOL_PEN) || has_event_code(dev, EV_KEY, BTN_STYLUS)) {
+    if (has_input_device_event_code(dev, EV_KEY, BTN_TOOL_PEN) ||
+        has_input_device_event_code(dev, EV_KEY, BTN_STYLUS)) {
         return "tablet";
     }
-    if (has_event_code(dev, EV_ABS, ABS_X) && has_event_code(dev, EV_KEY, BTN_TOUCH)) {
+    if (has_input_device_event_code(dev, EV_ABS, ABS_X) &&
+        has_input_device_event_code(dev, EV_KEY, BTN_TOUCH)) {
         return "touch";
     }
-    if (has_pointing_axis && has_event_code(dev, EV_KEY, BTN_GAMEPAD)) {
+    if (has_pointing_axis && has_input_device_event_code(dev, EV_KEY, BTN_GAMEPAD)) {
         return "pad";
     }
-    if (has_pointing_axis &&
-        (has_event_code(dev, EV_KEY, BTN_JOYSTICK) || has_event_code(dev, EV_KEY, BTN_THUMB))) {
+    if (has_pointing_axis && (has_input_device_event_code(dev, EV_KEY, BTN_JOYSTICK) ||
+                              has_input_device_event_code(dev, EV_KEY, BTN_THUMB))) {
         return "stick";
     }
-    if (has_six_axes && !is_keyboard) {
+    if (has_six_axes && !is_keyboard_device) {
         return "puck";
     }
-    if (has_event_code(dev, EV_REL, REL_X) && has_event_code(dev, EV_KEY, BTN_LEFT)) {
+    if (has_input_device_event_code(dev, EV_REL, REL_X) &&
+        has_input_device_event_code(dev, EV_KEY, BTN_LEFT)) {
         return "mouse";
     }
-    return has_event_code(dev, EV_KEY, KEY_A) && has_event_code(dev, EV_KEY, KEY_ENTER) ? "keyboard"
-                                                                                        : "other";
+    return has_input_device_event_code(dev, EV_KEY, KEY_A) &&
+                   has_input_device_event_code(dev, EV_KEY, KEY_ENTER)
+               ? "keyboard"
+               : "other";
 }
 
 /* Appends to the note of an input device which of its channels are omitted. */
@@ -157,13 +168,14 @@ static void append_unmapped_codes_to_note(void *user, enum tact_message_level le
 
 /* Chooses the key of a keyboard that the example entry of a scene names: the space bar, or the
  * first key. */
-static void format_example_key_name(const struct libevdev *dev, struct tact_attached_input *input)
+static void choose_key_named_in_example_entry(const struct libevdev *dev,
+                                              struct tact_attached_input *input)
 {
     unsigned int code = KEY_SPACE;
-    for (unsigned int i = 1; i < KEY_CNT && !has_event_code(dev, EV_KEY, code); i++) {
-        code = has_event_code(dev, EV_KEY, i) ? i : code;
+    for (unsigned int i = 1; i < KEY_CNT && !has_input_device_event_code(dev, EV_KEY, code); i++) {
+        code = has_input_device_event_code(dev, EV_KEY, i) ? i : code;
     }
-    if (has_event_code(dev, EV_KEY, code)) {
+    if (has_input_device_event_code(dev, EV_KEY, code)) {
         tact_evdev_code_name(EV_KEY, code, input->named, sizeof input->named);
     }
 }
@@ -184,7 +196,7 @@ static void describe_input_channels(const struct libevdev *dev, bool are_axis_ra
                  libevdev_has_event_type(dev, EV_KEY)
                      ? "the device has only keys: list those to use in `channels`"
                      : "the device has no axes and no buttons");
-        format_example_key_name(dev, input);
+        choose_key_named_in_example_entry(dev, input);
         return;
     }
     input->channel_count = layout.count;
@@ -195,7 +207,7 @@ static void describe_input_channels(const struct libevdev *dev, bool are_axis_ra
         snprintf(to->name, sizeof to->name, "%s", from->name);
         snprintf(to->span, sizeof to->span, "%s%s",
                  is_absolute_axis && !are_axis_ranges_known ? "?" : spans[from->kind],
-                 from->is_inverted ? " inverted" : "");
+                 from->is_axis_inverted ? " inverted" : "");
         to->axis = from->type != EV_KEY;
         if (is_absolute_axis && are_axis_ranges_known) {
             const struct input_absinfo *info = libevdev_get_abs_info(dev, from->code);
@@ -210,10 +222,11 @@ static void describe_force_effects(const struct libevdev *dev, struct tact_attac
 {
     unsigned char bits[FF_CNT / 8] = {0};
     for (unsigned int code = 0; code < FF_CNT; code++) {
-        bits[code / 8] |= (unsigned char)(has_event_code(dev, EV_FF, code) << (code % 8));
+        bits[code / 8] |=
+            (unsigned char)(has_input_device_event_code(dev, EV_FF, code) << (code % 8));
     }
     for (unsigned int type = FF_RUMBLE; type <= FF_RAMP; type++) {
-        if (has_event_code(dev, EV_FF, type)) {
+        if (has_input_device_event_code(dev, EV_FF, type)) {
             tact_attached_append_text(input->effects, sizeof input->effects, "%s%s",
                                       input->effects[0] ? ", " : "",
                                       tact_force_type_name((int)type));
@@ -234,7 +247,7 @@ static void describe_force_effects(const struct libevdev *dev, struct tact_attac
 }
 
 /* Finds a permanent path of the node: by the device's identity, or else by its port. */
-static void find_permanent_link(struct tact_attached_input *input)
+static void find_permanent_path_of_input_node(struct tact_attached_input *input)
 {
     static const char *const folders[] = {"/dev/input/by-id", "/dev/input/by-path"};
     const char *node = input->path + strlen("/dev/input/");
@@ -276,18 +289,20 @@ static void make_udev_rule_condition(const struct tact_attached_input *input, ch
 static void describe_input_access(struct udev_device *node, int error,
                                   struct tact_attached_input *input)
 {
-    struct tact_attached_access *input_access = &input->access;
+    struct tact_attached_access *access_of_input_device = &input->access;
     char rule[384];
-    bool has_seat_access = node && udev_device_has_tag(node, "uaccess") == 1;
+    bool is_open_to_user_at_seat = node && udev_device_has_tag(node, "uaccess") == 1;
     make_udev_rule_condition(input, rule, sizeof rule);
-    input_access->error = error;
+    access_of_input_device->error = error;
     if (input->force_count) {
-        input_access->force_error = error ? error : access(input->path, W_OK) == 0 ? 0 : -errno;
+        access_of_input_device->force_error = error                            ? error
+                                              : access(input->path, W_OK) == 0 ? 0
+                                                                               : -errno;
     }
-    if (error || input_access->force_error) {
-        tact_attached_explain_access(input->path, error ? error : input_access->force_error,
-                                     error ? "reading" : "forces", rule, has_seat_access,
-                                     input_access);
+    if (error || access_of_input_device->force_error) {
+        tact_attached_explain_access(
+            input->path, error ? error : access_of_input_device->force_error,
+            error ? "reading" : "forces", rule, is_open_to_user_at_seat, access_of_input_device);
     }
 }
 
@@ -332,7 +347,7 @@ bool tact_attached_read_input(struct udev *udev, int number, struct tact_attache
     if (!input->kind[0]) {
         snprintf(input->kind, sizeof input->kind, "other");
     }
-    find_permanent_link(input);
+    find_permanent_path_of_input_node(input);
     describe_input_access(node, source ? 0 : error, input);
     bool is_device_present = source || access(input->path, F_OK) == 0;
     tact_evdev_source_free(source);

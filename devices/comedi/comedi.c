@@ -26,8 +26,9 @@ static int read_tick_count_setting(const struct tact_device_config *config, cons
     return rc;
 }
 
-static int read_settings(struct tact_comedi *self, const struct tact_device_config *config,
-                         struct tact_error *err)
+static int read_comedi_device_settings(struct tact_comedi_device *self,
+                                       const struct tact_device_config *config,
+                                       struct tact_error *err)
 {
     static const char *const keys[] = {
         "board",        "inputs",      "outputs",        "reference",   "input_range",
@@ -56,7 +57,7 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
         snprintf(self->layout.path, sizeof self->layout.path, "%s", path);
         double n = ceil(fault_recovery_time / config->period);
         self->fault_recovery_ticks = n < 1e9 ? (uint32_t)n : 1000000000U;
-        self->output_gate_increase_per_tick = config->period / output_return_time_after_fault;
+        self->output_ramp_increase_per_tick = config->period / output_return_time_after_fault;
         self->timeout_ns = (int64_t)(fmin(guard_timeout, 3600.0) * 1e9);
     }
     return rc;
@@ -77,14 +78,14 @@ static int report_missing_board(const struct tact_device_config *config, const c
 }
 
 /* Chooses the board's channels by the settings. */
-static int choose_channels_of_board(struct tact_comedi *self,
+static int choose_channels_of_board(struct tact_comedi_device *self,
                                     const struct tact_device_config *config,
-                                    const struct tact_comedi_channel_source *comedi_channel_source,
+                                    const struct tact_comedi_board_or_recording *board_or_recording,
                                     struct tact_error *err)
 {
-    int rc = tact_comedi_choose_channels(config, comedi_channel_source, &self->layout, err);
+    int rc = tact_comedi_choose_channels(config, board_or_recording, &self->layout, err);
     rc = rc ? rc
-            : tact_comedi_stream_settings(config, comedi_channel_source->dev, &self->layout, err);
+            : tact_comedi_stream_read_settings(config, board_or_recording->dev, &self->layout, err);
     rc = rc ? rc : tact_comedi_read_wrench_settings(config, &self->layout, err);
     if (!rc && tact_comedi_assemble_instructions(&self->layout)) {
         rc = tact_settings_fault(config, NULL, err, "more than %d instructions",
@@ -94,30 +95,31 @@ static int choose_channels_of_board(struct tact_comedi *self,
 }
 
 /* Opens a recording in place of a board. */
-static int find_board_recording(struct tact_comedi *self, const struct tact_device_config *config,
-                                const char *path, struct tact_error *err)
+static int find_board_recording(struct tact_comedi_device *self,
+                                const struct tact_device_config *config, const char *path,
+                                struct tact_error *err)
 {
     self->playback = calloc(1, sizeof *self->playback);
     if (!self->playback) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    const struct tact_comedi_channel_source comedi_channel_source = {
+    const struct tact_comedi_board_or_recording board_or_recording = {
         .playback = self->playback,
         .driver = self->playback->driver,
         .board = self->playback->board};
     int rc = tact_comedi_playback_open(path, self->playback, err);
     self->has_output_guard = false;
     snprintf(self->layout.path, sizeof self->layout.path, "%.255s", path);
-    return rc ? rc : choose_channels_of_board(self, config, &comedi_channel_source, err);
+    return rc ? rc : choose_channels_of_board(self, config, &board_or_recording, err);
 }
 
 /* Opens the board (twice: to examine it, and for use), or the recording of one. */
-static int open_card_or_capture_file(struct tact_comedi *self,
+static int open_card_or_capture_file(struct tact_comedi_device *self,
                                      const struct tact_device_config *config,
                                      struct tact_error *err)
 {
     char recording_file_path[1024] = "";
-    int rc = read_settings(self, config, err);
+    int rc = read_comedi_device_settings(self, config, err);
     rc = rc ? rc
             : tact_settings_path(config, "recording", recording_file_path,
                                  sizeof recording_file_path, err);
@@ -129,9 +131,9 @@ static int open_card_or_capture_file(struct tact_comedi *self,
     if (!dev) {
         return report_missing_board(config, self->layout.path, errno, err);
     }
-    const struct tact_comedi_channel_source comedi_channel_source = {
+    const struct tact_comedi_board_or_recording board_or_recording = {
         .dev = dev, .driver = comedi_get_driver_name(dev), .board = comedi_get_board_name(dev)};
-    rc = choose_channels_of_board(self, config, &comedi_channel_source, err);
+    rc = choose_channels_of_board(self, config, &board_or_recording, err);
     rc = rc ? rc : tact_comedi_capture_open(&self->capture, config, dev, &self->layout, err);
     comedi_close(dev);
     if (rc) {
@@ -147,8 +149,8 @@ static int open_card_or_capture_file(struct tact_comedi *self,
     return rc;
 }
 
-static int start_output_guard(struct tact_comedi *self, const struct tact_device_config *config,
-                              struct tact_error *err)
+static int start_output_guard(struct tact_comedi_device *self,
+                              const struct tact_device_config *config, struct tact_error *err)
 {
     struct tact_guard_output outputs[TACT_COMEDI_MAX_INSTRUCTIONS];
     const struct tact_guard_options options = {.board = self->layout.path,
@@ -178,12 +180,12 @@ static int start_output_guard(struct tact_comedi *self, const struct tact_device
     return 0;
 }
 
-static int start_input_stream(struct tact_comedi *self, const struct tact_device_config *config,
-                              struct tact_error *err)
+static int start_input_stream(struct tact_comedi_device *self,
+                              const struct tact_device_config *config, struct tact_error *err)
 {
     struct tact_error why = {.line = 0};
     double rate = 0.0;
-    if (!(self->layout.stream_rate > 0.0) || self->playback) {
+    if (!(self->layout.stream_scan_rate > 0.0) || self->playback) {
         return 0;
     }
     int rc = tact_comedi_stream_start(&self->layout, &self->stream, &rate, &why);
@@ -197,8 +199,9 @@ static int start_input_stream(struct tact_comedi *self, const struct tact_device
     return 0;
 }
 
-static void describe_comedi(struct tact_comedi *self, const struct tact_device_config *config,
-                            struct tact_device_info *info)
+static void describe_channels_of_comedi_device(struct tact_comedi_device *self,
+                                               const struct tact_device_config *config,
+                                               struct tact_device_info *info)
 {
     tact_settings_info(config, tact_comedi_type.name, info);
     snprintf(info->model, sizeof info->model, "%s", self->layout.board);
@@ -210,10 +213,10 @@ static void describe_comedi(struct tact_comedi *self, const struct tact_device_c
         info->input[i].raw = channel->kind == TACT_COMEDI_ANALOG && !channel->has_scaling_map;
     }
     for (int i = 0; i < self->layout.wrench_count; i++) {
-        tact_wrench_describe(&self->layout.wrench[i],
-                             self->layout.input_count + i * TACT_WRENCH_CHANNELS, info);
+        tact_wrench_describe_channels(&self->layout.wrench[i],
+                                      self->layout.input_count + i * TACT_WRENCH_CHANNELS, info);
     }
-    if (self->layout.stream_rate > 0.0) {
+    if (self->layout.stream_scan_rate > 0.0) {
         tact_settings_channel(&info->input[info->input_count - 2], "stream_age", "s", 0.0);
         tact_settings_channel(&info->input[info->input_count - 1], "stream_lost", "1", 0.0);
     }
@@ -226,10 +229,10 @@ static void describe_comedi(struct tact_comedi *self, const struct tact_device_c
                  self->layout.path, self->layout.driver, info->input_count, info->output_count);
 }
 
-static int comedi_start(const struct tact_device_config *config, struct tact_device *out,
-                        struct tact_error *err)
+static int start_comedi_device(const struct tact_device_config *config, struct tact_device *out,
+                               struct tact_error *err)
 {
-    struct tact_comedi *self = calloc(1, sizeof *self);
+    struct tact_comedi_device *self = calloc(1, sizeof *self);
     if (!self) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
@@ -237,10 +240,10 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     self->messages = config->messages;
     int rc = open_card_or_capture_file(self, config, err);
     rc = rc ? rc : start_input_stream(self, config, err);
-    rc = rc ? rc : tact_comedi_measure_tare(self, config->period, err);
+    rc = rc ? rc : tact_comedi_measure_gauge_bias(self, config->period, err);
     rc = rc ? rc : start_output_guard(self, config, err);
     if (rc == 0) {
-        rc = tact_comedi_monitor(self);
+        rc = tact_comedi_start_monitor(self);
         if (rc) {
             tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc));
         }
@@ -255,9 +258,9 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
         return rc;
     }
     self->ticks_without_fault = self->fault_recovery_ticks;
-    self->output_gate = 1.0;
+    self->output_ramp_factor = 1.0;
     tact_comedi_init_inputs(self);
-    describe_comedi(self, config, &out->info);
+    describe_channels_of_comedi_device(self, config, &out->info);
     out->ops = self->playback ? &tact_comedi_playback_ops : &tact_comedi_ops;
     out->self = self;
     return 0;
@@ -265,4 +268,4 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
 
 const struct tact_device_type tact_comedi_type = {
     TACT_ABI(struct tact_device_type), "comedi",
-    "measurement cards: analog, digital and counter channels", comedi_start, NULL};
+    "measurement cards: analog, digital and counter channels", start_comedi_device, NULL};

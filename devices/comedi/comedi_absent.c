@@ -2,8 +2,8 @@
 #include <errno.h>
 #include "devices/comedi/comedi.h"
 
-static int refuse_measurement_card(const struct tact_device_config *config, struct tact_device *out,
-                                   struct tact_error *err)
+static int report_build_without_comedi(const struct tact_device_config *config,
+                                       struct tact_device *out, struct tact_error *err)
 {
     (void)config;
     (void)out;
@@ -16,5 +16,5 @@ const struct tact_device_type tact_comedi_type = {
     .abi = TACT_ABI(struct tact_device_type),
     .name = "comedi",
     .summary = "measurement cards (not in this build: TACT_COMEDI=OFF)",
-    .open = refuse_measurement_card,
+    .open = report_build_without_comedi,
 };

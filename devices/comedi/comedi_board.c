@@ -37,11 +37,11 @@ static int assemble_instruction_list(struct tact_comedi_instruction *ops,
             c->bit = (int)(c->channel % 32);
             if (output && c->op < TACT_COMEDI_MAX_INSTRUCTIONS) {
                 ops[c->op].safe[0] |= 1U << c->bit;
-                ops[c->op].safe[1] |= (uint32_t)c->is_active_low << c->bit;
+                ops[c->op].safe[1] |= (uint32_t)c->is_digital_channel_active_low << c->bit;
             }
             continue;
         }
-        if (c->is_read_by_stream) {
+        if (c->is_input_read_by_stream) {
             continue;
         }
         c->op = count++;
@@ -96,8 +96,9 @@ static int set_up_board(struct tact_comedi_board *board,
         strcmp(comedi_get_board_name(board->dev), layout->board) != 0) {
         return -ENXIO;
     }
-    tact_comedi_list_prepare(&board->in, layout->in, layout->input_instruction_count);
-    tact_comedi_list_prepare(&board->out, layout->out, layout->output_instruction_count);
+    tact_comedi_instruction_list_prepare(&board->in, layout->in, layout->input_instruction_count);
+    tact_comedi_instruction_list_prepare(&board->out, layout->out,
+                                         layout->output_instruction_count);
     int rc = configure_digital_inputs(board->dev, layout);
     if (rc == 0 && outputs) {
         rc = tact_comedi_claim_outputs(board->dev, &board->out);
@@ -124,7 +125,7 @@ void tact_comedi_board_free(struct tact_comedi_board *board)
     }
     if (board->dev) {
         if (board->out.count > 0) {
-            tact_comedi_list_write_zeros(board->dev, &board->out);
+            tact_comedi_instruction_list_write_zeros(board->dev, &board->out);
         }
         comedi_close(board->dev);
     }

@@ -29,8 +29,9 @@ static void write_channel_description(FILE *file, comedi_t *dev,
     fputc('\n', file);
 }
 
-static void write_capture_header(FILE *file, const struct tact_device_config *config, comedi_t *dev,
-                                 const struct tact_comedi_channel_layout *layout)
+static void write_comedi_capture_header(FILE *file, const struct tact_device_config *config,
+                                        comedi_t *dev,
+                                        const struct tact_comedi_channel_layout *layout)
 {
     char period[32];
     tact_number_print(period, sizeof period, "%.17g", config->period);
@@ -69,7 +70,7 @@ int tact_comedi_capture_open(struct tact_comedi_capture *capture,
         return rc;
     }
     capture->inputs = layout->input_count;
-    write_capture_header(capture->capture.file, config, dev, layout);
+    write_comedi_capture_header(capture->capture.file, config, dev, layout);
     return 0;
 }
 
@@ -88,7 +89,7 @@ void tact_comedi_capture_record_row(
     }
 }
 
-static void write_capture_row(FILE *file, const void *captured_tick, void *inputs)
+static void write_comedi_capture_row(FILE *file, const void *captured_tick, void *inputs)
 {
     const struct tact_comedi_recorded_tick *row = captured_tick;
     const struct tact_comedi_raw_values *raw_tick_values = &row->raw_tick_values;
@@ -103,16 +104,16 @@ static void write_capture_row(FILE *file, const void *captured_tick, void *input
     fputc('\n', file);
 }
 
-void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
-                               struct tact_messages messages)
+void tact_comedi_capture_write_queued_rows(struct tact_comedi_capture *capture, const char *name,
+                                           struct tact_messages messages)
 {
-    tact_capture_write_queued_entries(&capture->capture, write_capture_row, &capture->inputs, name,
-                                      messages);
+    tact_capture_write_queued_entries(&capture->capture, write_comedi_capture_row, &capture->inputs,
+                                      name, messages);
 }
 
 void tact_comedi_capture_close(struct tact_comedi_capture *capture, const char *name,
                                struct tact_messages messages)
 {
-    tact_comedi_capture_drain(capture, name, messages);
+    tact_comedi_capture_write_queued_rows(capture, name, messages);
     tact_capture_close(&capture->capture, name, messages);
 }

@@ -47,7 +47,7 @@ struct tact_comedi_recorded_tick {
 
 /* A recording of raw values that is being written; all zero: none. */
 struct tact_comedi_capture {
-    struct tact_capture capture;
+    struct tact_capture_file capture;
     int inputs;
 };
 
@@ -65,8 +65,8 @@ void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t
                                     const struct tact_comedi_raw_values *raw_tick_values);
 
 /* Writes the queued rows to the file; reports lost rows once. Not real-time safe. */
-void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
-                               struct tact_messages messages);
+void tact_comedi_capture_write_queued_rows(struct tact_comedi_capture *capture, const char *name,
+                                           struct tact_messages messages);
 
 /* Writes the remaining rows and closes the file. */
 void tact_comedi_capture_close(struct tact_comedi_capture *capture, const char *name,
@@ -74,7 +74,7 @@ void tact_comedi_capture_close(struct tact_comedi_capture *capture, const char *
 
 /* A channel as it was recorded. */
 struct tact_comedi_recorded_channel {
-    enum tact_comedi_kind kind;
+    enum tact_comedi_channel_kind kind;
     unsigned int subdevice;
     unsigned int channel;
     lsampl_t maxdata;
@@ -106,10 +106,10 @@ void tact_comedi_playback_close(struct tact_comedi_playback *playback);
 /* Gets the next row of a recording if it was read before the first tick (tick TACT_COMEDI_TARE or
  * TACT_COMEDI_OPENED); inputs select their columns by layout->input[].recording_column.
  * @retval 0, the negative errno of the row, or -ENODATA: the next row has another tick number */
-int tact_comedi_playback_read_before_ticks(struct tact_comedi_playback *playback,
-                                           const struct tact_comedi_channel_layout *layout,
-                                           int64_t tick,
-                                           struct tact_comedi_raw_values *raw_tick_values);
+int tact_comedi_playback_read_row_before_ticks(struct tact_comedi_playback *playback,
+                                               const struct tact_comedi_channel_layout *layout,
+                                               int64_t tick,
+                                               struct tact_comedi_raw_values *raw_tick_values);
 
 /* Gets the row of a recording for a time [s]; if an earlier row is used again, its age grows.
  * Real-time safe. Returns whether the recording has ended. */

@@ -49,7 +49,7 @@ int64_t tact_comedi_extend_counter(int64_t count, lsampl_t before, lsampl_t now,
 int tact_comedi_check_analog_reading(struct tact_comedi_analog_input_health *analog_input_health,
                                      const struct tact_comedi_channel *channel, lsampl_t raw,
                                      double value, uint32_t most, uint32_t stuck_tick_limit,
-                                     bool *is_reading_usable)
+                                     bool *is_analog_reading_usable)
 {
     bool end = raw == 0 || raw >= channel->maxdata;
     bool is_reading_out_of_limits = !(value >= channel->low && value <= channel->high);
@@ -59,12 +59,13 @@ int tact_comedi_check_analog_reading(struct tact_comedi_analog_input_health *ana
     analog_input_health->unchanged_tick_count =
         raw == analog_input_health->raw ? analog_input_health->unchanged_tick_count + 1 : 0;
     analog_input_health->raw = raw;
-    int fault = analog_input_health->saturated >= most                ? TACT_COMEDI_SATURATED
-                : analog_input_health->implausible_tick_count >= most ? TACT_COMEDI_IMPLAUSIBLE
+    int fault = analog_input_health->saturated >= most ? TACT_COMEDI_READING_SATURATED
+                : analog_input_health->implausible_tick_count >= most
+                    ? TACT_COMEDI_READING_IMPLAUSIBLE
                 : stuck_tick_limit && analog_input_health->unchanged_tick_count >= stuck_tick_limit
-                    ? TACT_COMEDI_STUCK
-                    : TACT_COMEDI_GOOD;
-    *is_reading_usable = !is_reading_out_of_limits && fault == TACT_COMEDI_GOOD;
+                    ? TACT_COMEDI_READING_STUCK
+                    : TACT_COMEDI_READING_GOOD;
+    *is_analog_reading_usable = !is_reading_out_of_limits && fault == TACT_COMEDI_READING_GOOD;
     return fault;
 }
 

@@ -11,12 +11,12 @@
 
 #define TACT_COMEDI_MAX_COEFFICIENTS COMEDI_MAX_NUM_POLYNOMIAL_COEFFICIENTS
 
-enum tact_comedi_kind { TACT_COMEDI_ANALOG, TACT_COMEDI_DIGITAL, TACT_COMEDI_COUNTER };
+enum tact_comedi_channel_kind { TACT_COMEDI_ANALOG, TACT_COMEDI_DIGITAL, TACT_COMEDI_COUNTER };
 
 struct tact_comedi_channel {
     char name[TACT_DEVICE_NAME];
     char unit[16];
-    enum tact_comedi_kind kind;
+    enum tact_comedi_channel_kind kind;
     unsigned int subdevice;
     unsigned int channel;
     unsigned int range; /* index of the voltage range among those of the subdevice */
@@ -28,10 +28,11 @@ struct tact_comedi_channel {
     double map[TACT_COMEDI_MAX_COEFFICIENTS];
     double low; /* lower limit of an input [unit] */
     double high;
-    bool has_scaling_map;   /* the scene or calibration sets a map for this channel */
-    bool is_active_low;     /* digital channel that is active low */
-    bool is_read_by_stream; /* the input is read by the stream, not by an instruction in the tick */
-    int scan_index;         /* index of this input in a scan of the stream */
+    bool has_scaling_map;               /* the scene or calibration sets a map for this channel */
+    bool is_digital_channel_active_low; /* digital channel that is active low */
+    bool is_input_read_by_stream; /* the input is read by the stream, not by an instruction in the
+                                     tick */
+    int index_of_input_in_scan;   /* index of this input in a scan of the stream */
     /* index of the channel's instruction in the list */
     int op;
     int bit;              /* digital channel: its bit in the second data word */
@@ -53,9 +54,9 @@ struct tact_comedi_channel_layout {
     struct tact_comedi_channel output[TACT_DEVICE_CHANNELS];
     /* number of force-torque sensors whose gauges are inputs; their channels follow the inputs */
     int wrench_count;
-    struct tact_wrench wrench[TACT_DEVICE_WRENCHES];
+    struct tact_force_torque_sensor wrench[TACT_DEVICE_WRENCHES];
     /* scans of the analog inputs per second [Hz]; 0: they are read in the tick */
-    double stream_rate;
+    double stream_scan_rate;
     int64_t stream_timeout_ns;   /* age from which a scan is a fault */
     int streamed_input_count;    /* number of inputs in a scan */
     size_t stream_sample_bytes;  /* size of a value in the driver's buffer [B] */
@@ -68,7 +69,7 @@ struct tact_comedi_channel_layout {
 struct tact_comedi_playback;
 
 /* Source with which the settings are matched: a board, or a recording of one. */
-struct tact_comedi_channel_source {
+struct tact_comedi_board_or_recording {
     comedi_t *dev;                               /* NULL: a recording */
     const struct tact_comedi_playback *playback; /* NULL: a board */
     const char *driver;
@@ -78,7 +79,7 @@ struct tact_comedi_channel_source {
 /* Reads the settings and matches them with the board. With a recording, outputs have only names.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_choose_channels(const struct tact_device_config *config,
-                                const struct tact_comedi_channel_source *comedi_channel_source,
+                                const struct tact_comedi_board_or_recording *board_or_recording,
                                 struct tact_comedi_channel_layout *layout, struct tact_error *err);
 
 /* Location of a channel on a board. The next three functions search in a board or in a recording.
@@ -94,21 +95,22 @@ struct tact_comedi_channel_address {
 /* Finds subdevice, number and largest raw value of a channel, whose kind is set.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_locate_channel(const struct tact_device_config *config,
-                               const struct tact_comedi_channel_source *comedi_channel_source,
+                               const struct tact_comedi_board_or_recording *board_or_recording,
                                const struct tact_comedi_channel_address *board_channel_address,
                                struct tact_comedi_channel *channel, struct tact_error *err);
 
 /* Finds the voltage range [row[0], row[1]] that `setting` asks for; if row is NULL, the first
  * range of a board, or the recorded one. @retval as tact_comedi_locate_channel() */
 int tact_comedi_find_range(const struct tact_device_config *config,
-                           const struct tact_comedi_channel_source *comedi_channel_source,
+                           const struct tact_comedi_board_or_recording *board_or_recording,
                            const char *setting, const double *row,
                            struct tact_comedi_channel *channel, struct tact_error *err);
 
 /* Computes the polynomial between raw values and volts of the range, without soft calibration.
  * @retval 0, or negative if there is none */
-int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *comedi_channel_source,
-                                bool output, struct tact_comedi_channel *channel);
+int tact_comedi_find_volt_polynomial(
+    const struct tact_comedi_board_or_recording *board_or_recording, bool output,
+    struct tact_comedi_channel *channel);
 
 /* Reads the settings of force-torque sensors, once the inputs are chosen. @retval as
  * tact_comedi_locate_channel() */
@@ -151,11 +153,11 @@ lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value
  */
 int64_t tact_comedi_extend_counter(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
 
-enum tact_comedi_fault {
-    TACT_COMEDI_GOOD,
-    TACT_COMEDI_SATURATED,
-    TACT_COMEDI_IMPLAUSIBLE,
-    TACT_COMEDI_STUCK,
+enum tact_comedi_reading_fault {
+    TACT_COMEDI_READING_GOOD,
+    TACT_COMEDI_READING_SATURATED,
+    TACT_COMEDI_READING_IMPLAUSIBLE,
+    TACT_COMEDI_READING_STUCK,
     TACT_COMEDI_FAULTS
 };
 
@@ -169,12 +171,12 @@ struct tact_comedi_analog_input_health {
 
 /* Updates the fault detection of an input with its raw value and value in this tick. most: number
  * of saturated ticks in a row that is a fault; still: number of ticks without change that is a
- * fault, 0: never. Real-time safe. @return enum tact_comedi_fault; *usable: false if the value
- * should not be used, fault or not */
+ * fault, 0: never. Real-time safe. @return enum tact_comedi_reading_fault; *usable: false if the
+ * value should not be used, fault or not */
 int tact_comedi_check_analog_reading(struct tact_comedi_analog_input_health *analog_input_health,
                                      const struct tact_comedi_channel *channel, lsampl_t raw,
                                      double value, uint32_t most, uint32_t stuck_tick_limit,
-                                     bool *is_reading_usable);
+                                     bool *is_analog_reading_usable);
 
 /* Name of an input's fault: "saturated", "outside its limits", "stuck". */
 const char *tact_comedi_fault_name(int fault);

@@ -57,85 +57,84 @@ static bool is_subdevice_of_kind(comedi_t *dev, int subdevice,
 }
 
 int tact_comedi_locate_channel(const struct tact_device_config *config,
-                               const struct tact_comedi_channel_source *comedi_channel_source,
+                               const struct tact_comedi_board_or_recording *board_or_recording,
                                const struct tact_comedi_channel_address *board_channel_address,
                                struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct tact_device_setting *setting =
         tact_settings_find(config, channel_list_key_of_address(board_channel_address));
-    if (comedi_channel_source->playback &&
-        board_channel_address->output) { /* not written anywhere */
+    if (board_or_recording->playback && board_channel_address->output) { /* not written anywhere */
         channel->subdevice = board_channel_address->subdevice < 0
                                  ? 0
                                  : (unsigned int)board_channel_address->subdevice;
         channel->channel = board_channel_address->number;
         return 0;
     }
-    if (comedi_channel_source->playback) {
-        return locate_channel_of_recording(config, comedi_channel_source->playback,
+    if (board_or_recording->playback) {
+        return locate_channel_of_recording(config, board_or_recording->playback,
                                            board_channel_address, channel, err);
     }
-    const int count = comedi_get_n_subdevices(comedi_channel_source->dev);
+    const int count = comedi_get_n_subdevices(board_or_recording->dev);
     int subdevice = board_channel_address->subdevice;
     if (subdevice < 0) {
         for (subdevice = 0;
              subdevice < count &&
-             !is_subdevice_of_kind(comedi_channel_source->dev, subdevice, board_channel_address);) {
+             !is_subdevice_of_kind(board_or_recording->dev, subdevice, board_channel_address);) {
             subdevice++;
         }
     }
     if (subdevice >= count ||
-        !is_subdevice_of_kind(comedi_channel_source->dev, subdevice, board_channel_address)) {
+        !is_subdevice_of_kind(board_or_recording->dev, subdevice, board_channel_address)) {
         return tact_settings_fault(config, setting, err,
                                    "%s: the board (%s) has no subdevice with this number and type",
-                                   board_channel_address->word, comedi_channel_source->board);
+                                   board_channel_address->word, board_or_recording->board);
     }
-    int channels = comedi_get_n_channels(comedi_channel_source->dev, (unsigned int)subdevice);
+    int channels = comedi_get_n_channels(board_or_recording->dev, (unsigned int)subdevice);
     if (channels < 0 || board_channel_address->number >= (unsigned int)channels) {
         return tact_settings_fault(
             config, setting, err,
             "%s: the subdevice of this channel of the board (%s) has only %d channels",
-            board_channel_address->word, comedi_channel_source->board, channels);
+            board_channel_address->word, board_or_recording->board, channels);
     }
     channel->subdevice = (unsigned int)subdevice;
     channel->channel = board_channel_address->number;
     channel->maxdata =
-        comedi_get_maxdata(comedi_channel_source->dev, channel->subdevice, channel->channel);
+        comedi_get_maxdata(board_or_recording->dev, channel->subdevice, channel->channel);
     return 0;
 }
 
-static bool is_range_equal_to_row(double low, double high, const double *row)
+static bool is_voltage_range_equal_to_row(double low, double high, const double *row)
 {
     const double slack = 1e-6 * (high - low);
     return fabs(low - row[0]) < slack && fabs(high - row[1]) < slack;
 }
 
 int tact_comedi_find_range(const struct tact_device_config *config,
-                           const struct tact_comedi_channel_source *comedi_channel_source,
+                           const struct tact_comedi_board_or_recording *board_or_recording,
                            const char *setting, const double *row,
                            struct tact_comedi_channel *channel, struct tact_error *err)
 {
     char has[160] = "";
     const bool output = strcmp(setting, "output_range") == 0;
-    if (!row || (comedi_channel_source->playback && output)) {
+    if (!row || (board_or_recording->playback && output)) {
         return 0;
     }
-    if (comedi_channel_source->playback) {
+    if (board_or_recording->playback) {
         const struct tact_comedi_recorded_channel *recorded_channel =
-            &comedi_channel_source->playback->channel[channel->recording_column];
+            &board_or_recording->playback->channel[channel->recording_column];
         tact_number_print(has, sizeof has, "[%g, %g]", recorded_channel->low,
                           recorded_channel->high);
-        return is_range_equal_to_row(recorded_channel->low, recorded_channel->high, row)
+        return is_voltage_range_equal_to_row(recorded_channel->low, recorded_channel->high, row)
                    ? 0
                    : tact_settings_fault(config, tact_settings_find(config, setting), err,
                                          "%s was recorded in %s", channel->name, has);
     }
     const int count =
-        comedi_get_n_ranges(comedi_channel_source->dev, channel->subdevice, channel->channel);
+        comedi_get_n_ranges(board_or_recording->dev, channel->subdevice, channel->channel);
     for (int k = 0; k < count; k++) {
-        const comedi_range *range = comedi_get_range(comedi_channel_source->dev, channel->subdevice,
+        const comedi_range *range = comedi_get_range(board_or_recording->dev, channel->subdevice,
                                                      channel->channel, (unsigned int)k);
-        if (is_range_equal_to_row(range->min, range->max, row)) {
+        if (is_voltage_range_equal_to_row(range->min, range->max, row)) {
             channel->range = (unsigned int)k;
             return 0;
         }
@@ -148,16 +147,17 @@ int tact_comedi_find_range(const struct tact_device_config *config,
                                row[1], has);
 }
 
-int tact_comedi_volt_polynomial(const struct tact_comedi_channel_source *comedi_channel_source,
-                                bool output, struct tact_comedi_channel *channel)
+int tact_comedi_find_volt_polynomial(
+    const struct tact_comedi_board_or_recording *board_or_recording, bool output,
+    struct tact_comedi_channel *channel)
 {
-    if (comedi_channel_source->dev) {
+    if (board_or_recording->dev) {
         return comedi_get_hardcal_converter(
-            comedi_channel_source->dev, channel->subdevice, channel->channel, channel->range,
+            board_or_recording->dev, channel->subdevice, channel->channel, channel->range,
             output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL, &channel->volts);
     }
     if (!output) {
-        channel->volts = comedi_channel_source->playback->channel[channel->recording_column].volts;
+        channel->volts = board_or_recording->playback->channel[channel->recording_column].volts;
     }
     return 0;
 }

@@ -11,7 +11,7 @@ enum { MAX_ROWS = 1 << 24, LINE = 2048 };
 
 static const double slack = 1e-9; /* [s] tolerance for rounding errors of summed times */
 /* largest accepted term of a voltage polynomial, for raw values of 32 bits */
-static const double highest_polynomial_term = 1e9;
+static const double polynomial_term_magnitude_limit = 1e9;
 
 /* A row of a recording in memory; its raw values are stored separately. */
 struct tact_comedi_playback_row {
@@ -31,12 +31,12 @@ static int parse_range_description(struct tact_comedi_recorded_channel *channel,
     if (tact_number_scan(text, " range %u from %lf to %lf volts %lf%n", &channel->range,
                          &channel->low, &channel->high, &channel->volts.expansion_origin,
                          &used) != 4 ||
-        !(fabs(channel->volts.expansion_origin) < highest_polynomial_term)) {
+        !(fabs(channel->volts.expansion_origin) < polynomial_term_magnitude_limit)) {
         return -EINVAL;
     }
     while (terms < TACT_COMEDI_MAX_COEFFICIENTS &&
            tact_number_scan(text += used, "%lf%n", &c[terms], &used) == 1) {
-        if (!(fabs(c[terms++]) < highest_polynomial_term)) {
+        if (!(fabs(c[terms++]) < polynomial_term_magnitude_limit)) {
             return -EINVAL;
         }
     }
@@ -58,7 +58,7 @@ static int parse_channel_description(struct tact_comedi_playback *playback, cons
                &channel.subdevice, &channel.maxdata, &used) != 3) {
         return -EINVAL;
     }
-    channel.kind = (enum tact_comedi_kind)kind;
+    channel.kind = (enum tact_comedi_channel_kind)kind;
     text += strlen(words[kind]) + (size_t)used;
     int rc = channel.kind == TACT_COMEDI_ANALOG ? parse_range_description(&channel, text) : 0;
     playback->channel[playback->channels++] = channel;
@@ -210,9 +210,9 @@ static void fill_recorded_raw_values(const struct tact_comedi_playback *playback
     }
 }
 
-int tact_comedi_playback_read_before_ticks(struct tact_comedi_playback *playback,
-                                           const struct tact_comedi_channel_layout *layout,
-                                           int64_t tick, struct tact_comedi_raw_values *words)
+int tact_comedi_playback_read_row_before_ticks(struct tact_comedi_playback *playback,
+                                               const struct tact_comedi_channel_layout *layout,
+                                               int64_t tick, struct tact_comedi_raw_values *words)
 {
     while (playback->next < playback->rows && playback->row[playback->next].tick < tick) {
         playback->next++;

@@ -12,7 +12,7 @@
 /* Kinds of channels that the settings can name. */
 static const struct source {
     const char *word;
-    enum tact_comedi_kind kind;
+    enum tact_comedi_channel_kind kind;
     bool input;
     bool output;
     int type[2]; /* type of subdevices */
@@ -36,10 +36,11 @@ struct direction {
 };
 
 /* Finds subdevice and channel of a word such as "ai3" or "di0@2". */
-static int set_board_channel_of_word(const struct tact_device_config *config,
-                                     const struct tact_comedi_channel_source *comedi_channel_source,
-                                     const struct direction *d, const char *word,
-                                     struct tact_comedi_channel *channel, struct tact_error *err)
+static int
+find_board_channel_of_setting_word(const struct tact_device_config *config,
+                                   const struct tact_comedi_board_or_recording *board_or_recording,
+                                   const struct direction *d, const char *word,
+                                   struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct source *source = NULL;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
@@ -69,13 +70,13 @@ static int set_board_channel_of_word(const struct tact_device_config *config,
         .type = {source->type[0], source->type[1]},
         .output = d->output};
     channel->kind = source->kind;
-    return tact_comedi_locate_channel(config, comedi_channel_source, &board_channel_address,
-                                      channel, err);
+    return tact_comedi_locate_channel(config, board_or_recording, &board_channel_address, channel,
+                                      err);
 }
 
 /* Reads names and channels from a text such as "angle=ai0 enable=!do1". */
 static int read_channel_names(const struct tact_device_config *config,
-                              const struct tact_comedi_channel_source *comedi_channel_source,
+                              const struct tact_comedi_board_or_recording *board_or_recording,
                               struct direction *d, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, d->channel_names_key);
@@ -95,10 +96,11 @@ static int read_channel_names(const struct tact_device_config *config,
         }
         *is = '\0';
         snprintf(channel->name, sizeof channel->name, "%.*s", TACT_DEVICE_NAME - 1, word);
-        channel->is_active_low = is[1] == '!';
-        rc = set_board_channel_of_word(config, comedi_channel_source, d,
-                                       is + 1 + channel->is_active_low, channel, err);
-        if (!rc && channel->is_active_low && channel->kind != TACT_COMEDI_DIGITAL) {
+        channel->is_digital_channel_active_low = is[1] == '!';
+        rc = find_board_channel_of_setting_word(config, board_or_recording, d,
+                                                is + 1 + channel->is_digital_channel_active_low,
+                                                channel, err);
+        if (!rc && channel->is_digital_channel_active_low && channel->kind != TACT_COMEDI_DIGITAL) {
             rc = tact_settings_fault(config, setting, err,
                                      "%s: only a digital channel is active "
                                      "low (!); give analog ones a map",
@@ -153,32 +155,32 @@ static int table_row_of_channel(const struct tact_device_config *config, const s
 }
 
 static int choose_voltage_range(const struct tact_device_config *config,
-                                const struct tact_comedi_channel_source *comedi_channel_source,
+                                const struct tact_comedi_board_or_recording *board_or_recording,
                                 const struct direction *d, int i, struct tact_error *err)
 {
     const double *row;
     int columns;
     int rc = table_row_of_channel(config, d, d->range, 2, 2, i, &row, &columns, err);
     return rc ? rc
-              : tact_comedi_find_range(config, comedi_channel_source, d->range, row, &d->channel[i],
+              : tact_comedi_find_range(config, board_or_recording, d->range, row, &d->channel[i],
                                        err);
 }
 
 /* Chooses the polynomial between raw values and volts: from the calibration file, or from the
  * range. */
 static int choose_volt_polynomial(const struct tact_device_config *config,
-                                  const struct tact_comedi_channel_source *comedi_channel_source,
+                                  const struct tact_comedi_board_or_recording *board_or_recording,
                                   const comedi_calibration_t *calibration, bool output,
                                   struct tact_comedi_channel *channel, struct tact_error *err)
 {
     enum comedi_conversion_direction direction = output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL;
-    if (comedi_channel_source->playback && output) {
+    if (board_or_recording->playback && output) {
         return 0;
     }
     int rc = calibration ? comedi_get_softcal_converter(channel->subdevice, channel->channel,
                                                         channel->range, direction, calibration,
                                                         &channel->volts)
-                         : tact_comedi_volt_polynomial(comedi_channel_source, output, channel);
+                         : tact_comedi_find_volt_polynomial(board_or_recording, output, channel);
     if (rc < 0) {
         return tact_settings_fault(
             config, tact_settings_find(config, calibration ? "calibration" : "board"), err,
@@ -192,9 +194,10 @@ static int choose_volt_polynomial(const struct tact_device_config *config,
 
 /* Checks that the calibration file can be opened before comedilib's parser reads it, which would
  * print messages of its own. */
-static int read_calibration(const struct tact_device_config *config,
-                            const struct tact_comedi_channel_source *comedi_channel_source,
-                            comedi_calibration_t **calibration, struct tact_error *err)
+static int
+check_and_parse_board_calibration(const struct tact_device_config *config,
+                                  const struct tact_comedi_board_or_recording *board_or_recording,
+                                  comedi_calibration_t **calibration, struct tact_error *err)
 {
     char calibration_file_path[1024] = "";
     int rc = tact_settings_path(config, "calibration", calibration_file_path,
@@ -216,13 +219,13 @@ static int read_calibration(const struct tact_device_config *config,
         return tact_settings_fault(config, setting, err, "%s is not a calibration file of comedi",
                                    calibration_file_path);
     }
-    if (strcmp((*calibration)->driver_name, comedi_channel_source->driver) != 0 ||
-        strcmp((*calibration)->board_name, comedi_channel_source->board) != 0) {
+    if (strcmp((*calibration)->driver_name, board_or_recording->driver) != 0 ||
+        strcmp((*calibration)->board_name, board_or_recording->board) != 0) {
         return tact_settings_fault(
             config, setting, err,
             "the calibration file %s is for the board %s (driver %s), this board is %s (driver %s)",
             calibration_file_path, (*calibration)->board_name, (*calibration)->driver_name,
-            comedi_channel_source->board, comedi_channel_source->driver);
+            board_or_recording->board, board_or_recording->driver);
     }
     return 0;
 }
@@ -256,16 +259,17 @@ static int read_polynomial_map_of_input(const struct tact_device_config *config,
 }
 
 /* A map of an unknown input is an error in the scene; a calibration file may have more inputs. */
-static int check_calibration_setting(const struct tact_device_config *config,
-                                     const struct tact_comedi_channel_source *comedi_channel_source,
-                                     const struct direction *in, struct tact_error *err)
+static int
+check_calibration_setting(const struct tact_device_config *config,
+                          const struct tact_comedi_board_or_recording *board_or_recording,
+                          const struct direction *in, struct tact_error *err)
 {
     const char *name = NULL;
     int rc = tact_settings_text(config, "calibrated_for", &name, err);
-    if (!rc && name && strcmp(name, comedi_channel_source->board) != 0) {
+    if (!rc && name && strcmp(name, board_or_recording->board) != 0) {
         return tact_settings_fault(config, tact_settings_find(config, "calibrated_for"), err,
                                    "the calibration is for the board %s, this board is %s", name,
-                                   comedi_channel_source->board);
+                                   board_or_recording->board);
     }
     for (int i = 0; !rc && i < config->setting_count; i++) {
         const struct tact_device_setting *setting = &config->settings[i];
@@ -287,7 +291,7 @@ static int check_calibration_setting(const struct tact_device_config *config,
 }
 
 static int read_calibration_tables(const struct tact_device_config *config,
-                                   const struct tact_comedi_channel_source *comedi_channel_source,
+                                   const struct tact_comedi_board_or_recording *board_or_recording,
                                    const comedi_calibration_t *calibration, int voltage_reference,
                                    const struct direction *d, struct tact_error *err)
 {
@@ -332,9 +336,9 @@ static int read_calibration_tables(const struct tact_device_config *config,
         }
         if (!rc && is_analog_channel) {
             channel->voltage_reference = (unsigned int)voltage_reference;
-            rc = choose_voltage_range(config, comedi_channel_source, d, i, err);
+            rc = choose_voltage_range(config, board_or_recording, d, i, err);
             rc = rc ? rc
-                    : choose_volt_polynomial(config, comedi_channel_source, calibration, d->output,
+                    : choose_volt_polynomial(config, board_or_recording, calibration, d->output,
                                              channel, err);
         }
     }
@@ -342,7 +346,7 @@ static int read_calibration_tables(const struct tact_device_config *config,
 }
 
 int tact_comedi_choose_channels(const struct tact_device_config *config,
-                                const struct tact_comedi_channel_source *comedi_channel_source,
+                                const struct tact_comedi_board_or_recording *board_or_recording,
                                 struct tact_comedi_channel_layout *layout, struct tact_error *err)
 {
     static const char *const references[] = {"ground", "common", "differential", "other"};
@@ -353,15 +357,15 @@ int tact_comedi_choose_channels(const struct tact_device_config *config,
     comedi_calibration_t *calibration = NULL;
     int voltage_reference = AREF_GROUND;
     int rc = tact_settings_choice(config, "reference", references, 4, &voltage_reference, err);
-    rc = rc ? rc : read_channel_names(config, comedi_channel_source, &in, err);
-    rc = rc ? rc : read_channel_names(config, comedi_channel_source, &out, err);
-    rc = rc ? rc : check_calibration_setting(config, comedi_channel_source, &in, err);
-    rc = rc ? rc : read_calibration(config, comedi_channel_source, &calibration, err);
+    rc = rc ? rc : read_channel_names(config, board_or_recording, &in, err);
+    rc = rc ? rc : read_channel_names(config, board_or_recording, &out, err);
+    rc = rc ? rc : check_calibration_setting(config, board_or_recording, &in, err);
+    rc = rc ? rc : check_and_parse_board_calibration(config, board_or_recording, &calibration, err);
     rc = rc ? rc
-            : read_calibration_tables(config, comedi_channel_source, calibration, voltage_reference,
+            : read_calibration_tables(config, board_or_recording, calibration, voltage_reference,
                                       &in, err);
     rc = rc ? rc
-            : read_calibration_tables(config, comedi_channel_source, calibration, AREF_GROUND, &out,
+            : read_calibration_tables(config, board_or_recording, calibration, AREF_GROUND, &out,
                                       err);
     if (calibration) {
         comedi_cleanup_calibration(calibration);
@@ -373,7 +377,7 @@ int tact_comedi_choose_channels(const struct tact_device_config *config,
                                  "missing key \"inputs\" or \"outputs\", such as "
                                  "\"angle=ai0\"");
     }
-    snprintf(layout->driver, sizeof layout->driver, "%s", comedi_channel_source->driver);
-    snprintf(layout->board, sizeof layout->board, "%s", comedi_channel_source->board);
+    snprintf(layout->driver, sizeof layout->driver, "%s", board_or_recording->driver);
+    snprintf(layout->board, sizeof layout->board, "%s", board_or_recording->board);
     return rc;
 }

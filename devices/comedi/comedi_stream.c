@@ -19,8 +19,8 @@ enum {
     SCAN_BUFFER_BYTES = 65536,
     /* interval at which the stream's thread checks for a stop request */
     STREAM_STOP_POLL_MS = 20,
-    STREAM_RETRY_NS = 20000000,         /* interval of attempts to start the stream */
-    FIRST_SCAN_TIMEOUT_NS = 1000000000, /* maximum wait for the first scan */
+    STREAM_START_RETRY_INTERVAL_NS = 20000000, /* interval of attempts to start the stream */
+    FIRST_SCAN_TIMEOUT_NS = 1000000000,        /* maximum wait for the first scan */
     /* SCHED_FIFO priority of the stream's thread: below the kernel's interrupt threads */
     PRIORITY = 45
 };
@@ -30,7 +30,7 @@ struct tact_comedi_stream {
     unsigned int subdevice;
     unsigned int list[TACT_DEVICE_CHANNELS];
     unsigned int channels;
-    size_t sample_bytes; /* [B] */
+    size_t bytes_per_stream_value; /* [B] */
     struct tact_triple *scan_triple_buffer;
     atomic_bool stop;
     atomic_bool is_gone;
@@ -50,7 +50,7 @@ struct tact_comedi_stream {
 static int build_scan_command(const struct tact_comedi_stream *s, comedi_t *dev,
                               comedi_cmd *command, double *rate)
 {
-    const unsigned int period = (unsigned int)lrint(1e9 / s->layout->stream_rate);
+    const unsigned int period = (unsigned int)lrint(1e9 / s->layout->stream_scan_rate);
     int rc = comedi_get_cmd_generic_timed(dev, s->subdevice, command, s->channels, period);
     if (rc < 0) {
         return -ENOTSUP;
@@ -115,7 +115,7 @@ static int start_scan_command(struct tact_comedi_stream *s)
  * whether there was a complete scan. */
 static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_scan_bytes)
 {
-    const size_t size = s->sample_bytes * s->channels;
+    const size_t size = s->bytes_per_stream_value * s->channels;
     const size_t complete_scan_count = filled_scan_bytes / size;
     if (complete_scan_count > 0) {
         const unsigned char *from = s->unread_scan_bytes + (complete_scan_count - 1) * size;
@@ -124,7 +124,7 @@ static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_scan
             atomic_load_explicit(&s->stream_restart_count, memory_order_relaxed);
         for (unsigned int i = 0; i < s->channels; i++) {
             sampl_t raw;
-            if (s->sample_bytes == sizeof raw) {
+            if (s->bytes_per_stream_value == sizeof raw) {
                 memcpy(&raw, from + i * sizeof raw, sizeof raw);
                 scan->raw[i] = raw;
             } else {
@@ -170,7 +170,7 @@ static void *run_stream_thread(void *data)
         int rc = s->dev ? read_available_scans(s) : start_scan_command(s);
         /* the stream was not started: the board is absent, or another process uses it */
         if (!s->dev) {
-            tact_clock_sleep_until(tact_clock_now() + STREAM_RETRY_NS);
+            tact_clock_sleep_until(tact_clock_now() + STREAM_START_RETRY_INTERVAL_NS);
         } else if (rc) {
             close_stream_board(s);
             atomic_store_explicit(&s->error, rc, memory_order_relaxed);
@@ -205,14 +205,14 @@ int tact_comedi_stream_start(const struct tact_comedi_channel_layout *layout,
                : -ENOMEM;
     for (int i = 0; !rc && i < layout->input_count; i++) {
         const struct tact_comedi_channel *c = &layout->input[i];
-        if (c->is_read_by_stream) {
+        if (c->is_input_read_by_stream) {
             s->subdevice = c->subdevice;
             s->list[s->channels++] = CR_PACK(c->channel, c->range, c->voltage_reference);
         }
     }
     if (!rc) {
         s->layout = layout;
-        s->sample_bytes = layout->stream_sample_bytes;
+        s->bytes_per_stream_value = layout->stream_sample_bytes;
         rc = start_scan_command(s);
         *rate = s->rate;
         rc = rc ? rc : tact_thread_start(&s->thread, &options, run_stream_thread, s);
@@ -225,7 +225,7 @@ int tact_comedi_stream_start(const struct tact_comedi_channel_layout *layout,
     }
     if (rc) {
         tact_error_set(err, rc, "%s cannot stream its analog inputs at %g Hz: %s", layout->path,
-                       layout->stream_rate,
+                       layout->stream_scan_rate,
                        rc == -ETIMEDOUT ? "no scan of the analog inputs arrived within 1 s"
                        : rc == -ENOTSUP ? "the board's driver does not support such scans"
                                         : strerror(-rc));
@@ -289,8 +289,8 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
                                        c->name);
         }
         found = (int)c->subdevice;
-        c->is_read_by_stream = true;
-        c->scan_index = layout->streamed_input_count++;
+        c->is_input_read_by_stream = true;
+        c->index_of_input_in_scan = layout->streamed_input_count++;
     }
     if (found < 0) {
         return tact_settings_fault(
@@ -308,16 +308,17 @@ static int choose_stream_subdevice(const struct tact_device_config *config, come
     return 0;
 }
 
-int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_t *dev,
-                                struct tact_comedi_channel_layout *layout, struct tact_error *err)
+int tact_comedi_stream_read_settings(const struct tact_device_config *config, comedi_t *dev,
+                                     struct tact_comedi_channel_layout *layout,
+                                     struct tact_error *err)
 {
     double stream_timeout_seconds = 0.05;
-    int rc = tact_settings_positive(config, "stream", &layout->stream_rate, err);
+    int rc = tact_settings_positive(config, "stream", &layout->stream_scan_rate, err);
     rc = rc ? rc : tact_settings_positive(config, "stream_timeout", &stream_timeout_seconds, err);
-    if (rc || !(layout->stream_rate > 0.0)) {
+    if (rc || !(layout->stream_scan_rate > 0.0)) {
         return rc;
     }
-    if (layout->stream_rate < 1.0 || layout->stream_rate > 1e8) {
+    if (layout->stream_scan_rate < 1.0 || layout->stream_scan_rate > 1e8) {
         return tact_settings_fault(config, tact_settings_find(config, "stream"), err,
                                    "expected 1 to 1e8 Hz");
     }

@@ -15,8 +15,9 @@ struct tact_comedi_stream;
 
 /* Reads the settings stream and stream_timeout: marks the inputs that are streamed and their index
  * in a scan; dev: NULL for a recording. @retval 0, or a negative errno with *err set */
-int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_t *dev,
-                                struct tact_comedi_channel_layout *layout, struct tact_error *err);
+int tact_comedi_stream_read_settings(const struct tact_device_config *config, comedi_t *dev,
+                                     struct tact_comedi_channel_layout *layout,
+                                     struct tact_error *err);
 
 /* Opens the board once more, starts the command and the thread, and waits for the first scan. The
  * layout must outlive it. *rate: actual scans per second. Not real-time safe.

@@ -22,8 +22,8 @@ int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
             snprintf(inputs[i].name, sizeof inputs[i].name, "%s", channel->name);
         }
     }
-    int count = tact_wrench_settings(config, inputs, layout->input_count, layout->wrench,
-                                     TACT_DEVICE_WRENCHES, err);
+    int count = tact_wrench_read_sensor_settings(config, inputs, layout->input_count,
+                                                 layout->wrench, TACT_DEVICE_WRENCHES, err);
     layout->wrench_count = count > 0 ? count : 0;
     if (tact_comedi_input_count(layout) > TACT_DEVICE_CHANNELS) {
         return tact_settings_fault(
@@ -36,13 +36,14 @@ int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
 int tact_comedi_input_count(const struct tact_comedi_channel_layout *layout)
 {
     return layout->input_count + layout->wrench_count * TACT_WRENCH_CHANNELS +
-           (layout->stream_rate > 0.0 ? TACT_COMEDI_STREAM_CHANNELS : 0);
+           (layout->stream_scan_rate > 0.0 ? TACT_COMEDI_STREAM_CHANNELS : 0);
 }
 
-int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tact_error *err)
+int tact_comedi_measure_gauge_bias(struct tact_comedi_device *self, double period,
+                                   struct tact_error *err)
 {
     double longest_bias_measuring_duration = 0.0;
-    double sum[TACT_DEVICE_WRENCHES][TACT_WRENCH_GAUGES] = {{0.0}};
+    double sum[TACT_DEVICE_WRENCHES][TACT_WRENCH_MAX_GAUGES] = {{0.0}};
     int bias_reading_count[TACT_DEVICE_WRENCHES] = {0};
     for (int w = 0; w < self->layout.wrench_count; w++) {
         longest_bias_measuring_duration = fmax(
@@ -61,7 +62,7 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
             return tact_error_set(err, rc, "%s: cannot be read: %s", self->name, strerror(-rc));
         }
         for (int w = 0; w < self->layout.wrench_count; w++) {
-            const struct tact_wrench *wrench = &self->layout.wrench[w];
+            const struct tact_force_torque_sensor *wrench = &self->layout.wrench[w];
             for (int i = 0;
                  n * period < wrench->gauge_bias_measuring_duration && i < wrench->map.gauges;
                  i++) {
@@ -87,7 +88,8 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
 }
 
 /* Bit mask of the wrench axes that are over their limits for long enough. */
-static unsigned int find_overloaded_axes(struct tact_comedi *self, int w, const double wrench[6])
+static unsigned int find_overloaded_axes(struct tact_comedi_device *self, int w,
+                                         const double wrench[6])
 {
     unsigned int bits = 0;
     for (int k = 0; k < 6; k++) {
@@ -102,18 +104,18 @@ static unsigned int find_overloaded_axes(struct tact_comedi *self, int w, const 
     return bits;
 }
 
-bool tact_comedi_compute_wrenches(struct tact_comedi *self)
+bool tact_comedi_compute_wrenches(struct tact_comedi_device *self)
 {
     unsigned int all = 0;
     for (int w = 0; w < self->layout.wrench_count; w++) {
-        const struct tact_wrench *wrench = &self->layout.wrench[w];
+        const struct tact_force_torque_sensor *wrench = &self->layout.wrench[w];
         if (!self->raw_tick_values.is_new_scan) {
             all |= self->overloaded_wrench_axes[w];
             continue;
         }
         double *value =
             self->value + self->layout.input_count + (ptrdiff_t)w * TACT_WRENCH_CHANNELS;
-        double gauge[TACT_WRENCH_GAUGES];
+        double gauge[TACT_WRENCH_MAX_GAUGES];
         unsigned int bits = 0;
         for (int i = 0; i < wrench->map.gauges; i++) {
             gauge[i] = self->value[wrench->gauge[i]];
@@ -136,10 +138,11 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
 }
 
 /* The force-torque sensor of which an input is a gauge, or NULL. */
-static const struct tact_wrench *sensor_of_gauge_input(const struct tact_comedi *self, int input)
+static const struct tact_force_torque_sensor *
+sensor_of_gauge_input(const struct tact_comedi_device *self, int input)
 {
     for (int w = 0; w < self->layout.wrench_count; w++) {
-        const struct tact_wrench *wrench = &self->layout.wrench[w];
+        const struct tact_force_torque_sensor *wrench = &self->layout.wrench[w];
         for (int i = 0; i < wrench->map.gauges; i++) {
             if (wrench->gauge[i] == input) {
                 return wrench;
@@ -149,9 +152,10 @@ static const struct tact_wrench *sensor_of_gauge_input(const struct tact_comedi 
     return NULL;
 }
 
-void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char *text, size_t size)
+void tact_comedi_describe_gauge(const struct tact_comedi_device *self, int input, char *text,
+                                size_t size)
 {
-    const struct tact_wrench *wrench = sensor_of_gauge_input(self, input);
+    const struct tact_force_torque_sensor *wrench = sensor_of_gauge_input(self, input);
     text[0] = '\0';
     if (wrench) {
         snprintf(text, size,
@@ -160,7 +164,7 @@ void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char 
     }
 }
 
-void tact_comedi_report_wrenches(struct tact_comedi *self)
+void tact_comedi_report_wrenches(struct tact_comedi_device *self)
 {
     for (int w = 0; w < self->layout.wrench_count; w++) {
         unsigned int axes =

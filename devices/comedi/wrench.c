@@ -8,7 +8,7 @@
 
 const char *const tact_wrench_axes[6] = {"fx", "fy", "fz", "tx", "ty", "tz"};
 
-void tact_wrench_from_gauges(const struct tact_wrench_map *map, const double *gauge_voltages,
+void tact_wrench_from_gauges(const struct tact_gauge_map *map, const double *gauge_voltages,
                              double wrench[6])
 {
     for (int k = 0; k < 6; k++) {
@@ -20,7 +20,7 @@ void tact_wrench_from_gauges(const struct tact_wrench_map *map, const double *ga
     }
 }
 
-void tact_wrench_transform_map(struct tact_wrench_map *map, const struct tact_pose *pose)
+void tact_wrench_transform_map(struct tact_gauge_map *map, const struct tact_pose *pose)
 {
     for (int i = 0; i < map->gauges; i++) {
         double column[6];
@@ -123,8 +123,8 @@ int tact_wrench_length_unit(const char *word, double *unit_in_metres)
     return FIND_SI_FACTOR(word, units, unit_in_metres);
 }
 
-void tact_wrench_describe(const struct tact_wrench *wrench, int first,
-                          struct tact_device_info *info)
+void tact_wrench_describe_channels(const struct tact_force_torque_sensor *wrench, int first,
+                                   struct tact_device_info *info)
 {
     struct tact_device_wrench *device_wrench_description = &info->wrench[info->wrench_count++];
     snprintf(device_wrench_description->name, sizeof device_wrench_description->name, "%s",

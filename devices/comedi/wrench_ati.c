@@ -25,7 +25,7 @@ struct ati_file_reader {
     const char *text;
     /* number of the calibration to be read, from 1; 0: the file has only one */
     int required_calibration_number;
-    struct tact_wrench_map *map;
+    struct tact_gauge_map *map;
     struct tact_error *err;
     /* found */
     int count; /* calibrations */
@@ -53,7 +53,7 @@ static const char *find_end_after_text(const char *from, const char *end)
 }
 
 /* Parses the next XML tag at or after *at, and advances. Returns 0 at the end of the text. */
-static int find_next_tag(const struct ati_file_reader *r, const char **at, struct tag *tag)
+static int find_next_xml_tag(const struct ati_file_reader *r, const char **at, struct tag *tag)
 {
     const char *from;
     while ((from = strchr(*at, '<')) && (from[1] == '!' || from[1] == '?')) {
@@ -87,8 +87,8 @@ static bool is_tag_named(const struct tag *tag, const char *name)
 }
 
 /* Reads the value of an attribute of a tag. Returns 1, or 0 if it is absent. */
-static int read_tag_attribute(const struct ati_file_reader *r, const struct tag *tag,
-                              const char *name, char value[LONGEST])
+static int read_xml_tag_attribute(const struct ati_file_reader *r, const struct tag *tag,
+                                  const char *name, char value[LONGEST])
 {
     int found = 0;
     const char *at = tag->name + tag->length;
@@ -123,11 +123,11 @@ static int parse_decimal_number(const char *text, double *value)
                : 0;
 }
 
-static int parse_number_attribute(const struct ati_file_reader *r, const struct tag *tag,
-                                  const char *name, double *value)
+static int parse_xml_number_attribute(const struct ati_file_reader *r, const struct tag *tag,
+                                      const char *name, double *value)
 {
     char text[LONGEST];
-    int rc = read_tag_attribute(r, tag, name, text);
+    int rc = read_xml_tag_attribute(r, tag, name, text);
     if (rc == 0) {
         return set_ati_file_error(r, tag->name, "no attribute ", name);
     }
@@ -142,7 +142,7 @@ static int parse_axis_values(const struct ati_file_reader *r, const struct tag *
                              double scale)
 {
     char text[LONGEST];
-    int count = 0, rc = read_tag_attribute(r, tag, "values", text);
+    int count = 0, rc = read_xml_tag_attribute(r, tag, "values", text);
     if (rc < 1) {
         return rc ? rc : set_ati_file_error(r, tag->name, "no values of ", tact_wrench_axes[axis]);
     }
@@ -150,7 +150,7 @@ static int parse_axis_values(const struct ati_file_reader *r, const struct tag *
     for (char *word; (word = strtok_r(unparsed_axis_values, " \t\r\n", &unparsed_axis_values));
          count++) {
         double value;
-        if (count == TACT_WRENCH_GAUGES || parse_decimal_number(word, &value)) {
+        if (count == TACT_WRENCH_MAX_GAUGES || parse_decimal_number(word, &value)) {
             return set_ati_file_error(
                 r, tag->name,
                 "a value that is not a decimal number, or more than 8 values, in the row of ",
@@ -168,8 +168,8 @@ static int parse_axis_values(const struct ati_file_reader *r, const struct tag *
 }
 
 /* Stores an XML element of the selected calibration; each may occur once. */
-static int store_matrix_element(const struct ati_file_reader *r, const struct tag *tag,
-                                struct tag *known, const char *what)
+static int store_xml_element_of_calibration(const struct ati_file_reader *r, const struct tag *tag,
+                                            struct tag *known, const char *what)
 {
     if (known->name) {
         return set_ati_file_error(r, tag->name, "given twice: ", what);
@@ -181,10 +181,10 @@ static int store_matrix_element(const struct ati_file_reader *r, const struct ta
 static int store_force_axis_element(struct ati_file_reader *r, const struct tag *tag)
 {
     char text[LONGEST];
-    int rc = read_tag_attribute(r, tag, "Name", text);
+    int rc = read_xml_tag_attribute(r, tag, "Name", text);
     for (int k = 0; rc > 0 && k < AXES; k++) {
         if (!strcasecmp(text, tact_wrench_axes[k])) {
-            return store_matrix_element(
+            return store_xml_element_of_calibration(
                 r, tag, is_tag_named(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
         }
     }
@@ -200,12 +200,12 @@ static int find_calibration_elements(struct ati_file_reader *r)
     const char *at = r->text;
     bool inside = false;
     int rc;
-    while ((rc = find_next_tag(r, &at, &tag)) > 0) {
+    while ((rc = find_next_xml_tag(r, &at, &tag)) > 0) {
         bool is_in_chosen_calibration = inside && (!r->required_calibration_number ||
                                                    r->count == r->required_calibration_number);
         rc = 0;
         if (is_tag_named(&tag, "FTSensor") && !tag.is_closing_tag) {
-            rc = store_matrix_element(r, &tag, &r->sensor_tag, "FTSensor");
+            rc = store_xml_element_of_calibration(r, &tag, &r->sensor_tag, "FTSensor");
         } else if (is_tag_named(&tag, "Calibration")) {
             if (inside != tag.is_closing_tag) {
                 return set_ati_file_error(
@@ -218,12 +218,13 @@ static int find_calibration_elements(struct ati_file_reader *r)
             r->count += !tag.is_closing_tag;
             if (!tag.is_closing_tag &&
                 (!r->required_calibration_number || r->count == r->required_calibration_number)) {
-                rc = r->count > 1 && !r->required_calibration_number
-                         ? set_ati_file_error(r, tag.name,
-                                              "the file has several Calibration elements: set "
-                                              "file_calibration to the number of the one to use",
-                                              "")
-                         : store_matrix_element(r, &tag, &r->calibration, "Calibration");
+                rc =
+                    r->count > 1 && !r->required_calibration_number
+                        ? set_ati_file_error(r, tag.name,
+                                             "the file has several Calibration elements: set "
+                                             "file_calibration to the number of the one to use",
+                                             "")
+                        : store_xml_element_of_calibration(r, &tag, &r->calibration, "Calibration");
             }
         } else if (!tag.is_closing_tag &&
                    (is_tag_named(&tag, "Axis") || is_tag_named(&tag, "UserAxis"))) {
@@ -234,7 +235,7 @@ static int find_calibration_elements(struct ati_file_reader *r)
                                             : 0;
         } else if (is_in_chosen_calibration && !tag.is_closing_tag &&
                    is_tag_named(&tag, "BasicTransform")) {
-            rc = store_matrix_element(r, &tag, &r->transform, "BasicTransform");
+            rc = store_xml_element_of_calibration(r, &tag, &r->transform, "BasicTransform");
         }
         if (rc) {
             return rc;
@@ -256,12 +257,12 @@ static int apply_tool_transform_to_matrix(const struct ati_file_reader *r)
     if (!tag->name) {
         return 0;
     }
-    int rc = read_tag_attribute(r, &r->calibration, "DistUnits", text);
+    int rc = read_xml_tag_attribute(r, &r->calibration, "DistUnits", text);
     if (rc < 1 || tact_wrench_length_unit(text, &unit_in_metres)) {
         return rc < 0 ? rc : set_ati_file_error(r, r->calibration.name, "unknown DistUnits ", text);
     }
     for (int i = 0; i < 6; i++) {
-        if (parse_number_attribute(r, tag, names[i], &value[i])) {
+        if (parse_xml_number_attribute(r, tag, names[i], &value[i])) {
             return -EINVAL;
         }
     }
@@ -282,16 +283,16 @@ static int parse_force_and_torque_units(const struct ati_file_reader *r, double 
     const struct tag *tag = &r->calibration;
     char text[LONGEST] = "";
     double gain = 1.0;
-    int rc = read_tag_attribute(r, tag, "ForceUnits", text);
+    int rc = read_xml_tag_attribute(r, tag, "ForceUnits", text);
     if (rc < 1 || tact_wrench_force_unit(text, &unit[0])) {
         return rc < 0 ? rc : set_ati_file_error(r, tag->name, "unknown ForceUnits ", text);
     }
     text[0] = '\0';
-    rc = read_tag_attribute(r, tag, "TorqueUnits", text);
+    rc = read_xml_tag_attribute(r, tag, "TorqueUnits", text);
     if (rc < 1 || tact_wrench_torque_unit(text, &unit[1])) {
         return rc < 0 ? rc : set_ati_file_error(r, tag->name, "unknown TorqueUnits ", text);
     }
-    rc = read_tag_attribute(r, tag, "GainMultiplier", text);
+    rc = read_xml_tag_attribute(r, tag, "GainMultiplier", text);
     if (rc > 0 && (parse_decimal_number(text, &gain) || gain != 1.0)) {
         return set_ati_file_error(r, tag->name, "a GainMultiplier other than 1: ", text);
     }
@@ -303,7 +304,7 @@ static int check_gauge_count(const struct ati_file_reader *r)
 {
     char text[LONGEST];
     double gauges;
-    int rc = r->sensor_tag.name ? read_tag_attribute(r, &r->sensor_tag, "NumGages", text) : 0;
+    int rc = r->sensor_tag.name ? read_xml_tag_attribute(r, &r->sensor_tag, "NumGages", text) : 0;
     if (rc > 0 && (parse_decimal_number(text, &gauges) || gauges != r->map->gauges)) {
         return set_ati_file_error(r, r->sensor_tag.name,
                                   "each axis must have as many values as NumGages states, ", text);
@@ -336,7 +337,7 @@ static int parse_calibration_matrix(struct ati_file_reader *r)
             return set_ati_file_error(r, r->calibration.name,
                                       reported ? "no UserAxis " : "no axis ", tact_wrench_axes[k]);
         }
-        rc = reported ? 0 : parse_number_attribute(r, tag, "scale", &scale);
+        rc = reported ? 0 : parse_xml_number_attribute(r, tag, "scale", &scale);
         if (!rc && scale == 0.0) {
             rc = set_ati_file_error(r, tag->name, "a scale of 0", "");
         }
@@ -368,7 +369,7 @@ static char *read_ati_file(const char *path, int *rc, struct tact_error *err)
     return text;
 }
 
-int tact_wrench_read_ati(const char *path, int calibration_number, struct tact_wrench_map *map,
+int tact_wrench_read_ati(const char *path, int calibration_number, struct tact_gauge_map *map,
                          struct tact_error *err)
 {
     int rc;

@@ -7,22 +7,23 @@
 #include "../../contact/vec.h"
 #include "../../rt/device.h"
 
-#define TACT_WRENCH_GAUGES 8 /* maximum number of gauges of a sensor; the minimum is 6 */
+#define TACT_WRENCH_MAX_GAUGES 8 /* maximum number of gauges of a sensor; the minimum is 6 */
 
 /* Calibration of a sensor: wrench = matrix (gauges - bias), with force [N] and torque [N m]. */
-struct tact_wrench_map {
+struct tact_gauge_map {
     int gauges;
-    double matrix[6][TACT_WRENCH_GAUGES];  /* calibration matrix [N, N m per unit of the gauges] */
-    double gauge_bias[TACT_WRENCH_GAUGES]; /* bias of the gauges at rest, in their unit */
+    double matrix[6]
+                 [TACT_WRENCH_MAX_GAUGES]; /* calibration matrix [N, N m per unit of the gauges] */
+    double gauge_bias[TACT_WRENCH_MAX_GAUGES]; /* bias of the gauges at rest, in their unit */
 };
 
 /* Computes the wrench from the gauges. Real-time safe. */
-void tact_wrench_from_gauges(const struct tact_wrench_map *map, const double *gauges,
+void tact_wrench_from_gauges(const struct tact_gauge_map *map, const double *gauges,
                              double wrench[6]);
 
 /* Transforms the calibration to wrenches in another frame, about its origin. pose: pose of the
  * sensor in that frame. */
-void tact_wrench_transform_map(struct tact_wrench_map *map, const struct tact_pose *pose);
+void tact_wrench_transform_map(struct tact_gauge_map *map, const struct tact_pose *pose);
 
 /* Factors from a unit to SI: newtons per unit of force ("lbf"), newton metres per unit of torque
  * ("N-mm"), metres per unit of length. Case and the characters " -.*" do not matter, except for the
@@ -38,16 +39,16 @@ int tact_wrench_length_unit(const char *word, double *unit_in_metres);
  * BasicTransform. The bias is 0. which: number of the calibration in the file, from 1; 0: the file
  * must have only one.
  * @retval 0, or a negative errno with *err filled: file, line and why */
-int tact_wrench_read_ati(const char *path, int calibration_number, struct tact_wrench_map *map,
+int tact_wrench_read_ati(const char *path, int calibration_number, struct tact_gauge_map *map,
                          struct tact_error *err);
 
 /* A force-torque sensor as the settings describe it. */
-struct tact_wrench {
+struct tact_force_torque_sensor {
     char name[24];
     char frame[TACT_DEVICE_NAME]; /* name of the frame in which the wrench is expressed */
-    struct tact_wrench_map map;
-    int gauge[TACT_WRENCH_GAUGES]; /* index of each gauge among the device's inputs */
-    double limit[6];               /* maximum magnitude of each axis [N, N m] */
+    struct tact_gauge_map map;
+    int gauge[TACT_WRENCH_MAX_GAUGES]; /* index of each gauge among the device's inputs */
+    double limit[6];                   /* maximum magnitude of each axis [N, N m] */
     /* [s] time for which the bias is measured when the device is opened; 0: it is not measured */
     double gauge_bias_measuring_duration;
     bool has_gauge_bias; /* a bias is set or was measured */
@@ -61,14 +62,14 @@ extern const char *const tact_wrench_axes[6];
 /* Reads the settings of force-torque sensors, "wrenches[0].name", ..., of a device with these
  * inputs.
  * @retval number of sensors, at most `most`, or a negative errno with *err filled */
-int tact_wrench_settings(const struct tact_device_config *config,
-                         const struct tact_device_channel *inputs, int input_count,
-                         struct tact_wrench *force_torque_sensors, int most,
-                         struct tact_error *err);
+int tact_wrench_read_sensor_settings(const struct tact_device_config *config,
+                                     const struct tact_device_channel *inputs, int input_count,
+                                     struct tact_force_torque_sensor *force_torque_sensors,
+                                     int most, struct tact_error *err);
 
 /* Adds the sensor and its channels to the device's description; first: index of its first channel.
  */
-void tact_wrench_describe(const struct tact_wrench *wrench, int first,
-                          struct tact_device_info *info);
+void tact_wrench_describe_channels(const struct tact_force_torque_sensor *wrench, int first,
+                                   struct tact_device_info *info);
 
 #endif

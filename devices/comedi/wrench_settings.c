@@ -14,7 +14,7 @@ struct wrench_settings_reader {
     const struct tact_device_config *config;
     const struct tact_device_channel *inputs;
     int input_count;
-    struct tact_wrench *wrench;
+    struct tact_force_torque_sensor *wrench;
     struct tact_error *err;
 };
 
@@ -39,9 +39,9 @@ static int read_sensor_name(const struct wrench_settings_reader *r)
         return set_wrench_setting_error(r, "name", "missing key \"name\"", "");
     }
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    static const char allowed_later_characters[] =
+    static const char allowed_characters_after_first[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    if (!strchr(first, name[0]) || strspn(name, allowed_later_characters) != strlen(name) ||
+    if (!strchr(first, name[0]) || strspn(name, allowed_characters_after_first) != strlen(name) ||
         strlen(name) >= sizeof r->wrench->name) {
         return set_wrench_setting_error(
             r, "name",
@@ -75,7 +75,7 @@ static int read_gauge_inputs(const struct wrench_settings_reader *r)
                 return set_wrench_setting_error(r, "channels", "given twice: ", word);
             }
         }
-        if (count == TACT_WRENCH_GAUGES) {
+        if (count == TACT_WRENCH_MAX_GAUGES) {
             return set_wrench_setting_error(r, "channels", "expected 6 to 8 gauge inputs, not more",
                                             "");
         }
@@ -91,14 +91,13 @@ static int read_gauge_inputs(const struct wrench_settings_reader *r)
 }
 
 /* Reads a list of numbers, as a row or column; NULL where the key is absent. */
-static int read_number_list(const struct wrench_settings_reader *r, const char *key, int count,
-                            const double **numbers)
+static int read_setting_number_list(const struct wrench_settings_reader *r, const char *key,
+                                    int count, const double **numbers)
 {
     int found = count;
-    double number_of_one_number_list;
+    double only_number_of_list;
     *numbers = NULL;
-    int rc =
-        tact_settings_list(r->config, key, &number_of_one_number_list, numbers, &found, r->err);
+    int rc = tact_settings_list(r->config, key, &only_number_of_list, numbers, &found, r->err);
     if (!rc && found != count) {
         rc = tact_settings_fault(r->config, tact_settings_find(r->config, key), r->err,
                                  "expected %d numbers, not %d", count, found);
@@ -106,9 +105,9 @@ static int read_number_list(const struct wrench_settings_reader *r, const char *
     return rc;
 }
 
-static int read_calibration_file(const struct wrench_settings_reader *r, const char *path)
+static int read_wrench_calibration_file(const struct wrench_settings_reader *r, const char *path)
 {
-    struct tact_wrench_map *map = &r->wrench->map;
+    struct tact_gauge_map *map = &r->wrench->map;
     struct tact_error why = {.line = 0};
     char wrench_calibration_path[1024];
     double calibration_number = 0.0;
@@ -147,10 +146,10 @@ static int read_calibration_file(const struct wrench_settings_reader *r, const c
 }
 
 /* Reads the calibration matrix from the scene, in the setting's units. */
-static int read_matrix_rows(const struct wrench_settings_reader *r)
+static int read_gauge_matrix_rows(const struct wrench_settings_reader *r)
 {
     const struct tact_device_setting *rows = tact_settings_find(r->config, "matrix");
-    struct tact_wrench_map *map = &r->wrench->map;
+    struct tact_gauge_map *map = &r->wrench->map;
     const char *units = NULL;
     char word[2][16];
     double si[2] = {1.0, 1.0};
@@ -179,7 +178,7 @@ static int read_matrix_rows(const struct wrench_settings_reader *r)
     return rc;
 }
 
-static int read_calibration_matrix(const struct wrench_settings_reader *r)
+static int read_gauge_matrix_setting(const struct wrench_settings_reader *r)
 {
     const char *path = NULL;
     int rc = tact_settings_text(r->config, "file", &path, r->err);
@@ -203,7 +202,7 @@ static int read_calibration_matrix(const struct wrench_settings_reader *r)
             r, "units",
             "the key units is only for matrix: the calibration file states its own units", "");
     }
-    rc = path ? read_calibration_file(r, path) : read_matrix_rows(r);
+    rc = path ? read_wrench_calibration_file(r, path) : read_gauge_matrix_rows(r);
     for (int k = 0; !rc && k < 6; k++) {
         bool any = false;
         for (int i = 0; i < r->wrench->map.gauges; i++) {
@@ -224,15 +223,15 @@ static int read_gauge_bias(const struct wrench_settings_reader *r)
 {
     const struct wrench_settings_reader unprefixed_settings_reader = {
         r->device_config, r->device_config, r->inputs, r->input_count, r->wrench, r->err};
-    struct tact_wrench_map *map = &r->wrench->map;
+    struct tact_gauge_map *map = &r->wrench->map;
     const double *gauge_bias_from_scene;
     const double *gauge_bias_from_calibration;
     char key[40];
     snprintf(key, sizeof key, "bias.%s", r->wrench->name);
-    int rc = read_number_list(r, "bias", map->gauges, &gauge_bias_from_scene);
+    int rc = read_setting_number_list(r, "bias", map->gauges, &gauge_bias_from_scene);
     rc = rc ? rc
-            : read_number_list(&unprefixed_settings_reader, key, map->gauges,
-                               &gauge_bias_from_calibration);
+            : read_setting_number_list(&unprefixed_settings_reader, key, map->gauges,
+                                       &gauge_bias_from_calibration);
     if (!rc && gauge_bias_from_scene && gauge_bias_from_calibration) {
         rc = set_wrench_setting_error(&unprefixed_settings_reader, key,
                                       "the bias of the sensor's gauges is set twice, here and by "
@@ -251,15 +250,15 @@ static int read_gauge_bias(const struct wrench_settings_reader *r)
 /* Reads the settings frame, pose, bias, tare and limits of a sensor. */
 static int read_frame_pose_bias_and_limits(const struct wrench_settings_reader *r)
 {
-    struct tact_wrench *wrench = r->wrench;
+    struct tact_force_torque_sensor *wrench = r->wrench;
     struct tact_pose pose = tact_pose_identity();
     const double *numbers;
     const char *frame = wrench->name;
-    int rc = read_number_list(r, "position", 3, &numbers);
+    int rc = read_setting_number_list(r, "position", 3, &numbers);
     if (!rc && numbers) {
         memcpy(pose.position, numbers, sizeof pose.position);
     }
-    rc = rc ? rc : read_number_list(r, "quat_wxyz", 4, &numbers);
+    rc = rc ? rc : read_setting_number_list(r, "quat_wxyz", 4, &numbers);
     if (!rc && numbers) {
         memcpy(pose.quat_wxyz, numbers, sizeof pose.quat_wxyz);
         if (!(tact_quat_normalize(pose.quat_wxyz) > 0.0)) {
@@ -269,7 +268,7 @@ static int read_frame_pose_bias_and_limits(const struct wrench_settings_reader *
     }
     tact_wrench_transform_map(&wrench->map, &pose);
     rc = rc ? rc : read_gauge_bias(r);
-    rc = rc ? rc : read_number_list(r, "limits", 6, &numbers);
+    rc = rc ? rc : read_setting_number_list(r, "limits", 6, &numbers);
     for (int k = 0; k < 6; k++) {
         wrench->limit[k] = !rc && numbers ? numbers[k] : (double)INFINITY;
         if (!(wrench->limit[k] > 0.0)) {
@@ -293,9 +292,10 @@ static int read_frame_pose_bias_and_limits(const struct wrench_settings_reader *
     return rc;
 }
 
-int tact_wrench_settings(const struct tact_device_config *config,
-                         const struct tact_device_channel *inputs, int input_count,
-                         struct tact_wrench *force_torque_sensors, int most, struct tact_error *err)
+int tact_wrench_read_sensor_settings(const struct tact_device_config *config,
+                                     const struct tact_device_channel *inputs, int input_count,
+                                     struct tact_force_torque_sensor *force_torque_sensors,
+                                     int most, struct tact_error *err)
 {
     static const char *const keys[] = {"name",   "channels", "matrix",           "file",
                                        "units",  "bias",     "file_calibration", "tare",
@@ -315,13 +315,13 @@ int tact_wrench_settings(const struct tact_device_config *config,
             return tact_settings_fault(config, settings, err, "more than %d force-torque sensors",
                                        most);
         }
-        struct tact_wrench *wrench = &force_torque_sensors[count++];
+        struct tact_force_torque_sensor *wrench = &force_torque_sensors[count++];
         struct wrench_settings_reader r = {config, &part, inputs, input_count, wrench, err};
         memset(wrench, 0, sizeof *wrench);
         int rc = tact_settings_check(&part, keys, sizeof keys / sizeof *keys, err);
         rc = rc ? rc : read_sensor_name(&r);
         rc = rc ? rc : read_gauge_inputs(&r);
-        rc = rc ? rc : read_calibration_matrix(&r);
+        rc = rc ? rc : read_gauge_matrix_setting(&r);
         rc = rc ? rc : read_frame_pose_bias_and_limits(&r);
         for (int i = 0; !rc && i + 1 < count; i++) {
             if (strcmp(force_torque_sensors[i].name, wrench->name) == 0) {

@@ -25,7 +25,7 @@ static int remove_capture_file(const char *path)
     return rc;
 }
 
-static int create_capture_file(struct tact_capture *capture,
+static int create_capture_file(struct tact_capture_file *capture,
                                const struct tact_device_config *config,
                                const char *file_name_suffix, struct tact_error *err)
 {
@@ -55,7 +55,7 @@ static int create_capture_file(struct tact_capture *capture,
     return 0;
 }
 
-int tact_capture_open(struct tact_capture *capture, const struct tact_device_config *config,
+int tact_capture_open(struct tact_capture_file *capture, const struct tact_device_config *config,
                       const char *file_name_suffix, const char *what, uint32_t kept, size_t size,
                       struct tact_error *err)
 {
@@ -72,12 +72,12 @@ int tact_capture_open(struct tact_capture *capture, const struct tact_device_con
     return rc;
 }
 
-void *tact_capture_reserve_entry(struct tact_capture *capture)
+void *tact_capture_reserve_entry(struct tact_capture_file *capture)
 {
     return capture->ring ? tact_ring_reserve(capture->ring) : NULL;
 }
 
-void tact_capture_write_queued_entries(struct tact_capture *capture,
+void tact_capture_write_queued_entries(struct tact_capture_file *capture,
                                        void (*write)(FILE *file, const void *kept, void *user),
                                        void *user, const char *name, struct tact_messages messages)
 {
@@ -104,7 +104,7 @@ void tact_capture_write_queued_entries(struct tact_capture *capture,
     }
 }
 
-void tact_capture_close(struct tact_capture *capture, const char *name,
+void tact_capture_close(struct tact_capture_file *capture, const char *name,
                         struct tact_messages messages)
 {
     if (!capture->file) {

@@ -11,7 +11,7 @@
 
 /* A recording that is being written: the loop queues entries, the device's monitor thread writes
  * them to the file. All zero: there is none, and the functions below do nothing. */
-struct tact_capture {
+struct tact_capture_file {
     struct tact_ring *ring;
     FILE *file;
     char path[512];
@@ -25,23 +25,23 @@ struct tact_capture {
  * is being written (-EBUSY), are always refused. `kept` entries of `size` bytes can be queued for
  * the disk.
  * @retval 0, -EEXIST, or another negative errno with *err set */
-int tact_capture_open(struct tact_capture *capture, const struct tact_device_config *config,
+int tact_capture_open(struct tact_capture_file *capture, const struct tact_device_config *config,
                       const char *file_name_suffix, const char *what, uint32_t kept, size_t size,
                       struct tact_error *err);
 
 /* Gets a free slot of the queue, to be filled and passed on by tact_ring_commit(capture->ring);
  * NULL if the queue is full, which is counted. Real-time safe. */
-void *tact_capture_reserve_entry(struct tact_capture *capture);
+void *tact_capture_reserve_entry(struct tact_capture_file *capture);
 
 /* Writes the queued entries to the file by the callback `write`; reports lost entries once. Not
  * real-time safe. */
-void tact_capture_write_queued_entries(struct tact_capture *capture,
+void tact_capture_write_queued_entries(struct tact_capture_file *capture,
                                        void (*write)(FILE *file, const void *kept, void *user),
                                        void *user, const char *name, struct tact_messages messages);
 
 /* Closes the file; the caller writes the remaining entries before, by
  * tact_capture_write_queued_entries(). */
-void tact_capture_close(struct tact_capture *capture, const char *name,
+void tact_capture_close(struct tact_capture_file *capture, const char *name,
                         struct tact_messages messages);
 
 #endif

@@ -7,7 +7,7 @@
 #include "devices/common/regular_file_internal.h"
 #include "devices/common/settings.h"
 
-static int set_csv_error(const struct tact_csv *csv, struct tact_error *err, const char *field,
+static int set_csv_error(const struct tact_csv_file *csv, struct tact_error *err, const char *field,
                          const char *key)
 {
     int column = field ? (int)(field - csv->text) + 1 : 0;
@@ -17,7 +17,7 @@ static int set_csv_error(const struct tact_csv *csv, struct tact_error *err, con
 
 /* Reads the next line that is neither empty nor a comment. Returns 1, 0 at the end of the file, or
  * a negative errno. */
-static int read_next_csv_line(struct tact_csv *csv, struct tact_error *err)
+static int read_next_csv_line(struct tact_csv_file *csv, struct tact_error *err)
 {
     for (;;) {
         errno = 0;
@@ -51,7 +51,7 @@ static int read_next_csv_line(struct tact_csv *csv, struct tact_error *err)
 }
 
 /* Splits csv->text at the separator into at most `most` fields; returns their number. */
-static int split_line_into_fields(struct tact_csv *csv, int most)
+static int split_line_into_fields(struct tact_csv_file *csv, int most)
 {
     int count = 0;
     char *at = csv->text;
@@ -84,7 +84,7 @@ static void trim_column_name(char **name)
     }
 }
 
-static int set_column_names(struct tact_csv *csv, bool has_header_line, struct tact_error *err)
+static int set_column_names(struct tact_csv_file *csv, bool has_header_line, struct tact_error *err)
 {
     for (int i = 0; i < csv->columns; i++) {
         char number[32];
@@ -106,7 +106,7 @@ static int set_column_names(struct tact_csv *csv, bool has_header_line, struct t
 }
 
 /* Determines separator, number of columns and column names from the first line of a CSV file. */
-static int read_csv_header(struct tact_csv *csv, struct tact_error *err)
+static int read_csv_header(struct tact_csv_file *csv, struct tact_error *err)
 {
     size_t most = 1;
     int numbers = 0;
@@ -135,7 +135,7 @@ static int read_csv_header(struct tact_csv *csv, struct tact_error *err)
     return set_column_names(csv, numbers == 0, err);
 }
 
-int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err)
+int tact_csv_open(struct tact_csv_file *csv, const char *path, struct tact_error *err)
 {
     memset(csv, 0, sizeof *csv);
     if ((size_t)snprintf(csv->path, sizeof csv->path, "%s", path) >= sizeof csv->path) {
@@ -155,7 +155,7 @@ int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err
     return rc < 0 ? rc : read_csv_header(csv, err);
 }
 
-int tact_csv_column(const struct tact_csv *csv, const char *word)
+int tact_csv_find_column(const struct tact_csv_file *csv, const char *word)
 {
     int found = -ENOENT;
     for (int i = 0; i < csv->columns; i++) {
@@ -172,8 +172,8 @@ int tact_csv_column(const struct tact_csv *csv, const char *word)
     return found;
 }
 
-int tact_csv_row(struct tact_csv *csv, const int *columns_to_read, int count, double *values,
-                 struct tact_error *err)
+int tact_csv_read_row(struct tact_csv_file *csv, const int *columns_to_read, int count,
+                      double *values, struct tact_error *err)
 {
     if (csv->is_first_row_unread) {
         csv->is_first_row_unread = false;
@@ -205,7 +205,7 @@ int tact_csv_row(struct tact_csv *csv, const int *columns_to_read, int count, do
     return 1;
 }
 
-void tact_csv_close(struct tact_csv *csv)
+void tact_csv_close(struct tact_csv_file *csv)
 {
     for (int i = 0; csv->column_names && i < csv->columns; i++) {
         free(csv->column_names[i]);

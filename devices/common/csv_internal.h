@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include "../../contact/error.h"
 
-struct tact_csv {
+struct tact_csv_file {
     char path[4096];
     FILE *file;
     int line;   /* number of the line in `text`, from 1 */
@@ -28,18 +28,18 @@ struct tact_csv {
 
 /* Opens the file and reads its header. The caller closes it also after a failure.
  * @retval 0, or a negative errno with *err set */
-int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err);
+int tact_csv_open(struct tact_csv_file *csv, const char *path, struct tact_error *err);
 
 /* Index of a column by its name or, if no column has that name, its number from 1.
  * @retval >= 0, -ENOENT, or -EEXIST if two columns have the name */
-int tact_csv_column(const struct tact_csv *csv, const char *word);
+int tact_csv_find_column(const struct tact_csv_file *csv, const char *word);
 
 /* Reads the next row's fields `columns_to_read` (count column indices) as finite numbers into
  * values.
  * @retval 1 for a row, 0 at the end of the file, or a negative errno with *err filled */
-int tact_csv_row(struct tact_csv *csv, const int *columns_to_read, int count, double *values,
-                 struct tact_error *err);
+int tact_csv_read_row(struct tact_csv_file *csv, const int *columns_to_read, int count,
+                      double *values, struct tact_error *err);
 
-void tact_csv_close(struct tact_csv *csv);
+void tact_csv_close(struct tact_csv_file *csv);
 
 #endif

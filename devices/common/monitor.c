@@ -7,16 +7,17 @@
 
 static void *run_monitor_thread(void *data)
 {
-    struct tact_monitor *monitor = data;
-    struct timespec next_check_time;
+    struct tact_monitor_thread *monitor = data;
+    struct timespec next_monitor_check_time;
     bool reported = false;
-    clock_gettime(CLOCK_MONOTONIC, &next_check_time);
+    clock_gettime(CLOCK_MONOTONIC, &next_monitor_check_time);
     while (!reported) {
-        int64_t next = next_check_time.tv_nsec + monitor->check_interval_ns;
-        next_check_time.tv_sec += next / 1000000000;
-        next_check_time.tv_nsec = next % 1000000000;
+        int64_t next = next_monitor_check_time.tv_nsec + monitor->check_interval_ns;
+        next_monitor_check_time.tv_sec += next / 1000000000;
+        next_monitor_check_time.tv_nsec = next % 1000000000;
         int rc;
-        while ((rc = sem_clockwait(&monitor->stop, CLOCK_MONOTONIC, &next_check_time)) != 0 &&
+        while ((rc = sem_clockwait(&monitor->stop, CLOCK_MONOTONIC, &next_monitor_check_time)) !=
+                   0 &&
                errno == EINTR) {
         }
         reported = rc == 0;
@@ -25,8 +26,8 @@ static void *run_monitor_thread(void *data)
     return NULL;
 }
 
-int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t check_interval_ns,
-                       void (*poll)(void *data), void *data)
+int tact_monitor_start(struct tact_monitor_thread *monitor, const char *name,
+                       int64_t check_interval_ns, void (*poll)(void *data), void *data)
 {
     monitor->poll = poll;
     monitor->data = data;
@@ -40,7 +41,7 @@ int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t c
     return rc;
 }
 
-void tact_monitor_stop(struct tact_monitor *monitor)
+void tact_monitor_stop(struct tact_monitor_thread *monitor)
 {
     sem_post(&monitor->stop);
     pthread_join(monitor->thread, NULL);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Why the file is not read: 0, or a negative errno with *err set. */
-static int check_regular_file(int fd, struct tact_error *err)
+static int check_that_file_is_regular(int fd, struct tact_error *err)
 {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0) {
@@ -23,7 +23,7 @@ static int check_regular_file(int fd, struct tact_error *err)
 FILE *tact_regular_file_open(const char *path, int *rc, struct tact_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    *rc = check_regular_file(fd, err);
+    *rc = check_that_file_is_regular(fd, err);
     FILE *file = *rc ? NULL : fdopen(fd, "r");
     if (!file && !*rc) {
         *rc = tact_error_set(err, -ENOMEM, "out of memory");

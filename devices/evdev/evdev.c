@@ -41,7 +41,8 @@ static int read_device_selector(const struct tact_device_config *config,
 /* Reports why no device was found. */
 static int report_device_not_found(const struct tact_device_config *config,
                                    const struct tact_evdev_selector *selector,
-                                   const struct tact_evdev_search *search, struct tact_error *err)
+                                   const struct tact_evdev_device_search *search,
+                                   struct tact_error *err)
 {
     const char *key = selector->path[0]            ? "path"
                       : selector->name_to_match[0] ? "match"
@@ -69,22 +70,25 @@ static int report_device_not_found(const struct tact_device_config *config,
     return refused && search->readable_device_count == 0 ? -EACCES : -ENODEV;
 }
 
-static void map_codes_to_channels(struct tact_evdev *self)
+static void map_codes_to_channels(struct tact_evdev_device *self)
 {
-    memset(self->channel_of_abs, TACT_EVDEV_NONE, sizeof self->channel_of_abs);
-    memset(self->channel_of_rel, TACT_EVDEV_NONE, sizeof self->channel_of_rel);
-    memset(self->channel_of_key, TACT_EVDEV_NONE, sizeof self->channel_of_key);
+    memset(self->channel_of_absolute_axis_code, TACT_EVDEV_NONE,
+           sizeof self->channel_of_absolute_axis_code);
+    memset(self->channel_of_relative_axis_code, TACT_EVDEV_NONE,
+           sizeof self->channel_of_relative_axis_code);
+    memset(self->channel_of_key_code, TACT_EVDEV_NONE, sizeof self->channel_of_key_code);
     for (int i = 0; i < self->layout.count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
-        uint8_t *channel_index_of_code = channel->type == EV_ABS   ? self->channel_of_abs
-                                         : channel->type == EV_REL ? self->channel_of_rel
-                                                                   : self->channel_of_key;
+        uint8_t *channel_index_of_code =
+            channel->type == EV_ABS   ? self->channel_of_absolute_axis_code
+            : channel->type == EV_REL ? self->channel_of_relative_axis_code
+                                      : self->channel_of_key_code;
         channel_index_of_code[channel->code] = (uint8_t)i;
     }
 }
 
-static void report_found_device(const struct tact_evdev *self,
-                                const struct tact_evdev_search *search)
+static void report_found_input_device(const struct tact_evdev_device *self,
+                                      const struct tact_evdev_device_search *search)
 {
     char axes[512] = "";
     size_t used = 0;
@@ -97,7 +101,7 @@ static void report_found_device(const struct tact_evdev *self,
         } else if (used < sizeof axes) {
             int n = snprintf(axes + used, sizeof axes - used, "%s%s %s%s", used ? ", " : "",
                              channel->name, spans[channel->kind],
-                             channel->is_inverted ? " inverted" : "");
+                             channel->is_axis_inverted ? " inverted" : "");
             used += n > 0 ? (size_t)n : 0;
         }
     }
@@ -124,8 +128,9 @@ static void report_found_device(const struct tact_evdev *self,
     }
 }
 
-static void describe_evdev(const struct tact_evdev *self, const struct tact_device_config *config,
-                           struct tact_device_info *info)
+static void describe_channels_of_evdev_device(const struct tact_evdev_device *self,
+                                              const struct tact_device_config *config,
+                                              struct tact_device_info *info)
 {
     tact_settings_info(config, tact_evdev_type.name, info);
     snprintf(info->model, sizeof info->model, "%s", self->selector.name);
@@ -133,7 +138,7 @@ static void describe_evdev(const struct tact_evdev *self, const struct tact_devi
     for (int i = 0; i < info->input_count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
         tact_settings_channel(&info->input[i], channel->name,
-                              channel->kind == TACT_EVDEV_REL_INCREMENT ? "count" : "1", 0.0);
+                              channel->kind == TACT_EVDEV_RELATIVE_INCREMENT ? "count" : "1", 0.0);
     }
     if (self->force.count) {
         tact_settings_channel(&info->input[info->input_count++], "force_age", "s", 0.0);
@@ -146,8 +151,8 @@ static void describe_evdev(const struct tact_evdev *self, const struct tact_devi
 }
 
 /* Opens a recording of events in place of a device: its description has no node. */
-static int open_event_recording(struct tact_evdev *self, const struct tact_device_config *config,
-                                struct tact_error *err)
+static int open_event_recording(struct tact_evdev_device *self,
+                                const struct tact_device_config *config, struct tact_error *err)
 {
     self->playback = calloc(1, sizeof *self->playback);
     self->active_source = calloc(1, sizeof *self->active_source);
@@ -164,8 +169,9 @@ static int open_event_recording(struct tact_evdev *self, const struct tact_devic
 }
 
 /* Finds and opens the device, or its recording. */
-static int open_event_source(struct tact_evdev *self, const struct tact_device_config *config,
-                             struct tact_evdev_search *search, struct tact_error *err)
+static int open_event_source(struct tact_evdev_device *self,
+                             const struct tact_device_config *config,
+                             struct tact_evdev_device_search *search, struct tact_error *err)
 {
     if (tact_settings_find(config, "recording")) {
         return open_event_recording(self, config, err);
@@ -174,13 +180,14 @@ static int open_event_source(struct tact_evdev *self, const struct tact_device_c
     if (rc) {
         return rc;
     }
-    self->active_source = tact_evdev_find(&self->selector, search);
+    self->active_source = tact_evdev_find_device(&self->selector, search);
     return self->active_source ? 0 : report_device_not_found(config, &self->selector, search, err);
 }
 
 /* Reads all settings but those of the forces, and chooses the channels. */
-static int read_layout_settings(struct tact_evdev *self, const struct tact_device_config *config,
-                                struct tact_evdev_search *search, struct tact_error *err)
+static int read_layout_settings(struct tact_evdev_device *self,
+                                const struct tact_device_config *config,
+                                struct tact_evdev_device_search *search, struct tact_error *err)
 {
     static const char *const keys[] = {
         "path",     "match",    "serial",        "phys",    "channels",       "unsigned",
@@ -199,18 +206,18 @@ static int read_layout_settings(struct tact_evdev *self, const struct tact_devic
     if (rc) {
         return rc;
     }
-    tact_evdev_match_ranges(&self->layout, self->active_source);
+    tact_evdev_compute_channel_ranges(&self->layout, self->active_source);
     tact_evdev_store_identity(&self->selector, self->active_source->dev);
     map_codes_to_channels(self);
     tact_evdev_update_state(self, tact_clock_now());
     self->source_checked_by_monitor = self->active_source;
-    report_found_device(self, search);
+    report_found_input_device(self, search);
     return 0;
 }
 
 /* Starts forces, capture and monitor. */
-static int start_evdev_threads(struct tact_evdev *self, const struct tact_device_config *config,
-                               struct tact_error *err)
+static int start_evdev_threads(struct tact_evdev_device *self,
+                               const struct tact_device_config *config, struct tact_error *err)
 {
     if (self->playback) {
         return tact_evdev_force_read_settings(config, &self->force, err);
@@ -234,8 +241,8 @@ static int start_evdev_threads(struct tact_evdev *self, const struct tact_device
 static int evdev_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)
 {
-    struct tact_evdev_search search = {.matching_device_count = 0};
-    struct tact_evdev *self = calloc(1, sizeof *self);
+    struct tact_evdev_device_search search = {.matching_device_count = 0};
+    struct tact_evdev_device *self = calloc(1, sizeof *self);
     if (!self) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
@@ -250,7 +257,7 @@ static int evdev_open(const struct tact_device_config *config, struct tact_devic
     if (rc) {
         return rc;
     }
-    describe_evdev(self, config, &out->info);
+    describe_channels_of_evdev_device(self, config, &out->info);
     out->ops = self->playback ? &tact_evdev_playback_ops : &tact_evdev_ops;
     out->self = self;
     return 0;

@@ -42,9 +42,10 @@ static void write_event_line(FILE *file, const struct input_event *event)
 }
 
 /* Calls a function for each axis, and for each pressed key. */
-static void call_for_each_initial_value(const struct libevdev *dev,
-                                        void (*take)(void *user, const struct input_event *event),
-                                        void *user)
+static void visit_initial_values_of_device(const struct libevdev *dev,
+                                           void (*take)(void *user,
+                                                        const struct input_event *event),
+                                           void *user)
 {
     for (unsigned int code = 0; code < ABS_CNT; code++) {
         const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
@@ -77,8 +78,8 @@ static void write_initial_event(void *user, const struct input_event *event)
     fputs("\t# start\n", first->file);
 }
 
-static void write_capture_head(FILE *file, const struct tact_device_config *config,
-                               const struct libevdev *dev, bool is_clock_monotonic)
+static void write_evdev_capture_header(FILE *file, const struct tact_device_config *config,
+                                       const struct libevdev *dev, bool is_clock_monotonic)
 {
     char period[32];
     tact_number_print(period, sizeof period, "%.17g", config->period);
@@ -105,7 +106,7 @@ static void write_capture_head(FILE *file, const struct tact_device_config *conf
     }
     struct initial_device_events_writer first = {.file = file};
     clock_gettime(is_clock_monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &first.device_open_time);
-    call_for_each_initial_value(dev, write_initial_event, &first);
+    visit_initial_values_of_device(dev, write_initial_event, &first);
     write_initial_event(&first, &(struct input_event){.type = EV_SYN});
 }
 
@@ -121,12 +122,12 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
     if (rc) {
         return rc;
     }
-    write_capture_head(capture->capture.file, config, dev, is_clock_monotonic);
+    write_evdev_capture_header(capture->capture.file, config, dev, is_clock_monotonic);
     return 0;
 }
 
-void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
-                              const struct input_event *event)
+void tact_evdev_capture_add_event(struct tact_evdev_capture *capture, uint64_t tick,
+                                  const struct input_event *event)
 {
     struct queued_event *queued_event = tact_capture_reserve_entry(&capture->capture);
     if (queued_event) {
@@ -135,15 +136,15 @@ void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
     }
 }
 
-void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick,
-                                 int connection_mark_code, int64_t now_ns)
+void tact_evdev_capture_add_connection_mark(struct tact_evdev_capture *capture, uint64_t tick,
+                                            int connection_mark_code, int64_t now_ns)
 {
     /* Event times have microseconds: the value of the entry has the remaining nanoseconds. */
     const struct input_event event = {.type = (uint16_t)connection_mark_code,
                                       .value = (int32_t)(now_ns % 1000),
                                       .input_event_sec = now_ns / 1000000000,
                                       .input_event_usec = now_ns % 1000000000 / 1000};
-    tact_evdev_capture_event(capture, tick, &event);
+    tact_evdev_capture_add_event(capture, tick, &event);
 }
 
 struct full_state_capture_context {
@@ -164,13 +165,13 @@ static void queue_state_event(void *user, const struct input_event *event)
     }
 }
 
-void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,
-                                   const struct libevdev *dev, int64_t now_ns)
+void tact_evdev_capture_add_full_state(struct tact_evdev_capture *capture, uint64_t tick,
+                                       const struct libevdev *dev, int64_t now_ns)
 {
     struct full_state_capture_context back = {capture, tick, now_ns};
     if (capture->capture.ring) {
-        tact_evdev_capture_add_mark(capture, tick, TACT_CAPTURE_BACK, now_ns);
-        call_for_each_initial_value(dev, queue_state_event, &back);
+        tact_evdev_capture_add_connection_mark(capture, tick, TACT_CAPTURE_BACK, now_ns);
+        visit_initial_values_of_device(dev, queue_state_event, &back);
     }
 }
 
@@ -191,8 +192,8 @@ static void write_queued_event(FILE *file, const void *entry, void *unused)
     }
 }
 
-void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
-                              struct tact_messages messages)
+void tact_evdev_capture_write_queued_events(struct tact_evdev_capture *capture, const char *name,
+                                            struct tact_messages messages)
 {
     tact_capture_write_queued_entries(&capture->capture, write_queued_event, NULL, name, messages);
 }
@@ -200,7 +201,7 @@ void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *na
 void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick, const char *name,
                               struct tact_messages messages)
 {
-    tact_evdev_capture_drain(capture, name, messages);
+    tact_evdev_capture_write_queued_events(capture, name, messages);
     if (capture->capture.file) {
         fprintf(capture->capture.file, "# end tick %llu\n", (unsigned long long)tick);
     }

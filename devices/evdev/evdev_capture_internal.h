@@ -20,7 +20,7 @@ enum { TACT_CAPTURE_LOST = 0xfff0, TACT_CAPTURE_BACK, TACT_CAPTURE_START };
 
 /* A capture that is being written; all zero: none. */
 struct tact_evdev_capture {
-    struct tact_capture capture;
+    struct tact_capture_file capture;
     bool is_capture_started;
 };
 
@@ -32,18 +32,18 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
 
 /* Queue for the file an event that the loop read in a tick, or a mark of a lost or returned
  * device. Real-time safe. */
-void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
-                              const struct input_event *event);
-void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick,
-                                 int connection_mark_code, int64_t now_ns);
+void tact_evdev_capture_add_event(struct tact_evdev_capture *capture, uint64_t tick,
+                                  const struct input_event *event);
+void tact_evdev_capture_add_connection_mark(struct tact_evdev_capture *capture, uint64_t tick,
+                                            int connection_mark_code, int64_t now_ns);
 
 /* Queues the return of a lost device, and its whole state. Real-time safe. */
-void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,
-                                   const struct libevdev *dev, int64_t now_ns);
+void tact_evdev_capture_add_full_state(struct tact_evdev_capture *capture, uint64_t tick,
+                                       const struct libevdev *dev, int64_t now_ns);
 
 /* Writes the queued entries to the file; reports lost entries once. Not real-time safe. */
-void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
-                              struct tact_messages messages);
+void tact_evdev_capture_write_queued_events(struct tact_evdev_capture *capture, const char *name,
+                                            struct tact_messages messages);
 
 /* Writes the remaining entries and the last tick, and closes the file. */
 void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick, const char *name,
@@ -51,8 +51,9 @@ void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick,
 
 /* An event or mark of a recording. */
 struct tact_evdev_recorded_event {
-    double time;           /* time of the recorded session at which the event is due [s] */
-    int64_t event_time_ns; /* time of the event on the recording's clock; 0: current time */
+    double time; /* time of the recorded session at which the event is due [s] */
+    int64_t
+        recorded_event_time_ns; /* time of the event on the recording's clock; 0: current time */
     uint16_t type;
     uint16_t code;
     int32_t value;
@@ -67,7 +68,7 @@ struct tact_evdev_playback {
     size_t next;
     double end;       /* end of the recording [s] */
     int64_t start_ns; /* time of tick 0 on the recording's clock */
-    bool is_device_gone;
+    bool is_recorded_device_gone;
     bool reported[ABS_CNT];                /* axes whose initial state is among the events */
     char axes_without_start_position[256]; /* names of axes whose initial position the file does not
                                             * state

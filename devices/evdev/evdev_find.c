@@ -64,9 +64,10 @@ struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error)
     return source;
 }
 
-static bool is_criterion_absent_or_equal(const char *selection_criterion, const char *found)
+static bool is_criterion_absent_or_equal(const char *device_selection_criterion, const char *found)
 {
-    return selection_criterion[0] == '\0' || (found && strcmp(selection_criterion, found) == 0);
+    return device_selection_criterion[0] == '\0' ||
+           (found && strcmp(device_selection_criterion, found) == 0);
 }
 
 static bool does_device_match_selector(const struct tact_evdev_selector *selector,
@@ -115,11 +116,11 @@ int tact_evdev_list_nodes(int *numbers)
     DIR *folder = opendir(INPUT_DEVICE_FOLDER);
     struct dirent *entry;
     while (folder && count < TACT_EVDEV_NODES && (entry = readdir(folder))) {
-        const char *node_number_text = entry->d_name + 5;
-        if (strncmp(entry->d_name, "event", 5) == 0 && node_number_text[0] &&
-            node_number_text[strspn(node_number_text, "0123456789")] == '\0' &&
-            strlen(node_number_text) < 6) {
-            numbers[count++] = atoi(node_number_text);
+        const char *event_node_number_text = entry->d_name + 5;
+        if (strncmp(entry->d_name, "event", 5) == 0 && event_node_number_text[0] &&
+            event_node_number_text[strspn(event_node_number_text, "0123456789")] == '\0' &&
+            strlen(event_node_number_text) < 6) {
+            numbers[count++] = atoi(event_node_number_text);
         }
     }
     if (folder) {
@@ -131,7 +132,7 @@ int tact_evdev_list_nodes(int *numbers)
 
 /* Opens one event node and stores it as *best if it matches the selector better than *best does. */
 static void open_node_if_it_matches(const struct tact_evdev_selector *selector, const char *path,
-                                    struct tact_evdev_search *search,
+                                    struct tact_evdev_device_search *search,
                                     struct tact_evdev_source **best)
 {
     int error;
@@ -154,8 +155,8 @@ static void open_node_if_it_matches(const struct tact_evdev_selector *selector, 
     tact_evdev_source_free(source);
 }
 
-struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *selector,
-                                          struct tact_evdev_search *search)
+struct tact_evdev_source *tact_evdev_find_device(const struct tact_evdev_selector *selector,
+                                                 struct tact_evdev_device_search *search)
 {
     struct tact_evdev_source *best = NULL;
     memset(search, 0, sizeof *search);

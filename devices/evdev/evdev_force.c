@@ -21,9 +21,9 @@ static void list_effect_names(const unsigned char *bits, char *text, size_t size
 }
 
 /* Reads the names of the outputs; returns a bit mask. */
-static int read_output_names(const struct tact_device_config *config,
-                             struct tact_evdev_force *force, uint32_t *requested_outputs,
-                             struct tact_error *err)
+static int read_force_output_names_setting(const struct tact_device_config *config,
+                                           struct tact_evdev_force_feedback *force,
+                                           uint32_t *requested_outputs, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "forces");
     const char *text = NULL;
@@ -54,18 +54,19 @@ static int read_output_names(const struct tact_device_config *config,
     return rc;
 }
 
-static int read_force_numbers(const struct tact_device_config *config,
-                              struct tact_evdev_force *force, struct tact_error *err)
+static int read_force_number_settings(const struct tact_device_config *config,
+                                      struct tact_evdev_force_feedback *force,
+                                      struct tact_error *err)
 {
     double gain = 1.0;
     double rate = 250.0;
     double vibration_frequency = 60.0;
     double guard_timeout_seconds = tact_guard_default_timeout(config->period);
-    force->is_guard_a_process = true;
+    force->is_guard_run_as_process = true;
     int rc = tact_settings_positive(config, "gain", &gain, err);
     rc = rc ? rc : tact_settings_positive(config, "rate", &rate, err);
     rc = rc ? rc : tact_settings_positive(config, "frequency", &vibration_frequency, err);
-    rc = rc ? rc : tact_settings_flag(config, "guard", &force->is_guard_a_process, err);
+    rc = rc ? rc : tact_settings_flag(config, "guard", &force->is_guard_run_as_process, err);
     rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &guard_timeout_seconds, err);
     if (!rc && gain > 1.0) {
         rc = tact_settings_fault(config, tact_settings_find(config, "gain"), err,
@@ -88,7 +89,7 @@ static int read_force_numbers(const struct tact_device_config *config,
 
 /* Reports how the outputs are rendered: "force_x as constant". */
 static void report_force_rendering(const struct tact_device_config *config,
-                                   const struct tact_evdev_force *force)
+                                   const struct tact_evdev_force_feedback *force)
 {
     char text[400] = "";
     size_t used = 0;
@@ -105,22 +106,22 @@ static void report_force_rendering(const struct tact_device_config *config,
 }
 
 int tact_evdev_force_read_settings(const struct tact_device_config *config,
-                                   struct tact_evdev_force *force, struct tact_error *err)
+                                   struct tact_evdev_force_feedback *force, struct tact_error *err)
 {
     uint32_t requested_outputs = 0;
-    int rc = read_output_names(config, force, &requested_outputs, err);
-    return rc ? rc : read_force_numbers(config, force, err);
+    int rc = read_force_output_names_setting(config, force, &requested_outputs, err);
+    return rc ? rc : read_force_number_settings(config, force, err);
 }
 
 int tact_evdev_force_open(const struct tact_device_config *config,
-                          const struct tact_evdev_source *source, struct tact_evdev_force *force,
-                          struct tact_error *err)
+                          const struct tact_evdev_source *source,
+                          struct tact_evdev_force_feedback *force, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "forces");
     unsigned char bits[FF_CNT / 8] = {0};
     uint32_t requested_outputs = 0;
-    int rc = read_output_names(config, force, &requested_outputs, err);
-    rc = rc ? rc : read_force_numbers(config, force, err);
+    int rc = read_force_output_names_setting(config, force, &requested_outputs, err);
+    rc = rc ? rc : read_force_number_settings(config, force, err);
     if (rc || !force->count) {
         return rc;
     }
@@ -142,10 +143,10 @@ int tact_evdev_force_open(const struct tact_device_config *config,
                                                      .plan = &force->rendering_plan,
                                                      .timeout_ns = force->guard_arming.timeout_ns,
                                                      .period_ns = force->period_ns,
-                                                     .thread = !force->is_guard_a_process};
+                                                     .thread = !force->is_guard_run_as_process};
     struct tact_error why = {0};
     struct tact_guard *guard = NULL;
-    rc = tact_guard_start_force(&options, &guard, &why);
+    rc = tact_guard_start_force_guard(&options, &guard, &why);
     if (rc) {
         tact_settings_fault(config, setting, err, "%s%s", why.text,
                             rc == -EACCES ? " (tact devices shows how to get access)" : "");
@@ -156,28 +157,31 @@ int tact_evdev_force_open(const struct tact_device_config *config,
     return 0;
 }
 
-int tact_evdev_force_device_state(struct tact_evdev_force *force, int64_t now_ns, double *age)
+int tact_evdev_force_device_state(struct tact_evdev_force_feedback *force, int64_t now_ns,
+                                  double *age)
 {
     bool was_guard_rearmed;
     int64_t last_played_stamp_ns = tact_guard_last_played_stamp(force->guard_arming.guard);
     *age = last_played_stamp_ns ? (double)(now_ns - last_played_stamp_ns) * 1e-9 : 0.0;
     /* while inhibited, the forces are not felt; the axes are unaffected */
-    return tact_guard_arming_state(&force->guard_arming, &was_guard_rearmed) == TACT_DEVICE_LOST
+    return tact_guard_arming_read_state(&force->guard_arming, &was_guard_rearmed) ==
+                   TACT_DEVICE_LOST
                ? TACT_DEVICE_LOST
                : TACT_DEVICE_OK;
 }
 
-void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns)
+void tact_evdev_force_write(struct tact_evdev_force_feedback *force, const double *out,
+                            int64_t now_ns)
 {
     double level[TACT_FORCE_CHANNELS] = {0};
     for (int i = 0; i < force->count; i++) {
         level[force->channel[i]] = force->guard_arming.has_guard_ended ? 0.0 : out[i];
     }
     tact_guard_arming_update(&force->guard_arming, out, force->count);
-    tact_guard_send_force(force->guard_arming.guard, level, now_ns);
+    tact_guard_send_force_levels(force->guard_arming.guard, level, now_ns);
 }
 
-void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
+void tact_evdev_force_report(struct tact_evdev_force_feedback *force, const char *name,
                              struct tact_messages messages)
 {
     int64_t slowest_upload_ns;
@@ -185,7 +189,8 @@ void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
     if (!force->count) {
         return;
     }
-    tact_guard_upload_count(force->guard_arming.guard, &slowest_upload_ns, &effect_upload_error);
+    tact_guard_get_effect_upload_count(force->guard_arming.guard, &slowest_upload_ns,
+                                       &effect_upload_error);
     if (effect_upload_error) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: the device's driver refused a force effect: %s", name,
@@ -194,7 +199,7 @@ void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
     tact_guard_arming_report(&force->guard_arming, name, messages);
 }
 
-void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
+void tact_evdev_force_close(struct tact_evdev_force_feedback *force, const char *name,
                             struct tact_messages messages)
 {
     int64_t slowest_upload_ns;
@@ -202,7 +207,7 @@ void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
     if (!force->count) {
         return;
     }
-    uint64_t effect_upload_count = tact_guard_upload_count(
+    uint64_t effect_upload_count = tact_guard_get_effect_upload_count(
         force->guard_arming.guard, &slowest_upload_ns, &effect_upload_error);
     tact_message(messages, TACT_MESSAGE_INFO,
                  "%s: %llu force commands sent to the device, the slowest of which took %.1f ms",

@@ -27,20 +27,20 @@ struct tact_evdev_selector {
     int product;
 };
 
-enum tact_evdev_kind {
-    TACT_EVDEV_CENTRED,          /* absolute, -1 .. 1 */
-    TACT_EVDEV_ONE_SIDED,        /* absolute, 0 .. 1 */
-    TACT_EVDEV_REL_DISPLACEMENT, /* relative type that reports a displacement, -1 .. 1 */
-    TACT_EVDEV_REL_INCREMENT,    /* relative, summed up */
-    TACT_EVDEV_BUTTON,           /* 0 or 1 */
+enum tact_evdev_channel_kind {
+    TACT_EVDEV_CENTRED_AXIS,          /* absolute, -1 .. 1 */
+    TACT_EVDEV_ONE_SIDED_AXIS,        /* absolute, 0 .. 1 */
+    TACT_EVDEV_RELATIVE_DISPLACEMENT, /* relative type that reports a displacement, -1 .. 1 */
+    TACT_EVDEV_RELATIVE_INCREMENT,    /* relative, summed up */
+    TACT_EVDEV_BUTTON,                /* 0 or 1 */
 };
 
 struct tact_evdev_channel {
     char name[TACT_DEVICE_NAME];
     unsigned int type;
     unsigned int code;
-    enum tact_evdev_kind kind;
-    bool is_inverted;
+    enum tact_evdev_channel_kind kind;
+    bool is_axis_inverted;
     bool is_axis_calibrated; /* the calibration has this axis: */
     double span[4];          /* lowest, at rest, highest, half the width of rest [counts] */
 };
@@ -49,16 +49,16 @@ struct tact_evdev_channel {
 struct tact_evdev_range {
     double low;
     double high;
-    double rest;          /* raw value at rest of a centred axis */
-    double dead_zone_raw; /* half the width of the dead zone around rest [raw units] */
-    bool raw;             /* the channel's value is the raw value */
+    double rest;                     /* raw value at rest of a centred axis */
+    double dead_zone_half_width_raw; /* half the width of the dead zone around rest [raw units] */
+    bool raw;                        /* the channel's value is the raw value */
 };
 
 struct tact_evdev_layout {
     int count;
     struct tact_evdev_channel channel[TACT_DEVICE_CHANNELS];
     /* dead zone as a fraction of the range; negative: the device's own */
-    double dead_zone_fraction;
+    double dead_zone_fraction_of_range;
     double relative_axis_range;
     bool raw; /* channels have counts */
 };
@@ -75,7 +75,7 @@ struct tact_evdev_source {
 };
 
 /* Result of a search. */
-struct tact_evdev_search {
+struct tact_evdev_device_search {
     int matching_device_count;
     int readable_device_count;
     int refused; /* nodes without permission */
@@ -90,8 +90,8 @@ struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error);
 
 /* Finds and opens the node that matches the selector. Not real-time safe. @retval NULL if there is
  * none */
-struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *selector,
-                                          struct tact_evdev_search *search);
+struct tact_evdev_source *tact_evdev_find_device(const struct tact_evdev_selector *selector,
+                                                 struct tact_evdev_device_search *search);
 
 /* Stores the identity of the device, so that only the same one is found again. */
 void tact_evdev_store_identity(struct tact_evdev_selector *selector, const struct libevdev *dev);
@@ -111,17 +111,17 @@ int tact_evdev_choose_channels(const struct tact_device_config *config, const st
 
 /* Computes the range of each channel of the layout from the axes of a source. @retval false if it
  * lacks one of the channels */
-bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
-                             struct tact_evdev_source *source);
+bool tact_evdev_compute_channel_ranges(const struct tact_evdev_layout *layout,
+                                       struct tact_evdev_source *source);
 
 /* The force outputs of a device. */
-struct tact_evdev_force {
+struct tact_evdev_force_feedback {
     /* number of force outputs; 0: none, and no other member is set */
     int count;
     int channel[TACT_FORCE_CHANNELS]; /* enum tact_force_channel of each force output */
     struct tact_force_rendering_plan rendering_plan;
     int64_t period_ns;
-    bool is_guard_a_process;
+    bool is_guard_run_as_process;
     struct tact_guard_arming guard_arming;
 };
 
@@ -129,26 +129,28 @@ struct tact_evdev_force {
  * forces.
  * @retval 0, or a negative errno with *err set */
 int tact_evdev_force_open(const struct tact_device_config *config,
-                          const struct tact_evdev_source *source, struct tact_evdev_force *force,
-                          struct tact_error *err);
+                          const struct tact_evdev_source *source,
+                          struct tact_evdev_force_feedback *force, struct tact_error *err);
 
 /* Reads the settings only, for a device that is not present. @retval as tact_evdev_force_open() */
 int tact_evdev_force_read_settings(const struct tact_device_config *config,
-                                   struct tact_evdev_force *force, struct tact_error *err);
+                                   struct tact_evdev_force_feedback *force, struct tact_error *err);
 
 /* Returns TACT_DEVICE_OK, or LOST once the guard has ended; *age: since the force on the device
  * was sent [s], 0 before the first. Real-time safe. */
-int tact_evdev_force_device_state(struct tact_evdev_force *force, int64_t now_ns, double *age);
+int tact_evdev_force_device_state(struct tact_evdev_force_feedback *force, int64_t now_ns,
+                                  double *age);
 
 /* Sends one value per force output to the guard. No system call. Real-time safe. */
-void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns);
+void tact_evdev_force_write(struct tact_evdev_force_feedback *force, const double *out,
+                            int64_t now_ns);
 
 /* Reports trips of the guard and failures of forces. Not real-time safe. */
-void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
+void tact_evdev_force_report(struct tact_evdev_force_feedback *force, const char *name,
                              struct tact_messages messages);
 
 /* Stops all forces; waits about a second for a driver that blocks. */
-void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
+void tact_evdev_force_close(struct tact_evdev_force_feedback *force, const char *name,
                             struct tact_messages messages);
 
 /* Value of an axis or button for a raw value: clamped, with the dead zone. Real-time safe. */

@@ -149,7 +149,7 @@ static void choose_default_channels(const struct tact_device_config *config,
 
 /* Whether an axis is one-sided by default; *inverted: it rests at its maximum. */
 static bool is_one_sided_by_default(const struct libevdev *dev, unsigned int code,
-                                    bool *is_inverted)
+                                    bool *is_axis_inverted)
 {
     static const unsigned int one_sided_axis_codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
                                                         ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
@@ -162,7 +162,7 @@ static bool is_one_sided_by_default(const struct libevdev *dev, unsigned int cod
         return false;
     }
     double share = ((double)info->value - info->minimum) / ((double)info->maximum - info->minimum);
-    *is_inverted = share >= 0.9;
+    *is_axis_inverted = share >= 0.9;
     return share <= 0.1 || share >= 0.9;
 }
 
@@ -171,7 +171,7 @@ static bool is_one_sided_by_calibration(struct tact_evdev_channel *channel)
 {
     const double *span = channel->span;
     double share = (span[1] - span[0]) / (span[2] - span[0]);
-    channel->is_inverted = share >= 0.9;
+    channel->is_axis_inverted = share >= 0.9;
     return share <= 0.1 || share >= 0.9;
 }
 
@@ -180,20 +180,21 @@ static void set_axis_kinds_of_channels(const struct libevdev *dev, bool must_gue
 {
     for (int i = 0; i < layout->count; i++) {
         struct tact_evdev_channel *channel = &layout->channel[i];
-        bool is_inverted = false;
+        bool is_axis_inverted = false;
         if (channel->type == EV_KEY) {
             channel->kind = TACT_EVDEV_BUTTON;
         } else if (channel->type == EV_REL) {
-            channel->kind = displacement ? TACT_EVDEV_REL_DISPLACEMENT : TACT_EVDEV_REL_INCREMENT;
-        } else if (must_guess_axis_kinds && channel->is_axis_calibrated) {
             channel->kind =
-                is_one_sided_by_calibration(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
+                displacement ? TACT_EVDEV_RELATIVE_DISPLACEMENT : TACT_EVDEV_RELATIVE_INCREMENT;
+        } else if (must_guess_axis_kinds && channel->is_axis_calibrated) {
+            channel->kind = is_one_sided_by_calibration(channel) ? TACT_EVDEV_ONE_SIDED_AXIS
+                                                                 : TACT_EVDEV_CENTRED_AXIS;
         } else if (must_guess_axis_kinds &&
-                   is_one_sided_by_default(dev, channel->code, &is_inverted)) {
-            channel->kind = TACT_EVDEV_ONE_SIDED;
-            channel->is_inverted = is_inverted;
+                   is_one_sided_by_default(dev, channel->code, &is_axis_inverted)) {
+            channel->kind = TACT_EVDEV_ONE_SIDED_AXIS;
+            channel->is_axis_inverted = is_axis_inverted;
         } else {
-            channel->kind = TACT_EVDEV_CENTRED;
+            channel->kind = TACT_EVDEV_CENTRED_AXIS;
         }
     }
 }
@@ -212,7 +213,7 @@ static int mark_listed_axes_one_sided_or_inverted(const struct tact_device_confi
         return rc;
     }
     for (int i = 0; i < layout->count && !is_axis_one_sided; i++) {
-        layout->channel[i].is_inverted = false;
+        layout->channel[i].is_axis_inverted = false;
     }
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
@@ -226,9 +227,9 @@ static int mark_listed_axes_one_sided_or_inverted(const struct tact_device_confi
                                        is_axis_one_sided ? "absolute" : "axis", word);
         }
         if (is_axis_one_sided) {
-            layout->channel[i].kind = TACT_EVDEV_ONE_SIDED;
+            layout->channel[i].kind = TACT_EVDEV_ONE_SIDED_AXIS;
         } else {
-            layout->channel[i].is_inverted = true;
+            layout->channel[i].is_axis_inverted = true;
         }
     }
     return 0;
@@ -295,18 +296,20 @@ static int check_channel_name(const struct tact_device_config *config, const str
     return rc;
 }
 
-static int read_axis_numbers(const struct tact_device_config *config,
-                             struct tact_evdev_layout *layout, struct tact_error *err)
+static int read_axis_number_settings(const struct tact_device_config *config,
+                                     struct tact_evdev_layout *layout, struct tact_error *err)
 {
-    layout->dead_zone_fraction = -1.0;
+    layout->dead_zone_fraction_of_range = -1.0;
     layout->relative_axis_range = 350.0;
     int rc = tact_settings_positive(config, "relative_range", &layout->relative_axis_range, err);
-    rc = rc ? rc : tact_settings_number(config, "deadzone", &layout->dead_zone_fraction, err);
+    rc = rc ? rc
+            : tact_settings_number(config, "deadzone", &layout->dead_zone_fraction_of_range, err);
     const struct tact_device_setting *dead_zone_setting = tact_settings_find(config, "deadzone");
     if (rc == 0 && dead_zone_setting &&
-        !(layout->dead_zone_fraction >= 0.0 && layout->dead_zone_fraction <= 0.9)) {
+        !(layout->dead_zone_fraction_of_range >= 0.0 &&
+          layout->dead_zone_fraction_of_range <= 0.9)) {
         rc = tact_settings_fault(config, dead_zone_setting, err, "expected 0 .. 0.9, not %g",
-                                 layout->dead_zone_fraction);
+                                 layout->dead_zone_fraction_of_range);
     }
     return rc;
 }
@@ -322,7 +325,7 @@ int tact_evdev_choose_channels(const struct tact_device_config *config, const st
     memset(layout, 0, sizeof *layout);
     int rc = tact_settings_text(config, "channels", &text, err);
     rc = rc ? rc : tact_settings_choice(config, "relative", words, 2, &displacement, err);
-    rc = rc ? rc : read_axis_numbers(config, layout, err);
+    rc = rc ? rc : read_axis_number_settings(config, layout, err);
     if (rc) {
         return rc;
     }
@@ -353,17 +356,17 @@ static double rest_position_of_range(const struct tact_evdev_range *range)
 
 /* A one-sided axis begins at its rest position; its far end, and both of a centred one, are the
  * measured extremes. */
-static void set_measured_range(const struct tact_evdev_channel *channel,
-                               struct tact_evdev_range *range)
+static void set_channel_range_from_calibration(const struct tact_evdev_channel *channel,
+                                               struct tact_evdev_range *range)
 {
-    bool is_axis_one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
+    bool is_axis_one_sided = channel->kind == TACT_EVDEV_ONE_SIDED_AXIS;
     range->rest = channel->span[1];
-    range->low = is_axis_one_sided && !channel->is_inverted ? range->rest : channel->span[0];
-    range->high = is_axis_one_sided && channel->is_inverted ? range->rest : channel->span[2];
+    range->low = is_axis_one_sided && !channel->is_axis_inverted ? range->rest : channel->span[0];
+    range->high = is_axis_one_sided && channel->is_axis_inverted ? range->rest : channel->span[2];
 }
 
-bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
-                             struct tact_evdev_source *source)
+bool tact_evdev_compute_channel_ranges(const struct tact_evdev_layout *layout,
+                                       struct tact_evdev_source *source)
 {
     for (int i = 0; i < layout->count; i++) {
         const struct tact_evdev_channel *channel = &layout->channel[i];
@@ -383,18 +386,19 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
         range->rest = rest_position_of_range(range);
         range->raw = layout->raw;
         if (channel->is_axis_calibrated) {
-            set_measured_range(channel, range);
+            set_channel_range_from_calibration(channel, range);
             flat = channel->span[3];
         }
         double way = range->high - range->low;
-        if (channel->kind != TACT_EVDEV_ONE_SIDED) {
+        if (channel->kind != TACT_EVDEV_ONE_SIDED_AXIS) {
             way = fmin(range->high - range->rest, range->rest - range->low);
         }
-        range->dead_zone_raw =
-            layout->dead_zone_fraction >= 0.0 ? layout->dead_zone_fraction * way : flat;
-        if (!(range->dead_zone_raw >= 0.0 && range->dead_zone_raw < way)) {
+        range->dead_zone_half_width_raw = layout->dead_zone_fraction_of_range >= 0.0
+                                              ? layout->dead_zone_fraction_of_range * way
+                                              : flat;
+        if (!(range->dead_zone_half_width_raw >= 0.0 && range->dead_zone_half_width_raw < way)) {
             /* a dead zone as wide as the axis would remove its whole range */
-            range->dead_zone_raw = 0.0;
+            range->dead_zone_half_width_raw = 0.0;
         }
     }
     return true;
@@ -406,17 +410,17 @@ double tact_evdev_scaled_value(const struct tact_evdev_channel *channel,
     if (channel->kind == TACT_EVDEV_BUTTON) {
         return raw != 0 ? 1.0 : 0.0;
     }
-    double sign = channel->is_inverted ? -1.0 : 1.0;
+    double sign = channel->is_axis_inverted ? -1.0 : 1.0;
     if (range->raw) {
         return raw;
     }
-    if (channel->kind == TACT_EVDEV_REL_INCREMENT) {
+    if (channel->kind == TACT_EVDEV_RELATIVE_INCREMENT) {
         return sign * raw;
     }
     double off; /* distance of the raw value from rest */
     double way; /* distance from rest to the end of the range in the direction of the value */
-    if (channel->kind == TACT_EVDEV_ONE_SIDED) {
-        off = channel->is_inverted ? range->high - raw : raw - range->low;
+    if (channel->kind == TACT_EVDEV_ONE_SIDED_AXIS) {
+        off = channel->is_axis_inverted ? range->high - raw : raw - range->low;
         way = range->high - range->low;
         sign = 1.0;
     } else {
@@ -425,8 +429,10 @@ double tact_evdev_scaled_value(const struct tact_evdev_channel *channel,
         way = raw < rest ? rest - range->low : range->high - rest;
         sign = raw < rest ? -sign : sign;
     }
-    if (!(off > range->dead_zone_raw)) {
+    if (!(off > range->dead_zone_half_width_raw)) {
         return 0.0;
     }
-    return off >= way ? sign : sign * (off - range->dead_zone_raw) / (way - range->dead_zone_raw);
+    return off >= way ? sign
+                      : sign * (off - range->dead_zone_half_width_raw) /
+                            (way - range->dead_zone_half_width_raw);
 }

@@ -31,7 +31,8 @@ struct evdev_recording_reader {
 };
 
 /* Appends an event. NULL if out of memory, or if the file is too long. */
-static struct tact_evdev_recorded_event *add_captured_event(struct evdev_recording_reader *r)
+static struct tact_evdev_recorded_event *
+add_recorded_event_to_playback(struct evdev_recording_reader *r)
 {
     struct tact_evdev_playback *playback = r->playback;
     if (playback->count == r->capacity) {
@@ -68,7 +69,7 @@ static int parse_evemu_number(const char **at, int32_t *value)
 
 /* Parses a comment of evemu-record: "#   Event type 3 (EV_ABS)", "#     Event code 0 (ABS_X)", "#
  * Value   -938": how evemu-record describes the device as it was found. */
-static int parse_description(struct evdev_recording_reader *r, const char *line)
+static int parse_evemu_description_line(struct evdev_recording_reader *r, const char *line)
 {
     const char *text = line + 1 + strspn(line + 1, " \t");
     int number;
@@ -88,7 +89,7 @@ static int parse_description(struct evdev_recording_reader *r, const char *line)
 
 /* Parses a comment that tact wrote: "# lost tick 12", "# tick 0 at 123.000000456", or the line with
  * period and clock. */
-static int parse_comment(struct evdev_recording_reader *r, const char *line)
+static int parse_evemu_comment_line(struct evdev_recording_reader *r, const char *line)
 {
     unsigned long long tick;
     long long seconds, nanoseconds;
@@ -112,14 +113,14 @@ static int parse_comment(struct evdev_recording_reader *r, const char *line)
         r->playback->end = (double)tick * r->period;
     } else if (sscanf(line, "# lost tick %llu", &tick) == 1 ||
                sscanf(line, "# back tick %llu", &tick) == 1) {
-        struct tact_evdev_recorded_event *connection_mark_event = add_captured_event(r);
+        struct tact_evdev_recorded_event *connection_mark_event = add_recorded_event_to_playback(r);
         if (!connection_mark_event) {
             return -ENOMEM;
         }
         connection_mark_event->type = line[2] == 'l' ? TACT_CAPTURE_LOST : TACT_CAPTURE_BACK;
         connection_mark_event->time = (double)tick * r->period;
     } else {
-        return parse_description(r, line);
+        return parse_evemu_description_line(r, line);
     }
     return 0;
 }
@@ -149,21 +150,23 @@ static int parse_evemu_event(struct evdev_recording_reader *r, const char *line)
         }
         return 0;
     }
-    struct tact_evdev_recorded_event *event = add_captured_event(r);
+    struct tact_evdev_recorded_event *event = add_recorded_event_to_playback(r);
     if (!event) {
         return -ENOMEM;
     }
-    *event =
-        (struct tact_evdev_recorded_event){.event_time_ns = seconds * 1000000000 + fraction * 1000,
-                                           .type = (uint16_t)type,
-                                           .code = (uint16_t)code,
-                                           .value = value};
+    *event = (struct tact_evdev_recorded_event){.recorded_event_time_ns =
+                                                    seconds * 1000000000 + fraction * 1000,
+                                                .type = (uint16_t)type,
+                                                .code = (uint16_t)code,
+                                                .value = value};
     if (evemu_line_comment && sscanf(evemu_line_comment, "# tick %llu", &tick) == 1) {
         event->time = (double)tick * r->period;
-        event->event_time_ns = strstr(evemu_line_comment, "state") ? 0 : event->event_time_ns;
+        event->recorded_event_time_ns =
+            strstr(evemu_line_comment, "state") ? 0 : event->recorded_event_time_ns;
     } else {
-        r->first_event_time_ns = r->has_read_event ? r->first_event_time_ns : event->event_time_ns;
-        event->time = (double)(event->event_time_ns - r->first_event_time_ns) * 1e-9;
+        r->first_event_time_ns =
+            r->has_read_event ? r->first_event_time_ns : event->recorded_event_time_ns;
+        event->time = (double)(event->recorded_event_time_ns - r->first_event_time_ns) * 1e-9;
     }
     r->has_read_event = true;
     return 0;
@@ -243,7 +246,7 @@ static int parse_capture_line(struct evdev_recording_reader *r, const char *line
     struct libevdev *dev = r->playback->dev;
     switch (line[0]) {
     case '#':
-        return parse_comment(r, line);
+        return parse_evemu_comment_line(r, line);
     case 'E':
         return parse_evemu_event(r, line);
     case 'B':
@@ -268,7 +271,7 @@ static int parse_capture_line(struct evdev_recording_reader *r, const char *line
 }
 
 /* Skips the rest of a line that exceeds the buffer. */
-static void skip_input_line(FILE *file)
+static void skip_rest_of_long_line(FILE *file)
 {
     for (int c = getc(file); c != EOF && c != '\n'; c = getc(file)) {
     }
@@ -289,7 +292,7 @@ static int read_recording_lines(struct evdev_recording_reader *r)
             if (*text != '#') { /* comments may be longer than the buffer */
                 return -EINVAL;
             }
-            skip_input_line(r->file);
+            skip_rest_of_long_line(r->file);
         }
         line[strcspn(line, "\r\n")] = '\0';
         rc = parse_capture_line(r, text, first);
@@ -346,7 +349,7 @@ static int64_t clock_offset_to_recording(const struct tact_evdev_playback *playb
     int64_t start = playback->start_ns;
     if (!start) {
         for (size_t i = 0; i < playback->count && !start; i++) {
-            start = playback->event[i].event_time_ns;
+            start = playback->event[i].recorded_event_time_ns;
         }
     }
     return now_ns - llround(t * 1e9) - start;
@@ -355,7 +358,7 @@ static int64_t clock_offset_to_recording(const struct tact_evdev_playback *playb
 static void read_played_events(void *data, uint64_t tick, double t, int64_t now_ns,
                                struct tact_device_input *in)
 {
-    struct tact_evdev *self = data;
+    struct tact_evdev_device *self = data;
     struct tact_evdev_playback *playback = self->playback;
     const int64_t shift = clock_offset_to_recording(playback, t, now_ns);
     (void)tick;
@@ -367,21 +370,21 @@ static void read_played_events(void *data, uint64_t tick, double t, int64_t now_
                                           .value = captured_event->value};
         if (captured_event->type == TACT_CAPTURE_LOST) {
             tact_evdev_release_buttons(self);
-            playback->is_device_gone = true;
+            playback->is_recorded_device_gone = true;
         } else if (captured_event->type == TACT_CAPTURE_BACK) {
-            playback->is_device_gone = false;
+            playback->is_recorded_device_gone = false;
             /* the initial state is set without an event, as when a device is opened */
             self->stamp_ns = now_ns;
         } else {
-            bool known = playback->is_clock_monotonic && captured_event->event_time_ns;
-            tact_evdev_handle_event(self, &event,
-                                    known ? captured_event->event_time_ns + shift : now_ns);
+            bool known = playback->is_clock_monotonic && captured_event->recorded_event_time_ns;
+            tact_evdev_handle_event(
+                self, &event, known ? captured_event->recorded_event_time_ns + shift : now_ns);
         }
     }
     tact_evdev_get_inputs(self, now_ns, in);
-    in->state = playback->is_device_gone    ? TACT_DEVICE_LOST
-                : t > playback->end + slack ? TACT_DEVICE_ENDED
-                                            : TACT_DEVICE_OK;
+    in->state = playback->is_recorded_device_gone ? TACT_DEVICE_LOST
+                : t > playback->end + slack       ? TACT_DEVICE_ENDED
+                                                  : TACT_DEVICE_OK;
     if (self->force.count) {
         in->channel[self->layout.count] = 0.0; /* force_age */
     }
@@ -389,7 +392,7 @@ static void read_played_events(void *data, uint64_t tick, double t, int64_t now_
 
 static void close_event_playback(void *data)
 {
-    struct tact_evdev *self = data;
+    struct tact_evdev_device *self = data;
     tact_evdev_playback_close(self->playback);
     free(self->playback);
     free(self->active_source); /* the libevdev of the device belongs to the recording, which frees

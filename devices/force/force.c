@@ -16,7 +16,7 @@ static int64_t errno_of_failed_call(void)
 }
 
 /* Writes `count` events of type EV_FF in one call of write(2). */
-static int write_force_events(const struct tact_force *force,
+static int write_force_events(const struct tact_force_feedback_node *force,
                               struct input_event *force_playback_events, int count)
 {
     size_t size = (size_t)count * sizeof *force_playback_events;
@@ -37,24 +37,26 @@ static struct input_event make_playback_event(int code, int value)
     return event;
 }
 
-static int play_effect_slot(struct tact_force *force, int slot, bool on, int64_t now_ns)
+static int start_or_stop_effect_of_slot(struct tact_force_feedback_node *force, int slot, bool on,
+                                        int64_t now_ns)
 {
-    struct input_event event = make_playback_event(force->slot[slot].uploaded_effect.id, on);
+    struct input_event event =
+        make_playback_event(force->slot[slot].uploaded_effect_of_slot.id, on);
     int rc = write_force_events(force, &event, 1);
     if (rc == 0) {
-        force->slot[slot].is_playing = on;
-        force->slot[slot].last_played_ns = now_ns;
+        force->slot[slot].is_effect_started = on;
+        force->slot[slot].effect_last_started_ns = now_ns;
     }
     return rc;
 }
 
-int tact_force_open(struct tact_force *force, const char *path,
+int tact_force_open(struct tact_force_feedback_node *force, const char *path,
                     const struct tact_force_rendering_plan *plan)
 {
     unsigned char bits[FF_CNT / 8] = {0};
     memset(force, 0, sizeof *force);
     force->plan = *plan;
-    force->is_muted = true;
+    force->is_force_device_muted = true;
     errno = 0;
     force->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (force->fd < 0) {
@@ -66,7 +68,7 @@ int tact_force_open(struct tact_force *force, const char *path,
         int type = plan->type[i];
         rc = type && !tact_force_supports_effect(bits, type) ? -ENXIO : 0;
     }
-    if (!rc && plan->supports_autocenter) {
+    if (!rc && plan->device_supports_autocenter) {
         struct input_event event = make_playback_event(FF_AUTOCENTER, 0);
         rc = write_force_events(force, &event, 1);
     }
@@ -77,81 +79,87 @@ int tact_force_open(struct tact_force *force, const char *path,
     return rc;
 }
 
-void tact_force_close(struct tact_force *force)
+void tact_force_close(struct tact_force_feedback_node *force)
 {
     if (force->fd < 0) {
         return;
     }
     tact_force_mute(force);
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
-        if (force->slot[i].is_uploaded) {
-            ioctl(force->fd, EVIOCRMFF, force->slot[i].uploaded_effect.id);
+        if (force->slot[i].is_effect_uploaded) {
+            ioctl(force->fd, EVIOCRMFF, force->slot[i].uploaded_effect_of_slot.id);
         }
     }
     close(force->fd);
     force->fd = -1;
 }
 
-int tact_force_mute(struct tact_force *force)
+int tact_force_mute(struct tact_force_feedback_node *force)
 {
     struct input_event force_playback_events[TACT_FORCE_SLOTS + 1];
     int count = 0;
-    if (force->plan.supports_gain) {
+    if (force->plan.device_supports_force_gain) {
         force_playback_events[count++] = make_playback_event(FF_GAIN, 0);
     }
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
-        if (force->slot[i].is_uploaded) {
+        if (force->slot[i].is_effect_uploaded) {
             force_playback_events[count++] =
-                make_playback_event(force->slot[i].uploaded_effect.id, 0);
-            force->slot[i].is_playing = false;
+                make_playback_event(force->slot[i].uploaded_effect_of_slot.id, 0);
+            force->slot[i].is_effect_started = false;
         }
     }
-    force->is_muted = true;
+    force->is_force_device_muted = true;
     return count ? write_force_events(force, force_playback_events, count) : 0;
 }
 
-int tact_force_unmute(struct tact_force *force)
+int tact_force_unmute(struct tact_force_feedback_node *force)
 {
     struct input_event event = make_playback_event(FF_GAIN, force->plan.gain);
-    int rc =
-        force->is_muted && force->plan.supports_gain ? write_force_events(force, &event, 1) : 0;
-    force->is_muted = force->is_muted && rc;
+    int rc = force->is_force_device_muted && force->plan.device_supports_force_gain
+                 ? write_force_events(force, &event, 1)
+                 : 0;
+    force->is_force_device_muted = force->is_force_device_muted && rc;
     return rc;
 }
 
 /* Uploads the effect of a slot: as a new one, or as a change of the uploaded one. */
-static int upload_effect(struct tact_force *force, int slot, const struct ff_effect *effect)
+static int upload_effect_to_slot(struct tact_force_feedback_node *force, int slot,
+                                 const struct ff_effect *effect)
 {
-    struct ff_effect uploaded_effect = *effect;
-    uploaded_effect.id = force->slot[slot].is_uploaded ? force->slot[slot].uploaded_effect.id : -1;
+    struct ff_effect uploaded_effect_of_slot = *effect;
+    uploaded_effect_of_slot.id =
+        force->slot[slot].is_effect_uploaded ? force->slot[slot].uploaded_effect_of_slot.id : -1;
     errno = 0;
-    if (ioctl(force->fd, EVIOCSFF, &uploaded_effect) < 0) {
+    if (ioctl(force->fd, EVIOCSFF, &uploaded_effect_of_slot) < 0) {
         return (int)errno_of_failed_call();
     }
-    force->slot[slot].uploaded_effect = uploaded_effect;
-    force->slot[slot].is_uploaded = true;
+    force->slot[slot].uploaded_effect_of_slot = uploaded_effect_of_slot;
+    force->slot[slot].is_effect_uploaded = true;
     force->effect_upload_count++;
     return 0;
 }
 
 /* Whether the device already has this effect with these parameters. */
-static bool is_same_effect(const struct tact_force *force, int slot, const struct ff_effect *effect)
+static bool is_same_effect(const struct tact_force_feedback_node *force, int slot,
+                           const struct ff_effect *effect)
 {
-    struct ff_effect uploaded_effect = force->slot[slot].uploaded_effect;
-    uploaded_effect.id = effect->id;
-    return force->slot[slot].is_uploaded &&
-           memcmp(&uploaded_effect, effect, sizeof uploaded_effect) == 0;
+    struct ff_effect uploaded_effect_of_slot = force->slot[slot].uploaded_effect_of_slot;
+    uploaded_effect_of_slot.id = effect->id;
+    return force->slot[slot].is_effect_uploaded &&
+           memcmp(&uploaded_effect_of_slot, effect, sizeof uploaded_effect_of_slot) == 0;
 }
 
 /* Updates the effect of one slot. Returns 1 if it was uploaded, 0 if nothing was to be uploaded, or
  * a negative errno. */
-static int update_effect_of_slot(struct tact_force *force, int i, const struct ff_effect *effect,
-                                 bool is_effect_silent, int64_t stamp_ns, int64_t now_ns,
-                                 int64_t period_ns)
+static int update_effect_of_slot(struct tact_force_feedback_node *force, int i,
+                                 const struct ff_effect *effect, bool is_effect_silent,
+                                 int64_t stamp_ns, int64_t now_ns, int64_t period_ns)
 {
     int rc = 0;
     if (is_effect_silent) {
-        rc = force->slot[i].is_playing ? play_effect_slot(force, i, false, now_ns) : 0;
+        rc = force->slot[i].is_effect_started
+                 ? start_or_stop_effect_of_slot(force, i, false, now_ns)
+                 : 0;
         force->slot[i].stamp_ns = stamp_ns;
         return rc;
     }
@@ -161,18 +169,18 @@ static int update_effect_of_slot(struct tact_force *force, int i, const struct f
     }
     if (!is_effect_unchanged) {
         force->slot[i].next_upload_time_ns = now_ns + period_ns;
-        rc = upload_effect(force, i, effect);
+        rc = upload_effect_to_slot(force, i, effect);
     }
-    if (!rc &&
-        (!force->slot[i].is_playing || now_ns - force->slot[i].last_played_ns >= REFRESH_NS)) {
-        rc = play_effect_slot(force, i, true, now_ns);
+    if (!rc && (!force->slot[i].is_effect_started ||
+                now_ns - force->slot[i].effect_last_started_ns >= REFRESH_NS)) {
+        rc = start_or_stop_effect_of_slot(force, i, true, now_ns);
     }
     force->slot[i].stamp_ns = rc ? force->slot[i].stamp_ns : stamp_ns;
     return rc ? rc : !is_effect_unchanged;
 }
 
-int tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
-                    int64_t period_ns)
+int tact_force_play(struct tact_force_feedback_node *force, const double *level, int64_t stamp_ns,
+                    int64_t now_ns, int64_t period_ns)
 {
     struct ff_effect effect[TACT_FORCE_SLOTS];
     bool is_effect_silent[TACT_FORCE_SLOTS];
@@ -193,7 +201,7 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
     return 0;
 }
 
-int64_t tact_force_oldest_played_stamp(const struct tact_force *force)
+int64_t tact_force_oldest_played_stamp(const struct tact_force_feedback_node *force)
 {
     int64_t oldest_played_stamp_ns = 0;
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {

@@ -44,8 +44,8 @@ struct tact_force_rendering_plan {
     uint16_t waveform;                 /* waveform of TACT_FORCE_PERIODIC_SLOT */
     uint16_t wave_period_ms;           /* period of that waveform [ms] */
     uint16_t gain;                     /* gain of the device, 0 .. 0xffff */
-    uint8_t supports_gain;
-    uint8_t supports_autocenter;
+    uint8_t device_supports_force_gain;
+    uint8_t device_supports_autocenter;
 };
 
 /* Name of a force output in the settings: "force_x", ... */
@@ -72,15 +72,15 @@ void tact_force_render_effects(const struct tact_force_rendering_plan *plan, con
                                struct ff_effect *effect, bool *is_effect_silent);
 
 /* Force-feedback effects on an open device. */
-struct tact_force {
+struct tact_force_feedback_node {
     int fd; /* -1: closed */
     struct tact_force_rendering_plan plan;
-    bool is_muted; /* silenced: gain is 0 until the next tact_force_unmute() */
+    bool is_force_device_muted; /* silenced: gain is 0 until the next tact_force_unmute() */
     struct {
-        struct ff_effect uploaded_effect;
-        bool is_uploaded;
-        bool is_playing;
-        int64_t last_played_ns;
+        struct ff_effect uploaded_effect_of_slot;
+        bool is_effect_uploaded;
+        bool is_effect_started;
+        int64_t effect_last_started_ns;
         int64_t next_upload_time_ns; /* earliest time of the next upload */
         int64_t stamp_ns;            /* stamp of the levels on the device */
     } slot[TACT_FORCE_SLOTS];
@@ -90,17 +90,17 @@ struct tact_force {
 
 /* Opens a device's node to play effects; muted at first. @retval 0, or a negative errno: -ENXIO
  * the device lacks the effects of the plan */
-int tact_force_open(struct tact_force *force, const char *path,
+int tact_force_open(struct tact_force_feedback_node *force, const char *path,
                     const struct tact_force_rendering_plan *plan);
 
 /* Frees the effects and closes the node, if open. May block as long as the driver does. */
-void tact_force_close(struct tact_force *force);
+void tact_force_close(struct tact_force_feedback_node *force);
 
 /* tact_force_mute() stops every effect and sets the gain to 0, in one write(2);
  * tact_force_unmute() sets the gain of the plan again.
  */
-int tact_force_mute(struct tact_force *force);
-int tact_force_unmute(struct tact_force *force);
+int tact_force_mute(struct tact_force_feedback_node *force);
+int tact_force_unmute(struct tact_force_feedback_node *force);
 
 /*
  * Uploads at most one changed effect, and starts, stops and refreshes all others; an effect is
@@ -108,10 +108,10 @@ int tact_force_unmute(struct tact_force *force);
  * the driver does in one upload: call again with the newest levels.
  * @return 1 if there is more to do, 0 if not, or a negative errno: -ENODEV device gone
  */
-int tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns, int64_t now_ns,
-                    int64_t period_ns);
+int tact_force_play(struct tact_force_feedback_node *force, const double *level, int64_t stamp_ns,
+                    int64_t now_ns, int64_t period_ns);
 
 /* Stamp of the oldest force level that the device plays, or 0. */
-int64_t tact_force_oldest_played_stamp(const struct tact_force *force);
+int64_t tact_force_oldest_played_stamp(const struct tact_force_feedback_node *force);
 
 #endif

@@ -82,8 +82,8 @@ int tact_force_choose_effects(const unsigned char *bits, uint32_t requested_outp
     memset(plan->type, 0, sizeof plan->type);
     plan->requested_outputs = requested_output_bits;
     plan->waveform = waveform_of_effect_bits(bits);
-    plan->supports_gain = tact_force_supports_effect(bits, FF_GAIN);
-    plan->supports_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
+    plan->device_supports_force_gain = tact_force_supports_effect(bits, FF_GAIN);
+    plan->device_supports_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         const struct effect_rendering *effect_rendering =
             effect_renderings[output_with_same_renderings(i)];

@@ -19,7 +19,8 @@ void tact_guard_arming_start(struct tact_guard_arming *arming, struct tact_guard
     arming->timeout_ns = timeout_ns;
     atomic_store_explicit(&guard->head->period_ns, (int64_t)(fmin(period, 1.0) * 1e9),
                           memory_order_relaxed);
-    arming->rearm_tick_count = (uint32_t)ceil(fmin(zero_time_before_rearming / period, 1e9));
+    arming->zero_ticks_before_rearming =
+        (uint32_t)ceil(fmin(zero_time_before_rearming / period, 1e9));
     arming->trip_number_when_armed = tact_guard_trips(guard);
     arming->reported_trip_count = arming->trip_number_when_armed;
     tact_guard_arm(guard);
@@ -41,7 +42,7 @@ void tact_guard_arming_update(struct tact_guard_arming *arming, const double *ou
                           ((sent | 1U) + 1U) | are_all_outputs_zero, memory_order_relaxed);
 }
 
-int tact_guard_arming_state(struct tact_guard_arming *arming, bool *was_guard_rearmed)
+int tact_guard_arming_read_state(struct tact_guard_arming *arming, bool *was_guard_rearmed)
 {
     *was_guard_rearmed = false;
     if (!arming->guard) {
@@ -56,7 +57,7 @@ int tact_guard_arming_state(struct tact_guard_arming *arming, bool *was_guard_re
     }
     if (state == TACT_GUARD_INHIBITED &&
         tact_guard_trips(arming->guard) != arming->trip_number_when_armed) {
-        if (arming->zero_output_tick_count < arming->rearm_tick_count) {
+        if (arming->zero_output_tick_count < arming->zero_ticks_before_rearming) {
             return TACT_DEVICE_STALE;
         }
         arming->trip_number_when_armed = tact_guard_trips(arming->guard);
@@ -88,7 +89,7 @@ void tact_guard_arming_report(struct tact_guard_arming *arming, const char *name
     if (!arming->guard) {
         return;
     }
-    tact_guard_check_process(arming->guard);
+    tact_guard_check_whether_process_ended(arming->guard);
     uint32_t trip_count = tact_guard_trips(arming->guard);
     bool must_wait_for_next_poll = false;
     const bool has_loop_ended = trip_count != arming->reported_trip_count &&
@@ -123,6 +124,6 @@ void tact_guard_arming_report_gaps(const struct tact_guard_arming *arming, const
                      "to the device, or after bursts that made up for them, the longest gap %.1f "
                      "ms: the device's driver or library, or the machine, was too slow",
                      name, (unsigned long long)gaps,
-                     (double)atomic_load(&head->longest_gap_ns) * 1e-6);
+                     (double)atomic_load(&head->longest_heartbeat_gap_ns) * 1e-6);
     }
 }

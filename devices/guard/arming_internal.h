@@ -17,7 +17,7 @@ struct tact_guard_arming {
     /* guard of the outputs; NULL: none, the device writes its outputs itself */
     struct tact_guard *guard;
     int64_t timeout_ns;
-    uint32_t rearm_tick_count; /* ticks of zeros after which it is armed again */
+    uint32_t zero_ticks_before_rearming; /* ticks of zeros after which it is armed again */
     /* members used by the loop: */
     uint32_t zero_output_tick_count; /* consecutive ticks in which only zeros were sent */
     uint32_t trip_number_when_armed; /* number of the trip for which the guard was armed last */
@@ -47,7 +47,7 @@ void tact_guard_arming_update(struct tact_guard_arming *arming, const double *ou
 /* Returns TACT_DEVICE_OK, STALE while the guard inhibits the outputs, LOST once it has ended; it
  * is then killed, as a stopped guard would leave the outputs as they are. *rearmed: outputs pass
  * again. Real-time safe. */
-int tact_guard_arming_state(struct tact_guard_arming *arming, bool *was_guard_rearmed);
+int tact_guard_arming_read_state(struct tact_guard_arming *arming, bool *was_guard_rearmed);
 
 /* Reports trips, except after a loop that ended with zeros, and the end of a guard. Not real-time
  * safe. */

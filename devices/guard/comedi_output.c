@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-void tact_comedi_list_prepare(struct tact_comedi_instruction_list *list,
-                              const struct tact_comedi_instruction *ops, int count)
+void tact_comedi_instruction_list_prepare(struct tact_comedi_instruction_list *list,
+                                          const struct tact_comedi_instruction *ops, int count)
 {
     memset(list, 0, sizeof *list);
     list->count = count;
@@ -21,7 +21,7 @@ void tact_comedi_list_prepare(struct tact_comedi_instruction_list *list,
     }
 }
 
-int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_instruction_list *list)
+int tact_comedi_instruction_list_run(comedi_t *dev, struct tact_comedi_instruction_list *list)
 {
     if (list->count == 0) {
         return 0;
@@ -34,10 +34,11 @@ int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_instruction_list *lis
     return errno ? -errno : -EIO;
 }
 
-int tact_comedi_list_write_zeros(comedi_t *dev, struct tact_comedi_instruction_list *list)
+int tact_comedi_instruction_list_write_zeros(comedi_t *dev,
+                                             struct tact_comedi_instruction_list *list)
 {
     memcpy(list->data, list->safe, sizeof list->data);
-    int rc = tact_comedi_list_run(dev, list);
+    int rc = tact_comedi_instruction_list_run(dev, list);
     if (rc == 0 || rc == -ENODEV) {
         return rc;
     }
@@ -86,7 +87,7 @@ int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_instruction_list
     }
     /* Safe values are written before the pins become outputs, and again after, as some boards reset
      * them. */
-    int rc = tact_comedi_list_write_zeros(dev, list);
+    int rc = tact_comedi_instruction_list_write_zeros(dev, list);
     rc = rc ? rc : configure_digital_outputs(dev, list);
-    return rc ? rc : tact_comedi_list_write_zeros(dev, list);
+    return rc ? rc : tact_comedi_instruction_list_write_zeros(dev, list);
 }

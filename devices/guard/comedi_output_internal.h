@@ -29,17 +29,18 @@ struct tact_comedi_instruction_list {
 };
 
 /* Initialises a list. It has pointers into itself: it must not be moved. */
-void tact_comedi_list_prepare(struct tact_comedi_instruction_list *list,
-                              const struct tact_comedi_instruction *ops, int count);
+void tact_comedi_instruction_list_prepare(struct tact_comedi_instruction_list *list,
+                                          const struct tact_comedi_instruction *ops, int count);
 
 /* Runs a list of comedi instructions in one system call. Real-time safe.
  * @retval 0, or a negative errno: -ENODEV board gone, -EBUSY or -EACCES another process has a
  *            subdevice */
-int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_instruction_list *list);
+int tact_comedi_instruction_list_run(comedi_t *dev, struct tact_comedi_instruction_list *list);
 
 /* Writes the safe values in one call, and on failure one by one, so that one failing output does
  * not prevent the others. Real-time safe. @retval 0 all are written @retval as above otherwise */
-int tact_comedi_list_write_zeros(comedi_t *dev, struct tact_comedi_instruction_list *list);
+int tact_comedi_instruction_list_write_zeros(comedi_t *dev,
+                                             struct tact_comedi_instruction_list *list);
 
 /* Locks the subdevices of the list, writes the safe values and makes digital channels outputs.
  * @retval 0, or a negative errno: -EBUSY another process has the lock */

@@ -13,7 +13,7 @@
 
 static void *force_server_thread_main(void *page)
 {
-    int64_t suspended_ns_at_start = tact_guard_suspended_time_bound();
+    int64_t suspended_ns_at_start = tact_guard_suspended_time_upper_bound();
     const struct tact_guard_requests guard_requests = {.suspended_ns_at_start =
                                                            &suspended_ns_at_start};
     tact_guard_serve_force(page, &guard_requests);
@@ -36,7 +36,7 @@ static int launch_guard_thread(const struct tact_guard_force_page *initial_share
     guard->size = sizeof *initial_shared_page;
     const struct tact_thread_options options = {.name = "tact-force"};
     int rc = tact_thread_start(&guard->thread, &options, force_server_thread_main, guard->head);
-    guard->is_guard_thread = rc == 0;
+    guard->is_guard_run_as_thread = rc == 0;
     while (!rc && !atomic_load_explicit(&guard->head->is_guard_ready, memory_order_acquire)) {
         const struct timespec ms = {.tv_nsec = 1000000};
         nanosleep(&ms, NULL);
@@ -52,8 +52,8 @@ static int launch_guard_thread(const struct tact_guard_force_page *initial_share
     return 0;
 }
 
-int tact_guard_start_force(const struct tact_guard_force_options *options, struct tact_guard **out,
-                           struct tact_error *err)
+int tact_guard_start_force_guard(const struct tact_guard_force_options *options,
+                                 struct tact_guard **out, struct tact_error *err)
 {
     *out = NULL;
     if (options->timeout_ns <= 0 || options->period_ns <= 0 || strlen(options->path) >= 256) {
@@ -77,7 +77,7 @@ int tact_guard_start_force(const struct tact_guard_force_options *options, struc
     return rc;
 }
 
-void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_t stamp_ns)
+void tact_guard_send_force_levels(struct tact_guard *guard, const double *level, int64_t stamp_ns)
 {
     struct tact_guard_force_page *page = (struct tact_guard_force_page *)guard->head;
     uint32_t heartbeat_number = tact_guard_next_heartbeat_number(guard, tact_clock_now());
@@ -105,8 +105,8 @@ int64_t tact_guard_last_played_stamp(const struct tact_guard *guard)
     return atomic_load_explicit(&page->played_levels_stamp_ns, memory_order_acquire);
 }
 
-uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowest_upload_ns,
-                                 int *failed)
+uint64_t tact_guard_get_effect_upload_count(const struct tact_guard *guard,
+                                            int64_t *slowest_upload_ns, int *failed)
 {
     struct tact_guard_force_page *page = (struct tact_guard_force_page *)guard->head;
     *slowest_upload_ns = atomic_load_explicit(&page->slowest_upload_ns, memory_order_relaxed);

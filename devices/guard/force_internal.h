@@ -19,12 +19,12 @@ struct tact_guard_force_options {
 
 /* Starts the guard of an input device's forces, as tact_guard_start(). If it is a thread, its
  * state never becomes TACT_GUARD_ENDED. */
-int tact_guard_start_force(const struct tact_guard_force_options *options, struct tact_guard **out,
-                           struct tact_error *err);
+int tact_guard_start_force_guard(const struct tact_guard_force_options *options,
+                                 struct tact_guard **out, struct tact_error *err);
 
 /* Sends one tick's force levels[TACT_FORCE_CHANNELS] with the heartbeat. stamp_ns: time from which
  * their age counts. No system call. Real-time safe. */
-void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_t stamp_ns);
+void tact_guard_send_force_levels(struct tact_guard *guard, const double *level, int64_t stamp_ns);
 
 /* Sets the path of the device's node; NULL: it is gone. From one thread only. */
 void tact_guard_set_device_path(struct tact_guard *guard, const char *path);
@@ -34,7 +34,7 @@ int64_t tact_guard_last_played_stamp(const struct tact_guard *guard);
 
 /* Number of uploads, the longest of them [ns], and the latest failure of the device (negative
  * errno or 0), reported once. */
-uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowest_upload_ns,
-                                 int *failed);
+uint64_t tact_guard_get_effect_upload_count(const struct tact_guard *guard,
+                                            int64_t *slowest_upload_ns, int *failed);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "devices/guard/serve_internal.h"
 
-enum { COMPONENTS = TACT_GUARD_GAP_COMPONENTS };
+enum { COMPONENTS = TACT_GUARD_COMPONENTS_PER_FORCE_PART };
 enum { USUAL_CALLS = 8 }; /* number of calls of which the shortest is a usual one */
 /* [ns] limit of the ticks of a burst that count, so that sums of them are in range */
 static const int64_t burst_excess_cap_ns = 1000000000000;
@@ -74,7 +74,8 @@ static bool limit_force_rise_of_part(struct tact_guard_rise_limit *gap, int part
 
 /* Starts to limit rates after a gap, for as long as it lasted, or as an earlier limited rise that
  * it interrupts would still have lasted. */
-static void start_limited_rise(struct tact_guard_rise_limit *gap, int64_t gap_duration_ns)
+static void start_limited_force_rise(struct tact_guard_rise_limit *gap,
+                                     int64_t heartbeat_gap_duration_ns)
 {
     memcpy(gap->value_sent_before_gap, gap->sent, sizeof gap->value_sent_before_gap);
     for (int part = 0; part < gap->parts; part++) {
@@ -82,37 +83,38 @@ static void start_limited_rise(struct tact_guard_rise_limit *gap, int64_t gap_du
             gap->remaining_rise_duration_ns[part] > 0 && gap->max_rise_rate[part] > 0.0
                 ? gap->remaining_force_rise[part] / gap->max_rise_rate[part]
                 : 0.0;
-        gap->remaining_rise_duration_ns[part] = remaining_rise_ns > (double)gap_duration_ns
-                                                    ? (int64_t)fmin(remaining_rise_ns, 1e12)
-                                                    : gap_duration_ns;
+        gap->remaining_rise_duration_ns[part] =
+            remaining_rise_ns > (double)heartbeat_gap_duration_ns
+                ? (int64_t)fmin(remaining_rise_ns, 1e12)
+                : heartbeat_gap_duration_ns;
         gap->max_rise_rate[part] = 0.0;
     }
-    gap->last_heartbeat_gap_ns = gap_duration_ns;
+    gap->last_heartbeat_gap_ns = heartbeat_gap_duration_ns;
 }
 
 bool tact_guard_limit_rise_after_gap(struct tact_guard_rise_limit *gap,
                                      const double *requested_value, int64_t now_ns,
-                                     int64_t shortest_gap_ns)
+                                     int64_t shortest_limited_gap_ns)
 {
     const int64_t time_since_last_value_ns = now_ns - gap->last_value_time_ns,
-                  max_step_ns = shortest_gap_ns / 2;
-    const int64_t gap_duration_ns =
+                  max_step_ns = shortest_limited_gap_ns / 2;
+    const int64_t heartbeat_gap_duration_ns =
         gap->is_heartbeat_burst && gap->burst_excess_ns > time_since_last_value_ns
             ? gap->burst_excess_ns
             : time_since_last_value_ns;
     const bool has_heartbeat_gap_ended =
-        gap->last_value_time_ns != 0 && gap_duration_ns > shortest_gap_ns;
+        gap->last_value_time_ns != 0 && heartbeat_gap_duration_ns > shortest_limited_gap_ns;
     const int64_t rise_step_ns =
         time_since_last_value_ns < max_step_ns ? time_since_last_value_ns : max_step_ns;
-    bool is_rise_limited = false;
+    bool is_force_rise_limited = false;
     if (has_heartbeat_gap_ended) {
-        start_limited_rise(gap, gap_duration_ns);
+        start_limited_force_rise(gap, heartbeat_gap_duration_ns);
     }
     for (int part = 0; part < gap->parts; part++) {
         if (gap->remaining_rise_duration_ns[part] > 0 &&
             limit_force_rise_of_part(gap, part, requested_value + COMPONENTS * part,
                                      rise_step_ns)) {
-            is_rise_limited = true;
+            is_force_rise_limited = true;
         } else {
             gap->remaining_rise_duration_ns[part] = 0;
             memcpy(gap->sent + COMPONENTS * part, requested_value + COMPONENTS * part,
@@ -120,7 +122,7 @@ bool tact_guard_limit_rise_after_gap(struct tact_guard_rise_limit *gap,
         }
     }
     gap->last_value_time_ns = now_ns;
-    return has_heartbeat_gap_ended && is_rise_limited;
+    return has_heartbeat_gap_ended && is_force_rise_limited;
 }
 
 void tact_guard_detect_heartbeat_burst(struct tact_guard_rise_limit *gap, uint32_t heartbeat_number,
@@ -140,39 +142,39 @@ void tact_guard_detect_heartbeat_burst(struct tact_guard_rise_limit *gap, uint32
 
 void tact_guard_limit_rise_and_count_gap(struct tact_guard_rise_limit *gap,
                                          const double *requested_value, uint32_t heartbeat_number,
-                                         int64_t now_ns, int64_t shortest_gap_ns,
+                                         int64_t now_ns, int64_t shortest_limited_gap_ns,
                                          struct tact_guard_page_header *head)
 {
     tact_guard_detect_heartbeat_burst(gap, heartbeat_number,
                                       atomic_load_explicit(&head->period_ns, memory_order_relaxed),
                                       now_ns);
-    if (tact_guard_limit_rise_after_gap(gap, requested_value, now_ns, shortest_gap_ns)) {
+    if (tact_guard_limit_rise_after_gap(gap, requested_value, now_ns, shortest_limited_gap_ns)) {
         atomic_fetch_add_explicit(&head->gaps, 1, memory_order_relaxed);
         if (gap->last_heartbeat_gap_ns >
-            atomic_load_explicit(&head->longest_gap_ns, memory_order_relaxed)) {
-            atomic_store_explicit(&head->longest_gap_ns, gap->last_heartbeat_gap_ns,
+            atomic_load_explicit(&head->longest_heartbeat_gap_ns, memory_order_relaxed)) {
+            atomic_store_explicit(&head->longest_heartbeat_gap_ns, gap->last_heartbeat_gap_ns,
                                   memory_order_relaxed);
         }
     }
 }
 
-void tact_guard_add_driver_call_time(struct tact_guard_driver_call_times *driver_call_times,
-                                     int64_t driver_call_duration_ns)
+void tact_guard_add_driver_call_duration(
+    struct tact_guard_driver_call_durations *driver_call_durations, int64_t driver_call_duration_ns)
 {
-    if (driver_call_times->timed_driver_call_count == 0 ||
-        driver_call_duration_ns < driver_call_times->shortest_call_ns) {
-        driver_call_times->shortest_call_ns = driver_call_duration_ns;
+    if (driver_call_durations->timed_driver_call_count == 0 ||
+        driver_call_duration_ns < driver_call_durations->shortest_driver_call_ns) {
+        driver_call_durations->shortest_driver_call_ns = driver_call_duration_ns;
     }
-    driver_call_times->timed_driver_call_count +=
-        driver_call_times->timed_driver_call_count < USUAL_CALLS;
+    driver_call_durations->timed_driver_call_count +=
+        driver_call_durations->timed_driver_call_count < USUAL_CALLS;
 }
 
-int64_t tact_guard_shortest_gap(const struct tact_guard_driver_call_times *driver_call_times,
-                                int64_t timeout_ns)
+int64_t tact_guard_find_shortest_limited_gap(
+    const struct tact_guard_driver_call_durations *driver_call_durations, int64_t timeout_ns)
 {
     const int64_t duration_of_two_driver_calls_ns =
-        driver_call_times->timed_driver_call_count == USUAL_CALLS
-            ? 2 * driver_call_times->shortest_call_ns
+        driver_call_durations->timed_driver_call_count == USUAL_CALLS
+            ? 2 * driver_call_durations->shortest_driver_call_ns
             : 0;
     return duration_of_two_driver_calls_ns > timeout_ns ? duration_of_two_driver_calls_ns
                                                         : timeout_ns;

@@ -7,9 +7,9 @@
 
 enum { MIN_SLEEP_NS = 10000000 }; /* [ns] shortest system sleep (suspend) that is detected */
 
-static bool has_controller_process_ended(int controller_process)
+static bool has_controller_process_ended(int controller_process_fd)
 {
-    struct pollfd fd = {.fd = controller_process, .events = POLLIN};
+    struct pollfd fd = {.fd = controller_process_fd, .events = POLLIN};
     return poll(&fd, 1, 0) > 0;
 }
 
@@ -23,13 +23,14 @@ int tact_guard_must_guard_end(const struct tact_guard_page_header *head,
             has_controller_process_ended(guard_requests->controller_pidfd));
 }
 
-void tact_guard_lock_memory(bool loads_libraries)
+void tact_guard_lock_memory(bool must_allow_loading_libraries)
 {
     struct rlimit limit;
     const bool is_locked_memory_unlimited =
         getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
-    mlockall(loads_libraries && !is_locked_memory_unlimited ? MCL_CURRENT
-                                                            : MCL_CURRENT | MCL_FUTURE);
+    mlockall(must_allow_loading_libraries && !is_locked_memory_unlimited
+                 ? MCL_CURRENT
+                 : MCL_CURRENT | MCL_FUTURE);
 }
 
 static int64_t read_clock_ns(clockid_t clock)
@@ -41,7 +42,7 @@ static int64_t read_clock_ns(clockid_t clock)
 
 /* Upper bound of the suspended time: the time between the two clock readings counts as suspended,
  * which it does not in suspended_ns_lower_bound(). */
-int64_t tact_guard_suspended_time_bound(void)
+int64_t tact_guard_suspended_time_upper_bound(void)
 {
     const int64_t monotonic_clock_ns = read_clock_ns(CLOCK_MONOTONIC);
     return read_clock_ns(CLOCK_BOOTTIME) - monotonic_clock_ns;
@@ -69,7 +70,8 @@ int tact_guard_is_zeroing_requested(const struct tact_guard_requests *guard_requ
     return reported;
 }
 
-static void publish_guard_state(struct tact_guard_heartbeat *heartbeat, enum tact_guard_state state)
+static void publish_guard_state(struct tact_guard_heartbeat_state *heartbeat,
+                                enum tact_guard_state state)
 {
     heartbeat->state = state;
     atomic_store_explicit(&heartbeat->head->trip_count, heartbeat->trip_count,
@@ -77,14 +79,14 @@ static void publish_guard_state(struct tact_guard_heartbeat *heartbeat, enum tac
     atomic_store_explicit(&heartbeat->head->state, (uint32_t)state, memory_order_release);
 }
 
-void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heartbeat,
+void tact_guard_start_heartbeat(struct tact_guard_heartbeat_state *heartbeat,
                                 struct tact_guard_page_header *head)
 {
-    *heartbeat = (struct tact_guard_heartbeat){.head = head, .trip_count = 1};
+    *heartbeat = (struct tact_guard_heartbeat_state){.head = head, .trip_count = 1};
     publish_guard_state(heartbeat, TACT_GUARD_INHIBITED);
 }
 
-bool tact_guard_handle_new_heartbeat(struct tact_guard_heartbeat *heartbeat)
+bool tact_guard_handle_new_heartbeat(struct tact_guard_heartbeat_state *heartbeat)
 {
     const uint32_t heartbeat_number =
         atomic_load_explicit(&heartbeat->head->heartbeat_number, memory_order_acquire);
@@ -100,21 +102,22 @@ bool tact_guard_handle_new_heartbeat(struct tact_guard_heartbeat *heartbeat)
     return true;
 }
 
-void tact_guard_acknowledge_heartbeat(struct tact_guard_heartbeat *heartbeat, int64_t stamp_ns,
-                                      int64_t now)
+void tact_guard_acknowledge_heartbeat(struct tact_guard_heartbeat_state *heartbeat,
+                                      int64_t stamp_ns, int64_t now)
 {
     heartbeat->heartbeat_age_start_ns = stamp_ns > 0 && stamp_ns <= now ? stamp_ns : now;
     atomic_store_explicit(&heartbeat->head->acknowledged_heartbeat_number,
                           heartbeat->heartbeat_number, memory_order_release);
 }
 
-bool tact_guard_is_heartbeat_overdue(const struct tact_guard_heartbeat *heartbeat, int64_t now)
+bool tact_guard_is_heartbeat_overdue(const struct tact_guard_heartbeat_state *heartbeat,
+                                     int64_t now)
 {
     return heartbeat->state == TACT_GUARD_PASSING &&
            now - heartbeat->heartbeat_age_start_ns >= heartbeat->head->timeout_ns;
 }
 
-void tact_guard_trip(struct tact_guard_heartbeat *heartbeat)
+void tact_guard_trip(struct tact_guard_heartbeat_state *heartbeat)
 {
     heartbeat->trip_count++;
     publish_guard_state(heartbeat, TACT_GUARD_INHIBITED);

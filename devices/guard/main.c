@@ -1,5 +1,5 @@
-/* tact-guard: the guard process. Started by tact_guard_start(), tact_guard_start_force() or
- * tact_guard_start_haptic(), with the shared page as descriptor 3 and the controller as
+/* tact-guard: the guard process. Started by tact_guard_start(), tact_guard_start_force_guard() or
+ * tact_guard_start_haptic_guard(), with the shared page as descriptor 3 and the controller as
  * descriptor 4. On SIGUSR1, as before the system sleeps, and after it detects that the system has
  * slept, it zeroes the outputs. */
 #include <sched.h>
@@ -33,7 +33,7 @@ static void request_zero_outputs_on_signal(int number)
 
 /* Sets priority, memory locks and signals. Refusals are ignored: a guard without privileges still
  * works. */
-static void set_up_guard_process(bool loads_libraries)
+static void set_up_guard_process(bool must_allow_loading_libraries)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
     const struct rlimit cpu_time_limit = {FUSE_US, RLIM_INFINITY};
@@ -50,7 +50,7 @@ static void set_up_guard_process(bool loads_libraries)
         fclose(file);
     }
     setrlimit(RLIMIT_RTTIME, &cpu_time_limit);
-    tact_guard_lock_memory(loads_libraries);
+    tact_guard_lock_memory(must_allow_loading_libraries);
     sched_setscheduler(0, SCHED_FIFO, &priority);
 }
 
@@ -77,7 +77,7 @@ int main(void)
         head->kind >= KINDS || head->size != shared_page_sizes[head->kind]) {
         return 2;
     }
-    int64_t suspended_ns_at_start = tact_guard_suspended_time_bound();
+    int64_t suspended_ns_at_start = tact_guard_suspended_time_upper_bound();
     const struct tact_guard_requests requests = {&end_requested, &zero_requested,
                                                  &suspended_ns_at_start, TACT_GUARD_CONTROLLER_FD};
     /* close descriptors inherited from the controller */

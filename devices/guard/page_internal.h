@@ -44,7 +44,7 @@ struct tact_guard_page_header {
     _Atomic uint32_t is_in_driver_call;
     /* number of gaps between commands, or bursts of them, after which the guard reduced a force */
     _Atomic uint64_t gaps;
-    _Atomic int64_t longest_gap_ns; /* longest gap */
+    _Atomic int64_t longest_heartbeat_gap_ns; /* longest gap */
 };
 
 struct tact_guard_page {
@@ -84,18 +84,20 @@ struct tact_guard_haptic_page {
     int32_t measures_attitude; /* 1: the device measures its attitude */
     int32_t renders_torques;   /* 1: the device renders torques */
     char model[64];
-    char guard_failure_text[160]; /* reason of head.error, as text */
-    int64_t opening_delay_ns; /* delay from reading a pose to sending its force, as estimated when
-                                 the device was opened */
-    /* written by the controller; pose_stamp: stamp of the pose for which the wrench was computed */
-    _Atomic double wrench[TACT_GUARD_HEARTBEAT_SLOTS][TACT_HAPTIC_WRENCH_NUMBERS];
-    _Atomic int64_t pose_stamp[TACT_GUARD_HEARTBEAT_SLOTS];
+    char guard_failure_text[160];              /* reason of head.error, as text */
+    int64_t pose_to_force_delay_at_opening_ns; /* delay from reading a pose to sending its force, as
+                                 estimated when the device was opened */
+    /* written by the controller; stamp_of_wrench_pose: stamp of the pose for which the wrench was
+     * computed */
+    _Atomic double wrench[TACT_GUARD_HEARTBEAT_SLOTS][TACT_HAPTIC_NUMBERS_PER_WRENCH];
+    _Atomic int64_t stamp_of_wrench_pose[TACT_GUARD_HEARTBEAT_SLOTS];
     _Atomic int64_t stamp[TACT_GUARD_HEARTBEAT_SLOTS]; /* time at which the wrench was sent */
     /* written by the guard */
-    /* number of poses so far: the newest is pose[pose_count % TACT_GUARD_HEARTBEAT_SLOTS] */
-    _Atomic uint32_t pose_count;
+    /* number of poses so far: the newest is pose[published_pose_count % TACT_GUARD_HEARTBEAT_SLOTS]
+     */
+    _Atomic uint32_t published_pose_count;
     struct {
-        _Atomic double value[TACT_HAPTIC_POSE_NUMBERS];
+        _Atomic double value[TACT_HAPTIC_NUMBERS_PER_POSE];
         _Atomic uint32_t buttons;
         _Atomic int64_t stamp_ns; /* time just before the library was asked for the pose */
     } pose[TACT_GUARD_HEARTBEAT_SLOTS];

@@ -233,7 +233,7 @@ int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
     if (atomic_load_explicit(&guard->has_process_ended, memory_order_relaxed)) {
         return TACT_GUARD_ENDED;
     }
-    if (guard->is_guard_thread ||
+    if (guard->is_guard_run_as_thread ||
         atomic_load_explicit(&head->is_in_driver_call, memory_order_acquire)) {
         guard->last_acknowledgement_ns = now_ns;
     }
@@ -267,7 +267,7 @@ int tact_guard_pid(const struct tact_guard *guard)
     return guard->pid;
 }
 
-void tact_guard_check_process(struct tact_guard *guard)
+void tact_guard_check_whether_process_ended(struct tact_guard *guard)
 {
     if (guard->guard_pidfd >= 0 && wait_for_process_end(guard, 0)) {
         atomic_store_explicit(&guard->has_process_ended, true, memory_order_relaxed);
@@ -318,11 +318,11 @@ int tact_guard_stop(struct tact_guard *guard)
     if (guard->guard_pidfd >= 0) {
         rc = end_guard_process(guard);
     }
-    if (guard->is_guard_thread && !end_guard_thread(guard)) {
+    if (guard->is_guard_run_as_thread && !end_guard_thread(guard)) {
         free(guard); /* the page is not unmapped, as the thread still uses it */
         return -EIO;
     }
-    rc = guard->is_guard_thread ? 0 : rc;
+    rc = guard->is_guard_run_as_thread ? 0 : rc;
     if (guard->head) {
         munmap(guard->head, guard->size);
     }

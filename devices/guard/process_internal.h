@@ -13,7 +13,7 @@ struct tact_guard {
     size_t size;
     pid_t pid;       /* process id, for display; 0: the guard is a thread */
     int guard_pidfd; /* pidfd of the guard; -1: the guard is a thread */
-    bool is_guard_thread;
+    bool is_guard_run_as_thread;
     pthread_t thread;
     uint32_t acknowledged_heartbeat_number; /* number of the heartbeat that the guard acknowledged
                                                last */
@@ -33,7 +33,7 @@ int tact_guard_start_with_page(struct tact_guard_page_header *initial_page_conte
 int tact_guard_program_path(char *path, size_t size);
 
 /* Checks whether the process has ended, for tact_guard_state(). Not real-time safe. */
-void tact_guard_check_process(struct tact_guard *guard);
+void tact_guard_check_whether_process_ended(struct tact_guard *guard);
 
 /* Number of the next heartbeat; its data must be written before it is stored. Real-time safe. */
 uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_ns);

@@ -24,7 +24,7 @@ struct board_guard_server {
     comedi_t *dev;
     struct tact_comedi_instruction_list list;
     struct tact_guard_rise_limit rise_limit_after_gap;
-    struct tact_guard_driver_call_times board_write_times;
+    struct tact_guard_driver_call_durations board_write_durations;
     uint32_t heartbeat_number; /* number of the last heartbeat */
     int64_t heartbeat_time_ns; /* time at which that heartbeat was sent */
     uint32_t trip_count;
@@ -48,7 +48,7 @@ static int claim_board_outputs(struct board_guard_server *g)
     int rc = -ENXIO;
     if (strcmp(comedi_get_driver_name(g->dev), g->page->driver) == 0 &&
         strcmp(comedi_get_board_name(g->dev), g->page->name) == 0) {
-        tact_comedi_list_prepare(&g->list, g->op, g->count);
+        tact_comedi_instruction_list_prepare(&g->list, g->op, g->count);
         rc = tact_comedi_claim_outputs(g->dev, &g->list);
     }
     if (rc) {
@@ -61,7 +61,7 @@ static int claim_board_outputs(struct board_guard_server *g)
 /* Writes the safe values; closes a board that is gone. */
 static int zero_board_outputs(struct board_guard_server *g)
 {
-    int rc = tact_comedi_list_write_zeros(g->dev, &g->list);
+    int rc = tact_comedi_instruction_list_write_zeros(g->dev, &g->list);
     if (rc == -ENODEV) {
         comedi_close(g->dev);
         g->dev = NULL;
@@ -119,26 +119,28 @@ static bool is_analog_output(const struct board_guard_server *g, int i)
 /* After a gap in what was written, limits how fast analog outputs move away from zero. */
 static void limit_rise_of_analog_words(struct board_guard_server *g, int64_t now)
 {
-    double requested_value[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS] = {0.0};
+    double requested_value[TACT_GUARD_MAX_LIMITED_FORCE_PARTS *
+                           TACT_GUARD_COMPONENTS_PER_FORCE_PART] = {0.0};
     for (int i = 0; i < g->count; i++) {
-        requested_value[TACT_GUARD_GAP_COMPONENTS * i] =
+        requested_value[TACT_GUARD_COMPONENTS_PER_FORCE_PART * i] =
             is_analog_output(g, i) ? (double)g->list.data[i][0] - (double)g->op[i].safe[0] : 0.0;
     }
     tact_guard_limit_rise_and_count_gap(
         &g->rise_limit_after_gap, requested_value, g->heartbeat_number, now,
-        tact_guard_shortest_gap(&g->board_write_times, g->timeout_ns), &g->page->head);
+        tact_guard_find_shortest_limited_gap(&g->board_write_durations, g->timeout_ns),
+        &g->page->head);
     for (int i = 0; i < g->count; i++) {
         if (is_analog_output(g, i)) {
-            g->list.data[i][0] =
-                (lsampl_t)lrint((double)g->op[i].safe[0] +
-                                g->rise_limit_after_gap.sent[TACT_GUARD_GAP_COMPONENTS * i]);
+            g->list.data[i][0] = (lsampl_t)lrint(
+                (double)g->op[i].safe[0] +
+                g->rise_limit_after_gap.sent[TACT_GUARD_COMPONENTS_PER_FORCE_PART * i]);
         }
     }
 }
 
 /* Writes the words of the newest heartbeat; zeroes the outputs if that is too old, as where this
  * process was delayed. */
-static void write_newest_words(struct board_guard_server *g)
+static void write_newest_output_words(struct board_guard_server *g)
 {
     copy_newest_heartbeat(g);
     const int64_t now = tact_guard_clock_ns();
@@ -150,16 +152,17 @@ static void write_newest_words(struct board_guard_server *g)
         return;
     }
     limit_rise_of_analog_words(g, now);
-    if (tact_comedi_list_run(g->dev, &g->list)) {
+    if (tact_comedi_instruction_list_run(g->dev, &g->list)) {
         trip_and_zero_outputs(g);
         return;
     }
-    tact_guard_add_driver_call_time(&g->board_write_times, tact_guard_clock_ns() - now);
+    tact_guard_add_driver_call_duration(&g->board_write_durations, tact_guard_clock_ns() - now);
 }
 
 static void handle_board_heartbeat(struct board_guard_server *g)
 {
-    static const double rest[TACT_GUARD_GAP_PARTS * TACT_GUARD_GAP_COMPONENTS];
+    static const double
+        rest[TACT_GUARD_MAX_LIMITED_FORCE_PARTS * TACT_GUARD_COMPONENTS_PER_FORCE_PART];
     g->heartbeat_number =
         atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_acquire);
     if (g->state == TACT_GUARD_INHIBITED &&
@@ -168,7 +171,7 @@ static void handle_board_heartbeat(struct board_guard_server *g)
         publish_board_state(g, TACT_GUARD_PASSING);
     }
     if (g->state == TACT_GUARD_PASSING) {
-        write_newest_words(g);
+        write_newest_output_words(g);
     } else {
         tact_guard_limit_rise_and_count_gap(&g->rise_limit_after_gap, rest, g->heartbeat_number,
                                             tact_guard_clock_ns(), g->timeout_ns, &g->page->head);
@@ -196,26 +199,26 @@ static void handle_heartbeat_timeout(struct board_guard_server *g)
     }
 }
 
-static void wait_for_heartbeat(const struct board_guard_server *g)
+static void wait_for_controller_heartbeat(const struct board_guard_server *g)
 {
-    int64_t left = TACT_GUARD_POLL_NS;
+    int64_t left = TACT_GUARD_POLL_INTERVAL_NS;
     if (g->state == TACT_GUARD_PASSING) {
         left = g->heartbeat_time_ns + g->timeout_ns - tact_guard_clock_ns();
         left = left > 0 ? left : 0;
     } else if (g->state == TACT_GUARD_LOST && g->dev) {
         left = zeroing_retry_interval_ns;
     }
-    const struct timespec heartbeat_timeout = {left / 1000000000, left % 1000000000};
+    const struct timespec time_until_heartbeat_timeout = {left / 1000000000, left % 1000000000};
     syscall(SYS_futex, &g->page->head.heartbeat_number, FUTEX_WAIT, g->heartbeat_number,
-            &heartbeat_timeout, NULL, 0);
+            &time_until_heartbeat_timeout, NULL, 0);
 }
 
 static void guard_board_outputs(struct board_guard_server *g,
                                 const struct tact_guard_requests *guard_requests)
 {
-    int64_t last_attempt_ns = tact_guard_clock_ns();
+    int64_t last_board_retry_ns = tact_guard_clock_ns();
     for (;;) {
-        wait_for_heartbeat(g);
+        wait_for_controller_heartbeat(g);
         if (tact_guard_is_zeroing_requested(guard_requests) && g->state == TACT_GUARD_PASSING) {
             trip_and_zero_outputs(g);
         } else if (atomic_load_explicit(&g->page->head.heartbeat_number, memory_order_relaxed) !=
@@ -225,10 +228,10 @@ static void guard_board_outputs(struct board_guard_server *g,
             handle_heartbeat_timeout(g);
         }
         if (g->state == TACT_GUARD_LOST &&
-            tact_guard_clock_ns() - last_attempt_ns >=
-                (g->dev ? zeroing_retry_interval_ns : TACT_GUARD_POLL_NS)) {
+            tact_guard_clock_ns() - last_board_retry_ns >=
+                (g->dev ? zeroing_retry_interval_ns : TACT_GUARD_POLL_INTERVAL_NS)) {
             reopen_lost_board(g);
-            last_attempt_ns = tact_guard_clock_ns();
+            last_board_retry_ns = tact_guard_clock_ns();
         }
         if (tact_guard_must_guard_end(&g->page->head, guard_requests)) {
             break;
@@ -265,8 +268,9 @@ int tact_guard_serve_board(struct tact_guard_page *page,
         return rc;
     }
     guard_board_outputs(&g, guard_requests);
-    for (int i = 0;
-         g.dev && i < ZERO_ATTEMPTS_AT_END && tact_comedi_list_write_zeros(g.dev, &g.list); i++) {
+    for (int i = 0; g.dev && i < ZERO_ATTEMPTS_AT_END &&
+                    tact_comedi_instruction_list_write_zeros(g.dev, &g.list);
+         i++) {
         const struct timespec zeroing_retry_interval = {0, zeroing_retry_interval_ns};
         clock_nanosleep(CLOCK_MONOTONIC, 0, &zeroing_retry_interval, NULL);
     }

@@ -11,18 +11,18 @@ enum { RETRY_NS = 200000000 }; /* [ns] between attempts to open a node */
 
 struct force_guard_server {
     struct tact_guard_force_page *page;
-    struct tact_force force;
+    struct tact_force_feedback_node force;
     int64_t timeout_ns;
     int64_t period_ns;
     uint32_t node_path_change_count; /* last value of node_path_change_count that was read from the
                                         page */
-    int64_t next_retry_time_ns;
-    struct tact_guard_heartbeat heartbeat;
+    int64_t next_node_open_retry_ns;
+    struct tact_guard_heartbeat_state heartbeat;
     double newest_sent_levels[TACT_FORCE_CHANNELS]; /* levels that the controller sent last */
     double levels_to_play[TACT_FORCE_CHANNELS]; /* `newest_sent_levels`, whose rise is limited after
                                                    a gap */
     struct tact_guard_rise_limit rise_limit_after_gap;
-    struct tact_guard_driver_call_times force_upload_times;
+    struct tact_guard_driver_call_durations force_upload_durations;
     int64_t stamp_ns;
 };
 
@@ -42,44 +42,47 @@ static double clamp_to_unit_level(double level)
 
 static void copy_levels_to_limited_parts(const double *level, double *parts)
 {
-    double *force_vector_levels = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_VECTOR_PART;
-    double *spring_force_levels = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_FORCE_PART;
+    double *force_vector_levels = parts + TACT_GUARD_COMPONENTS_PER_FORCE_PART * FORCE_VECTOR_PART;
+    double *spring_force_levels = parts + TACT_GUARD_COMPONENTS_PER_FORCE_PART * SPRING_FORCE_PART;
     force_vector_levels[0] = clamp_to_unit_level(level[TACT_FORCE_ALONG_X]);
     force_vector_levels[1] = clamp_to_unit_level(level[TACT_FORCE_ALONG_Y]);
     spring_force_levels[0] = clamp_to_unit_level(level[TACT_FORCE_SPRING]);
     spring_force_levels[1] =
         spring_force_levels[0] * clamp_to_unit_level(level[TACT_FORCE_SPRING_CENTER]);
     for (int i = TACT_FORCE_DAMPER; i < TACT_FORCE_CHANNELS; i++) {
-        parts[TACT_GUARD_GAP_COMPONENTS * (FIRST_SCALAR_LEVEL_PART + i - TACT_FORCE_DAMPER)] =
-            clamp_to_unit_level(level[i]);
+        parts[TACT_GUARD_COMPONENTS_PER_FORCE_PART *
+              (FIRST_SCALAR_LEVEL_PART + i - TACT_FORCE_DAMPER)] = clamp_to_unit_level(level[i]);
     }
 }
 
 static void copy_limited_parts_to_levels(const double *parts, double *level)
 {
-    const double *force_vector_levels = parts + TACT_GUARD_GAP_COMPONENTS * FORCE_VECTOR_PART;
-    const double *spring_force_levels = parts + TACT_GUARD_GAP_COMPONENTS * SPRING_FORCE_PART;
+    const double *force_vector_levels =
+        parts + TACT_GUARD_COMPONENTS_PER_FORCE_PART * FORCE_VECTOR_PART;
+    const double *spring_force_levels =
+        parts + TACT_GUARD_COMPONENTS_PER_FORCE_PART * SPRING_FORCE_PART;
     level[TACT_FORCE_ALONG_X] = force_vector_levels[0];
     level[TACT_FORCE_ALONG_Y] = force_vector_levels[1];
     level[TACT_FORCE_SPRING] = spring_force_levels[0];
     level[TACT_FORCE_SPRING_CENTER] =
         spring_force_levels[0] != 0.0 ? spring_force_levels[1] / spring_force_levels[0] : 0.0;
     for (int i = TACT_FORCE_DAMPER; i < TACT_FORCE_CHANNELS; i++) {
-        level[i] =
-            parts[TACT_GUARD_GAP_COMPONENTS * (FIRST_SCALAR_LEVEL_PART + i - TACT_FORCE_DAMPER)];
+        level[i] = parts[TACT_GUARD_COMPONENTS_PER_FORCE_PART *
+                         (FIRST_SCALAR_LEVEL_PART + i - TACT_FORCE_DAMPER)];
     }
 }
 
 /* Chooses the levels to play now. After a gap since the last choice they rise without a step. */
 static void limit_rise_of_levels_to_play(struct force_guard_server *s)
 {
-    double requested_value[TACT_GUARD_GAP_COMPONENTS * PARTS] = {0.0};
+    double requested_value[TACT_GUARD_COMPONENTS_PER_FORCE_PART * PARTS] = {0.0};
     if (s->heartbeat.state == TACT_GUARD_PASSING && s->force.fd >= 0) {
         copy_levels_to_limited_parts(s->newest_sent_levels, requested_value);
     }
     tact_guard_limit_rise_and_count_gap(
         &s->rise_limit_after_gap, requested_value, s->heartbeat.heartbeat_number,
-        tact_guard_clock_ns(), tact_guard_shortest_gap(&s->force_upload_times, s->timeout_ns),
+        tact_guard_clock_ns(),
+        tact_guard_find_shortest_limited_gap(&s->force_upload_durations, s->timeout_ns),
         &s->page->head);
     copy_limited_parts_to_levels(s->rise_limit_after_gap.sent, s->levels_to_play);
 }
@@ -101,7 +104,7 @@ static void close_failed_event_node(struct force_guard_server *s, int rc, int64_
     set_is_in_driver_call(s, 1);
     tact_force_close(&s->force);
     set_is_in_driver_call(s, 0);
-    s->next_retry_time_ns = now + RETRY_NS;
+    s->next_node_open_retry_ns = now + RETRY_NS;
 }
 
 /* Zeroes the forces until the guard is armed again. */
@@ -121,15 +124,16 @@ static void open_node_named_by_controller(struct force_guard_server *s, int64_t 
 {
     uint32_t node_path_change_count =
         atomic_load_explicit(&s->page->node_path_change_count, memory_order_acquire);
-    bool has_path_changed = node_path_change_count != s->node_path_change_count;
-    if (has_path_changed) {
+    bool has_device_path_changed = node_path_change_count != s->node_path_change_count;
+    if (has_device_path_changed) {
         s->node_path_change_count = node_path_change_count;
         close_failed_event_node(s, 0, now);
     }
     char path[sizeof s->page->path[0]];
     memcpy(path, s->page->path[node_path_change_count % 2], sizeof path);
     path[sizeof path - 1] = '\0';
-    if (s->force.fd < 0 && path[0] && (has_path_changed || now >= s->next_retry_time_ns)) {
+    if (s->force.fd < 0 && path[0] &&
+        (has_device_path_changed || now >= s->next_node_open_retry_ns)) {
         set_is_in_driver_call(s, 1);
         int rc = tact_force_open(&s->force, path, &s->page->plan);
         set_is_in_driver_call(s, 0);
@@ -180,13 +184,15 @@ static bool play_force_levels(struct force_guard_server *s, int64_t now)
     set_is_in_driver_call(s, 1);
     int rc = tact_force_unmute(&s->force);
     rc = rc ? rc : tact_force_play(&s->force, s->levels_to_play, s->stamp_ns, now, s->period_ns);
-    int64_t driver_call_ns = tact_guard_clock_ns() - now;
+    int64_t force_playing_duration_ns = tact_guard_clock_ns() - now;
     set_is_in_driver_call(s, 0);
     if (rc > 0) {
-        tact_guard_add_driver_call_time(&s->force_upload_times, driver_call_ns);
+        tact_guard_add_driver_call_duration(&s->force_upload_durations, force_playing_duration_ns);
     }
-    if (driver_call_ns > atomic_load_explicit(&s->page->slowest_upload_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&s->page->slowest_upload_ns, driver_call_ns, memory_order_relaxed);
+    if (force_playing_duration_ns >
+        atomic_load_explicit(&s->page->slowest_upload_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&s->page->slowest_upload_ns, force_playing_duration_ns,
+                              memory_order_relaxed);
     }
     if (rc < 0 && rc != -EINTR && rc != -EAGAIN) {
         close_failed_event_node(s, rc, now);
@@ -244,9 +250,9 @@ void tact_guard_serve_force(struct tact_guard_force_page *page,
         }
         next = next + step > now ? next + step : now;
         int64_t next_wake_time_ns = get_next_wake_time(&s, next);
-        const struct timespec wake_time = {next_wake_time_ns / 1000000000,
-                                           next_wake_time_ns % 1000000000};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake_time, NULL);
+        const struct timespec next_wake_timespec = {next_wake_time_ns / 1000000000,
+                                                    next_wake_time_ns % 1000000000};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next_wake_timespec, NULL);
     }
     tact_force_close(&s.force);
 }

@@ -21,12 +21,12 @@ enum { DELAY_TEST_CYCLES = 20 };
 struct haptic_guard_server {
     struct tact_guard_haptic_page *page;
     struct tact_haptic_device device;
-    struct tact_guard_heartbeat heartbeat;
-    bool is_device_open;
+    struct tact_guard_heartbeat_state heartbeat;
+    bool is_haptic_device_open;
     bool is_wrench_unsent; /* the wrench has not been sent yet */
-    double wrench[TACT_HAPTIC_WRENCH_NUMBERS];
+    double wrench[TACT_HAPTIC_NUMBERS_PER_WRENCH];
     struct tact_guard_rise_limit rise_limit_after_gap;
-    int64_t pose_stamp_ns; /* stamp of the pose for which the wrench was computed */
+    int64_t stamp_of_wrench_pose_ns; /* stamp of the pose for which the wrench was computed */
     int64_t
         last_cycle_duration_ns; /* duration of the last cycle, at most a quarter of the timeout */
     int64_t next_opening_retry_ns;
@@ -34,14 +34,15 @@ struct haptic_guard_server {
 
 static void sleep_until_wake_time(int64_t wake_time_ns)
 {
-    const struct timespec wake_time = {wake_time_ns / 1000000000, wake_time_ns % 1000000000};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake_time, NULL);
+    const struct timespec next_wake_timespec = {wake_time_ns / 1000000000,
+                                                wake_time_ns % 1000000000};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next_wake_timespec, NULL);
 }
 
 static int open_guarded_haptic_device(struct haptic_guard_server *s, char *why, size_t size)
 {
     const int rc = s->device.ops->open(&s->device, &s->page->haptic_device_choice, why, size);
-    s->is_device_open = rc == 0;
+    s->is_haptic_device_open = rc == 0;
     return rc;
 }
 
@@ -50,22 +51,23 @@ static void close_guarded_haptic_device(struct haptic_guard_server *s, int64_t n
     atomic_store_explicit(&s->page->is_device_connected, 0, memory_order_release);
     s->device.ops->close(&s->device);
     memset(s->rise_limit_after_gap.sent, 0, sizeof s->rise_limit_after_gap.sent);
-    s->is_device_open = false;
+    s->is_haptic_device_open = false;
     s->next_opening_retry_ns = now + RETRY_NS;
 }
 
 static void publish_device_pose(struct haptic_guard_server *s, int64_t stamp_ns)
 {
-    const uint32_t count = atomic_load_explicit(&s->page->pose_count, memory_order_relaxed) + 1;
+    const uint32_t count =
+        atomic_load_explicit(&s->page->published_pose_count, memory_order_relaxed) + 1;
     const uint32_t slot = count % TACT_GUARD_HEARTBEAT_SLOTS;
-    for (int i = 0; i < TACT_HAPTIC_POSE_NUMBERS; i++) {
+    for (int i = 0; i < TACT_HAPTIC_NUMBERS_PER_POSE; i++) {
         atomic_store_explicit(&s->page->pose[slot].value[i], s->device.pose.value[i],
                               memory_order_relaxed);
     }
     atomic_store_explicit(&s->page->pose[slot].buttons, s->device.pose.buttons,
                           memory_order_relaxed);
     atomic_store_explicit(&s->page->pose[slot].stamp_ns, stamp_ns, memory_order_relaxed);
-    atomic_store_explicit(&s->page->pose_count, count, memory_order_release);
+    atomic_store_explicit(&s->page->published_pose_count, count, memory_order_release);
 }
 
 static void copy_newest_wrench(struct haptic_guard_server *s, int64_t now)
@@ -75,10 +77,11 @@ static void copy_newest_wrench(struct haptic_guard_server *s, int64_t now)
     uint32_t newer_heartbeat_count;
     do {
         const uint32_t slot = s->heartbeat.heartbeat_number % TACT_GUARD_HEARTBEAT_SLOTS;
-        for (int i = 0; i < TACT_HAPTIC_WRENCH_NUMBERS; i++) {
+        for (int i = 0; i < TACT_HAPTIC_NUMBERS_PER_WRENCH; i++) {
             s->wrench[i] = atomic_load_explicit(&page->wrench[slot][i], memory_order_acquire);
         }
-        s->pose_stamp_ns = atomic_load_explicit(&page->pose_stamp[slot], memory_order_acquire);
+        s->stamp_of_wrench_pose_ns =
+            atomic_load_explicit(&page->stamp_of_wrench_pose[slot], memory_order_acquire);
         stamp_ns = atomic_load_explicit(&page->stamp[slot], memory_order_acquire);
         const uint32_t last_published_heartbeat_number =
             atomic_load_explicit(&page->head.heartbeat_number, memory_order_acquire);
@@ -95,7 +98,7 @@ static void copy_newest_wrench(struct haptic_guard_server *s, int64_t now)
  * and limited in its rise if the last wrench was sent long ago. */
 static const double *choose_wrench_to_send(struct haptic_guard_server *s)
 {
-    static const double none[TACT_HAPTIC_WRENCH_NUMBERS];
+    static const double none[TACT_HAPTIC_NUMBERS_PER_WRENCH];
     const int64_t now = tact_guard_clock_ns();
     if (tact_guard_handle_new_heartbeat(&s->heartbeat)) {
         copy_newest_wrench(s, now);
@@ -107,7 +110,7 @@ static const double *choose_wrench_to_send(struct haptic_guard_server *s)
     /* the duration of two usual cycles is no gap, else a device whose calls always take long would
      * lag */
     const int64_t heartbeat_timeout_ns = s->page->head.timeout_ns,
-                  two_cycles_ns = s->page->opening_delay_ns;
+                  two_cycles_ns = s->page->pose_to_force_delay_at_opening_ns;
     tact_guard_limit_rise_and_count_gap(
         &s->rise_limit_after_gap, s->heartbeat.state == TACT_GUARD_PASSING ? s->wrench : none,
         s->heartbeat.heartbeat_number, now,
@@ -121,8 +124,9 @@ static const double *choose_wrench_to_send(struct haptic_guard_server *s)
 static void measure_pose_to_force_delay(struct haptic_guard_server *s)
 {
     struct tact_guard_haptic_page *page = s->page;
-    const int64_t pose_to_force_delay_ns = tact_guard_clock_ns() - s->pose_stamp_ns;
-    if (!s->is_wrench_unsent || s->pose_stamp_ns == 0 || s->heartbeat.state != TACT_GUARD_PASSING) {
+    const int64_t pose_to_force_delay_ns = tact_guard_clock_ns() - s->stamp_of_wrench_pose_ns;
+    if (!s->is_wrench_unsent || s->stamp_of_wrench_pose_ns == 0 ||
+        s->heartbeat.state != TACT_GUARD_PASSING) {
         return;
     }
     s->is_wrench_unsent = false;
@@ -164,9 +168,9 @@ static int compare_durations(const void *a, const void *b)
 /* Estimate of the delay from sensor to force, from cycles without a force: the one in which the
  * pose is read, and the next, at whose end the force for it is sent. The median: a single call that
  * takes long at the opening is no property of the device. */
-static int measure_opening_delay(struct haptic_guard_server *s)
+static int measure_pose_to_force_delay_at_opening(struct haptic_guard_server *s)
 {
-    static const double none[TACT_HAPTIC_WRENCH_NUMBERS];
+    static const double none[TACT_HAPTIC_NUMBERS_PER_WRENCH];
     int64_t haptic_cycle_durations[DELAY_TEST_CYCLES] = {0};
     int rc = 0;
     for (int i = 0; !rc && i < DELAY_TEST_CYCLES; i++) {
@@ -177,8 +181,8 @@ static int measure_opening_delay(struct haptic_guard_server *s)
     }
     qsort(haptic_cycle_durations, DELAY_TEST_CYCLES, sizeof *haptic_cycle_durations,
           compare_durations);
-    s->page->opening_delay_ns = haptic_cycle_durations[DELAY_TEST_CYCLES / 2 - 1] +
-                                haptic_cycle_durations[DELAY_TEST_CYCLES / 2];
+    s->page->pose_to_force_delay_at_opening_ns = haptic_cycle_durations[DELAY_TEST_CYCLES / 2 - 1] +
+                                                 haptic_cycle_durations[DELAY_TEST_CYCLES / 2];
     if (rc) {
         snprintf(s->page->guard_failure_text, sizeof s->page->guard_failure_text,
                  "the manufacturer's library opened the device, but could not read its pose or set "
@@ -199,7 +203,7 @@ void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
     rc = rc ? rc
             : open_guarded_haptic_device(&s, page->guard_failure_text,
                                          sizeof page->guard_failure_text);
-    rc = rc ? rc : measure_opening_delay(&s);
+    rc = rc ? rc : measure_pose_to_force_delay_at_opening(&s);
     tact_guard_lock_memory(true); /* signals are blocked in the library's threads too */
     /* a library's call may take long at any time: a device that does not respond is detected by the
      * age of its poses */
@@ -217,25 +221,25 @@ void tact_guard_serve_haptic(struct tact_guard_haptic_page *page,
             s.heartbeat.state == TACT_GUARD_PASSING) {
             tact_guard_trip(&s.heartbeat);
         }
-        if (!s.is_device_open && now >= s.next_opening_retry_ns &&
+        if (!s.is_haptic_device_open && now >= s.next_opening_retry_ns &&
             open_guarded_haptic_device(&s, why, sizeof why)) {
             s.next_opening_retry_ns = now + RETRY_NS;
         }
-        if (s.is_device_open) {
+        if (s.is_haptic_device_open) {
             run_haptic_cycle(&s);
         } else {
             choose_wrench_to_send(&s); /* heartbeats are also handled while there is no device */
             memset(s.rise_limit_after_gap.sent, 0, sizeof s.rise_limit_after_gap.sent);
         }
-        const int64_t cycle_end_ns = tact_guard_clock_ns();
-        s.last_cycle_duration_ns = cycle_end_ns - now < page->head.timeout_ns / 4
-                                       ? cycle_end_ns - now
+        const int64_t haptic_cycle_end_ns = tact_guard_clock_ns();
+        s.last_cycle_duration_ns = haptic_cycle_end_ns - now < page->head.timeout_ns / 4
+                                       ? haptic_cycle_end_ns - now
                                        : page->head.timeout_ns / 4;
-        sleep_until_wake_time(cycle_end_ns - now < CYCLE_NS - MIN_PAUSE_NS
+        sleep_until_wake_time(haptic_cycle_end_ns - now < CYCLE_NS - MIN_PAUSE_NS
                                   ? now + CYCLE_NS
-                                  : cycle_end_ns + MIN_PAUSE_NS);
+                                  : haptic_cycle_end_ns + MIN_PAUSE_NS);
     }
-    if (s.is_device_open) {
+    if (s.is_haptic_device_open) {
         close_guarded_haptic_device(&s, 0);
     }
 }

@@ -16,18 +16,19 @@
 
 /* [ns] interval at which the device's state is checked and reported */
 enum { REPORT_NS = 50000000 };
-enum { STALE_NS = 20000000 };                  /* [ns] age from which a pose is stale */
-enum { LOST_NS = 500000000 };                  /* [ns] age from which the device counts as lost */
-enum { DELAY_INPUTS = 2 };                     /* age, delay */
-static const double max_serial_number = 65535; /* largest serial number that is accepted */
+enum { STALE_NS = 20000000 }; /* [ns] age from which a pose is stale */
+enum { LOST_NS = 500000000 }; /* [ns] age from which the device counts as lost */
+enum { DELAY_INPUTS = 2 };    /* age, delay */
+static const double largest_accepted_serial_number =
+    65535; /* largest serial number that is accepted */
 
 struct haptic {
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
     struct tact_guard_arming guard_arming;
     struct tact_guard_haptic_page *page;
-    struct tact_monitor monitor;
-    bool is_monitored;
+    struct tact_monitor_thread monitor;
+    bool has_monitor_thread;
     bool is_device_loss_reported; /* used by the monitor thread */
     bool measures_attitude;
     int outputs;
@@ -59,7 +60,8 @@ static void describe_haptic_channels(struct haptic *self, struct tact_device_inf
     }
     add_haptic_channels(info->input, &info->input_count, buttons, TACT_HAPTIC_MAX_BUTTONS, "1");
     add_haptic_channels(info->input, &info->input_count, times, DELAY_INPUTS, "s");
-    info->input[info->input_count - 1].rest = (double)self->page->opening_delay_ns * 1e-9;
+    info->input[info->input_count - 1].rest =
+        (double)self->page->pose_to_force_delay_at_opening_ns * 1e-9;
     add_haptic_channels(info->output, &info->output_count, force, 3, "N");
     if (self->page->renders_torques) {
         add_haptic_channels(info->output, &info->output_count, torque, 3, "N m");
@@ -82,19 +84,19 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
                         struct tact_device_input *in)
 {
     struct haptic *self = data;
-    double pose[TACT_HAPTIC_POSE_NUMBERS];
+    double pose[TACT_HAPTIC_NUMBERS_PER_POSE];
     uint32_t buttons = 0;
     int64_t stamp_ns;
     bool is_guard_rearmed;
-    int count = self->measures_attitude ? TACT_HAPTIC_POSE_NUMBERS : 3;
+    int count = self->measures_attitude ? TACT_HAPTIC_NUMBERS_PER_POSE : 3;
     (void)tick;
     (void)t;
-    tact_guard_read_haptic(self->page, pose, &buttons, &stamp_ns);
+    tact_guard_read_haptic_pose(self->page, pose, &buttons, &stamp_ns);
     if (stamp_ns) {
         self->stamp_ns = stamp_ns;
         memcpy(in->channel, pose, (size_t)count * sizeof *pose);
     }
-    const int guard = tact_guard_arming_state(&self->guard_arming, &is_guard_rearmed);
+    const int guard = tact_guard_arming_read_state(&self->guard_arming, &is_guard_rearmed);
     in->state = guard == TACT_DEVICE_OK ? device_state_of_pose_age(self, now_ns) : guard;
     in->stamp_ns = self->stamp_ns;
     for (int i = 0; i < TACT_HAPTIC_MAX_BUTTONS; i++) {
@@ -110,22 +112,22 @@ static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
 static void haptic_write(void *data, const double *out, int64_t now_ns)
 {
     struct haptic *self = data;
-    double wrench[TACT_HAPTIC_WRENCH_NUMBERS] = {0.0};
+    double wrench[TACT_HAPTIC_NUMBERS_PER_WRENCH] = {0.0};
     (void)now_ns;
     for (int i = 0; i < self->outputs; i++) {
         wrench[i] = self->guard_arming.has_guard_ended || !isfinite(out[i]) ? 0.0 : out[i];
     }
     tact_guard_arming_update(&self->guard_arming, out, self->outputs);
-    tact_guard_send_haptic(self->guard_arming.guard, wrench, self->stamp_ns);
+    tact_guard_send_haptic_wrench(self->guard_arming.guard, wrench, self->stamp_ns);
 }
 
 /* Whether the guard has published no pose for so long that the device counts as lost. */
 static bool is_guard_silent(const struct haptic *self)
 {
-    double pose[TACT_HAPTIC_POSE_NUMBERS];
+    double pose[TACT_HAPTIC_NUMBERS_PER_POSE];
     uint32_t buttons;
     int64_t stamp_ns;
-    tact_guard_read_haptic(self->page, pose, &buttons, &stamp_ns);
+    tact_guard_read_haptic_pose(self->page, pose, &buttons, &stamp_ns);
     return stamp_ns && tact_clock_now() - stamp_ns > LOST_NS;
 }
 
@@ -168,7 +170,7 @@ static void report_haptic_delay(const struct haptic *self)
 static void haptic_close(void *data)
 {
     struct haptic *self = data;
-    if (self->is_monitored) {
+    if (self->has_monitor_thread) {
         tact_monitor_stop(&self->monitor);
     }
     if (self->guard_arming.guard) {
@@ -205,9 +207,9 @@ static int read_settings(const struct tact_device_config *config,
     rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &timeout, err);
     const struct tact_device_setting *setting = tact_settings_find(config, "serial");
     if (!rc && setting &&
-        !(serial >= 0.0 && serial <= max_serial_number && serial == floor(serial))) {
+        !(serial >= 0.0 && serial <= largest_accepted_serial_number && serial == floor(serial))) {
         return tact_settings_fault(config, setting, err, "expected a whole number, 0 to %g",
-                                   max_serial_number);
+                                   largest_accepted_serial_number);
     }
     if (!rc && strlen(device) >= sizeof haptic_device_choice->device) {
         return tact_settings_fault(config, tact_settings_find(config, "device"), err,
@@ -227,7 +229,8 @@ static int start_haptic_device(struct haptic *self, const struct tact_device_con
 {
     struct tact_guard *guard = NULL;
     struct tact_error why = {0};
-    int rc = tact_guard_start_haptic(initial_shared_page, config->name, &guard, &self->page, &why);
+    int rc =
+        tact_guard_start_haptic_guard(initial_shared_page, config->name, &guard, &self->page, &why);
     if (rc) {
         tact_settings_fault(config, NULL, err, "%s", why.text);
         return rc;
@@ -243,12 +246,13 @@ static int start_haptic_device(struct haptic *self, const struct tact_device_con
                  self->measures_attitude ? "position and attitude" : "position alone",
                  self->page->renders_torques ? "force and torque" : "force alone");
     rc = tact_monitor_start(&self->monitor, "tact-haptic", REPORT_NS, report_haptic_state, self);
-    self->is_monitored = rc == 0;
+    self->has_monitor_thread = rc == 0;
     return rc ? tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
 }
 
-static int open_haptic(const struct tact_device_config *config, int maker, const char *type,
-                       struct tact_device *out, struct tact_error *err)
+static int open_haptic_device_of_maker(const struct tact_device_config *config, int maker,
+                                       const char *type, struct tact_device *out,
+                                       struct tact_error *err)
 {
     struct haptic *self = calloc(1, sizeof *self);
     struct tact_guard_haptic_page *initial_shared_page = calloc(1, sizeof *initial_shared_page);
@@ -276,13 +280,14 @@ static int open_haptic(const struct tact_device_config *config, int maker, const
 static int open_force_dimension(const struct tact_device_config *config, struct tact_device *out,
                                 struct tact_error *err)
 {
-    return open_haptic(config, TACT_HAPTIC_FORCE_DIMENSION, "force_dimension", out, err);
+    return open_haptic_device_of_maker(config, TACT_HAPTIC_FORCE_DIMENSION, "force_dimension", out,
+                                       err);
 }
 
 static int open_openhaptics(const struct tact_device_config *config, struct tact_device *out,
                             struct tact_error *err)
 {
-    return open_haptic(config, TACT_HAPTIC_OPENHAPTICS, "openhaptics", out, err);
+    return open_haptic_device_of_maker(config, TACT_HAPTIC_OPENHAPTICS, "openhaptics", out, err);
 }
 
 extern const struct tact_device_type tact_force_dimension_type, tact_openhaptics_type;

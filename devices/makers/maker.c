@@ -10,12 +10,13 @@
 /* Largest deviation of R R^T from the identity for a rotation matrix R. */
 #define MAX_ORTHONORMALITY_ERROR 1e-3
 
-static int load_symbols(struct tact_haptic_device *device, const char *file, char *why, size_t size)
+static int load_library_symbols(struct tact_haptic_device *device, const char *file, char *why,
+                                size_t size)
 {
-    for (int i = 0; i < device->ops->symbol_count; i++) {
-        const struct tact_haptic_symbol *library_symbol = &device->ops->symbols[i];
-        void *library_function_address = dlsym(device->library_handle, library_symbol->name);
-        if (!library_function_address && !library_symbol->is_symbol_optional) {
+    for (int i = 0; i < device->ops->library_symbol_count; i++) {
+        const struct tact_haptic_library_symbol *library_symbol = &device->ops->symbols[i];
+        void *library_function_address = dlsym(device->maker_library_handle, library_symbol->name);
+        if (!library_function_address && !library_symbol->is_library_symbol_optional) {
             snprintf(why, size, "%s has no %s()", file, library_symbol->name);
             return -ENOSYS;
         }
@@ -41,9 +42,9 @@ int tact_haptic_load_library(struct tact_haptic_device *device, int maker, char 
     device->ops =
         maker == TACT_HAPTIC_OPENHAPTICS ? &tact_haptic_ops_of_libhd : &tact_haptic_ops_of_libdhd;
     for (const char *const *file = device->ops->files; *file; file++) {
-        device->library_handle = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
-        if (device->library_handle) {
-            return load_symbols(device, *file, why, size);
+        device->maker_library_handle = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
+        if (device->maker_library_handle) {
+            return load_library_symbols(device, *file, why, size);
         }
         store_loader_error(library_loader_error, sizeof library_loader_error,
                            file == device->ops->files);

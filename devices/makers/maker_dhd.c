@@ -16,7 +16,7 @@ enum { MAX_WATCHDOG = 255, WATCHDOG_STEP_NS = 125000 };
     {                                                                                              \
         name, offsetof(struct tact_libdhd_functions, member), true                                 \
     }
-static const struct tact_haptic_symbol symbols[] = {
+static const struct tact_haptic_library_symbol symbols[] = {
     LIBRARY_SYMBOL("dhdOpen", open_first),
     LIBRARY_SYMBOL("dhdOpenSerial", open_serial),
     LIBRARY_SYMBOL("dhdClose", close),

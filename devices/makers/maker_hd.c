@@ -33,7 +33,7 @@ static const double metres_per_millimetre = 1e-3, millinewton_metres_per_newton_
     {                                                                                              \
         name, offsetof(struct tact_libhd_functions, member), false                                 \
     }
-static const struct tact_haptic_symbol symbols[] = {
+static const struct tact_haptic_library_symbol symbols[] = {
     LIBRARY_SYMBOL("hdInitDevice", init),
     LIBRARY_SYMBOL("hdDisableDevice", disable_device),
     LIBRARY_SYMBOL("hdMakeCurrentDevice", make_current),
@@ -117,7 +117,7 @@ static int hd_read(struct tact_haptic_device *device)
 static void hd_close(struct tact_haptic_device *device)
 {
     const struct tact_libhd_functions *hd = &device->call.hd;
-    const double none[TACT_HAPTIC_WRENCH_NUMBERS] = {0.0};
+    const double none[TACT_HAPTIC_NUMBERS_PER_WRENCH] = {0.0};
     hd_write(device, none);
     hd->disable(HD_FORCE_OUTPUT);
     hd->stop();
@@ -129,7 +129,7 @@ static int hd_open(struct tact_haptic_device *device,
                    size_t size)
 {
     const struct tact_libhd_functions *hd = &device->call.hd;
-    const double none[TACT_HAPTIC_WRENCH_NUMBERS] = {0.0};
+    const double none[TACT_HAPTIC_NUMBERS_PER_WRENCH] = {0.0};
     int inputs = 0, outputs = 0;
     const unsigned int id =
         hd->init(haptic_device_choice->device[0] ? haptic_device_choice->device : NULL);

@@ -12,8 +12,8 @@
 /* Manufacturer whose library is used. */
 enum tact_haptic_maker { TACT_HAPTIC_FORCE_DIMENSION, TACT_HAPTIC_OPENHAPTICS };
 
-#define TACT_HAPTIC_POSE_NUMBERS 7 /* x y z [m], attitude as a unit quaternion w x y z */
-#define TACT_HAPTIC_WRENCH_NUMBERS                                                                 \
+#define TACT_HAPTIC_NUMBERS_PER_POSE 7 /* x y z [m], attitude as a unit quaternion w x y z */
+#define TACT_HAPTIC_NUMBERS_PER_WRENCH                                                             \
     6                             /* force [N], torque [N m], in the device's axes, on the person */
 #define TACT_HAPTIC_MAX_BUTTONS 4 /* buttons, bits 0 .. 3 */
 
@@ -76,7 +76,7 @@ struct tact_libhd_functions {
 };
 
 struct tact_haptic_pose {
-    double value[TACT_HAPTIC_POSE_NUMBERS]; /* x y z [m], unit quaternion w x y z */
+    double value[TACT_HAPTIC_NUMBERS_PER_POSE]; /* x y z [m], unit quaternion w x y z */
     uint32_t buttons;
 };
 
@@ -85,7 +85,7 @@ struct tact_haptic_device {
     const struct tact_haptic_ops *ops;
     /* handle of the library, which stays loaded until the process ends, as its threads may still
      * run */
-    void *library_handle;
+    void *maker_library_handle;
     union {
         struct tact_libdhd_functions dhd;
         struct tact_libhd_functions hd;
@@ -95,7 +95,7 @@ struct tact_haptic_device {
     bool renders_torques;     /* the device renders torques */
     char model[64];           /* name of the model, from the library */
     bool is_last_frame_valid; /* the last frame of libHD had no error */
-    double wrench[TACT_HAPTIC_WRENCH_NUMBERS];
+    double wrench[TACT_HAPTIC_NUMBERS_PER_WRENCH];
     struct tact_haptic_pose pose;
 };
 
@@ -103,8 +103,8 @@ struct tact_haptic_device {
  * a negative errno with the reason in why. */
 struct tact_haptic_ops {
     const char *const *files; /* file names of the library, tried in this order; ends in NULL */
-    const struct tact_haptic_symbol *symbols;
-    int symbol_count;
+    const struct tact_haptic_library_symbol *symbols;
+    int library_symbol_count;
     /* Opens the device, with forces on and zero; sets turns, torques and model. */
     int (*open)(struct tact_haptic_device *device,
                 const struct tact_haptic_device_choice *haptic_device_choice, char *why,
@@ -113,17 +113,17 @@ struct tact_haptic_ops {
     int (*read)(struct tact_haptic_device *device);
     /* Sends a force [N] and torque [N m] in the device's axes. */
     int (*write)(struct tact_haptic_device *device,
-                 const double wrench[TACT_HAPTIC_WRENCH_NUMBERS]);
+                 const double wrench[TACT_HAPTIC_NUMBERS_PER_WRENCH]);
     /* Zeroes the forces, switches them off and closes the device. */
     void (*close)(struct tact_haptic_device *device);
 };
 
 /* A function of a library, and the offset in tact_haptic_device.call at which its address is
  * stored. */
-struct tact_haptic_symbol {
+struct tact_haptic_library_symbol {
     const char *name;
     size_t offset;
-    bool is_symbol_optional;
+    bool is_library_symbol_optional;
 };
 
 extern const struct tact_haptic_ops tact_haptic_ops_of_libdhd, tact_haptic_ops_of_libhd;

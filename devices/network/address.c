@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* Splits "HOST:PORT" into host and port, and removes brackets around an IPv6 address. */
-static int split_host_and_port(const char *text, int is_listener, char host_text[256], char port[8])
+static int split_host_and_port(const char *text, int is_listening_end, char host_text[256],
+                               char port[8])
 {
     const char *port_separator = strrchr(text, ':');
     const char *from = text, *to = port_separator;
@@ -25,7 +26,7 @@ static int split_host_and_port(const char *text, int is_listener, char host_text
     }
     const char *port_text = port_separator ? port_separator + 1 : text;
     const size_t length = (size_t)(to - from), count = strlen(port_text);
-    if ((!port_separator && !is_listener) || (port_separator && !length) || length >= 256 ||
+    if ((!port_separator && !is_listening_end) || (port_separator && !length) || length >= 256 ||
         !count || count > 5 || strspn(port_text, "0123456789") != count) {
         return -EINVAL;
     }
@@ -35,7 +36,7 @@ static int split_host_and_port(const char *text, int is_listener, char host_text
     return 0;
 }
 
-static int is_of_this_machine(const struct sockaddr *address)
+static int is_address_of_this_machine(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
@@ -45,7 +46,7 @@ static int is_of_this_machine(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-static int refuse_other_machine(struct tact_error *err)
+static int set_error_that_link_needs_keys(struct tact_error *err)
 {
     return tact_error_set(
         err, -EPERM,
@@ -53,8 +54,9 @@ static int refuse_other_machine(struct tact_error *err)
         "without keys only localhost and addresses of this machine are allowed");
 }
 
-int tact_network_resolve(const char *text, int is_listener, int must_be_loopback_address,
-                         struct tact_network_address *out, struct tact_error *err)
+int tact_network_resolve_address(const char *text, int is_listening_end,
+                                 int must_be_loopback_address, struct tact_network_address *out,
+                                 struct tact_error *err)
 {
     char host_text[256], port[8];
     struct addrinfo *found = NULL;
@@ -62,19 +64,20 @@ int tact_network_resolve(const char *text, int is_listener, int must_be_loopback
     const struct addrinfo address_lookup_hints = {
         .ai_family = AF_UNSPEC,
         .ai_socktype = SOCK_DGRAM,
-        .ai_flags = AI_NUMERICSERV | (is_listener ? AI_PASSIVE : 0) |
+        .ai_flags = AI_NUMERICSERV | (is_listening_end ? AI_PASSIVE : 0) |
                     (must_be_loopback_address ? AI_NUMERICHOST : 0)};
     tact_error_at(err, NULL, 0, 0, text);
-    if (split_host_and_port(text, is_listener, host_text, port) || strtol(port, NULL, 10) > 65535) {
+    if (split_host_and_port(text, is_listening_end, host_text, port) ||
+        strtol(port, NULL, 10) > 65535) {
         return tact_error_set(err, -EINVAL, "expected %s",
-                              is_listener ? "HOST:PORT or PORT" : "HOST:PORT");
+                              is_listening_end ? "HOST:PORT or PORT" : "HOST:PORT");
     }
     const int must_use_loopback_address =
         must_be_loopback_address && (!*host_text || !strcmp(host_text, "localhost"));
     const char *name = must_use_loopback_address ? "127.0.0.1" : *host_text ? host_text : "0.0.0.0";
     int rc = getaddrinfo(name, port, &address_lookup_hints, &found);
     if (rc == EAI_NONAME && must_be_loopback_address) {
-        return refuse_other_machine(err);
+        return set_error_that_link_needs_keys(err);
     }
     if (rc || !found) {
         return tact_error_set(err, -EINVAL, "%s", rc ? gai_strerror(rc) : "no address");
@@ -83,14 +86,14 @@ int tact_network_resolve(const char *text, int is_listener, int must_be_loopback
     out->size = found->ai_addrlen;
     freeaddrinfo(found);
     if (must_be_loopback_address &&
-        !is_of_this_machine((const struct sockaddr *)&out->socket_address)) {
-        return refuse_other_machine(err);
+        !is_address_of_this_machine((const struct sockaddr *)&out->socket_address)) {
+        return set_error_that_link_needs_keys(err);
     }
     return 0;
 }
 
-int tact_network_same_address(const struct tact_network_address *a,
-                              const struct tact_network_address *b)
+int tact_network_are_addresses_equal(const struct tact_network_address *a,
+                                     const struct tact_network_address *b)
 {
     if (a->socket_address.ss_family != b->socket_address.ss_family) {
         return 0;
@@ -106,7 +109,8 @@ int tact_network_same_address(const struct tact_network_address *a,
            !memcmp(&x->sin6_addr, &y->sin6_addr, sizeof x->sin6_addr);
 }
 
-void tact_network_address_text(const struct tact_network_address *address, char *text, size_t size)
+void tact_network_format_address(const struct tact_network_address *address, char *text,
+                                 size_t size)
 {
     char host_text[INET6_ADDRSTRLEN + 16], port[8];
     if (getnameinfo((const struct sockaddr *)&address->socket_address, address->size, host_text,

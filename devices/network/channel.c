@@ -10,7 +10,7 @@
 
 /* longest time for which the last wave is repeated where waves are missing, with at most the energy
  * of the lost waves [s] */
-static const double longest_wave_repetition = 0.05;
+static const double wave_repetition_duration_limit = 0.05;
 /* relative rounding error of the unused energy, which is a difference of large sums */
 static const double energy_rounding_error = 1e-15;
 
@@ -21,7 +21,7 @@ int tact_network_channel_init(struct tact_network_channel *channel,
                               const struct tact_network_channel_options *options)
 {
     const struct tact_network_channel_options *o = options;
-    if (o->axes < 1 || o->axes > TACT_NETWORK_AXES || o->repeats < 0 ||
+    if (o->axes < 1 || o->axes > TACT_NETWORK_MAX_AXES || o->repeats < 0 ||
         o->repeats > TACT_NETWORK_MAX_REPEATS || o->jitter < 0 || o->jitter > 500 ||
         !(o->period >= 1e-4 && o->period <= 1e-2) || o->hold < 0 ||
         o->hold * o->period > 0.01 + 1e-9) {
@@ -42,7 +42,7 @@ static void discard_received_waves(struct tact_network_channel *channel)
     channel->waiting_ticks = channel->ticks_without_packet = channel->repeated_wave_ticks = 0;
     channel->playout_fill_window_ticks = channel->has_received_any_packet =
         channel->ticks_without_wave = 0;
-    channel->has_played_packet = channel->wave_gap_ticks = 0;
+    channel->has_used_any_received_sample = channel->wave_gap_ticks = 0;
     channel->last_playout_fill_error = 0;
     channel->largest_playout_fill = INT64_MIN;
 }
@@ -50,8 +50,8 @@ static void discard_received_waves(struct tact_network_channel *channel)
 void tact_network_channel_restart(struct tact_network_channel *channel)
 {
     discard_received_waves(channel);
-    channel->clock = (struct tact_network_clock){.start_of_present_second_ns = 0};
-    channel->next_sent_tick = 0;
+    channel->clock = (struct tact_network_clock_offset_estimate){.start_of_present_second_ns = 0};
+    channel->next_tick_to_send = 0;
     channel->tick_after_newest_used_wave = 0;
     memset(channel->last_sent_waves, 0, sizeof channel->last_sent_waves);
     channel->sent_energy = channel->used_energy = (struct tact_network_compensated_sum){0.0, 0.0};
@@ -77,7 +77,8 @@ static double energy_of_wave(const struct tact_network_channel *channel, const d
 
 /* Whether a wave has energy along any axis; it has none where its end was at rest, held its
  * position or made no wave. */
-static int has_wave_energy(const struct tact_network_channel *channel, const double *wave)
+static int has_wave_energy_along_any_axis(const struct tact_network_channel *channel,
+                                          const double *wave)
 {
     int found = 0;
     for (int i = 0; i < channel->options.axes; i++) {
@@ -125,15 +126,15 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
     memcpy(channel->last_sent_waves[0], sample->wave, sizeof channel->last_sent_waves[0]);
     add_to_compensated_sum(&channel->sent_energy, energy_of_wave(channel, sample->wave));
     const double energy = channel->sent_energy.sum + channel->sent_energy.rounding_error;
-    const uint64_t tick = channel->next_sent_tick++;
+    const uint64_t tick = channel->next_tick_to_send++;
     tact_network_clock_add_stamps_of_tick(&channel->clock, now_ns,
                                           &channel->newest_packet_received_ns);
     const int sent_wave_count =
         tick < (uint64_t)channel->options.repeats ? (int)tick + 1 : channel->options.repeats + 1;
     tact_network_write_u64(payload, tick);
     tact_network_write_u64(payload + 8, (uint64_t)now_ns);
-    tact_network_write_u64(payload + 16,
-                           channel->has_received_any_packet ? (uint64_t)channel->other_sent_ns : 0);
+    tact_network_write_u64(
+        payload + 16, channel->has_received_any_packet ? (uint64_t)channel->other_end_sent_ns : 0);
     tact_network_write_u64(payload + 24,
                            channel->has_received_any_packet
                                ? (uint64_t)now_ns - (uint64_t)channel->newest_packet_received_ns
@@ -158,11 +159,11 @@ struct channel_packet {
     double energy;
     int sent_wave_count, playout_margin_ticks;
     struct tact_network_sample sample;
-    double wave[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_AXES];
+    double wave[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_MAX_AXES];
 };
 
-static int read_packet(struct tact_network_channel *channel, const unsigned char *payload,
-                       size_t size, struct channel_packet *out)
+static int parse_channel_packet(struct tact_network_channel *channel, const unsigned char *payload,
+                                size_t size, struct channel_packet *out)
 {
     const int axes = channel->options.axes;
     if (size < POSITION_OFFSET) {
@@ -192,13 +193,14 @@ static int read_packet(struct tact_network_channel *channel, const unsigned char
     const unsigned char *in =
         tact_network_read_doubles(payload + POSITION_OFFSET, out->sample.position, axes);
     in = tact_network_read_doubles(in, out->sample.force, axes);
-    int is_valid_packet = are_numbers_in_accepted_range(out->sample.position, axes) &&
-                          are_numbers_in_accepted_range(out->sample.force, axes);
+    int is_channel_packet_valid = are_numbers_in_accepted_range(out->sample.position, axes) &&
+                                  are_numbers_in_accepted_range(out->sample.force, axes);
     for (int i = 0; i < out->sent_wave_count; i++) {
         in = tact_network_read_doubles(in, out->wave[i], axes);
-        is_valid_packet = is_valid_packet && are_numbers_in_accepted_range(out->wave[i], axes);
+        is_channel_packet_valid =
+            is_channel_packet_valid && are_numbers_in_accepted_range(out->wave[i], axes);
     }
-    return is_valid_packet ? 0 : -EPROTO;
+    return is_channel_packet_valid ? 0 : -EPROTO;
 }
 
 static struct tact_network_channel_slot *sample_slot_of_tick(struct tact_network_channel *channel,
@@ -244,9 +246,9 @@ static void update_channel_by_packet(struct tact_network_channel *channel,
     if (packet->echo_ns) {
         const struct tact_network_round_trip_stamps stamps = {
             .sent_ns = packet->echo_ns,
-            .other_received_ns =
+            .other_end_received_ns =
                 (int64_t)((uint64_t)packet->sent_ns - (uint64_t)packet->peer_holding_time_ns),
-            .other_sent_ns = packet->sent_ns,
+            .other_end_sent_ns = packet->sent_ns,
             .received_ns = now_ns};
         tact_network_clock_keep_stamps_of_tick(&channel->clock, &stamps);
     }
@@ -260,7 +262,7 @@ static void update_channel_by_packet(struct tact_network_channel *channel,
         channel->peer_margin_ticks = packet->playout_margin_ticks;
         channel->newest_packet_received_ns =
             INT64_MAX; /* set at the next send, when the time at which the tick began is known */
-        channel->other_sent_ns = packet->sent_ns;
+        channel->other_end_sent_ns = packet->sent_ns;
     }
 }
 
@@ -268,7 +270,7 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
                                  size_t size, int64_t now_ns)
 {
     struct channel_packet packet = {0};
-    if (read_packet(channel, payload, size, &packet) ||
+    if (parse_channel_packet(channel, payload, size, &packet) ||
         !is_plausible_packet_tick(channel, packet.tick)) {
         channel->counts.refused_packet_count++;
         return -EPROTO;
@@ -287,7 +289,7 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
         if (is_channel_waiting || tick >= channel->playout_tick) {
             slot = prepare_sample_slot_of_tick(channel, tick);
             memcpy(slot->wave, packet.wave[i], sizeof slot->wave);
-            slot->has_wave = 1;
+            slot->has_received_wave = 1;
         }
     }
     if (is_packet_late) {
@@ -328,7 +330,7 @@ static int whole_ticks_of_time(const struct tact_network_channel *channel, doubl
 
 /* Waits 0.1 s for first packets, of which the fastest sets the tick in which the first wave is
  * used. */
-static int wait_for_packets(struct tact_network_channel *channel)
+static int count_tick_of_waiting_for_packets(struct tact_network_channel *channel)
 {
     if (!channel->has_received_any_packet ||
         ++channel->waiting_ticks < whole_ticks_of_time(channel, 0.1)) {
@@ -351,13 +353,13 @@ static void update_state_after_silence(struct tact_network_channel *channel)
     if (channel->ticks_without_packet > whole_ticks_of_time(channel, 0.5)) {
         discard_received_waves(channel);
         channel->state = TACT_NETWORK_CHANNEL_LOST;
-        channel->counts.restart_count++;
+        channel->counts.channel_restart_count++;
         return;
     }
     const int max_ticks_without_packet = whole_ticks_of_time(channel, 0.1);
     channel->state = channel->ticks_without_packet > max_ticks_without_packet ||
                              channel->ticks_without_wave > max_ticks_without_packet ||
-                             !channel->has_played_packet
+                             !channel->has_used_any_received_sample
                          ? TACT_NETWORK_CHANNEL_STALE
                          : TACT_NETWORK_CHANNEL_OK;
 }
@@ -367,7 +369,8 @@ enum packet_arrival_timing { TIMING_GOOD, TIMING_EARLY, TIMING_LATE, TIMING_DELA
 
 /* 1 where the arrival of packets differs from the expected one by more than jitter and repeats
  * allow, and by over 20 ms, which no clock drift reaches: the delay itself has changed. */
-static int has_delay_changed(const struct tact_network_channel *channel, int64_t playout_fill_error)
+static int has_link_delay_changed(const struct tact_network_channel *channel,
+                                  int64_t playout_fill_error)
 {
     const int playout_margin_ticks = channel->options.jitter + channel->options.repeats;
     return llabs(playout_fill_error) > playout_margin_ticks &&
@@ -377,7 +380,7 @@ static int has_delay_changed(const struct tact_network_channel *channel, int64_t
 /* Compares the fill of the fastest packet of 0.25 s with the expected fill. A difference counts
  * only if the 0.25 s before had one too, as one late site is neither clock drift nor another delay;
  * but it counts at once if all packets came far too late for their waves. */
-static enum packet_arrival_timing compare_arrival_timing(struct tact_network_channel *channel)
+static enum packet_arrival_timing find_packet_arrival_timing(struct tact_network_channel *channel)
 {
     if (++channel->playout_fill_window_ticks < whole_ticks_of_time(channel, 0.25)) {
         return TIMING_GOOD;
@@ -390,9 +393,10 @@ static enum packet_arrival_timing compare_arrival_timing(struct tact_network_cha
     channel->playout_fill_window_ticks = 0;
     channel->largest_playout_fill = INT64_MIN;
     channel->last_playout_fill_error = playout_fill_error;
-    if (has_delay_changed(channel, playout_fill_error) &&
-        (playout_fill_error < 0 || (previous_playout_fill_error > 0 &&
-                                    has_delay_changed(channel, previous_playout_fill_error)))) {
+    if (has_link_delay_changed(channel, playout_fill_error) &&
+        (playout_fill_error < 0 ||
+         (previous_playout_fill_error > 0 &&
+          has_link_delay_changed(channel, previous_playout_fill_error)))) {
         return TIMING_DELAY_CHANGED;
     }
     return playout_fill_error >= 2 && previous_playout_fill_error >= 2     ? TIMING_EARLY
@@ -407,8 +411,10 @@ static struct tact_network_channel_slot *find_waiting_wave(struct tact_network_c
     struct tact_network_channel_slot *slot = sample_slot_of_tick(channel, tick);
     const int is_next_unused_tick =
         slot->tick == tick + 1 && slot->tick > channel->tick_after_newest_used_wave;
-    return is_next_unused_tick && slot->has_wave && has_wave_energy(channel, slot->wave) ? slot
-                                                                                         : NULL;
+    return is_next_unused_tick && slot->has_received_wave &&
+                   has_wave_energy_along_any_axis(channel, slot->wave)
+               ? slot
+               : NULL;
 }
 
 /* Energy of lost waves [J]: sent by the other end, neither used nor waiting to be used. */
@@ -428,17 +434,17 @@ static double compute_energy_of_lost_waves(struct tact_network_channel *channel)
 /* Makes a missing wave by linear interpolation from the last wave to the next one that waits or, if
  * none does, repeats the last one for a short time. Returns 0 if the energy of lost waves does not
  * suffice. */
-static int make_missing_wave(struct tact_network_channel *channel, double *wave)
+static int make_wave_for_missing_one(struct tact_network_channel *channel, double *wave)
 {
-    double interpolated_wave[TACT_NETWORK_AXES];
+    double interpolated_wave[TACT_NETWORK_MAX_AXES];
     const struct tact_network_channel_slot *next = NULL;
     int64_t ticks_to_next_wave =
         0; /* distance of the next waiting wave from the missing one [ticks] */
     while (!next && channel->playout_tick + ticks_to_next_wave <= channel->newest_received_tick) {
         next = find_waiting_wave(channel, channel->playout_tick + ticks_to_next_wave++);
     }
-    if (!next &&
-        channel->repeated_wave_ticks >= whole_ticks_of_time(channel, longest_wave_repetition)) {
+    if (!next && channel->repeated_wave_ticks >=
+                     whole_ticks_of_time(channel, wave_repetition_duration_limit)) {
         return 0;
     }
     const double ticks_since_last_wave =
@@ -451,7 +457,7 @@ static int make_missing_wave(struct tact_network_channel *channel, double *wave)
                              (ticks_since_last_wave + (double)ticks_to_next_wave)
                 : last;
     }
-    if (has_wave_energy(channel, interpolated_wave) &&
+    if (has_wave_energy_along_any_axis(channel, interpolated_wave) &&
         energy_of_wave(channel, interpolated_wave) > compute_energy_of_lost_waves(channel)) {
         return 0;
     }
@@ -470,7 +476,7 @@ static int is_wave_gap_of_sender(const struct tact_network_channel *channel, con
         const enum tact_wave_kind kind = tact_wave_kind(wave[i]);
         found |= kind == TACT_WAVE_KIND_MISSING || kind == TACT_WAVE_KIND_STOPPED;
     }
-    return found && !has_wave_energy(channel, wave);
+    return found && !has_wave_energy_along_any_axis(channel, wave);
 }
 
 static void output_sample_of_playout_tick(struct tact_network_channel *channel,
@@ -482,14 +488,15 @@ static void output_sample_of_playout_tick(struct tact_network_channel *channel,
     channel->playout_tick++;
     if (has_next_wave && slot->has_packet) {
         *out = slot->sample;
-        channel->has_played_packet = 1;
+        channel->has_used_any_received_sample = 1;
     } else {
         channel->counts.lost_packet_count++;
-        channel->counts.recovered_wave_count += (uint64_t)(has_next_wave && slot->has_wave);
+        channel->counts.recovered_wave_count +=
+            (uint64_t)(has_next_wave && slot->has_received_wave);
     }
     /* A wave is used only once, even if the delay was measured again meanwhile. */
-    out->missing =
-        !(has_next_wave && slot->has_wave && slot->tick > channel->tick_after_newest_used_wave);
+    out->missing = !(has_next_wave && slot->has_received_wave &&
+                     slot->tick > channel->tick_after_newest_used_wave);
     channel->ticks_without_wave = out->missing ? channel->ticks_without_wave + 1 : 0;
     if (!out->missing) {
         channel->tick_after_newest_used_wave = slot->tick;
@@ -503,7 +510,7 @@ static void output_sample_of_playout_tick(struct tact_network_channel *channel,
         return;
     }
     channel->counts.missing_wave_count += (uint64_t)out->missing;
-    if (make_missing_wave(channel, out->wave) || !out->missing) {
+    if (make_wave_for_missing_one(channel, out->wave) || !out->missing) {
         return;
     }
     if (channel->repeated_wave_ticks < channel->options.hold) {
@@ -529,14 +536,14 @@ static void limit_wave_to_sent_energy(struct tact_network_channel *channel, doub
     }
 }
 
-void tact_network_channel_play(struct tact_network_channel *channel,
-                               struct tact_network_sample *out)
+void tact_network_channel_get_sample_of_tick(struct tact_network_channel *channel,
+                                             struct tact_network_sample *out)
 {
     if (channel->state == TACT_NETWORK_CHANNEL_LOST && channel->has_received_any_packet) {
         channel->state = TACT_NETWORK_CHANNEL_WAITING;
     }
-    const int is_first_wave_to_use =
-        channel->state == TACT_NETWORK_CHANNEL_WAITING && wait_for_packets(channel);
+    const int is_first_wave_to_use = channel->state == TACT_NETWORK_CHANNEL_WAITING &&
+                                     count_tick_of_waiting_for_packets(channel);
     if (!is_waiting_for_packets(channel)) {
         update_state_after_silence(channel);
     }
@@ -548,10 +555,10 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         return;
     }
     const enum packet_arrival_timing packet_arrival_timing =
-        is_first_wave_to_use ? TIMING_GOOD : compare_arrival_timing(channel);
+        is_first_wave_to_use ? TIMING_GOOD : find_packet_arrival_timing(channel);
     if (packet_arrival_timing == TIMING_DELAY_CHANGED) {
         discard_received_waves(channel);
-        channel->counts.restart_count++;
+        channel->counts.channel_restart_count++;
         memset(out->wave, 0, sizeof out->wave);
         out->flags = 0;
         channel->last_used_sample = *out;
@@ -559,7 +566,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     }
     if (packet_arrival_timing == TIMING_LATE) {
         channel->counts.inserted_wave_count++;
-        if (!make_missing_wave(channel, out->wave)) {
+        if (!make_wave_for_missing_one(channel, out->wave)) {
             memset(out->wave, 0, sizeof out->wave);
         }
     } else {
@@ -569,7 +576,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         }
         output_sample_of_playout_tick(channel, out);
     }
-    if (!channel->has_played_packet) {
+    if (!channel->has_used_any_received_sample) {
         channel->state = TACT_NETWORK_CHANNEL_STALE;
     }
     out->flags = channel->newest_packet_flags;

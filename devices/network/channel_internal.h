@@ -26,13 +26,13 @@
 #include "devices/network/packet_internal.h"
 
 enum {
-    TACT_NETWORK_AXES = 6,
+    TACT_NETWORK_MAX_AXES = 6,
     TACT_NETWORK_MAX_REPEATS = 20,   /* maximum number of earlier waves that a packet repeats */
     TACT_NETWORK_CHANNEL_RING = 1024 /* maximum number of ticks whose samples can wait to be used */
 };
 
 struct tact_network_channel_options {
-    int axes;    /* 1 to TACT_NETWORK_AXES */
+    int axes;    /* 1 to TACT_NETWORK_MAX_AXES */
     int repeats; /* number of waves of earlier ticks in each packet, 0 to
                                 TACT_NETWORK_MAX_REPEATS */
     /* time by which a packet may arrive later than the fastest one [ticks], 0 to 500 */
@@ -43,11 +43,11 @@ struct tact_network_channel_options {
 };
 
 struct tact_network_sample {
-    double wave[TACT_NETWORK_AXES]; /* [sqrt(W)] */
+    double wave[TACT_NETWORK_MAX_AXES]; /* [sqrt(W)] */
     /* position of the other site, from the newest packet so far [m, rad] */
-    double position[TACT_NETWORK_AXES];
+    double position[TACT_NETWORK_MAX_AXES];
     /* force of the other site, from the newest packet so far [N, N m] */
-    double force[TACT_NETWORK_AXES];
+    double force[TACT_NETWORK_MAX_AXES];
     /* 8 flags and a number below 2^56 on which both ends must agree, of the newest packet so far,
      * late or not; their meaning is left to the caller */
     uint32_t flags;
@@ -80,7 +80,7 @@ struct tact_network_channel_counts {
     uint64_t held_wave_count;      /* missing waves for which the last wave was held */
     uint64_t dropped_wave_count;   /* waves dropped, as too many waited (clock drift) */
     uint64_t inserted_wave_count;  /* waves inserted, as too few waited (clock drift) */
-    uint64_t restart_count;        /* restarts of the channel, after silence or a changed delay */
+    uint64_t channel_restart_count; /* restarts of the channel, after silence or a changed delay */
 };
 
 /* A compensated sum: the sum and its rounding error (Neumaier 1974). */
@@ -92,9 +92,9 @@ struct tact_network_channel {
     struct tact_network_channel_options options;
     struct tact_network_channel_counts counts;
     enum tact_network_channel_state state;
-    struct tact_network_clock clock;
-    uint64_t next_sent_tick; /* tick of the next sample that is sent */
-    double last_sent_waves[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_AXES];
+    struct tact_network_clock_offset_estimate clock;
+    uint64_t next_tick_to_send; /* tick of the next sample that is sent */
+    double last_sent_waves[TACT_NETWORK_MAX_REPEATS + 1][TACT_NETWORK_MAX_AXES];
     struct tact_network_compensated_sum sent_energy, used_energy; /* [J] */
     double energy_sent_by_peer, least_energy;                     /* [J] */
     /* Tick of the next sample that is used; while first packets are awaited, a count of this site's
@@ -104,10 +104,10 @@ struct tact_network_channel {
     int64_t
         tick_after_newest_used_wave; /* tick of the newest wave that was used, plus 1; 0: none */
     /* time at which the newest packet was received here, and at which it was sent */
-    int64_t newest_packet_received_ns, other_sent_ns;
+    int64_t newest_packet_received_ns, other_end_sent_ns;
     int has_received_any_packet, waiting_ticks, ticks_without_packet, repeated_wave_ticks;
     /* 1: `last_used_sample` has a position and a force that arrived; 0: the state is STALE */
-    int has_played_packet;
+    int has_used_any_received_sample;
     int64_t largest_playout_fill; /* largest fill after a packet of this window of 0.25 s [ticks] */
     /* largest fill of the window before less the expected one [ticks] */
     int64_t last_playout_fill_error;
@@ -119,13 +119,13 @@ struct tact_network_channel {
     struct tact_network_channel_slot {
         int64_t tick; /* tick + 1; 0: none */
         /* 1: the wave of this tick, the packet of this tick has arrived */
-        int has_wave, has_packet;
-        double wave[TACT_NETWORK_AXES];
+        int has_received_wave, has_packet;
+        double wave[TACT_NETWORK_MAX_AXES];
         struct tact_network_sample sample; /* sample of the packet of this tick */
     } slots[TACT_NETWORK_CHANNEL_RING];
     struct tact_network_sample last_used_sample; /* sample that was used last */
     /* the last wave used that was received, not made here [sqrt(W)] */
-    double last_received_wave[TACT_NETWORK_AXES];
+    double last_received_wave[TACT_NETWORK_MAX_AXES];
 };
 
 /* Returns 0, or -EINVAL: an option out of its range. */
@@ -144,8 +144,8 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
                                  size_t size, int64_t now_ns);
 
 /* Called once per tick: gets the sample that is to be used in this tick. */
-void tact_network_channel_play(struct tact_network_channel *channel,
-                               struct tact_network_sample *out);
+void tact_network_channel_get_sample_of_tick(struct tact_network_channel *channel,
+                                             struct tact_network_sample *out);
 
 /* Forgets all received packets and energies, as after a new handshake; keeps the counts. */
 void tact_network_channel_restart(struct tact_network_channel *channel);

@@ -28,7 +28,7 @@ int tact_network_read_channel_options(const struct tact_device_config *config,
         return tact_settings_fault(config, NULL, err,
                                    "a link to another site needs a loop period of 0.1 to 10 ms");
     }
-    int rc = tact_network_read_range(config, "axes", 1.0, TACT_NETWORK_AXES, 1, &axes, err);
+    int rc = tact_network_read_range(config, "axes", 1.0, TACT_NETWORK_MAX_AXES, 1, &axes, err);
     rc = rc ? rc
             : tact_network_read_range(config, "repeats", 0.0, TACT_NETWORK_MAX_REPEATS, 1, &repeats,
                                       err);

@@ -12,15 +12,15 @@ static uint64_t nanoseconds_between_stamps(int64_t earlier_stamp_ns, int64_t lat
 
 static int64_t round_trip_of_stamps(const struct tact_network_round_trip_stamps *stamps)
 {
-    return (int64_t)(nanoseconds_between_stamps(stamps->sent_ns, stamps->other_received_ns) +
-                     nanoseconds_between_stamps(stamps->other_sent_ns, stamps->received_ns));
+    return (int64_t)(nanoseconds_between_stamps(stamps->sent_ns, stamps->other_end_received_ns) +
+                     nanoseconds_between_stamps(stamps->other_end_sent_ns, stamps->received_ns));
 }
 
-int64_t tact_network_clock_add_stamps(struct tact_network_clock *clock,
+int64_t tact_network_clock_add_stamps(struct tact_network_clock_offset_estimate *clock,
                                       const struct tact_network_round_trip_stamps *stamps)
 {
     const uint64_t delay_plus_clock_offset_ns =
-        nanoseconds_between_stamps(stamps->sent_ns, stamps->other_received_ns);
+        nanoseconds_between_stamps(stamps->sent_ns, stamps->other_end_received_ns);
     const int64_t round_trip = round_trip_of_stamps(stamps);
     if (round_trip < 0) {
         return -1;
@@ -33,14 +33,14 @@ int64_t tact_network_clock_add_stamps(struct tact_network_clock *clock,
     }
     if (!clock->best[0].is_valid || round_trip < clock->best[0].round_trip_ns) {
         clock->best[0].round_trip_ns = round_trip;
-        clock->best[0].offset_ns =
+        clock->best[0].clock_offset_to_other_end_ns =
             (int64_t)(delay_plus_clock_offset_ns - (uint64_t)(round_trip / 2));
         clock->best[0].is_valid = 1;
     }
     return round_trip;
 }
 
-void tact_network_clock_keep_stamps_of_tick(struct tact_network_clock *clock,
+void tact_network_clock_keep_stamps_of_tick(struct tact_network_clock_offset_estimate *clock,
                                             const struct tact_network_round_trip_stamps *stamps)
 {
     if (!clock->has_stamps_of_tick ||
@@ -50,8 +50,8 @@ void tact_network_clock_keep_stamps_of_tick(struct tact_network_clock *clock,
     }
 }
 
-void tact_network_clock_add_stamps_of_tick(struct tact_network_clock *clock, int64_t now_ns,
-                                           int64_t *received_ns)
+void tact_network_clock_add_stamps_of_tick(struct tact_network_clock_offset_estimate *clock,
+                                           int64_t now_ns, int64_t *received_ns)
 {
     *received_ns = *received_ns == INT64_MAX ? now_ns : *received_ns;
     if (clock->has_stamps_of_tick) {
@@ -62,7 +62,7 @@ void tact_network_clock_add_stamps_of_tick(struct tact_network_clock *clock, int
 }
 
 struct tact_network_clock_sample
-tact_network_clock_best_sample(const struct tact_network_clock *clock)
+tact_network_clock_best_sample(const struct tact_network_clock_offset_estimate *clock)
 {
     const struct tact_network_clock_sample *a = &clock->best[0], *b = &clock->best[1];
     return b->is_valid && (!a->is_valid || b->round_trip_ns < a->round_trip_ns) ? *b : *a;

@@ -27,7 +27,7 @@ static int open_udp_socket(struct tact_network_endpoint *endpoint, struct tact_e
         (const struct sockaddr *)&endpoint->peer_address.socket_address;
     endpoint->socket = socket(address->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int rc = endpoint->socket < 0 ? -1
-             : endpoint->is_initiator
+             : endpoint->is_handshake_initiator
                  ? connect(endpoint->socket, address, endpoint->peer_address.size)
                  : bind(endpoint->socket, address, endpoint->peer_address.size);
     if (rc) {
@@ -42,13 +42,14 @@ int tact_network_endpoint_open(const struct tact_network_endpoint_options *optio
 {
     memset(out, 0, sizeof *out);
     out->socket = -1;
-    out->is_initiator = options->is_initiator;
-    int rc = tact_network_resolve(options->address, !options->is_initiator, !options->identity,
-                                  &out->peer_address, err);
+    out->is_handshake_initiator = options->is_handshake_initiator;
+    int rc = tact_network_resolve_address(options->address, !options->is_handshake_initiator,
+                                          !options->identity, &out->peer_address, err);
     if (!rc && options->identity) {
         out->identity = *options->identity;
     } else if (!rc) {
-        rc = tact_network_identity_of_loopback(options->is_initiator, &out->identity, err);
+        rc =
+            tact_network_identity_of_loopback(options->is_handshake_initiator, &out->identity, err);
     }
     return rc ? rc : open_udp_socket(out, err);
 }
@@ -82,7 +83,7 @@ static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned 
                          size_t size, const struct tact_network_address *to)
 {
     const struct sockaddr *address =
-        endpoint->is_initiator ? NULL : (const struct sockaddr *)&to->socket_address;
+        endpoint->is_handshake_initiator ? NULL : (const struct sockaddr *)&to->socket_address;
     ssize_t n = sendto(endpoint->socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL, address,
                        address ? to->size : 0);
     if (n < 0) {
@@ -93,7 +94,7 @@ static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned 
     return 0;
 }
 
-static void discard_hello(struct tact_network_endpoint *endpoint)
+static void forget_sent_hello(struct tact_network_endpoint *endpoint)
 {
     memcpy(endpoint->previous_sent_hello, endpoint->sent_hello.hello,
            sizeof endpoint->previous_sent_hello);
@@ -101,16 +102,17 @@ static void discard_hello(struct tact_network_endpoint *endpoint)
     endpoint->hello_creation_time_ns = 0;
 }
 
-void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns)
+void tact_network_endpoint_send_due_handshakes(struct tact_network_endpoint *endpoint,
+                                               int64_t now_ns)
 {
-    if (!endpoint->is_initiator ||
-        (endpoint->has_session &&
+    if (!endpoint->is_handshake_initiator ||
+        (endpoint->has_encrypted_session &&
          now_ns - endpoint->last_accepted_time_ns < silence_before_new_hello_ns)) {
         return;
     }
     if (endpoint->hello_creation_time_ns &&
         now_ns - endpoint->hello_creation_time_ns > hello_lifetime_ns) {
-        discard_hello(endpoint);
+        forget_sent_hello(endpoint);
     }
     if (!endpoint->hello_creation_time_ns) {
         tact_network_make_hello(&endpoint->identity, &endpoint->sent_hello);
@@ -134,7 +136,7 @@ int tact_network_receive_only_from_peer(struct tact_network_endpoint *endpoint,
     static const struct sockaddr address_that_disconnects_socket = {.sa_family = AF_UNSPEC};
     const struct tact_network_address *peer = &endpoint->peer_address;
     endpoint->postpones_new_handshakes = receives_only_from_peer;
-    if (endpoint->is_initiator) {
+    if (endpoint->is_handshake_initiator) {
         return 0;
     }
     const int rc =
@@ -149,7 +151,7 @@ static void start_using_session(struct tact_network_endpoint *endpoint,
                                 const struct tact_network_session *session, int64_t now_ns)
 {
     endpoint->session = *session;
-    endpoint->has_session = 1;
+    endpoint->has_encrypted_session = 1;
     endpoint->last_accepted_time_ns = now_ns;
     endpoint->counts.completed_handshake_count++;
 }
@@ -224,8 +226,9 @@ static unsigned char *slot_of_known_hello_tag(struct tact_network_endpoint *endp
 static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned char *hello,
                          size_t size, const struct tact_network_address *from, int64_t now_ns)
 {
-    int rc = endpoint->is_initiator ? -ENOENT
-                                    : tact_network_check_hello(&endpoint->identity, hello, size);
+    int rc = endpoint->is_handshake_initiator
+                 ? -ENOENT
+                 : tact_network_check_hello(&endpoint->identity, hello, size);
     if (rc) {
         count_refused_packet(&endpoint->counts, rc);
         return;
@@ -259,7 +262,7 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
 static int check_answer_of_open_hello(const struct tact_network_endpoint *endpoint,
                                       const unsigned char *answer, size_t size)
 {
-    if (!endpoint->is_initiator || !endpoint->hello_creation_time_ns) {
+    if (!endpoint->is_handshake_initiator || !endpoint->hello_creation_time_ns) {
         return -ENOENT;
     }
     const int rc =
@@ -270,8 +273,8 @@ static int check_answer_of_open_hello(const struct tact_network_endpoint *endpoi
                : rc;
 }
 
-static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned char *answer,
-                          size_t size, int64_t now_ns)
+static void handle_answer_to_hello(struct tact_network_endpoint *endpoint,
+                                   const unsigned char *answer, size_t size, int64_t now_ns)
 {
     struct tact_network_session session;
     int rc = check_answer_of_open_hello(endpoint, answer, size);
@@ -287,7 +290,7 @@ static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned
         count_refused_packet(&endpoint->counts, rc);
         return;
     }
-    discard_hello(endpoint);
+    forget_sent_hello(endpoint);
     start_using_session(endpoint, &session, now_ns);
     /* the empty packet proves the key of this end; if it is lost, the next packet does */
     tact_network_send(endpoint, NULL, 0);
@@ -321,12 +324,12 @@ static ssize_t handle_data_packet(struct tact_network_endpoint *endpoint,
                                   const struct tact_network_address *from, int64_t now_ns,
                                   void *payload)
 {
-    const int is_sender_the_peer =
-        endpoint->is_initiator || tact_network_same_address(from, &endpoint->peer_address);
-    ssize_t n = endpoint->has_session && is_sender_the_peer
+    const int is_sender_the_peer = endpoint->is_handshake_initiator ||
+                                   tact_network_are_addresses_equal(from, &endpoint->peer_address);
+    ssize_t n = endpoint->has_encrypted_session && is_sender_the_peer
                     ? tact_network_decrypt_packet(&endpoint->session, datagram, size, payload)
                     : -ENOENT;
-    if (n == -ENOENT && !endpoint->is_initiator) {
+    if (n == -ENOENT && !endpoint->is_handshake_initiator) {
         n = accept_session_of_hello(endpoint, datagram, size, from, now_ns, payload);
     }
     if (n < 0) {
@@ -335,7 +338,7 @@ static ssize_t handle_data_packet(struct tact_network_endpoint *endpoint,
     }
     /* the old session continues: the other end was only silent */
     if (endpoint->hello_creation_time_ns) {
-        discard_hello(endpoint);
+        forget_sent_hello(endpoint);
     }
     endpoint->last_accepted_time_ns = now_ns;
     endpoint->counts.accepted_packet_count++;
@@ -345,7 +348,7 @@ static ssize_t handle_data_packet(struct tact_network_endpoint *endpoint,
 ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now_ns, int *most,
                              void *payload)
 {
-    unsigned char datagram[TACT_NETWORK_DATAGRAM];
+    unsigned char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES];
     for (; *most > 0; --*most) {
         struct tact_network_address from = {.size = sizeof from.socket_address};
         ssize_t n = recvfrom(endpoint->socket, datagram, sizeof datagram, MSG_DONTWAIT | MSG_TRUNC,
@@ -371,7 +374,7 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
             handle_hello(endpoint, datagram, (size_t)n, &from, now_ns);
             break;
         case TACT_NETWORK_ANSWER:
-            handle_answer(endpoint, datagram, (size_t)n, now_ns);
+            handle_answer_to_hello(endpoint, datagram, (size_t)n, now_ns);
             break;
         case TACT_NETWORK_DATA:
             n = handle_data_packet(endpoint, datagram, (size_t)n, &from, now_ns, payload);
@@ -393,8 +396,8 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
 
 int tact_network_send(struct tact_network_endpoint *endpoint, const void *payload, size_t size)
 {
-    unsigned char datagram[TACT_NETWORK_DATAGRAM];
-    if (!endpoint->has_session) {
+    unsigned char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES];
+    if (!endpoint->has_encrypted_session) {
         return -ENOTCONN;
     }
     ssize_t n = tact_network_encrypt_packet(&endpoint->session, payload, size, datagram);

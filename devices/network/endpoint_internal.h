@@ -53,15 +53,15 @@ enum { TACT_NETWORK_KNOWN_HELLOS = 1024 }; /* a power of two */
 
 struct tact_network_endpoint {
     int socket;
-    int is_initiator; /* 1: connects; 0: listens */
+    int is_handshake_initiator; /* 1: connects; 0: listens */
     /* 1: hellos and answers are counted and not handled, as in a real-time thread: a step of a
      * handshake takes 0.2 ms */
     int postpones_new_handshakes;
     struct tact_network_identity identity;
     /* address of the other end of the session; at the initiator always that of the listener */
     struct tact_network_address peer_address;
-    struct tact_network_session session;       /* valid if has_session */
-    int has_session;                           /* 1 after the first handshake */
+    struct tact_network_session session;       /* valid if has_encrypted_session */
+    int has_encrypted_session;                 /* 1 after the first handshake */
     struct tact_network_sent_hello sent_hello; /* hello of the initiator that is not answered yet */
     /* the hello before it, whose answer may still arrive; zeros: none */
     unsigned char previous_sent_hello[TACT_NETWORK_HELLO_BYTES];
@@ -81,8 +81,8 @@ struct tact_network_endpoint {
 };
 
 struct tact_network_endpoint_options {
-    const char *address; /* "HOST:PORT", "[IPV6]:PORT", or to listen also "PORT" */
-    int is_initiator;    /* 1: the end connects to `address`; 0: it listens on `address` */
+    const char *address;        /* "HOST:PORT", "[IPV6]:PORT", or to listen also "PORT" */
+    int is_handshake_initiator; /* 1: the end connects to `address`; 0: it listens on `address` */
     /* Keys of both ends, or NULL: none, and only addresses of this machine are allowed. */
     const struct tact_network_identity *identity;
 };
@@ -100,7 +100,8 @@ int tact_network_endpoint_port(const struct tact_network_endpoint *endpoint);
 
 /* Sends the messages of a handshake that are due; to be called in each tick, before
  * tact_network_receive(). Does not block. */
-void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns);
+void tact_network_endpoint_send_due_handshakes(struct tact_network_endpoint *endpoint,
+                                               int64_t now_ns);
 
 /* Lets the end that connects send a new hello at once, instead of after a second of silence. */
 void tact_network_endpoint_allow_hello(struct tact_network_endpoint *endpoint, int64_t now_ns);

@@ -39,14 +39,17 @@ static void write_handshake_message(unsigned char *message, enum tact_network_pa
 }
 
 /* Derives keys and identifier of the session. initiator: 1 at the end that sent the hello. */
-static void derive_session_keys(const struct tact_network_identity *self, int is_initiator,
+static void derive_session_keys(const struct tact_network_identity *self,
+                                int is_handshake_initiator,
                                 const struct shared_secrets *shared_secrets,
                                 const unsigned char *hello, const unsigned char *answer,
                                 struct tact_network_session *session)
 {
     unsigned char keys[2 * KEY];
-    const unsigned char *initiator_public_key = is_initiator ? self->public_key : self->peer_key;
-    const unsigned char *listener_public_key = is_initiator ? self->peer_key : self->public_key;
+    const unsigned char *initiator_public_key =
+        is_handshake_initiator ? self->public_key : self->peer_key;
+    const unsigned char *listener_public_key =
+        is_handshake_initiator ? self->peer_key : self->public_key;
     crypto_generichash_state state;
     crypto_generichash_init(&state, NULL, 0, sizeof keys);
     crypto_generichash_update(&state, (const unsigned char *)shared_secrets,
@@ -57,8 +60,8 @@ static void derive_session_keys(const struct tact_network_identity *self, int is
     crypto_generichash_update(&state, answer, TAG_OFFSET);
     crypto_generichash_final(&state, keys, sizeof keys);
     memset(session, 0, sizeof *session);
-    memcpy(session->send_key, is_initiator ? keys : keys + KEY, KEY);
-    memcpy(session->receive_key, is_initiator ? keys + KEY : keys, KEY);
+    memcpy(session->key_of_sent_packets, is_handshake_initiator ? keys : keys + KEY, KEY);
+    memcpy(session->key_of_received_packets, is_handshake_initiator ? keys + KEY : keys, KEY);
     sodium_memzero(keys, sizeof keys);
 
     crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES);
@@ -132,7 +135,7 @@ int tact_network_answer_hello(const struct tact_network_identity *self, const un
                                 self->peer_key);
     if (!bad) {
         derive_session_keys(self, 0, &shared_secrets, hello, answer, session);
-        compute_answer_tag(answer + TAG_OFFSET, answer, session->send_key);
+        compute_answer_tag(answer + TAG_OFFSET, answer, session->key_of_sent_packets);
     }
     sodium_memzero(&shared_secrets, sizeof shared_secrets);
     sodium_memzero(ephemeral_secret_key, sizeof ephemeral_secret_key);
@@ -172,7 +175,7 @@ int tact_network_finish_handshake(const struct tact_network_identity *self,
                                 answer + EPHEMERAL_KEY_OFFSET);
     if (!bad) {
         derive_session_keys(self, 1, &shared_secrets, sent_hello->hello, answer, session);
-        compute_answer_tag(tag, answer, session->receive_key);
+        compute_answer_tag(tag, answer, session->key_of_received_packets);
         bad = sodium_memcmp(tag, answer + TAG_OFFSET, sizeof tag);
     }
     sodium_memzero(&shared_secrets, sizeof shared_secrets);

@@ -25,8 +25,9 @@ static int initialise_sodium(struct tact_error *err)
     return sodium_init() < 0 ? tact_error_set(err, -EIO, "libsodium cannot be initialised") : 0;
 }
 
-int tact_network_key_pair(unsigned char secret_key[TACT_NETWORK_KEY_BYTES],
-                          unsigned char public_key[TACT_NETWORK_KEY_BYTES], struct tact_error *err)
+int tact_network_make_key_pair(unsigned char secret_key[TACT_NETWORK_KEY_BYTES],
+                               unsigned char public_key[TACT_NETWORK_KEY_BYTES],
+                               struct tact_error *err)
 {
     int rc = initialise_sodium(err);
     if (!rc) {
@@ -36,9 +37,9 @@ int tact_network_key_pair(unsigned char secret_key[TACT_NETWORK_KEY_BYTES],
     return rc;
 }
 
-void tact_network_key_text(enum tact_network_key_kind kind,
-                           const unsigned char key[TACT_NETWORK_KEY_BYTES],
-                           char text[TACT_NETWORK_KEY_TEXT])
+void tact_network_format_key_text(enum tact_network_key_kind kind,
+                                  const unsigned char key[TACT_NETWORK_KEY_BYTES],
+                                  char text[TACT_NETWORK_KEY_TEXT])
 {
     char base64_key_text[sodium_base64_ENCODED_LEN(TACT_NETWORK_KEY_BYTES, BASE64_VARIANT)];
     sodium_bin2base64(base64_key_text, sizeof base64_key_text, key, TACT_NETWORK_KEY_BYTES,
@@ -96,8 +97,8 @@ static int parse_key_file_text(const char *text, enum tact_network_key_kind kind
     return 0;
 }
 
-int tact_network_key_read(const char *path, enum tact_network_key_kind kind,
-                          unsigned char key[TACT_NETWORK_KEY_BYTES], struct tact_error *err)
+int tact_network_read_key_file(const char *path, enum tact_network_key_kind kind,
+                               unsigned char key[TACT_NETWORK_KEY_BYTES], struct tact_error *err)
 {
     char text[256];
     int rc = initialise_sodium(err);
@@ -168,7 +169,7 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
     return 0;
 }
 
-int tact_network_identity_of_loopback(int is_initiator, struct tact_network_identity *out,
+int tact_network_identity_of_loopback(int is_handshake_initiator, struct tact_network_identity *out,
                                       struct tact_error *err)
 {
     static const char *const seeds[2] = {"tact link without a key, end that listens",
@@ -182,16 +183,16 @@ int tact_network_identity_of_loopback(int is_initiator, struct tact_network_iden
         crypto_generichash(secret_key[i], TACT_NETWORK_KEY_BYTES, (const unsigned char *)seeds[i],
                            strlen(seeds[i]), NULL, 0);
     }
-    crypto_scalarmult_base(peer_key, secret_key[!is_initiator]);
-    return tact_network_identity_make(secret_key[!!is_initiator], peer_key, out, err);
+    crypto_scalarmult_base(peer_key, secret_key[!is_handshake_initiator]);
+    return tact_network_identity_make(secret_key[!!is_handshake_initiator], peer_key, out, err);
 }
 
 int tact_network_identity_read(const char *key_path, const char *peer_key_path,
                                struct tact_network_identity *out, struct tact_error *err)
 {
     unsigned char key[TACT_NETWORK_KEY_BYTES], peer[TACT_NETWORK_KEY_BYTES];
-    int rc = tact_network_key_read(key_path, TACT_NETWORK_SECRET_KEY, key, err);
-    rc = rc ? rc : tact_network_key_read(peer_key_path, TACT_NETWORK_PUBLIC_KEY, peer, err);
+    int rc = tact_network_read_key_file(key_path, TACT_NETWORK_SECRET_KEY, key, err);
+    rc = rc ? rc : tact_network_read_key_file(peer_key_path, TACT_NETWORK_PUBLIC_KEY, peer, err);
     rc = rc ? rc : tact_network_identity_make(key, peer, out, err);
     sodium_memzero(key, sizeof key);
     return rc;

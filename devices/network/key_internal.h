@@ -30,20 +30,21 @@ struct tact_network_identity {
 };
 
 /* Makes a new pair of keys from the system's random numbers. Not real-time safe. 0 or -EIO. */
-int tact_network_key_pair(unsigned char secret_key[TACT_NETWORK_KEY_BYTES],
-                          unsigned char public_key[TACT_NETWORK_KEY_BYTES], struct tact_error *err);
+int tact_network_make_key_pair(unsigned char secret_key[TACT_NETWORK_KEY_BYTES],
+                               unsigned char public_key[TACT_NETWORK_KEY_BYTES],
+                               struct tact_error *err);
 
 /* Text of a key file. */
-void tact_network_key_text(enum tact_network_key_kind kind,
-                           const unsigned char key[TACT_NETWORK_KEY_BYTES],
-                           char text[TACT_NETWORK_KEY_TEXT]);
+void tact_network_format_key_text(enum tact_network_key_kind kind,
+                                  const unsigned char key[TACT_NETWORK_KEY_BYTES],
+                                  char text[TACT_NETWORK_KEY_TEXT]);
 
 /* Reads a key file. One with a secret key must belong to the caller or root, and be readable by
  * its owner only. Not real-time safe.
  * Returns 0, or a negative errno with *err set: -EACCES (owner or mode), -EINVAL (not a key file of
  * this kind), or that of opening or reading. */
-int tact_network_key_read(const char *path, enum tact_network_key_kind kind,
-                          unsigned char key[TACT_NETWORK_KEY_BYTES], struct tact_error *err);
+int tact_network_read_key_file(const char *path, enum tact_network_key_kind kind,
+                               unsigned char key[TACT_NETWORK_KEY_BYTES], struct tact_error *err);
 
 /* Combines the keys of both ends. Not real-time safe. Returns 0, or -EINVAL with *err set: the
  * other end's key is one's own, or no usable point of the curve. */
@@ -59,7 +60,7 @@ int tact_network_identity_read(const char *key_path, const char *peer_key_path,
 /* Identity of a link within this machine that has no keys: both pairs are constants, so that it is
  * encrypted by the same code but protects nothing. initiator: 1 for the end that connects. Not
  * real-time safe. 0 or -EIO. */
-int tact_network_identity_of_loopback(int is_initiator, struct tact_network_identity *out,
+int tact_network_identity_of_loopback(int is_handshake_initiator, struct tact_network_identity *out,
                                       struct tact_error *err);
 
 #endif

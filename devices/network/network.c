@@ -12,7 +12,7 @@
 /* [ns] polling interval of the monitor thread; a handshake takes four polls */
 enum { POLL_NS = 20000000 };
 
-static const struct tact_device_ops network_ops;
+static const struct tact_device_ops network_device_ops;
 
 static int read_blackout_interval(const struct tact_device_config *config,
                                   double link_blackout_interval[2], struct tact_error *err)
@@ -46,16 +46,18 @@ static int create_simulated_link(const struct tact_device_config *config,
     int rc = tact_network_read_range(config, "link.seed", 0.0, 1e15, 1, &seed, err);
     rc = rc ? rc : tact_network_read_range(config, "link.delay", 0.0, 1.0, 0, &o.delay, err);
     rc = rc ? rc : tact_network_read_range(config, "link.jitter", 0.0, 1.0, 0, &o.jitter, err);
-    rc = rc ? rc : tact_network_read_range(config, "link.loss", 0.0, 0.9, 0, &o.loss_fraction, err);
     rc = rc ? rc
-            : tact_network_read_range(config, "link.burst", 0.0, 10.0, 0, &o.mean_burst_duration,
+            : tact_network_read_range(config, "link.loss", 0.0, 0.9, 0, &o.lost_packet_fraction,
                                       err);
     rc = rc ? rc
-            : tact_network_read_range(config, "link.duplicate", 0.0, 1.0, 0, &o.duplicated_fraction,
-                                      err);
+            : tact_network_read_range(config, "link.burst", 0.0, 10.0, 0,
+                                      &o.mean_loss_burst_duration, err);
     rc = rc ? rc
-            : tact_network_read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reordered_fraction,
-                                      err);
+            : tact_network_read_range(config, "link.duplicate", 0.0, 1.0, 0,
+                                      &o.duplicated_packet_fraction, err);
+    rc = rc ? rc
+            : tact_network_read_range(config, "link.reorder", 0.0, 1.0, 0,
+                                      &o.reordered_packet_fraction, err);
     rc = rc ? rc : read_blackout_interval(config, o.link_blackout_interval, err);
     if (rc || !has_simulated_link_setting) {
         return rc;
@@ -72,7 +74,7 @@ static int create_simulated_link(const struct tact_device_config *config,
         tact_message(config->messages, TACT_MESSAGE_WARNING,
                      "%s: packets are sent over a simulated link: delay %g ms, jitter %g ms, "
                      "%g %% lost",
-                     config->name, 1e3 * o.delay, 1e3 * o.jitter, 1e2 * o.loss_fraction);
+                     config->name, 1e3 * o.delay, 1e3 * o.jitter, 1e2 * o.lost_packet_fraction);
     }
     return rc ? tact_error_set(err, rc, "out of memory") : 0;
 }
@@ -86,8 +88,9 @@ static int set_error_at_device_setting(const struct tact_device_config *config, 
     return rc;
 }
 
-static int read_keys(const struct tact_device_config *config, struct tact_network_identity *out,
-                     int *has_own_and_peer_key, struct tact_error *err)
+static int read_link_keys(const struct tact_device_config *config,
+                          struct tact_network_identity *out, int *has_own_and_peer_key,
+                          struct tact_error *err)
 {
     char key[4096] = "", peer[4096] = "";
     struct tact_error why = {.line = 0};
@@ -106,8 +109,8 @@ static int read_keys(const struct tact_device_config *config, struct tact_networ
     return rc;
 }
 
-static int open_endpoint(struct tact_network_device *self, const struct tact_device_config *config,
-                         struct tact_error *err)
+static int open_network_endpoint(struct tact_network_device *self,
+                                 const struct tact_device_config *config, struct tact_error *err)
 {
     struct tact_network_identity identity;
     struct tact_error why = {.line = 0};
@@ -119,11 +122,11 @@ static int open_endpoint(struct tact_network_device *self, const struct tact_dev
                                  "expected one of listen (an address of this machine, or a port) "
                                  "and connect (the address of the end that listens)");
     }
-    rc = rc ? rc : read_keys(config, &identity, &self->has_own_and_peer_key, err);
+    rc = rc ? rc : read_link_keys(config, &identity, &self->has_own_and_peer_key, err);
     if (!rc) {
         const struct tact_network_endpoint_options options = {
             .address = connect ? connect : listen,
-            .is_initiator = connect != NULL,
+            .is_handshake_initiator = connect != NULL,
             .identity = self->has_own_and_peer_key ? &identity : NULL};
         rc = tact_network_endpoint_open(&options, &self->endpoint, &why);
         rc = rc ? set_error_at_device_setting(config, connect ? "connect" : "listen", rc, &why, err)
@@ -164,10 +167,10 @@ static void describe_network_channels(const struct tact_network_device *self,
     TACT_NETWORK_LINK_INPUTS(DESCRIBE_LINK_INPUT)
 }
 
-static void close_network(void *data)
+static void close_network_device(void *data)
 {
     struct tact_network_device *self = data;
-    if (self->is_monitored) {
+    if (self->has_monitor_thread) {
         tact_monitor_stop(&self->monitor);
         tact_network_device_report(self);
     }
@@ -188,19 +191,19 @@ static int start_network_device(struct tact_network_device *self,
     rc = rc ? rc : tact_network_read_channel_options(config, &channel, err);
     rc = rc ? rc : tact_network_channel_init(&self->channel, &channel);
     rc = rc ? rc : create_simulated_link(config, &self->link, err);
-    rc = rc ? rc : open_endpoint(self, config, err);
+    rc = rc ? rc : open_network_endpoint(self, config, err);
     self->axes = self->channel.options.axes;
     if (!rc) {
         rc = tact_monitor_start(&self->monitor, "tact-network", POLL_NS, tact_network_device_poll,
                                 self);
-        self->is_monitored = !rc;
+        self->has_monitor_thread = !rc;
         rc = rc ? tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
     }
     return rc;
 }
 
-static int open_network(const struct tact_device_config *config, struct tact_device *out,
-                        struct tact_error *err)
+static int open_network_device(const struct tact_device_config *config, struct tact_device *out,
+                               struct tact_error *err)
 {
     struct tact_network_device *self = calloc(1, sizeof *self);
     if (!self) {
@@ -212,21 +215,21 @@ static int open_network(const struct tact_device_config *config, struct tact_dev
     self->is_lost = 1;
     int rc = start_network_device(self, config, err);
     if (rc) {
-        close_network(self);
+        close_network_device(self);
         return rc;
     }
     tact_settings_info(config, "network", &out->info);
     describe_network_channels(self, &out->info);
-    out->ops = &network_ops;
+    out->ops = &network_device_ops;
     out->self = self;
     return 0;
 }
 
-static const struct tact_device_ops network_ops = {TACT_ABI(struct tact_device_ops),
-                                                   tact_network_device_read,
-                                                   tact_network_device_write, close_network};
+static const struct tact_device_ops network_device_ops = {
+    TACT_ABI(struct tact_device_ops), tact_network_device_read, tact_network_device_write,
+    close_network_device};
 
 extern const struct tact_device_type tact_network_type;
 const struct tact_device_type tact_network_type = {
     TACT_ABI(struct tact_device_type), "network",
-    "another site: encrypted packets between two machines", open_network, NULL};
+    "another site: encrypted packets between two machines", open_network_device, NULL};

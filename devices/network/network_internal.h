@@ -21,9 +21,9 @@ enum { TACT_NETWORK_OF_MONITOR, TACT_NETWORK_OF_LOOP }; /* thread that owns the 
 /* Indices of the inputs and outputs that belong to no axis. */
 enum { TACT_NETWORK_HELD, TACT_NETWORK_ROUND_TRIP, TACT_NETWORK_FIRST_AXIS_INPUT };
 enum {
-    TACT_NETWORK_TERMS = 1,
-    TACT_NETWORK_CLUTCHED,
-    TACT_NETWORK_FAULT,
+    TACT_NETWORK_TERMS_OUTPUT = 1,
+    TACT_NETWORK_CLUTCHED_OUTPUT,
+    TACT_NETWORK_FAULT_OUTPUT,
     TACT_NETWORK_FIRST_AXIS_OUTPUT
 };
 /* Flags of a sample: bit 0: the deadman is held; bit 1: the site has no deadman; bit 2: its clutch
@@ -56,7 +56,7 @@ enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
     INPUT(kept, "waves", self->channel.counts.held_wave_count)                                     \
     INPUT(dropped, "waves", self->channel.counts.dropped_wave_count)                               \
     INPUT(inserted, "waves", self->channel.counts.inserted_wave_count)                             \
-    INPUT(restarts, "1", self->channel.counts.restart_count)                                       \
+    INPUT(restarts, "1", self->channel.counts.channel_restart_count)                               \
     INPUT(refused, "packets", self->refused_packet_count)                                          \
     INPUT(unsent, "packets", self->unsent_packet_count)                                            \
     INPUT(unsendable, "ticks", self->unsendable_tick_count)                                        \
@@ -71,8 +71,8 @@ struct tact_network_device {
     int has_own_and_peer_key;
     struct tact_network_endpoint endpoint; /* used only by the thread that `owner` names */
     _Atomic int owner;
-    struct tact_monitor monitor;
-    int is_monitored;
+    struct tact_monitor_thread monitor;
+    int has_monitor_thread;
 
     /* Used by the thread that runs the ticks: */
     struct tact_network_channel channel;
@@ -100,7 +100,7 @@ struct tact_network_device {
 
     /* Used by the monitor thread: */
     int is_searching_for_other_end, is_forgery_reported, is_mismatch_reported, is_terms_reported;
-    int is_version_reported, is_fault_reported, is_search_reported;
+    int is_other_version_reported, is_fault_reported, is_search_reported;
     int64_t search_start_ns; /* time at which the search for the other end began */
     uint64_t reported_session_count, forged_packet_count_at_start;
     int64_t last_fault_report_ns; /* time of the last message about a fault of the other end */
@@ -122,7 +122,7 @@ void tact_network_device_read(void *self, uint64_t tick, double t, int64_t now_n
 void tact_network_device_write(void *self, const double *out, int64_t now_ns);
 
 /* Number of packets that were refused. Only for the thread that owns the endpoint. */
-uint64_t tact_network_device_refused(const struct tact_network_device *self);
+uint64_t tact_network_device_refused_packet_count(const struct tact_network_device *self);
 
 /* network_monitor.c: makes handshakes while the monitor owns the endpoint, and prints messages. */
 void tact_network_device_poll(void *self);

@@ -40,7 +40,7 @@ static void start_search_for_other_end(struct tact_network_device *self, int64_t
     self->forged_packet_count_at_start = self->endpoint.counts.forged_packet_count;
     self->reported_session_count = self->endpoint.counts.completed_handshake_count;
     tact_network_endpoint_allow_hello(&self->endpoint, now_ns);
-    if (self->endpoint.has_session) {
+    if (self->endpoint.has_encrypted_session) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: no packet from the other end for 0.5 s: no waves are exchanged until "
                      "packets arrive again and the deadman was released",
@@ -53,11 +53,11 @@ static void start_search_for_other_end(struct tact_network_device *self, int64_t
 static void report_unanswered_search(struct tact_network_device *self, int64_t now_ns)
 {
     char address[128];
-    if (self->is_search_reported || !self->endpoint.is_initiator ||
+    if (self->is_search_reported || !self->endpoint.is_handshake_initiator ||
         now_ns - self->search_start_ns < search_before_report_ns) {
         return;
     }
-    tact_network_address_text(&self->endpoint.peer_address, address, sizeof address);
+    tact_network_format_address(&self->endpoint.peer_address, address, sizeof address);
     tact_message(self->messages, TACT_MESSAGE_WARNING,
                  "%s: no answer from %s for 5 s: either nothing listens there, or no packet "
                  "arrives, or%s",
@@ -71,12 +71,12 @@ static void report_unanswered_search(struct tact_network_device *self, int64_t n
 static void return_endpoint_to_loop(struct tact_network_device *self)
 {
     char address[128];
-    const int is_new_session =
+    const int is_new_network_session =
         self->endpoint.counts.completed_handshake_count != self->reported_session_count;
-    tact_network_address_text(&self->endpoint.peer_address, address, sizeof address);
+    tact_network_format_address(&self->endpoint.peer_address, address, sizeof address);
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the other end, %s, is connected%s",
                  self->name, address,
-                 !is_new_session              ? " again"
+                 !is_new_network_session      ? " again"
                  : self->has_own_and_peer_key ? " and has proven its key"
                                               : "; without keys nothing is protected");
     self->reported_session_count = self->endpoint.counts.completed_handshake_count;
@@ -93,7 +93,7 @@ static void search_for_other_end(struct tact_network_device *self)
     if (!self->is_searching_for_other_end) {
         start_search_for_other_end(self, now_ns);
     }
-    tact_network_endpoint_tick(&self->endpoint, now_ns);
+    tact_network_endpoint_send_due_handshakes(&self->endpoint, now_ns);
     while (tact_network_receive(&self->endpoint, now_ns, &most, payload) >= 0) {
         is_heard = 1;
     }
@@ -106,12 +106,13 @@ static void search_for_other_end(struct tact_network_device *self)
                      self->name);
         self->is_forgery_reported = 1;
     }
-    if (c->other_version_packet_count && !self->is_version_reported) {
+    if (c->other_version_packet_count && !self->is_other_version_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: packets with version %d of the packet format are refused, as this end "
                      "has version %d: both ends need the same version of tact",
-                     self->name, self->endpoint.other_version_packet_count, TACT_NETWORK_VERSION);
-        self->is_version_reported = 1;
+                     self->name, self->endpoint.other_version_packet_count,
+                     TACT_NETWORK_PACKET_FORMAT_VERSION);
+        self->is_other_version_reported = 1;
     }
     report_unanswered_search(self, now_ns);
     if (is_heard || c->completed_handshake_count != self->reported_session_count) {
@@ -191,7 +192,7 @@ void tact_network_device_report(const struct tact_network_device *self)
     const int has_suspicious_refused_packets =
         c->malformed_packet_count || c->other_version_packet_count || c->forged_packet_count ||
         c->replayed_packet_count || k->refused_packet_count;
-    if (tact_network_device_refused(self)) {
+    if (tact_network_device_refused_packet_count(self)) {
         tact_message(
             self->messages,
             has_suspicious_refused_packets ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,

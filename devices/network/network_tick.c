@@ -7,7 +7,7 @@
 enum {
     /* maximum number of datagrams read per tick: further ones wait in the socket, or are dropped by
        the system, so that a flood takes no more of the tick */
-    DATAGRAMS_PER_TICK = 16,
+    MAX_DATAGRAMS_READ_PER_TICK = 16,
     DATAGRAMS_AFTER_SKIPPED_TICKS =
         64, /* maximum number of datagrams read in a tick before which the loop skipped ticks */
     /* maximum number of skipped ticks that are made up for; after more, the channel's delay is
@@ -23,7 +23,8 @@ static double get_one_way_delay(const struct tact_network_device *self)
 
 static double get_clock_offset(const struct tact_network_device *self)
 {
-    return 1e-9 * (double)tact_network_clock_best_sample(&self->channel.clock).offset_ns;
+    return 1e-9 * (double)tact_network_clock_best_sample(&self->channel.clock)
+                      .clock_offset_to_other_end_ns;
 }
 
 static double get_playout_delay(const struct tact_network_device *self)
@@ -47,7 +48,7 @@ static void restart_channel_for_session(struct tact_network_device *self)
     }
 }
 
-uint64_t tact_network_device_refused(const struct tact_network_device *self)
+uint64_t tact_network_device_refused_packet_count(const struct tact_network_device *self)
 {
     const struct tact_network_endpoint_counts *c = &self->endpoint.counts;
     return c->malformed_packet_count + c->other_version_packet_count + c->forged_packet_count +
@@ -55,12 +56,13 @@ uint64_t tact_network_device_refused(const struct tact_network_device *self)
            self->channel.counts.refused_packet_count;
 }
 
-static void receive_packets(struct tact_network_device *self, int64_t now_ns)
+static void receive_packets_of_tick(struct tact_network_device *self, int64_t now_ns)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
-    int most = self->skipped_tick_count < DATAGRAMS_AFTER_SKIPPED_TICKS - DATAGRAMS_PER_TICK
-                   ? DATAGRAMS_PER_TICK + (int)self->skipped_tick_count
-                   : DATAGRAMS_AFTER_SKIPPED_TICKS;
+    int most =
+        self->skipped_tick_count < DATAGRAMS_AFTER_SKIPPED_TICKS - MAX_DATAGRAMS_READ_PER_TICK
+            ? MAX_DATAGRAMS_READ_PER_TICK + (int)self->skipped_tick_count
+            : DATAGRAMS_AFTER_SKIPPED_TICKS;
     ssize_t n;
     restart_channel_for_session(self);
     while ((n = tact_network_receive(&self->endpoint, now_ns, &most, payload)) >= 0) {
@@ -70,7 +72,7 @@ static void receive_packets(struct tact_network_device *self, int64_t now_ns)
             tact_network_channel_receive(&self->channel, payload, (size_t)n, now_ns);
         }
     }
-    self->refused_packet_count = tact_network_device_refused(self);
+    self->refused_packet_count = tact_network_device_refused_packet_count(self);
     atomic_store_explicit(&self->mismatched_packet_count,
                           self->channel.counts.mismatched_packet_count, memory_order_relaxed);
 }
@@ -85,7 +87,7 @@ static void update_endpoint_owner(struct tact_network_device *self, int64_t now_
     }
     self->is_endpoint_owned_by_loop = is_endpoint_owned_by_loop;
     if (is_endpoint_owned_by_loop) {
-        receive_packets(self, now_ns);
+        receive_packets_of_tick(self, now_ns);
     }
     if (is_endpoint_owned_by_loop &&
         now_ns - self->newest_packet_received_ns > max_silence_before_lost_ns) {
@@ -108,8 +110,8 @@ static int32_t update_link_state(struct tact_network_device *self)
 
 /* State of the other site's deadman, which counts only if its terms agree: 0
  * released, 1 held, 2 it has none, -1 not held since it lost this site. */
-static double find_deadman_state(struct tact_network_device *self,
-                                 const struct tact_network_sample *sample)
+static double find_deadman_input_value(struct tact_network_device *self,
+                                       const struct tact_network_sample *sample)
 {
     const uint32_t flags = sample->flags;
     const int is_other_site_deadman_held = (flags & TACT_NETWORK_FLAG_DEADMAN_HELD) != 0;
@@ -131,9 +133,10 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
 {
     struct tact_network_device *self = data;
     struct tact_network_sample sample;
-    const uint64_t skipped_since_last_tick = self->has_read_first_tick ? tick - self->next_tick : 0;
-    self->skipped_tick_count = skipped_since_last_tick < MAX_RECOVERED_TICKS
-                                   ? skipped_since_last_tick
+    const uint64_t ticks_skipped_since_last_read =
+        self->has_read_first_tick ? tick - self->next_tick : 0;
+    self->skipped_tick_count = ticks_skipped_since_last_read < MAX_RECOVERED_TICKS
+                                   ? ticks_skipped_since_last_read
                                    : MAX_RECOVERED_TICKS;
     self->next_tick = tick + 1;
     self->has_read_first_tick = 1;
@@ -141,7 +144,7 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
     update_endpoint_owner(self, now_ns);
     /* waves that were due in skipped ticks are dropped */
     for (uint64_t i = 0; i <= self->skipped_tick_count; i++) {
-        tact_network_channel_play(&self->channel, &sample);
+        tact_network_channel_get_sample_of_tick(&self->channel, &sample);
     }
     in->state = update_link_state(self);
     in->stamp_ns = self->newest_packet_received_ns;
@@ -151,7 +154,8 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
                               (sample.flags & TACT_NETWORK_FLAG_FAULT) != 0, memory_order_relaxed);
     }
     double *out = in->channel;
-    out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK ? find_deadman_state(self, &sample) : 0.0;
+    out[TACT_NETWORK_HELD] =
+        in->state == TACT_DEVICE_OK ? find_deadman_input_value(self, &sample) : 0.0;
     out[TACT_NETWORK_ROUND_TRIP] = tact_network_channel_round_trip(&self->channel);
     out += TACT_NETWORK_FIRST_AXIS_INPUT;
     for (int i = 0; i < self->axes; i++, out += TACT_NETWORK_AXIS_NUMBERS) {
@@ -163,7 +167,8 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
     TACT_NETWORK_LINK_INPUTS(SET_LINK_INPUT)
 }
 
-static void send_packet(struct tact_network_device *self, const void *payload, size_t size)
+static void send_packet_to_other_end(struct tact_network_device *self, const void *payload,
+                                     size_t size)
 {
     self->unsent_packet_count += tact_network_send(&self->endpoint, payload, size) != 0;
 }
@@ -181,7 +186,7 @@ static void send_over_link(struct tact_network_device *self, const void *payload
     }
     while ((n = tact_simulated_link_receive(self->link, receive_until_ns, due)) >= 0) {
         if (self->is_endpoint_owned_by_loop) {
-            send_packet(self, due, (size_t)n);
+            send_packet_to_other_end(self, due, (size_t)n);
         }
     }
 }
@@ -192,14 +197,14 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     struct tact_network_sample sample = {.flags = 0}, empty_sample;
     const double *output_channels_of_axis = out + TACT_NETWORK_FIRST_AXIS_OUTPUT;
-    const double terms = out[TACT_NETWORK_TERMS];
+    const double terms = out[TACT_NETWORK_TERMS_OUTPUT];
     self->terms = terms >= 0.0 && terms < 0x1p53 ? (uint64_t)terms : 0;
     sample.terms = self->terms;
     sample.flags = (out[TACT_NETWORK_HELD] > 0.5 ? TACT_NETWORK_FLAG_DEADMAN_HELD : 0U) |
                    (out[TACT_NETWORK_HELD] > 1.5 ? TACT_NETWORK_FLAG_NO_DEADMAN : 0U) |
                    (out[TACT_NETWORK_HELD] < -0.5 ? TACT_NETWORK_FLAG_LOST : 0U) |
-                   (out[TACT_NETWORK_CLUTCHED] > 0.5 ? TACT_NETWORK_FLAG_CLUTCHED : 0U) |
-                   (out[TACT_NETWORK_FAULT] > 0.5 ? TACT_NETWORK_FLAG_FAULT : 0U);
+                   (out[TACT_NETWORK_CLUTCHED_OUTPUT] > 0.5 ? TACT_NETWORK_FLAG_CLUTCHED : 0U) |
+                   (out[TACT_NETWORK_FAULT_OUTPUT] > 0.5 ? TACT_NETWORK_FLAG_FAULT : 0U);
     for (int i = 0; i < self->axes; i++, output_channels_of_axis += TACT_NETWORK_AXIS_NUMBERS) {
         sample.wave[i] = output_channels_of_axis[0];
         sample.position[i] = output_channels_of_axis[1];
@@ -223,6 +228,6 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     } else if (self->link) {
         send_over_link(self, payload, (size_t)size);
     } else if (self->is_endpoint_owned_by_loop) {
-        send_packet(self, payload, (size_t)size);
+        send_packet_to_other_end(self, payload, (size_t)size);
     }
 }

@@ -13,7 +13,7 @@ void tact_network_write_datagram_start(unsigned char *datagram, enum tact_networ
 {
     memset(datagram, 0, TACT_NETWORK_START_BYTES);
     memcpy(datagram, datagram_protocol_signature, sizeof datagram_protocol_signature);
-    datagram[4] = TACT_NETWORK_VERSION;
+    datagram[4] = TACT_NETWORK_PACKET_FORMAT_VERSION;
     datagram[5] = (unsigned char)kind;
 }
 
@@ -25,7 +25,7 @@ int tact_network_read_datagram_start(const unsigned char *datagram, size_t size)
         datagram[7]) {
         return -EPROTO;
     }
-    if (datagram[4] != TACT_NETWORK_VERSION) {
+    if (datagram[4] != TACT_NETWORK_PACKET_FORMAT_VERSION) {
         return -EPROTONOSUPPORT;
     }
     return datagram[5];
@@ -73,7 +73,7 @@ ssize_t tact_network_encrypt_packet(struct tact_network_session *session, const 
     session->next_sent_counter++;
     crypto_aead_chacha20poly1305_ietf_encrypt(datagram + TACT_NETWORK_HEADER_BYTES, NULL, payload,
                                               size, datagram, TACT_NETWORK_HEADER_BYTES, NULL,
-                                              packet_nonce, session->send_key);
+                                              packet_nonce, session->key_of_sent_packets);
     return (ssize_t)(TACT_NETWORK_HEADER_BYTES + size + TACT_NETWORK_TAG_BYTES);
 }
 
@@ -114,7 +114,8 @@ ssize_t tact_network_decrypt_packet(struct tact_network_session *session,
                                     const unsigned char *datagram, size_t size, void *payload)
 {
     unsigned char packet_nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
-    if (size < TACT_NETWORK_HEADER_BYTES + TACT_NETWORK_TAG_BYTES || size > TACT_NETWORK_DATAGRAM) {
+    if (size < TACT_NETWORK_HEADER_BYTES + TACT_NETWORK_TAG_BYTES ||
+        size > TACT_NETWORK_MAX_DATAGRAM_BYTES) {
         return -EPROTO;
     }
     if (memcmp(datagram + TACT_NETWORK_START_BYTES, session->name, sizeof session->name) != 0) {
@@ -128,7 +129,7 @@ ssize_t tact_network_decrypt_packet(struct tact_network_session *session,
     if (crypto_aead_chacha20poly1305_ietf_decrypt(
             payload, NULL, NULL, datagram + TACT_NETWORK_HEADER_BYTES,
             size - TACT_NETWORK_HEADER_BYTES, datagram, TACT_NETWORK_HEADER_BYTES, packet_nonce,
-            session->receive_key) != 0) {
+            session->key_of_received_packets) != 0) {
         return -EBADMSG;
     }
     mark_packet_counter_as_received(session, packet_counter);

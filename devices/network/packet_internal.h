@@ -5,7 +5,7 @@
  *
  *   offset  size
  *   0       4     "TACT"
- *   4       1     version, TACT_NETWORK_VERSION
+ *   4       1     version, TACT_NETWORK_PACKET_FORMAT_VERSION
  *   5       1     kind: enum tact_network_packet_kind
  *   6       2     0
  *   8       8     session
@@ -21,25 +21,26 @@
 #include <sys/types.h>
 
 enum {
-    TACT_NETWORK_VERSION = 6, /* earlier versions of the format: 1 has no clutch and fault of a
-                                 site; 2 fewer terms; 3 answers without a hash of their own; 4 no
-                                 waves that ask an end to wait; 5 answers with 16 random bytes */
+    TACT_NETWORK_PACKET_FORMAT_VERSION =
+        6, /* earlier versions of the format: 1 has no clutch and fault of a
+site; 2 fewer terms; 3 answers without a hash of their own; 4 no
+waves that ask an end to wait; 5 answers with 16 random bytes */
     TACT_NETWORK_START_BYTES =
         8, /* bytes at the start of every datagram: signature, version, kind */
-    TACT_NETWORK_SESSION_BYTES = 8, /* size of a session's name */
-    TACT_NETWORK_HEADER_BYTES = 24, /* size of a packet's header */
-    TACT_NETWORK_TAG_BYTES = 16,  /* bytes of the authentication tag of a packet and of an answer */
-    TACT_NETWORK_DATAGRAM = 1200, /* largest datagram: none is fragmented */
+    TACT_NETWORK_SESSION_NAME_BYTES = 8, /* size of a session's name */
+    TACT_NETWORK_HEADER_BYTES = 24,      /* size of a packet's header */
+    TACT_NETWORK_TAG_BYTES = 16, /* bytes of the authentication tag of a packet and of an answer */
+    TACT_NETWORK_MAX_DATAGRAM_BYTES = 1200, /* largest datagram: none is fragmented */
     TACT_NETWORK_PAYLOAD =
-        TACT_NETWORK_DATAGRAM - TACT_NETWORK_HEADER_BYTES - TACT_NETWORK_TAG_BYTES,
+        TACT_NETWORK_MAX_DATAGRAM_BYTES - TACT_NETWORK_HEADER_BYTES - TACT_NETWORK_TAG_BYTES,
     TACT_NETWORK_REPLAY_WINDOW = 1024 /* [packets] */
 };
 
 enum tact_network_packet_kind { TACT_NETWORK_HELLO = 1, TACT_NETWORK_ANSWER, TACT_NETWORK_DATA };
 
 struct tact_network_session {
-    unsigned char name[TACT_NETWORK_SESSION_BYTES];
-    unsigned char send_key[32], receive_key[32];
+    unsigned char name[TACT_NETWORK_SESSION_NAME_BYTES];
+    unsigned char key_of_sent_packets[32], key_of_received_packets[32];
     uint64_t next_sent_counter;        /* counter of the next packet that is sent */
     uint64_t highest_received_counter; /* highest counter of the packets that were received */
     uint64_t received_counter_bits[TACT_NETWORK_REPLAY_WINDOW /
@@ -58,8 +59,8 @@ void tact_network_write_datagram_start(unsigned char *datagram, enum tact_networ
  * or -EPROTO (another signature, no such kind, or too short for any). */
 int tact_network_read_datagram_start(const unsigned char *datagram, size_t size);
 
-/* Encrypts a payload into a datagram of TACT_NETWORK_DATAGRAM bytes. Returns the size of it, or
- * -EMSGSIZE (payload too long), -EOVERFLOW (the counter is used up). */
+/* Encrypts a payload into a datagram of TACT_NETWORK_MAX_DATAGRAM_BYTES bytes. Returns the size of
+ * it, or -EMSGSIZE (payload too long), -EOVERFLOW (the counter is used up). */
 ssize_t tact_network_encrypt_packet(struct tact_network_session *session, const void *payload,
                                     size_t size, unsigned char *datagram);
 

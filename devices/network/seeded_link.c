@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct packet_under_way {
-    int64_t delivery_time_ns;
+    int64_t packet_delivery_time_ns;
     int slot; /* index of the packet's payload in the link's array of payloads */
 };
 
@@ -20,7 +20,7 @@ struct tact_simulated_link {
     /* first packet and number of packets of the queue, a ring in the order of arrival */
     uint32_t first, count;
     struct packet_under_way packets_by_delivery_time[TACT_SIMULATED_LINK_PACKETS];
-    int free_payload_slots[TACT_SIMULATED_LINK_PACKETS];
+    int unused_payload_slots[TACT_SIMULATED_LINK_PACKETS];
     size_t size[TACT_SIMULATED_LINK_PACKETS];
     unsigned char payload[TACT_SIMULATED_LINK_PACKETS][TACT_NETWORK_PAYLOAD];
 };
@@ -45,10 +45,10 @@ int tact_simulated_link_restart(struct tact_simulated_link *link,
     const struct tact_simulated_link_options *o = options;
     if (!is_at_least_zero_and_at_most(o->delay, 10.0) ||
         !is_at_least_zero_and_at_most(o->jitter, 10.0) ||
-        !is_at_least_zero_and_at_most(o->loss_fraction, 0.9) ||
-        !is_at_least_zero_and_at_most(o->mean_burst_duration, 10.0) ||
-        !is_at_least_zero_and_at_most(o->duplicated_fraction, 1.0) ||
-        !is_at_least_zero_and_at_most(o->reordered_fraction, 1.0) ||
+        !is_at_least_zero_and_at_most(o->lost_packet_fraction, 0.9) ||
+        !is_at_least_zero_and_at_most(o->mean_loss_burst_duration, 10.0) ||
+        !is_at_least_zero_and_at_most(o->duplicated_packet_fraction, 1.0) ||
+        !is_at_least_zero_and_at_most(o->reordered_packet_fraction, 1.0) ||
         !is_at_least_zero_and_at_most(o->link_blackout_interval[1], 1e9) ||
         !is_at_least_zero_and_at_most(o->link_blackout_interval[0], o->link_blackout_interval[1])) {
         return -EINVAL;
@@ -60,7 +60,7 @@ int tact_simulated_link_restart(struct tact_simulated_link *link,
     link->has_sent_packet = link->is_in_loss_burst = 0;
     link->first = link->count = 0;
     for (int i = 0; i < TACT_SIMULATED_LINK_PACKETS; i++) {
-        link->free_payload_slots[i] = i;
+        link->unused_payload_slots[i] = i;
     }
     return 0;
 }
@@ -100,14 +100,15 @@ static int is_lost_packet(struct tact_simulated_link *link, int64_t now_ns)
     const double step =
         link->has_sent_packet ? (double)(now_ns - link->last_packet_sent_ns) * 1e-9 : 0.0;
     const double random_number = draw_uniform_random_number(link);
-    if (o->mean_burst_duration > 0.0) {
-        const double loss_burst_end_probability = fmin(1.0, step / o->mean_burst_duration);
-        link->is_in_loss_burst =
-            link->is_in_loss_burst ? random_number >= loss_burst_end_probability
-                                   : random_number < loss_burst_end_probability * o->loss_fraction /
-                                                         (1.0 - o->loss_fraction);
+    if (o->mean_loss_burst_duration > 0.0) {
+        const double loss_burst_end_probability = fmin(1.0, step / o->mean_loss_burst_duration);
+        link->is_in_loss_burst = link->is_in_loss_burst
+                                     ? random_number >= loss_burst_end_probability
+                                     : random_number < loss_burst_end_probability *
+                                                           o->lost_packet_fraction /
+                                                           (1.0 - o->lost_packet_fraction);
     } else {
-        link->is_in_loss_burst = random_number < o->loss_fraction;
+        link->is_in_loss_burst = random_number < o->lost_packet_fraction;
     }
     return link->is_in_loss_burst;
 }
@@ -119,23 +120,24 @@ static struct packet_under_way *packet_at_queue_index(struct tact_simulated_link
 }
 
 static void insert_packet_by_delivery_time(struct tact_simulated_link *link,
-                                           int64_t delivery_time_ns, const void *payload,
+                                           int64_t packet_delivery_time_ns, const void *payload,
                                            size_t size)
 {
     if (link->count == TACT_SIMULATED_LINK_PACKETS || size > TACT_NETWORK_PAYLOAD) {
         link->counts.overflow_packet_count++;
         return;
     }
-    const int slot = link->free_payload_slots[link->count];
+    const int slot = link->unused_payload_slots[link->count];
     memcpy(link->payload[slot], payload, size);
     link->size[slot] = size;
     uint32_t at = link->count++;
-    for (; at > 0 && packet_at_queue_index(link, at - 1)->delivery_time_ns > delivery_time_ns;
+    for (; at > 0 &&
+           packet_at_queue_index(link, at - 1)->packet_delivery_time_ns > packet_delivery_time_ns;
          at--) {
         *packet_at_queue_index(link, at) = *packet_at_queue_index(link, at - 1);
     }
     *packet_at_queue_index(link, at) =
-        (struct packet_under_way){.delivery_time_ns = delivery_time_ns, .slot = slot};
+        (struct packet_under_way){.packet_delivery_time_ns = packet_delivery_time_ns, .slot = slot};
 }
 
 void tact_simulated_link_send(struct tact_simulated_link *link, int64_t now_ns, const void *payload,
@@ -147,8 +149,9 @@ void tact_simulated_link_send(struct tact_simulated_link *link, int64_t now_ns, 
      * of the next. */
     const double delay = draw_uniform_random_number(link),
                  second_delay = draw_uniform_random_number(link);
-    const int is_packet_reordered = draw_uniform_random_number(link) < o->reordered_fraction;
-    const int is_packet_duplicated = draw_uniform_random_number(link) < o->duplicated_fraction;
+    const int is_packet_reordered = draw_uniform_random_number(link) < o->reordered_packet_fraction;
+    const int is_packet_duplicated =
+        draw_uniform_random_number(link) < o->duplicated_packet_fraction;
     const int64_t delivery_time_without_jitter_ns = now_ns + seconds_to_ns(o->delay);
     link->last_packet_sent_ns = now_ns;
     link->has_sent_packet = 1;
@@ -179,14 +182,14 @@ void tact_simulated_link_send(struct tact_simulated_link *link, int64_t now_ns, 
 
 ssize_t tact_simulated_link_receive(struct tact_simulated_link *link, int64_t now_ns, void *payload)
 {
-    if (!link->count || packet_at_queue_index(link, 0)->delivery_time_ns > now_ns) {
+    if (!link->count || packet_at_queue_index(link, 0)->packet_delivery_time_ns > now_ns) {
         return -EAGAIN;
     }
     const int slot = packet_at_queue_index(link, 0)->slot;
     memcpy(payload, link->payload[slot], link->size[slot]);
     link->first = (link->first + 1) % TACT_SIMULATED_LINK_PACKETS;
     link->count--;
-    link->free_payload_slots[link->count] = slot;
+    link->unused_payload_slots[link->count] = slot;
     link->counts.delivered++;
     return (ssize_t)link->size[slot];
 }

@@ -16,15 +16,15 @@ enum { TACT_SIMULATED_LINK_PACKETS = 2048 /* maximum number of packets under way
 
 struct tact_simulated_link_options {
     uint64_t seed;
-    double delay;         /* least delay [s], 0 to 10 */
-    double jitter;        /* additional random delay, uniform from 0 to this [s], 0 to 10 */
-    double loss_fraction; /* fraction of packets that are lost, 0 to 0.9 */
+    double delay;                /* least delay [s], 0 to 10 */
+    double jitter;               /* additional random delay, uniform from 0 to this [s], 0 to 10 */
+    double lost_packet_fraction; /* fraction of packets that are lost, 0 to 0.9 */
     /* mean duration of a burst of losses [s]; 0: each packet is lost independently */
-    double mean_burst_duration;
+    double mean_loss_burst_duration;
     /* fraction of packets that arrive a second time, after a delay of their own, 0 to 1 */
-    double duplicated_fraction;
+    double duplicated_packet_fraction;
     /* fraction of packets that are delayed further, by twice the jitter plus 2 ms, 0 to 1 */
-    double reordered_fraction;
+    double reordered_packet_fraction;
     /* start and end of an interval in which all packets are lost [s]; equal: none */
     double link_blackout_interval[2];
 };

@@ -18,7 +18,7 @@ struct tact_plugins {
     const struct tact_device_type **types;
     size_t count;
     void **plugin_library_handles;
-    size_t library_handle_count;
+    size_t plugin_library_handle_count;
     struct {
         const char *path; /* path of the installed folder of plug-ins; NULL: there is none */
         int fd;
@@ -127,9 +127,9 @@ static int load_plugin_file(struct tact_plugins *p, int fd, const char *name, co
 {
     char path[UNIQUE_PATH_SIZE];
     write_unique_path_of_descriptor(fd, path);
-    void *library_handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *maker_library_handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     close(fd);
-    if (!library_handle) {
+    if (!maker_library_handle) {
         const char *why = dlerror();
         const size_t length = strlen(path);
         if (why && !strncmp(why, path, length)) {
@@ -138,8 +138,8 @@ static int load_plugin_file(struct tact_plugins *p, int fd, const char *name, co
         return tact_error_set(err, -EINVAL, "plug-in %.150s cannot be loaded: %.150s", file,
                               why ? why : "");
     }
-    p->plugin_library_handles[p->library_handle_count++] = library_handle;
-    const struct tact_plugin *plugin_table = dlsym(library_handle, "tact_plugin");
+    p->plugin_library_handles[p->plugin_library_handle_count++] = maker_library_handle;
+    const struct tact_plugin *plugin_table = dlsym(maker_library_handle, "tact_plugin");
     const int rc = check_plugin_table(plugin_table, name, file, err);
     if (!rc) {
         p->types[p->count++] = plugin_table->type;
@@ -259,7 +259,7 @@ void tact_plugins_close(struct tact_plugins *plugins)
     if (!plugins) {
         return;
     }
-    for (size_t i = 0; i < plugins->library_handle_count; i++) {
+    for (size_t i = 0; i < plugins->plugin_library_handle_count; i++) {
         dlclose(plugins->plugin_library_handles[i]);
     }
     free(plugins->plugin_library_handles);

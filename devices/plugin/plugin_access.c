@@ -57,8 +57,9 @@ static int set_plugin_open_error(int at, const char *name, const char *what, con
 /* Whether a path ends in "/." or "/..": open() would follow a symbolic link before it. */
 static bool is_last_path_component_dots(const char *path)
 {
-    const char *last_slash = strrchr(path, '/');
-    return last_slash && (!strcmp(last_slash, "/.") || !strcmp(last_slash, "/.."));
+    const char *last_slash_in_path = strrchr(path, '/');
+    return last_slash_in_path &&
+           (!strcmp(last_slash_in_path, "/.") || !strcmp(last_slash_in_path, "/.."));
 }
 
 int tact_plugin_open_folder(const char *path, struct tact_error *err)

@@ -14,35 +14,35 @@ enum { ROW = 4 }; /* number of values in a row of the script: time, grip, turn, 
 struct scripted_operator {
     double deadman_hold_start; /* [s] */
     double deadman_hold_end;   /* [s] */
-    double felt_force_channels[TACT_OPERATOR_FELT];
+    double last_written_felt_torques[TACT_OPERATOR_FELT];
     int rows;
-    double script_rows[]; /* rows x ROW */
+    double operator_script_rows[]; /* rows x ROW */
 };
 
 static void interpolate_operator_script(const struct scripted_operator *self, double t,
                                         double *channel)
 {
-    const double *script_rows = self->script_rows;
+    const double *operator_script_rows = self->operator_script_rows;
     int low = 0;
     int high = self->rows - 1;
-    if (t <= script_rows[0]) {
-        memcpy(channel, script_rows + 1, 3 * sizeof *channel);
+    if (t <= operator_script_rows[0]) {
+        memcpy(channel, operator_script_rows + 1, 3 * sizeof *channel);
         return;
     }
-    if (t >= script_rows[high * ROW]) {
-        memcpy(channel, script_rows + high * ROW + 1, 3 * sizeof *channel);
+    if (t >= operator_script_rows[high * ROW]) {
+        memcpy(channel, operator_script_rows + high * ROW + 1, 3 * sizeof *channel);
         return;
     }
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
-        if (script_rows[middle * ROW] <= t) {
+        if (operator_script_rows[middle * ROW] <= t) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    const double *from = script_rows + low * ROW;
-    const double *to = script_rows + high * ROW;
+    const double *from = operator_script_rows + low * ROW;
+    const double *to = operator_script_rows + high * ROW;
     double s = tact_minimum_jerk((t - from[0]) / (to[0] - from[0]));
     for (int i = 0; i < 3; i++) {
         channel[i] = from[1 + i] + s * (to[1 + i] - from[1 + i]);
@@ -64,7 +64,7 @@ static void operator_write(void *data, const double *out, int64_t now_ns)
 {
     struct scripted_operator *self = data;
     (void)now_ns;
-    memcpy(self->felt_force_channels, out, sizeof self->felt_force_channels);
+    memcpy(self->last_written_felt_torques, out, sizeof self->last_written_felt_torques);
 }
 
 static void operator_close(void *data)
@@ -76,32 +76,33 @@ static const struct tact_device_ops operator_ops = {TACT_ABI(struct tact_device_
                                                     operator_write, operator_close};
 
 static int check_operator_script(const struct tact_device_config *config,
-                                 const struct tact_device_setting *script_setting,
+                                 const struct tact_device_setting *operator_script_setting,
                                  struct tact_error *err)
 {
-    if (!script_setting) {
+    if (!operator_script_setting) {
         return tact_settings_fault(config, NULL, err,
                                    "missing key \"script\": rows of [time, grip, turn, lift]");
     }
-    if (!script_setting->numbers || script_setting->rows < 1 || script_setting->columns != ROW) {
-        return tact_settings_fault(config, script_setting, err,
+    if (!operator_script_setting->numbers || operator_script_setting->rows < 1 ||
+        operator_script_setting->columns != ROW) {
+        return tact_settings_fault(config, operator_script_setting, err,
                                    "expected rows of 4 numbers: time, grip, turn, lift");
     }
-    for (int i = 0; i < script_setting->rows; i++) {
-        const double *row = script_setting->numbers + (ptrdiff_t)i * ROW;
+    for (int i = 0; i < operator_script_setting->rows; i++) {
+        const double *row = operator_script_setting->numbers + (ptrdiff_t)i * ROW;
         for (int k = 0; k < ROW; k++) {
             if (!isfinite(row[k])) {
-                return tact_settings_fault(config, script_setting, err,
+                return tact_settings_fault(config, operator_script_setting, err,
                                            "row %d: number %d is not finite", i + 1, k + 1);
             }
         }
         if (i > 0 && !(row[0] > row[-ROW])) {
-            return tact_settings_fault(config, script_setting, err,
+            return tact_settings_fault(config, operator_script_setting, err,
                                        "row %d: time %g s is not after the %g s of the row before",
                                        i + 1, row[0], row[-ROW]);
         }
         if (row[1 + GRIP] < 0.0 || row[1 + GRIP] > 1.0) {
-            return tact_settings_fault(config, script_setting, err,
+            return tact_settings_fault(config, operator_script_setting, err,
                                        "row %d: grip %g is outside 0 (open) .. 1 (closed)", i + 1,
                                        row[1 + GRIP]);
         }
@@ -109,15 +110,15 @@ static int check_operator_script(const struct tact_device_config *config,
     return 0;
 }
 
-static void describe_operator(const struct scripted_operator *self,
-                              const struct tact_device_config *config,
-                              struct tact_device_info *info)
+static void describe_operator_channels(const struct scripted_operator *self,
+                                       const struct tact_device_config *config,
+                                       struct tact_device_info *info)
 {
     tact_settings_info(config, tact_operator_type.name, info);
     info->input_count = INPUTS;
-    tact_settings_channel(&info->input[GRIP], "grip", "1", self->script_rows[1 + GRIP]);
-    tact_settings_channel(&info->input[TURN], "turn", "rad", self->script_rows[1 + TURN]);
-    tact_settings_channel(&info->input[LIFT], "lift", "m", self->script_rows[1 + LIFT]);
+    tact_settings_channel(&info->input[GRIP], "grip", "1", self->operator_script_rows[1 + GRIP]);
+    tact_settings_channel(&info->input[TURN], "turn", "rad", self->operator_script_rows[1 + TURN]);
+    tact_settings_channel(&info->input[LIFT], "lift", "m", self->operator_script_rows[1 + LIFT]);
     tact_settings_channel(&info->input[DEADMAN], "deadman", "1", 0.0);
     info->output_count = TACT_OPERATOR_FELT;
     for (int i = 0; i < TACT_OPERATOR_FELT; i++) {
@@ -131,11 +132,11 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
                          struct tact_error *err)
 {
     static const char *const keys[] = {"script", "deadman_from", "deadman_until"};
-    const struct tact_device_setting *script_rows = tact_settings_find(config, "script");
+    const struct tact_device_setting *operator_script_rows = tact_settings_find(config, "script");
     double from = -INFINITY;
     double deadman_release_time = INFINITY;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
-    rc = rc ? rc : check_operator_script(config, script_rows, err);
+    rc = rc ? rc : check_operator_script(config, operator_script_rows, err);
     rc = rc ? rc : tact_settings_number(config, "deadman_from", &from, err);
     rc = rc ? rc : tact_settings_number(config, "deadman_until", &deadman_release_time, err);
     if (rc) {
@@ -146,16 +147,16 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
                                    "deadman_until, %g s, must be later than deadman_from",
                                    deadman_release_time);
     }
-    size_t size = (size_t)script_rows->rows * ROW * sizeof(double);
+    size_t size = (size_t)operator_script_rows->rows * ROW * sizeof(double);
     struct scripted_operator *self = calloc(1, sizeof *self + size);
     if (!self) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     self->deadman_hold_start = from;
     self->deadman_hold_end = deadman_release_time;
-    self->rows = script_rows->rows;
-    memcpy(self->script_rows, script_rows->numbers, size);
-    describe_operator(self, config, &out->info);
+    self->rows = operator_script_rows->rows;
+    memcpy(self->operator_script_rows, operator_script_rows->numbers, size);
+    describe_operator_channels(self, config, &out->info);
     out->ops = &operator_ops;
     out->self = self;
     return 0;
@@ -170,5 +171,5 @@ const double *tact_operator_felt(const struct tact_device *device)
     if (device->ops != &operator_ops) {
         return NULL;
     }
-    return ((const struct scripted_operator *)device->self)->felt_force_channels;
+    return ((const struct scripted_operator *)device->self)->last_written_felt_torques;
 }

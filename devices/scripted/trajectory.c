@@ -10,7 +10,7 @@
 
 /* Finds the last row at or before time tau that is followed by another. tau lies within the motion.
  */
-static int find_row_before(const struct tact_trajectory *self, double tau)
+static int find_row_before_time(const struct tact_trajectory *self, double tau)
 {
     int low = 0;
     int high = self->rows - 1;
@@ -46,7 +46,7 @@ static double column_slope_times_row_interval(const struct tact_trajectory *self
 static void interpolate_trajectory_columns(const struct tact_trajectory *self, double tau,
                                            double *channel)
 {
-    int row = find_row_before(self, tau);
+    int row = find_row_before_time(self, tau);
     const double *p = self->values + (size_t)row * (size_t)self->columns;
     const double *q = p + self->columns;
     double time_between_rows =
@@ -131,8 +131,8 @@ static void report_trajectory_file(const struct tact_trajectory_file_reader *r,
                  rate, length, r->time_gap_count, differing_rows_note);
 }
 
-static void describe_trajectory(const struct tact_trajectory_file_reader *r,
-                                struct tact_device_info *info)
+static void describe_trajectory_channels(const struct tact_trajectory_file_reader *r,
+                                         struct tact_device_info *info)
 {
     tact_settings_info(r->config, tact_trajectory_type.name, info);
     info->input_count = r->self->columns;
@@ -157,7 +157,7 @@ static int trajectory_open(const struct tact_device_config *config, struct tact_
     r->self = self;
     int rc = tact_trajectory_load(r);
     if (rc == 0) {
-        describe_trajectory(r, &out->info);
+        describe_trajectory_channels(r, &out->info);
         report_trajectory_file(r, &out->info);
         out->ops = &trajectory_ops;
         out->self = self;

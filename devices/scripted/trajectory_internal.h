@@ -23,7 +23,7 @@ struct tact_trajectory {
 struct tact_trajectory_file_reader {
     const struct tact_device_config *config;
     struct tact_error *err;
-    struct tact_csv csv;
+    struct tact_csv_file csv;
     struct tact_trajectory *self;
     /* indices of the columns that are read; the last one is that of the time */
     int csv_column_of_channel[TACT_DEVICE_CHANNELS + 1];

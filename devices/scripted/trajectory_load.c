@@ -11,7 +11,7 @@
 static int find_csv_column_of_name(struct tact_trajectory_file_reader *r, const char *key,
                                    const char *word)
 {
-    int index = tact_csv_column(&r->csv, word);
+    int index = tact_csv_find_column(&r->csv, word);
     if (index == -EEXIST) {
         return tact_settings_fault(r->config, tact_settings_find(r->config, key), r->err,
                                    "%s has two columns named '%s'", r->csv.path, word);
@@ -58,13 +58,13 @@ static int choose_trajectory_columns(struct tact_trajectory_file_reader *r)
     if (rc) {
         return rc;
     }
-    int time_column = time ? find_csv_column_of_name(r, "time", time) : -1;
-    if (time && time_column < 0) {
-        return time_column;
+    int csv_time_column = time ? find_csv_column_of_name(r, "time", time) : -1;
+    if (time && csv_time_column < 0) {
+        return csv_time_column;
     }
     r->has_time_column = time != NULL;
     for (int i = 0; !text && i < r->csv.columns && rc == 0; i++) {
-        rc = i == time_column ? 0 : add_trajectory_column(r, i);
+        rc = i == csv_time_column ? 0 : add_trajectory_column(r, i);
     }
     while (text && rc == 0 && tact_settings_word(&text, word, sizeof word)) {
         int index = find_csv_column_of_name(r, "columns", word);
@@ -74,7 +74,7 @@ static int choose_trajectory_columns(struct tact_trajectory_file_reader *r)
         rc = tact_settings_fault(r->config, NULL, r->err, "%s has no column besides the time",
                                  r->csv.path);
     }
-    r->csv_column_of_channel[r->self->columns] = time_column;
+    r->csv_column_of_channel[r->self->columns] = csv_time_column;
     return rc;
 }
 
@@ -140,7 +140,7 @@ static int read_trajectory_rows(struct tact_trajectory_file_reader *r)
     double row[TACT_DEVICE_CHANNELS + 1];
     int fields = r->self->columns + (r->has_time_column ? 1 : 0);
     int rc;
-    while ((rc = tact_csv_row(&r->csv, r->csv_column_of_channel, fields, row, r->err)) > 0) {
+    while ((rc = tact_csv_read_row(&r->csv, r->csv_column_of_channel, fields, row, r->err)) > 0) {
         rc = add_trajectory_row(r, row);
         if (rc) {
             return rc;

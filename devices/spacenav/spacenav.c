@@ -50,9 +50,9 @@ struct spacenav {
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
     struct sockaddr_un address;
-    struct tact_monitor monitor;
-    bool is_monitored, is_connected, is_unplug_reported, is_overrun_reported;
-    int polls_until_connect; /* number of polls until the next attempt to connect */
+    struct tact_monitor_thread monitor;
+    bool has_monitor_thread, is_connected, is_unplug_reported, is_overrun_reported;
+    int polls_until_connect_attempt; /* number of polls until the next attempt to connect */
     uint_fast64_t reported_refused_packet_count;
 };
 
@@ -120,7 +120,7 @@ static bool handle_packet(struct spacenav *self, const int32_t packet[PACKET_WOR
 }
 
 /* Handles all complete packets that were received. Returns false at an invalid one. */
-static bool handle_complete_packets(struct spacenav *self, int64_t now_ns)
+static bool handle_complete_daemon_packets(struct spacenav *self, int64_t now_ns)
 {
     size_t at = 0;
     while (self->size - at >= sizeof(int32_t)) {
@@ -152,17 +152,17 @@ static bool handle_complete_packets(struct spacenav *self, int64_t now_ns)
 static bool receive_packets(struct spacenav *self, int64_t now_ns)
 {
     const size_t room = sizeof self->received_packet_bytes - self->size;
-    const ssize_t received_bytes =
+    const ssize_t received_byte_count =
         recv(self->socket, self->received_packet_bytes + self->size, room, MSG_DONTWAIT);
-    const bool is_read_buffer_full = received_bytes == (ssize_t)room;
-    if (received_bytes < 0 && (errno == EAGAIN || errno == EINTR)) {
+    const bool is_read_buffer_full = received_byte_count == (ssize_t)room;
+    if (received_byte_count < 0 && (errno == EAGAIN || errno == EINTR)) {
         return true;
     }
-    if (received_bytes <= 0) {
+    if (received_byte_count <= 0) {
         return false;
     }
-    self->size += (size_t)received_bytes;
-    if (!handle_complete_packets(self, now_ns)) {
+    self->size += (size_t)received_byte_count;
+    if (!handle_complete_daemon_packets(self, now_ns)) {
         return false;
     }
     if (is_read_buffer_full && !self->is_catching_up) {
@@ -278,7 +278,7 @@ static void renew_connection(void *data)
         close(socket_for_monitor_to_close);
         self->reported_refused_packet_count = read_counter(&self->refused_packet_count);
         self->is_connected = false;
-        self->polls_until_connect = POLLS_AFTER_LOSS;
+        self->polls_until_connect_attempt = POLLS_AFTER_LOSS;
         tact_message(
             self->messages, TACT_MESSAGE_WARNING,
             were_unexpected_packets_received
@@ -287,9 +287,9 @@ static void renew_connection(void *data)
             self->name, self->address.sun_path);
     }
     report_puck_events(self);
-    if (!self->is_connected && self->polls_until_connect-- <= 0) {
+    if (!self->is_connected && self->polls_until_connect_attempt-- <= 0) {
         const int fd = connect_to_daemon(&self->address);
-        self->polls_until_connect = 0;
+        self->polls_until_connect_attempt = 0;
         if (fd >= 0) {
             tact_message(self->messages, TACT_MESSAGE_INFO, "%s: connected to spacenavd again",
                          self->name);
@@ -309,7 +309,7 @@ static void close_socket(int fd)
 static void spacenav_close(void *data)
 {
     struct spacenav *self = data;
-    if (self->is_monitored) {
+    if (self->has_monitor_thread) {
         tact_monitor_stop(&self->monitor);
     }
     if (read_counter(&self->refused_packet_count) || read_counter(&self->clamped_packet_count) ||
@@ -371,7 +371,7 @@ static int start_spacenav(struct spacenav *self, const struct tact_device_config
                  "%s: connected to spacenavd at %s: x right, y up, z towards the person; %g is 1",
                  self->name, self->address.sun_path, self->range);
     rc = tact_monitor_start(&self->monitor, "tact-spacenav", POLL_NS, renew_connection, self);
-    self->is_monitored = !rc;
+    self->has_monitor_thread = !rc;
     return rc ? tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
 }
 

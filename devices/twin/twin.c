@@ -6,7 +6,7 @@
 #include <string.h>
 #include "devices/twin/twin_internal.h"
 
-double tact_twin_delayed_value(struct tact_twin_delay *d, double value)
+double tact_twin_delayed_value(struct tact_twin_delay_queue *d, double value)
 {
     d->value[d->delay_ring_index] = value;
     d->delay_ring_index = d->delay_ring_index == d->ticks ? 0 : d->delay_ring_index + 1;
@@ -23,7 +23,7 @@ double tact_twin_quantised_reading(const struct tact_twin_axis *axis)
 }
 
 /* External force on an axis in a tick, from the setting push, in addition to motor and hand. */
-static double scripted_push_force(const struct tact_twin *self, int axis, uint64_t tick)
+static double scripted_push_force(const struct tact_twin_device *self, int axis, uint64_t tick)
 {
     const double t = (double)tick * self->period;
     int row = 0;
@@ -37,21 +37,22 @@ static double scripted_push_force(const struct tact_twin *self, int axis, uint64
 }
 
 /* Advances an axis by one tick, in which the hand's target moves by change_of_hand_target. */
-static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin_axis *a,
-                                  double scripted_force, double change_of_hand_target)
+static void advance_axis_one_tick(const struct tact_twin_device *self, struct tact_twin_axis *a,
+                                  double scripted_force_on_axis, double change_of_hand_target)
 {
     if (a->axis_control != TACT_TWIN_MOTOR_FORCE) {
-        tact_twin_advance_servo(self, a, scripted_force, change_of_hand_target);
+        tact_twin_advance_servo(self, a, scripted_force_on_axis, change_of_hand_target);
         return;
     }
-    tact_twin_update_step(self, a);
+    tact_twin_update_motion_step(self, a);
     const double h = self->period, displacement_per_tick_and_force = h * h / a->mass;
     a->force = tact_twin_delayed_value(&a->motor_force_delay, a->last_written_output);
     double spring_and_grip_force = a->stiffness * a->rest + a->grip_stiffness * a->hand_target +
                                    a->grip_damping * change_of_hand_target / h;
     const double step_response_input[4] = {
         a->x, a->w,
-        displacement_per_tick_and_force * (spring_and_grip_force + a->force + scripted_force),
+        displacement_per_tick_and_force *
+            (spring_and_grip_force + a->force + scripted_force_on_axis),
         displacement_per_tick_and_force * a->grip_stiffness * change_of_hand_target};
     a->x = a->w = 0.0;
     for (int i = 0; i < 4; i++) {
@@ -67,8 +68,8 @@ static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin
     }
 }
 
-static double get_hand_target(const struct tact_twin_axis *axis,
-                              const struct tact_device_input *hand)
+static double get_hand_target_position(const struct tact_twin_axis *axis,
+                                       const struct tact_device_input *hand)
 {
     return axis->channel_of_hand_device < 0
                ? 0.0
@@ -76,17 +77,17 @@ static double get_hand_target(const struct tact_twin_axis *axis,
 }
 
 /* Advances all axes from the last tick to the present one. */
-static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
+static void advance_axis_motion(struct tact_twin_device *self, uint64_t tick,
                                 const struct tact_device_input *hand)
 {
-    const uint64_t elapsed_ticks = tick - self->tick;
+    const uint64_t ticks_since_last_read = tick - self->tick;
     const int simulated_tick_count =
-        elapsed_ticks < TACT_TWIN_GAP ? (int)elapsed_ticks : TACT_TWIN_GAP;
+        ticks_since_last_read < TACT_TWIN_GAP ? (int)ticks_since_last_read : TACT_TWIN_GAP;
     double change_of_hand_target[TACT_TWIN_AXES];
     for (int i = 0; i < self->axes; i++) {
         change_of_hand_target[i] =
             simulated_tick_count
-                ? (get_hand_target(&self->axis[i], hand) - self->axis[i].hand_target) /
+                ? (get_hand_target_position(&self->axis[i], hand) - self->axis[i].hand_target) /
                       simulated_tick_count
                 : 0.0;
     }
@@ -100,17 +101,18 @@ static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
         }
         for (int i = 0; i < self->axes; i++) {
             struct tact_twin_axis *a = &self->axis[i];
-            advance_axis_one_tick(
-                self, a, scripted_push_force(self, i, now) + tact_twin_effect(self, a, now),
-                change_of_hand_target[i]);
+            advance_axis_one_tick(self, a,
+                                  scripted_push_force(self, i, now) +
+                                      tact_twin_compute_effect_force(self, a, now),
+                                  change_of_hand_target[i]);
         }
     }
     for (int i = 0; i < self->axes; i++) {
-        self->axis[i].hand_target = get_hand_target(&self->axis[i], hand);
+        self->axis[i].hand_target = get_hand_target_position(&self->axis[i], hand);
     }
 }
 
-static bool is_device_unplugged_at(const struct tact_twin *self, double t)
+static bool is_device_unplugged_at(const struct tact_twin_device *self, double t)
 {
     for (int i = 0; i < self->unplugged_interval_count; i++) {
         if (t >= self->unplugged_intervals[2 * i] && t < self->unplugged_intervals[2 * i + 1]) {
@@ -122,7 +124,7 @@ static bool is_device_unplugged_at(const struct tact_twin *self, double t)
 
 /* Fills the readings of this tick. While the device is unplugged, axes repeat their readings and
  * force readings are 0. */
-static void fill_axis_readings(struct tact_twin *self, const struct tact_device_input *hand)
+static void fill_axis_readings(struct tact_twin_device *self, const struct tact_device_input *hand)
 {
     for (int i = 0; i < self->axes; i++) {
         double delayed_position_reading = tact_twin_delayed_value(
@@ -143,7 +145,7 @@ static void fill_axis_readings(struct tact_twin *self, const struct tact_device_
         self->written_effect_level[i] = 0.0;
     }
     for (int i = 0; i < self->buttons; i++) {
-        int channel = self->button_channel[i];
+        int channel = self->hand_channel_of_button[i];
         double delayed_button_value = tact_twin_delayed_value(
             &self->button_delays[i], channel < 0 ? 0.0 : hand->channel[channel]);
         self->last_input_readings[self->axes + i] =
@@ -154,7 +156,7 @@ static void fill_axis_readings(struct tact_twin *self, const struct tact_device_
 static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
                       struct tact_device_input *in)
 {
-    struct tact_twin *self = data;
+    struct tact_twin_device *self = data;
     struct tact_device_input hand = {.state = TACT_DEVICE_OK};
     if (self->hand.ops) {
         self->hand.ops->read(self->hand.self, tick, t, now_ns, &hand);
@@ -163,7 +165,7 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
         self->has_read_any_tick = true;
         self->tick = tick;
         for (int i = 0; i < self->axes; i++) {
-            self->axis[i].hand_target = get_hand_target(&self->axis[i], &hand);
+            self->axis[i].hand_target = get_hand_target_position(&self->axis[i], &hand);
         }
     }
     advance_axis_motion(self, tick, &hand);
@@ -178,7 +180,7 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
 
 static void twin_write(void *data, const double *out, int64_t now_ns)
 {
-    struct tact_twin *self = data;
+    struct tact_twin_device *self = data;
     (void)now_ns;
     tact_twin_store_outputs(self, out);
     for (int i = 0; i < self->axes; i++) {
@@ -199,7 +201,7 @@ static void twin_write(void *data, const double *out, int64_t now_ns)
 
 static void twin_close(void *data)
 {
-    struct tact_twin *self = data;
+    struct tact_twin_device *self = data;
     if (self->hand.ops) {
         self->hand.ops->close(self->hand.self);
     }
@@ -225,7 +227,7 @@ static const struct tact_device_ops twin_ops = {TACT_ABI(struct tact_device_ops)
 static int twin_open(const struct tact_device_config *config, struct tact_device *out,
                      struct tact_error *err)
 {
-    struct tact_twin *self = calloc(1, sizeof *self);
+    struct tact_twin_device *self = calloc(1, sizeof *self);
     if (!self) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
@@ -245,7 +247,7 @@ const struct tact_device_type tact_twin_type = {
 
 int tact_twin_read_state(const struct tact_device *device, int axis, struct tact_twin_state *state)
 {
-    const struct tact_twin *self = device->self;
+    const struct tact_twin_device *self = device->self;
     if (device->ops != &twin_ops || axis < 0 || axis >= self->axes) {
         return -EINVAL;
     }

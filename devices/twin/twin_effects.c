@@ -10,7 +10,7 @@ static const char *const names[TACT_TWIN_EFFECTS] = {
     "spring", "spring_center", "damper", "friction", "vibration", "strong", "weak"};
 static const double pi = 3.14159265358979323846;
 
-static int read_effect_names(struct tact_twin *self, const struct tact_device_config *config,
+static int read_effect_names(struct tact_twin_device *self, const struct tact_device_config *config,
                              struct tact_device_info *info, struct tact_error *err)
 {
     const char *text = NULL;
@@ -35,30 +35,31 @@ static int read_effect_names(struct tact_twin *self, const struct tact_device_co
     return rc;
 }
 
-static bool is_vibration_effect(const struct tact_twin *self)
+static bool is_vibration_effect(const struct tact_twin_device *self)
 {
-    return self->effect[TACT_TWIN_VIBRATION] >= 0 || self->effect[TACT_TWIN_HEAVY_MOTOR] >= 0 ||
-           self->effect[TACT_TWIN_LIGHT_MOTOR] >= 0;
+    return self->effect[TACT_TWIN_VIBRATION_EFFECT] >= 0 ||
+           self->effect[TACT_TWIN_HEAVY_RUMBLE_MOTOR] >= 0 ||
+           self->effect[TACT_TWIN_LIGHT_RUMBLE_MOTOR] >= 0;
 }
 
-void tact_twin_set_effect_defaults(const struct tact_twin *self, struct tact_twin_axis *a)
+void tact_twin_set_effect_defaults(const struct tact_twin_device *self, struct tact_twin_axis *a)
 {
-    a->effect_spring_stiffness = self->effect[TACT_TWIN_SPRING] >= 0;
-    a->effect_damper = self->effect[TACT_TWIN_DAMPER] >= 0;
-    a->effect_friction = self->effect[TACT_TWIN_FRICTION] >= 0;
+    a->effect_spring_stiffness = self->effect[TACT_TWIN_SPRING_EFFECT] >= 0;
+    a->effect_damper = self->effect[TACT_TWIN_DAMPER_EFFECT] >= 0;
+    a->effect_friction = self->effect[TACT_TWIN_FRICTION_EFFECT] >= 0;
     a->effect_vibration = is_vibration_effect(self);
 }
 
 /* A setting of an effect's strength without that effect is an error. */
-static int check_effect_strengths(const struct tact_twin *self,
+static int check_effect_strengths(const struct tact_twin_device *self,
                                   const struct tact_device_config *config, struct tact_error *err)
 {
     const struct {
         const char *key;
         bool has_named_effect;
-    } keys[] = {{"effect_spring", self->effect[TACT_TWIN_SPRING] >= 0},
-                {"effect_damper", self->effect[TACT_TWIN_DAMPER] >= 0},
-                {"effect_friction", self->effect[TACT_TWIN_FRICTION] >= 0},
+    } keys[] = {{"effect_spring", self->effect[TACT_TWIN_SPRING_EFFECT] >= 0},
+                {"effect_damper", self->effect[TACT_TWIN_DAMPER_EFFECT] >= 0},
+                {"effect_friction", self->effect[TACT_TWIN_FRICTION_EFFECT] >= 0},
                 {"effect_vibration", is_vibration_effect(self)},
                 {"frequencies", is_vibration_effect(self)}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -72,7 +73,7 @@ static int check_effect_strengths(const struct tact_twin *self,
     return 0;
 }
 
-int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_config *config,
+int tact_twin_read_effects(struct tact_twin_device *self, const struct tact_device_config *config,
                            struct tact_device_info *info, struct tact_error *err)
 {
     static const double default_frequencies[3] = {60.0, 40.0, 150.0};
@@ -98,21 +99,21 @@ int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_conf
     return rc;
 }
 
-void tact_twin_store_outputs(struct tact_twin *self, const double *out)
+void tact_twin_store_outputs(struct tact_twin_device *self, const double *out)
 {
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
         const double value =
             self->effect[i] < 0 || self->is_twin_unplugged ? 0.0 : out[self->effect[i]];
         const double least = i == TACT_TWIN_SPRING_CENTER ? -1.0 : 0.0;
-        const double size = i >= TACT_TWIN_VIBRATION ? fabs(value) : value;
+        const double size = i >= TACT_TWIN_VIBRATION_EFFECT ? fabs(value) : value;
         self->written_effect_level[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
     }
 }
 
-int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *a)
+int tact_twin_update_motion_step(const struct tact_twin_device *self, struct tact_twin_axis *a)
 {
-    const double spring_level_at_update = self->level[TACT_TWIN_SPRING];
-    const double damper_level_at_update = self->level[TACT_TWIN_DAMPER];
+    const double spring_level_at_update = self->level[TACT_TWIN_SPRING_EFFECT];
+    const double damper_level_at_update = self->level[TACT_TWIN_DAMPER_EFFECT];
     if (a->spring_level_at_update == spring_level_at_update &&
         a->damper_level_at_update == damper_level_at_update) {
         return 0;
@@ -121,40 +122,42 @@ int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *a
     const double spring_coefficient =
         (a->stiffness + a->grip_stiffness + a->effect_spring_stiffness * spring_level_at_update) *
         period_over_mass;
-    const double damper_stiffness =
+    const double damper_coefficient_times_period =
         (a->damping + a->grip_damping + a->effect_damper * damper_level_at_update) *
         period_over_mass;
     if (!(spring_coefficient * self->period <= TACT_TWIN_MAX_COEFFICIENT &&
-          damper_stiffness <= TACT_TWIN_MAX_COEFFICIENT)) {
+          damper_coefficient_times_period <= TACT_TWIN_MAX_COEFFICIENT)) {
         return -EINVAL;
     }
-    tact_twin_motion_step_init(&a->motion, spring_coefficient * self->period, damper_stiffness);
+    tact_twin_motion_step_init(&a->motion, spring_coefficient * self->period,
+                               damper_coefficient_times_period);
     a->spring_level_at_update = spring_level_at_update;
     a->damper_level_at_update = damper_level_at_update;
     return 0;
 }
 
-double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axis *a, uint64_t tick)
+double tact_twin_compute_effect_force(const struct tact_twin_device *self,
+                                      const struct tact_twin_axis *a, uint64_t tick)
 {
     const double t = (double)tick * self->period;
     const double *level = self->level;
     double force = 0.0;
-    if (level[TACT_TWIN_SPRING] != 0.0 && a->scale != 0.0) {
-        force = a->effect_spring_stiffness * level[TACT_TWIN_SPRING] *
+    if (level[TACT_TWIN_SPRING_EFFECT] != 0.0 && a->scale != 0.0) {
+        force = a->effect_spring_stiffness * level[TACT_TWIN_SPRING_EFFECT] *
                 level[TACT_TWIN_SPRING_CENTER] / a->scale;
     }
     for (int i = 0; i < 3; i++) {
-        if (level[TACT_TWIN_VIBRATION + i] != 0.0) {
-            force += a->effect_vibration * level[TACT_TWIN_VIBRATION + i] *
+        if (level[TACT_TWIN_VIBRATION_EFFECT + i] != 0.0) {
+            force += a->effect_vibration * level[TACT_TWIN_VIBRATION_EFFECT + i] *
                      tact_sin(2.0 * pi * fmod(self->effect_frequency[i] * t, 1.0));
         }
     }
     return force;
 }
 
-void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axis *a)
+void tact_twin_apply_friction(const struct tact_twin_device *self, struct tact_twin_axis *a)
 {
-    const double most = a->friction + a->effect_friction * self->level[TACT_TWIN_FRICTION];
+    const double most = a->friction + a->effect_friction * self->level[TACT_TWIN_FRICTION_EFFECT];
     const double displacement_per_tick_and_force = self->period * self->period / a->mass;
     if (most > 0.0) {
         /* the friction is constant over the tick, and at most so large that it stops the motion at

@@ -81,7 +81,7 @@ int tact_twin_add_channel(struct tact_device_channel *channels, int *count, cons
     return 0;
 }
 
-static int read_twin_axes(struct tact_twin *self, const struct tact_device_config *config,
+static int read_twin_axes(struct tact_twin_device *self, const struct tact_device_config *config,
                           struct tact_device_info *info, struct tact_error *err)
 {
     const char *names = NULL, *units = NULL;
@@ -109,7 +109,8 @@ static int read_twin_axes(struct tact_twin *self, const struct tact_device_confi
     return rc;
 }
 
-static int read_output_settings(struct tact_twin *self, const struct tact_device_config *config,
+static int read_output_settings(struct tact_twin_device *self,
+                                const struct tact_device_config *config,
                                 struct tact_device_info *info, struct tact_error *err)
 {
     const char *names = NULL, *unfelt = NULL;
@@ -137,9 +138,9 @@ static int read_output_settings(struct tact_twin *self, const struct tact_device
 }
 
 /* Index of the hand's channel with that name. */
-static int find_hand_channel(const struct tact_twin *self, const struct tact_device_config *config,
-                             const char *key, const char *name, int *channel,
-                             struct tact_error *err)
+static int find_hand_channel(const struct tact_twin_device *self,
+                             const struct tact_device_config *config, const char *key,
+                             const char *name, int *channel, struct tact_error *err)
 {
     for (int i = 0; i < self->hand.info.input_count; i++) {
         if (!strcmp(self->hand.info.input[i].name, name)) {
@@ -151,7 +152,8 @@ static int find_hand_channel(const struct tact_twin *self, const struct tact_dev
                                "the simulated person's hand has no channel '%s'", name);
 }
 
-static int read_button_settings(struct tact_twin *self, const struct tact_device_config *config,
+static int read_button_settings(struct tact_twin_device *self,
+                                const struct tact_device_config *config,
                                 struct tact_device_info *info, struct tact_error *err)
 {
     const char *names = NULL;
@@ -168,14 +170,14 @@ static int read_button_settings(struct tact_twin *self, const struct tact_device
                 : tact_twin_add_channel(info->input, &info->input_count, name, "1", config,
                                         "buttons", err);
         if (!rc) {
-            self->button_channel[self->buttons++] = channel;
+            self->hand_channel_of_button[self->buttons++] = channel;
         }
     }
     return rc;
 }
 
 /* Opens the device that acts as the hand (trajectory or operator), with the settings hand_X. */
-static int open_hand_device(struct tact_twin *self, const struct tact_device_config *config,
+static int open_hand_device(struct tact_twin_device *self, const struct tact_device_config *config,
                             const struct tact_device_type *type, struct tact_error *err)
 {
     struct tact_device_config own = *config;
@@ -207,8 +209,8 @@ static int open_hand_device(struct tact_twin *self, const struct tact_device_con
     return rc;
 }
 
-static int read_hand_settings(struct tact_twin *self, const struct tact_device_config *config,
-                              struct tact_error *err)
+static int read_hand_settings(struct tact_twin_device *self,
+                              const struct tact_device_config *config, struct tact_error *err)
 {
     static const char *const words[] = {"none", "trajectory", "operator"};
     static const struct tact_device_type *const types[] = {NULL, &tact_trajectory_type,
@@ -237,7 +239,7 @@ static int read_hand_settings(struct tact_twin *self, const struct tact_device_c
 }
 
 /* Reads which channel of the hand each axis follows. */
-static int map_hand_channels(struct tact_twin *self, const struct tact_device_config *config,
+static int map_hand_channels(struct tact_twin_device *self, const struct tact_device_config *config,
                              struct tact_error *err)
 {
     const char *names = NULL;
@@ -277,7 +279,7 @@ static int copy_settings_number_list(const double *from, int count, double **to,
 
 /* Reads the settings push and lost: external forces, and intervals in which the device is
  * unplugged. */
-static int read_pushes_and_unplugging(struct tact_twin *self,
+static int read_pushes_and_unplugging(struct tact_twin_device *self,
                                       const struct tact_device_config *config,
                                       struct tact_error *err)
 {
@@ -313,7 +315,7 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
                                           &self->unplugged_intervals, err);
 }
 
-int tact_twin_load_settings(struct tact_twin *self, const struct tact_device_config *config,
+int tact_twin_load_settings(struct tact_twin_device *self, const struct tact_device_config *config,
                             struct tact_device_info *info, struct tact_error *err)
 {
     tact_settings_info(config, tact_twin_type.name, info);

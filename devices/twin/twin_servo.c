@@ -8,7 +8,7 @@
 
 /* Outputs that are targets are in the unit of the axis' reading, which measures where the axis is.
  */
-static int describe_servo_target_channels(const struct tact_twin *self,
+static int describe_servo_target_channels(const struct tact_twin_device *self,
                                           const struct tact_device_config *config,
                                           struct tact_device_info *info, struct tact_error *err)
 {
@@ -32,7 +32,7 @@ static int describe_servo_target_channels(const struct tact_twin *self,
     return 0;
 }
 
-int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_config *config,
+int tact_twin_read_servos(struct tact_twin_device *self, const struct tact_device_config *config,
                           struct tact_device_info *info, struct tact_error *err)
 {
     static const char *const words[] = {"force", "rate", "position", "target"};
@@ -87,7 +87,7 @@ void tact_twin_stop_motor(struct tact_twin_axis *a)
 /* Computes the speed of the servo [m/s], within its limit; a position servo moves toward the sum of
  * the commanded speeds, or a target. Only the limited speed is added up, so that the servo stops
  * when the output is 0. */
-static double compute_servo_speed(const struct tact_twin *self, struct tact_twin_axis *a,
+static double compute_servo_speed(const struct tact_twin_device *self, struct tact_twin_axis *a,
                                   double delayed_servo_output)
 {
     double speed = fmin(a->speed_limit, fmax(-a->speed_limit, delayed_servo_output));
@@ -101,7 +101,7 @@ static double compute_servo_speed(const struct tact_twin *self, struct tact_twin
     return fmin(a->speed_limit, fmax(-a->speed_limit, speed));
 }
 
-void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *a,
+void tact_twin_advance_servo(const struct tact_twin_device *self, struct tact_twin_axis *a,
                              double scripted_pushing_force, double change_of_hand_target)
 {
     const double h = self->period, previous_speed = a->w / h;

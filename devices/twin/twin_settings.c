@@ -17,7 +17,7 @@ struct axis_setting {
 };
 
 /* Reads a setting with one number for all axes, or one for each. */
-static int read_axis_setting(struct tact_twin *self, const struct tact_device_config *config,
+static int read_axis_setting(struct tact_twin_device *self, const struct tact_device_config *config,
                              const struct axis_setting *axis_setting, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, axis_setting->key);
@@ -67,8 +67,9 @@ int tact_twin_read_table(const struct tact_device_config *config, const char *ke
 }
 
 /* Reads rows of [low, high], one for all axes or one for each. */
-static int read_range_rows(struct tact_twin *self, const struct tact_device_config *config,
-                           const char *key, size_t offset, struct tact_error *err)
+static int read_axis_range_rows(struct tact_twin_device *self,
+                                const struct tact_device_config *config, const char *key,
+                                size_t offset, struct tact_error *err)
 {
     const double *rows = NULL;
     int count = 0;
@@ -90,8 +91,9 @@ static int read_range_rows(struct tact_twin *self, const struct tact_device_conf
 }
 
 /* Reads a delay [s] that must be a whole number of ticks. */
-static int read_delay_setting(const struct tact_twin *self, const struct tact_device_config *config,
-                              const char *key, int *ticks, struct tact_error *err)
+static int read_delay_setting(const struct tact_twin_device *self,
+                              const struct tact_device_config *config, const char *key, int *ticks,
+                              struct tact_error *err)
 {
     double seconds = 0.0;
     int rc = tact_settings_number(config, key, &seconds, err);
@@ -111,8 +113,8 @@ static int read_delay_setting(const struct tact_twin *self, const struct tact_de
 }
 
 /* Reads the resolution of the position reading: the size of a step, or a number of bits. */
-static int read_reading_resolution(struct tact_twin *self, const struct tact_device_config *config,
-                                   struct tact_error *err)
+static int read_reading_resolution(struct tact_twin_device *self,
+                                   const struct tact_device_config *config, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "bits");
     double bits = 1.0;
@@ -137,17 +139,17 @@ static int read_reading_resolution(struct tact_twin *self, const struct tact_dev
 }
 
 /* Computes the motion coefficients of an axis over a tick, once all of its parameters are known. */
-static int initialise_axis_motion(struct tact_twin *self, const struct tact_device_config *config,
-                                  struct tact_error *err)
+static int initialise_axis_motion(struct tact_twin_device *self,
+                                  const struct tact_device_config *config, struct tact_error *err)
 {
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
         if (a->channel_of_hand_device < 0) { /* without a hand, its grip has no stiffness */
             a->grip_stiffness = a->grip_damping = 0.0;
         }
-        self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 1.0;
-        int rc = tact_twin_update_step(self, a);
-        self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 0.0;
+        self->level[TACT_TWIN_SPRING_EFFECT] = self->level[TACT_TWIN_DAMPER_EFFECT] = 1.0;
+        int rc = tact_twin_update_motion_step(self, a);
+        self->level[TACT_TWIN_SPRING_EFFECT] = self->level[TACT_TWIN_DAMPER_EFFECT] = 0.0;
         a->spring_level_at_update = -1.0; /* forces recomputation */
         if (rc) {
             return tact_settings_fault(
@@ -162,7 +164,7 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
 }
 
 /* Allocates a delay whose queue is filled with its initial value. */
-static int allocate_delay_queue(struct tact_twin_delay *delay, int ticks, double value)
+static int allocate_delay_queue(struct tact_twin_delay_queue *delay, int ticks, double value)
 {
     delay->ticks = ticks;
     delay->value = calloc((size_t)ticks + 1, sizeof *delay->value);
@@ -172,8 +174,8 @@ static int allocate_delay_queue(struct tact_twin_delay *delay, int ticks, double
     return delay->value ? 0 : -ENOMEM;
 }
 
-static int allocate_delay_queues(struct tact_twin *self, const struct tact_device_config *config,
-                                 struct tact_error *err)
+static int allocate_delay_queues(struct tact_twin_device *self,
+                                 const struct tact_device_config *config, struct tact_error *err)
 {
     int motor_force_delay_ticks = 0;
     int rc = read_delay_setting(self, config, "delay", &self->sensor_delay_ticks, err);
@@ -206,7 +208,7 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
         key, offsetof(struct tact_twin_axis, member), sign                                         \
     }
 
-int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_config *config,
+int tact_twin_read_motion(struct tact_twin_device *self, const struct tact_device_config *config,
                           struct tact_error *err)
 {
     static const struct axis_setting axis_setting[] = {
@@ -249,9 +251,11 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
         rc = read_axis_setting(self, config, &axis_setting[i], err);
     }
     rc = rc ? rc
-            : read_range_rows(self, config, "range", offsetof(struct tact_twin_axis, range), err);
+            : read_axis_range_rows(self, config, "range", offsetof(struct tact_twin_axis, range),
+                                   err);
     rc = rc ? rc
-            : read_range_rows(self, config, "stops", offsetof(struct tact_twin_axis, stops), err);
+            : read_axis_range_rows(self, config, "stops", offsetof(struct tact_twin_axis, stops),
+                                   err);
     rc = rc ? rc : read_reading_resolution(self, config, err);
     rc = rc ? rc : initialise_axis_motion(self, config, err);
     return rc ? rc : allocate_delay_queues(self, config, err);

@@ -62,8 +62,8 @@ static int run_session_in_own_loop(const char *path, double seconds, const char 
         tact_realtime_enter(&realtime_options, NULL);
         rc = run_own_loop(session, (long)(seconds * 1e9 / PERIOD_NS + 0.5));
         tact_realtime_leave();
-        const int end_result = tact_session_end(session, &report);
-        rc = rc ? rc : end_result;
+        const int session_end_error = tact_session_end(session, &report);
+        rc = rc ? rc : session_end_error;
         printf("%llu ticks, of which %llu missed their deadline\n",
                (unsigned long long)report.loop.executed, (unsigned long long)report.loop.missed);
     }

@@ -45,7 +45,7 @@ static int parse_subscription_id(const json_t *item, const char *key, uint32_t *
 }
 
 /* Index of the topic of a subscription, or -1. */
-static long find_subscription(const struct foxglove_client *c, uint32_t id)
+static long find_foxglove_subscription(const struct foxglove_client *c, uint32_t id)
 {
     for (long i = 0; i < MAX_FOXGLOVE_TOPICS; i++) {
         if (c->is_topic_subscribed[i] && c->ids[i] == id) {
@@ -61,7 +61,7 @@ static void subscribe_client_to_channel(struct server *s, struct foxglove_client
     const struct tact_topic_message *scene = tact_topics_scene(s->options.topics);
     if (channel < 1 || channel > foxglove_topic_count(s)) {
         foxglove_set_status(c, FOXGLOVE_ERROR, "Unknown channel ID: %u", channel);
-    } else if (find_subscription(c, id) >= 0) {
+    } else if (find_foxglove_subscription(c, id) >= 0) {
         foxglove_set_status(c, FOXGLOVE_ERROR,
                             "Subscription ID was already used: %u; ignoring subscription", id);
     } else if (c->is_topic_subscribed[channel - 1]) {
@@ -111,7 +111,7 @@ static int unsubscribe_topics(struct server *s, struct foxglove_client *c, const
         const json_t *id = json_array_get(list, i);
         json_int_t number = json_integer_value(id);
         long topic = json_is_integer(id) && number >= 0 && number <= UINT32_MAX
-                         ? find_subscription(c, (uint32_t)number)
+                         ? find_foxglove_subscription(c, (uint32_t)number)
                          : -1;
         if (topic >= 0) {
             c->is_topic_subscribed[topic] = 0;
@@ -288,7 +288,7 @@ static void add_frame_for_clients(struct server *s, const struct tact_record *re
 /* Makes frames of the records that were published since the last update, in their order: the record
  * in the slot comes after those that were in the queue before it, and is outdated where later ones
  * were read already. */
-static int read_records(struct server *s, const struct slot *slot)
+static int make_frames_of_queued_records(struct server *s, const struct slot *slot)
 {
     uint64_t before = s->frames.next;
     const struct tact_record *record;
@@ -309,7 +309,8 @@ static int read_records(struct server *s, const struct slot *slot)
 
 void update_foxglove_clients(struct server *s, int was_new_sample_read)
 {
-    int were_frames_added = read_records(s, was_new_sample_read ? s->newest : NULL);
+    int were_frames_added =
+        make_frames_of_queued_records(s, was_new_sample_read ? s->newest : NULL);
     uint64_t newly_lost_record_count =
         atomic_load(&s->queue.lost_record_count) - s->reported_queue_losses;
     s->reported_queue_losses += newly_lost_record_count;

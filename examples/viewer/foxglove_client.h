@@ -11,23 +11,23 @@ enum { FOXGLOVE_WARNING = 1, FOXGLOVE_ERROR = 2 }; /* levels of a status */
 
 struct foxglove_client {
     struct lws *wsi;
-    uint32_t ticks_between_frames; /* the client gets the frames of ticks that are multiples of
-                                      this; 0: of the newest tick, 60 times a second */
-    int sent_greeting_messages;    /* 1: serverInfo was sent; advertise follows */
-    uint64_t next;                 /* number of the first frame that may be sent to it */
-    uint64_t frame;                /* number of the frame that is being sent */
-    size_t message;                /* index of the frame's next message; 0: its time */
-    int is_sending_frame;          /* 1: a frame is being sent */
-    int sent;                      /* 1: a frame was sent */
-    uint64_t tick;                 /* tick of the last frame that was sent */
-    uint32_t sent_ping_count;      /* pings sent so far */
-    uint32_t last_answered_ping;   /* number of the last ping that was answered */
-    int frames_since_ping;         /* frames since the last ping */
-    int was_frame_due_earlier;     /* 1: a frame has been due since an earlier update */
+    uint32_t ticks_between_frames;   /* the client gets the frames of ticks that are multiples of
+                                        this; 0: of the newest tick, 60 times a second */
+    int sent_greeting_message_count; /* 1: serverInfo was sent; advertise follows */
+    uint64_t next;                   /* number of the first frame that may be sent to it */
+    uint64_t frame;                  /* number of the frame that is being sent */
+    size_t message;                  /* index of the frame's next message; 0: its time */
+    int is_sending_frame;            /* 1: a frame is being sent */
+    int sent;                        /* 1: a frame was sent */
+    uint64_t tick;                   /* tick of the last frame that was sent */
+    uint32_t sent_ping_count;        /* pings sent so far */
+    uint32_t last_answered_ping;     /* number of the last ping that was answered */
+    int frames_since_ping;           /* frames since the last ping */
+    int was_frame_due_earlier;       /* 1: a frame has been due since an earlier update */
     uint64_t lost_frame_count,
-        reported_loss_count;     /* frames that it missed, and how many were reported to it */
-    int64_t last_report_time_ns; /* time of the last report, CLOCK_MONOTONIC */
-    int level;                   /* level of the status message that is due; 0: none */
+        reported_lost_frame_count;    /* frames that it missed, and how many were reported to it */
+    int64_t last_loss_report_time_ns; /* time of the last report, CLOCK_MONOTONIC */
+    int level;                        /* level of the status message that is due; 0: none */
     char status[256];
     int fault; /* 1: the fault of the session was sent */
     int must_send_scene_message;

@@ -45,7 +45,8 @@ void foxglove_set_status(struct foxglove_client *c, int level, const char *forma
 static int write_json_message(struct server *s, struct foxglove_client *c, json_t *message)
 {
     char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
-    int rc = text ? server_write(s, c->wsi, NULL, 0, text, strlen(text), LWS_WRITE_TEXT) : -1;
+    int rc =
+        text ? server_write_message(s, c->wsi, NULL, 0, text, strlen(text), LWS_WRITE_TEXT) : -1;
     json_decref(message);
     free(text);
     return rc;
@@ -88,7 +89,7 @@ static int write_topic_message(struct server *s, struct foxglove_client *c,
     unsigned char head[13] = {MESSAGE_DATA};
     memcpy(head + 1, &c->ids[m->topic], 4);
     memcpy(head + 5, &m->time_ns, 8);
-    return server_write(s, c->wsi, head, sizeof head, m->data, m->size, LWS_WRITE_BINARY);
+    return server_write_message(s, c->wsi, head, sizeof head, m->data, m->size, LWS_WRITE_BINARY);
 }
 
 /* Writes /scene before the first frame, as in a log. */
@@ -150,15 +151,15 @@ static int write_time_message(struct server *s, struct foxglove_client *c, uint6
 {
     unsigned char head[9] = {TIME};
     memcpy(head + 1, &time_ns, 8);
-    return server_write(s, c->wsi, head, sizeof head, NULL, 0, LWS_WRITE_BINARY);
+    return server_write_message(s, c->wsi, head, sizeof head, NULL, 0, LWS_WRITE_BINARY);
 }
 
 static int write_ping_message(struct server *s, struct foxglove_client *c)
 {
     c->sent_ping_count++;
     c->frames_since_ping = 0;
-    return server_write(s, c->wsi, &c->sent_ping_count, sizeof c->sent_ping_count, NULL, 0,
-                        LWS_WRITE_PING);
+    return server_write_message(s, c->wsi, &c->sent_ping_count, sizeof c->sent_ping_count, NULL, 0,
+                                LWS_WRITE_PING);
 }
 
 /* Writes the frame's next message: its time, /scene where it is due, then the topics. Returns 1
@@ -194,8 +195,8 @@ static int write_next_message_of_frame(struct server *s, struct foxglove_client 
 
 static int report_lost_frames(struct server *s, struct foxglove_client *c)
 {
-    c->reported_loss_count = c->lost_frame_count;
-    c->last_report_time_ns = tact_clock_now();
+    c->reported_lost_frame_count = c->lost_frame_count;
+    c->last_loss_report_time_ns = tact_clock_now();
     foxglove_set_status(c, FOXGLOVE_WARNING,
                         "%llu frames so far were not sent: this client was too slow for them",
                         (unsigned long long)c->lost_frame_count);
@@ -205,8 +206,9 @@ static int report_lost_frames(struct server *s, struct foxglove_client *c)
 /* Writes one message. Returns 0: written, 1: nothing to write, -1: close the connection. */
 static int write_next_message(struct server *s, struct foxglove_client *c)
 {
-    if (c->sent_greeting_messages < 2) {
-        return c->sent_greeting_messages++ ? write_channel_list(s, c) : write_server_info(s, c);
+    if (c->sent_greeting_message_count < 2) {
+        return c->sent_greeting_message_count++ ? write_channel_list(s, c)
+                                                : write_server_info(s, c);
     }
     const char *fault = atomic_load_explicit(&s->fault, memory_order_acquire);
     if (!c->level && fault && !c->fault) {
@@ -228,8 +230,8 @@ static int write_next_message(struct server *s, struct foxglove_client *c)
             !find_next_frame_of_client(s, c)) {
             return c->frames_since_ping ? write_ping_message(s, c) : 1;
         }
-        if (c->lost_frame_count > c->reported_loss_count &&
-            tact_clock_now() > c->last_report_time_ns + LOSS_REPORT_INTERVAL_NS) {
+        if (c->lost_frame_count > c->reported_lost_frame_count &&
+            tact_clock_now() > c->last_loss_report_time_ns + LOSS_REPORT_INTERVAL_NS) {
             return report_lost_frames(
                 s, c); /* as the client reads again, reports the frames that it missed */
         }

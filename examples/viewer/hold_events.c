@@ -51,9 +51,9 @@ void hold_events_send_new(struct hold_events *events, struct server *server)
     for (int i = 0; i < events->count; i++) {
         struct hold_event_source *source = &events->holds[i];
         while (tact_session_hold_event(events->session, i, source->sent_event_count, &event)) {
-            const int is_left_out = !strcmp(event.name, "left out");
+            const int is_left_out_event = !strcmp(event.name, "left out");
             server_send_event(server, event.tick, event.name,
-                              is_left_out ? source->left_out_text : source->text);
+                              is_left_out_event ? source->left_out_text : source->text);
             source->sent_event_count++;
         }
     }

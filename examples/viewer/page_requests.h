@@ -9,22 +9,22 @@
 #include <stdint.h>
 #include "server.h"
 
-#define PAGE_REQUESTS_FRAME_NS 16666667 /* time between two frames */
+#define PAGE_FRAME_INTERVAL_NS 16666667 /* time between two frames */
 
 struct page_requests {
     pthread_mutex_t lock;
     int is_playing;
-    double speed;          /* factor of real time */
-    int64_t step;          /* number of ticks by which the page steps forward; negative: back */
-    double requested_tick; /* tick, or -1 */
-    int is_frame_due;      /* 1: a frame is due although playback is paused */
+    double speed; /* factor of real time */
+    int64_t step; /* number of ticks by which the page steps forward; negative: back */
+    double requested_seek_tick; /* tick, or -1 */
+    int is_page_frame_due;      /* 1: a frame is due although playback is paused */
     int is_marker_requested, stop;
 };
 
 /* Requests of the pages since the last call. */
 struct page_request {
-    int is_playing, is_frame_due, is_marker_requested, stop;
-    double speed, requested_tick;
+    int is_playing, is_page_frame_due, is_marker_requested, stop;
+    double speed, requested_seek_tick;
     int64_t step;
 };
 
@@ -32,7 +32,7 @@ void page_requests_open(struct page_requests *w, int is_playing);
 void page_requests_close(struct page_requests *w);
 
 /* Whether a factor of real time is accepted as a speed; others are ignored. */
-int page_requests_is_speed(double factor);
+int page_requests_is_valid_speed(double factor);
 
 /* Stores a request of a page: the member `ask` of struct server_options. user: a struct
  * page_requests. */

@@ -5,21 +5,21 @@
 #include "page_requests.h"
 #include "server_internal.h"
 
-#define MAX_PAGE_VALUES 16 /* most values of records that follow a page's frames */
+#define MAX_PLOTTED_VALUES_OF_PAGE 16 /* most values of records that follow a page's frames */
 
 struct page_client {
     struct lws *wsi;
-    size_t written_message_count;   /* messages written so far: 0: hello is next, then the meshes,
-                                       then frames */
-    uint32_t last_written_frame;    /* number of the last frame that was written to the page */
-    int unacknowledged_frame_count; /* number of frames that the page has not acknowledged: its
-                                       socket alone would buffer 3 s of frames */
-    int fault;                      /* 1: sent */
-    size_t written_event_count;     /* number of the server's events that were written or skipped */
-    double speed;                   /* speed that the page requested or was sent last */
-    size_t plotted_value_count;     /* number of values of a record that the page plots, and their
-                                       offsets */
-    uint32_t plotted_value_offsets[MAX_PAGE_VALUES];
+    size_t written_message_count; /* messages written so far: 0: hello is next, then the meshes,
+                                     then frames */
+    uint32_t last_written_frame_number; /* number of the last frame that was written to the page */
+    int unacknowledged_frame_count;     /* number of frames that the page has not acknowledged: its
+                                           socket alone would buffer 3 s of frames */
+    int fault;                          /* 1: sent */
+    size_t written_event_count; /* number of the server's events that were written or skipped */
+    double speed;               /* speed that the page requested or was sent last */
+    size_t plotted_value_count; /* number of values of a record that the page plots, and their
+                                   offsets */
+    uint32_t plotted_value_offsets[MAX_PLOTTED_VALUES_OF_PAGE];
     struct request request;
 };
 
@@ -27,7 +27,7 @@ struct page_client {
 static int write_text_message(struct server *s, struct page_client *c, json_t *message)
 {
     char *out = message ? json_dumps(message, JSON_COMPACT) : NULL;
-    int rc = out ? server_write(s, c->wsi, NULL, 0, out, strlen(out), LWS_WRITE_TEXT) : 0;
+    int rc = out ? server_write_message(s, c->wsi, NULL, 0, out, strlen(out), LWS_WRITE_TEXT) : 0;
     json_decref(message);
     free(out);
     return rc;
@@ -76,18 +76,19 @@ static int write_frame_message(struct server *s, struct page_client *c)
 {
     const struct wire_sample *sample = &s->newest->sample;
     if (s->newest_frame_number != sample->number) {
-        s->frame_bytes = wire_write_frame(sample, s->options.world, s->frame);
+        s->page_frame_bytes = wire_write_frame(sample, s->options.world, s->frame);
         s->newest_frame_number = sample->number;
     }
-    c->last_written_frame = sample->number;
+    c->last_written_frame_number = sample->number;
     c->unacknowledged_frame_count++;
-    unsigned char values[sizeof(struct wire_record_values) + 8 * MAX_PAGE_VALUES];
+    unsigned char values[sizeof(struct wire_record_values) + 8 * MAX_PLOTTED_VALUES_OF_PAGE];
     size_t bytes =
         c->plotted_value_count && s->has_plotted_values
             ? wire_write_record_values(s->plotted_values_tick, s->values, c->plotted_value_offsets,
                                        c->plotted_value_count, values)
             : 0;
-    return server_write(s, c->wsi, s->frame, s->frame_bytes, values, bytes, LWS_WRITE_BINARY);
+    return server_write_message(s, c->wsi, s->frame, s->page_frame_bytes, values, bytes,
+                                LWS_WRITE_BINARY);
 }
 
 /* Writes one message in each call: hello, the meshes, then a frame for each acknowledged one. */
@@ -97,12 +98,12 @@ static int write_to_page(struct server *s, struct page_client *c)
     const char *fault = atomic_load_explicit(&s->fault, memory_order_acquire);
     int rc = 0;
     if (c->written_message_count == 0) {
-        rc = server_write(s, c->wsi, NULL, 0, o->hello, strlen(o->hello), LWS_WRITE_TEXT);
+        rc = server_write_message(s, c->wsi, NULL, 0, o->hello, strlen(o->hello), LWS_WRITE_TEXT);
         c->written_message_count++;
     } else if (c->written_message_count <= o->mesh_count) {
         size_t mesh = c->written_message_count++ - 1;
-        rc = o->meshes[mesh] ? server_write(s, c->wsi, NULL, 0, o->meshes[mesh],
-                                            o->mesh_sizes[mesh], LWS_WRITE_BINARY)
+        rc = o->meshes[mesh] ? server_write_message(s, c->wsi, NULL, 0, o->meshes[mesh],
+                                                    o->mesh_sizes[mesh], LWS_WRITE_BINARY)
                              : 0;
     } else if (fault && !c->fault) {
         rc = write_fault_message(s, c, fault);
@@ -110,7 +111,7 @@ static int write_to_page(struct server *s, struct page_client *c)
         rc = write_event_message(s, c);
     } else if (c->speed < s->speed || c->speed > s->speed) {
         rc = write_speed_message(s, c);
-    } else if (s->newest && s->newest->sample.number != c->last_written_frame &&
+    } else if (s->newest && s->newest->sample.number != c->last_written_frame_number &&
                c->unacknowledged_frame_count < MAX_SERVER_FRAMES_UNDER_WAY) {
         return write_frame_message(s, c);
     } else {
@@ -144,8 +145,8 @@ int page_clients_want_values(const struct server *s)
 static void choose_plotted_values(struct server *s, struct page_client *c, const json_t *list)
 {
     size_t count = json_array_size(list);
-    uint32_t at[MAX_PAGE_VALUES];
-    if (!json_is_array(list) || count > MAX_PAGE_VALUES) {
+    uint32_t at[MAX_PLOTTED_VALUES_OF_PAGE];
+    if (!json_is_array(list) || count > MAX_PLOTTED_VALUES_OF_PAGE) {
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -166,7 +167,7 @@ static void choose_plotted_values(struct server *s, struct page_client *c, const
 /* Stores a requested speed, for the other pages and pages that connect later. */
 static void store_requested_speed(struct server *s, struct page_client *c, double speed)
 {
-    if (page_requests_is_speed(speed)) {
+    if (page_requests_is_valid_speed(speed)) {
         s->speed = c->speed = speed;
         page_clients_request_write(s);
     }
@@ -177,9 +178,12 @@ static void read_page_request(struct server *s, struct page_client *c)
     static const struct {
         const char *op, *value;
         enum server_request what;
-    } asks[] = {{"play", NULL, SERVER_PLAY},       {"pause", NULL, SERVER_PAUSE},
-                {"step", "ticks", SERVER_STEP},    {"seek", "tick", SERVER_SEEK},
-                {"speed", "factor", SERVER_SPEED}, {"marker", NULL, SERVER_MARKER},
+    } asks[] = {{"play", NULL, SERVER_PLAY},
+                {"pause", NULL, SERVER_PAUSE},
+                {"step", "ticks", SERVER_STEP},
+                {"seek", "tick", SERVER_SEEK},
+                {"speed", "factor", SERVER_SET_SPEED},
+                {"marker", NULL, SERVER_ADD_MARKER},
                 {"stop", NULL, SERVER_STOP}};
     json_t *message = json_loadb(c->request.text, c->request.size, 0, NULL);
     const char *op = json_string_value(json_object_get(message, "op"));
@@ -195,7 +199,7 @@ static void read_page_request(struct server *s, struct page_client *c)
             (!s->options.is_token_required || is_access_token_valid(s, token))) {
             json_t *value = asks[i].value ? json_object_get(message, asks[i].value) : NULL;
             s->options.ask(s->options.user, asks[i].what, json_number_value(value));
-            if (asks[i].what == SERVER_SPEED) {
+            if (asks[i].what == SERVER_SET_SPEED) {
                 store_requested_speed(s, c, json_number_value(value));
             }
         }

@@ -90,7 +90,7 @@ static void run_tick_of_record(struct playback *p)
 }
 
 /* Reads the next record of the log and, with `must_run_tick_again`, runs its tick again. */
-static int step_to_record(struct playback *p, uint64_t index, int must_run_tick_again)
+static int read_record_and_run_its_tick(struct playback *p, uint64_t index, int must_run_tick_again)
 {
     int rc = p->index == index ? 0 : read_record_at(p, index);
     if (rc) {
@@ -111,9 +111,9 @@ int playback_go_to_tick(struct playback *p, uint64_t target, int64_t time_budget
     int rc = 0;
     target = target < 1 ? 1 : target;
     while (!rc && p->index >= 1 && p->index + 1 < target && target - p->index < FAR) {
-        rc = step_to_record(p, p->index + 1, tact_clock_now() < end);
+        rc = read_record_and_run_its_tick(p, p->index + 1, tact_clock_now() < end);
     }
-    return rc ? rc : step_to_record(p, target, 1);
+    return rc ? rc : read_record_and_run_its_tick(p, target, 1);
 }
 
 int playback_find_record(struct playback *p, uint64_t tick, uint64_t *index)
@@ -137,14 +137,14 @@ void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out
 {
     const double *v = p->now->values;
     const struct tact_scene_log *scene_log = &p->scene_log;
-    int is_last_record = p->index + 1 == tact_log_state(p->log)->ticks;
+    int is_last_record_of_log = p->index + 1 == tact_log_state(p->log)->ticks;
     for (int i = 0; i < scene_log->device_count; i++) {
         p->devices[i] = (int)v[scene_log->device_inputs[i]];
     }
-    const struct wire_state state = {
+    const struct wire_session_state state = {
         .tick = p->now->tick,
         .time = (double)p->now->tick * scene_log->scene->period,
-        .flags = flags | (is_last_record ? WIRE_ENDED : 0) |
+        .flags = flags | (is_last_record_of_log ? WIRE_ENDED : 0) |
                  (v[scene_log->solver + 4] > 0.0 ? WIRE_DEADMAN : 0),
         .safety = (int)v[scene_log->safety],
         .residual = v[scene_log->solver + 2],

@@ -13,7 +13,7 @@
 #include "page_requests.h"
 
 /* part of a frame's time in which ticks are run; further ticks are skipped */
-#define TICK_TIME_PER_FRAME_NS 9000000
+#define TICK_RUNNING_TIME_PER_FRAME_NS 9000000
 
 extern char **environ;
 
@@ -95,19 +95,19 @@ static int apply_page_requests(struct player *p, double *position, int *is_playi
     struct page_request w = page_requests_read_and_clear(&p->page_requests);
     const struct tact_log_state *state = tact_log_state(p->playback.log);
     double last = (double)(state->ticks - 1);
-    if (w.requested_tick >= 0.0) {
-        rc = seek_replayed_tick(p, w.requested_tick, position);
+    if (w.requested_seek_tick >= 0.0) {
+        rc = seek_replayed_tick(p, w.requested_seek_tick, position);
     } else if (w.step) {
         *position = floor(*position) + (double)w.step;
     } else if (w.is_playing) {
-        *position += w.speed * PAGE_REQUESTS_FRAME_NS * 1e-9 / p->playback.scene_log.scene->period;
+        *position += w.speed * PAGE_FRAME_INTERVAL_NS * 1e-9 / p->playback.scene_log.scene->period;
     }
     *position = fmin(fmax(*position, 1.0), last);
     *is_playing = w.is_playing && *position < last;
     if (w.is_playing && !*is_playing) {
         page_requests_pause(&p->page_requests);
     }
-    return rc ? rc : w.is_playing || w.is_frame_due;
+    return rc ? rc : w.is_playing || w.is_page_frame_due;
 }
 
 static int serve_player_requests(struct player *p, const struct tact_stop *stop, double start_tick)
@@ -119,22 +119,23 @@ static int serve_player_requests(struct player *p, const struct tact_stop *stop,
         const int due = apply_page_requests(p, &position, &is_playing);
         rc = due < 0 ? due : 0;
         if (due > 0) {
-            rc = playback_go_to_tick(&p->playback, (uint64_t)position, TICK_TIME_PER_FRAME_NS);
+            rc = playback_go_to_tick(&p->playback, (uint64_t)position,
+                                     TICK_RUNNING_TIME_PER_FRAME_NS);
             if (!rc) {
                 send_logged_record(p, p->playback.now, 1);
                 playback_fill_sample(&p->playback, is_playing ? 0 : WIRE_PAUSED,
-                                     server_sample_to_fill(p->server));
-                server_publish(p->server);
+                                     server_get_sample_to_fill(p->server));
+                server_publish_sample(p->server);
             }
         }
-        next += PAGE_REQUESTS_FRAME_NS;
+        next += PAGE_FRAME_INTERVAL_NS;
         tact_clock_sleep_until(next);
-        next = tact_clock_now() > next + PAGE_REQUESTS_FRAME_NS ? tact_clock_now() : next;
+        next = tact_clock_now() > next + PAGE_FRAME_INTERVAL_NS ? tact_clock_now() : next;
     }
     return rc;
 }
 
-void player_announce(FILE *to, const char *address, int must_open_browser)
+void player_print_and_open_address(FILE *to, const char *address, int must_open_browser)
 {
     char *argv[] = {"xdg-open", (char *)address, NULL};
     pid_t pid;
@@ -156,7 +157,7 @@ int player_run(const struct player_options *options, struct tact_error *err)
     rc = rc ? rc : tact_session_topics(p.playback.scene_log.session, &p.topics, err);
     rc = rc ? rc : open_viewer_server(&p, options, err);
     if (!rc) {
-        player_announce(stdout, server_address(p.server), options->must_open_browser);
+        player_print_and_open_address(stdout, server_address(p.server), options->must_open_browser);
         rc = serve_player_requests(&p, options->stop,
                                    round(options->time / p.playback.scene_log.scene->period));
         if (rc) {

@@ -20,6 +20,6 @@ struct player_options {
 int player_run(const struct player_options *options, struct tact_error *err);
 
 /* Prints the address of the pages. Opens a browser there if requested and possible. */
-void player_announce(FILE *to, const char *address, int must_open_browser);
+void player_print_and_open_address(FILE *to, const char *address, int must_open_browser);
 
 #endif

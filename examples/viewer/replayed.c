@@ -55,7 +55,7 @@ static int open_viewer_pages(struct replayed *r, struct tact_scene_log *scene_lo
     };
     rc = rc ? rc : server_open(&o, &r->server, &r->err);
     if (!rc) {
-        player_announce(stderr, server_address(r->server), r->must_open_browser);
+        player_print_and_open_address(stderr, server_address(r->server), r->must_open_browser);
     }
     return rc;
 }
@@ -68,7 +68,7 @@ void replay_view_add_tick(struct replayed *r, const struct tact_record *logged,
     for (int i = 0; i < scene_log->device_count; i++) {
         r->devices[i] = (int)v[scene_log->device_inputs[i]];
     }
-    r->state = (struct wire_state){
+    r->state = (struct wire_session_state){
         .tick = record->tick,
         .time = (double)record->tick * scene_log->scene->period,
         .flags = v[scene_log->solver + 4] > 0.0 ? WIRE_DEADMAN : 0,
@@ -92,12 +92,13 @@ static void publish_replayed_frame(struct replayed *r, int flags)
     if (!r->tick_statistics.number && !r->tick_statistics.ticks) {
         return; /* nothing was replayed yet */
     }
-    struct wire_state state = r->state;
+    struct wire_session_state state = r->state;
     state.flags |= flags;
     server_copy_record(r->server, r->record, r->record_bytes, 1);
     wire_fill_sample(&r->tick_statistics, tact_session_world(r->scene_log->session),
-                     r->scene_log->scene->period, &state, r->map, server_sample_to_fill(r->server));
-    server_publish(r->server);
+                     r->scene_log->scene->period, &state, r->map,
+                     server_get_sample_to_fill(r->server));
+    server_publish_sample(r->server);
 }
 
 /* Applies the requests of the pages. Returns 1 where there were any: a frame is due. */
@@ -105,14 +106,15 @@ static int apply_requests_of_pages(struct replayed *r, const struct tact_log_sta
                                    uint64_t *next, int *flags)
 {
     struct page_request w = page_requests_read_and_clear(&r->page_requests);
-    double to = w.requested_tick >= 0.0 ? w.requested_tick : (double)r->state.tick + (double)w.step;
+    double to = w.requested_seek_tick >= 0.0 ? w.requested_seek_tick
+                                             : (double)r->state.tick + (double)w.step;
     int is_past_last_tick = *next > log->last_tick,
-        is_jump_requested = w.requested_tick >= 0.0 || w.step < 0;
+        is_jump_requested = w.requested_seek_tick >= 0.0 || w.step < 0;
     if (w.is_playing && is_past_last_tick && !is_jump_requested) {
         page_requests_pause(&r->page_requests);
     }
-    double rate = w.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / r->scene_log->scene->period;
-    if (w.is_playing || w.is_frame_due) {
+    double rate = w.speed * 1e-9 * PAGE_FRAME_INTERVAL_NS / r->scene_log->scene->period;
+    if (w.is_playing || w.is_page_frame_due) {
         r->due =
             w.is_playing && !is_past_last_tick ? fmin(r->due + rate, 1.0 + rate) : (double)w.step;
     }
@@ -123,7 +125,7 @@ static int apply_requests_of_pages(struct replayed *r, const struct tact_log_sta
         *next = (uint64_t)fmin(fmax(to, (double)log->first_tick + 1.0), (double)log->last_tick);
         r->due = 1.0;
     }
-    return w.is_frame_due;
+    return w.is_page_frame_due;
 }
 
 int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *scene_log,
@@ -136,7 +138,7 @@ int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *scene_log
     while (!tact_stop_requested(r->stop)) {
         int64_t now = tact_clock_now();
         if (r->due >= 1.0 && *next <= state->last_tick &&
-            now < r->next_frame_due_ns - PAGE_REQUESTS_FRAME_NS + REPLAY_TIME_PER_FRAME_NS) {
+            now < r->next_frame_due_ns - PAGE_FRAME_INTERVAL_NS + REPLAY_TIME_PER_FRAME_NS) {
             r->due -= 1.0;
             tact_session_request_pressure(scene_log->session, r->map);
             return 0;
@@ -144,7 +146,7 @@ int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *scene_log
         int flags = 0, ticks = r->tick_statistics.ticks > 0;
         tact_clock_sleep_until(r->next_frame_due_ns);
         r->next_frame_due_ns =
-            (now > r->next_frame_due_ns ? now : r->next_frame_due_ns) + PAGE_REQUESTS_FRAME_NS;
+            (now > r->next_frame_due_ns ? now : r->next_frame_due_ns) + PAGE_FRAME_INTERVAL_NS;
         if (apply_requests_of_pages(r, state, next, &flags) || ticks) {
             publish_replayed_frame(r, flags);
         }

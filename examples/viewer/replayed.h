@@ -21,7 +21,7 @@ struct replayed {
     struct page_requests page_requests;
     struct wire_tick_statistics tick_statistics;
     const struct tact_scene_log *scene_log;
-    struct wire_state state; /* state of the last tick that was replayed */
+    struct wire_session_state state; /* state of the last tick that was replayed */
     int *devices;
     struct tact_pressure *map; /* pressure map of the last replayed tick */
     double due;                /* number of ticks that are due */

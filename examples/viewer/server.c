@@ -88,7 +88,7 @@ static int serve_page_file(struct lws *wsi, const char *uri)
     return 0;
 }
 
-static int write_file(struct lws *wsi)
+static int write_next_part_of_page_file(struct lws *wsi)
 {
     const struct page_file *file = *(const struct page_file **)lws_wsi_user(wsi);
     unsigned char *padded_file_copy = file ? malloc(LWS_PRE + file->size) : NULL;
@@ -113,7 +113,7 @@ static int handle_http_event(struct lws *wsi, enum lws_callback_reasons reason, 
     case LWS_CALLBACK_HTTP:
         return server_is_host_local(wsi) ? serve_page_file(wsi, in) : -1;
     case LWS_CALLBACK_HTTP_WRITEABLE:
-        return write_file(wsi);
+        return write_next_part_of_page_file(wsi);
     default:
         return lws_callback_http_dummy(wsi, reason, user, in, size);
     }
@@ -144,8 +144,8 @@ static int reserve_message_buffer(struct server *s, size_t size)
     return 0;
 }
 
-int server_write(struct server *s, struct lws *wsi, const void *head, size_t head_size,
-                 const void *data, size_t size, enum lws_write_protocol kind)
+int server_write_message(struct server *s, struct lws *wsi, const void *head, size_t head_size,
+                         const void *data, size_t size, enum lws_write_protocol kind)
 {
     size_t all = head_size + size;
     if (reserve_message_buffer(s, LWS_PRE + all)) {
@@ -177,18 +177,18 @@ static void update_viewer_clients(struct server *s)
 
 void server_start_or_stop_updates(struct server *s)
 {
-    int has_clients = 0;
+    int has_any_client = 0;
     for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
-        has_clients |= s->page_clients[i] || s->foxglove_clients[i];
+        has_any_client |= s->page_clients[i] || s->foxglove_clients[i];
     }
-    if (has_clients == s->is_update_timer_running || s->update_timer < 0) {
+    if (has_any_client == s->is_update_timer_running || s->client_update_timer_fd < 0) {
         return;
     }
-    const struct timespec period = {.tv_nsec = has_clients ? CLIENT_UPDATE_PERIOD_NS : 0};
+    const struct timespec period = {.tv_nsec = has_any_client ? CLIENT_UPDATE_PERIOD_NS : 0};
     const struct itimerspec update_timer_setting = {.it_interval = period, .it_value = period};
-    timerfd_settime(s->update_timer, 0, &update_timer_setting, NULL);
-    s->is_update_timer_running = has_clients;
-    if (has_clients) {
+    timerfd_settime(s->client_update_timer_fd, 0, &update_timer_setting, NULL);
+    s->is_update_timer_running = has_any_client;
+    if (has_any_client) {
         update_viewer_clients(s);
     }
 }
@@ -205,13 +205,13 @@ static int handle_timer_event(struct lws *wsi, enum lws_callback_reasons reason,
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* no protocol of clients */
         return 1;
     case LWS_CALLBACK_RAW_RX_FILE:
-        if (read(s->update_timer, &timer_expiration_count, sizeof timer_expiration_count) ==
-            sizeof timer_expiration_count) {
+        if (read(s->client_update_timer_fd, &timer_expiration_count,
+                 sizeof timer_expiration_count) == sizeof timer_expiration_count) {
             update_viewer_clients(s);
         }
         return 0;
     case LWS_CALLBACK_RAW_CLOSE_FILE: /* the library closes it */
-        s->update_timer = -1;
+        s->client_update_timer_fd = -1;
         return 0;
     default:
         return 0;
@@ -234,7 +234,7 @@ static int add_update_timer(struct server *s)
     lws_sock_file_fd_type timer = {.filefd =
                                        timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
     struct lws_vhost *vhost = lws_get_vhost_by_name(s->websocket_context, "default");
-    s->update_timer = timer.filefd;
+    s->client_update_timer_fd = timer.filefd;
     if (timer.filefd < 0) {
         return -errno;
     }
@@ -291,7 +291,8 @@ static int listen_at_port(struct server *s, int port)
 
 static int listen_at_free_port(struct server *s, struct tact_error *err)
 {
-    int requested_port = s->options.port, first = requested_port ? requested_port : SERVER_PORT;
+    int requested_port = s->options.port,
+        first = requested_port ? requested_port : DEFAULT_SERVER_PORT;
     lws_set_log_level(0, NULL);
     for (int port = first; port < first + (requested_port ? 1 : MAX_TRIED_PORTS); port++) {
         if (!listen_at_port(s, port)) {
@@ -352,7 +353,7 @@ static void free_viewer_server(struct server *s)
 /* A normal thread, also where a real-time one starts it, without signals: the command's thread
  * handles them. Its stack, all of which locked memory has, is 512 KiB: JSON that is nested as deep
  * as it is read takes 170 kB. */
-static int start_thread(struct server *s)
+static int start_server_thread(struct server *s)
 {
     const struct tact_realtime_options options = tact_realtime_default();
     int rc = tact_realtime_thread(&s->thread, &options, run_server_thread, s);
@@ -384,7 +385,7 @@ int server_open(const struct server_options *options, struct server **out, struc
         snprintf(s->address, sizeof s->address, "http://127.0.0.1:%d/%s%s", s->port,
                  options->is_token_required ? "#token=" : "",
                  options->is_token_required ? s->token : "");
-        rc = start_thread(s);
+        rc = start_server_thread(s);
     }
     if (!rc) {
         *out = s;
@@ -417,19 +418,19 @@ static WIRE_CODE_RUN_EVERY_TICK struct slot *get_next_publish_slot(struct server
     return tact_triple_write_begin(s->slots);
 }
 
-WIRE_CODE_RUN_EVERY_TICK struct wire_sample *server_sample_to_fill(struct server *s)
+WIRE_CODE_RUN_EVERY_TICK struct wire_sample *server_get_sample_to_fill(struct server *s)
 {
     return &get_next_publish_slot(s)->sample;
 }
 
-WIRE_CODE_RUN_EVERY_TICK void server_publish(struct server *s)
+WIRE_CODE_RUN_EVERY_TICK void server_publish_sample(struct server *s)
 {
     tact_triple_publish(s->slots);
     get_next_publish_slot(s)->record_bytes = 0;
 }
 
 WIRE_CODE_RUN_EVERY_TICK struct tact_record *
-server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
+server_get_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
 {
     unsigned published_tick_interval =
         atomic_load_explicit(&s->wanted_tick_interval, memory_order_relaxed);
@@ -465,12 +466,12 @@ WIRE_CODE_RUN_EVERY_TICK int server_needs_ticks_between_samples(const struct ser
     return atomic_load_explicit(&s->wanted_tick_interval, memory_order_relaxed) > 0;
 }
 
-WIRE_CODE_RUN_EVERY_TICK void server_fetch_sample_buffer(struct server *s)
+WIRE_CODE_RUN_EVERY_TICK void server_bring_sample_buffer_into_cache(struct server *s)
 {
-    wire_fetch_sample_buffer(&get_next_publish_slot(s)->sample);
+    wire_bring_sample_buffer_into_cache(&get_next_publish_slot(s)->sample);
 }
 
-WIRE_CODE_RUN_EVERY_TICK void server_fetch_record_buffer(struct server *s)
+WIRE_CODE_RUN_EVERY_TICK void server_bring_record_buffer_into_cache(struct server *s)
 {
     if (atomic_load_explicit(&s->are_frame_ticks_wanted, memory_order_relaxed)) {
         wire_zero_cache_lines(server_slot_record(s, get_next_publish_slot(s)),
@@ -481,7 +482,7 @@ WIRE_CODE_RUN_EVERY_TICK void server_fetch_record_buffer(struct server *s)
 void server_copy_record(struct server *s, const struct tact_record *record, size_t bytes,
                         int sample)
 {
-    struct tact_record *to = server_record_buffer_if_wanted(s, record->tick, sample);
+    struct tact_record *to = server_get_record_buffer_if_wanted(s, record->tick, sample);
     if (to) {
         memcpy(to, record, bytes);
         server_push_record(s, to, bytes);

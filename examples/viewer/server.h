@@ -14,7 +14,7 @@
 #include "rt/log/topics.h"
 #include "wire.h"
 
-#define SERVER_PORT                                                                                \
+#define DEFAULT_SERVER_PORT                                                                        \
     8765 /* first port that is tried; where it is in use, the next ones are tried                  \
           */
 
@@ -22,10 +22,10 @@
 enum server_request {
     SERVER_PLAY,
     SERVER_PAUSE,
-    SERVER_STEP,  /* value: number of ticks, negative: backwards */
-    SERVER_SEEK,  /* value: tick */
-    SERVER_SPEED, /* value: session time over real time */
-    SERVER_MARKER,
+    SERVER_STEP,      /* value: number of ticks, negative: backwards */
+    SERVER_SEEK,      /* value: tick */
+    SERVER_SET_SPEED, /* value: session time over real time */
+    SERVER_ADD_MARKER,
     SERVER_STOP,
     SERVER_SHOW_TICK, /* a client of foxglove.sdk.v1 needs the present tick, also in a pause */
 };
@@ -43,7 +43,7 @@ struct server_options {
     struct tact_topics *topics; /* only the server's thread may use it while the server is open */
     const struct tact_layout *layout; /* layout of the records of these topics */
     const char *allowed_origin; /* origin from which a browser may use foxglove.sdk.v1; or NULL */
-    int port;                   /* 0: SERVER_PORT or one of the 20 after it */
+    int port;                   /* 0: DEFAULT_SERVER_PORT or one of the 20 after it */
     int excluded_cpu;           /* processor that the server's thread must not use; -1: none */
     int is_token_required;      /* 1: every request must have the token of the address */
     /* Called on the server's thread. The text of a marker may be NULL. */
@@ -64,18 +64,18 @@ void server_close(struct server *server);
 /* The address for a browser. The server owns it. */
 const char *server_address(const struct server *server);
 
-/* server_sample_to_fill(): the buffer of the next sample, the same until it is published;
- * server_publish(): publishes it, with the record that was added for it. One thread; real-time
- * safe. */
-struct wire_sample *server_sample_to_fill(struct server *server);
-void server_publish(struct server *server);
+/* server_get_sample_to_fill(): the buffer of the next sample, the same until it is published;
+ * server_publish_sample(): publishes it, with the record that was added for it. One thread;
+ * real-time safe. */
+struct wire_sample *server_get_sample_to_fill(struct server *server);
+void server_publish_sample(struct server *server);
 
-/* server_record_buffer_if_wanted(): the buffer for the record of a tick, or NULL where no client of
- * foxglove.sdk.v1 needs that record; sample: 1 where the record is to be published with the next
- * sample. server_push_record(): adds the first `bytes` of the record. The thread of
- * server_publish(); real-time safe. */
-struct tact_record *server_record_buffer_if_wanted(struct server *server, uint64_t tick,
-                                                   int sample);
+/* server_get_record_buffer_if_wanted(): the buffer for the record of a tick, or NULL where no
+ * client of foxglove.sdk.v1 needs that record; sample: 1 where the record is to be published with
+ * the next sample. server_push_record(): adds the first `bytes` of the record. The thread of
+ * server_publish_sample(); real-time safe. */
+struct tact_record *server_get_record_buffer_if_wanted(struct server *server, uint64_t tick,
+                                                       int sample);
 void server_push_record(struct server *server, struct tact_record *record, size_t bytes);
 
 /* 1 where a client of foxglove.sdk.v1 asked for more ticks than those of the samples. The same
@@ -84,9 +84,9 @@ int server_needs_ticks_between_samples(const struct server *server);
 
 /* Fetch the cache lines of a buffer in the tick before it is filled, as the server's thread has
  * read them since they were written: the tick that fills the buffer then does not wait for them.
- * The thread of server_publish(); real-time safe. */
-void server_fetch_sample_buffer(struct server *server);
-void server_fetch_record_buffer(struct server *server);
+ * The thread of server_publish_sample(); real-time safe. */
+void server_bring_sample_buffer_into_cache(struct server *server);
+void server_bring_record_buffer_into_cache(struct server *server);
 
 /* Adds a copy of the record where a client needs it. */
 void server_copy_record(struct server *server, const struct tact_record *record, size_t bytes,

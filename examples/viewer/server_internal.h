@@ -67,11 +67,11 @@ struct server {
                                   none */
     /* Members of the server's thread. */
     /* timer file of the updates of clients; -1: closed */
-    _Alignas(WIRE_CACHE_LINE_BYTES) int update_timer;
+    _Alignas(WIRE_CACHE_LINE_BYTES) int client_update_timer_fd;
     int is_update_timer_running; /* 1: there are clients */
     const struct slot *newest;
     unsigned char *frame; /* frame of the newest sample, where a page needs it */
-    size_t frame_bytes;
+    size_t page_frame_bytes;
     uint32_t newest_frame_number; /* 0: none was written */
     unsigned char *buffer;        /* the message that is being written */
     size_t write_buffer_capacity;
@@ -120,8 +120,8 @@ int server_is_origin_allowed(struct lws *wsi, const char *allowed);
 
 /* Writes one message, from a client's WRITEABLE callback. kind: LWS_WRITE_TEXT etc. 0, or -1: close
  * the connection. */
-int server_write(struct server *s, struct lws *wsi, const void *head, size_t head_size,
-                 const void *data, size_t size, enum lws_write_protocol kind);
+int server_write_message(struct server *s, struct lws *wsi, const void *head, size_t head_size,
+                         const void *data, size_t size, enum lws_write_protocol kind);
 
 /* Callbacks of the two protocols, and their updates: of the page for each new slot, of the other
  * sixty times a second; was_new_sample_read: 1 where the newest slot is new. */

@@ -19,7 +19,7 @@
 static WIRE_CODE_RUN_EVERY_TICK void publish_tick_record(struct stream *stream, int sample)
 {
     struct tact_record *record =
-        server_record_buffer_if_wanted(stream->server, stream->state.tick, sample);
+        server_get_record_buffer_if_wanted(stream->server, stream->state.tick, sample);
     if (record) {
         server_push_record(stream->server, record, tact_session_record(stream->session, record));
     }
@@ -30,7 +30,7 @@ static WIRE_CODE_RUN_EVERY_TICK void publish_tick_record(struct stream *stream, 
  * used, and no tick has to fetch both. */
 static WIRE_CODE_RUN_EVERY_TICK int is_record_of_sample_tick(const struct stream *stream)
 {
-    return stream->is_paced_by_pages || stream->sample_interval < 2;
+    return stream->is_paced_by_pages || stream->ticks_between_samples < 2;
 }
 
 static WIRE_CODE_RUN_EVERY_TICK void publish_tick_to_pages(struct stream *stream)
@@ -38,14 +38,14 @@ static WIRE_CODE_RUN_EVERY_TICK void publish_tick_to_pages(struct stream *stream
     for (int i = 0; i < stream->device_count; i++) {
         stream->devices[i] = tact_session_device_state(stream->session, i);
     }
-    struct wire_state state = stream->state;
+    struct wire_session_state state = stream->state;
     state.flags |= stream->flags;
     state.devices = stream->device_count;
     state.device = stream->devices;
-    struct wire_sample *sample = server_sample_to_fill(stream->server);
+    struct wire_sample *sample = server_get_sample_to_fill(stream->server);
     wire_fill_sample(&stream->tick_statistics, stream->world, stream->period, &state,
                      stream->has_pressure_map ? stream->requested_pressure_map : NULL, sample);
-    server_publish(stream->server);
+    server_publish_sample(stream->server);
     stream->published_flags = stream->flags;
 }
 
@@ -54,11 +54,11 @@ static WIRE_CODE_RUN_EVERY_TICK void publish_tick_to_pages(struct stream *stream
  * sample's, also several times. */
 static WIRE_CODE_RUN_EVERY_TICK void request_pressure_map(struct stream *stream)
 {
-    int next = stream->tick_statistics.ticks + 1 >= stream->sample_interval;
+    int next = stream->tick_statistics.ticks + 1 >= stream->ticks_between_samples;
     if ((next || stream->is_paced_by_pages) && server_client_count(stream->server) > 0) {
         stream->requested_pressure_map = stream->is_paced_by_pages
                                              ? stream->owned_pressure_map
-                                             : &server_sample_to_fill(stream->server)->map;
+                                             : &server_get_sample_to_fill(stream->server)->map;
         stream->pressure_request_tick = stream->state.tick + 1;
         tact_session_request_pressure(stream->session, stream->requested_pressure_map);
     }
@@ -67,26 +67,26 @@ static WIRE_CODE_RUN_EVERY_TICK void request_pressure_map(struct stream *stream)
 static WIRE_CODE_RUN_EVERY_TICK void store_state_of_tick(struct stream *stream,
                                                          const struct tact_session_status *now)
 {
-    stream->state = (struct wire_state){.tick = now->tick,
-                                        .time = now->time,
-                                        .flags = now->deadman ? WIRE_DEADMAN : 0,
-                                        .safety = now->safety,
-                                        .residual = now->residual,
-                                        .iterations = now->iterations,
-                                        .missed = now->missed,
-                                        .age = now->age};
+    stream->state = (struct wire_session_state){.tick = now->tick,
+                                                .time = now->time,
+                                                .flags = now->deadman ? WIRE_DEADMAN : 0,
+                                                .safety = now->safety,
+                                                .residual = now->residual,
+                                                .iterations = now->iterations,
+                                                .missed = now->missed,
+                                                .age = now->age};
 }
 
 /* Whether this tick has taken no longer so far than ticks take on average. */
-static WIRE_CODE_RUN_EVERY_TICK int is_tick_no_longer_than_average(struct stream *stream,
-                                                                   int64_t wake_ns)
+static WIRE_CODE_RUN_EVERY_TICK int is_tick_duration_at_most_average(struct stream *stream,
+                                                                     int64_t wake_ns)
 {
     /* The time since the tick woke, and a constant: the start of the session. */
-    const int64_t elapsed_ns =
+    const int64_t time_since_tick_wake_ns =
         tact_clock_now() - (int64_t)stream->state.tick * stream->period_ns - wake_ns;
     stream->average_elapsed_ns =
-        stream->average_elapsed_ns ? stream->average_elapsed_ns : elapsed_ns;
-    const int64_t excess_over_average_ns = elapsed_ns - stream->average_elapsed_ns;
+        stream->average_elapsed_ns ? stream->average_elapsed_ns : time_since_tick_wake_ns;
+    const int64_t excess_over_average_ns = time_since_tick_wake_ns - stream->average_elapsed_ns;
     int64_t step = excess_over_average_ns / 8;
     step = step > MAX_AVERAGE_STEP_NS ? MAX_AVERAGE_STEP_NS : step;
     stream->average_elapsed_ns += step < -MAX_AVERAGE_STEP_NS ? -MAX_AVERAGE_STEP_NS : step;
@@ -95,38 +95,43 @@ static WIRE_CODE_RUN_EVERY_TICK int is_tick_no_longer_than_average(struct stream
 
 /* Publishes record and sample in real time, each in a tick that has taken no longer so far than
  * average, so that a late tick is not made later. Neither is postponed for long. */
-static WIRE_CODE_RUN_EVERY_TICK void publish_in_short_ticks(struct stream *stream, int64_t wake_ns)
+static WIRE_CODE_RUN_EVERY_TICK void publish_in_faster_than_average_ticks(struct stream *stream,
+                                                                          int64_t wake_ns)
 {
-    const uint32_t ticks = stream->tick_statistics.ticks, sample_interval = stream->sample_interval;
-    const int is_sample_due_to_publish = ticks >= sample_interval;
+    const uint32_t ticks = stream->tick_statistics.ticks,
+                   ticks_between_samples = stream->ticks_between_samples;
+    const int is_sample_due_to_publish = ticks >= ticks_between_samples;
     const int is_record_due_to_publish =
-        !stream->is_record_published && ticks >= sample_interval / 2;
-    const int is_tick_short = (is_sample_due_to_publish || is_record_due_to_publish) &&
-                              is_tick_no_longer_than_average(stream, wake_ns);
-    const int record = is_record_due_to_publish && (is_tick_short || ticks + 1 >= sample_interval);
+        !stream->is_record_published && ticks >= ticks_between_samples / 2;
+    const int is_tick_faster_than_average =
+        (is_sample_due_to_publish || is_record_due_to_publish) &&
+        is_tick_duration_at_most_average(stream, wake_ns);
+    const int record = is_record_due_to_publish &&
+                       (is_tick_faster_than_average || ticks + 1 >= ticks_between_samples);
     publish_tick_record(stream, record);
     stream->is_record_published |= record;
     /* A pressure was computed for this tick, and is not computed for the next ones as well. */
     const int shows_pressure = stream->has_pressure_map && stream->requested_pressure_map->patches;
-    if (is_sample_due_to_publish &&
-        (is_tick_short || shows_pressure || ticks >= sample_interval + sample_interval / 4)) {
+    if (is_sample_due_to_publish && (is_tick_faster_than_average || shows_pressure ||
+                                     ticks >= ticks_between_samples + ticks_between_samples / 4)) {
         publish_tick_to_pages(stream);
         stream->is_record_published = 0;
     }
 }
 
 /* At the end of a tick in real time: fetches the buffer that the next tick may fill. */
-static WIRE_CODE_RUN_EVERY_TICK void fetch_buffer_for_next_tick(struct stream *stream)
+static WIRE_CODE_RUN_EVERY_TICK void bring_buffer_of_next_tick_into_cache(struct stream *stream)
 {
     const uint32_t next = stream->tick_statistics.ticks + 1;
-    if (next == stream->sample_interval) {
-        server_fetch_sample_buffer(stream->server);
-    } else if (next == stream->sample_interval / 2) {
-        server_fetch_record_buffer(stream->server);
+    if (next == stream->ticks_between_samples) {
+        server_bring_sample_buffer_into_cache(stream->server);
+    } else if (next == stream->ticks_between_samples / 2) {
+        server_bring_record_buffer_into_cache(stream->server);
     }
     /* The tick before the next one that publishes: it fetches the buffer to be filled. */
-    const uint32_t due =
-        (stream->is_record_published ? stream->sample_interval : stream->sample_interval / 2) - 1;
+    const uint32_t due = (stream->is_record_published ? stream->ticks_between_samples
+                                                      : stream->ticks_between_samples / 2) -
+                         1;
     stream->next_due_tick_count = due > next ? due : next;
 }
 
@@ -143,16 +148,16 @@ publish_due_samples_and_records(struct stream *stream, const struct tact_session
     }
     if (is_record_of_sample_tick(stream)) {
         const int is_sample_due_to_publish =
-            stream->tick_statistics.ticks >= stream->sample_interval;
+            stream->tick_statistics.ticks >= stream->ticks_between_samples;
         publish_tick_record(stream, is_sample_due_to_publish);
         if (is_sample_due_to_publish) {
             publish_tick_to_pages(stream);
         }
         request_pressure_map(stream);
     } else {
-        publish_in_short_ticks(stream, status->wake_ns);
+        publish_in_faster_than_average_ticks(stream, status->wake_ns);
         request_pressure_map(stream);
-        fetch_buffer_for_next_tick(stream);
+        bring_buffer_of_next_tick_into_cache(stream);
     }
 }
 
@@ -178,7 +183,7 @@ WIRE_CODE_RUN_EVERY_TICK void stream_publish_tick(void *user, struct tact_sessio
 static void on_page_request(void *user, enum server_request what, double value)
 {
     struct stream *stream = user;
-    if (what == SERVER_MARKER) {
+    if (what == SERVER_ADD_MARKER) {
         static const char text[] = "a marker set on the page of tact view";
         if (tact_session_mark(stream->session, text)) {
             server_send_event(stream->server, server_newest_tick(stream->server), "no marker",
@@ -219,8 +224,8 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
     stream->stop = stop;
     stream->period = scene->period;
     stream->period_ns = llround(1e9 * scene->period);
-    stream->sample_interval =
-        (uint32_t)fmax(1.0, ceil(1e-9 * PAGE_REQUESTS_FRAME_NS / scene->period));
+    stream->ticks_between_samples =
+        (uint32_t)fmax(1.0, ceil(1e-9 * PAGE_FRAME_INTERVAL_NS / scene->period));
     stream->device_count = (int)scene->devices_count;
     stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
     stream->owned_pressure_map = calloc(1, sizeof *stream->owned_pressure_map);
@@ -256,8 +261,8 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
     rc = rc ? tact_error_set(err, rc, "no memory for the viewer") : 0;
     rc = rc ? rc : server_open(&o, &stream->server, err);
     if (!rc) {
-        player_announce(options->address_stream, server_address(stream->server),
-                        options->must_open_browser);
+        player_print_and_open_address(options->address_stream, server_address(stream->server),
+                                      options->must_open_browser);
     }
     return rc;
 }
@@ -297,13 +302,13 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
     int rc = 0, is_watched = 0;
     while (!rc && !tact_stop_requested(stream->stop)) {
         struct page_request page_request = page_requests_read_and_clear(&stream->page_requests);
-        double rate = page_request.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / stream->period;
+        double rate = page_request.speed * 1e-9 * PAGE_FRAME_INTERVAL_NS / stream->period;
         is_watched = is_watched || server_has_viewers(stream->server);
         due += page_request.is_playing && is_watched ? rate : 0.0;
         /* A simulation that cannot keep up stays late and does not catch up. */
         due = fmin(due, 1.0 + rate);
         due = page_request.step > 0 ? (double)page_request.step : due;
-        int is_frame_due = page_request.is_frame_due || due >= 1.0;
+        int is_page_frame_due = page_request.is_page_frame_due || due >= 1.0;
         stream->flags = (page_request.is_playing ? 0 : WIRE_PAUSED) | (ticks ? 0 : WIRE_ENDED);
         rc = step_ticks_due_by_clock(stream, due, &ticks);
         due = page_request.step > 0 ? 0.0 : due - floor(due);
@@ -314,15 +319,15 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
         /* The last tick may have published itself, and pages that ask are shown it again. */
         const int has_unpublished_state =
             stream->tick_statistics.ticks || stream->flags != stream->published_flags;
-        if (!rc && is_frame_due &&
+        if (!rc && is_page_frame_due &&
             (has_unpublished_state ||
-             (page_request.is_frame_due && stream->tick_statistics.number))) {
+             (page_request.is_page_frame_due && stream->tick_statistics.number))) {
             publish_tick_record(stream, 1);
             publish_tick_to_pages(stream);
         }
-        next += PAGE_REQUESTS_FRAME_NS;
+        next += PAGE_FRAME_INTERVAL_NS;
         tact_clock_sleep_until(next);
-        next = tact_clock_now() > next + PAGE_REQUESTS_FRAME_NS ? tact_clock_now() : next;
+        next = tact_clock_now() > next + PAGE_FRAME_INTERVAL_NS ? tact_clock_now() : next;
     }
     return rc == -EINTR ? 0 : rc;
 }

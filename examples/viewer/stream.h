@@ -36,7 +36,8 @@ struct stream {
     struct page_requests page_requests;
     struct tact_stop *stop; /* flag that a page's stop request sets */
     int64_t period_ns;
-    uint32_t sample_interval;   /* ticks between two samples; in real time up to a quarter more */
+    uint32_t
+        ticks_between_samples;  /* ticks between two samples; in real time up to a quarter more */
     int is_record_published;    /* 1: the record that goes with the next sample was published */
     int64_t average_elapsed_ns; /* average time from the wake-up of a tick to the choice whether it
                                    publishes, plus a constant; 0: not known */
@@ -54,7 +55,7 @@ struct stream {
     atomic_ullong fault_tick_plus_one; /* tick of `fault`, after it was written; 0: none */
     int is_fault_event_sent;           /* 1: the pages have the event of `fault` */
     struct hold_events hold_events;
-    struct wire_state state; /* state after the last tick, without its list of devices */
+    struct wire_session_state state; /* state after the last tick, without its list of devices */
     char *hello;
     void **meshes;
     size_t *mesh_sizes, shapes;

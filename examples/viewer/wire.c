@@ -6,7 +6,7 @@
 #include "contact/vec.h"
 #include "contact_loads.h"
 
-_Static_assert(sizeof(struct wire_head) == 88 && sizeof(struct wire_pose) == 32 &&
+_Static_assert(sizeof(struct wire_frame_head) == 88 && sizeof(struct wire_pose) == 32 &&
                    sizeof(struct wire_contact) == 176 && sizeof(struct wire_joint) == 40 &&
                    sizeof(struct wire_pressure) == 616,
                "page/wire.js reads the members of these structs by their offsets: change both");
@@ -31,9 +31,9 @@ static double get_contact_force_sign(const struct tact_world *world, const struc
 static void write_contact_outline(struct frame_writer *w, const struct tact_contact *c,
                                   struct wire_contact *out)
 {
-    double corner[WIRE_CORNERS][2];
+    double corner[WIRE_MAX_OUTLINE_CORNERS][2];
     out->corners = (uint32_t)tact_patch_polygon(&c->patch, c->impulse[0] / w->sample->period,
-                                                WIRE_CORNERS, corner);
+                                                WIRE_MAX_OUTLINE_CORNERS, corner);
     float *at = (float *)(void *)(w->at + sizeof *out);
     memset(at, 0, wire_round_up_to_eight_bytes(12 * out->corners));
     for (uint32_t i = 0; i < out->corners; i++) {
@@ -109,11 +109,11 @@ static void copy_sample_data(struct frame_writer *w, const unsigned char **data,
 
 size_t wire_write_frame(const struct wire_sample *sample, const struct tact_world *world, void *out)
 {
-    struct frame_writer w = {.at = (unsigned char *)out + sizeof(struct wire_head),
+    struct frame_writer w = {.at = (unsigned char *)out + sizeof(struct wire_frame_head),
                              .sample = sample,
                              .world = world,
                              .map = sample->has_pressure_map ? &sample->map : NULL};
-    const struct wire_state *state = &sample->state;
+    const struct wire_session_state *state = &sample->state;
     const unsigned char *data = sample->data;
     write_poses_in_frame(&w, &data);
     const size_t joints = sizeof(struct wire_joint) * (size_t)sample->joints;
@@ -128,25 +128,25 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
     copy_sample_data(&w, &data, devices);
     memcpy(w.at, sample->latency_bins, sizeof sample->latency_bins);
     w.at += sizeof sample->latency_bins;
-    const struct wire_head head = {.type = WIRE_FRAME,
-                                   .flags = (uint8_t)state->flags,
-                                   .safety = (uint8_t)state->safety,
-                                   .number = sample->number,
-                                   .tick = (double)state->tick,
-                                   .time = state->time,
-                                   .wake = sample->wake,
-                                   .compute = sample->compute,
-                                   .residual = state->residual,
-                                   .iterations = (uint32_t)state->iterations,
-                                   .missed = (uint32_t)state->missed,
-                                   .age = state->age,
-                                   .shapes = (uint32_t)sample->shapes,
-                                   .contacts = (uint32_t)sample->contacts,
-                                   .joints = (uint32_t)sample->joints,
-                                   .devices = (uint32_t)state->devices,
-                                   .latency_bins = WIRE_HISTOGRAM_BINS,
-                                   .ticks = sample->ticks,
-                                   .left_out = sample->left_out};
+    const struct wire_frame_head head = {.type = WIRE_FRAME,
+                                         .flags = (uint8_t)state->flags,
+                                         .safety = (uint8_t)state->safety,
+                                         .number = sample->number,
+                                         .tick = (double)state->tick,
+                                         .time = state->time,
+                                         .wake = sample->wake,
+                                         .compute = sample->compute,
+                                         .residual = state->residual,
+                                         .iterations = (uint32_t)state->iterations,
+                                         .missed = (uint32_t)state->missed,
+                                         .age = state->age,
+                                         .shapes = (uint32_t)sample->shapes,
+                                         .contacts = (uint32_t)sample->contacts,
+                                         .joints = (uint32_t)sample->joints,
+                                         .devices = (uint32_t)state->devices,
+                                         .latency_bins = WIRE_HISTOGRAM_BINS,
+                                         .ticks = sample->ticks,
+                                         .left_out = sample->left_out};
     memcpy(out, &head, sizeof head);
     return (size_t)(w.at - (unsigned char *)out);
 }

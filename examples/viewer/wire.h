@@ -5,10 +5,10 @@
  * Text messages are JSON: `hello` with names, shapes and a log's events, `fault` with its
  * description, `event` with one of a session that runs. Binary messages are little-endian and begin
  * with their type. Type 1 is a mesh: u8 type, u8[3] 0, u32 shape, u32 vertices, u32 triangles,
- * f32[3] a vertex [m, shape frame], u32[3] a triangle. Type 2 is a frame: struct wire_head, then
- * struct wire_pose a shape, a struct wire_contact and its outline a contact (f32[3] a corner [m,
- * world], up to a multiple of 8 bytes) and, where its peak is not 0, its struct wire_pressure, a
- * struct wire_joint a joint, u32 a device (enum tact_device_state, up to a multiple of 8 bytes),
+ * f32[3] a vertex [m, shape frame], u32[3] a triangle. Type 2 is a frame: struct wire_frame_head,
+ * then struct wire_pose a shape, a struct wire_contact and its outline a contact (f32[3] a corner
+ * [m, world], up to a multiple of 8 bytes) and, where its peak is not 0, its struct wire_pressure,
+ * a struct wire_joint a joint, u32 a device (enum tact_device_state, up to a multiple of 8 bytes),
  * the bins of two histograms, wake-up and compute, and, where the page asked for values of the
  * record, struct wire_record_values and those.
  */
@@ -24,7 +24,7 @@
 #include "rt/scene/scene.h"
 
 #define WIRE_MAX_CONTACTS 256           /* most contacts of a frame; more are only counted */
-#define WIRE_CORNERS 32                 /* most corners of an outline */
+#define WIRE_MAX_OUTLINE_CORNERS 32     /* most corners of an outline */
 #define WIRE_PRESSURE_CELLS_PER_SIDE 24 /* cells of a pressure along each side */
 #define WIRE_HISTOGRAM_BINS 60          /* bins of a histogram: ten per decade from 0.1 us */
 #define WIRE_MAX_HELLO_VALUES 8192      /* most values of a record that a hello lists */
@@ -39,7 +39,7 @@
 enum { WIRE_MESH = 1, WIRE_FRAME = 2 };
 enum { WIRE_PAUSED = 1, WIRE_ENDED = 2, WIRE_DEADMAN = 4 };
 
-struct wire_head {
+struct wire_frame_head {
     /* flags: of the enum above; safety: enum tact_safety_state */
     uint8_t type, flags, safety, unused;
     uint32_t number;                  /* number of the frame */
@@ -88,7 +88,7 @@ struct wire_joint {
 };
 
 /* State of the session beyond that of its world: safety, deadline misses, devices. */
-struct wire_state {
+struct wire_session_state {
     uint64_t tick;
     double time; /* [s] */
     int flags, safety;
@@ -129,13 +129,13 @@ struct wire_touching_contact {
 /* Content of a frame, copied by the thread that computes ticks. Another thread writes the frame:
  * outlines, pressures and their cells take several times as long as the copy. */
 struct wire_sample {
-    uint32_t number, ticks, left_out; /* as in struct wire_head */
-    double wake, compute;             /* latencies as in struct wire_head */
+    uint32_t number, ticks, left_out; /* as in struct wire_frame_head */
+    double wake, compute;             /* latencies as in struct wire_frame_head */
     double period;                    /* [s] */
     uint32_t latency_bins[2][WIRE_HISTOGRAM_BINS];
-    struct wire_state state;
+    struct wire_session_state state;
     int shapes, contacts, joints, has_pressure_map; /* has_pressure_map: 1 where map is valid */
-    size_t data_bytes;                              /* number of valid bytes of `data` */
+    size_t sample_data_bytes;                       /* number of valid bytes of `data` */
     struct tact_pressure map;                       /* pressures of the last tick */
     unsigned char data[]; /* struct tact_pose of each shape; joints and devices as in a frame;
                              contacts, which wire_read_contact() reads */
@@ -165,7 +165,7 @@ void wire_accumulate_tick(struct wire_tick_statistics *tick_statistics, struct t
  * out: wire_sample_bytes() bytes. map: pressure of the last tick; NULL: not known. It is copied
  * unless it is out->map. Real-time safe. */
 void wire_fill_sample(struct wire_tick_statistics *tick_statistics, struct tact_world *world,
-                      double period, const struct wire_state *state,
+                      double period, const struct wire_session_state *state,
                       const struct tact_pressure *map, struct wire_sample *out);
 
 /* Writes the frame of a sample and returns its size in bytes. Of the world it reads only which body
@@ -182,7 +182,7 @@ float wire_pressure(const struct tact_pressure *map, const struct tact_contact *
  * sample are likely to take, so that the lines are in the cache when they are filled a tick later:
  * a store waits for nothing. The contents are lost. Real-time safe. */
 void wire_zero_cache_lines(void *first, size_t bytes);
-void wire_fetch_sample_buffer(struct wire_sample *sample);
+void wire_bring_sample_buffer_into_cache(struct wire_sample *sample);
 
 /* Reads a contact from the data of a sample; returns the start of the next contact. */
 const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touching_contact *out);

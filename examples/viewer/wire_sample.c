@@ -13,7 +13,7 @@ static int joint_count(const struct tact_world *world)
 }
 
 /* Number of bytes of poses, joints and devices; pose: bytes of one pose. */
-static size_t compute_data_bytes(const struct tact_world *world, int devices, size_t pose)
+static size_t compute_sample_data_bytes(const struct tact_world *world, int devices, size_t pose)
 {
     return pose * (size_t)tact_world_shape_count(world) +
            sizeof(struct wire_joint) * (size_t)joint_count(world) +
@@ -23,17 +23,18 @@ static size_t compute_data_bytes(const struct tact_world *world, int devices, si
 size_t wire_sample_bytes(const struct tact_world *world, int devices)
 {
     return sizeof(struct wire_sample) +
-           compute_data_bytes(world, devices, sizeof(struct tact_pose)) +
+           compute_sample_data_bytes(world, devices, sizeof(struct tact_pose)) +
            WIRE_MAX_CONTACTS * sizeof(struct wire_touching_contact);
 }
 
 size_t wire_max_frame_bytes(const struct tact_world *world, int devices)
 {
     const size_t contact = sizeof(struct wire_contact) +
-                           wire_round_up_to_eight_bytes(12 * WIRE_CORNERS) +
+                           wire_round_up_to_eight_bytes(12 * WIRE_MAX_OUTLINE_CORNERS) +
                            sizeof(struct wire_pressure);
-    return sizeof(struct wire_head) + WIRE_MAX_CONTACTS * contact +
-           compute_data_bytes(world, devices, sizeof(struct wire_pose)) + 8 * WIRE_HISTOGRAM_BINS;
+    return sizeof(struct wire_frame_head) + WIRE_MAX_CONTACTS * contact +
+           compute_sample_data_bytes(world, devices, sizeof(struct wire_pose)) +
+           8 * WIRE_HISTOGRAM_BINS;
 }
 
 /* Ten bins per decade from 100 ns; by comparisons, because a logarithm costs each tick more than
@@ -244,7 +245,7 @@ static WIRE_CODE_RUN_EVERY_TICK void add_joint_positions(struct sample_filling_s
 }
 
 static WIRE_CODE_RUN_EVERY_TICK void add_device_states(struct sample_filling_state *f,
-                                                       const struct wire_state *state)
+                                                       const struct wire_session_state *state)
 {
     memset(f->at, 0, wire_round_up_to_eight_bytes(4 * (size_t)state->devices));
     for (int i = 0; i < state->devices; i++) {
@@ -256,7 +257,7 @@ static WIRE_CODE_RUN_EVERY_TICK void add_device_states(struct sample_filling_sta
 
 WIRE_CODE_RUN_EVERY_TICK void wire_fill_sample(struct wire_tick_statistics *g,
                                                struct tact_world *world, double period,
-                                               const struct wire_state *state,
+                                               const struct wire_session_state *state,
                                                const struct tact_pressure *map,
                                                struct wire_sample *out)
 {
@@ -276,7 +277,7 @@ WIRE_CODE_RUN_EVERY_TICK void wire_fill_sample(struct wire_tick_statistics *g,
     add_joint_positions(&f, world);
     add_device_states(&f, state);
     visit_touching_contacts(world, &f, add_contact_to_sample);
-    out->data_bytes = (size_t)(f.at - out->data);
+    out->sample_data_bytes = (size_t)(f.at - out->data);
     out->has_pressure_map = map != NULL;
     if (map && map != &out->map) {
         out->map = *map;
@@ -292,9 +293,9 @@ WIRE_CODE_RUN_EVERY_TICK void wire_zero_cache_lines(void *first, size_t bytes)
     }
 }
 
-WIRE_CODE_RUN_EVERY_TICK void wire_fetch_sample_buffer(struct wire_sample *sample)
+WIRE_CODE_RUN_EVERY_TICK void wire_bring_sample_buffer_into_cache(struct wire_sample *sample)
 {
-    const size_t data_bytes = sample->data_bytes;
+    const size_t sample_data_bytes = sample->sample_data_bytes;
     wire_zero_cache_lines(sample, offsetof(struct wire_sample, map));
-    wire_zero_cache_lines(sample->data, data_bytes);
+    wire_zero_cache_lines(sample->data, sample_data_bytes);
 }

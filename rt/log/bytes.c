@@ -91,9 +91,9 @@ void tact_bytes_overwrite_u64(struct tact_bytes *out, size_t at, uint64_t value)
     }
 }
 
-struct tact_span tact_cursor_read_bytes(struct tact_cursor *in, uint64_t size)
+struct tact_byte_span tact_byte_cursor_read_bytes(struct tact_byte_cursor *in, uint64_t size)
 {
-    struct tact_span span = {in->at, 0};
+    struct tact_byte_span span = {in->at, 0};
 
     if (in->bad || size > in->left) {
         in->bad = true;
@@ -105,9 +105,9 @@ struct tact_span tact_cursor_read_bytes(struct tact_cursor *in, uint64_t size)
     return span;
 }
 
-static void read_little_endian(struct tact_cursor *in, void *out, size_t size)
+static void read_little_endian(struct tact_byte_cursor *in, void *out, size_t size)
 {
-    struct tact_span span = tact_cursor_read_bytes(in, size);
+    struct tact_byte_span span = tact_byte_cursor_read_bytes(in, size);
 
     memset(out, 0, size);
     if (span.size == size) {
@@ -115,46 +115,46 @@ static void read_little_endian(struct tact_cursor *in, void *out, size_t size)
     }
 }
 
-uint8_t tact_cursor_read_u8(struct tact_cursor *in)
+uint8_t tact_byte_cursor_read_u8(struct tact_byte_cursor *in)
 {
     uint8_t value;
     read_little_endian(in, &value, sizeof value);
     return value;
 }
 
-uint16_t tact_cursor_read_u16(struct tact_cursor *in)
+uint16_t tact_byte_cursor_read_u16(struct tact_byte_cursor *in)
 {
     uint16_t value;
     read_little_endian(in, &value, sizeof value);
     return value;
 }
 
-uint32_t tact_cursor_read_u32(struct tact_cursor *in)
+uint32_t tact_byte_cursor_read_u32(struct tact_byte_cursor *in)
 {
     uint32_t value;
     read_little_endian(in, &value, sizeof value);
     return value;
 }
 
-uint64_t tact_cursor_read_u64(struct tact_cursor *in)
+uint64_t tact_byte_cursor_read_u64(struct tact_byte_cursor *in)
 {
     uint64_t value;
     read_little_endian(in, &value, sizeof value);
     return value;
 }
 
-struct tact_span tact_cursor_read_text(struct tact_cursor *in)
+struct tact_byte_span tact_byte_cursor_read_text(struct tact_byte_cursor *in)
 {
-    return tact_cursor_read_bytes(in, tact_cursor_read_u32(in));
+    return tact_byte_cursor_read_bytes(in, tact_byte_cursor_read_u32(in));
 }
 
-bool tact_span_equals_text(struct tact_span span, const char *text)
+bool tact_byte_span_equals_text(struct tact_byte_span span, const char *text)
 {
     size_t size = strlen(text);
     return span.size == size && (size == 0 || memcmp(span.data, text, size) == 0);
 }
 
-char *tact_span_copy_to_text(struct tact_span span)
+char *tact_byte_span_copy_to_text(struct tact_byte_span span)
 {
     if (span.size > 0 && memchr(span.data, 0, span.size)) {
         return NULL;

@@ -34,29 +34,29 @@ void tact_bytes_append_text(struct tact_bytes *out, const char *text);
 void tact_bytes_overwrite_u32(struct tact_bytes *out, size_t at, uint32_t value);
 void tact_bytes_overwrite_u64(struct tact_bytes *out, size_t at, uint64_t value);
 
-struct tact_cursor {
+struct tact_byte_cursor {
     const uint8_t *at;
     size_t left;
     bool bad; /* 1: a read went beyond the end of the buffer */
 };
 
 /* Characters inside a buffer; not zero-terminated. */
-struct tact_span {
+struct tact_byte_span {
     const uint8_t *data;
     size_t size;
 };
 
-struct tact_span tact_cursor_read_bytes(struct tact_cursor *in, uint64_t size);
-uint8_t tact_cursor_read_u8(struct tact_cursor *in);
-uint16_t tact_cursor_read_u16(struct tact_cursor *in);
-uint32_t tact_cursor_read_u32(struct tact_cursor *in);
-uint64_t tact_cursor_read_u64(struct tact_cursor *in);
+struct tact_byte_span tact_byte_cursor_read_bytes(struct tact_byte_cursor *in, uint64_t size);
+uint8_t tact_byte_cursor_read_u8(struct tact_byte_cursor *in);
+uint16_t tact_byte_cursor_read_u16(struct tact_byte_cursor *in);
+uint32_t tact_byte_cursor_read_u32(struct tact_byte_cursor *in);
+uint64_t tact_byte_cursor_read_u64(struct tact_byte_cursor *in);
 /* Reads a 32-bit length and that many bytes. */
-struct tact_span tact_cursor_read_text(struct tact_cursor *in);
+struct tact_byte_span tact_byte_cursor_read_text(struct tact_byte_cursor *in);
 
-bool tact_span_equals_text(struct tact_span span, const char *text);
+bool tact_byte_span_equals_text(struct tact_byte_span span, const char *text);
 /* A zero-terminated copy of a span, or NULL if out of memory or the span contains a zero. */
-char *tact_span_copy_to_text(struct tact_span span);
+char *tact_byte_span_copy_to_text(struct tact_byte_span span);
 
 /* Text in a log is UTF-8: other tools refuse an invalid message. tact_utf8_repair() replaces each
  * invalid byte by '?' and returns their number. */

@@ -10,28 +10,28 @@
 
 #include "bytes_internal.h"
 
-struct tact_cdr {
+struct tact_cdr_writer {
     struct tact_bytes *out;
     size_t origin; /* position from which alignment is counted */
 };
 
 /* Starts a message at the end of out. */
-struct tact_cdr tact_cdr_begin_message(struct tact_bytes *out);
-void tact_cdr_put_u8(struct tact_cdr *cdr, uint8_t value);
-void tact_cdr_put_f32(struct tact_cdr *cdr, float value);
-void tact_cdr_put_u32(struct tact_cdr *cdr, uint32_t value);
-void tact_cdr_put_u64(struct tact_cdr *cdr, uint64_t value);
-void tact_cdr_put_f64(struct tact_cdr *cdr, double value);
+struct tact_cdr_writer tact_cdr_begin_message(struct tact_bytes *out);
+void tact_cdr_put_u8(struct tact_cdr_writer *cdr, uint8_t value);
+void tact_cdr_put_f32(struct tact_cdr_writer *cdr, float value);
+void tact_cdr_put_u32(struct tact_cdr_writer *cdr, uint32_t value);
+void tact_cdr_put_u64(struct tact_cdr_writer *cdr, uint64_t value);
+void tact_cdr_put_f64(struct tact_cdr_writer *cdr, double value);
 /* Writes `count` doubles of an array (no count is written). */
-void tact_cdr_put_f64_array(struct tact_cdr *cdr, const double *values, size_t count);
-void tact_cdr_put_string(struct tact_cdr *cdr, const char *text);
+void tact_cdr_put_f64_array(struct tact_cdr_writer *cdr, const double *values, size_t count);
+void tact_cdr_put_string(struct tact_cdr_writer *cdr, const char *text);
 /* Writes a builtin_interfaces/Time: seconds rounded toward minus infinity, and nanoseconds. The
  * range is 32 bits of seconds: +-68 years. */
-void tact_cdr_put_time(struct tact_cdr *cdr, int64_t ns);
+void tact_cdr_put_time(struct tact_cdr_writer *cdr, int64_t ns);
 
 /* Reads what the functions above write. */
 struct tact_cdr_reader {
-    struct tact_cursor in;
+    struct tact_byte_cursor in;
     const uint8_t *origin;
 };
 
@@ -41,8 +41,8 @@ uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr);
 uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr);
 int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr);
 /* Returns the address of `count` doubles, little-endian, possibly unaligned. */
-struct tact_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count);
+struct tact_byte_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count);
 /* Reads the characters of a string without the terminating zero; sets `bad` if there is none. */
-struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr);
+struct tact_byte_span tact_cdr_get_string(struct tact_cdr_reader *cdr);
 
 #endif

@@ -18,7 +18,8 @@ static char *copy_text_or_null(const char *text)
     return text ? strdup(text) : NULL;
 }
 
-static int copy_log_attachments(struct tact_content *to, const struct tact_recorder_content *from)
+static int copy_log_attachments(struct tact_owned_recorder_content *to,
+                                const struct tact_recorder_content *from)
 {
     to->attachments = calloc(from->attachment_count + 1, sizeof *to->attachments);
     for (; to->attachments && to->attachment_count < from->attachment_count;
@@ -39,15 +40,17 @@ static int copy_log_attachments(struct tact_content *to, const struct tact_recor
     return to->attachments ? 0 : -ENOMEM;
 }
 
-static int copy_log_facts(struct tact_content *to, const struct tact_recorder_content *from,
-                          const char *session)
+static int copy_log_facts(struct tact_owned_recorder_content *to,
+                          const struct tact_recorder_content *from, const char *session)
 {
     to->facts = calloc(from->fact_count + 1, sizeof *to->facts);
     for (; to->facts && to->fact_count < from->fact_count + 1; to->fact_count++) {
-        bool is_session_fact = to->fact_count == from->fact_count;
+        bool is_fact_that_identifies_session = to->fact_count == from->fact_count;
         to->facts[to->fact_count] = (struct tact_log_fact){
-            copy_text_or_null(is_session_fact ? "session" : from->facts[to->fact_count].key),
-            copy_text_or_null(is_session_fact ? session : from->facts[to->fact_count].value)};
+            copy_text_or_null(is_fact_that_identifies_session ? "session"
+                                                              : from->facts[to->fact_count].key),
+            copy_text_or_null(is_fact_that_identifies_session ? session
+                                                              : from->facts[to->fact_count].value)};
         if (!to->facts[to->fact_count].key || !to->facts[to->fact_count].value) {
             to->fact_count++;
             return -ENOMEM;
@@ -56,8 +59,8 @@ static int copy_log_facts(struct tact_content *to, const struct tact_recorder_co
     return to->facts ? 0 : -ENOMEM;
 }
 
-int tact_recorder_content_copy(struct tact_content *to, const struct tact_recorder_content *from,
-                               const char *session)
+int tact_recorder_content_copy(struct tact_owned_recorder_content *to,
+                               const struct tact_recorder_content *from, const char *session)
 {
     int rc = copy_field_layout(&to->layout, from->layout);
     if (rc == 0) {
@@ -91,7 +94,7 @@ int tact_recorder_content_copy(struct tact_content *to, const struct tact_record
     return rc;
 }
 
-void tact_recorder_content_free(struct tact_content *c)
+void tact_recorder_content_free(struct tact_owned_recorder_content *c)
 {
     for (size_t i = 0; i < c->attachment_count; i++) {
         free((char *)c->attachments[i].name);
@@ -107,5 +110,5 @@ void tact_recorder_content_free(struct tact_content *c)
     tact_derived_topics_free(&c->derived_topics);
     tact_layout_free(&c->layout);
     tact_bytes_free(&c->scene);
-    *c = (struct tact_content){0};
+    *c = (struct tact_owned_recorder_content){0};
 }

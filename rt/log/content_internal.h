@@ -4,7 +4,7 @@
 
 #include "derived_topics_internal.h"
 
-struct tact_content {
+struct tact_owned_recorder_content {
     /* content whose pointers refer to the members below; without shapes */
     struct tact_recorder_content content;
     struct tact_layout layout;
@@ -18,8 +18,8 @@ struct tact_content {
 /* Copies all but the shapes, and adds the fact "session". Call tact_recorder_content_free() in any
  * case.
  * @retval 0 or -ENOMEM */
-int tact_recorder_content_copy(struct tact_content *to, const struct tact_recorder_content *from,
-                               const char *session);
-void tact_recorder_content_free(struct tact_content *content);
+int tact_recorder_content_copy(struct tact_owned_recorder_content *to,
+                               const struct tact_recorder_content *from, const char *session);
+void tact_recorder_content_free(struct tact_owned_recorder_content *content);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* maximum number of entries of a list (joints, bodies, links, ...) */
-#define MAX_LIST_ENTRIES 65536
+#define MAX_DERIVED_TOPIC_LIST_ENTRIES 65536
 
 int tact_recorder_content_set_error(struct tact_error *err, const char *what, const char *name,
                                     const char *why)
@@ -27,12 +27,12 @@ static bool is_joint_inside_record(const struct tact_recorder_link *link, uint32
            is_range_inside_record(link->position, link->slides == TACT_RECORDER_BASE ? 6 : 1, size);
 }
 
-static bool is_offset_inside_or_absent(uint32_t offset, uint32_t size)
+static bool is_offset_inside_record_or_absent(uint32_t offset, uint32_t size)
 {
     return offset == TACT_RECORDER_NONE || offset < size;
 }
 
-static bool is_valid_name(const char *name)
+static bool is_recorder_name_valid(const char *name)
 {
     return name && *name && tact_utf8_valid(name);
 }
@@ -51,9 +51,9 @@ static bool is_valid_topic_path_component(const char *name)
 
 static bool is_joint_record_valid(const struct tact_recorder_joint *joint, uint32_t size)
 {
-    return is_offset_inside_or_absent(joint->position, size) &&
-           is_offset_inside_or_absent(joint->velocity, size) &&
-           is_offset_inside_or_absent(joint->effort, size);
+    return is_offset_inside_record_or_absent(joint->position, size) &&
+           is_offset_inside_record_or_absent(joint->velocity, size) &&
+           is_offset_inside_record_or_absent(joint->effort, size);
 }
 
 static bool is_contact_record_valid(const struct tact_recorder_contact *contact, uint32_t size)
@@ -70,7 +70,7 @@ static int check_recorder_bodies(const struct tact_recorder_content *content,
 
     for (size_t i = 0; i < content->body_count; i++) {
         const struct tact_recorder_body *body = &content->bodies[i];
-        if (!is_valid_name(body->name)) {
+        if (!is_recorder_name_valid(body->name)) {
             return tact_recorder_content_set_error(err, "body", body->name,
                                                    "its name is empty or not UTF-8");
         }
@@ -81,7 +81,7 @@ static int check_recorder_bodies(const struct tact_recorder_content *content,
     }
     for (size_t i = 0; i < content->link_count; i++) {
         const struct tact_recorder_link *link = &content->links[i];
-        if (!is_valid_name(link->name) || !is_valid_name(link->parent)) {
+        if (!is_recorder_name_valid(link->name) || !is_recorder_name_valid(link->parent)) {
             return tact_recorder_content_set_error(
                 err, "link", link->name, "its name or its parent's is empty or not UTF-8");
         }
@@ -103,7 +103,7 @@ static uint32_t contact_values_size_in_doubles(uint32_t size, uint32_t stride)
 static int check_shape_owners(const struct tact_recorder_content *content, struct tact_error *err)
 {
     for (size_t i = 0; i < content->owner_count; i++) {
-        if (!is_valid_name(content->owners[i])) {
+        if (!is_recorder_name_valid(content->owners[i])) {
             return tact_recorder_content_set_error(
                 err, "shape", content->owners[i],
                 "the name of the body or link that has the shape is empty or not UTF-8");
@@ -147,7 +147,7 @@ static int check_recorder_wrenches(const struct tact_recorder_content *content,
                 "its name cannot be part of the name of a topic: letters, "
                 "digits and _ only, and no digit first");
         }
-        if (!is_valid_name(sensor->frame)) {
+        if (!is_recorder_name_valid(sensor->frame)) {
             return tact_recorder_content_set_error(err, "sensor", sensor->name,
                                                    "the name of its frame is empty or not UTF-8");
         }
@@ -164,7 +164,7 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
 {
     for (size_t i = 0; i < content->joint_count; i++) {
         const struct tact_recorder_joint *joint = &content->joints[i];
-        if (!is_valid_name(joint->name)) {
+        if (!is_recorder_name_valid(joint->name)) {
             return tact_recorder_content_set_error(err, "joint", joint->name,
                                                    "its name is empty or not UTF-8");
         }
@@ -182,11 +182,11 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
 /* Copies a list; the caller then replaces each name by a copy, or NULL if out of memory. */
 static void *copy_recorder_list(const void *list, size_t count, size_t element)
 {
-    void *list_copy = calloc(count + 1, element);
-    if (list_copy && count > 0) {
-        memcpy(list_copy, list, count * element);
+    void *recorder_list_copy = calloc(count + 1, element);
+    if (recorder_list_copy && count > 0) {
+        memcpy(recorder_list_copy, list, count * element);
     }
-    return list_copy;
+    return recorder_list_copy;
 }
 
 static bool copy_name_text(const char **name)
@@ -316,28 +316,28 @@ void tact_derived_topics_write(const struct tact_derived_topics *s, struct tact_
     }
 }
 
-static void read_double_values(struct tact_cursor *in, double *out, size_t count)
+static void read_double_values(struct tact_byte_cursor *in, double *out, size_t count)
 {
-    struct tact_span span = tact_cursor_read_bytes(in, count * sizeof *out);
+    struct tact_byte_span span = tact_byte_cursor_read_bytes(in, count * sizeof *out);
     if (!in->bad) {
         memcpy(out, span.data, count * sizeof *out);
     }
 }
 
-static char *read_name_text(struct tact_cursor *in)
+static char *read_name_text(struct tact_byte_cursor *in)
 {
-    char *name = tact_span_copy_to_text(tact_cursor_read_text(in));
+    char *name = tact_byte_span_copy_to_text(tact_byte_cursor_read_text(in));
     in->bad = in->bad || !name;
     return name;
 }
 
 static void read_body_and_link_frames(struct tact_derived_topics *s, uint32_t size, size_t bodies,
-                                      size_t links, struct tact_cursor *in)
+                                      size_t links, struct tact_byte_cursor *in)
 {
     while (!in->bad && s->body_count < bodies) {
         struct tact_recorder_body *body = &s->bodies[s->body_count++];
         body->name = read_name_text(in);
-        body->pose = tact_cursor_read_u32(in);
+        body->pose = tact_byte_cursor_read_u32(in);
         in->bad = in->bad || !is_range_inside_record(body->pose, 7, size);
     }
     while (!in->bad && s->link_count < links) {
@@ -346,43 +346,43 @@ static void read_body_and_link_frames(struct tact_derived_topics *s, uint32_t si
         link->parent = read_name_text(in);
         read_double_values(in, link->pose, 7);
         read_double_values(in, link->axis, 3);
-        link->slides = tact_cursor_read_u32(in);
-        link->position = tact_cursor_read_u32(in);
+        link->slides = tact_byte_cursor_read_u32(in);
+        link->position = tact_byte_cursor_read_u32(in);
         in->bad = in->bad || !is_joint_inside_record(link, size);
     }
 }
 
 static void read_wrench_sensors(struct tact_derived_topics *s, uint32_t size, uint32_t element_size,
-                                size_t contacts, size_t sensors, struct tact_cursor *in)
+                                size_t contacts, size_t sensors, struct tact_byte_cursor *in)
 {
     while (!in->bad && s->contact_count < contacts) {
         struct tact_recorder_contact *contact = &s->contacts[s->contact_count++];
         contact->name = read_name_text(in);
-        contact->a = tact_cursor_read_u32(in);
-        contact->b = tact_cursor_read_u32(in);
-        contact->wrench = tact_cursor_read_u32(in);
-        contact->patch = tact_cursor_read_u32(in);
-        contact->limits = tact_cursor_read_u32(in);
+        contact->a = tact_byte_cursor_read_u32(in);
+        contact->b = tact_byte_cursor_read_u32(in);
+        contact->wrench = tact_byte_cursor_read_u32(in);
+        contact->patch = tact_byte_cursor_read_u32(in);
+        contact->limits = tact_byte_cursor_read_u32(in);
         in->bad = in->bad || !is_contact_record_valid(contact, element_size);
     }
     while (!in->bad && s->sensor_count < sensors) {
         struct tact_recorder_sensor *sensor = &s->sensors[s->sensor_count++];
         sensor->name = read_name_text(in);
         sensor->frame = read_name_text(in);
-        sensor->wrench = tact_cursor_read_u32(in);
+        sensor->wrench = tact_byte_cursor_read_u32(in);
         in->bad = in->bad || !is_range_inside_record(sensor->wrench, 6, size);
     }
 }
 
 int tact_derived_topics_read(struct tact_derived_topics *s, uint32_t size, uint32_t stride,
-                             struct tact_cursor *in)
+                             struct tact_byte_cursor *in)
 {
     uint32_t counts[6];
 
     *s = (struct tact_derived_topics){0};
     for (int i = 0; i < 6; i++) {
-        counts[i] = tact_cursor_read_u32(in);
-        if (in->bad || counts[i] > MAX_LIST_ENTRIES) {
+        counts[i] = tact_byte_cursor_read_u32(in);
+        if (in->bad || counts[i] > MAX_DERIVED_TOPIC_LIST_ENTRIES) {
             return -EBADMSG;
         }
     }
@@ -398,9 +398,9 @@ int tact_derived_topics_read(struct tact_derived_topics *s, uint32_t size, uint3
     while (!in->bad && s->joint_count < counts[0]) {
         struct tact_recorder_joint *joint = &s->joints[s->joint_count++];
         joint->name = read_name_text(in);
-        joint->position = tact_cursor_read_u32(in);
-        joint->velocity = tact_cursor_read_u32(in);
-        joint->effort = tact_cursor_read_u32(in);
+        joint->position = tact_byte_cursor_read_u32(in);
+        joint->velocity = tact_byte_cursor_read_u32(in);
+        joint->effort = tact_byte_cursor_read_u32(in);
         in->bad = in->bad || !is_joint_record_valid(joint, size);
     }
     read_body_and_link_frames(s, size, counts[1], counts[2], in);

@@ -38,6 +38,6 @@ void tact_derived_topics_free(struct tact_derived_topics *derived_topics);
 void tact_derived_topics_write(const struct tact_derived_topics *derived_topics,
                                struct tact_bytes *out);
 int tact_derived_topics_read(struct tact_derived_topics *derived_topics, uint32_t size,
-                             uint32_t stride, struct tact_cursor *in);
+                             uint32_t stride, struct tact_byte_cursor *in);
 
 #endif

@@ -10,7 +10,7 @@
 #include "cdr_internal.h"
 #include "schema_internal.h"
 
-uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stamp_ns)
+uint64_t tact_encoder_wall_clock_time(const struct tact_encoder *encoder, int64_t stamp_ns)
 {
     int64_t time;
     return __builtin_add_overflow(encoder->wall_clock_anchor_ns, stamp_ns, &time) || time < 0
@@ -18,11 +18,11 @@ uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stam
                : (uint64_t)time;
 }
 
-struct tact_cdr tact_encoder_begin_message(struct tact_encoder *encoder, int channel,
-                                           int64_t stamp_ns)
+struct tact_cdr_writer tact_encoder_begin_message(struct tact_encoder *encoder, int channel,
+                                                  int64_t stamp_ns)
 {
     return tact_cdr_begin_message(encoder->message_sink.begin(
-        encoder->message_sink.self, channel, tact_encoder_wall_time(encoder, stamp_ns)));
+        encoder->message_sink.self, channel, tact_encoder_wall_clock_time(encoder, stamp_ns)));
 }
 
 static int check_recorder_attachments(const struct tact_recorder_content *content,
@@ -123,7 +123,7 @@ static int add_topic_channel(struct tact_encoder *encoder, int topic_channel_ind
 static int add_wrench_topics(struct tact_encoder *encoder, int topic_channel_index, int schema)
 {
     const struct tact_derived_topics *s = &encoder->derived_topics;
-    bool contacts = topic_channel_index == TACT_CHANNEL_CONTACTS;
+    bool contacts = topic_channel_index == TACT_LOG_CHANNEL_CONTACTS;
     size_t count = contacts ? s->contact_count : s->sensor_count;
     char topic[TACT_RECORDER_TOPIC_NAME + 32];
     int rc = 0;
@@ -144,41 +144,44 @@ static int add_derived_topics(struct tact_encoder *encoder)
     const struct tact_derived_topics *s = &encoder->derived_topics;
     bool joints = s->joint_count > 0, frames = s->body_count + s->link_count + s->contact_count > 0;
     bool are_contact_arrows_encoded = s->contact_count > 0, scene = encoder->scene.size > 0;
-    int joint = add_message_schema(encoder, joints, TACT_SCHEMA_JOINTS, tact_schema_joints);
-    int tf = add_message_schema(encoder, frames, TACT_SCHEMA_TF, tact_schema_tf);
+    int joint =
+        add_message_schema(encoder, joints, TACT_SCHEMA_NAME_JOINTS, tact_schema_text_joints);
+    int tf = add_message_schema(encoder, frames, TACT_SCHEMA_NAME_TF, tact_schema_text_tf);
     int wrench = add_message_schema(encoder, s->contact_count + s->sensor_count > 0,
-                                    TACT_SCHEMA_WRENCH, tact_schema_wrench);
+                                    TACT_SCHEMA_NAME_WRENCH, tact_schema_text_wrench);
     int marker_schema_id = add_message_schema(encoder, are_contact_arrows_encoded || scene,
-                                              TACT_SCHEMA_MARKERS, tact_schema_markers);
+                                              TACT_SCHEMA_NAME_MARKERS, tact_schema_text_markers);
 
-    int rc = add_topic_channel(encoder, TACT_CHANNEL_JOINTS, joints, joint, "/joint_states");
-    rc = rc ? rc : add_topic_channel(encoder, TACT_CHANNEL_TF, frames, tf, "/tf");
-    rc = rc ? rc : add_wrench_topics(encoder, TACT_CHANNEL_CONTACTS, wrench);
-    rc = rc ? rc : add_wrench_topics(encoder, TACT_CHANNEL_SENSORS, wrench);
+    int rc = add_topic_channel(encoder, TACT_LOG_CHANNEL_JOINTS, joints, joint, "/joint_states");
+    rc = rc ? rc : add_topic_channel(encoder, TACT_LOG_CHANNEL_TF, frames, tf, "/tf");
+    rc = rc ? rc : add_wrench_topics(encoder, TACT_LOG_CHANNEL_CONTACTS, wrench);
+    rc = rc ? rc : add_wrench_topics(encoder, TACT_LOG_CHANNEL_SENSORS, wrench);
     rc = rc ? rc
-            : add_topic_channel(encoder, TACT_CHANNEL_ARROWS, are_contact_arrows_encoded,
+            : add_topic_channel(encoder, TACT_LOG_CHANNEL_ARROWS, are_contact_arrows_encoded,
                                 marker_schema_id, "/contacts/markers");
     return rc ? rc
-              : add_topic_channel(encoder, TACT_CHANNEL_SCENE, scene, marker_schema_id, "/scene");
+              : add_topic_channel(encoder, TACT_LOG_CHANNEL_SCENE, scene, marker_schema_id,
+                                  "/scene");
 }
 
 int tact_encoder_add_pressure(struct tact_encoder *encoder)
 {
     const struct tact_message_sink *message_sink = &encoder->message_sink;
-    int schema = add_message_schema(encoder, true, TACT_SCHEMA_PRESSURE, tact_schema_pressure);
+    int schema =
+        add_message_schema(encoder, true, TACT_SCHEMA_NAME_PRESSURE, tact_schema_text_pressure);
 
-    encoder->pressure_channel =
+    encoder->pressure_map_log_channel =
         schema < 0 ? schema
                    : message_sink->channel(message_sink->self, schema, TACT_TOPIC_PRESSURE);
-    if (encoder->pressure_channel < 0) {
-        return encoder->pressure_channel;
+    if (encoder->pressure_map_log_channel < 0) {
+        return encoder->pressure_map_log_channel;
     }
-    if (encoder->derived_every == 0 || encoder->channels[TACT_CHANNEL_ARROWS] >= 0) {
+    if (encoder->derived_every == 0 || encoder->channels[TACT_LOG_CHANNEL_ARROWS] >= 0) {
         return 0;
     }
     int marker_schema_id =
-        add_message_schema(encoder, true, TACT_SCHEMA_MARKERS, tact_schema_markers);
-    return add_topic_channel(encoder, TACT_CHANNEL_ARROWS, true, marker_schema_id,
+        add_message_schema(encoder, true, TACT_SCHEMA_NAME_MARKERS, tact_schema_text_markers);
+    return add_topic_channel(encoder, TACT_LOG_CHANNEL_ARROWS, true, marker_schema_id,
                              "/contacts/markers");
 }
 
@@ -186,20 +189,22 @@ static int add_tick_topic(struct tact_encoder *encoder, const struct tact_layout
 {
     struct tact_bytes text = {0};
 
-    tact_schema_tick(layout, &text);
-    int schema = text.failed ? -ENOMEM
-                             : encoder->message_sink.schema(encoder->message_sink.self,
-                                                            TACT_SCHEMA_TICK, text.data, text.size);
+    tact_schema_put_tick(layout, &text);
+    int schema = text.failed
+                     ? -ENOMEM
+                     : encoder->message_sink.schema(encoder->message_sink.self,
+                                                    TACT_SCHEMA_NAME_TICK, text.data, text.size);
     tact_bytes_free(&text);
-    encoder->tick_channel = schema < 0 ? schema
-                                       : encoder->message_sink.channel(encoder->message_sink.self,
-                                                                       schema, TACT_TOPIC_TICK);
-    return encoder->tick_channel < 0 ? encoder->tick_channel : 0;
+    encoder->tick_log_channel =
+        schema < 0
+            ? schema
+            : encoder->message_sink.channel(encoder->message_sink.self, schema, TACT_TOPIC_TICK);
+    return encoder->tick_log_channel < 0 ? encoder->tick_log_channel : 0;
 }
 
 static int add_event_topic(struct tact_encoder *encoder)
 {
-    int schema = add_message_schema(encoder, true, TACT_SCHEMA_EVENT, tact_schema_event);
+    int schema = add_message_schema(encoder, true, TACT_SCHEMA_NAME_EVENT, tact_schema_text_event);
 
     encoder->event_channel = schema < 0 ? schema
                                         : encoder->message_sink.channel(encoder->message_sink.self,
@@ -240,7 +245,7 @@ static int write_facts_metadata(struct tact_mcap_writer *writer, const struct ta
         tact_bytes_append_text(&map, content->facts[i].value);
     }
     tact_put_crc_of_log_facts(&map);
-    int rc = tact_mcap_writer_metadata(writer, TACT_FACTS_METADATA_NAME, &map);
+    int rc = tact_mcap_writer_add_metadata(writer, TACT_FACTS_METADATA_NAME, &map);
     tact_bytes_free(&map);
     return rc;
 }
@@ -257,7 +262,7 @@ int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_s
         .wall_clock_anchor_ns = wall_clock_anchor_ns,
         .derived_every = derived_every,
         .event_channel = -1,
-        .pressure_channel = -1,
+        .pressure_map_log_channel = -1,
     };
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         encoder->channels[i] = -1;
@@ -282,30 +287,31 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
                       unsigned part, uint32_t derived_every, int64_t wall_clock_anchor_ns,
                       int64_t now_ns)
 {
-    int rc = tact_encoder_init_topics(encoder, tact_mcap_sink(writer), content, scene, true,
+    int rc = tact_encoder_init_topics(encoder, tact_mcap_message_sink(writer), content, scene, true,
                                       derived_every, wall_clock_anchor_ns);
     if (rc == 0) {
         rc = write_facts_metadata(writer, encoder, content, part);
     }
     for (size_t i = 0; rc == 0 && i < content->attachment_count; i++) {
         const struct tact_log_attachment *a = &content->attachments[i];
-        rc = tact_mcap_writer_attachment(writer, tact_encoder_wall_time(encoder, now_ns), a->name,
-                                         a->media_type, a->data, a->size);
+        rc = tact_mcap_writer_add_attachment(writer, tact_encoder_wall_clock_time(encoder, now_ns),
+                                             a->name, a->media_type, a->data, a->size);
     }
     return rc;
 }
 
 bool tact_encoder_has_channels(const struct tact_encoder *encoder, int count)
 {
-    bool are_topic_channels_present = encoder->tick_channel >= 0 && encoder->tick_channel < count &&
+    bool are_topic_channels_present = encoder->tick_log_channel >= 0 &&
+                                      encoder->tick_log_channel < count &&
                                       encoder->event_channel >= 0 && encoder->event_channel < count;
 
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         int last = encoder->channels[i];
-        if (last >= 0 && i == TACT_CHANNEL_CONTACTS) {
+        if (last >= 0 && i == TACT_LOG_CHANNEL_CONTACTS) {
             last += (int)encoder->derived_topics.contact_count - 1;
         }
-        if (last >= 0 && i == TACT_CHANNEL_SENSORS) {
+        if (last >= 0 && i == TACT_LOG_CHANNEL_SENSORS) {
             last += (int)encoder->derived_topics.sensor_count - 1;
         }
         are_topic_channels_present =
@@ -321,7 +327,7 @@ void tact_encoder_free(struct tact_encoder *encoder)
     *encoder = (struct tact_encoder){0};
 }
 
-const char *tact_encoder_owner_name(const struct tact_encoder *encoder, double shape)
+const char *tact_encoder_shape_owner_name(const struct tact_encoder *encoder, double shape)
 {
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     return shape >= 0.0 && shape < (double)derived_topics->owner_count
@@ -335,17 +341,18 @@ static uint32_t checked_double_to_uint32(double value)
 }
 
 /* Encodes a list element; its name is "ruler/finger", or "ruler/finger#2" for the second pair. */
-static void encode_contact_of_list(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+static void encode_contact_of_list(struct tact_cdr_writer *cdr, const struct tact_encoder *encoder,
                                    const double *element)
 {
     char name[512];
-    uint32_t number_of_same_name = checked_double_to_uint32(element[2]);
-    int length =
-        snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner_name(encoder, element[0]),
-                 tact_encoder_owner_name(encoder, element[1]));
+    uint32_t number_among_pairs_of_same_name = checked_double_to_uint32(element[2]);
+    int length = snprintf(name, sizeof name, "%.240s/%.240s",
+                          tact_encoder_shape_owner_name(encoder, element[0]),
+                          tact_encoder_shape_owner_name(encoder, element[1]));
 
-    if (number_of_same_name > 1) {
-        snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, number_of_same_name);
+    if (number_among_pairs_of_same_name > 1) {
+        snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32,
+                 number_among_pairs_of_same_name);
     }
     tact_utf8_repair(name); /* snprintf() may have cut the text within a UTF-8 character */
     tact_cdr_put_string(cdr, name);
@@ -361,7 +368,8 @@ void tact_encode_scene_once(struct tact_encoder *encoder, uint64_t time_ns)
         return;
     }
     tact_bytes_append(encoder->message_sink.begin(encoder->message_sink.self,
-                                                  encoder->channels[TACT_CHANNEL_SCENE], time_ns),
+                                                  encoder->channels[TACT_LOG_CHANNEL_SCENE],
+                                                  time_ns),
                       encoder->scene.data, encoder->scene.size);
     encoder->message_sink.end(encoder->message_sink.self);
     tact_bytes_free(&encoder->scene);
@@ -369,11 +377,11 @@ void tact_encode_scene_once(struct tact_encoder *encoder, uint64_t time_ns)
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    uint64_t time = tact_encoder_wall_time(encoder, record->stamp_ns);
+    uint64_t time = tact_encoder_wall_clock_time(encoder, record->stamp_ns);
 
     tact_encode_scene_once(encoder, time);
-    struct tact_cdr cdr = tact_cdr_begin_message(
-        encoder->message_sink.begin(encoder->message_sink.self, encoder->tick_channel, time));
+    struct tact_cdr_writer cdr = tact_cdr_begin_message(
+        encoder->message_sink.begin(encoder->message_sink.self, encoder->tick_log_channel, time));
 
     tact_cdr_put_time(&cdr, record->stamp_ns);
     tact_cdr_put_u64(&cdr, record->tick);
@@ -395,7 +403,8 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
 void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                        const char *name, const char *text)
 {
-    struct tact_cdr cdr = tact_encoder_begin_message(encoder, encoder->event_channel, stamp_ns);
+    struct tact_cdr_writer cdr =
+        tact_encoder_begin_message(encoder, encoder->event_channel, stamp_ns);
 
     tact_cdr_put_time(&cdr, stamp_ns);
     tact_cdr_put_u64(&cdr, tick);

@@ -9,28 +9,29 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-static void put_ros_header(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+static void put_ros_header(struct tact_cdr_writer *cdr, const struct tact_encoder *encoder,
                            int64_t stamp_ns, const char *frame)
 {
-    tact_cdr_put_time(cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns));
+    tact_cdr_put_time(cdr, (int64_t)tact_encoder_wall_clock_time(encoder, stamp_ns));
     tact_cdr_put_string(cdr, frame);
 }
 
 /* One sequence of JointState: empty if no joint has the quantity, else one value per joint (NaN if
  * absent). */
-static void put_joint_states(struct tact_cdr *cdr, const struct tact_derived_topics *derived_topics,
+static void put_joint_states(struct tact_cdr_writer *cdr,
+                             const struct tact_derived_topics *derived_topics,
                              const struct tact_record *record, size_t joint_value_offset_member)
 {
-    size_t joints_with_value_count = 0;
+    size_t count_of_joints_with_value = 0;
     uint32_t offset;
 
     for (size_t i = 0; i < derived_topics->joint_count; i++) {
         memcpy(&offset, (const char *)&derived_topics->joints[i] + joint_value_offset_member,
                sizeof offset);
-        joints_with_value_count += offset != TACT_RECORDER_NONE;
+        count_of_joints_with_value += offset != TACT_RECORDER_NONE;
     }
-    tact_cdr_put_u32(cdr, joints_with_value_count ? (uint32_t)derived_topics->joint_count : 0);
-    for (size_t i = 0; joints_with_value_count && i < derived_topics->joint_count; i++) {
+    tact_cdr_put_u32(cdr, count_of_joints_with_value ? (uint32_t)derived_topics->joint_count : 0);
+    for (size_t i = 0; count_of_joints_with_value && i < derived_topics->joint_count; i++) {
         memcpy(&offset, (const char *)&derived_topics->joints[i] + joint_value_offset_member,
                sizeof offset);
         tact_cdr_put_f64(cdr, offset != TACT_RECORDER_NONE ? record->values[offset] : (double)NAN);
@@ -40,8 +41,8 @@ static void put_joint_states(struct tact_cdr *cdr, const struct tact_derived_top
 static void encode_joint_states(struct tact_encoder *encoder, const struct tact_record *record)
 {
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
-    struct tact_cdr cdr = tact_encoder_begin_message(
-        encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
+    struct tact_cdr_writer cdr = tact_encoder_begin_message(
+        encoder, encoder->channels[TACT_LOG_CHANNEL_JOINTS], record->stamp_ns);
 
     put_ros_header(&cdr, encoder, record->stamp_ns, "");
     tact_cdr_put_u32(&cdr, (uint32_t)derived_topics->joint_count);
@@ -55,9 +56,9 @@ static void encode_joint_states(struct tact_encoder *encoder, const struct tact_
 }
 
 /* Writes a Transform. pose: position, then quat_wxyz; ROS puts w last. */
-static void write_transform(struct tact_cdr *cdr, const struct tact_encoder *encoder,
-                            int64_t stamp_ns, const char *parent, const char *child,
-                            const double *pose)
+static void encode_pose_as_ros_transform(struct tact_cdr_writer *cdr,
+                                         const struct tact_encoder *encoder, int64_t stamp_ns,
+                                         const char *parent, const char *child, const double *pose)
 {
     put_ros_header(cdr, encoder, stamp_ns, parent);
     tact_cdr_put_string(cdr, child);
@@ -108,17 +109,17 @@ static void locate_values_of_each_contact(struct tact_encoder *encoder,
 {
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     const double *element = record->values + encoder->size + 1;
-    size_t remaining_contact_elements = encoder->stride > 0 ? (size_t)element[-1] : 0;
+    size_t remaining_contact_element_count = encoder->stride > 0 ? (size_t)element[-1] : 0;
 
     for (size_t i = 0; i < derived_topics->contact_count; i++) {
         const struct tact_recorder_contact *c = &derived_topics->contacts[i];
         encoder->at[i] = encoder->stride > 0 ? NULL : record->values;
-        for (; remaining_contact_elements > 0 &&
+        for (; remaining_contact_element_count > 0 &&
                (element[0] < c->a || (element[0] == c->a && element[1] < c->b));
-             remaining_contact_elements--) {
+             remaining_contact_element_count--) {
             element += encoder->stride;
         }
-        if (remaining_contact_elements > 0 && element[0] == c->a && element[1] == c->b) {
+        if (remaining_contact_element_count > 0 && element[0] == c->a && element[1] == c->b) {
             encoder->at[i] = element + TACT_ELEMENT_HEAD;
         }
     }
@@ -140,8 +141,8 @@ static void contact_frame_name(const struct tact_recorder_contact *contact, char
 static void encode_transforms(struct tact_encoder *encoder, const struct tact_record *record)
 {
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
-    struct tact_cdr cdr =
-        tact_encoder_begin_message(encoder, encoder->channels[TACT_CHANNEL_TF], record->stamp_ns);
+    struct tact_cdr_writer cdr = tact_encoder_begin_message(
+        encoder, encoder->channels[TACT_LOG_CHANNEL_TF], record->stamp_ns);
     size_t count = derived_topics->body_count + derived_topics->link_count;
     double pose[7] = {[3] = 1.0};
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
@@ -151,8 +152,9 @@ static void encode_transforms(struct tact_encoder *encoder, const struct tact_re
     }
     tact_cdr_put_u32(&cdr, (uint32_t)count);
     for (size_t i = 0; i < derived_topics->body_count; i++) {
-        write_transform(&cdr, encoder, record->stamp_ns, "world", derived_topics->bodies[i].name,
-                        record->values + derived_topics->bodies[i].pose);
+        encode_pose_as_ros_transform(&cdr, encoder, record->stamp_ns, "world",
+                                     derived_topics->bodies[i].name,
+                                     record->values + derived_topics->bodies[i].pose);
     }
     for (size_t i = 0; i < derived_topics->contact_count; i++) {
         if (!is_contact_touching(encoder, i)) {
@@ -160,12 +162,13 @@ static void encode_transforms(struct tact_encoder *encoder, const struct tact_re
         }
         memcpy(pose, encoder->at[i] + derived_topics->contacts[i].patch, 3 * sizeof *pose);
         contact_frame_name(&derived_topics->contacts[i], frame, sizeof frame);
-        write_transform(&cdr, encoder, record->stamp_ns, "world", frame, pose);
+        encode_pose_as_ros_transform(&cdr, encoder, record->stamp_ns, "world", frame, pose);
     }
     for (size_t i = 0; i < derived_topics->link_count; i++) {
         const struct tact_recorder_link *link = &derived_topics->links[i];
         link_pose_in_parent(link, record->values, pose);
-        write_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name, pose);
+        encode_pose_as_ros_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name,
+                                     pose);
     }
     encoder->message_sink.end(encoder->message_sink.self);
 }
@@ -174,7 +177,7 @@ static void encode_wrench(struct tact_encoder *encoder, int channel,
                           const struct tact_record *record, const char *frame,
                           const double wrench[6])
 {
-    struct tact_cdr cdr = tact_encoder_begin_message(encoder, channel, record->stamp_ns);
+    struct tact_cdr_writer cdr = tact_encoder_begin_message(encoder, channel, record->stamp_ns);
 
     put_ros_header(&cdr, encoder, record->stamp_ns, frame);
     tact_cdr_put_f64_array(&cdr, wrench, 6);
@@ -191,11 +194,11 @@ static void encode_wrenches(struct tact_encoder *encoder, const struct tact_reco
             continue;
         }
         contact_frame_name(&derived_topics->contacts[i], frame, sizeof frame);
-        encode_wrench(encoder, encoder->channels[TACT_CHANNEL_CONTACTS] + (int)i, record, frame,
+        encode_wrench(encoder, encoder->channels[TACT_LOG_CHANNEL_CONTACTS] + (int)i, record, frame,
                       encoder->at[i] + derived_topics->contacts[i].wrench);
     }
     for (size_t i = 0; i < derived_topics->sensor_count; i++) {
-        encode_wrench(encoder, encoder->channels[TACT_CHANNEL_SENSORS] + (int)i, record,
+        encode_wrench(encoder, encoder->channels[TACT_LOG_CHANNEL_SENSORS] + (int)i, record,
                       derived_topics->sensors[i].frame,
                       record->values + derived_topics->sensors[i].wrench);
     }
@@ -204,7 +207,7 @@ static void encode_wrenches(struct tact_encoder *encoder, const struct tact_reco
 /* An arrow per touching contact; arrows of separated contacts are deleted. */
 static void encode_contact_arrows(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    static const double zeros_without_contact[3];
+    static const double zero_vector_without_contact[3];
     const struct tact_derived_topics *derived_topics = &encoder->derived_topics;
     uint32_t count = 0;
 
@@ -214,19 +217,19 @@ static void encode_contact_arrows(struct tact_encoder *encoder, const struct tac
     if (count == 0) {
         return;
     }
-    struct tact_cdr cdr = tact_encoder_begin_message(
-        encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
+    struct tact_cdr_writer cdr = tact_encoder_begin_message(
+        encoder, encoder->channels[TACT_LOG_CHANNEL_ARROWS], record->stamp_ns);
     tact_cdr_put_u32(&cdr, count);
     for (size_t i = 0; i < derived_topics->contact_count; i++) {
         const struct tact_recorder_contact *contact = &derived_topics->contacts[i];
         const double *at = encoder->at[i];
         bool touching = is_contact_touching(encoder, i);
         if (touching || encoder->is_force_arrow_shown[i]) {
-            tact_put_arrow_marker(&cdr, (int64_t)tact_encoder_wall_time(encoder, record->stamp_ns),
-                                  (int32_t)i, touching,
-                                  at ? at + contact->patch : zeros_without_contact,
-                                  at ? at + contact->wrench : zeros_without_contact,
-                                  at ? (int)at[contact->limits] : 0);
+            tact_put_arrow_marker(
+                &cdr, (int64_t)tact_encoder_wall_clock_time(encoder, record->stamp_ns), (int32_t)i,
+                touching, at ? at + contact->patch : zero_vector_without_contact,
+                at ? at + contact->wrench : zero_vector_without_contact,
+                at ? (int)at[contact->limits] : 0);
         }
         encoder->is_force_arrow_shown[i] = touching;
     }
@@ -236,14 +239,14 @@ static void encode_contact_arrows(struct tact_encoder *encoder, const struct tac
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record)
 {
     locate_values_of_each_contact(encoder, record);
-    if (encoder->channels[TACT_CHANNEL_JOINTS] >= 0) {
+    if (encoder->channels[TACT_LOG_CHANNEL_JOINTS] >= 0) {
         encode_joint_states(encoder, record);
     }
-    if (encoder->channels[TACT_CHANNEL_TF] >= 0) {
+    if (encoder->channels[TACT_LOG_CHANNEL_TF] >= 0) {
         encode_transforms(encoder, record);
     }
     encode_wrenches(encoder, record);
-    if (encoder->channels[TACT_CHANNEL_ARROWS] >= 0) {
+    if (encoder->channels[TACT_LOG_CHANNEL_ARROWS] >= 0) {
         encode_contact_arrows(encoder, record);
     }
 }

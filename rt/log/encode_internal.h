@@ -20,17 +20,17 @@
     "crc32" /* last key of the facts: CRC of the map before it, 8 hex digits */
 
 /* Bytes that the triangles of /scene may take in a log: a chunk that holds them, schemas and an
- * event of any length is well within TACT_MCAP_CHUNK_LIMIT. */
-#define TACT_SCENE_BYTES (UINT32_C(32) << 20)
+ * event of any length is well within TACT_MCAP_CHUNK_MAX_BYTES. */
+#define TACT_SCENE_MESSAGE_MAX_BYTES (UINT32_C(32) << 20)
 
 /* Channels of the derived topics. The channels of contacts, and of sensors, are consecutive. */
 enum {
-    TACT_CHANNEL_JOINTS,
-    TACT_CHANNEL_TF,
-    TACT_CHANNEL_CONTACTS,
-    TACT_CHANNEL_SENSORS,
-    TACT_CHANNEL_ARROWS,
-    TACT_CHANNEL_SCENE,
+    TACT_LOG_CHANNEL_JOINTS,
+    TACT_LOG_CHANNEL_TF,
+    TACT_LOG_CHANNEL_CONTACTS,
+    TACT_LOG_CHANNEL_SENSORS,
+    TACT_LOG_CHANNEL_ARROWS,
+    TACT_LOG_CHANNEL_SCENE,
     TACT_DERIVED_CHANNELS
 };
 
@@ -45,7 +45,7 @@ struct tact_message_sink {
 };
 
 /* Makes an MCAP file the sink of messages. */
-struct tact_message_sink tact_mcap_sink(struct tact_mcap_writer *writer);
+struct tact_message_sink tact_mcap_message_sink(struct tact_mcap_writer *writer);
 
 struct tact_encoder {
     struct tact_message_sink message_sink;
@@ -53,8 +53,8 @@ struct tact_encoder {
     uint32_t stride; /* doubles per element of the record's list; 0: no list */
     int64_t wall_clock_anchor_ns;
     uint32_t derived_every;
-    int tick_channel, event_channel;
-    int pressure_channel;                /* channel of pressure maps; -1 where none are recorded */
+    int tick_log_channel, event_channel;
+    int pressure_map_log_channel;        /* channel of pressure maps; -1 where none are recorded */
     int channels[TACT_DERIVED_CHANNELS]; /* -1 where unused */
     struct tact_derived_topics derived_topics;
     struct tact_bytes scene;       /* encoded message of /scene, until it is written */
@@ -84,11 +84,11 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
                       unsigned part, uint32_t derived_every, int64_t wall_clock_anchor_ns,
                       int64_t now_ns);
 /* Wall-clock time of a stamp [ns since 1970], the time of messages. */
-uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stamp_ns);
+uint64_t tact_encoder_wall_clock_time(const struct tact_encoder *encoder, int64_t stamp_ns);
 
 /* Begins a message on a channel. */
-struct tact_cdr tact_encoder_begin_message(struct tact_encoder *encoder, int channel,
-                                           int64_t stamp_ns);
+struct tact_cdr_writer tact_encoder_begin_message(struct tact_encoder *encoder, int channel,
+                                                  int64_t stamp_ns);
 
 /* Whether the channels that the encoder uses are among the first `count`. */
 bool tact_encoder_has_channels(const struct tact_encoder *encoder, int count);
@@ -96,7 +96,7 @@ void tact_encoder_free(struct tact_encoder *encoder);
 
 /* Name of the body or link that owns a shape; "" if there is none: the number may come from an
  * untrusted ring file. */
-const char *tact_encoder_owner_name(const struct tact_encoder *encoder, double shape);
+const char *tact_encoder_shape_owner_name(const struct tact_encoder *encoder, double shape);
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);
 /* Appends the key TACT_FACTS_CRC_KEY to a map of facts: MCAP has no checksum of a metadata record

@@ -6,9 +6,9 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-#define MAX_MARKER_TRIANGLES 50000 /* largest number of triangles of a mesh that is drawn */
+#define MAX_DRAWN_MESH_TRIANGLES 50000 /* largest number of triangles of a mesh that is drawn */
 #define ARROW_METRES_PER_NEWTON 0.01
-#define DRAWN_HALFSPACE_EDGE 1.0 /* edge of the drawn square of a half-space [m] */
+#define DRAWN_HALFSPACE_EDGE_LENGTH 1.0 /* edge of the drawn square of a half-space [m] */
 
 enum { ARROW = 0, CUBE = 1, SPHERE = 2, TRIANGLE_LIST = 11 };
 enum { ADD = 0, DELETE = 2 };
@@ -23,7 +23,7 @@ struct ros_marker {
     bool marker_moves_with_frame; /* the marker moves with its frame */
 };
 
-static void put_marker_header(struct tact_cdr *cdr, const struct ros_marker *m)
+static void put_marker_header(struct tact_cdr_writer *cdr, const struct ros_marker *m)
 {
     tact_cdr_put_time(cdr, m->wall_ns);
     tact_cdr_put_string(cdr, m->frame);
@@ -44,7 +44,7 @@ static void put_marker_header(struct tact_cdr *cdr, const struct ros_marker *m)
 }
 
 /* Writes the fields of a Marker after the colours per point: no texture, text or mesh file. */
-static void put_marker_fields_after_colours(struct tact_cdr *cdr)
+static void put_marker_fields_after_colours(struct tact_cdr_writer *cdr)
 {
     tact_cdr_put_string(cdr, "");
     tact_cdr_put_time(cdr, 0);
@@ -60,13 +60,13 @@ static void put_marker_fields_after_colours(struct tact_cdr *cdr)
 }
 
 /* Writes the fields of a Marker after the points, without colours per point. */
-static void put_marker_fields_after_points(struct tact_cdr *cdr)
+static void put_marker_fields_after_points(struct tact_cdr_writer *cdr)
 {
     tact_cdr_put_u32(cdr, 0);
     put_marker_fields_after_colours(cdr);
 }
 
-void tact_put_arrow_marker(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bool touching,
+void tact_put_arrow_marker(struct tact_cdr_writer *cdr, int64_t wall_ns, int32_t id, bool touching,
                            const double center[3], const double force[3], int limits)
 {
     bool slips = limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN);
@@ -97,9 +97,9 @@ void tact_put_arrow_marker(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bo
 
 /* Colour for a value from 0 to 1: a sequential map in order of lightness, also for people who
  * confuse red and green. */
-static void put_pressure_color(struct tact_cdr *cdr, float pressure_over_peak_pressure)
+static void put_pressure_color(struct tact_cdr_writer *cdr, float pressure_over_peak_pressure)
 {
-    static const float colour_stops[4][3] = {
+    static const float pressure_colour_map_stops[4][3] = {
         {0.20F, 0.05F, 0.35F}, {0.70F, 0.15F, 0.35F}, {0.95F, 0.50F, 0.15F}, {1.0F, 0.95F, 0.45F}};
     float at =
         3.0F * (pressure_over_peak_pressure > 0.0F
@@ -107,15 +107,16 @@ static void put_pressure_color(struct tact_cdr *cdr, float pressure_over_peak_pr
                     : 0.0F);
     int i = at < 2.0F ? (int)at : 2;
     for (int k = 0; k < 3; k++) {
-        tact_cdr_put_f32(cdr, colour_stops[i][k] +
-                                  (at - (float)i) * (colour_stops[i + 1][k] - colour_stops[i][k]));
+        tact_cdr_put_f32(cdr, pressure_colour_map_stops[i][k] +
+                                  (at - (float)i) * (pressure_colour_map_stops[i + 1][k] -
+                                                     pressure_colour_map_stops[i][k]));
     }
     tact_cdr_put_f32(cdr, 1.0F);
 }
 
 /* Corners of the triangles of a map's polygons: their number, each visited if cdr is not NULL, as
  * points or, with a peak, as colours. */
-static uint32_t put_pressure_triangles(struct tact_cdr *cdr, const struct tact_pressure *map,
+static uint32_t put_pressure_triangles(struct tact_cdr_writer *cdr, const struct tact_pressure *map,
                                        float peak)
 {
     const float(*corner)[4] = map->corner;
@@ -142,7 +143,7 @@ static uint32_t put_pressure_triangles(struct tact_cdr *cdr, const struct tact_p
     return count;
 }
 
-void tact_put_pressure_marker(struct tact_cdr *cdr, int64_t wall_ns,
+void tact_put_pressure_marker(struct tact_cdr_writer *cdr, int64_t wall_ns,
                               const struct tact_pressure *map)
 {
     uint32_t count = put_pressure_triangles(NULL, map, 0.0F);
@@ -176,10 +177,10 @@ static bool is_shape_drawable(const struct tact_shape *shape)
 {
     return shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_BOX ||
            shape->kind == TACT_SHAPE_HALFSPACE ||
-           (shape->mesh && shape->mesh->triangle_count <= MAX_MARKER_TRIANGLES);
+           (shape->mesh && shape->mesh->triangle_count <= MAX_DRAWN_MESH_TRIANGLES);
 }
 
-static void put_mesh_triangles(struct tact_cdr *cdr, const struct tact_mesh *mesh)
+static void put_mesh_triangles(struct tact_cdr_writer *cdr, const struct tact_mesh *mesh)
 {
     size_t count = 3 * mesh->triangle_count;
 
@@ -189,7 +190,7 @@ static void put_mesh_triangles(struct tact_cdr *cdr, const struct tact_mesh *mes
     }
 }
 
-static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
+static void put_shape_marker(struct tact_cdr_writer *cdr, int32_t id,
                              const struct tact_recorder_shape *from)
 {
     const struct tact_shape *shape = from->shape;
@@ -214,7 +215,7 @@ static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
         }
     } else if (shape->kind == TACT_SHAPE_HALFSPACE) {
         m.type = CUBE;
-        m.scale[0] = m.scale[1] = DRAWN_HALFSPACE_EDGE;
+        m.scale[0] = m.scale[1] = DRAWN_HALFSPACE_EDGE_LENGTH;
         m.scale[2] = 1e-4;
     }
     put_marker_header(cdr, &m);
@@ -250,7 +251,7 @@ static bool reserve_marker_triangle_bytes(const struct tact_shape *shape,
 void tact_encode_scene(const struct tact_recorder_content *content, size_t most,
                        struct tact_bytes *out, struct tact_scene_omitted_shapes *omitted_shapes)
 {
-    struct tact_cdr cdr = tact_cdr_begin_message(out);
+    struct tact_cdr_writer cdr = tact_cdr_begin_message(out);
     size_t remaining_marker_triangle_bytes = most;
     uint32_t count = 0;
 

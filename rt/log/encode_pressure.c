@@ -6,14 +6,14 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-static void put_pressure_patch(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+static void put_pressure_patch(struct tact_cdr_writer *cdr, const struct tact_encoder *encoder,
                                const struct tact_pressure_patch *patch, const uint8_t *sides,
                                const float (*corner)[4], uint32_t corners)
 {
     char name[512];
 
-    snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner_name(encoder, patch->a),
-             tact_encoder_owner_name(encoder, patch->b));
+    snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_shape_owner_name(encoder, patch->a),
+             tact_encoder_shape_owner_name(encoder, patch->b));
     tact_utf8_repair(name); /* the text may be cut within a UTF-8 character */
     tact_cdr_put_string(cdr, name);
     tact_cdr_put_u32(cdr, patch->a);
@@ -39,7 +39,8 @@ static void put_pressure_patch(struct tact_cdr *cdr, const struct tact_encoder *
 static void encode_pressure_patches(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                                     const struct tact_pressure *map)
 {
-    struct tact_cdr cdr = tact_encoder_begin_message(encoder, encoder->pressure_channel, stamp_ns);
+    struct tact_cdr_writer cdr =
+        tact_encoder_begin_message(encoder, encoder->pressure_map_log_channel, stamp_ns);
     const float(*corner)[4] = map->corner;
     const uint8_t *sides = map->sides;
 
@@ -64,15 +65,15 @@ static void encode_pressure_patches(struct tact_encoder *encoder, uint64_t tick,
 static void encode_pressure_marker(struct tact_encoder *encoder, int64_t stamp_ns,
                                    const struct tact_pressure *map)
 {
-    int channel = encoder->channels[TACT_CHANNEL_ARROWS];
+    int channel = encoder->channels[TACT_LOG_CHANNEL_ARROWS];
 
     if (channel < 0 || (map->polygons == 0 && !encoder->is_pressure_marker_shown)) {
         return;
     }
     encoder->is_pressure_marker_shown = map->polygons > 0;
-    struct tact_cdr cdr = tact_encoder_begin_message(encoder, channel, stamp_ns);
+    struct tact_cdr_writer cdr = tact_encoder_begin_message(encoder, channel, stamp_ns);
     tact_cdr_put_u32(&cdr, 1);
-    tact_put_pressure_marker(&cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns), map);
+    tact_put_pressure_marker(&cdr, (int64_t)tact_encoder_wall_clock_time(encoder, stamp_ns), map);
     encoder->message_sink.end(encoder->message_sink.self);
 }
 

@@ -8,10 +8,10 @@
 #include "contact/record_code_internal.h"
 #include "bytes_internal.h"
 
-#define MAX_NAME_SUFFIX 9999999 /* larger than the number of fields of any record */
+#define MAX_FIELD_NAME_SUFFIX 9999999 /* larger than the number of fields of any record */
 
 /* Slot of a field name in the hash table (FNV-1a), or the free slot for it. */
-static uint32_t field_hash_slot(const struct tact_layout *layout, const char *name)
+static uint32_t layout_field_hash_slot(const struct tact_layout *layout, const char *name)
 {
     uint32_t field_name_hash = 2166136261U;
 
@@ -29,7 +29,7 @@ static uint32_t field_hash_slot(const struct tact_layout *layout, const char *na
  * has it. */
 static uint32_t *next_name_suffix(const struct tact_layout *layout, const char *name)
 {
-    uint32_t number = layout->taken[field_hash_slot(layout, name)];
+    uint32_t number = layout->taken[layout_field_hash_slot(layout, name)];
 
     return number ? layout->taken + layout->slots + number - 1 : NULL;
 }
@@ -59,7 +59,7 @@ static int reserve_layout_field(struct tact_layout *layout)
     layout->slots = 2 * capacity;
     layout->capacity = capacity;
     for (uint32_t i = 0; i < layout->field_count; i++) {
-        taken[field_hash_slot(layout, fields[i].name)] = i + 1;
+        taken[layout_field_hash_slot(layout, fields[i].name)] = i + 1;
     }
     return 0;
 }
@@ -68,7 +68,7 @@ static int is_field_name_used(const struct tact_layout *layout, const char *name
 {
     /* every tick message has fields of these two names */
     return strcmp(name, "stamp") == 0 || strcmp(name, "tick") == 0 ||
-           layout->taken[field_hash_slot(layout, name)] != 0;
+           layout->taken[layout_field_hash_slot(layout, name)] != 0;
 }
 
 /* Makes a valid ROS 2 field name: lower case, digits and single underscores, a letter first, none
@@ -169,7 +169,7 @@ static int make_field_name_unique(const struct tact_layout *layout, char name[TA
     }
     memcpy(base, name, sizeof base);
     uint32_t *next = next_name_suffix(layout, base), from = next && *next > 2 ? *next : 2;
-    for (uint32_t last = 9; last <= MAX_NAME_SUFFIX; last = 10 * last + 9) {
+    for (uint32_t last = 9; last <= MAX_FIELD_NAME_SUFFIX; last = 10 * last + 9) {
         if (from > last) {
             continue;
         }
@@ -203,7 +203,7 @@ static void copy_unit_without_line_breaks(const char *unit, char out[TACT_FIELD_
 
 const struct tact_field *tact_layout_find(const struct tact_layout *layout, const char *name)
 {
-    uint32_t number = layout->slots ? layout->taken[field_hash_slot(layout, name)] : 0;
+    uint32_t number = layout->slots ? layout->taken[layout_field_hash_slot(layout, name)] : 0;
     return number ? &layout->fields[number - 1] : NULL;
 }
 
@@ -231,7 +231,7 @@ static long append_layout_field(struct tact_layout *layout, uint32_t max_layout_
     field->kind = kind;
     field->offset = layout->size;
     field->count = count;
-    layout->taken[field_hash_slot(layout, field->name)] = ++layout->field_count;
+    layout->taken[layout_field_hash_slot(layout, field->name)] = ++layout->field_count;
     layout->size += count;
     return (long)field->offset;
 }
@@ -311,7 +311,7 @@ int tact_layout_equal(const struct tact_layout *a, const struct tact_layout *b)
     return a->element ? tact_layout_equal(a->element, b->element) : 1;
 }
 
-TACT_RECORD_CODE uint32_t tact_layout_stride(const struct tact_layout *layout)
+TACT_IN_TICK_RECORD_SECTION uint32_t tact_layout_stride(const struct tact_layout *layout)
 {
     return layout->element ? TACT_ELEMENT_HEAD + layout->element->size : 0;
 }

@@ -51,14 +51,14 @@ static bool is_regular_file(const char *path)
 }
 
 /* The file is truncated only after it is locked. */
-static int open_log_file(const char *path, int replace, bool *is_file_created,
+static int open_log_file(const char *path, int replace, bool *is_log_file_created,
                          struct tact_error *err)
 {
     const int flags = O_WRONLY | O_CLOEXEC;
     bool is_regular_log_file = is_regular_file(path);
     int fd = is_regular_log_file ? open(path, flags | O_CREAT | O_EXCL, 0666) : open(path, flags);
 
-    *is_file_created = is_regular_log_file && fd >= 0;
+    *is_log_file_created = is_regular_log_file && fd >= 0;
     if (fd < 0 && is_regular_log_file && errno == EEXIST && replace) {
         fd = open(path, flags | O_CREAT, 0666);
     }
@@ -78,27 +78,28 @@ static int open_log_file(const char *path, int replace, bool *is_file_created,
     return fd;
 }
 
-int tact_log_file_create_part(const char *path, int replace, bool *is_file_created,
+int tact_log_file_create_part(const char *path, int replace, bool *is_log_file_created,
                               struct tact_error *err)
 {
-    return open_log_file(path, replace, is_file_created, err);
+    return open_log_file(path, replace, is_log_file_created, err);
 }
 
 /* Number between the prefix `head` and `text_after_file_number` in a file name, or -1. */
 static long parse_file_number(const char *name, const char *head, size_t head_size,
                               const char *text_after_file_number)
 {
-    size_t digit_count = 0;
+    size_t file_number_digit_count = 0;
 
     if (strncmp(name, head, head_size) != 0) {
         return -1;
     }
     name += head_size;
-    while (digit_count <= MAX_FILE_NUMBER_DIGITS && isdigit((unsigned char)name[digit_count])) {
-        digit_count++;
+    while (file_number_digit_count <= MAX_FILE_NUMBER_DIGITS &&
+           isdigit((unsigned char)name[file_number_digit_count])) {
+        file_number_digit_count++;
     }
-    return digit_count > 0 && digit_count <= MAX_FILE_NUMBER_DIGITS &&
-                   strcmp(name + digit_count, text_after_file_number) == 0
+    return file_number_digit_count > 0 && file_number_digit_count <= MAX_FILE_NUMBER_DIGITS &&
+                   strcmp(name + file_number_digit_count, text_after_file_number) == 0
                ? strtol(name, NULL, 10)
                : -1;
 }
@@ -182,7 +183,7 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
 /* Creates the file with the first free number after the largest one; concurrent recorders get
  * different numbers. */
 static int open_next_numbered_file(const char *path, const char *at, const char *ring_folder,
-                                   char **name, bool *is_file_created, struct tact_error *err)
+                                   char **name, bool *is_log_file_created, struct tact_error *err)
 {
     const char *base = file_name_of_path(path),
                *text_after_file_number = at + sizeof FILE_NUMBER_PLACEHOLDER - 1;
@@ -197,7 +198,7 @@ static int open_next_numbered_file(const char *path, const char *at, const char 
                  text_after_file_number);
         rc = tact_recorder_check(numbered_log_path, 0, ring_folder, err);
         if (rc == 0) {
-            rc = open_log_file(numbered_log_path, 0, is_file_created, err);
+            rc = open_log_file(numbered_log_path, 0, is_log_file_created, err);
         }
     }
     if (rc < 0) {
@@ -209,12 +210,13 @@ static int open_next_numbered_file(const char *path, const char *at, const char 
 }
 
 int tact_log_file_create_first(const char *path, const struct tact_recorder_options *options,
-                               char **name, bool *is_file_created, struct tact_error *err)
+                               char **name, bool *is_log_file_created, struct tact_error *err)
 {
     const char *at = strstr(file_name_of_path(path), FILE_NUMBER_PLACEHOLDER);
 
     if (at) {
-        return open_next_numbered_file(path, at, options->ring_folder, name, is_file_created, err);
+        return open_next_numbered_file(path, at, options->ring_folder, name, is_log_file_created,
+                                       err);
     }
     int rc = tact_recorder_check(path, options->replace, options->ring_folder, err);
     if (rc != 0) {
@@ -224,7 +226,7 @@ int tact_log_file_create_first(const char *path, const struct tact_recorder_opti
     if (!*name) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    rc = open_log_file(path, options->replace, is_file_created, err);
+    rc = open_log_file(path, options->replace, is_log_file_created, err);
     if (rc < 0) {
         free(*name);
     }

@@ -39,8 +39,8 @@ struct tact_log_tick {
 };
 
 struct tact_log_contact_element {
-    struct tact_span name;
-    uint32_t a, b, number_of_same_name;
+    struct tact_byte_span name;
+    uint32_t a, b, number_among_pairs_of_same_name;
     const uint8_t *values;
 };
 
@@ -56,15 +56,17 @@ struct tact_log {
     uint64_t last_intact_offset;                 /* offset after which nothing could be read */
     struct tact_mcap_byte_range *damaged_ranges; /* damaged ranges with intact records after them */
     size_t damaged_range_count;
-    size_t damage_cover_count; /* number of records by which `tact recover` covered damaged bytes */
-    uint64_t resync_read_bytes; /* bytes of records read in all searches for one after damage */
-    struct tact_log_gap {
+    size_t damage_cover_count; /* number of records by which `tact recover` covered damaged
+                                         bytes */
+    uint64_t
+        resync_read_byte_count; /* bytes of records read in all searches for one after damage */
+    struct tact_log_sequence_gap {
         bool ticks, events; /* the next sequence number may be higher: ticks or events were in
                                damaged chunks */
         uint32_t lost_tick_count, lost_events; /* numbers lost so far, from sequence numbers */
     } gap;
     uint64_t data_end_offset; /* offset of the end of the data; 0: not found, or changed */
-    int tick_schema, tick_channel, event_channel; /* -1: not yet seen */
+    int tick_schema, tick_log_channel, event_channel; /* -1: not yet seen */
 
     struct tact_log_topic topics[TACT_LOG_TOPICS];
     int channel_of_topic[TACT_LOG_TOPICS];
@@ -88,14 +90,14 @@ struct tact_log {
     size_t chunk_count;
     size_t cached_chunk_bytes; /* total size of the cached decompressed chunks [bytes] */
     struct tact_bytes chunk;   /* decompressed */
-    struct tact_cursor unread_chunk_bytes; /* unread part of `chunk` */
+    struct tact_byte_cursor unread_chunk_bytes; /* unread part of `chunk` */
     size_t next_chunk_index; /* index of the chunk that is loaded when `unread_chunk_bytes` is at
                                 its end */
     uint64_t position;       /* index of the next record to be read */
 
     struct tact_log *next_log_part;    /* next file of the session, or NULL */
-    uint64_t ticks_of_log_file;        /* number of records in this file; state counts all files */
-    unsigned session_part_count;       /* number of files of the session; 0: one */
+    uint64_t tick_count_of_log_file;   /* number of records in this file; state counts all files */
+    unsigned session_log_part_count;   /* number of files of the session; 0: one */
     struct tact_log *current_log_part; /* file of the session that is being read; NULL: this one */
 };
 
@@ -129,12 +131,12 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
 
 /* Parses a tick's message: header, start of its values, list. -EBADMSG if it does not fit the
  * layout. */
-int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
+int tact_log_parse_tick(const struct tact_log *log, struct tact_byte_span data,
                         struct tact_log_tick *tick);
 
 /* Parses the next element of a tick's list; false after the last one. */
-bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
-                           struct tact_log_contact_element *element);
+bool tact_log_next_contact_element(const struct tact_log *log, struct tact_log_tick *tick,
+                                   struct tact_log_contact_element *element);
 
 /* Adds the pairs of a tick's list to those of the log. @retval 0, -ENOMEM, or -E2BIG if a record
  * would be longer than TACT_LAYOUT_MAX_READ */

@@ -7,9 +7,9 @@
 #include "log_internal.h"
 
 /* maximum number of fields of all pairs together: 350 bytes of memory each */
-#define MAX_PAIR_FIELDS (1U << 20)
+#define MAX_FIELDS_OF_ALL_LOG_PAIRS (1U << 20)
 
-int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
+int tact_log_parse_tick(const struct tact_log *log, struct tact_byte_span data,
                         struct tact_log_tick *tick)
 {
     struct tact_cdr_reader cdr = tact_cdr_open_message(data.data, data.size);
@@ -26,7 +26,7 @@ int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
     }
     tick->list = cdr;
     struct tact_log_tick rest = *tick;
-    while (tact_log_next_element(log, &rest, &element)) {
+    while (tact_log_next_contact_element(log, &rest, &element)) {
         ;
     }
     return rest.list.in.bad || rest.contact_list_element_count > 0 || rest.list.in.left > 0
@@ -34,8 +34,8 @@ int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                : 0;
 }
 
-bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
-                           struct tact_log_contact_element *element)
+bool tact_log_next_contact_element(const struct tact_log *log, struct tact_log_tick *tick,
+                                   struct tact_log_contact_element *element)
 {
     if (tick->contact_list_element_count == 0 || !log->layout.element) {
         return false;
@@ -43,7 +43,7 @@ bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tic
     element->name = tact_cdr_get_string(&tick->list);
     element->a = tact_cdr_get_u32(&tick->list);
     element->b = tact_cdr_get_u32(&tick->list);
-    element->number_of_same_name = tact_cdr_get_u32(&tick->list);
+    element->number_among_pairs_of_same_name = tact_cdr_get_u32(&tick->list);
     element->values = tact_cdr_get_f64_array(&tick->list, log->layout.element->size).data;
     if (tick->list.in.bad) {
         return false;
@@ -107,8 +107,9 @@ static int add_pair_of_log(struct tact_log *log, uint32_t a, uint32_t b, char *n
     const uint64_t size = log->layout.size, pair_size = log->layout.element->size;
     int rc = !name ? -ENOMEM : 0;
 
-    if (rc == 0 && (size + (pairs->count + 1) * pair_size > TACT_LAYOUT_MAX_READ ||
-                    (pairs->count + 1) * log->layout.element->field_count > MAX_PAIR_FIELDS)) {
+    if (rc == 0 &&
+        (size + (pairs->count + 1) * pair_size > TACT_LAYOUT_MAX_READ ||
+         (pairs->count + 1) * log->layout.element->field_count > MAX_FIELDS_OF_ALL_LOG_PAIRS)) {
         rc = -E2BIG;
     }
     if (rc == 0) {
@@ -134,9 +135,10 @@ int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick)
     struct tact_log_contact_element element;
     int rc = 0;
 
-    while (rc == 0 && tact_log_next_element(log, &tick, &element)) {
+    while (rc == 0 && tact_log_next_contact_element(log, &tick, &element)) {
         if (!does_list_contain_pair(&log->pairs, element.a, element.b)) {
-            rc = add_pair_of_log(log, element.a, element.b, tact_span_copy_to_text(element.name));
+            rc = add_pair_of_log(log, element.a, element.b,
+                                 tact_byte_span_copy_to_text(element.name));
         }
     }
     return rc;
@@ -155,7 +157,7 @@ int tact_log_pairs_merge(struct tact_log *log, const struct tact_log_pairs *from
     return rc;
 }
 
-static int compare_pairs(const void *left, const void *right)
+static int compare_pairs_by_shapes(const void *left, const void *right)
 {
     const struct tact_log_pair *l = left, *r = right;
 
@@ -175,7 +177,7 @@ int tact_log_pairs_build_layout(struct tact_log *log)
         return rc;
     }
     if (pairs->count > 0) {
-        qsort(pairs->list, pairs->count, sizeof *pairs->list, compare_pairs);
+        qsort(pairs->list, pairs->count, sizeof *pairs->list, compare_pairs_by_shapes);
         fill_pair_hash_slots(pairs);
     }
     for (size_t i = 0; i < pairs->count; i++) {
@@ -206,7 +208,7 @@ void tact_log_pairs_fill_record(const struct tact_log_pairs *pairs, const struct
         return;
     }
     memcpy(values + fixed, pairs->absent, (pairs->layout.size - fixed) * sizeof *values);
-    while (tact_log_next_element(log, &tick, &element)) {
+    while (tact_log_next_contact_element(log, &tick, &element)) {
         uint32_t number = pairs->pair_hash_slot_count > 0
                               ? pairs->slots[pair_hash_slot(pairs, element.a, element.b)]
                               : 0;

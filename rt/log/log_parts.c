@@ -41,7 +41,7 @@ static bool has_log_part_same_layout(const struct tact_layout *a, const struct t
 {
     const struct tact_layout *b = &part->layout;
 
-    if (part->tick_channel < 0) {
+    if (part->tick_log_channel < 0) {
         return true;
     }
     return tact_layout_equal(a, b);
@@ -146,7 +146,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
     struct tact_log **end = &first->next_log_part, *before = first;
     int rc = 0;
 
-    first->ticks_of_log_file = first->state.ticks;
+    first->tick_count_of_log_file = first->state.ticks;
     if (log_part_number(first) != 1) {
         return 0;
     }
@@ -155,10 +155,10 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
         char *next = tact_log_part_path(path, number);
         rc = next ? load_next_part(first, next, number, end) : -ENOMEM;
         if (rc == 0 && *end) {
-            (*end)->ticks_of_log_file = (*end)->state.ticks;
+            (*end)->tick_count_of_log_file = (*end)->state.ticks;
             merge_log_state(first, *end, next);
             rc = tact_log_pairs_merge(first, &(*end)->pairs);
-            first->session_part_count = number;
+            first->session_log_part_count = number;
         } else if (rc == 0 && expected_part_name) {
             merge_first_damage_of_parts(&first->state, NULL, next,
                                         "the next file of the session's log is missing or damaged");
@@ -197,9 +197,9 @@ int tact_log_seek(struct tact_log *log, uint64_t index)
     if (index > log->state.ticks) {
         return -ERANGE;
     }
-    while (index > part->ticks_of_log_file ||
-           (index == part->ticks_of_log_file && part->next_log_part)) {
-        index -= part->ticks_of_log_file;
+    while (index > part->tick_count_of_log_file ||
+           (index == part->tick_count_of_log_file && part->next_log_part)) {
+        index -= part->tick_count_of_log_file;
         part = part->next_log_part;
     }
     log->current_log_part = part;
@@ -217,5 +217,5 @@ const struct tact_log_event *tact_log_event(const struct tact_log *log, size_t i
 
 unsigned tact_log_parts(const struct tact_log *log)
 {
-    return log->session_part_count > 0 ? log->session_part_count : 1;
+    return log->session_log_part_count > 0 ? log->session_log_part_count : 1;
 }

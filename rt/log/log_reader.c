@@ -10,7 +10,7 @@
 
 static int check_log_is_loaded(const struct tact_log *log, struct tact_error *err)
 {
-    if (log->tick_channel >= 0) {
+    if (log->tick_log_channel >= 0) {
         return 0;
     }
     if (log->state.complete) {
@@ -33,7 +33,7 @@ static void warn_of_incomplete_log(struct tact_log *log, const char *path)
         snprintf(state->why, sizeof state->why,
                  "it is being recorded now; this is what the file contains so far");
     }
-    if (state->complete || !log->file.has_shared_lock ||
+    if (state->complete || !log->file.has_shared_file_lock ||
         !tact_ring_file_exists(TACT_RING_FILE_FOLDER, &log->file.status)) {
         return;
     }
@@ -58,7 +58,7 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
         tact_error_set(err, -ENOMEM, "out of memory");
         return -ENOMEM;
     }
-    log->tick_schema = log->tick_channel = log->event_channel = -1;
+    log->tick_schema = log->tick_log_channel = log->event_channel = -1;
     int rc = tact_mcap_reader_open(&log->file, path);
     if (rc == -EBADMSG) {
         rc = tact_error_set(err, -EINVAL,
@@ -242,7 +242,7 @@ static int load_log_chunk(struct tact_log *log, size_t index)
         decompressed_chunk = &log->chunk;
     }
     log->unread_chunk_bytes =
-        (struct tact_cursor){decompressed_chunk->data, decompressed_chunk->size, false};
+        (struct tact_byte_cursor){decompressed_chunk->data, decompressed_chunk->size, false};
     log->next_chunk_index = index + 1;
     return 0;
 }
@@ -253,12 +253,12 @@ static int read_next_message_of_chunk(struct tact_log *log, struct tact_mcap_mes
     struct tact_mcap_record record;
     int rc;
 
-    while ((rc = tact_mcap_chunk_next(&log->unread_chunk_bytes, &record)) == 0) {
+    while ((rc = tact_mcap_chunk_next_record(&log->unread_chunk_bytes, &record)) == 0) {
         if (record.opcode != TACT_MCAP_MESSAGE) {
             continue;
         }
         rc = tact_mcap_parse_message(record.content, message);
-        if (rc != 0 || message->channel == log->tick_channel) {
+        if (rc != 0 || message->channel == log->tick_log_channel) {
             return rc;
         }
     }
@@ -272,7 +272,7 @@ int tact_log_read_next_in_file(struct tact_log *log, const struct tact_log_pairs
     struct tact_log_tick tick;
     int rc;
 
-    if (log->position >= log->ticks_of_log_file) {
+    if (log->position >= log->tick_count_of_log_file) {
         return 0;
     }
     while ((rc = read_next_message_of_chunk(log, &message)) == -ENODATA) {
@@ -302,13 +302,13 @@ int tact_log_seek_in_file(struct tact_log *log, uint64_t index)
     struct tact_mcap_message message;
     size_t low = 0, high = log->chunk_count;
 
-    if (index > log->ticks_of_log_file) {
+    if (index > log->tick_count_of_log_file) {
         return -ERANGE;
     }
     log->position = index;
-    log->unread_chunk_bytes = (struct tact_cursor){0};
+    log->unread_chunk_bytes = (struct tact_byte_cursor){0};
     log->next_chunk_index = log->chunk_count;
-    if (index == log->ticks_of_log_file) {
+    if (index == log->tick_count_of_log_file) {
         return 0;
     }
     while (high - low > 1) {

@@ -32,15 +32,16 @@ int tact_log_grow_array(void *array, size_t count, size_t element)
     return 0;
 }
 
-static int add_log_fact(struct tact_log *log, struct tact_span key, struct tact_span value)
+static int add_log_fact(struct tact_log *log, struct tact_byte_span key,
+                        struct tact_byte_span value)
 {
     int rc = tact_log_grow_array(&log->facts, log->fact_count, sizeof *log->facts);
 
     if (rc != 0) {
         return rc;
     }
-    struct tact_log_fact parsed_log_fact = {tact_span_copy_to_text(key),
-                                            tact_span_copy_to_text(value)};
+    struct tact_log_fact parsed_log_fact = {tact_byte_span_copy_to_text(key),
+                                            tact_byte_span_copy_to_text(value)};
     if (!parsed_log_fact.key || !parsed_log_fact.value) {
         free((char *)parsed_log_fact.key);
         free((char *)parsed_log_fact.value);
@@ -52,29 +53,29 @@ static int add_log_fact(struct tact_log *log, struct tact_span key, struct tact_
     return 0;
 }
 
-static int scan_metadata(struct tact_log *log, struct tact_span content)
+static int scan_metadata(struct tact_log *log, struct tact_byte_span content)
 {
-    struct tact_span name, key, value;
-    struct tact_cursor map;
+    struct tact_byte_span name, key, value;
+    struct tact_byte_cursor map;
     char crc[16] = "";
     int rc = tact_mcap_parse_metadata(content, &name, &map);
 
-    if (rc != 0 || (!tact_span_equals_text(name, TACT_FACTS_METADATA_NAME) &&
-                    !tact_span_equals_text(name, TACT_RECOVERED_METADATA_NAME) &&
-                    !tact_span_equals_text(name, TACT_CONTINUED_METADATA_NAME))) {
+    if (rc != 0 || (!tact_byte_span_equals_text(name, TACT_FACTS_METADATA_NAME) &&
+                    !tact_byte_span_equals_text(name, TACT_RECOVERED_METADATA_NAME) &&
+                    !tact_byte_span_equals_text(name, TACT_CONTINUED_METADATA_NAME))) {
         return -EBADMSG;
     }
     const uint8_t *start = map.at;
     while (map.left > 0) {
         size_t before = (size_t)(map.at - start);
-        key = tact_cursor_read_text(&map);
-        value = tact_cursor_read_text(&map);
+        key = tact_byte_cursor_read_text(&map);
+        value = tact_byte_cursor_read_text(&map);
         if (map.bad) {
             return -EBADMSG;
         }
-        if (tact_span_equals_text(key, TACT_FACTS_CRC_KEY)) {
+        if (tact_byte_span_equals_text(key, TACT_FACTS_CRC_KEY)) {
             snprintf(crc, sizeof crc, "%08" PRIx32, tact_crc32(0, start, before));
-            return map.left == 0 && tact_span_equals_text(value, crc) ? 0 : -EBADMSG;
+            return map.left == 0 && tact_byte_span_equals_text(value, crc) ? 0 : -EBADMSG;
         }
         rc = add_log_fact(log, key, value);
         if (rc != 0) {
@@ -85,7 +86,7 @@ static int scan_metadata(struct tact_log *log, struct tact_span content)
 }
 
 /* Adds all facts of a metadata record, or none. */
-int tact_log_scan_facts(struct tact_log *log, struct tact_span content)
+int tact_log_scan_facts(struct tact_log *log, struct tact_byte_span content)
 {
     size_t before = log->fact_count;
     int rc = scan_metadata(log, content);
@@ -97,7 +98,7 @@ int tact_log_scan_facts(struct tact_log *log, struct tact_span content)
     return rc;
 }
 
-int tact_log_scan_attachment(struct tact_log *log, struct tact_span content)
+int tact_log_scan_attachment(struct tact_log *log, struct tact_byte_span content)
 {
     struct tact_mcap_attachment in;
     int rc = tact_mcap_parse_attachment(content, &in);
@@ -109,7 +110,8 @@ int tact_log_scan_attachment(struct tact_log *log, struct tact_span content)
     if (rc != 0) {
         return rc;
     }
-    char *name = tact_span_copy_to_text(in.name), *type = tact_span_copy_to_text(in.media_type);
+    char *name = tact_byte_span_copy_to_text(in.name),
+         *type = tact_byte_span_copy_to_text(in.media_type);
     void *data = malloc(in.data.size ? in.data.size : 1);
     if (!name || !type || !data) {
         free(name);
@@ -123,7 +125,7 @@ int tact_log_scan_attachment(struct tact_log *log, struct tact_span content)
     return 0;
 }
 
-static void copy_topic_name(struct tact_span name, char *out, size_t capacity)
+static void copy_topic_name(struct tact_byte_span name, char *out, size_t capacity)
 {
     size_t size = name.size < capacity ? name.size : capacity - 1;
     memcpy(out, name.data, size);
@@ -185,7 +187,8 @@ void tact_log_count_message(struct tact_log *log, const struct tact_mcap_message
 }
 
 /* A schema or layout that is intact but not written by tact is an error, not damage. */
-int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct tact_error *err)
+int tact_log_scan_schema(struct tact_log *log, struct tact_byte_span content,
+                         struct tact_error *err)
 {
     struct tact_mcap_schema schema;
 
@@ -193,8 +196,9 @@ int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct 
         return -EBADMSG;
     }
     store_schema(log, &schema);
-    if (log->is_tick_layout_known || !tact_span_equals_text(schema.name, TACT_SCHEMA_TICK) ||
-        !tact_span_equals_text(schema.encoding, "ros2msg")) {
+    if (log->is_tick_layout_known ||
+        !tact_byte_span_equals_text(schema.name, TACT_SCHEMA_NAME_TICK) ||
+        !tact_byte_span_equals_text(schema.encoding, "ros2msg")) {
         return 0;
     }
     log->is_tick_layout_known = true;
@@ -213,7 +217,7 @@ static int set_id_of_single_channel(int *single_channel_id, int id)
     return 0;
 }
 
-int tact_log_scan_channel(struct tact_log *log, struct tact_span content)
+int tact_log_scan_channel(struct tact_log *log, struct tact_byte_span content)
 {
     struct tact_mcap_channel channel;
 
@@ -221,14 +225,14 @@ int tact_log_scan_channel(struct tact_log *log, struct tact_span content)
         return -EBADMSG;
     }
     store_topic(log, &channel);
-    if (!tact_span_equals_text(channel.encoding, "cdr")) {
+    if (!tact_byte_span_equals_text(channel.encoding, "cdr")) {
         return 0;
     }
-    if (tact_span_equals_text(channel.topic, TACT_TOPIC_TICK) &&
+    if (tact_byte_span_equals_text(channel.topic, TACT_TOPIC_TICK) &&
         channel.schema == log->tick_schema) {
-        return set_id_of_single_channel(&log->tick_channel, channel.id);
+        return set_id_of_single_channel(&log->tick_log_channel, channel.id);
     }
-    if (tact_span_equals_text(channel.topic, TACT_TOPIC_EVENT)) {
+    if (tact_byte_span_equals_text(channel.topic, TACT_TOPIC_EVENT)) {
         return set_id_of_single_channel(&log->event_channel, channel.id);
     }
     return 0;
@@ -274,7 +278,7 @@ int tact_log_scan_event(struct tact_log *log, const struct tact_mcap_message *me
 
     event.stamp_ns = tact_cdr_get_time(&cdr);
     event.tick = tact_cdr_get_u64(&cdr);
-    struct tact_span name = tact_cdr_get_string(&cdr), text = tact_cdr_get_string(&cdr);
+    struct tact_byte_span name = tact_cdr_get_string(&cdr), text = tact_cdr_get_string(&cdr);
     uint32_t lost = message->sequence - ((uint32_t)log->event_count + log->gap.lost_events);
     if (cdr.in.bad || cdr.in.left > 0 || (lost > 0 && (!log->gap.events || lost > INT32_MAX)) ||
         name.size + text.size > MAX_EVENT_TEXT_BYTES - log->event_text_bytes) {
@@ -284,8 +288,8 @@ int tact_log_scan_event(struct tact_log *log, const struct tact_mcap_message *me
     if (rc != 0) {
         return rc;
     }
-    event.name = tact_span_copy_to_text(name);
-    event.text = tact_span_copy_to_text(text);
+    event.name = tact_byte_span_copy_to_text(name);
+    event.text = tact_byte_span_copy_to_text(text);
     if (!event.name || !event.text) {
         free((char *)event.name);
         free((char *)event.text);

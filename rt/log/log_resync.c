@@ -9,15 +9,15 @@
 
 #define FIRST_RESYNC_BLOCK_BYTES 1024
 #define RESYNC_BLOCK_BYTES 65536
-#define DATA_END_BYTES 4
+#define DATA_END_CONTENT_BYTES 4
 #define MCAP_FOOTER_BYTES 20
 
 /* Whether a record is confirmed by its checksum, or by the records that must follow it. */
 static bool is_record_verified(struct tact_log *log, const struct tact_mcap_record *record)
 {
     struct tact_mcap_attachment attachment;
-    struct tact_cursor map;
-    struct tact_span name;
+    struct tact_byte_cursor map;
+    struct tact_byte_span name;
     uint8_t next;
 
     switch (record->opcode) {
@@ -27,13 +27,13 @@ static bool is_record_verified(struct tact_log *log, const struct tact_mcap_reco
         return tact_mcap_parse_attachment(record->content, &attachment) == 0;
     case TACT_MCAP_METADATA:
         return tact_mcap_parse_metadata(record->content, &name, &map) == 0 &&
-               (tact_span_equals_text(name, TACT_FACTS_METADATA_NAME) ||
-                tact_span_equals_text(name, TACT_RECOVERED_METADATA_NAME) ||
-                tact_span_equals_text(name, TACT_CONTINUED_METADATA_NAME));
+               (tact_byte_span_equals_text(name, TACT_FACTS_METADATA_NAME) ||
+                tact_byte_span_equals_text(name, TACT_RECOVERED_METADATA_NAME) ||
+                tact_byte_span_equals_text(name, TACT_CONTINUED_METADATA_NAME));
     case TACT_MCAP_DAMAGE_COVER:
         return tact_mcap_check_damage_cover(record->content) == 0;
     case TACT_MCAP_DATA_END:
-        return record->content.size == DATA_END_BYTES &&
+        return record->content.size == DATA_END_CONTENT_BYTES &&
                pread(log->file.fd, &next, 1, (off_t)log->file.offset) == 1 &&
                (next == TACT_MCAP_SCHEMA || next == TACT_MCAP_FOOTER);
     default:
@@ -59,7 +59,7 @@ static bool is_plausible_record_header(const uint8_t *head, uint64_t remaining_f
     memcpy(length, head + 1, sizeof *length);
     return (head[0] == TACT_MCAP_CHUNK || head[0] == TACT_MCAP_ATTACHMENT ||
             head[0] == TACT_MCAP_METADATA || head[0] == TACT_MCAP_DAMAGE_COVER ||
-            (head[0] == TACT_MCAP_DATA_END && *length == DATA_END_BYTES)) &&
+            (head[0] == TACT_MCAP_DATA_END && *length == DATA_END_CONTENT_BYTES)) &&
            remaining_file_bytes >= TACT_MCAP_RECORD_HEADER &&
            *length <= remaining_file_bytes - TACT_MCAP_RECORD_HEADER;
 }
@@ -69,7 +69,7 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
     uint8_t block[RESYNC_BLOCK_BYTES];
     uint64_t size = log->file.size, at = from;
     /* limits the bytes read in all searches, as each candidate may cost a whole record */
-    const uint64_t max_resync_bytes = 8 * size + ((uint64_t)64 << 20);
+    const uint64_t resync_byte_limit = 8 * size + ((uint64_t)64 << 20);
     uint64_t length;
     size_t resync_block_bytes =
         FIRST_RESYNC_BLOCK_BYTES; /* grows, as the next record is often near */
@@ -87,10 +87,10 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
             if (!is_plausible_record_header(block + i, size - at - i, &length)) {
                 continue;
             }
-            if (length > max_resync_bytes - log->resync_read_bytes) {
+            if (length > resync_byte_limit - log->resync_read_byte_count) {
                 return -ENODATA;
             }
-            log->resync_read_bytes += length;
+            log->resync_read_byte_count += length;
             if (is_plausible_record_at(log, at + i)) {
                 return 0;
             }

@@ -47,7 +47,7 @@ static int scan_chunk_record(struct tact_log *log, const struct tact_mcap_record
             return -EBADMSG;
         }
         tact_log_count_message(log, &message);
-        if (message.channel == log->tick_channel) {
+        if (message.channel == log->tick_log_channel) {
             return tact_log_scan_tick(log, &message);
         }
         if (message.channel == log->event_channel) {
@@ -64,10 +64,10 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
                       struct tact_error *err)
 {
     struct tact_log_state before = log->state;
-    const struct tact_log_gap log_gap_before_chunk_scan = log->gap;
+    const struct tact_log_sequence_gap log_gap_before_chunk_scan = log->gap;
     struct tact_log_topic topics_before_chunk_scan[TACT_LOG_TOPICS];
     size_t topic_count_before_chunk_scan = log->topic_count, events_before = log->event_count;
-    const int tick_channel_before_chunk_scan = log->tick_channel,
+    const int tick_channel_before_chunk_scan = log->tick_log_channel,
               event_channel_before = log->event_channel;
     struct tact_mcap_record record;
 
@@ -79,8 +79,8 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
     if (rc != 0) {
         return rc;
     }
-    struct tact_cursor chunk_cursor = {log->chunk.data, log->chunk.size, false};
-    while (rc == 0 && (rc = tact_mcap_chunk_next(&chunk_cursor, &record)) == 0) {
+    struct tact_byte_cursor chunk_cursor = {log->chunk.data, log->chunk.size, false};
+    while (rc == 0 && (rc = tact_mcap_chunk_next_record(&chunk_cursor, &record)) == 0) {
         rc = scan_chunk_record(log, &record, err);
     }
     if (rc == -ENODATA) {
@@ -98,7 +98,7 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
     log->gap = log_gap_before_chunk_scan;
     memcpy(log->topics, topics_before_chunk_scan, sizeof topics_before_chunk_scan);
     log->topic_count = topic_count_before_chunk_scan;
-    log->tick_channel = tick_channel_before_chunk_scan;
+    log->tick_log_channel = tick_channel_before_chunk_scan;
     log->event_channel = event_channel_before;
     for (; log->event_count > events_before; log->event_count--) {
         free((char *)log->events[log->event_count - 1].name);
@@ -107,12 +107,12 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
     return rc;
 }
 
-static int check_message_index(struct tact_span content)
+static int check_message_index(struct tact_byte_span content)
 {
-    struct tact_cursor in = {content.data, content.size, false};
+    struct tact_byte_cursor in = {content.data, content.size, false};
 
-    tact_cursor_read_u16(&in);
-    struct tact_span message_index_entries = tact_cursor_read_text(&in);
+    tact_byte_cursor_read_u16(&in);
+    struct tact_byte_span message_index_entries = tact_byte_cursor_read_text(&in);
     return in.bad || in.left > 0 || message_index_entries.size % 16 != 0 ? -EBADMSG : 0;
 }
 
@@ -129,8 +129,8 @@ static int resume_scan_after_damage(struct tact_log *log, uint64_t at, const cha
 {
     record_damaged_range(log, at, log->file.offset - at, why);
     log->gap.ticks = log->gap.events = true;
-    return log->tick_channel < 0 ? tact_log_read_definitions(log, err, scan_definition_record)
-                                 : SCAN_NEXT;
+    return log->tick_log_channel < 0 ? tact_log_read_definitions(log, err, scan_definition_record)
+                                     : SCAN_NEXT;
 }
 
 /* Continues after a damaged record. Its length may be damaged, so the search for the next record
@@ -172,8 +172,8 @@ static int scan_damage_cover(struct tact_log *log, const struct tact_mcap_record
 static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *record,
                          struct tact_error *err)
 {
-    struct tact_cursor in = {record->content.data, record->content.size, false};
-    uint32_t crc = tact_cursor_read_u32(&in);
+    struct tact_byte_cursor in = {record->content.data, record->content.size, false};
+    uint32_t crc = tact_byte_cursor_read_u32(&in);
 
     /* possibly a damaged opcode of another record: more data may follow */
     if (in.bad || in.left > 0) {
@@ -203,7 +203,7 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
 static int scan_footer_record(struct tact_log *log, const struct tact_mcap_record *record)
 {
     static const uint8_t head[TACT_MCAP_RECORD_HEADER] = {TACT_MCAP_FOOTER, 20};
-    struct tact_span content = record->content;
+    struct tact_byte_span content = record->content;
     uint32_t crc;
 
     if (content.size != 20) {

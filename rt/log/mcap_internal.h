@@ -9,7 +9,7 @@
 #define TACT_MCAP_RECORD_HEADER 9 /* size of a record's opcode and 64-bit length */
 
 /* Maximum memory that the reader allocates for one chunk; the recorder's chunks are far smaller. */
-#define TACT_MCAP_CHUNK_LIMIT (UINT64_C(64) << 20)
+#define TACT_MCAP_CHUNK_MAX_BYTES (UINT64_C(64) << 20)
 
 enum tact_mcap_opcode {
     TACT_MCAP_HEADER = 0x01,

@@ -11,8 +11,8 @@
 #include "mcap_internal.h"
 
 /* zstd's densest block: 128 KiB of one byte in 4 bytes. A frame that claims more is invalid. */
-#define MAX_ZSTD_RATIO 32768
-#define MAX_HEADER_BYTES 1024 /* bytes */
+#define MAX_ZSTD_COMPRESSION_RATIO 32768
+#define MAX_MCAP_HEADER_BYTES 1024 /* bytes */
 
 int tact_mcap_read_at(int fd, uint64_t at, uint8_t *data, size_t size)
 {
@@ -44,7 +44,7 @@ void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t en
 /* Whether damaged magic bytes still identify an MCAP file. */
 static bool is_damaged_mcap_magic(int fd, const uint8_t *magic)
 {
-    uint8_t header[TACT_MCAP_RECORD_HEADER + MAX_HEADER_BYTES];
+    uint8_t header[TACT_MCAP_RECORD_HEADER + MAX_MCAP_HEADER_BYTES];
     int matching_magic_byte_count = 0;
     uint64_t length;
 
@@ -56,12 +56,12 @@ static bool is_damaged_mcap_magic(int fd, const uint8_t *magic)
         return false;
     }
     memcpy(&length, header + 1, sizeof length);
-    if (header[0] != TACT_MCAP_HEADER || length > MAX_HEADER_BYTES ||
+    if (header[0] != TACT_MCAP_HEADER || length > MAX_MCAP_HEADER_BYTES ||
         tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE + TACT_MCAP_RECORD_HEADER,
                           header + TACT_MCAP_RECORD_HEADER, length) != 0) {
         return false;
     }
-    struct tact_span content = {header + TACT_MCAP_RECORD_HEADER, length};
+    struct tact_byte_span content = {header + TACT_MCAP_RECORD_HEADER, length};
     return tact_mcap_parse_header(content) == 0;
 }
 
@@ -107,12 +107,12 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
     }
     /* Prevents a recorder from truncating the file meanwhile; a recorder that writes it has the
      * lock. */
-    bool has_shared_lock = flock(reader->fd, LOCK_SH | LOCK_NB) == 0;
+    bool has_shared_file_lock = flock(reader->fd, LOCK_SH | LOCK_NB) == 0;
     int why = errno;
     tact_mcap_reader_start(reader, reader->fd, (uint64_t)status.st_size);
     reader->is_magic_damaged = has_damaged_magic;
-    reader->has_shared_lock = has_shared_lock;
-    reader->is_being_recorded = !has_shared_lock && why == EWOULDBLOCK;
+    reader->has_shared_file_lock = has_shared_file_lock;
+    reader->is_being_recorded = !has_shared_file_lock && why == EWOULDBLOCK;
     reader->status = status;
     return 0;
 }
@@ -128,13 +128,13 @@ void tact_mcap_reader_close(struct tact_mcap_reader *reader)
 
 int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_record *record)
 {
-    uint64_t remaining_bytes = reader->size - reader->offset, length;
+    uint64_t remaining_file_byte_count = reader->size - reader->offset, length;
     uint8_t head[TACT_MCAP_RECORD_HEADER];
 
-    if (remaining_bytes == 0) {
+    if (remaining_file_byte_count == 0) {
         return -ENODATA;
     }
-    if (remaining_bytes < sizeof head) {
+    if (remaining_file_byte_count < sizeof head) {
         return -EBADMSG;
     }
     int rc = tact_mcap_read_at(reader->fd, reader->offset, head, sizeof head);
@@ -142,9 +142,9 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
         return rc;
     }
     memcpy(&length, head + 1, sizeof length);
-    if (length > remaining_bytes - sizeof head ||
+    if (length > remaining_file_byte_count - sizeof head ||
         (head[0] != TACT_MCAP_ATTACHMENT && head[0] != TACT_MCAP_DAMAGE_COVER &&
-         length > 2 * TACT_MCAP_CHUNK_LIMIT)) {
+         length > 2 * TACT_MCAP_CHUNK_MAX_BYTES)) {
         return -EBADMSG;
     }
     reader->buffer.size = 0;
@@ -158,7 +158,7 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
     }
     record->opcode = head[0];
     record->at = reader->offset;
-    record->content = (struct tact_span){content, (size_t)length};
+    record->content = (struct tact_byte_span){content, (size_t)length};
     reader->offset += sizeof head + length;
     reader->crc_up_to_last_record = reader->crc;
     reader->crc = tact_crc32(reader->crc, head, sizeof head);
@@ -180,50 +180,51 @@ int tact_mcap_reader_is_at_end(const struct tact_mcap_reader *reader)
     return rc;
 }
 
-int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *record)
+int tact_mcap_chunk_next_record(struct tact_byte_cursor *chunk, struct tact_mcap_record *record)
 {
     if (chunk->left == 0) {
         return -ENODATA;
     }
-    record->opcode = tact_cursor_read_u8(chunk);
+    record->opcode = tact_byte_cursor_read_u8(chunk);
     record->at = 0;
-    record->content = tact_cursor_read_bytes(chunk, tact_cursor_read_u64(chunk));
+    record->content = tact_byte_cursor_read_bytes(chunk, tact_byte_cursor_read_u64(chunk));
     return chunk->bad ? -EBADMSG : 0;
 }
 
 /* Whether a parser consumed its record exactly. */
-static int check_record_read_completely(const struct tact_cursor *in)
+static int check_record_read_completely(const struct tact_byte_cursor *in)
 {
     return in->bad || in->left > 0 ? -EBADMSG : 0;
 }
 
-int tact_mcap_parse_header(struct tact_span content)
+int tact_mcap_parse_header(struct tact_byte_span content)
 {
-    struct tact_cursor in = {content.data, content.size, false};
+    struct tact_byte_cursor in = {content.data, content.size, false};
 
-    tact_cursor_read_text(&in); /* profile */
-    tact_cursor_read_text(&in); /* library */
+    tact_byte_cursor_read_text(&in); /* profile */
+    tact_byte_cursor_read_text(&in); /* library */
     return check_record_read_completely(&in);
 }
 
-int tact_mcap_check_damage_cover(struct tact_span content)
+int tact_mcap_check_damage_cover(struct tact_byte_span content)
 {
-    struct tact_cursor in = {content.data, content.size, false};
-    uint32_t crc = tact_cursor_read_u32(&in);
+    struct tact_byte_cursor in = {content.data, content.size, false};
+    uint32_t crc = tact_byte_cursor_read_u32(&in);
 
     return in.bad || tact_crc32(0, in.at, in.left) != crc ? -EBADMSG : 0;
 }
 
-static int decompress_chunk(struct tact_span stored_chunk, bool is_zstd_compressed, uint64_t size,
-                            struct tact_bytes *out)
+static int decompress_chunk(struct tact_byte_span chunk_bytes_in_file, bool is_zstd_compressed,
+                            uint64_t size, struct tact_bytes *out)
 {
     out->size = 0;
-    if (size > TACT_MCAP_CHUNK_LIMIT || (!is_zstd_compressed && size != stored_chunk.size)) {
+    if (size > TACT_MCAP_CHUNK_MAX_BYTES ||
+        (!is_zstd_compressed && size != chunk_bytes_in_file.size)) {
         return -EBADMSG;
     }
     if (is_zstd_compressed &&
-        (size / MAX_ZSTD_RATIO > stored_chunk.size ||
-         ZSTD_getFrameContentSize(stored_chunk.data, stored_chunk.size) != size)) {
+        (size / MAX_ZSTD_COMPRESSION_RATIO > chunk_bytes_in_file.size ||
+         ZSTD_getFrameContentSize(chunk_bytes_in_file.data, chunk_bytes_in_file.size) != size)) {
         return -EBADMSG;
     }
     uint8_t *to = tact_bytes_reserve(out, (size_t)size);
@@ -231,24 +232,27 @@ static int decompress_chunk(struct tact_span stored_chunk, bool is_zstd_compress
         return -ENOMEM;
     }
     if (!is_zstd_compressed) {
-        memcpy(to, stored_chunk.data, stored_chunk.size);
-    } else if (ZSTD_decompress(to, (size_t)size, stored_chunk.data, stored_chunk.size) != size) {
+        memcpy(to, chunk_bytes_in_file.data, chunk_bytes_in_file.size);
+    } else if (ZSTD_decompress(to, (size_t)size, chunk_bytes_in_file.data,
+                               chunk_bytes_in_file.size) != size) {
         return -EBADMSG;
     }
     out->size = (size_t)size;
     return 0;
 }
 
-int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
+int tact_mcap_parse_chunk(struct tact_byte_span content, struct tact_bytes *out)
 {
-    struct tact_cursor in = {content.data, content.size, false};
+    struct tact_byte_cursor in = {content.data, content.size, false};
 
-    tact_cursor_read_bytes(&in, 16); /* times of the first and of the last message of the chunk */
-    uint64_t size = tact_cursor_read_u64(&in);
-    uint32_t crc = tact_cursor_read_u32(&in);
-    struct tact_span compression = tact_cursor_read_text(&in);
-    struct tact_span compressed_chunk_data = tact_cursor_read_bytes(&in, tact_cursor_read_u64(&in));
-    bool is_zstd_compressed = tact_span_equals_text(compression, "zstd");
+    tact_byte_cursor_read_bytes(&in,
+                                16); /* times of the first and of the last message of the chunk */
+    uint64_t size = tact_byte_cursor_read_u64(&in);
+    uint32_t crc = tact_byte_cursor_read_u32(&in);
+    struct tact_byte_span compression = tact_byte_cursor_read_text(&in);
+    struct tact_byte_span compressed_chunk_data =
+        tact_byte_cursor_read_bytes(&in, tact_byte_cursor_read_u64(&in));
+    bool is_zstd_compressed = tact_byte_span_equals_text(compression, "zstd");
     int rc = check_record_read_completely(&in);
     if (rc == 0 && !is_zstd_compressed && compression.size > 0) {
         rc = -EBADMSG;
@@ -262,50 +266,50 @@ int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
     return rc;
 }
 
-int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *out)
+int tact_mcap_parse_schema(struct tact_byte_span content, struct tact_mcap_schema *out)
 {
-    struct tact_cursor in = {content.data, content.size, false};
+    struct tact_byte_cursor in = {content.data, content.size, false};
 
-    out->id = tact_cursor_read_u16(&in);
-    out->name = tact_cursor_read_text(&in);
-    out->encoding = tact_cursor_read_text(&in);
-    out->data = tact_cursor_read_text(&in);
+    out->id = tact_byte_cursor_read_u16(&in);
+    out->name = tact_byte_cursor_read_text(&in);
+    out->encoding = tact_byte_cursor_read_text(&in);
+    out->data = tact_byte_cursor_read_text(&in);
     return check_record_read_completely(&in);
 }
 
-int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out)
+int tact_mcap_parse_channel(struct tact_byte_span content, struct tact_mcap_channel *out)
 {
-    struct tact_cursor in = {content.data, content.size, false};
+    struct tact_byte_cursor in = {content.data, content.size, false};
 
-    out->id = tact_cursor_read_u16(&in);
-    out->schema = tact_cursor_read_u16(&in);
-    out->topic = tact_cursor_read_text(&in);
-    out->encoding = tact_cursor_read_text(&in);
-    tact_cursor_read_text(&in); /* metadata */
+    out->id = tact_byte_cursor_read_u16(&in);
+    out->schema = tact_byte_cursor_read_u16(&in);
+    out->topic = tact_byte_cursor_read_text(&in);
+    out->encoding = tact_byte_cursor_read_text(&in);
+    tact_byte_cursor_read_text(&in); /* metadata */
     return check_record_read_completely(&in);
 }
 
-int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out)
+int tact_mcap_parse_message(struct tact_byte_span content, struct tact_mcap_message *out)
 {
-    struct tact_cursor in = {content.data, content.size, false};
+    struct tact_byte_cursor in = {content.data, content.size, false};
 
-    out->channel = tact_cursor_read_u16(&in);
-    out->sequence = tact_cursor_read_u32(&in);
-    out->log_time = tact_cursor_read_u64(&in);
-    tact_cursor_read_u64(&in); /* publish time */
-    out->data = tact_cursor_read_bytes(&in, in.left);
+    out->channel = tact_byte_cursor_read_u16(&in);
+    out->sequence = tact_byte_cursor_read_u32(&in);
+    out->log_time = tact_byte_cursor_read_u64(&in);
+    tact_byte_cursor_read_u64(&in); /* publish time */
+    out->data = tact_byte_cursor_read_bytes(&in, in.left);
     return check_record_read_completely(&in);
 }
 
-int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out)
+int tact_mcap_parse_attachment(struct tact_byte_span content, struct tact_mcap_attachment *out)
 {
-    struct tact_cursor in = {content.data, content.size, false};
+    struct tact_byte_cursor in = {content.data, content.size, false};
 
-    tact_cursor_read_bytes(&in, 16); /* log time and creation time of the attachment */
-    out->name = tact_cursor_read_text(&in);
-    out->media_type = tact_cursor_read_text(&in);
-    out->data = tact_cursor_read_bytes(&in, tact_cursor_read_u64(&in));
-    uint32_t crc = tact_cursor_read_u32(&in);
+    tact_byte_cursor_read_bytes(&in, 16); /* log time and creation time of the attachment */
+    out->name = tact_byte_cursor_read_text(&in);
+    out->media_type = tact_byte_cursor_read_text(&in);
+    out->data = tact_byte_cursor_read_bytes(&in, tact_byte_cursor_read_u64(&in));
+    uint32_t crc = tact_byte_cursor_read_u32(&in);
     if (check_record_read_completely(&in) != 0 ||
         tact_crc32(0, content.data, content.size - 4) != crc) {
         return -EBADMSG;
@@ -313,13 +317,13 @@ int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attach
     return 0;
 }
 
-int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
-                             struct tact_cursor *map)
+int tact_mcap_parse_metadata(struct tact_byte_span content, struct tact_byte_span *name,
+                             struct tact_byte_cursor *map)
 {
-    struct tact_cursor in = {content.data, content.size, false};
+    struct tact_byte_cursor in = {content.data, content.size, false};
 
-    *name = tact_cursor_read_text(&in);
-    struct tact_span pairs = tact_cursor_read_text(&in);
-    *map = (struct tact_cursor){pairs.data, pairs.size, false};
+    *name = tact_byte_cursor_read_text(&in);
+    struct tact_byte_span pairs = tact_byte_cursor_read_text(&in);
+    *map = (struct tact_byte_cursor){pairs.data, pairs.size, false};
     return check_record_read_completely(&in);
 }

@@ -2,7 +2,7 @@
  * Reading an untrusted MCAP file from front to back.
  *
  * Lengths are checked against the file before memory is allocated, so a reader allocates no more
- * than the file's size and one chunk of at most TACT_MCAP_CHUNK_LIMIT. The parsers fail with
+ * than the file's size and one chunk of at most TACT_MCAP_CHUNK_MAX_BYTES. The parsers fail with
  * -EBADMSG on a record that does not fill its length exactly.
  */
 #ifndef TACT_RT_LOG_MCAP_READER_INTERNAL_H
@@ -16,7 +16,7 @@
 struct tact_mcap_record {
     uint8_t opcode;
     uint64_t at; /* offset of the record in the file (0 inside a chunk) */
-    struct tact_span content;
+    struct tact_byte_span content;
 };
 
 struct tact_mcap_reader {
@@ -26,10 +26,10 @@ struct tact_mcap_reader {
     uint32_t crc;    /* checksum of all bytes before it since the caller last set this to 0 */
     uint32_t crc_up_to_last_record; /* checksum of the bytes read so far without the last record */
     struct tact_bytes buffer;
-    bool is_magic_damaged;  /* the magic bytes at the start are damaged */
-    bool has_shared_lock;   /* this reader has a shared lock: nobody writes the file */
-    bool is_being_recorded; /* a recorder writes the file: it has the lock, which ends with its
-                               process */
+    bool is_magic_damaged;     /* the magic bytes at the start are damaged */
+    bool has_shared_file_lock; /* this reader has a shared lock: nobody writes the file */
+    bool is_being_recorded;    /* a recorder writes the file: it has the lock, which ends with its
+                                  process */
     struct stat status;
 };
 
@@ -56,45 +56,45 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
 int tact_mcap_reader_is_at_end(const struct tact_mcap_reader *reader);
 
 /* Parses the next record of a chunk. @retval 0, -ENODATA or -EBADMSG */
-int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *record);
+int tact_mcap_chunk_next_record(struct tact_byte_cursor *chunk, struct tact_mcap_record *record);
 
 /* @retval 0 or -EBADMSG */
-int tact_mcap_parse_header(struct tact_span content);
+int tact_mcap_parse_header(struct tact_byte_span content);
 /* @retval 0 or -EBADMSG */
-int tact_mcap_check_damage_cover(struct tact_span content);
+int tact_mcap_check_damage_cover(struct tact_byte_span content);
 
 /* Decompresses a chunk into `out` (replacing its content) and verifies its checksum.
  * @retval 0, -EBADMSG or -ENOMEM */
-int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out);
+int tact_mcap_parse_chunk(struct tact_byte_span content, struct tact_bytes *out);
 
 struct tact_mcap_schema {
     uint16_t id;
-    struct tact_span name, encoding, data;
+    struct tact_byte_span name, encoding, data;
 };
 
 struct tact_mcap_channel {
     uint16_t id, schema;
-    struct tact_span topic, encoding;
+    struct tact_byte_span topic, encoding;
 };
 
 struct tact_mcap_message {
     uint16_t channel;
     uint32_t sequence;
     uint64_t log_time;
-    struct tact_span data;
+    struct tact_byte_span data;
 };
 
 struct tact_mcap_attachment {
-    struct tact_span name, media_type, data;
+    struct tact_byte_span name, media_type, data;
 };
 
-int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *out);
-int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out);
-int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out);
+int tact_mcap_parse_schema(struct tact_byte_span content, struct tact_mcap_schema *out);
+int tact_mcap_parse_channel(struct tact_byte_span content, struct tact_mcap_channel *out);
+int tact_mcap_parse_message(struct tact_byte_span content, struct tact_mcap_message *out);
 /* Parses an attachment and verifies its checksum. */
-int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out);
-/* Parses a metadata record; map: key, value, key, ... for tact_cursor_read_text(). */
-int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
-                             struct tact_cursor *map);
+int tact_mcap_parse_attachment(struct tact_byte_span content, struct tact_mcap_attachment *out);
+/* Parses a metadata record; map: key, value, key, ... for tact_byte_cursor_read_text(). */
+int tact_mcap_parse_metadata(struct tact_byte_span content, struct tact_byte_span *name,
+                             struct tact_byte_cursor *map);
 
 #endif

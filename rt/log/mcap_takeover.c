@@ -24,11 +24,11 @@ static int error_of_byte_buffer(const struct tact_bytes *bytes)
 /* A schema or a channel from its record in the file. The ids must be those that this writer
  * assigns: from 1, and from 0. */
 static int rebuild_state_from_definition(struct tact_mcap_writer *writer, uint8_t opcode,
-                                         struct tact_span content)
+                                         struct tact_byte_span content)
 {
     struct tact_mcap_schema schema;
     struct tact_mcap_channel channel;
-    struct tact_mcap_group *group =
+    struct tact_mcap_summary_group *group =
         &writer->groups[opcode == TACT_MCAP_SCHEMA ? TACT_MCAP_GROUP_SCHEMAS
                                                    : TACT_MCAP_GROUP_CHANNEL_INFOS];
 
@@ -42,7 +42,7 @@ static int rebuild_state_from_definition(struct tact_mcap_writer *writer, uint8_
         }
     } else {
         if (tact_mcap_parse_channel(content, &channel) != 0 || channel.id > group->count ||
-            (channel.id == group->count && writer->channel_count == TACT_MCAP_CHANNELS)) {
+            (channel.id == group->count && writer->channel_count == TACT_MCAP_MAX_CHANNELS)) {
             return -EBADMSG;
         }
         if (channel.id < group->count) {
@@ -57,7 +57,7 @@ static int rebuild_state_from_definition(struct tact_mcap_writer *writer, uint8_
     return error_of_byte_buffer(&group->records);
 }
 
-static int rebuild_state_from_message(struct reopened_log *t, struct tact_span content,
+static int rebuild_state_from_message(struct reopened_log *t, struct tact_byte_span content,
                                       uint64_t offset)
 {
     struct tact_mcap_writer *writer = t->writer;
@@ -76,7 +76,7 @@ static int rebuild_state_from_message(struct reopened_log *t, struct tact_span c
     return error_of_byte_buffer(&channel->index);
 }
 
-static int rebuild_state_from_all_records(struct reopened_log *t, struct tact_cursor in)
+static int rebuild_state_from_all_records(struct reopened_log *t, struct tact_byte_cursor in)
 {
     const uint8_t *start = in.at;
     struct tact_mcap_record record;
@@ -84,7 +84,7 @@ static int rebuild_state_from_all_records(struct reopened_log *t, struct tact_cu
 
     while (rc == 0 && in.left > 0) {
         uint64_t offset = (uint64_t)(in.at - start);
-        rc = tact_mcap_chunk_next(&in, &record);
+        rc = tact_mcap_chunk_next_record(&in, &record);
         if (rc == 0 && record.opcode == TACT_MCAP_MESSAGE) {
             rc = rebuild_state_from_message(t, record.content, offset);
         } else if (rc == 0 &&
@@ -169,15 +169,15 @@ static int rebuild_state_from_message_indexes(struct reopened_log *t)
 static int rebuild_state_from_chunk(struct reopened_log *t, const struct tact_mcap_record *chunk)
 {
     struct tact_mcap_writer *writer = t->writer;
-    struct tact_cursor in = {chunk->content.data, chunk->content.size, false};
+    struct tact_byte_cursor in = {chunk->content.data, chunk->content.size, false};
 
-    tact_cursor_read_bytes(&in, 28); /* skips the chunk's times, size and checksum */
-    bool is_zstd_compressed = tact_cursor_read_text(&in).size > 0;
-    uint64_t compressed_chunk_bytes = tact_cursor_read_u64(&in);
+    tact_byte_cursor_read_bytes(&in, 28); /* skips the chunk's times, size and checksum */
+    bool is_zstd_compressed = tact_byte_cursor_read_text(&in).size > 0;
+    uint64_t compressed_chunk_bytes = tact_byte_cursor_read_u64(&in);
     int rc = tact_mcap_parse_chunk(chunk->content, &writer->chunk);
     if (rc == 0) {
         rc = rebuild_state_from_all_records(
-            t, (struct tact_cursor){writer->chunk.data, writer->chunk.size, false});
+            t, (struct tact_byte_cursor){writer->chunk.data, writer->chunk.size, false});
     }
     if (rc != 0) {
         return rc;
@@ -191,16 +191,16 @@ static int rebuild_state_from_chunk(struct reopened_log *t, const struct tact_mc
 static int rebuild_state_from_attachment(struct tact_mcap_writer *writer,
                                          const struct tact_mcap_record *record)
 {
-    struct tact_cursor in = {record->content.data, record->content.size, false};
+    struct tact_byte_cursor in = {record->content.data, record->content.size, false};
     struct tact_mcap_attachment attachment;
-    uint64_t time_ns = tact_cursor_read_u64(&in);
+    uint64_t time_ns = tact_byte_cursor_read_u64(&in);
     int rc = tact_mcap_parse_attachment(record->content, &attachment);
 
     if (rc != 0) {
         return rc;
     }
-    char *name = tact_span_copy_to_text(attachment.name),
-         *type = tact_span_copy_to_text(attachment.media_type);
+    char *name = tact_byte_span_copy_to_text(attachment.name),
+         *type = tact_byte_span_copy_to_text(attachment.media_type);
     if (name && type) {
         tact_mcap_index_attachment(writer, record->at,
                                    TACT_MCAP_RECORD_HEADER + record->content.size, time_ns,
@@ -216,11 +216,11 @@ static int rebuild_state_from_attachment(struct tact_mcap_writer *writer,
 static int rebuild_state_from_metadata(struct tact_mcap_writer *writer,
                                        const struct tact_mcap_record *record)
 {
-    struct tact_cursor map;
-    struct tact_span name;
+    struct tact_byte_cursor map;
+    struct tact_byte_span name;
 
     int rc = tact_mcap_parse_metadata(record->content, &name, &map);
-    char *text = rc == 0 ? tact_span_copy_to_text(name) : NULL;
+    char *text = rc == 0 ? tact_byte_span_copy_to_text(name) : NULL;
     if (!text) {
         return -EBADMSG;
     }
@@ -273,7 +273,7 @@ static int rebuild_state_from_damage_cover(struct reopened_log *t, uint64_t end)
 /* Restores the file's header, which is rewritten if it differs from the expected one. */
 static int rebuild_state_from_header(struct reopened_log *t)
 {
-    struct tact_span header = t->from->header;
+    struct tact_byte_span header = t->from->header;
     uint64_t at = t->file.offset;
 
     t->file.offset += header.size;
@@ -341,12 +341,12 @@ int tact_mcap_writer_reopen(const struct tact_mcap_unfinished_file *from,
     tact_bytes_free(&t.file.buffer);
     /* A file that was closed without a message has its definitions outside any chunk. */
     if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHANNEL_INFOS].count == 0) {
-        struct tact_span schema_and_channel_records = from->schema_and_channel_records;
+        struct tact_byte_span schema_and_channel_records = from->schema_and_channel_records;
         tact_bytes_append(&writer->chunk, schema_and_channel_records.data,
                           schema_and_channel_records.size);
         rc = rebuild_state_from_all_records(
-            &t, (struct tact_cursor){schema_and_channel_records.data,
-                                     schema_and_channel_records.size, false});
+            &t, (struct tact_byte_cursor){schema_and_channel_records.data,
+                                          schema_and_channel_records.size, false});
     }
     if (rc == 0) {
         rc = error_of_byte_buffer(&writer->chunk);
@@ -364,11 +364,12 @@ int tact_mcap_writer_reopen(const struct tact_mcap_unfinished_file *from,
 
 static int write_queued_log_file_changes(struct tact_mcap_writer *writer)
 {
-    struct tact_cursor in = {writer->patches.data, writer->patches.size, false};
+    struct tact_byte_cursor in = {writer->patches.data, writer->patches.size, false};
 
     while (in.left > 0) {
-        uint64_t at = tact_cursor_read_u64(&in);
-        struct tact_span bytes = tact_cursor_read_bytes(&in, tact_cursor_read_u64(&in));
+        uint64_t at = tact_byte_cursor_read_u64(&in);
+        struct tact_byte_span bytes =
+            tact_byte_cursor_read_bytes(&in, tact_byte_cursor_read_u64(&in));
         ssize_t n = pwrite(writer->fd, bytes.data, bytes.size, (off_t)at);
         if (n != (ssize_t)bytes.size) {
             return n < 0 ? -errno : -EIO;
@@ -397,7 +398,7 @@ void tact_mcap_writer_skip_sequence(struct tact_mcap_writer *writer, int channel
     writer->channels[channel].next += count;
 }
 
-int tact_mcap_writer_channels(const struct tact_mcap_writer *writer)
+int tact_mcap_writer_channel_count(const struct tact_mcap_writer *writer)
 {
     return writer->channel_count;
 }

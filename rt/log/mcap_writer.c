@@ -122,7 +122,7 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
 
 /* Schemas and channels are in the first chunk, under its checksum, and again in the summary. */
 static void put_record_in_chunk_and_summary(struct tact_mcap_writer *writer,
-                                            struct tact_mcap_group *group, size_t before)
+                                            struct tact_mcap_summary_group *group, size_t before)
 {
     struct tact_bytes *records = &group->records;
 
@@ -132,10 +132,10 @@ static void put_record_in_chunk_and_summary(struct tact_mcap_writer *writer,
     group->count++;
 }
 
-int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, const void *text,
-                            size_t size)
+int tact_mcap_writer_add_schema(struct tact_mcap_writer *writer, const char *name, const void *text,
+                                size_t size)
 {
-    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_SCHEMAS];
+    struct tact_mcap_summary_group *group = &writer->groups[TACT_MCAP_GROUP_SCHEMAS];
     struct tact_bytes *out = &group->records;
     size_t before = out->size;
 
@@ -153,13 +153,13 @@ int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, c
     return out->failed ? set_writer_error(writer, -ENOMEM) : (int)group->count;
 }
 
-int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const char *topic)
+int tact_mcap_writer_add_channel(struct tact_mcap_writer *writer, int schema, const char *topic)
 {
-    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_CHANNEL_INFOS];
+    struct tact_mcap_summary_group *group = &writer->groups[TACT_MCAP_GROUP_CHANNEL_INFOS];
     struct tact_bytes *out = &group->records;
     size_t before = out->size;
 
-    if (schema < 1 || writer->channel_count == TACT_MCAP_CHANNELS) {
+    if (schema < 1 || writer->channel_count == TACT_MCAP_MAX_CHANNELS) {
         return -EINVAL;
     }
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_CHANNEL);
@@ -182,7 +182,7 @@ void tact_mcap_index_attachment(struct tact_mcap_writer *writer, uint64_t at, ui
                                 uint64_t time_ns, uint64_t size, const char *name,
                                 const char *media_type)
 {
-    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_ATTACHMENTS];
+    struct tact_mcap_summary_group *group = &writer->groups[TACT_MCAP_GROUP_ATTACHMENTS];
     size_t record = tact_mcap_begin_record(&group->records, TACT_MCAP_ATTACHMENT_INDEX);
 
     tact_bytes_append_u64(&group->records, at);
@@ -199,7 +199,7 @@ void tact_mcap_index_attachment(struct tact_mcap_writer *writer, uint64_t at, ui
 void tact_mcap_index_metadata(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
                               const char *name)
 {
-    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_METADATA];
+    struct tact_mcap_summary_group *group = &writer->groups[TACT_MCAP_GROUP_METADATA];
     size_t record = tact_mcap_begin_record(&group->records, TACT_MCAP_METADATA_INDEX);
 
     tact_bytes_append_u64(&group->records, at);
@@ -209,8 +209,9 @@ void tact_mcap_index_metadata(struct tact_mcap_writer *writer, uint64_t at, uint
     group->count++;
 }
 
-int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_ns, const char *name,
-                                const char *media_type, const void *data, size_t size)
+int tact_mcap_writer_add_attachment(struct tact_mcap_writer *writer, uint64_t time_ns,
+                                    const char *name, const char *media_type, const void *data,
+                                    size_t size)
 {
     struct tact_bytes *out = &writer->output;
     uint64_t at = writer->offset;
@@ -235,8 +236,8 @@ int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_n
     return 0;
 }
 
-int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
-                              const struct tact_bytes *map)
+int tact_mcap_writer_add_metadata(struct tact_mcap_writer *writer, const char *name,
+                                  const struct tact_bytes *map)
 {
     struct tact_bytes *out = &writer->output;
     uint64_t at = writer->offset;
@@ -295,7 +296,7 @@ void tact_mcap_writer_end_message(struct tact_mcap_writer *writer)
     tact_mcap_end_record(&writer->chunk, writer->open_message_offset);
 }
 
-uint64_t tact_mcap_writer_offset(const struct tact_mcap_writer *writer)
+uint64_t tact_mcap_writer_file_offset(const struct tact_mcap_writer *writer)
 {
     return writer->offset;
 }
@@ -305,9 +306,10 @@ uint32_t tact_mcap_writer_crc(const struct tact_mcap_writer *writer)
     return writer->crc;
 }
 
-struct tact_span tact_mcap_writer_schema_and_channel_records(const struct tact_mcap_writer *writer)
+struct tact_byte_span
+tact_mcap_writer_schema_and_channel_records(const struct tact_mcap_writer *writer)
 {
-    return (struct tact_span){writer->chunk.data, writer->chunk.size};
+    return (struct tact_byte_span){writer->chunk.data, writer->chunk.size};
 }
 
 size_t tact_mcap_writer_open_chunk_bytes(const struct tact_mcap_writer *writer)
@@ -354,7 +356,7 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
                            uint64_t compressed_chunk_size, const char *compression)
 {
     struct tact_bytes *out = &writer->output;
-    struct tact_mcap_group *group = &writer->groups[TACT_MCAP_GROUP_CHUNKS];
+    struct tact_mcap_summary_group *group = &writer->groups[TACT_MCAP_GROUP_CHUNKS];
     struct tact_bytes *entry = &group->records;
     size_t before = out->size;
 
@@ -418,7 +420,7 @@ int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
         failed = failed || writer->channels[c].index.failed;
     }
     int rc = failed ? -ENOMEM
-             : writer->chunk.size > TACT_MCAP_CHUNK_LIMIT
+             : writer->chunk.size > TACT_MCAP_CHUNK_MAX_BYTES
                  ? -EMSGSIZE
                  : write_compressed_chunk(writer, &compressed_chunk_size);
     if (rc != 0) {
@@ -490,7 +492,7 @@ static int write_summary(struct tact_mcap_writer *writer)
     tact_mcap_end_record(out, record);
     size_t summary = out->size;
     for (int g = 0; g < TACT_MCAP_GROUPS; g++) {
-        const struct tact_mcap_group *group = &writer->groups[g];
+        const struct tact_mcap_summary_group *group = &writer->groups[g];
         size_t start = out->size;
         if (group->records.failed) {
             return set_writer_error(writer, -ENOMEM);
@@ -553,7 +555,7 @@ void tact_mcap_writer_abandon(struct tact_mcap_writer *writer)
     tact_bytes_free(&writer->chunk);
     tact_bytes_free(&writer->output);
     tact_bytes_free(&writer->patches);
-    for (int c = 0; c < TACT_MCAP_CHANNELS; c++) {
+    for (int c = 0; c < TACT_MCAP_MAX_CHANNELS; c++) {
         tact_bytes_free(&writer->channels[c].index);
     }
     for (int g = 0; g < TACT_MCAP_GROUPS; g++) {

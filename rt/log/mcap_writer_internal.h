@@ -30,8 +30,8 @@ struct tact_mcap_unfinished_file {
     uint64_t end;   /* offset at which the usable part ends: after a whole record */
     int zstd_level; /* zstd level of the new chunks */
     /* schema and channel records, for a file in which no chunk has them yet */
-    struct tact_span schema_and_channel_records;
-    struct tact_span header; /* expected header record, if known; else empty */
+    struct tact_byte_span schema_and_channel_records;
+    struct tact_byte_span header; /* expected header record, if known; else empty */
     /* damaged ranges between whole records, in ascending order */
     const struct tact_mcap_byte_range *damaged;
     size_t damaged_count;
@@ -55,22 +55,23 @@ uint64_t tact_mcap_writer_damage_cover_bytes(const struct tact_mcap_writer *writ
 void tact_mcap_writer_skip_sequence(struct tact_mcap_writer *writer, int channel, uint32_t count);
 
 /* Number of channels. */
-int tact_mcap_writer_channels(const struct tact_mcap_writer *writer);
+int tact_mcap_writer_channel_count(const struct tact_mcap_writer *writer);
 
 /* Adds a ros2msg schema, and a channel of CDR messages on it. Returns the id, or a negative errno.
  */
-int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, const void *text,
-                            size_t size);
-int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const char *topic);
+int tact_mcap_writer_add_schema(struct tact_mcap_writer *writer, const char *name, const void *text,
+                                size_t size);
+int tact_mcap_writer_add_channel(struct tact_mcap_writer *writer, int schema, const char *topic);
 
 /* Writes an attachment at once. time_ns: wall clock. */
-int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_ns, const char *name,
-                                const char *media_type, const void *data, size_t size);
+int tact_mcap_writer_add_attachment(struct tact_mcap_writer *writer, uint64_t time_ns,
+                                    const char *name, const char *media_type, const void *data,
+                                    size_t size);
 
 /* Writes a metadata record at once: a map of key, value, key, ... written with
  * tact_bytes_append_text(). */
-int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
-                              const struct tact_bytes *map);
+int tact_mcap_writer_add_metadata(struct tact_mcap_writer *writer, const char *name,
+                                  const struct tact_bytes *map);
 
 /* Starts a message in the chunk; the caller appends its data to the returned buffer (never NULL)
  * and calls tact_mcap_writer_end_message(). time_ns: log and publish time, wall clock. */
@@ -79,13 +80,14 @@ struct tact_bytes *tact_mcap_writer_begin_message(struct tact_mcap_writer *write
 void tact_mcap_writer_end_message(struct tact_mcap_writer *writer);
 
 /* Size of the file so far: the offset of the next chunk. */
-uint64_t tact_mcap_writer_offset(const struct tact_mcap_writer *writer);
+uint64_t tact_mcap_writer_file_offset(const struct tact_mcap_writer *writer);
 
 /* Checksum of all bytes in the file. */
 uint32_t tact_mcap_writer_crc(const struct tact_mcap_writer *writer);
 
 /* Schema and channel records as in the first chunk; valid before its first message. */
-struct tact_span tact_mcap_writer_schema_and_channel_records(const struct tact_mcap_writer *writer);
+struct tact_byte_span
+tact_mcap_writer_schema_and_channel_records(const struct tact_mcap_writer *writer);
 
 /* Number of bytes of messages in the open chunk. */
 size_t tact_mcap_writer_open_chunk_bytes(const struct tact_mcap_writer *writer);

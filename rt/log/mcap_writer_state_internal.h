@@ -6,7 +6,7 @@
 #include "mcap_internal.h"
 #include "mcap_writer_internal.h"
 
-#define TACT_MCAP_CHANNELS 160
+#define TACT_MCAP_MAX_CHANNELS 160
 
 struct tact_mcap_channel_state {
     uint64_t messages; /* number of messages of the channel in the file, and in the open chunk */
@@ -15,7 +15,7 @@ struct tact_mcap_channel_state {
 };
 
 /* Index records, collected until the file is closed. */
-struct tact_mcap_group {
+struct tact_mcap_summary_group {
     uint8_t opcode;
     uint32_t count;
     struct tact_bytes records;
@@ -42,9 +42,9 @@ struct tact_mcap_writer {
     size_t open_message_offset; /* offset in the chunk at which the open message starts */
     uint64_t chunk_message_count;
     uint64_t chunk_first_log_time, chunk_last_log_time;
-    struct tact_mcap_channel_state channels[TACT_MCAP_CHANNELS];
+    struct tact_mcap_channel_state channels[TACT_MCAP_MAX_CHANNELS];
     int channel_count;
-    struct tact_mcap_group groups[TACT_MCAP_GROUPS];
+    struct tact_mcap_summary_group groups[TACT_MCAP_GROUPS];
     uint64_t start, end;         /* smallest and largest log time of all messages */
     uint64_t damage_cover_bytes; /* bytes of damage in a continued file */
     struct tact_bytes patches;   /* changes to a continued file: offset, length and bytes of each */

@@ -11,7 +11,7 @@
 #include "recorder_internal.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define RECORDER_POLL_INTERVAL_NS 200000
+#define RING_DRAIN_POLL_INTERVAL_NS 200000
 
 struct tact_recorder_options tact_recorder_options_default(void)
 {
@@ -102,13 +102,14 @@ static void encode_scene_and_report_omitted_shapes(struct tact_recorder *recorde
 {
     struct tact_scene_omitted_shapes omitted_shapes;
 
-    tact_encode_scene(content, TACT_SCENE_BYTES, &recorder->content.scene, &omitted_shapes);
+    tact_encode_scene(content, TACT_SCENE_MESSAGE_MAX_BYTES, &recorder->content.scene,
+                      &omitted_shapes);
     if (omitted_shapes.count > 0) {
         tact_message(recorder->messages, TACT_MESSAGE_WARNING,
                      "%s: /scene lacks %zu of %zu shapes, the first of \"%s\": their triangles "
                      "exceed its %u MiB; viewers do not draw them",
                      recorder->path, omitted_shapes.count, content->shape_count,
-                     omitted_shapes.first, (unsigned)(TACT_SCENE_BYTES >> 20));
+                     omitted_shapes.first, (unsigned)(TACT_SCENE_MESSAGE_MAX_BYTES >> 20));
     }
 }
 
@@ -117,14 +118,14 @@ static int create_recorder_and_file(const char *path, const struct tact_recorder
                                     struct tact_messages messages, struct tact_recorder **out,
                                     struct tact_error *err)
 {
-    bool is_file_created = false;
+    bool is_log_file_created = false;
     int rc;
     struct tact_recorder *recorder = calloc(1, sizeof *recorder);
     if (!recorder) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     recorder->fd =
-        tact_log_file_create_first(path, options, &recorder->path, &is_file_created, err);
+        tact_log_file_create_first(path, options, &recorder->path, &is_log_file_created, err);
     if (recorder->fd < 0) {
         rc = recorder->fd;
         free(recorder);
@@ -153,7 +154,7 @@ static int create_recorder_and_file(const char *path, const struct tact_recorder
         if (recorder->fd >= 0) {
             close(recorder->fd);
         }
-        if (is_file_created) {
+        if (is_log_file_created) {
             unlink(recorder->path);
         }
         free_recorder(recorder);
@@ -217,12 +218,12 @@ static struct tact_recorder_part *switch_to_next_log_part(struct tact_recorder *
 
 struct tact_record *tact_recorder_begin(struct tact_recorder *recorder)
 {
-    return tact_recorder_part_begin(switch_to_next_log_part(recorder));
+    return tact_recorder_part_begin_record(switch_to_next_log_part(recorder));
 }
 
 void tact_recorder_commit(struct tact_recorder *recorder)
 {
-    tact_recorder_part_commit(current_recorder_part(recorder));
+    tact_recorder_part_commit_record(current_recorder_part(recorder));
 }
 
 void tact_recorder_wait_room(struct tact_recorder *recorder)
@@ -235,7 +236,7 @@ void tact_recorder_wait_room(struct tact_recorder *recorder)
              tact_ring_occupancy(part->pressures) >= tact_ring_capacity(part->pressures))) &&
            !atomic_load_explicit(&recorder->next, memory_order_relaxed)) {
         clock_nanosleep(CLOCK_MONOTONIC, 0,
-                        &(struct timespec){.tv_nsec = RECORDER_POLL_INTERVAL_NS}, NULL);
+                        &(struct timespec){.tv_nsec = RING_DRAIN_POLL_INTERVAL_NS}, NULL);
     }
 }
 
@@ -245,7 +246,8 @@ int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t s
     int rc;
 
     do { /* -EAGAIN: this part of the log was closed meanwhile; the event is written to the next */
-        rc = tact_recorder_part_event(current_recorder_part(recorder), tick, stamp_ns, name, text);
+        rc = tact_recorder_part_add_event(current_recorder_part(recorder), tick, stamp_ns, name,
+                                          text);
     } while (rc == -EAGAIN);
     return rc;
 }
@@ -253,13 +255,15 @@ int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t s
 int tact_recorder_event_rt(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                            const char *name, const char *text)
 {
-    return tact_recorder_part_event_rt(current_recorder_part(recorder), tick, stamp_ns, name, text);
+    return tact_recorder_part_add_event_rt(current_recorder_part(recorder), tick, stamp_ns, name,
+                                           text);
 }
 
 int tact_recorder_pressure(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                            const struct tact_pressure *map)
 {
-    return tact_recorder_part_pressure(current_recorder_part(recorder), tick, stamp_ns, map);
+    return tact_recorder_part_add_pressure_map(current_recorder_part(recorder), tick, stamp_ns,
+                                               map);
 }
 
 uint64_t tact_recorder_overruns(const struct tact_recorder *recorder)
@@ -311,12 +315,12 @@ int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_rep
     /* The current part's thread may still create another part until it has ended. */
     struct tact_recorder_part *part = current_recorder_part(recorder);
     atomic_store_explicit(&part->stop, true, memory_order_release);
-    tact_recorder_part_join(part);
+    tact_recorder_part_join_thread(part);
     for (part = recorder->last; part; part = part->before) {
         atomic_store_explicit(&part->stop, true, memory_order_release);
     }
     for (part = recorder->last; part; part = part->before) {
-        tact_recorder_part_join(part);
+        tact_recorder_part_join_thread(part);
     }
     sum_reports_of_log_parts(recorder, &summed_recorder_report);
     if (report) {

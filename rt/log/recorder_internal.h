@@ -11,8 +11,8 @@
 #include "ring_file_internal.h"
 
 /* Fields of a log's header. */
-#define TACT_LOG_PROFILE "ros2"
-#define TACT_LOG_LIBRARY "tact " TACT_VERSION
+#define TACT_LOG_HEADER_PROFILE "ros2"
+#define TACT_LOG_HEADER_LIBRARY "tact " TACT_VERSION
 
 /* An event in a ring. */
 struct tact_ring_event {
@@ -78,7 +78,7 @@ struct tact_recorder_part {
     int64_t chunk_opening_time_ns, file_synced_ns; /* CLOCK_MONOTONIC */
     int64_t file_name_check_time_ns; /* time at which the file was last found to have a name */
     bool had_file_name_when_opened;  /* the file had a name when it was opened */
-    bool are_overruns_logged, is_deletion_logged;
+    bool is_ring_overrun_logged, is_deletion_logged;
     struct tact_recorder_report report;
 };
 
@@ -91,7 +91,8 @@ struct tact_recorder {
     struct tact_recorder_part *last;
     struct tact_recorder_options options;
     struct tact_messages messages;
-    struct tact_content content; /* content of the later parts; empty if there will be none */
+    struct tact_owned_recorder_content
+        content; /* content of the later parts; empty if there will be none */
     char *path;
     int fd;           /* descriptor of the first file until the first part owns it, then -1 */
     char session[40]; /* fact "session", the same in all parts */
@@ -104,26 +105,26 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
                             struct tact_recorder_part **out, struct tact_error *err);
 
 /* Begins and commits a record in the part's ring. Real-time safe. */
-struct tact_record *tact_recorder_part_begin(struct tact_recorder_part *part);
-void tact_recorder_part_commit(struct tact_recorder_part *part);
+struct tact_record *tact_recorder_part_begin_record(struct tact_recorder_part *part);
+void tact_recorder_part_commit_record(struct tact_recorder_part *part);
 
 /* Records an event, from any thread, or from the producer's. @retval 0; -EAGAIN: the part is
  * closed; -EMSGSIZE, -ENOMEM, -ENOBUFS */
-int tact_recorder_part_event(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
-                             const char *name, const char *text);
-int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
-                                const char *name, const char *text);
+int tact_recorder_part_add_event(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
+                                 const char *name, const char *text);
+int tact_recorder_part_add_event_rt(struct tact_recorder_part *part, uint64_t tick,
+                                    int64_t stamp_ns, const char *name, const char *text);
 
 /* Records a pressure map, from the producer's thread. @retval 0 or -ENOBUFS */
-int tact_recorder_part_pressure(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
-                                const struct tact_pressure *map);
+int tact_recorder_part_add_pressure_map(struct tact_recorder_part *part, uint64_t tick,
+                                        int64_t stamp_ns, const struct tact_pressure *map);
 
 /* Called by the part's thread once its rings stay empty: writes the index, syncs, removes the
  * rings. */
 void tact_recorder_part_finish(struct tact_recorder_part *part);
 
 /* Joins the part's thread, if not yet joined. */
-void tact_recorder_part_join(struct tact_recorder_part *part);
+void tact_recorder_part_join_thread(struct tact_recorder_part *part);
 
 /* Frees the part. */
 void tact_recorder_part_free(struct tact_recorder_part *part);

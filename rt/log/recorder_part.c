@@ -32,16 +32,16 @@ static int start_thread(struct tact_recorder_part *recorder)
 }
 
 /* Opens the file of a part; that of the first part was created with the recorder. */
-static int open_log_part_file(struct tact_recorder_part *part, bool *is_file_created,
+static int open_log_part_file(struct tact_recorder_part *part, bool *is_log_file_created,
                               struct tact_error *err)
 {
     int fd = part->owner->fd;
 
-    *is_file_created = false;
+    *is_log_file_created = false;
     part->owner->fd = -1;
-    return part->number == 1
-               ? fd
-               : tact_log_file_create_part(part->path, part->options.replace, is_file_created, err);
+    return part->number == 1 ? fd
+                             : tact_log_file_create_part(part->path, part->options.replace,
+                                                         is_log_file_created, err);
 }
 
 void tact_recorder_part_free(struct tact_recorder_part *part)
@@ -130,8 +130,8 @@ static int create_rings_of_log_part(struct tact_recorder_part *recorder,
 
 /* Opens a part of a recording except for its thread. */
 static int open_recorder_part(struct tact_recorder_part *recorder,
-                              const struct tact_recorder_content *content, bool *is_file_created,
-                              struct tact_error *err)
+                              const struct tact_recorder_content *content,
+                              bool *is_log_file_created, struct tact_error *err)
 {
     int64_t now = read_clock_ns(CLOCK_MONOTONIC);
     int64_t anchor = recorder->options.wall_anchor_ns;
@@ -143,11 +143,11 @@ static int open_recorder_part(struct tact_recorder_part *recorder,
     if (!recorder->path) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    int fd = recorder->fd = open_log_part_file(recorder, is_file_created, err);
+    int fd = recorder->fd = open_log_part_file(recorder, is_log_file_created, err);
     if (fd < 0) {
         return fd;
     }
-    int rc = tact_mcap_writer_open(fd, TACT_LOG_PROFILE, TACT_LOG_LIBRARY,
+    int rc = tact_mcap_writer_open(fd, TACT_LOG_HEADER_PROFILE, TACT_LOG_HEADER_LIBRARY,
                                    recorder->options.zstd_level, &recorder->writer);
     if (rc == 0) {
         rc = tact_encoder_init(&recorder->encoder, recorder->writer, content,
@@ -184,8 +184,8 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     part->event_queue_tail = &part->queue;
     part->file_synced_ns = read_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&part->lock, NULL);
-    bool is_file_created = false;
-    int rc = open_recorder_part(part, content, &is_file_created, err);
+    bool is_log_file_created = false;
+    int rc = open_recorder_part(part, content, &is_log_file_created, err);
     if (rc == 0) {
         rc = start_thread(part);
         if (rc != 0) {
@@ -193,7 +193,7 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
         }
     }
     if (rc != 0) {
-        if (is_file_created) {
+        if (is_log_file_created) {
             unlink(part->path);
         }
         tact_recorder_part_free(part);
@@ -203,14 +203,14 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     return 0;
 }
 
-struct tact_record *tact_recorder_part_begin(struct tact_recorder_part *part)
+struct tact_record *tact_recorder_part_begin_record(struct tact_recorder_part *part)
 {
     return tact_ring_file_begin_element(&part->rings, TACT_RING_TICKS);
 }
 
-void tact_recorder_part_commit(struct tact_recorder_part *part)
+void tact_recorder_part_commit_record(struct tact_recorder_part *part)
 {
-    tact_ring_file_commit(&part->rings, TACT_RING_TICKS);
+    tact_ring_file_commit_element(&part->rings, TACT_RING_TICKS);
 }
 
 /* Copies at most size - 1 characters, as strncpy(), and always terminates the copy. */
@@ -234,15 +234,15 @@ static int push_event_to_ring(struct tact_recorder_part *recorder, int ring, uin
     event->stamp_ns = stamp_ns;
     copy_truncated_text(event->name, name, sizeof event->name);
     copy_truncated_text(event->text, text, sizeof event->text);
-    tact_ring_file_commit(&recorder->rings, ring);
+    tact_ring_file_commit_element(&recorder->rings, ring);
     return 0;
 }
 
 static int queue_long_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
-                            const char *name, size_t event_name_bytes, const char *text,
+                            const char *name, size_t event_name_byte_count, const char *text,
                             size_t text_size)
 {
-    struct tact_queued_event *event = malloc(sizeof *event + event_name_bytes + text_size);
+    struct tact_queued_event *event = malloc(sizeof *event + event_name_byte_count + text_size);
 
     if (!event) {
         return -ENOMEM;
@@ -250,20 +250,20 @@ static int queue_long_event(struct tact_recorder_part *recorder, uint64_t tick, 
     event->next = NULL;
     event->tick = tick;
     event->stamp_ns = stamp_ns;
-    memcpy(event->name, name, event_name_bytes);
-    event->text = memcpy(event->name + event_name_bytes, text, text_size);
+    memcpy(event->name, name, event_name_byte_count);
+    event->text = memcpy(event->name + event_name_byte_count, text, text_size);
     *recorder->event_queue_tail = event;
     recorder->event_queue_tail = &event->next;
     return 0;
 }
 
-int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
-                             const char *name, const char *text)
+int tact_recorder_part_add_event(struct tact_recorder_part *recorder, uint64_t tick,
+                                 int64_t stamp_ns, const char *name, const char *text)
 {
-    size_t event_name_bytes = strlen(name) + 1, text_size = strlen(text) + 1;
+    size_t event_name_byte_count = strlen(name) + 1, text_size = strlen(text) + 1;
     int rc = -ENOBUFS;
 
-    if (event_name_bytes + text_size > MAX_QUEUED_EVENT_BYTES) {
+    if (event_name_byte_count + text_size > MAX_QUEUED_EVENT_BYTES) {
         return -EMSGSIZE;
     }
     pthread_mutex_lock(&recorder->lock);
@@ -271,19 +271,20 @@ int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick,
         pthread_mutex_unlock(&recorder->lock);
         return -EAGAIN;
     }
-    if (!recorder->queue && event_name_bytes <= TACT_RECORDER_EVENT_NAME &&
+    if (!recorder->queue && event_name_byte_count <= TACT_RECORDER_EVENT_NAME &&
         text_size <= TACT_RECORDER_EVENT_TEXT) {
         rc = push_event_to_ring(recorder, TACT_RING_ASYNC_EVENTS, tick, stamp_ns, name, text);
     }
     if (rc != 0) {
-        rc = queue_long_event(recorder, tick, stamp_ns, name, event_name_bytes, text, text_size);
+        rc = queue_long_event(recorder, tick, stamp_ns, name, event_name_byte_count, text,
+                              text_size);
     }
     pthread_mutex_unlock(&recorder->lock);
     return rc;
 }
 
-int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
-                                const char *name, const char *text)
+int tact_recorder_part_add_event_rt(struct tact_recorder_part *part, uint64_t tick,
+                                    int64_t stamp_ns, const char *name, const char *text)
 {
     return push_event_to_ring(part, TACT_RING_EVENTS, tick, stamp_ns, name, text);
 }
@@ -301,8 +302,8 @@ static void copy_pressure_map(struct tact_pressure *to, const struct tact_pressu
     memcpy(to->corner, from->corner, from->corners * sizeof *to->corner);
 }
 
-int tact_recorder_part_pressure(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
-                                const struct tact_pressure *map)
+int tact_recorder_part_add_pressure_map(struct tact_recorder_part *part, uint64_t tick,
+                                        int64_t stamp_ns, const struct tact_pressure *map)
 {
     struct tact_ring_pressure *slot = part->pressures ? tact_ring_reserve(part->pressures) : NULL;
 
@@ -328,7 +329,7 @@ static int write_continuation_metadata(struct tact_recorder_part *part)
         tact_bytes_append_text(&map, "continued_in");
         tact_bytes_append_text(&map, slash ? slash + 1 : next);
         tact_put_crc_of_log_facts(&map);
-        rc = tact_mcap_writer_metadata(part->writer, TACT_CONTINUED_METADATA_NAME, &map);
+        rc = tact_mcap_writer_add_metadata(part->writer, TACT_CONTINUED_METADATA_NAME, &map);
     }
     tact_bytes_free(&map);
     free(next);
@@ -367,7 +368,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
     atomic_store(&part->ended, true);
 }
 
-void tact_recorder_part_join(struct tact_recorder_part *part)
+void tact_recorder_part_join_thread(struct tact_recorder_part *part)
 {
     if (!part->is_recorder_thread_joined) {
         pthread_join(part->thread, NULL);

@@ -9,7 +9,7 @@
 #include "recorder_internal.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define RECORDER_POLL_NS 5000000
+#define RECORDER_RING_POLL_INTERVAL_NS 5000000
 
 static int64_t now_ns(void)
 {
@@ -51,7 +51,7 @@ static void open_next_log_part(struct tact_recorder_part *part)
     struct tact_recorder_part *next = NULL;
     struct tact_error err = {0};
     bool is_log_part_full =
-        (o->split_bytes > 0 && tact_mcap_writer_offset(part->writer) >= o->split_bytes) ||
+        (o->split_bytes > 0 && tact_mcap_writer_file_offset(part->writer) >= o->split_bytes) ||
         (o->split_ns > 0 && part->report.records > 0 &&
          part->chunk_first_record_stamp_ns - part->part_first_record_stamp_ns >= o->split_ns);
 
@@ -79,7 +79,8 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     for (int i = 0; i < TACT_RINGS; i++) {
         next[i] = tact_ring_tail(recorder->rings.rings[i]) + recorder->unflushed_element_count[i];
     }
-    tact_ring_file_write_mark(&recorder->rings, tact_mcap_writer_offset(recorder->writer), next);
+    tact_ring_file_write_chunk_mark(&recorder->rings,
+                                    tact_mcap_writer_file_offset(recorder->writer), next);
     if (tact_mcap_writer_flush(recorder->writer) == 0) {
         recorder->report.records += recorder->open_chunk_record_count;
         recorder->report.events += recorder->open_chunk_event_count;
@@ -145,7 +146,7 @@ static void discard_ring_element(struct tact_recorder_part *recorder, int ring)
 static void write_scene_chunk(struct tact_recorder_part *recorder, int64_t stamp_ns)
 {
     tact_encode_scene_once(&recorder->encoder,
-                           tact_encoder_wall_time(&recorder->encoder, stamp_ns));
+                           tact_encoder_wall_clock_time(&recorder->encoder, stamp_ns));
     tact_recorder_flush(recorder);
 }
 
@@ -232,13 +233,13 @@ static void append_queued_event(struct tact_recorder_part *recorder,
     }
 }
 
-static void write_elements_until(struct tact_recorder_part *recorder, int ring, uint32_t until)
+static void write_ring_elements_until(struct tact_recorder_part *recorder, int ring, uint32_t until)
 {
     struct tact_ring_file *rings = &recorder->rings;
 
     while (tact_ring_tail(rings->rings[ring]) + recorder->unflushed_element_count[ring] != until) {
         const void *content =
-            tact_ring_file_peek(rings, ring, recorder->unflushed_element_count[ring]);
+            tact_ring_file_peek_element(rings, ring, recorder->unflushed_element_count[ring]);
         if (ring == TACT_RING_TICKS) {
             tact_recorder_write_tick(recorder, content);
         } else {
@@ -272,12 +273,12 @@ static void append_pressure_maps(struct tact_recorder_part *recorder)
 
 /* Drains what is in the rings now: a producer that fills one continuously must not starve the
  * others. */
-static void write_available_elements(struct tact_recorder_part *recorder)
+static void write_available_ring_elements(struct tact_recorder_part *recorder)
 {
     struct tact_ring *const *rings = recorder->rings.rings;
 
-    write_elements_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
-    write_elements_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
+    write_ring_elements_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
+    write_ring_elements_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
     append_pressure_maps(recorder);
     /* events in the queue are newer than those in the ring */
     pthread_mutex_lock(&recorder->lock);
@@ -286,16 +287,16 @@ static void write_available_elements(struct tact_recorder_part *recorder)
     recorder->queue = NULL;
     recorder->event_queue_tail = &recorder->queue;
     pthread_mutex_unlock(&recorder->lock);
-    write_elements_until(recorder, TACT_RING_ASYNC_EVENTS, until);
+    write_ring_elements_until(recorder, TACT_RING_ASYNC_EVENTS, until);
     append_queued_event(recorder, queue);
 }
 
 static void drain_rings_into_chunk(struct tact_recorder_part *recorder)
 {
     do {
-        write_available_elements(recorder);
-    } while (tact_ring_file_peek(&recorder->rings, TACT_RING_TICKS,
-                                 recorder->unflushed_element_count[TACT_RING_TICKS]));
+        write_available_ring_elements(recorder);
+    } while (tact_ring_file_peek_element(&recorder->rings, TACT_RING_TICKS,
+                                         recorder->unflushed_element_count[TACT_RING_TICKS]));
 }
 
 /* A deleted file exists as long as this process has it open, so recording continues. */
@@ -322,7 +323,7 @@ static void join_thread_of_previous_log_part(struct tact_recorder_part *part)
     struct tact_recorder_part *before = part->before;
 
     if (before && atomic_load(&before->ended) && !before->is_recorder_thread_joined) {
-        tact_recorder_part_join(before);
+        tact_recorder_part_join_thread(before);
     }
 }
 
@@ -354,7 +355,7 @@ static void exclude_cpu_from_affinity(int cpu)
 void *tact_recorder_thread_main(void *recorder_part_argument)
 {
     struct tact_recorder_part *recorder = recorder_part_argument;
-    struct timespec recorder_poll_interval = {.tv_nsec = RECORDER_POLL_NS};
+    struct timespec recorder_poll_interval = {.tv_nsec = RECORDER_RING_POLL_INTERVAL_NS};
     bool stop;
 
     exclude_cpu_from_affinity(recorder->options.loop_cpu);
@@ -370,9 +371,9 @@ void *tact_recorder_thread_main(void *recorder_part_argument)
             (stop || first || chunk_open_duration_ns >= recorder->options.chunk_ns)) {
             tact_recorder_flush(recorder);
         }
-        if (!recorder->are_overruns_logged &&
+        if (!recorder->is_ring_overrun_logged &&
             tact_ring_overruns(recorder->rings.rings[TACT_RING_TICKS]) > 0) {
-            recorder->are_overruns_logged = true;
+            recorder->is_ring_overrun_logged = true;
             tact_message(recorder->messages, TACT_MESSAGE_WARNING,
                          "%s: the disk is too slow: ticks are missing from the log",
                          recorder->path);

@@ -58,16 +58,16 @@ static int open_log_for_recovery(struct recovery *r)
 
 /* Compares the bytes that were in the log when the rings were created: they identify it. Magic
  * bytes and header are the same in all logs of a version, and may be damaged. */
-static int compare_log_prefix(const struct recovery *r, bool *is_same)
+static int compare_log_prefix(const struct recovery *r, bool *is_prefix_same)
 {
     const struct tact_session_description *d = &r->description;
     uint8_t block[PREFIX_BLOCK_BYTES];
     uint32_t crc = 0;
     uint64_t at = 0;
 
-    *is_same = false;
-    while (at < d->log_prefix_bytes) {
-        uint64_t rest = d->log_prefix_bytes - at;
+    *is_prefix_same = false;
+    while (at < d->log_prefix_byte_count) {
+        uint64_t rest = d->log_prefix_byte_count - at;
         ssize_t n = pread(r->recorder.fd, block,
                           rest < PREFIX_BLOCK_BYTES ? (size_t)rest : PREFIX_BLOCK_BYTES, (off_t)at);
         if (n < 0) {
@@ -76,23 +76,23 @@ static int compare_log_prefix(const struct recovery *r, bool *is_same)
         if (n == 0) {
             return 0;
         }
-        size_t header_bytes = at == 0 ? TACT_MCAP_MAGIC_SIZE + r->header.size : 0;
-        if (header_bytes > 0 && (size_t)n >= header_bytes) {
+        size_t header_byte_count = at == 0 ? TACT_MCAP_MAGIC_SIZE + r->header.size : 0;
+        if (header_byte_count > 0 && (size_t)n >= header_byte_count) {
             crc = tact_crc32(crc, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
             crc = tact_crc32(crc, r->header.data, r->header.size);
         } else {
-            header_bytes = 0;
+            header_byte_count = 0;
         }
-        crc = tact_crc32(crc, block + header_bytes, (size_t)n - header_bytes);
+        crc = tact_crc32(crc, block + header_byte_count, (size_t)n - header_byte_count);
         at += (uint64_t)n;
     }
-    *is_same = crc == d->log_prefix_crc;
+    *is_prefix_same = crc == d->log_prefix_crc;
     return 0;
 }
 
 /* Whether the size fits a tick's record, and its list if there is one. */
-static bool is_valid_tick_size(const struct tact_ring_sizes *ring_sizes,
-                               const struct tact_encoder *encoder)
+static bool is_tick_element_size_valid(const struct tact_ring_sizes *ring_sizes,
+                                       const struct tact_encoder *encoder)
 {
     uint64_t fixed = sizeof(struct tact_record) + (uint64_t)encoder->size * sizeof(double);
 
@@ -106,31 +106,32 @@ static int read_ring_description(struct recovery *r)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
     struct tact_session_description *d = &r->description;
-    bool is_same;
+    bool is_prefix_same;
 
     int rc = tact_session_description_read(rings->session, d);
     if (rc != 0) {
         return refuse_log(r, "the ticks in memory are damaged or of another version of tact");
     }
-    tact_mcap_put_header(&r->header, TACT_LOG_PROFILE, TACT_LOG_LIBRARY);
+    tact_mcap_put_header(&r->header, TACT_LOG_HEADER_PROFILE, TACT_LOG_HEADER_LIBRARY);
     if (r->header.failed) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
     r->are_rings_found = true;
-    if (!is_valid_tick_size(&rings->ring_sizes, &d->encoder) ||
+    if (!is_tick_element_size_valid(&rings->ring_sizes, &d->encoder) ||
         rings->ring_sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
         rings->ring_sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
         return refuse_log(r, "the ticks in memory do not match their description");
     }
-    rc = compare_log_prefix(r, &is_same);
+    rc = compare_log_prefix(r, &is_prefix_same);
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
     /* Where damaged, the mark of the last chunk identifies the rings: find_unlogged_elements().
      */
-    r->prefix_damaged = !is_same && r->log->damaged_range_count + r->log->damage_cover_count > 0 &&
-                        r->log->state.damage_at < d->log_prefix_bytes;
-    return is_same || r->prefix_damaged ? 0 : refuse_log(r, LOG_CHANGED_TEXT);
+    r->prefix_damaged = !is_prefix_same &&
+                        r->log->damaged_range_count + r->log->damage_cover_count > 0 &&
+                        r->log->state.damage_at < d->log_prefix_byte_count;
+    return is_prefix_same || r->prefix_damaged ? 0 : refuse_log(r, LOG_CHANGED_TEXT);
 }
 
 static int open_rings_of_log(struct recovery *r, const char *folder)
@@ -164,14 +165,14 @@ static void find_unlogged_elements(struct recovery *r)
         r->next[i] = found ? 0 : tact_ring_tail(rings->rings[i]);
     }
     for (int index = 0; index < 2 && log->chunk_count > 0; index++) {
-        const struct tact_ring_mark *mark = &rings->marks[index];
+        const struct tact_ring_chunk_mark *mark = &rings->marks[index];
         if (mark->chunk_file_offset != log->chunks[log->chunk_count - 1].at ||
             mark->next[TACT_RING_TICKS] != ticks || !tact_ring_file_is_mark_valid(rings, index)) {
             continue;
         }
         found = true;
         memcpy(r->next, mark->next, sizeof r->next);
-        rings->written_mark_count = (uint32_t)index + 1; /* the other mark is overwritten next */
+        rings->chunk_mark_count = (uint32_t)index + 1; /* the other mark is overwritten next */
     }
     r->next[TACT_RING_TICKS] = ticks;
     r->report.counters_damaged = !found;
@@ -190,12 +191,12 @@ static uint32_t committed_element_count(struct recovery *r, int ring, bool *dama
     }
     /* Of valid elements beyond the counter one may be new; more mean that the counter is wrong.
      */
-    uint32_t elements_beyond_head = 0;
+    uint32_t ring_elements_beyond_head = 0;
     while (count < capacity && tact_ring_file_element(rings, ring, r->next[ring] + count)) {
         count++;
-        elements_beyond_head++;
+        ring_elements_beyond_head++;
     }
-    *damaged = *damaged || elements_beyond_head > 1;
+    *damaged = *damaged || ring_elements_beyond_head > 1;
     return count;
 }
 
@@ -262,7 +263,7 @@ static int find_chunk_after_damage(const struct recovery *r, uint64_t from, bool
         if (bytes[at] == TACT_MCAP_CHUNK && length <= size - at - TACT_MCAP_RECORD_HEADER) {
             read += length;
             file.offset = from + at;
-            *chunk_found = read > 8 * size + TACT_MCAP_CHUNK_LIMIT ||
+            *chunk_found = read > 8 * size + TACT_MCAP_CHUNK_MAX_BYTES ||
                            (tact_mcap_reader_next(&file, &record) == 0 &&
                             tact_mcap_parse_chunk(record.content, &chunk_content) == 0);
         }
@@ -274,7 +275,7 @@ static int find_chunk_after_damage(const struct recovery *r, uint64_t from, bool
 }
 
 /* The log was already completed by its recorder or by a recovery. */
-static bool is_closed(const struct recovery *r)
+static bool is_completed(const struct recovery *r)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
 
@@ -290,8 +291,7 @@ static int check_damaged_ranges(struct recovery *r)
     const struct tact_log *log = r->log;
     const struct tact_log_state *state = &log->state;
     bool chunk_found = false;
-
-    if (is_closed(r) &&
+    if (is_completed(r) &&
         (log->damaged_range_count > 0 || (log->data_end_offset == 0 && !log->is_truncated))) {
         return tact_error_set(r->err, -EBADMSG,
                               "the log is damaged at byte %" PRIu64
@@ -302,7 +302,7 @@ static int check_damaged_ranges(struct recovery *r)
     if (log->data_end_offset > 0) {
         return 0;
     }
-    if (state->file_bytes - log->last_intact_offset > 2 * TACT_MCAP_CHUNK_LIMIT) {
+    if (state->file_bytes - log->last_intact_offset > 2 * TACT_MCAP_CHUNK_MAX_BYTES) {
         return refuse_log(r, "too long a part at the end of the log is damaged");
     }
     int rc = find_chunk_after_damage(r, log->last_intact_offset, &chunk_found);
@@ -360,7 +360,7 @@ static int check_rings_match_log(struct recovery *r)
     if (rc == 0 && r->log->chunk_count > 0 &&
         (r->log->layout.size != encoder->size ||
          tact_layout_stride(&r->log->layout) != encoder->stride ||
-         r->log->tick_channel != encoder->tick_channel ||
+         r->log->tick_log_channel != encoder->tick_log_channel ||
          r->log->event_channel != encoder->event_channel)) {
         return refuse_log(r, "the ticks in memory have another layout than those of the log");
     }
@@ -441,7 +441,7 @@ static int put_recovery_facts(struct recovery *r)
         put_key_and_value(&map, "damage", report->damage);
     }
     tact_put_crc_of_log_facts(&map);
-    int rc = tact_mcap_writer_metadata(r->recorder.writer, TACT_RECOVERED_METADATA_NAME, &map);
+    int rc = tact_mcap_writer_add_metadata(r->recorder.writer, TACT_RECOVERED_METADATA_NAME, &map);
     tact_bytes_free(&map);
     return rc;
 }
@@ -458,7 +458,7 @@ static int finish_recovered_log(struct recovery *r)
             struct tact_ring *ring = recorder->rings.rings[i];
             tact_ring_release_many(ring, r->next[i] - tact_ring_tail(ring));
         }
-        tact_mcap_writer_skip_sequence(recorder->writer, recorder->encoder.tick_channel,
+        tact_mcap_writer_skip_sequence(recorder->writer, recorder->encoder.tick_log_channel,
                                        r->lost[TACT_RING_TICKS]);
         tact_mcap_writer_skip_sequence(recorder->writer, recorder->encoder.event_channel,
                                        r->lost[TACT_RING_EVENTS] + r->lost[TACT_RING_ASYNC_EVENTS]);
@@ -511,10 +511,10 @@ static int resume_log_writer(struct recovery *r)
     }
     recorder->encoder = r->description.encoder;
     r->description.encoder = (struct tact_encoder){0};
-    recorder->encoder.message_sink = tact_mcap_sink(recorder->writer);
+    recorder->encoder.message_sink = tact_mcap_message_sink(recorder->writer);
     recorder->options = r->description.options;
     recorder->options.sync_ns = 0;
-    int count = tact_mcap_writer_channels(recorder->writer);
+    int count = tact_mcap_writer_channel_count(recorder->writer);
     bool topics_match = tact_encoder_has_channels(&recorder->encoder, count);
     return topics_match ? 0 : refuse_log(r, "the ticks in memory have other topics than the log");
 }
@@ -545,7 +545,7 @@ static int run_recovery(struct recovery *r, const char *folder)
         return 0;
     }
     rc = check_damaged_ranges(r);
-    if (rc == 0 && !r->are_rings_found && r->log->tick_channel < 0) {
+    if (rc == 0 && !r->are_rings_found && r->log->tick_log_channel < 0) {
         rc = tact_error_set(r->err, -ENODATA,
                             "nothing was recorded: the log contains no tick, and its recorder left "
                             "no ticks in memory");

@@ -35,7 +35,7 @@ struct head {
 
 _Static_assert(sizeof(struct head) <= CHUNK_MARKS_FILE_OFFSET,
                "the header of a ring file must end before its marks of written chunks");
-_Static_assert(CHUNK_MARKS_FILE_OFFSET + 2 * sizeof(struct tact_ring_mark) <=
+_Static_assert(CHUNK_MARKS_FILE_OFFSET + 2 * sizeof(struct tact_ring_chunk_mark) <=
                    SESSION_DESCRIPTION_FILE_OFFSET,
                "then the description");
 
@@ -129,7 +129,7 @@ static void set_ring_file_path(struct tact_ring_file *file, const char *folder,
 
 static struct head *ring_file_head(const struct tact_ring_file *file)
 {
-    return file->mapped_memory;
+    return file->mapped_ring_file_memory;
 }
 
 static uint32_t ring_head_checksum(const struct tact_ring_file *file)
@@ -144,12 +144,12 @@ static int locate_rings_in_file(struct tact_ring_file *file, size_t session_desc
                                 bool is_new_ring_file)
 {
     unsigned char *at =
-        (unsigned char *)file->mapped_memory +
+        (unsigned char *)file->mapped_ring_file_memory +
         round_up_to_element_alignment(SESSION_DESCRIPTION_FILE_OFFSET + session_description_bytes);
     int rc = 0;
 
-    file->marks =
-        (struct tact_ring_mark *)((unsigned char *)file->mapped_memory + CHUNK_MARKS_FILE_OFFSET);
+    file->marks = (struct tact_ring_chunk_mark *)((unsigned char *)file->mapped_ring_file_memory +
+                                                  CHUNK_MARKS_FILE_OFFSET);
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
         uint32_t capacity = file->ring_sizes.capacity[i];
         size_t element = compute_ring_element_bytes(&file->ring_sizes, i);
@@ -187,12 +187,12 @@ static int check_file_is_on_tmpfs(int fd)
 
 static int map_ring_file(struct tact_ring_file *file, int fd, int flags)
 {
-    file->mapped_memory =
+    file->mapped_ring_file_memory =
         mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, flags | MAP_POPULATE, fd, 0);
-    if (file->mapped_memory != MAP_FAILED) {
+    if (file->mapped_ring_file_memory != MAP_FAILED) {
         return 0;
     }
-    file->mapped_memory = NULL;
+    file->mapped_ring_file_memory = NULL;
     return -errno;
 }
 
@@ -233,11 +233,11 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
     }
     struct head *head = ring_file_head(file);
     unsigned char *description =
-        (unsigned char *)file->mapped_memory + SESSION_DESCRIPTION_FILE_OFFSET;
+        (unsigned char *)file->mapped_ring_file_memory + SESSION_DESCRIPTION_FILE_OFFSET;
     if (session->size > 0) {
         memcpy(description, session->data, session->size);
     }
-    file->session = (struct tact_span){description, session->size};
+    file->session = (struct tact_byte_span){description, session->size};
     head->session_description_bytes = (uint32_t)session->size;
     head->ring_sizes = *ring_sizes;
     head->crc = ring_head_checksum(file);
@@ -284,9 +284,9 @@ static int check_ring_file_head(struct tact_ring_file *file, struct tact_error *
             "the rings of its recorder in %s are truncated or damaged; nothing was changed",
             file->path);
     }
-    file->session =
-        (struct tact_span){(unsigned char *)file->mapped_memory + SESSION_DESCRIPTION_FILE_OFFSET,
-                           head->session_description_bytes};
+    file->session = (struct tact_byte_span){(unsigned char *)file->mapped_ring_file_memory +
+                                                SESSION_DESCRIPTION_FILE_OFFSET,
+                                            head->session_description_bytes};
     if (ring_head_checksum(file) != head->crc) {
         return tact_error_set(
             err, -EBADMSG,
@@ -327,7 +327,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
         }
     }
     close(fd);
-    if (file->mapped_memory) {
+    if (file->mapped_ring_file_memory) {
         rc = check_ring_file_head(file, err);
     }
     if (rc != 0) {
@@ -336,15 +336,15 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
     return rc;
 }
 
-void tact_ring_file_close(struct tact_ring_file *file, bool should_keep_file)
+void tact_ring_file_close(struct tact_ring_file *file, bool should_keep_ring_file)
 {
     for (int i = 0; i < TACT_RINGS; i++) {
         tact_ring_free(file->rings[i]);
     }
-    if (file->mapped_memory) {
-        munmap(file->mapped_memory, file->bytes);
+    if (file->mapped_ring_file_memory) {
+        munmap(file->mapped_ring_file_memory, file->bytes);
     }
-    if (file->path[0] != '\0' && !should_keep_file) {
+    if (file->path[0] != '\0' && !should_keep_ring_file) {
         unlink(file->path);
     }
     *file = (struct tact_ring_file){0};
@@ -356,7 +356,7 @@ void *tact_ring_file_begin_element(struct tact_ring_file *file, int ring)
     return element ? element + 1 : NULL;
 }
 
-void tact_ring_file_commit(struct tact_ring_file *file, int ring)
+void tact_ring_file_commit_element(struct tact_ring_file *file, int ring)
 {
     struct tact_ring *to = file->rings[ring];
     uint32_t index = tact_ring_head(to);
@@ -367,8 +367,8 @@ void tact_ring_file_commit(struct tact_ring_file *file, int ring)
     tact_ring_commit(to);
 }
 
-const void *tact_ring_file_peek(struct tact_ring_file *file, int ring,
-                                uint32_t elements_ahead_of_tail)
+const void *tact_ring_file_peek_element(struct tact_ring_file *file, int ring,
+                                        uint32_t elements_ahead_of_tail)
 {
     const uint64_t *element = tact_ring_peek_at(file->rings[ring], elements_ahead_of_tail);
     return element ? element + 1 : NULL;
@@ -384,19 +384,19 @@ const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32
                : NULL;
 }
 
-static uint64_t compute_ring_mark_checksum(const struct tact_ring_mark *mark)
+static uint64_t compute_ring_mark_checksum(const struct tact_ring_chunk_mark *mark)
 {
-    return tact_ring_checksum(RING_FILE_MAGIC, mark, offsetof(struct tact_ring_mark, check));
+    return tact_ring_checksum(RING_FILE_MAGIC, mark, offsetof(struct tact_ring_chunk_mark, check));
 }
 
-void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_offset,
-                               const uint32_t next[TACT_RINGS])
+void tact_ring_file_write_chunk_mark(struct tact_ring_file *file, uint64_t chunk_file_offset,
+                                     const uint32_t next[TACT_RINGS])
 {
-    struct tact_ring_mark mark = {.chunk_file_offset = chunk_file_offset};
+    struct tact_ring_chunk_mark mark = {.chunk_file_offset = chunk_file_offset};
 
     memcpy(mark.next, next, sizeof mark.next);
     mark.check = compute_ring_mark_checksum(&mark);
-    file->marks[file->written_mark_count++ % 2] = mark;
+    file->marks[file->chunk_mark_count++ % 2] = mark;
     /* the mark is stored before the chunk is written, also if the process is killed in between */
     atomic_signal_fence(memory_order_seq_cst);
 }

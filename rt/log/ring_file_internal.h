@@ -30,13 +30,13 @@ struct tact_ring_sizes {
     uint32_t capacity[TACT_RINGS]; /* elements */
     uint32_t content[TACT_RINGS];  /* bytes of an element's content, a multiple of 8 */
     /* A tick may end with a list, whose capacity need not be full. */
-    uint32_t list_count_offset; /* offset in the content of a double with the number of elements; 0:
-                                   no list */
+    uint32_t list_count_offset;  /* offset in the content of a double with the number of
+                                    elements; 0:  no list */
     uint32_t list_element_bytes; /* bytes per element */
 };
 
 /* The elements that a chunk contains. */
-struct tact_ring_mark {
+struct tact_ring_chunk_mark {
     uint64_t chunk_file_offset; /* offset of the chunk in the log */
     uint32_t next[TACT_RINGS];  /* index of the first ring element after the chunk */
     uint32_t zero_padding;
@@ -45,14 +45,14 @@ struct tact_ring_mark {
 
 struct tact_ring_file {
     char path[512]; /* file name of the rings; empty for private memory */
-    void *mapped_memory;
+    void *mapped_ring_file_memory;
     size_t bytes;
     struct tact_ring_sizes ring_sizes;
     struct tact_ring *rings[TACT_RINGS];
-    struct tact_ring_mark *marks; /* two */
-    uint32_t written_mark_count;  /* number of marks written so far */
-    struct tact_span session;     /* description of the session, inside mapped_memory */
-    bool is_ring_file_complete;   /* 1: the creation was completed, so that there may be elements */
+    struct tact_ring_chunk_mark *marks; /* two */
+    uint32_t chunk_mark_count;          /* number of marks written so far */
+    struct tact_byte_span session; /* description of the session, inside mapped_ring_file_memory */
+    bool is_ring_file_complete; /* 1: the creation was completed, so that there may be elements */
 };
 
 /* Creates rings for a log; an old file of the same name is replaced (*was_ring_file_replaced:
@@ -76,24 +76,24 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
 /* Whether a ring file of the log's name exists; does not open it. */
 bool tact_ring_file_exists(const char *folder, const struct stat *log);
 
-/* Unmaps the file, and removes it unless should_keep_file. Valid for a zeroed structure. */
-void tact_ring_file_close(struct tact_ring_file *file, bool should_keep_file);
+/* Unmaps the file, and removes it unless should_keep_ring_file. Valid for a zeroed structure. */
+void tact_ring_file_close(struct tact_ring_file *file, bool should_keep_ring_file);
 
 /* Producer: content of the next element, and its commit. Real-time safe, wait-free. */
 void *tact_ring_file_begin_element(struct tact_ring_file *file, int ring);
-void tact_ring_file_commit(struct tact_ring_file *file, int ring);
+void tact_ring_file_commit_element(struct tact_ring_file *file, int ring);
 
 /* Consumer: content of the element that is `elements_ahead_of_tail` after the oldest one, or NULL.
  */
-const void *tact_ring_file_peek(struct tact_ring_file *file, int ring,
-                                uint32_t elements_ahead_of_tail);
+const void *tact_ring_file_peek_element(struct tact_ring_file *file, int ring,
+                                        uint32_t elements_ahead_of_tail);
 
 /* Content of the element with that index if it is valid, else NULL. */
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index);
 
 /* Stores a mark, before the chunk at file offset chunk_file_offset is written. */
-void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_file_offset,
-                               const uint32_t next[TACT_RINGS]);
+void tact_ring_file_write_chunk_mark(struct tact_ring_file *file, uint64_t chunk_file_offset,
+                                     const uint32_t next[TACT_RINGS]);
 
 /* Whether the checksum of marks[chunk_mark_index] is valid. */
 bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int chunk_mark_index);

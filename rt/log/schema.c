@@ -15,13 +15,13 @@
                          "builtin_interfaces/Time stamp\n"                                         \
                          "string frame_id\n" ROS_TIME_DEFINITION
 
-const char tact_schema_event[] = "# Something that happened in a session of tact.\n"
-                                 "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
-                                 "uint64 tick\n"
-                                 "string name\n"
-                                 "string text\n" ROS_TIME_DEFINITION;
+const char tact_schema_text_event[] = "# Something that happened in a session of tact.\n"
+                                      "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
+                                      "uint64 tick\n"
+                                      "string name\n"
+                                      "string text\n" ROS_TIME_DEFINITION;
 
-const char tact_schema_pressure[] =
+const char tact_schema_text_pressure[] =
     "# Pressure of the contacts of tact in a tick, of those whose model computes one.\n"
     "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
     "uint64 tick\n"
@@ -43,13 +43,13 @@ const char tact_schema_pressure[] =
     "[Pa]\n" ROS_TIME_DEFINITION;
 
 /* The definitions of common_interfaces and geometry2 of ROS 2, without their comments. */
-const char tact_schema_joints[] = "std_msgs/Header header\n"
-                                  "string[] name\n"
-                                  "float64[] position\n"
-                                  "float64[] velocity\n"
-                                  "float64[] effort\n" ROS_HEADER_DEFINITION;
+const char tact_schema_text_joints[] = "std_msgs/Header header\n"
+                                       "string[] name\n"
+                                       "float64[] position\n"
+                                       "float64[] velocity\n"
+                                       "float64[] effort\n" ROS_HEADER_DEFINITION;
 
-const char tact_schema_tf[] =
+const char tact_schema_text_tf[] =
     "geometry_msgs/TransformStamped[] transforms\n" ROS_SCHEMA_SEPARATOR
     "MSG: geometry_msgs/TransformStamped\n"
     "std_msgs/Header header\n"
@@ -77,14 +77,14 @@ const char tact_schema_tf[] =
                          "float64 z 0\n"                                                           \
                          "float64 w 1\n"
 
-const char tact_schema_wrench[] =
+const char tact_schema_text_wrench[] =
     "std_msgs/Header header\n"
     "geometry_msgs/Wrench wrench\n" ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Wrench\n"
     "geometry_msgs/Vector3 force\n"
     "geometry_msgs/Vector3 torque\n" VECTOR3_DEFINITION ROS_HEADER_DEFINITION;
 
 /* Definition of visualization_msgs/MarkerArray as of ROS 2 Humble. */
-const char tact_schema_markers[] =
+const char tact_schema_text_markers[] =
     "visualization_msgs/Marker[] markers\n" ROS_SCHEMA_SEPARATOR "MSG: visualization_msgs/Marker\n"
     "int32 ARROW=0\n"
     "int32 CUBE=1\n"
@@ -180,7 +180,7 @@ static void put_schema_field_lines(const struct tact_layout *layout, struct tact
     }
 }
 
-void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
+void tact_schema_put_tick(const struct tact_layout *layout, struct tact_bytes *out)
 {
     tact_bytes_append(out, tick_schema_heading, sizeof tick_schema_heading - 1);
     put_schema_field_lines(layout, out);
@@ -247,7 +247,7 @@ static int parse_schema_field(const char *line, struct tact_layout *layout)
 }
 
 /* Skips the lines between the fields and those of an element, if they are next. */
-static bool is_contact_list_header(const struct tact_layout *layout, struct tact_cursor *in)
+static bool is_contact_list_header(const struct tact_layout *layout, struct tact_byte_cursor *in)
 {
     const size_t line = sizeof contact_list_schema_line - 1,
                  head = sizeof contact_schema_heading - 1;
@@ -257,18 +257,18 @@ static bool is_contact_list_header(const struct tact_layout *layout, struct tact
         memcmp(in->at + line, contact_schema_heading, head) != 0) {
         return false;
     }
-    tact_cursor_read_bytes(in, line + head);
+    tact_byte_cursor_read_bytes(in, line + head);
     return true;
 }
 
-int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
+int tact_schema_parse_tick(struct tact_byte_span text, struct tact_layout *layout,
                            struct tact_error *err)
 {
-    struct tact_cursor in = {text.data, text.size, false};
-    struct tact_span head = tact_cursor_read_bytes(&in, sizeof tick_schema_heading - 1);
+    struct tact_byte_cursor in = {text.data, text.size, false};
+    struct tact_byte_span head = tact_byte_cursor_read_bytes(&in, sizeof tick_schema_heading - 1);
     struct tact_layout *to = layout;
 
-    if (!tact_span_equals_text(head, tick_schema_heading)) {
+    if (!tact_byte_span_equals_text(head, tick_schema_heading)) {
         return tact_error_set(
             err, -EINVAL, "the log's schema of /tact/tick was not written by this version of tact");
     }
@@ -291,7 +291,7 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
         if (!end || length >= sizeof line) {
             break;
         }
-        struct tact_span span = tact_cursor_read_bytes(&in, length + 1);
+        struct tact_byte_span span = tact_byte_cursor_read_bytes(&in, length + 1);
         memcpy(line, span.data, length);
         line[length] = '\0';
         int rc = strlen(line) == length ? parse_schema_field(line, to) : -EINVAL;

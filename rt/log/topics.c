@@ -95,7 +95,7 @@ static int encode_scene_message(struct tact_topics *t)
     t->scene = t->encoder.scene;
     t->encoder.scene = (struct tact_bytes){0};
     t->scene_message =
-        (struct tact_topic_message){.topic = (size_t)t->encoder.channels[TACT_CHANNEL_SCENE],
+        (struct tact_topic_message){.topic = (size_t)t->encoder.channels[TACT_LOG_CHANNEL_SCENE],
                                     .data = t->scene.data,
                                     .size = t->scene.size};
     t->messages = calloc((size_t)t->channel_count, sizeof *t->messages);

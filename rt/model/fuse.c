@@ -66,7 +66,7 @@ static int make_links_of_body(struct model *m, int number)
     if (link != parent->link) {
         tact_v3_scale(body->place.position, anchor, -1.0);
         m->links.at[link].name = body->name;
-        m->links.at[link].mass = (struct model_mass){.mass = 0.0};
+        m->links.at[link].mass = (struct model_mass_properties){.mass = 0.0};
         m->links.at[link].earlier_joint_link_count = (int)m->links.count - 1 - before;
     }
     return 0;
@@ -108,9 +108,10 @@ void tact_model_sanitize_name(const char *preferred_name, const char *name_if_pr
     snprintf(out, MODEL_NAME_BYTES, "%.40s",
              preferred_name && preferred_name[0] ? preferred_name : name_if_preferred_is_empty);
     for (char *c = out; *c; c++) {
-        const bool is_character_allowed = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                                          (*c >= '0' && *c <= '9') || *c == '_' || *c == '-';
-        *c = is_character_allowed && !(c == out && *c == '-')
+        const bool is_name_character_allowed = (*c >= 'a' && *c <= 'z') ||
+                                               (*c >= 'A' && *c <= 'Z') ||
+                                               (*c >= '0' && *c <= '9') || *c == '_' || *c == '-';
+        *c = is_name_character_allowed && !(c == out && *c == '-')
                  ? *c
                  : '_'; /* a dash at the start of a YAML line begins a list entry */
     }

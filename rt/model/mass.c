@@ -8,7 +8,8 @@
 
 #define PI 3.14159265358979323846
 
-void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
+void tact_model_add_mass(struct model_mass_properties *sum,
+                         const struct model_mass_properties *part,
                          const struct tact_pose *pose_of_added_part)
 {
     double rotation[9], rotation_times_inertia[9], rotated_inertia[9], center[3], common_center[3];
@@ -65,9 +66,9 @@ static double measure_pyramid_on_triangle(enum model_mesh_mass_rule rule, const 
     const double area = measure_triangle_area_and_normal(a, b, c, normal, center);
     tact_v3_sub(from, center, apex);
     const double volume = tact_v3_dot(from, normal) * area / 3.0;
-    return rule == MODEL_MASS_SHELL                    ? area
-           : rule == MODEL_MASS_LEGACY && volume < 0.0 ? -volume
-                                                       : volume;
+    return rule == MODEL_MASS_SHELL                         ? area
+           : rule == MODEL_MESH_MASS_LEGACY && volume < 0.0 ? -volume
+                                                            : volume;
 }
 
 /* Centre of a mesh's surface: the mean of all triangle centres, weighted by their areas. */
@@ -105,10 +106,10 @@ static void add_pyramid_inertia_products(double inertia_products[9], const doubl
  * apex there the rest. */
 static void integrate_mesh_mass(enum model_mesh_mass_rule rule, const double *v, const uint32_t *t,
                                 size_t count, const double mesh_surface_center[3],
-                                struct model_mass *out)
+                                struct model_mass_properties *out)
 {
     double sum = 0.0, center[3], inertia_products[9] = {0.0};
-    *out = (struct model_mass){.mass = 0.0};
+    *out = (struct model_mass_properties){.mass = 0.0};
     for (size_t i = 0; i < count; i++) {
         const double pyramid_volume =
             measure_pyramid_on_triangle(rule, v + 3 * t[3 * i], v + 3 * t[3 * i + 1],
@@ -179,21 +180,22 @@ static int load_mesh_for_mass(struct model *m, struct model_mesh *mesh)
 /* Notes a mesh whose mass differs from that of its enclosed volume. */
 static void note_mesh_mass_differs_from_volume(struct model *m, const struct model_mesh *mesh,
                                                const double center[3],
-                                               const struct model_mass *found)
+                                               const struct model_mass_properties *found)
 {
-    struct model_mass exact_mass_properties;
-    integrate_mesh_mass(MODEL_MASS_EXACT, mesh->soup.vertices, mesh->soup.triangles,
-                        mesh->soup.triangle_count, center, &exact_mass_properties);
-    if (!(exact_mass_properties.mass > 0.999 * found->mass)) {
+    struct model_mass_properties mesh_mass_by_enclosed_volume;
+    integrate_mesh_mass(MODEL_MESH_MASS_EXACT, mesh->soup.vertices, mesh->soup.triangles,
+                        mesh->soup.triangle_count, center, &mesh_mass_by_enclosed_volume);
+    if (!(mesh_mass_by_enclosed_volume.mass > 0.999 * found->mass)) {
         tact_model_add_note(
             m, mesh->line,
             "mesh \"%.60s\" is open or not star-shaped: its mass is that of %.6g m^3, as "
             "MuJoCo's rule `legacy` has it; the volume is %.6g m^3",
-            mesh->name, found->mass, exact_mass_properties.mass);
+            mesh->name, found->mass, mesh_mass_by_enclosed_volume.mass);
     }
 }
 
-static int compute_mesh_mass(struct model *m, struct model_mesh *mesh, struct model_mass *out)
+static int compute_mesh_mass(struct model *m, struct model_mesh *mesh,
+                             struct model_mass_properties *out)
 {
     struct tact_error error = {.line = 0};
     struct tact_mesh *hull = NULL;
@@ -204,7 +206,7 @@ static int compute_mesh_mass(struct model *m, struct model_mesh *mesh, struct mo
     }
     const struct tact_soup *s = &mesh->soup;
     find_surface_center(s->vertices, s->triangles, s->triangle_count, center);
-    if (mesh->rule == MODEL_MASS_CONVEX) {
+    if (mesh->rule == MODEL_MESH_MASS_CONVEX) {
         rc = tact_mesh_hull(s->vertices, s->vertex_count, &hull, &error);
         if (rc) {
             return rc == -ENOMEM ? tact_model_report_no_memory(m)
@@ -221,14 +223,14 @@ static int compute_mesh_mass(struct model *m, struct model_mesh *mesh, struct mo
             m, mesh->line,
             "mesh \"%.60s\": its volume is not above 0: are its triangles inside out?", mesh->name);
     }
-    if (mesh->rule == MODEL_MASS_LEGACY) {
+    if (mesh->rule == MODEL_MESH_MASS_LEGACY) {
         note_mesh_mass_differs_from_volume(m, mesh, center, out);
     }
     return 0;
 }
 
 /* Sets moments of inertia about three axes of symmetry. */
-static void set_principal_inertia(struct model_mass *out, double x, double y, double z)
+static void set_principal_inertia(struct model_mass_properties *out, double x, double y, double z)
 {
     out->inertia[0] = x;
     out->inertia[4] = y;
@@ -236,10 +238,10 @@ static void set_principal_inertia(struct model_mass *out, double x, double y, do
 }
 
 /* Volume and inertia of unit density of a primitive about its centre. */
-static void compute_primitive_mass(const struct model_geom *g, struct model_mass *out)
+static void compute_primitive_mass(const struct model_geom *g, struct model_mass_properties *out)
 {
     const double r = g->size[0], h = g->size[1], *s = g->size;
-    *out = (struct model_mass){.mass = 0.0};
+    *out = (struct model_mass_properties){.mass = 0.0};
     switch (g->kind) {
     case MODEL_GEOM_SPHERE:
         out->mass = 4.0 / 3.0 * PI * r * r * r;
@@ -273,9 +275,10 @@ static void compute_primitive_mass(const struct model_geom *g, struct model_mass
     }
 }
 
-static int add_geom_mass(struct model *m, const struct model_geom *g, struct model_mass *sum)
+static int add_geom_mass(struct model *m, const struct model_geom *g,
+                         struct model_mass_properties *sum)
 {
-    struct model_mass unit = {.mass = 0.0};
+    struct model_mass_properties unit = {.mass = 0.0};
     int rc = 0;
     if (g->kind == MODEL_GEOM_MESH) {
         rc = compute_mesh_mass(m, &m->meshes.at[g->mesh], &unit);
@@ -304,7 +307,7 @@ static struct model_body *body_receiving_geom_mass(struct model *m, const struct
 static int check_body_masses(struct model *m)
 {
     for (size_t i = 1; i < m->bodies.count; i++) {
-        const struct model_mass *mass = &m->bodies.at[i].mass;
+        const struct model_mass_properties *mass = &m->bodies.at[i].mass;
         bool are_mass_properties_finite =
             isfinite(mass->mass) && isfinite(tact_v3_norm(mass->center));
         for (int k = 0; k < 9; k++) {
@@ -325,7 +328,7 @@ int tact_model_compute_masses(struct model *m)
          i++) { /* first clears the masses that are computed from shapes */
         struct model_body *body = body_receiving_geom_mass(m, &m->geoms.at[i]);
         if (body) {
-            body->mass = (struct model_mass){.mass = 0.0};
+            body->mass = (struct model_mass_properties){.mass = 0.0};
         }
     }
     for (size_t i = 0; i < m->geoms.count; i++) {
@@ -336,13 +339,13 @@ int tact_model_compute_masses(struct model *m)
         }
     }
     for (size_t i = 1; i < m->bodies.count; i++) {
-        struct model_mass *mass = &m->bodies.at[i].mass;
+        struct model_mass_properties *mass = &m->bodies.at[i].mass;
         mass->mass = tact_max(mass->mass, m->min_body_mass);
         total_mass_of_bodies += mass->mass;
     }
     for (size_t i = 1; m->total_mass > 0.0 && total_mass_of_bodies > 0.0 && i < m->bodies.count;
          i++) {
-        struct model_mass *mass = &m->bodies.at[i].mass;
+        struct model_mass_properties *mass = &m->bodies.at[i].mass;
         const double body_mass_scale = m->total_mass / total_mass_of_bodies;
         mass->mass *= body_mass_scale;
         for (int k = 0; k < 9; k++) {

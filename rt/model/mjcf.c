@@ -44,7 +44,7 @@ static int check_compiler_defaults(struct mjcf_reader *r, const xmlNode *node)
         return rc ? rc : -EINVAL;
     }
     if (exact) { /* an option of MuJoCo before 3.2: mesh inertia="exact" of the default class */
-        r->classes.at[0].mesh.rule = MODEL_MASS_EXACT;
+        r->classes.at[0].mesh.rule = MODEL_MESH_MASS_EXACT;
     }
     return is_inertia_balance_requested || global || inertia != 0.0
                ? tact_model_report_error(r->model, tact_xml_node_line(node),
@@ -55,7 +55,7 @@ static int check_compiler_defaults(struct mjcf_reader *r, const xmlNode *node)
                : 0;
 }
 
-static int read_compiler(struct mjcf_reader *r, const xmlNode *node)
+static int read_compiler_section(struct mjcf_reader *r, const xmlNode *node)
 {
     struct model *m = r->model;
     int rc = tact_xml_check_attributes(
@@ -70,7 +70,7 @@ static int read_compiler(struct mjcf_reader *r, const xmlNode *node)
     rc = rc ? rc : read_boolean_attribute(r, node, "autolimits", &r->autolimits);
     rc = rc ? rc : read_boolean_attribute(r, node, "strippath", &r->strip_path);
     rc = rc ? rc : read_euler_sequence(r, node);
-    int from = rc ? -1 : tact_xml_read_word(m, node, "inertiafromgeom", MJCF_FLAG_WORDS);
+    int from = rc ? -1 : tact_xml_read_word(m, node, "inertiafromgeom", MJCF_FALSE_TRUE_AUTO_WORDS);
     rc = rc ? rc : from < -1 ? from : 0;
     r->inertia_from_geom = from >= 0 ? from : r->inertia_from_geom;
     int n = rc ? 0 : tact_xml_read_numbers(m, node, "inertiagrouprange", r->groups, 2, 2);
@@ -159,7 +159,7 @@ static int read_asset_mesh(struct mjcf_reader *r, const xmlNode *node)
     return !out->path ? -EINVAL : out->name ? 0 : tact_model_report_no_memory(m);
 }
 
-static int read_assets(struct mjcf_reader *r, const xmlNode *node)
+static int read_asset_section(struct mjcf_reader *r, const xmlNode *node)
 {
     int rc = 0;
     for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
@@ -206,14 +206,14 @@ static const struct {
     const char *name;
     int (*read)(struct mjcf_reader *r, const xmlNode *node);
 } sections[] = {
-    {"compiler", read_compiler},
+    {"compiler", read_compiler_section},
     {"option", check_mjcf_option_section},
     {"size", skip_mjcf_section},
     {"visual", skip_mjcf_section},
     {"statistic", skip_mjcf_section},
     {"custom", note_ignored_mjcf_section},
     {"default", read_default_section},
-    {"asset", read_assets},
+    {"asset", read_asset_section},
     {"worldbody", read_worldbody},
     {"contact", tact_mjcf_read_contact},
     {"equality", tact_mjcf_read_equalities},
@@ -228,11 +228,11 @@ static int check_mjcf_sections(struct model *m, const xmlNode *root)
 {
     for (const xmlNode *n = tact_xml_next_element(root->children); n;
          n = tact_xml_next_element(n->next)) {
-        bool is_known_section = false;
+        bool is_known_mjcf_section = false;
         for (size_t i = 0; i < MJCF_SECTION_COUNT; i++) {
-            is_known_section |= !strcmp(tact_xml_node_name(n), sections[i].name);
+            is_known_mjcf_section |= !strcmp(tact_xml_node_name(n), sections[i].name);
         }
-        if (!is_known_section) {
+        if (!is_known_mjcf_section) {
             return tact_model_report_error(
                 m, tact_xml_node_line(n),
                 strcmp(tact_xml_node_name(n), "include")

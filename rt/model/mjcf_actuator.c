@@ -91,14 +91,14 @@ int tact_mjcf_read_actuator_attributes(struct mjcf_reader *r, const xmlNode *nod
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "ctrllimited", &a->is_control_limited);
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "forcelimited", &a->force_limited);
     if (!rc && !strcmp(tact_xml_node_name(node), "general")) {
-        int dynamics_type = tact_xml_read_word(m, node, "dyntype",
-                                               "none integrator filter filterexact muscle user");
+        int actuator_dynamics_type = tact_xml_read_word(
+            m, node, "dyntype", "none integrator filter filterexact muscle user");
         int gain = tact_xml_read_word(m, node, "gaintype", "fixed affine muscle user");
-        int bias_type = tact_xml_read_word(m, node, "biastype", "none affine muscle user");
-        rc = dynamics_type < -1 || gain < -1 || bias_type < -1 ? -EINVAL : 0;
-        a->dynamics = dynamics_type >= 0 ? dynamics_type : a->dynamics;
+        int actuator_bias_type = tact_xml_read_word(m, node, "biastype", "none affine muscle user");
+        rc = actuator_dynamics_type < -1 || gain < -1 || actuator_bias_type < -1 ? -EINVAL : 0;
+        a->dynamics = actuator_dynamics_type >= 0 ? actuator_dynamics_type : a->dynamics;
         a->gain = gain >= 0 ? gain : a->gain;
-        a->bias = bias_type >= 0 ? bias_type : a->bias;
+        a->bias = actuator_bias_type >= 0 ? actuator_bias_type : a->bias;
         rc = rc ? rc : read_actuator_parameters(r, node, "gainprm", a->gain_numbers);
         rc = rc ? rc : read_actuator_parameters(r, node, "biasprm", a->bias_numbers);
     }

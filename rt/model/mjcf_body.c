@@ -200,7 +200,7 @@ static int find_mjcf_mesh(struct mjcf_reader *r, const xmlNode *node, const char
 static int set_geom_shape(struct mjcf_reader *r, const xmlNode *node, struct mjcf_geom *g,
                           struct model_geom *out)
 {
-    static const enum model_geom_kind geom_kinds[MJCF_GEOM_TYPE_COUNT] = {
+    static const enum model_geom_kind model_kind_of_mjcf_geom_type[MJCF_GEOM_TYPE_COUNT] = {
         [MJCF_PLANE] = MODEL_GEOM_UNSUPPORTED,
         [MJCF_HEIGHT_FIELD] = MODEL_GEOM_UNSUPPORTED,
         [MJCF_SPHERE] = MODEL_GEOM_SPHERE,
@@ -210,7 +210,7 @@ static int set_geom_shape(struct mjcf_reader *r, const xmlNode *node, struct mjc
         [MJCF_BOX] = MODEL_GEOM_BOX,
         [MJCF_MESH] = MODEL_GEOM_MESH,
         [MJCF_SDF] = MODEL_GEOM_UNSUPPORTED};
-    out->kind = geom_kinds[g->type];
+    out->kind = model_kind_of_mjcf_geom_type[g->type];
     if (out->kind == MODEL_GEOM_UNSUPPORTED || (g->mesh && out->kind != MODEL_GEOM_MESH)) {
         return tact_model_report_error(
             r->model, tact_xml_node_line(node),
@@ -273,8 +273,8 @@ static int read_geom(struct mjcf_reader *r, const xmlNode *node, int inherited_d
         return rc;
     }
     tact_v3_copy(geom.size, g.size);
-    const struct tact_pose pose_in_frame = geom.pose;
-    tact_pose_mul(&geom.pose, frame, &pose_in_frame);
+    const struct tact_pose geom_pose_in_mjcf_frame = geom.pose;
+    tact_pose_mul(&geom.pose, frame, &geom_pose_in_mjcf_frame);
     int at = MODEL_APPEND_ENTRY(m, geoms, geom.line);
     if (at < 0) {
         return at;
@@ -287,11 +287,11 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
                            int inherited_default_class, const struct tact_pose *frame)
 {
     struct model *m = r->model;
-    struct tact_pose pose_in_frame = tact_pose_identity();
+    struct tact_pose geom_pose_in_mjcf_frame = tact_pose_identity();
     double gravity_compensation = 0.0;
     int rc = tact_xml_check_attributes(
         m, node, "name childclass pos mocap gravcomp " MJCF_ATTITUDE_ATTRIBUTES, "user sleep", "");
-    rc = rc ? rc : read_mjcf_pose(r, node, &pose_in_frame);
+    rc = rc ? rc : read_mjcf_pose(r, node, &geom_pose_in_mjcf_frame);
     int n = rc ? 0 : tact_xml_read_numbers(m, node, "gravcomp", &gravity_compensation, 1, 1);
     int is_motion_capture_body = n < 0 ? -1 : tact_xml_read_word(m, node, "mocap", "false true");
     if (rc || n < 0 || is_motion_capture_body < -1) {
@@ -321,7 +321,7 @@ static int read_child_body(struct mjcf_reader *r, const xmlNode *node, int paren
     body->line = tact_xml_node_line(node);
     body->parent = parent;
     body->name = name;
-    tact_pose_mul(&body->pose, frame, &pose_in_frame);
+    tact_pose_mul(&body->pose, frame, &geom_pose_in_mjcf_frame);
     const struct tact_pose identity = tact_pose_identity();
     return tact_mjcf_read_body(r, node, parent, default_class_index, &identity, at);
 }

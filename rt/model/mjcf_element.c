@@ -238,7 +238,7 @@ static int read_coefficient_without_polynomial(struct mjcf_reader *r, const xmlN
 
 int tact_mjcf_read_flag(struct mjcf_reader *r, const xmlNode *node, const char *name, int *out)
 {
-    int word = tact_xml_read_word(r->model, node, name, MJCF_FLAG_WORDS);
+    int word = tact_xml_read_word(r->model, node, name, MJCF_FALSE_TRUE_AUTO_WORDS);
     *out = word >= 0 ? word : *out;
     return word < -1 ? word : 0;
 }

@@ -45,7 +45,7 @@ struct mjcf_geom {
 struct mjcf_joint {
     int type; /* enum mjcf_joint_type */
     double position[3], axis[3], range[2], force_range[2];
-    int limited, force_limited; /* index in MJCF_FLAG_WORDS */
+    int limited, force_limited; /* index in MJCF_FALSE_TRUE_AUTO_WORDS */
     double stiffness, damping, friction, armature, reference;
 };
 
@@ -75,7 +75,7 @@ struct mjcf_default_class {
 struct mjcf_reader {
     struct model *model;
     bool angles_in_degrees, autolimits, strip_path;
-    int inertia_from_geom; /* index in MJCF_FLAG_WORDS */
+    int inertia_from_geom; /* index in MJCF_FALSE_TRUE_AUTO_WORDS */
     double groups[2];
     char euler_sequence[4];
     const char *mesh_folder;
@@ -83,7 +83,7 @@ struct mjcf_reader {
     MODEL_ARRAY_OF(struct mjcf_default_class) classes;
 };
 
-#define MJCF_FLAG_WORDS "false true auto"
+#define MJCF_FALSE_TRUE_AUTO_WORDS "false true auto"
 #define RADIANS_PER_DEGREE (3.14159265358979323846 / 180.0)
 enum { MJCF_FALSE, MJCF_TRUE, MJCF_AUTOMATIC };
 
@@ -97,8 +97,8 @@ int tact_mjcf_class_of_node(struct mjcf_reader *r, const xmlNode *node, const ch
 /* mjcf_element.c: read the attributes of a node; members without an attribute keep their value. */
 int tact_mjcf_read_geom(struct mjcf_reader *r, const xmlNode *node, struct mjcf_geom *geom);
 int tact_mjcf_read_joint(struct mjcf_reader *r, const xmlNode *node, struct mjcf_joint *joint);
-/* Reads one word of MJCF_FLAG_WORDS; leaves *out as it is where the attribute is absent. 0 or
- * -EINVAL. */
+/* Reads one word of MJCF_FALSE_TRUE_AUTO_WORDS; leaves *out as it is where the attribute is absent.
+ * 0 or -EINVAL. */
 int tact_mjcf_read_flag(struct mjcf_reader *r, const xmlNode *node, const char *name, int *out);
 int tact_mjcf_read_mesh(struct mjcf_reader *r, const xmlNode *node, struct mjcf_mesh *mesh);
 int tact_mjcf_read_attitude(struct mjcf_reader *r, const xmlNode *node, struct mjcf_attitude *out);

@@ -38,9 +38,9 @@ enum model_geom_kind {
 
 /* How the mass of a mesh is computed (MuJoCo's attribute `inertia`). */
 enum model_mesh_mass_rule {
-    MODEL_MASS_LEGACY,
-    MODEL_MASS_EXACT,
-    MODEL_MASS_CONVEX,
+    MODEL_MESH_MASS_LEGACY,
+    MODEL_MESH_MASS_EXACT,
+    MODEL_MESH_MASS_CONVEX,
     MODEL_MASS_SHELL
 };
 
@@ -108,7 +108,7 @@ struct model_joint {
 };
 
 /* Mass [kg], centre of mass [m], and inertia about it [kg m^2]. */
-struct model_mass {
+struct model_mass_properties {
     double mass, center[3], inertia[9];
 };
 
@@ -118,7 +118,7 @@ struct model_body {
     int parent;
     struct tact_pose pose; /* in its parent */
     bool has_mass_in_file; /* true: the file gives the mass of the body */
-    struct model_mass mass;
+    struct model_mass_properties mass;
     int link; /* after merging rigid bodies: the link that the body is part of, or -1: the base */
     struct tact_pose place; /* after merging: pose of the body in the frame of its link */
 };
@@ -137,7 +137,7 @@ struct model_link {
     int earlier_joint_link_count; /* number of links before this one for further joints of the same
                   body, with the smallest allowed mass */
     struct tact_pose origin;
-    struct model_mass mass;
+    struct model_mass_properties mass;
 };
 
 #define MODEL_ARRAY_OF(type)                                                                       \
@@ -253,8 +253,8 @@ int tact_model_read_urdf(struct model *m, const xmlNode *root);
 /* mass.c: masses of the bodies that have shapes in place of a mass. */
 int tact_model_compute_masses(struct model *m);
 /* Adds a rigid part, whose frame has the pose `place`, to a sum of masses. */
-void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
-                         const struct tact_pose *place);
+void tact_model_add_mass(struct model_mass_properties *sum,
+                         const struct model_mass_properties *part, const struct tact_pose *place);
 
 /* fuse.c: bodies without a joint become part of their parents; the rest become links. */
 int tact_model_merge_rigid_bodies(struct model *m);

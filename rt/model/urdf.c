@@ -9,7 +9,7 @@
 struct urdf_joint {
     const xmlNode *node;
     const char *name, *parent, *child;
-    bool is_added_to_tree;
+    bool is_link_added_to_tree;
 };
 
 struct urdf_link {
@@ -101,11 +101,11 @@ static int read_link_inertial(struct model *m, const xmlNode *link, struct model
                      : tact_model_report_error(m, tact_xml_node_line(node),
                                                "inertial: a mass below 0");
     }
-    const struct model_mass inertial_mass = {
+    const struct model_mass_properties mass_of_inertial_element = {
         mass,
         {0.0, 0.0, 0.0},
         {six[0], six[3], six[4], six[3], six[1], six[5], six[4], six[5], six[2]}};
-    tact_model_add_mass(&body->mass, &inertial_mass, &pose);
+    tact_model_add_mass(&body->mass, &mass_of_inertial_element, &pose);
     body->has_mass_in_file = true;
     return 0;
 }
@@ -242,7 +242,7 @@ static int read_joint_limit_numbers(struct model *m, const xmlNode *node, struct
 }
 
 /* Sets range, effort limit and friction of a joint. */
-static int read_joint_limits(struct model *m, const xmlNode *node, bool is_continuous,
+static int read_joint_limits(struct model *m, const xmlNode *node, bool is_joint_continuous,
                              struct model_joint *joint)
 {
     bool has_limit_element = find_child(node, "limit") != NULL;
@@ -250,8 +250,8 @@ static int read_joint_limits(struct model *m, const xmlNode *node, bool is_conti
     if (n < 0) {
         return n;
     }
-    joint->limited = !is_continuous && has_limit_element && joint->lower < joint->upper;
-    if ((!is_continuous && !joint->limited) || joint->limit < 0.0 || joint->damping < 0.0 ||
+    joint->limited = !is_joint_continuous && has_limit_element && joint->lower < joint->upper;
+    if ((!is_joint_continuous && !joint->limited) || joint->limit < 0.0 || joint->damping < 0.0 ||
         joint->friction < 0.0) {
         return tact_model_report_error(
             m, tact_xml_node_line(node),
@@ -362,19 +362,19 @@ static int add_links_after_parents(struct urdf_reader *r)
         for (size_t i = 0; i < r->joints.count; i++) {
             struct urdf_joint *joint = &r->joints.at[i];
             const char *name = m->bodies.at[body].name;
-            if (!joint->is_added_to_tree && body && !strcmp(joint->parent, name)) {
+            if (!joint->is_link_added_to_tree && body && !strcmp(joint->parent, name)) {
                 int at =
                     add_link_subtree(r, find_urdf_link(r, joint->child), (int)body, joint->node);
                 if (at < 0) {
                     return at;
                 }
-                joint->is_added_to_tree = true;
+                joint->is_link_added_to_tree = true;
                 added_joint_count++;
             }
         }
     }
     for (size_t i = 0; added_joint_count < r->joints.count && i < r->joints.count; i++) {
-        if (!r->joints.at[i].is_added_to_tree) {
+        if (!r->joints.at[i].is_link_added_to_tree) {
             return tact_model_report_error(
                 m, tact_xml_node_line(r->joints.at[i].node),
                 "joint: its links form a loop that is not connected to a root link");

@@ -238,7 +238,8 @@ static void write_shapes_of_link(struct writer *w, int level, int link)
     }
 }
 
-static void write_mass_of_link(struct writer *w, int level, const struct model_mass *mass)
+static void write_mass_of_link(struct writer *w, int level,
+                               const struct model_mass_properties *mass)
 {
     const double *i = mass->inertia;
     const double six[6] = {i[0], i[4], i[8], i[1], i[2], i[5]};

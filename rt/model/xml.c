@@ -28,7 +28,7 @@ static bool is_xacro_element(const xmlNode *node)
 }
 
 /* Checks how deeply elements are nested, and that none is a macro. */
-static int check_elements(struct model *m, const xmlNode *node, int depth)
+static int check_element_nesting(struct model *m, const xmlNode *node, int depth)
 {
     for (; node; node = node->next) {
         if (node->type != XML_ELEMENT_NODE) {
@@ -45,7 +45,7 @@ static int check_elements(struct model *m, const xmlNode *node, int depth)
                                            "program xacro makes of this file",
                                            tact_xml_node_name(node));
         }
-        int rc = check_elements(m, node->children, depth + 1);
+        int rc = check_element_nesting(m, node->children, depth + 1);
         if (rc) {
             return rc;
         }
@@ -106,7 +106,7 @@ int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc 
     } else if (!doc || !xmlDocGetRootElement(doc)) {
         rc = report_xml_error(m, parser);
     } else {
-        rc = check_elements(m, xmlDocGetRootElement(doc), 0);
+        rc = check_element_nesting(m, xmlDocGetRootElement(doc), 0);
     }
     xmlFreeParserCtxt(parser);
     if (rc) {
@@ -143,9 +143,9 @@ bool tact_xml_has_attribute(const xmlNode *node, const char *name)
 const char *tact_xml_read_text(struct model *m, const xmlNode *node, const char *name)
 {
     xmlChar *value = xmlGetProp(node, BAD_CAST name);
-    const char *value_copy = value ? tact_model_copy_text(m, (const char *)value) : NULL;
+    const char *attribute_value_copy = value ? tact_model_copy_text(m, (const char *)value) : NULL;
     xmlFree(value);
-    return value_copy;
+    return attribute_value_copy;
 }
 
 int tact_xml_read_numbers(struct model *m, const xmlNode *node, const char *name, double *out,

@@ -10,8 +10,9 @@
 struct admittance_joint {
     const struct tact_scene_joint *joint; /* NULL: there is no joint of that name */
     uint32_t hand, link;
-    bool is_base_coordinate, is_rotation; /* is_rotation: of the attitude of a base */
-    char path[TACT_SCENE_PATH_BYTES];     /* key path of the joint or base */
+    bool is_base_coordinate,
+        is_base_attitude_coordinate;  /* is_base_attitude_coordinate: of the attitude of a base */
+    char path[TACT_SCENE_PATH_BYTES]; /* key path of the joint or base */
 };
 
 static struct admittance_joint find_admittance_joint(const struct tact_scene *scene,
@@ -23,8 +24,8 @@ static struct admittance_joint find_admittance_joint(const struct tact_scene *sc
     if (!out.is_base_coordinate && !tact_scene_find_link(scene, name, &out.hand, &out.link)) {
         return out;
     }
-    out.is_rotation = out.is_base_coordinate && out.link >= 3;
-    tact_scene_link_key(scene, out.hand, out.link, key);
+    out.is_base_attitude_coordinate = out.is_base_coordinate && out.link >= 3;
+    tact_scene_link_key_path(scene, out.hand, out.link, key);
     if (out.is_base_coordinate) {
         snprintf(out.path, sizeof out.path, "%s", key);
     } else {
@@ -36,14 +37,14 @@ static struct admittance_joint find_admittance_joint(const struct tact_scene *sc
 
 /* Index of the first input whose force moves the position of a base, or its attitude; -1: none. */
 static long find_force_input_of_base(const struct tact_scene *scene, uint32_t hand,
-                                     bool is_rotation)
+                                     bool is_base_attitude_coordinate)
 {
     for (uint32_t i = 0; i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
         uint32_t of, link;
         if (in->what && in->to && !strcmp(in->what, "force") &&
             tact_scene_find_coordinate(scene, in->to, &of, &link) && of == hand &&
-            (link >= 3) == is_rotation) {
+            (link >= 3) == is_base_attitude_coordinate) {
             return i;
         }
     }
@@ -51,15 +52,15 @@ static long find_force_input_of_base(const struct tact_scene *scene, uint32_t ha
 }
 
 /* Makes the damping of a base's coupling that of its coordinates, which have no coupling then. */
-static int set_admittance_damping_of_base(const struct tact_scene_check *check,
+static int set_admittance_damping_of_base(const struct tact_scene_check_context *check,
                                           struct tact_scene_hand *hand, uint32_t number, long input,
-                                          bool is_rotation)
+                                          bool is_base_attitude_coordinate)
 {
     static const char *const keys_without_effect[] = {"stiffness", "axis_stiffness", "axis_damping",
                                                       "device",    "hard",           "filter"};
-    const char *name = is_rotation ? "turn_coupling" : "coupling";
+    const char *name = is_base_attitude_coordinate ? "turn_coupling" : "coupling";
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
-    if (tact_scene_base_matrices(hand)) {
+    if (tact_scene_file_base_with_matrices(hand)) {
         snprintf(path, sizeof path, "hands[%u].base.stiffness_matrix", number);
         return tact_scene_report_bad_value(
             check, path,
@@ -76,7 +77,7 @@ static int set_admittance_damping_of_base(const struct tact_scene_check *check,
         }
     }
     const struct tact_scene_coupling *coupling =
-        is_rotation ? hand->base->turn_coupling : hand->base->coupling;
+        is_base_attitude_coordinate ? hand->base->turn_coupling : hand->base->coupling;
     if (!coupling || !(coupling->damping > 0.0)) {
         return tact_scene_report_bad_value(
             check, coupling ? tact_scene_path_of_key(key, path, "damping") : path,
@@ -84,7 +85,8 @@ static int set_admittance_damping_of_base(const struct tact_scene_check *check,
             "\"damping\" over 0",
             input, name);
     }
-    for (int i = is_rotation ? 3 : 0; i < (is_rotation ? 6 : 3); i++) {
+    for (int i = is_base_attitude_coordinate ? 3 : 0; i < (is_base_attitude_coordinate ? 6 : 3);
+         i++) {
         struct tact_scene_joint *joint = &hand->links[i].joint;
         free(joint->coupling);
         joint->coupling = NULL;
@@ -93,7 +95,8 @@ static int set_admittance_damping_of_base(const struct tact_scene_check *check,
     return 0;
 }
 
-int tact_scene_set_admittance_bases(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_set_admittance_bases(const struct tact_scene_check_context *check,
+                                    struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
@@ -124,7 +127,8 @@ find_law_conflicting_with_force(const struct admittance_joint *joint_of_force_in
                 {joint->tendon != NULL, "tendon", "a tendon"},
                 {joint->stiffness > 0.0, "stiffness",
                  "a drive stiffness, which would pull the joint back to its target"},
-                {joint->limit > 0.0, joint_of_force_input->is_rotation ? "turn_limit" : "limit",
+                {joint->limit > 0.0,
+                 joint_of_force_input->is_base_attitude_coordinate ? "turn_limit" : "limit",
                  "a force limit, which would bound force and damping together"}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if (laws[i].is_law_of_joint_set) {
@@ -135,8 +139,8 @@ find_law_conflicting_with_force(const struct admittance_joint *joint_of_force_in
     return NULL;
 }
 
-static int check_force_input(const struct tact_scene_check *check, const struct tact_scene *scene,
-                             uint32_t index)
+static int check_force_input(const struct tact_scene_check_context *check,
+                             const struct tact_scene *scene, uint32_t index)
 {
     static const char *const other_input_kinds[] = {"target", "state"};
     const struct tact_scene_input *in = &scene->inputs[index];
@@ -172,7 +176,7 @@ static int check_force_input(const struct tact_scene_check *check, const struct 
                      index);
 }
 
-int tact_scene_check_force_inputs(const struct tact_scene_check *check,
+int tact_scene_check_force_inputs(const struct tact_scene_check_context *check,
                                   const struct tact_scene *scene)
 {
     int rc = 0;

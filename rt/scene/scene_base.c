@@ -28,8 +28,8 @@ uint32_t tact_scene_file_body_count(const struct tact_scene *scene)
     return count;
 }
 
-char *tact_scene_body_key(const struct tact_scene *scene, uint32_t body,
-                          char out[TACT_SCENE_PATH_BYTES])
+char *tact_scene_body_key_path(const struct tact_scene *scene, uint32_t body,
+                               char out[TACT_SCENE_PATH_BYTES])
 {
     const uint32_t hand = scene->bodies[body].hand;
     if (hand) {
@@ -45,8 +45,8 @@ const char *tact_scene_link_owner(const struct tact_scene_hand *hand, uint32_t l
     return link < tact_scene_base_links(hand) ? "base" : hand->links[link].name;
 }
 
-char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
-                          char out[TACT_SCENE_PATH_BYTES])
+char *tact_scene_link_key_path(const struct tact_scene *scene, uint32_t hand, uint32_t link,
+                               char out[TACT_SCENE_PATH_BYTES])
 {
     const uint32_t before = tact_scene_base_links(&scene->hands[hand]);
     if (link < before) {
@@ -57,7 +57,7 @@ char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_
     return out;
 }
 
-static int check_reserved_link_names(const struct tact_scene_check *check,
+static int check_reserved_link_names(const struct tact_scene_check_context *check,
                                      const struct tact_scene_hand *hand, uint32_t number)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -76,7 +76,8 @@ static int check_reserved_link_names(const struct tact_scene_check *check,
     return 0;
 }
 
-const struct tact_scene_file_base *tact_scene_base_matrices(const struct tact_scene_hand *hand)
+const struct tact_scene_file_base *
+tact_scene_file_base_with_matrices(const struct tact_scene_hand *hand)
 {
     const struct tact_scene_file_base *file = (const struct tact_scene_file_base *)hand->base;
     return file && !hand->base->fixed && file->stiffness_matrix ? file : NULL;
@@ -93,7 +94,7 @@ static int add_couplings_of_matrices(struct tact_scene_hand *hand)
 {
     struct tact_scene_coupling **const couplings[2] = {&hand->base->coupling,
                                                        &hand->base->turn_coupling};
-    for (int i = 0; tact_scene_base_matrices(hand) && i < 2; i++) {
+    for (int i = 0; tact_scene_file_base_with_matrices(hand) && i < 2; i++) {
         if (*couplings[i]) {
             continue;
         }
@@ -110,7 +111,7 @@ static int add_couplings_of_matrices(struct tact_scene_hand *hand)
 /* Sets the couplings of the coordinates of a base from the diagonal of its matrices. */
 static void set_coupling_from_matrix_diagonals(struct tact_scene_hand *hand)
 {
-    const struct tact_scene_file_base *file = tact_scene_base_matrices(hand);
+    const struct tact_scene_file_base *file = tact_scene_file_base_with_matrices(hand);
     for (int i = 0; file && i < TACT_HAND_BASE; i++) {
         struct tact_scene_coupling *coupling = hand->links[i].joint.coupling;
         coupling->stiffness = file->stiffness_matrix[7 * i];
@@ -212,7 +213,7 @@ static int insert_base_coordinates(struct tact_scene_hand *hand)
 
 /* Refuses keys of a fixed base that only a base that moves can have, as they would have no effect.
  */
-static int check_keys_of_fixed_base(const struct tact_scene_check *check, uint32_t number)
+static int check_keys_of_fixed_base(const struct tact_scene_check_context *check, uint32_t number)
 {
     static const char *const moving[] = {"coupling",   "turn_coupling",    "limit",
                                          "turn_limit", "stiffness_matrix", "damping_matrix"};
@@ -227,8 +228,8 @@ static int check_keys_of_fixed_base(const struct tact_scene_check *check, uint32
     return 0;
 }
 
-static int append_fixed_body_of_base(const struct tact_scene_check *check, struct tact_scene *scene,
-                                     uint32_t number)
+static int append_fixed_body_of_base(const struct tact_scene_check_context *check,
+                                     struct tact_scene *scene, uint32_t number)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];
     struct tact_scene_body *bodies =
@@ -266,7 +267,7 @@ void tact_scene_set_fixed_base_poses(struct tact_scene *scene)
     }
 }
 
-int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_insert_bases(const struct tact_scene_check_context *check, struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {

@@ -12,8 +12,9 @@
 #define MAX_HAPTIC_AXIS_VALUE 1e9
 
 /* Reads the file, from the log's attachments or from disk, and stores its text. */
-static int read_text(const struct tact_scene *scene, const struct tact_scene_files *files,
-                     struct tact_scene_device *device)
+static int read_calibration_file_text(const struct tact_scene *scene,
+                                      const struct tact_scene_files *files,
+                                      struct tact_scene_device *device)
 {
     const char *name = device->calibration;
     if (files && files->get) {
@@ -38,7 +39,7 @@ static int read_text(const struct tact_scene *scene, const struct tact_scene_fil
                           &device->calibration_size);
 }
 
-static int add_haptic_axis(const struct tact_scene_check *calibration_file_check,
+static int add_haptic_axis(const struct tact_scene_check_context *calibration_file_check,
                            struct tact_scene_device *device,
                            const struct tact_device_setting *setting)
 {
@@ -74,8 +75,9 @@ static int add_haptic_axis(const struct tact_scene_check *calibration_file_check
 
 /* Moves the haptic axes out of the settings from index `first` on; the rest goes to the device
  * type. */
-static int move_haptic_axes_out_of_settings(const struct tact_scene_check *calibration_file_check,
-                                            struct tact_scene_device *device, uint32_t first)
+static int
+move_haptic_axes_out_of_settings(const struct tact_scene_check_context *calibration_file_check,
+                                 struct tact_scene_device *device, uint32_t first)
 {
     uint32_t kept_setting_count = first;
     int rc = 0;
@@ -100,13 +102,13 @@ static int move_haptic_axes_out_of_settings(const struct tact_scene_check *calib
     return rc;
 }
 
-static int read_calibration(const struct tact_scene_check *check, struct tact_scene *scene,
+static int read_calibration(const struct tact_scene_check_context *check, struct tact_scene *scene,
                             const struct tact_scene_files *files, uint32_t number)
 {
     struct tact_scene_device *device = &scene->devices[number];
     struct tact_scene_index *index = NULL;
     char key[TACT_SCENE_PATH_BYTES];
-    int rc = read_text(scene, files, device);
+    int rc = read_calibration_file_text(scene, files, device);
     snprintf(key, sizeof key, "devices[%u].calibration", number);
     if (rc) {
         tact_scene_report_bad_value(check, key, "cannot read %.200s: %s; tact calibrate writes it",
@@ -119,7 +121,7 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
         tact_error_at(check->err, device->calibration, 0, 0, NULL);
         return rc;
     }
-    const struct tact_scene_check calibration_file_check = {index, check->err};
+    const struct tact_scene_check_context calibration_file_check = {index, check->err};
     const uint32_t first = device->settings_count;
     rc = tact_scene_append_settings(&calibration_file_check, device);
     rc = rc ? rc : move_haptic_axes_out_of_settings(&calibration_file_check, device, first);
@@ -133,8 +135,8 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
     return rc;
 }
 
-int tact_scene_read_calibrations(const struct tact_scene_check *check, struct tact_scene *scene,
-                                 const struct tact_scene_files *files)
+int tact_scene_read_calibrations(const struct tact_scene_check_context *check,
+                                 struct tact_scene *scene, const struct tact_scene_files *files)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->devices_count; i++) {

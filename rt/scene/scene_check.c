@@ -16,7 +16,7 @@
 
 #define HALF_TURN_ANGLE 3.14159265358979323846 /* half a turn [rad] */
 
-int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
+int tact_scene_check_quat(const struct tact_scene_check_context *check, double quat_wxyz[4],
                           const char *path)
 {
     /* the quaternion is scaled first: squares of very large or small numbers overflow or underflow
@@ -53,7 +53,7 @@ static bool is_inertia_positive_definite(const double m[6])
     return m[2] - m[4] * m[4] / l00 - l21 * l21 / l11 > 0.0;
 }
 
-int tact_scene_check_inertia(const struct tact_scene_check *check, const double inertia[6],
+int tact_scene_check_inertia(const struct tact_scene_check_context *check, const double inertia[6],
                              const char *path)
 {
     double largest = fmax(fmax(inertia[0], inertia[1]), inertia[2]), m[6], mass[6];
@@ -88,7 +88,7 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
 }
 
 /* A tube no thicker than its ring: beyond it the surface would cross itself. */
-static int check_torus_tube(const struct tact_scene_check *check, const char *path,
+static int check_torus_tube(const struct tact_scene_check_context *check, const char *path,
                             const struct tact_scene_shape *shape)
 {
     char key[TACT_SCENE_PATH_BYTES];
@@ -99,8 +99,8 @@ static int check_torus_tube(const struct tact_scene_check *check, const char *pa
                                              "is %g m; expected less than the radius", shape->tube);
 }
 
-int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
-                           const char *path)
+int tact_scene_check_shape(const struct tact_scene_check_context *check,
+                           struct tact_scene_shape *shape, const char *path)
 {
     /* Checks the keys of a shape: its type requires some and forbids the others of this list. */
     static const struct {
@@ -122,13 +122,13 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
         keys = tact_shape_type((enum tact_shape_kind)tact_shape_kind_find(shape->type))->keys;
     }
     for (size_t i = 0; !rc && i < sizeof key_uses / sizeof *key_uses; i++) {
-        bool does_kind_use_key = strstr(keys, key_uses[i].word) != NULL;
+        bool does_shape_type_use_key = strstr(keys, key_uses[i].word) != NULL;
         bool is_key_in_scene = tact_scene_has_key(check, "%s.%s", path, key_uses[i].key);
-        if (does_kind_use_key && key_uses[i].needed && !is_key_in_scene) {
+        if (does_shape_type_use_key && key_uses[i].needed && !is_key_in_scene) {
             rc = tact_scene_report_bad_value(
                 check, tact_scene_path_of_key(key, path, key_uses[i].key),
                 "missing; a %s needs the key \"%s\"", shape->type, key_uses[i].key);
-        } else if (is_key_in_scene && !does_kind_use_key) {
+        } else if (is_key_in_scene && !does_shape_type_use_key) {
             rc = tact_scene_report_bad_value(check,
                                              tact_scene_path_of_key(key, path, key_uses[i].key),
                                              "a %s has no %s", shape->type, key_uses[i].key);
@@ -158,8 +158,9 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
                                       tact_scene_path_of_key(key, path, "quat_wxyz"));
 }
 
-static int check_shape_values(const struct tact_scene_check *check, struct tact_scene_shape *shapes,
-                              uint32_t count, const char *owner, bool fixed)
+static int check_shape_values(const struct tact_scene_check_context *check,
+                              struct tact_scene_shape *shapes, uint32_t count, const char *owner,
+                              bool fixed)
 {
     char path[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < count; i++) {
@@ -179,7 +180,7 @@ static int check_shape_values(const struct tact_scene_check *check, struct tact_
 }
 
 /* Mass and inertia of a moving body or a link. */
-static int check_mass_and_inertia(const struct tact_scene_check *check, const char *owner,
+static int check_mass_and_inertia(const struct tact_scene_check_context *check, const char *owner,
                                   double mass, const double *inertia, uint32_t shapes)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -211,8 +212,9 @@ static int check_mass_and_inertia(const struct tact_scene_check *check, const ch
 }
 
 /* Initial pose and velocity of a body: an absurd value would be a fault in the first tick. */
-static int check_start_state(const struct tact_scene_check *check,
-                             const struct tact_scene_body *body, double max_speed, const char *path)
+static int check_body_start_pose_and_velocity(const struct tact_scene_check_context *check,
+                                              const struct tact_scene_body *body, double max_speed,
+                                              const char *path)
 {
     int rc = tact_scene_require_coordinates(check, path, "position", body->position, 3);
     if (!rc && body->center_of_mass) {
@@ -227,8 +229,8 @@ static int check_start_state(const struct tact_scene_check *check,
                                              "rad/s");
 }
 
-static int check_scene_body(const struct tact_scene_check *check, struct tact_scene_body *body,
-                            double max_speed, const char *path)
+static int check_scene_body(const struct tact_scene_check_context *check,
+                            struct tact_scene_body *body, double max_speed, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_scene_check_quat(check, body->quat_wxyz,
@@ -252,14 +254,14 @@ static int check_scene_body(const struct tact_scene_check *check, struct tact_sc
         rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "fast"),
                                          "a body with \"fixed: true\" cannot have \"fast: true\"");
     }
-    rc = rc ? rc : check_start_state(check, body, max_speed, path);
+    rc = rc ? rc : check_body_start_pose_and_velocity(check, body, max_speed, path);
     rc =
         rc ? rc
            : tact_scene_require_nonnegative(check, path, "support_until", body->support_until, "s");
     return rc ? rc : check_shape_values(check, body->shapes, body->shapes_count, path, body->fixed);
 }
 
-static int check_and_normalize_axis(const struct tact_scene_check *check, double axis[3],
+static int check_and_normalize_axis(const struct tact_scene_check_context *check, double axis[3],
                                     const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
@@ -277,8 +279,8 @@ static int check_and_normalize_axis(const struct tact_scene_check *check, double
 }
 
 /* Checks that a range has both ends or neither, in order. */
-static int check_constraint_range(const struct tact_scene_check *check, double least, double most,
-                                  const char *path)
+static int check_constraint_range(const struct tact_scene_check_context *check, double least,
+                                  double most, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
     bool lower = tact_scene_has_key(check, "%s.lower", path);
@@ -292,7 +294,7 @@ static int check_constraint_range(const struct tact_scene_check *check, double l
 }
 
 /* Stops of a joint of a mechanism: those of a hinge are within a turn. */
-static int check_joint_stops(const struct tact_scene_check *check,
+static int check_joint_stops(const struct tact_scene_check_context *check,
                              const struct tact_scene_constraint *constraint, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
@@ -312,7 +314,7 @@ static int check_joint_stops(const struct tact_scene_check *check,
     return 0;
 }
 
-static int check_scene_constraint(const struct tact_scene_check *check,
+static int check_scene_constraint(const struct tact_scene_check_context *check,
                                   struct tact_scene_constraint *constraint, const char *path)
 {
     static const char *const types[] = {"ball", "hinge", "slider", "fixed", NULL};
@@ -340,7 +342,7 @@ static int check_scene_constraint(const struct tact_scene_check *check,
 }
 
 /* Stops, between which the joint starts, and what else acts at a joint besides its drive. */
-static int check_joint_resistance(const struct tact_scene_check *check,
+static int check_joint_resistance(const struct tact_scene_check_context *check,
                                   const struct tact_scene_joint *joint, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
@@ -378,7 +380,8 @@ static int check_joint_resistance(const struct tact_scene_check *check,
                                                "N m or N");
 }
 
-static int check_joint_values(const struct tact_scene_check *check, struct tact_scene_joint *joint,
+static int check_joint_values(const struct tact_scene_check_context *check,
+                              struct tact_scene_joint *joint,
                               const struct tact_scene_device_loop *loop, const char *path)
 {
     static const char *const types[] = {"hinge", "slide", NULL};
@@ -410,8 +413,8 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
                                            tact_scene_path_of_key(key, path, "coupling"));
 }
 
-static int check_moving_base(const struct tact_scene_check *check, const struct tact_scene *scene,
-                             uint32_t number)
+static int check_moving_base(const struct tact_scene_check_context *check,
+                             const struct tact_scene *scene, uint32_t number)
 {
     const struct tact_scene_base *base = scene->hands[number].base;
     char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
@@ -420,8 +423,8 @@ static int check_moving_base(const struct tact_scene_check *check, const struct 
     rc = rc ? rc
             : tact_scene_require_nonnegative(check, path, "turn_limit", base->turn_limit, "N m");
     rc = rc ? rc : tact_scene_check_base_matrices(check, scene, number);
-    const bool has_matrices = tact_scene_base_matrices(&scene->hands[number]);
-    for (uint32_t i = 0; !rc && !has_matrices && i < TACT_HAND_BASE; i++) {
+    const bool has_hand_base_matrices = tact_scene_file_base_with_matrices(&scene->hands[number]);
+    for (uint32_t i = 0; !rc && !has_hand_base_matrices && i < TACT_HAND_BASE; i++) {
         const struct tact_scene_coupling *coupling = scene->hands[number].links[i].joint.coupling;
         const struct tact_scene_device_loop loop = tact_scene_find_device_loop(scene, number, i);
         const bool is_rotation = i >= 3;
@@ -434,7 +437,7 @@ static int check_moving_base(const struct tact_scene_check *check, const struct 
     return rc;
 }
 
-static int check_scene_hand(const struct tact_scene_check *check, struct tact_scene *scene,
+static int check_scene_hand(const struct tact_scene_check_context *check, struct tact_scene *scene,
                             uint32_t number)
 {
     struct tact_scene_hand *hand = &scene->hands[number];
@@ -453,7 +456,7 @@ static int check_scene_hand(const struct tact_scene_check *check, struct tact_sc
     for (uint32_t i = base_coordinate_count ? base_coordinate_count - 1 : 0;
          !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
-        tact_scene_link_key(scene, number, i, path);
+        tact_scene_link_key_path(scene, number, i, path);
         if (i >= base_coordinate_count) {
             const struct tact_scene_device_loop loop =
                 tact_scene_find_device_loop(scene, number, i);
@@ -471,7 +474,7 @@ static int check_scene_hand(const struct tact_scene_check *check, struct tact_sc
     return rc;
 }
 
-static int check_output_quantity(const struct tact_scene_check *check,
+static int check_output_quantity(const struct tact_scene_check_context *check,
                                  const struct tact_scene_output *output, const char *path)
 {
     static const char *const what[] = {"reaction", "drive",    "force", "moment",
@@ -498,7 +501,7 @@ static int check_output_quantity(const struct tact_scene_check *check,
     return 0;
 }
 
-static int check_input_and_output_values(const struct tact_scene_check *check,
+static int check_input_and_output_values(const struct tact_scene_check_context *check,
                                          const struct tact_scene *scene)
 {
     static const char *const input_kinds[] = {"target", "state", "force", NULL};
@@ -530,7 +533,7 @@ static int check_input_and_output_values(const struct tact_scene_check *check,
     return rc;
 }
 
-static int check_session_options(const struct tact_scene_check *check,
+static int check_session_options(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene)
 {
     static const char *const moment_source_words[] = {"auto", "opencl", "host", "thread", NULL};
@@ -572,13 +575,13 @@ static int check_session_options(const struct tact_scene_check *check,
     return rc;
 }
 
-int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_check_values(const struct tact_scene_check_context *check, struct tact_scene *scene)
 {
     int rc = check_session_options(check, scene);
     rc = rc ? rc : tact_scene_check_contact(check, scene);
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH_BYTES];
-        tact_scene_body_key(scene, i, path);
+        tact_scene_body_key_path(scene, i, path);
         rc = check_scene_body(check, &scene->bodies[i], scene->max_speed, path);
     }
     for (uint32_t i = 0; !rc && i < scene->joints_count; i++) {

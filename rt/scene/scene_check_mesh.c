@@ -4,7 +4,7 @@
 #include "rt/scene/scene_internal.h"
 
 /* The unit and the scales of a file's coordinates. */
-static int check_file_scales(const struct tact_scene_check *check,
+static int check_file_scales(const struct tact_scene_check_context *check,
                              const struct tact_scene_shape *shape, bool is_mesh_shape,
                              const char *path)
 {
@@ -37,7 +37,7 @@ static int check_file_scales(const struct tact_scene_check *check,
     return 0;
 }
 
-int tact_scene_check_mesh_source(const struct tact_scene_check *check,
+int tact_scene_check_mesh_source(const struct tact_scene_check_context *check,
                                  const struct tact_scene_shape *shape, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];

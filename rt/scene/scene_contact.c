@@ -9,7 +9,7 @@
 enum { MAX_MODELS = 32 };
 #define MAX_CONTACT_COMPLIANCE 1e6 /* [m/N] */
 
-static int check_fingertip_radius(const struct tact_scene_check *check, const char *path,
+static int check_fingertip_radius(const struct tact_scene_check_context *check, const char *path,
                                   double radius, double power)
 {
     char key[TACT_SCENE_PATH_BYTES];
@@ -19,7 +19,7 @@ static int check_fingertip_radius(const struct tact_scene_check *check, const ch
                                            power, 0.0, 1.0, "");
 }
 
-static int check_contact_model(const struct tact_scene_check *check, const char *path,
+static int check_contact_model(const struct tact_scene_check_context *check, const char *path,
                                const char *name)
 {
     const char *words[MAX_MODELS + 2] = {"auto"};
@@ -52,7 +52,7 @@ static double get_pressure_field_power(const struct tact_scene_material *materia
 }
 
 /* Two soft materials whose pressures follow the same power of the depth, or one soft one. */
-static int check_pressure_powers(const struct tact_scene_check *check,
+static int check_pressure_powers(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene, const char *path,
                                  const struct tact_scene_pair *pair)
 {
@@ -83,7 +83,7 @@ static int check_pressure_powers(const struct tact_scene_check *check,
 }
 
 /* Refuses options that have no effect in pairs with pressure fields. */
-static int check_pressure_field_pair(const struct tact_scene_check *check,
+static int check_pressure_field_pair(const struct tact_scene_check_context *check,
                                      const struct tact_scene *scene, const char *path,
                                      const struct tact_scene_pair *pair)
 {
@@ -107,7 +107,7 @@ static int check_pressure_field_pair(const struct tact_scene_check *check,
     return check_pressure_powers(check, scene, path, pair);
 }
 
-static int check_pressure_field(const struct tact_scene_check *check, const char *path,
+static int check_pressure_field(const struct tact_scene_check_context *check, const char *path,
                                 const struct tact_scene_field *field)
 {
     char owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
@@ -146,8 +146,9 @@ static int has_soft_patch(const struct tact_scene *scene, const struct tact_scen
     return is_any_material_soft;
 }
 
-static int check_rolling_loss(const struct tact_scene_check *check, const struct tact_scene *scene,
-                              const char *path, const struct tact_scene_pair *pair)
+static int check_rolling_loss(const struct tact_scene_check_context *check,
+                              const struct tact_scene *scene, const char *path,
+                              const struct tact_scene_pair *pair)
 {
     const char *model = pair->model ? pair->model : scene->contact.model;
     char key[TACT_SCENE_PATH_BYTES];
@@ -172,7 +173,7 @@ static int check_rolling_loss(const struct tact_scene_check *check, const struct
 
 /* A patch that yields by so much bears nothing in any scene; by 1e250 m/N it overflowed in the
  * solver, and the contact was left out. */
-static int check_contact_compliance(const struct tact_scene_check *check, const char *owner,
+static int check_contact_compliance(const struct tact_scene_check_context *check, const char *owner,
                                     const char *name, double compliance)
 {
     char key[TACT_SCENE_PATH_BYTES];
@@ -182,7 +183,7 @@ static int check_contact_compliance(const struct tact_scene_check *check, const 
                                            compliance, 0.0, MAX_CONTACT_COMPLIANCE, "m/N");
 }
 
-static int check_contact_law_of_materials(const struct tact_scene_check *check,
+static int check_contact_law_of_materials(const struct tact_scene_check_context *check,
                                           const struct tact_scene *scene, const char *path,
                                           const struct tact_scene_pair *pair)
 {
@@ -219,7 +220,8 @@ static int check_contact_law_of_materials(const struct tact_scene_check *check,
     return rc || !field ? rc : check_pressure_field_pair(check, scene, path, pair);
 }
 
-static int check_materials(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_material_values(const struct tact_scene_check_context *check,
+                                 const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH_BYTES];
     int rc = 0;
@@ -237,7 +239,7 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
     return rc;
 }
 
-static int check_contact_options(const struct tact_scene_check *check,
+static int check_contact_options(const struct tact_scene_check_context *check,
                                  const struct tact_scene_contact *c)
 {
     static const char *const local_solver_names[] = {"cone", "bouchard", NULL};
@@ -269,8 +271,9 @@ static int check_contact_options(const struct tact_scene_check *check,
     return rc;
 }
 
-int tact_scene_check_contact(const struct tact_scene_check *check, const struct tact_scene *scene)
+int tact_scene_check_contact(const struct tact_scene_check_context *check,
+                             const struct tact_scene *scene)
 {
     int rc = check_contact_options(check, &scene->contact);
-    return rc ? rc : check_materials(check, scene);
+    return rc ? rc : check_material_values(check, scene);
 }

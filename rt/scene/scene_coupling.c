@@ -7,11 +7,13 @@
 #include "rt/passivity_internal.h"
 #include "rt/scene/scene_internal.h"
 
-#define DEFAULT_STIFFNESS 0.5   /* default stiffness by the stiffest that the device renders [1] */
-#define DEFAULT_DAMPING 0.1     /* default damping by sqrt(stiffness 1 kg) [1] */
-#define MAX_DEFAULT_DAMPING 0.4 /* bound of that by the device's mass over the period [1] */
+#define DEFAULT_STIFFNESS_OVER_STIFFEST_WALL                                                       \
+    0.5 /* default stiffness by the stiffest that the device renders [1] */
+#define DEFAULT_COUPLING_DAMPING_FACTOR 0.1 /* default damping by sqrt(stiffness 1 kg) [1] */
+#define MAX_DEFAULT_COUPLING_DAMPING_FACTOR                                                        \
+    0.4 /* bound of that by the device's mass over the period [1] */
 
-static int report_missing_key(const struct tact_scene_check *check, const char *path,
+static int report_missing_key(const struct tact_scene_check_context *check, const char *path,
                               const char *key, const char *alternative_key_text)
 {
     return tact_scene_report_bad_value(check, path, "missing; expected the key \"%s\" here%s", key,
@@ -19,7 +21,7 @@ static int report_missing_key(const struct tact_scene_check *check, const char *
 }
 
 /* True where a coupling has this number, one for all axes or, of a base, one for each. */
-static bool has_coupling_number_key(const struct tact_scene_check *check, const char *path,
+static bool has_coupling_number_key(const struct tact_scene_check_context *check, const char *path,
                                     const char *number)
 {
     return tact_scene_has_key(check, "%s.%s", path, number) ||
@@ -27,8 +29,9 @@ static bool has_coupling_number_key(const struct tact_scene_check *check, const 
 }
 
 /* Key of a coupling's number in the scene. */
-static const char *key_of_coupling_number(const struct tact_scene_check *check, const char *path,
-                                          const char *number, char key[TACT_SCENE_PATH_BYTES])
+static const char *key_of_coupling_number(const struct tact_scene_check_context *check,
+                                          const char *path, const char *number,
+                                          char key[TACT_SCENE_PATH_BYTES])
 {
     const bool has_number_of_each_axis = tact_scene_has_key(check, "%s.axis_%s", path, number);
     snprintf(key, TACT_SCENE_PATH_BYTES, "%s%s", has_number_of_each_axis ? "axis_" : "", number);
@@ -80,7 +83,7 @@ struct tact_scene_device_loop tact_scene_find_device_loop(const struct tact_scen
             tact_scene_lowest_reaction_filter(scene, hand, link, -1), scene->period)};
 }
 
-char *tact_scene_print_filter_term(char out[TACT_SCENE_FILTER_TERM_BYTES], double filter_delay)
+char *tact_scene_format_filter_term(char out[TACT_SCENE_FILTER_TERM_BYTES], double filter_delay)
 {
     out[0] = '\0';
     if (filter_delay > 0.0) {
@@ -100,7 +103,7 @@ static double max_passive_stiffness_of_device(const struct tact_scene_port *devi
 
 /* Sets stiffness and damping of a coupling that states none, from its device; slides: of a joint
  * along an axis. Bad numbers of the device are refused later, by another check. */
-static int set_coupling_defaults(const struct tact_scene_check *check,
+static int set_coupling_defaults(const struct tact_scene_check_context *check,
                                  struct tact_scene_coupling *coupling, bool slides,
                                  const struct tact_scene_device_loop *loop, const char *path)
 {
@@ -114,12 +117,13 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
                        : ", or \"device\", from which the stiffness is computed");
         }
         const double max_passive_stiffness = max_passive_stiffness_of_device(device, loop);
-        const double stiffest_wall_by_device_maker =
+        const double wall_stiffness_by_device_maker =
             ((const struct tact_scene_file_port *)device)->stiffness;
         const double default_stiffness_at_device =
-            stiffest_wall_by_device_maker > 0.0
-                ? fmin(stiffest_wall_by_device_maker, DEFAULT_STIFFNESS * max_passive_stiffness)
-                : DEFAULT_STIFFNESS * max_passive_stiffness;
+            wall_stiffness_by_device_maker > 0.0
+                ? fmin(wall_stiffness_by_device_maker,
+                       DEFAULT_STIFFNESS_OVER_STIFFEST_WALL * max_passive_stiffness)
+                : DEFAULT_STIFFNESS_OVER_STIFFEST_WALL * max_passive_stiffness;
         coupling->stiffness =
             max_passive_stiffness > 0.0 ? default_stiffness_at_device / loop->gain : 1.0;
     }
@@ -128,10 +132,10 @@ static int set_coupling_defaults(const struct tact_scene_check *check,
             return report_missing_key(check, tact_scene_path_of_key(key, path, "damping"),
                                       "damping", ": a coupling of rotations has no default");
         }
-        coupling->damping = DEFAULT_DAMPING * sqrt(fmax(0.0, coupling->stiffness));
+        coupling->damping = DEFAULT_COUPLING_DAMPING_FACTOR * sqrt(fmax(0.0, coupling->stiffness));
         if (device && device->mass > 0.0) {
-            coupling->damping =
-                fmin(coupling->damping, MAX_DEFAULT_DAMPING * device->mass / loop->period);
+            coupling->damping = fmin(coupling->damping, MAX_DEFAULT_COUPLING_DAMPING_FACTOR *
+                                                            device->mass / loop->period);
         }
     }
     return 0;
@@ -147,7 +151,8 @@ static const char *key_of_coupling_kind(bool is_base_coupling, bool is_rotation)
     return !is_base_coupling ? "joint.coupling" : is_rotation ? "turn_coupling" : "coupling";
 }
 
-int tact_scene_set_coupling_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_set_coupling_defaults(const struct tact_scene_check_context *check,
+                                     struct tact_scene *scene)
 {
     char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES];
     int rc = 0;
@@ -160,10 +165,10 @@ int tact_scene_set_coupling_defaults(const struct tact_scene_check *check, struc
             if (!coupling) {
                 continue;
             }
-            tact_scene_path_of_key(path, tact_scene_link_key(scene, i, k, owner),
+            tact_scene_path_of_key(path, tact_scene_link_key_path(scene, i, k, owner),
                                    key_of_coupling_kind(k < base_coordinate_count, is_rotation));
             const bool has_base_matrices =
-                k < base_coordinate_count && tact_scene_base_matrices(hand);
+                k < base_coordinate_count && tact_scene_file_base_with_matrices(hand);
             const struct tact_scene_device_loop loop = tact_scene_find_device_loop(scene, i, k);
             rc = has_base_matrices
                      ? 0
@@ -180,7 +185,7 @@ int tact_scene_set_coupling_defaults(const struct tact_scene_check *check, struc
     return rc;
 }
 
-int tact_scene_check_coupling_device(const struct tact_scene_check *check,
+int tact_scene_check_coupling_device(const struct tact_scene_check_context *check,
                                      const struct tact_scene_coupling *coupling,
                                      const struct tact_scene_device_loop *loop, const char *path,
                                      const char *stiffness_key_path)
@@ -208,7 +213,7 @@ int tact_scene_check_coupling_device(const struct tact_scene_check *check,
                   ((const struct tact_scene_file_port *)device)->stiffness, "N m/rad or N/m");
     const double max_passive_stiffness = max_passive_stiffness_of_device(device, loop);
     if (!rc && !coupling->hard && loop->gain * coupling->stiffness > max_passive_stiffness) {
-        char filter_term[TACT_SCENE_FILTER_TERM_BYTES];
+        char filter_term_text[TACT_SCENE_FILTER_TERM_BYTES];
         rc = tact_scene_report_bad_value(
             check, stiffness_key_path,
             "%g%s is over %g N m/rad or N/m, the stiffest that this device renders "
@@ -216,13 +221,15 @@ int tact_scene_check_coupling_device(const struct tact_scene_check *check,
             "or \"hard: true\"",
             loop->gain * coupling->stiffness,
             loop->gain != 1.0 ? " (at the device, after the scales of its tool)" : "",
-            max_passive_stiffness, tact_scene_print_filter_term(filter_term, loop->filter_delay),
+            max_passive_stiffness,
+            tact_scene_format_filter_term(filter_term_text, loop->filter_delay),
             device->resolution > 0.0 ? " and 2 friction / resolution" : "");
     }
     return rc;
 }
 
-int tact_scene_forbid_numbers_of_axes(const struct tact_scene_check *check, const char *path)
+int tact_scene_forbid_numbers_of_axes(const struct tact_scene_check_context *check,
+                                      const char *path)
 {
     static const char *const axes[] = {"axis_stiffness", "axis_damping"};
     char key[TACT_SCENE_PATH_BYTES];
@@ -236,7 +243,7 @@ int tact_scene_forbid_numbers_of_axes(const struct tact_scene_check *check, cons
     return 0;
 }
 
-int tact_scene_check_coupling(const struct tact_scene_check *check,
+int tact_scene_check_coupling(const struct tact_scene_check_context *check,
                               const struct tact_scene_coupling *coupling,
                               const struct tact_scene_device_loop *loop, const char *joint,
                               const char *path)
@@ -299,7 +306,7 @@ int tact_scene_output_group(const struct tact_scene *scene, uint32_t output)
 
 /* Refuses a filter of an output whose force has an energy bound: the filtered force could exceed
  * the bound. */
-static int forbid_filter_of_energy_bounded_output(const struct tact_scene_check *check,
+static int forbid_filter_of_energy_bounded_output(const struct tact_scene_check_context *check,
                                                   const struct tact_scene *scene, const char *joint)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -329,14 +336,14 @@ static bool has_calibrated_axis(const struct tact_scene *scene)
 
 /* Checks that no input measures a coupled joint, and that one sets its target; coordinates of a
  * base without an input stay where they are. */
-static int check_coupling_input(const struct tact_scene_check *check,
+static int check_coupling_input(const struct tact_scene_check_context *check,
                                 const struct tact_scene *scene, uint32_t hand, uint32_t link)
 {
     char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES], joint[TACT_SCENE_PATH_BYTES];
     const struct tact_scene_link *l = &scene->hands[hand].links[link];
     snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name, l->name);
     const bool is_base_coordinate = link < tact_scene_base_links(&scene->hands[hand]);
-    tact_scene_path_of_key(path, tact_scene_link_key(scene, hand, link, owner),
+    tact_scene_path_of_key(path, tact_scene_link_key_path(scene, hand, link, owner),
                            key_of_coupling_kind(is_base_coordinate, link >= 3));
     const long measured = tact_scene_find_input(scene, scene->inputs_count, "state", joint);
     if (!l->joint.coupling) {
@@ -363,7 +370,7 @@ static int check_coupling_input(const struct tact_scene_check *check,
                                    : 0;
 }
 
-int tact_scene_check_coupling_io(const struct tact_scene_check *check,
+int tact_scene_check_coupling_io(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene)
 {
     int rc = 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void set_number_if_absent(const struct tact_scene_check *check, const char *path,
+static void set_number_if_absent(const struct tact_scene_check_context *check, const char *path,
                                  double *value, double default_value)
 {
     if (!tact_scene_index_find(check->index, path)) {
@@ -29,7 +29,7 @@ static void set_identity_quaternion(double quat_wxyz[4])
     memcpy(quat_wxyz, identity_quaternion, sizeof identity_quaternion);
 }
 
-static void set_shape_defaults(const struct tact_scene_check *check,
+static void set_shape_defaults(const struct tact_scene_check_context *check,
                                struct tact_scene_shape *shapes, uint32_t count, const char *owner)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -48,12 +48,13 @@ static void set_shape_defaults(const struct tact_scene_check *check,
     }
 }
 
-static void set_body_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
+static void set_body_defaults(const struct tact_scene_check_context *check,
+                              struct tact_scene *scene)
 {
     char owner[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         struct tact_scene_body *body = &scene->bodies[i];
-        tact_scene_body_key(scene, i, owner);
+        tact_scene_body_key_path(scene, i, owner);
         if (!tact_scene_has_key(check, "%s.quat_wxyz", owner)) {
             set_identity_quaternion(body->quat_wxyz);
         }
@@ -61,7 +62,8 @@ static void set_body_defaults(const struct tact_scene_check *check, struct tact_
     }
 }
 
-static void set_constraint_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
+static void set_constraint_defaults(const struct tact_scene_check_context *check,
+                                    struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->joints_count; i++) {
         if (!tact_scene_has_key(check, "joints[%u].axis", i)) {
@@ -85,7 +87,7 @@ static bool is_joint_in_driven_tendon(const struct tact_scene_hand *hand, const 
 
 /* Sets the hand's default drive on joints that have neither drive nor coupling and are not moved by
  * another joint's drive. */
-static void set_default_drive(const struct tact_scene_check *check,
+static void set_default_drive(const struct tact_scene_check_context *check,
                               const struct tact_scene_hand *hand, struct tact_scene_link *link,
                               const char *owner)
 {
@@ -104,7 +106,7 @@ static void set_default_drive(const struct tact_scene_check *check,
     }
 }
 
-static int set_hand_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
+static int set_hand_defaults(const struct tact_scene_check_context *check, struct tact_scene *scene)
 {
     char owner[TACT_SCENE_PATH_BYTES];
     for (uint32_t i = 0; i < scene->hands_count; i++) {
@@ -116,7 +118,7 @@ static int set_hand_defaults(const struct tact_scene_check *check, struct tact_s
             return -ENOMEM;
         }
         for (uint32_t j = 0; j < hand->links_count; j++) {
-            tact_scene_link_key(scene, i, j, owner);
+            tact_scene_link_key_path(scene, i, j, owner);
             if (!tact_scene_has_key(check, "%s.joint.quat_wxyz", owner)) {
                 set_identity_quaternion(hand->links[j].joint.quat_wxyz);
             }
@@ -129,7 +131,8 @@ static int set_hand_defaults(const struct tact_scene_check *check, struct tact_s
     return 0;
 }
 
-static void set_pair_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
+static void set_pair_defaults(const struct tact_scene_check_context *check,
+                              struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         if (!tact_scene_has_key(check, "materials[%u].tip_power", i)) {
@@ -156,7 +159,8 @@ static void set_pair_defaults(const struct tact_scene_check *check, struct tact_
     }
 }
 
-static int set_input_output_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
+static int set_input_output_defaults(const struct tact_scene_check_context *check,
+                                     struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->inputs_count; i++) {
         if (!tact_scene_has_key(check, "inputs[%u].scale", i)) {
@@ -184,7 +188,7 @@ static int set_input_output_defaults(const struct tact_scene_check *check, struc
     return 0;
 }
 
-int tact_scene_set_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_set_defaults(const struct tact_scene_check_context *check, struct tact_scene *scene)
 {
     struct tact_scene_contact *contact = &scene->contact;
     if (!tact_scene_has_key(check, "gravity")) {

@@ -14,16 +14,19 @@
 #define MAX_PLAUSIBLE_FRICTION 3.0    /* friction coefficient above that of rubber on anything */
 #define MAX_PLAUSIBLE_POSITION 100.0  /* position [m] */
 #define SUSPECT_JOINT_ANGLE 31.416    /* five turns [rad]: more than a steering wheel turns */
-#define MIN_CHECKED_CHAIN_LENGTH 1.0  /* minimum length of a hand's chain for this check [m] */
-#define MAX_PLAUSIBLE_GRAVITY 100.0   /* gravity [m/s^2] */
-#define SUSPECT_TARGET_OVERLAP 2e-3   /* target overlap [m] */
-#define MAX_PLAUSIBLE_COMPLIANCE 0.1  /* compliance [m/N] */
-#define MIN_PLAUSIBLE_MODULUS 100.0   /* modulus [Pa] */
+#define MIN_CHECKED_HAND_CHAIN_LENGTH                                                              \
+    1.0                              /* minimum length of a hand's chain for this check [m]        \
+                                      */
+#define MAX_PLAUSIBLE_GRAVITY 100.0  /* gravity [m/s^2] */
+#define SUSPECT_TARGET_OVERLAP 2e-3  /* target overlap [m] */
+#define MAX_PLAUSIBLE_COMPLIANCE 0.1 /* compliance [m/N] */
+#define MIN_PLAUSIBLE_MODULUS 100.0  /* modulus [Pa] */
 /* radius of a fingertip's contact patch above which it is implausible [m] */
 #define SUSPECT_TIP_RADIUS 0.1
 #define SUSPECT_LAYER_THICKNESS 1.0 /* of a soft layer [m] */
 #define SUSPECT_RELAXATION_TIME 1.0 /* relaxation [s] */
-#define MAX_WARNINGS 16 /* number of warnings that are printed; further ones are only counted */
+#define MAX_PRINTED_SCENE_WARNINGS                                                                 \
+    16 /* number of warnings that are printed; further ones are only counted */
 
 struct scene_warnings {
     const struct tact_scene *scene;
@@ -40,7 +43,7 @@ __attribute__((format(printf, 4, 5))) static void warn_at_scene_key(struct scene
     struct tact_error err = {.line = 0};
     char path[TACT_SCENE_PATH_BYTES], line[1024];
     va_list args;
-    if (d->count++ >= MAX_WARNINGS) {
+    if (d->count++ >= MAX_PRINTED_SCENE_WARNINGS) {
         return;
     }
     snprintf(path, sizeof path, "%.90s%s%.30s", owner, owner[0] && key[0] ? "." : "", key);
@@ -112,7 +115,7 @@ static void warn_about_body_density(struct scene_warnings *d)
     for (uint32_t i = 0; i < d->scene->bodies_count; i++) {
         const struct tact_scene_body *b = &d->scene->bodies[i];
         char path[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES];
-        tact_scene_body_key(d->scene, i, path);
+        tact_scene_body_key_path(d->scene, i, path);
         double volume = warn_about_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
         double density = volume > 0.0 ? b->mass / volume : 0.0;
         bool has_inertia_key =
@@ -148,7 +151,7 @@ static double total_hand_chain_length(const struct tact_scene_hand *hand)
         }
         hand_chain_length += tact_v3_norm(link->joint.position) + longest_shape_edge_of_hand;
     }
-    return fmax(hand_chain_length, MIN_CHECKED_CHAIN_LENGTH);
+    return fmax(hand_chain_length, MIN_CHECKED_HAND_CHAIN_LENGTH);
 }
 
 static void warn_about_joint_range(struct scene_warnings *d, const struct tact_scene_joint *joint,
@@ -179,7 +182,7 @@ static void warn_about_hands(struct scene_warnings *d)
         warn_about_far_position(d, path, hand->position);
         for (uint32_t k = 0; k < hand->links_count; k++) {
             const struct tact_scene_link *link = &hand->links[k];
-            tact_scene_link_key(d->scene, i, k, path);
+            tact_scene_link_key_path(d->scene, i, k, path);
             warn_about_shapes(d, link->shapes, link->shapes_count, false, path);
             warn_about_joint_range(d, &link->joint, hand_chain_length,
                                    tact_scene_path_of_key(key, path, "joint"));
@@ -331,7 +334,7 @@ static void warn_about_inputs(struct scene_warnings *d)
 }
 
 /* Reports how many elements of hand files are left out; `tact import` lists them. */
-static void count_hand_notes(const struct tact_scene *scene, struct tact_messages to)
+static void report_hand_note_count(const struct tact_scene *scene, struct tact_messages to)
 {
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &scene->hands[i];
@@ -374,10 +377,10 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
     warn_about_body_density(&d);
     warn_about_hands(&d);
     warn_about_inputs(&d);
-    count_hand_notes(scene, to);
-    if (d.count > MAX_WARNINGS) {
+    report_hand_note_count(scene, to);
+    if (d.count > MAX_PRINTED_SCENE_WARNINGS) {
         tact_message(to, TACT_MESSAGE_WARNING, "%d more scene values are implausible",
-                     d.count - MAX_WARNINGS);
+                     d.count - MAX_PRINTED_SCENE_WARNINGS);
     }
     return d.count;
 }

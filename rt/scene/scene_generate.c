@@ -20,7 +20,7 @@ static const struct {
                 {"triangles", "gear torus knot blob bumpy_cube", true},
                 {"seed", "blob bumpy_cube", false}};
 
-static int index_of_generator_kind(const char *name)
+static int index_of_mesh_generator_kind(const char *name)
 {
     for (int i = 0; tact_generate_names[i]; i++) {
         if (strcmp(name, tact_generate_names[i]) == 0) {
@@ -30,7 +30,7 @@ static int index_of_generator_kind(const char *name)
     return -1;
 }
 
-static int report_bad_generate_key(const struct tact_scene_check *check, const char *path,
+static int report_bad_generate_key(const struct tact_scene_check_context *check, const char *path,
                                    const char *key, const char *format, const char *kind)
 {
     char key_path[TACT_SCENE_PATH_BYTES];
@@ -38,11 +38,11 @@ static int report_bad_generate_key(const struct tact_scene_check *check, const c
     return tact_scene_report_bad_value(check, key_path, format, kind, key);
 }
 
-int tact_scene_check_generate(const struct tact_scene_check *check,
+int tact_scene_check_generate(const struct tact_scene_check_context *check,
                               const struct tact_scene_shape *shape, const char *path)
 {
     const char *kind = shape->generate->kind;
-    if (index_of_generator_kind(kind) < 0) {
+    if (index_of_mesh_generator_kind(kind) < 0) {
         return report_bad_generate_key(
             check, path, "kind",
             "expected one of prism, gear, torus, knot, blob, bumpy_cube; got \"%.60s\"", kind);
@@ -61,12 +61,13 @@ int tact_scene_check_generate(const struct tact_scene_check *check,
     return 0;
 }
 
-int tact_scene_generate(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
-                        const char *path, struct tact_soup *soup)
+int tact_scene_generate(const struct tact_scene_check_context *check,
+                        const struct tact_scene_shape *shape, const char *path,
+                        struct tact_soup *soup)
 {
     const struct tact_scene_generate *g = shape->generate;
     const struct tact_generate what = {
-        .kind = (enum tact_generate_kind)index_of_generator_kind(g->kind),
+        .kind = (enum tact_generate_kind)index_of_mesh_generator_kind(g->kind),
         .edge = g->edge,
         .radius = g->radius,
         .height = g->height,

@@ -62,8 +62,9 @@ static const struct tact_scene_link *find_link_tied_to_joint(const struct tact_s
 
 /* Checks a joint that a grip commands: it has a drive of its own, and nothing else sets its torque.
  */
-static int check_grip_joint(const struct tact_scene_check *check, const struct tact_scene *scene,
-                            uint32_t index, uint32_t joint, const char *path)
+static int check_grip_joint(const struct tact_scene_check_context *check,
+                            const struct tact_scene *scene, uint32_t index, uint32_t joint,
+                            const char *path)
 {
     const struct tact_scene_hand *hand = &scene->hands[scene->grips[index].hand];
     const struct tact_scene_joint *def = &hand->links[joint].joint;
@@ -101,8 +102,8 @@ static int check_grip_joint(const struct tact_scene_check *check, const struct t
 }
 
 /* Lists the joints that move one of the two links and not the other. */
-static int find_grip_joints(const struct tact_scene_check *check, const struct tact_scene *scene,
-                            uint32_t index, const char *path)
+static int find_grip_joints(const struct tact_scene_check_context *check,
+                            const struct tact_scene *scene, uint32_t index, const char *path)
 {
     struct tact_scene_grip *grip = &scene->grips[index];
     const struct tact_scene_hand *hand = &scene->hands[grip->hand];
@@ -133,7 +134,7 @@ static int find_grip_joints(const struct tact_scene_check *check, const struct t
                      check, path, "one link carries the other; expected those of two fingers");
 }
 
-static int check_grip_values(const struct tact_scene_check *check,
+static int check_grip_values(const struct tact_scene_check_context *check,
                              const struct tact_scene_grip *grip, const char *path)
 {
     int rc = tact_scene_require_nonnegative(check, path, "limit", grip->limit, "N");
@@ -143,7 +144,8 @@ static int check_grip_values(const struct tact_scene_check *check,
     return rc;
 }
 
-int tact_scene_check_grips(const struct tact_scene_check *check, const struct tact_scene *scene)
+int tact_scene_check_grips(const struct tact_scene_check_context *check,
+                           const struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->grips_count; i++) {

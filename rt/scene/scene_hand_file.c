@@ -17,7 +17,7 @@ struct hand_file_source {
     struct tact_scene_loaded_hand_files *content;
 };
 
-static int copy_bytes(const void *from, uint64_t size, char **data)
+static int copy_file_bytes(const void *from, uint64_t size, char **data)
 {
     *data = malloc(size + 1);
     if (!*data) {
@@ -33,7 +33,7 @@ static int read_file_of_scene_files(const struct tact_scene_files *files, const 
 {
     const void *data_of_scene_file = NULL;
     int rc = files->get(files->user, path, &data_of_scene_file, size);
-    return rc ? rc : copy_bytes(data_of_scene_file, *size, data);
+    return rc ? rc : copy_file_bytes(data_of_scene_file, *size, data);
 }
 
 static const struct tact_scene_hand_source *
@@ -83,7 +83,7 @@ static int load_hand_source(void *user, const char *path, char **data, uint64_t 
     char name[8192];
     if (loaded_hand_source) {
         *size = loaded_hand_source->size;
-        return copy_bytes(loaded_hand_source->data, loaded_hand_source->size, data);
+        return copy_file_bytes(loaded_hand_source->data, loaded_hand_source->size, data);
     }
     snprintf(name, sizeof name, "%s%s", path[0] == '/' ? "" : source->folder, path);
     int rc = source->files && source->files->get
@@ -122,7 +122,7 @@ static bool has_moving_base(const struct tact_scene_index *index, uint32_t hand)
 }
 
 /* Checks the keys that a hand with a file needs and those that it cannot have. */
-static int check_hand_keys(const struct tact_scene_check *check,
+static int check_hand_keys(const struct tact_scene_check_context *check,
                            const struct tact_scene_index *index, uint32_t hand, uint32_t number)
 {
     static const char *const needed[] = {"name", "material"};
@@ -167,8 +167,9 @@ static int merge_hand_yaml(struct tact_scene_index *index, uint32_t hand, const 
     return rc;
 }
 
-static int merge_hand_file(const struct tact_scene_check *check, struct tact_scene_index *index,
-                           struct hand_file_source *source, uint32_t hand, uint32_t number,
+static int merge_hand_file(const struct tact_scene_check_context *check,
+                           struct tact_scene_index *index, struct hand_file_source *source,
+                           uint32_t hand, uint32_t number,
                            struct tact_scene_loaded_hand_files *content)
 {
     const char *file = text_of_hand_key(index, hand, "file");
@@ -208,7 +209,7 @@ static int merge_hand_file(const struct tact_scene_check *check, struct tact_sce
     return rc;
 }
 
-int tact_scene_merge_hand_files(const struct tact_scene_check *check,
+int tact_scene_merge_hand_files(const struct tact_scene_check_context *check,
                                 struct tact_scene_index *index, const char *name,
                                 const struct tact_scene_files *files,
                                 struct tact_scene_hand_files *out)
@@ -265,7 +266,7 @@ void tact_scene_free_hand_files(struct tact_scene_hand_files *files)
     *files = (struct tact_scene_hand_files){0};
 }
 
-int tact_scene_check_hand_file(const struct tact_scene_check *check,
+int tact_scene_check_hand_file(const struct tact_scene_check_context *check,
                                const struct tact_scene_hand *hand, uint32_t number)
 {
     static const char *const kinds[] = {"convex", "mesh", NULL};

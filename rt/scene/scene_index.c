@@ -86,7 +86,7 @@ const struct tact_scene_index_node *tact_scene_index_find(const struct tact_scen
     return &index->nodes[node];
 }
 
-bool tact_scene_has_key(const struct tact_scene_check *check, const char *format, ...)
+bool tact_scene_has_key(const struct tact_scene_check_context *check, const char *format, ...)
 {
     char path[TACT_SCENE_PATH_BYTES];
     va_list args;
@@ -134,7 +134,7 @@ void tact_scene_index_locate(const struct tact_scene_index *index, const char *p
     tact_error_at(err, tact_scene_index_file(index, node), node->line, node->column, path);
 }
 
-int tact_scene_report_bad_value(const struct tact_scene_check *check, const char *path,
+int tact_scene_report_bad_value(const struct tact_scene_check_context *check, const char *path,
                                 const char *format, ...)
 {
     char text[sizeof check->err->text];

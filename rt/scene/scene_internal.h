@@ -54,7 +54,7 @@ struct tact_scene_index {
 };
 
 /* Arguments of every check: the index and the error to set. */
-struct tact_scene_check {
+struct tact_scene_check_context {
     const struct tact_scene_index *index;
     struct tact_error *err;
 };
@@ -91,7 +91,7 @@ const struct tact_scene_index_node *tact_scene_index_find(const struct tact_scen
                                                           const char *path);
 
 /* Whether the file has the key whose path is printed from format. */
-bool tact_scene_has_key(const struct tact_scene_check *check, const char *format, ...)
+bool tact_scene_has_key(const struct tact_scene_check_context *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Writes the key path of a node, such as "bodies[0].mass". */
@@ -105,7 +105,7 @@ void tact_scene_index_locate(const struct tact_scene_index *index, const char *p
                              struct tact_error *err);
 
 /* Sets the position of a key path and the message; returns -EINVAL. */
-int tact_scene_report_bad_value(const struct tact_scene_check *check, const char *path,
+int tact_scene_report_bad_value(const struct tact_scene_check_context *check, const char *path,
                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Whether text is a decimal number and nothing else; *value may be infinite. */
@@ -118,24 +118,25 @@ const cyaml_schema_value_t *tact_scene_schema(void);
  * bits, texts in memory of their own. Refuses unknown and missing keys, other kinds of value,
  * counts, numbers that are not finite. 0, -EINVAL or -ENOMEM, with *out unchanged; to be freed with
  * tact_yaml_free(). */
-int tact_scene_load_values(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                           void **out);
+int tact_scene_load_values(const struct tact_scene_check_context *check,
+                           const cyaml_schema_value_t *schema, void **out);
 
 /* Sets absent keys to their defaults if not 0. Returns 0 or -ENOMEM. */
-int tact_scene_set_defaults(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_set_defaults(const struct tact_scene_check_context *check, struct tact_scene *scene);
 
 /* Collects the settings of the devices from the index. 0, -ENOMEM, -EINVAL. */
-int tact_scene_collect_settings(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_collect_settings(const struct tact_scene_check_context *check,
+                                struct tact_scene *scene);
 void tact_scene_free_settings(struct tact_scene *scene);
 /* Appends all keys of a file, whose index the check has, to the settings of a device. */
-int tact_scene_append_settings(const struct tact_scene_check *check,
+int tact_scene_append_settings(const struct tact_scene_check_context *check,
                                struct tact_scene_device *device);
 /* Frees what a setting points to. */
 void tact_scene_free_setting(struct tact_device_setting *setting);
 /* Appends the settings of the devices' calibration files. Returns 0, or a negative errno with *err
  * set. */
-int tact_scene_read_calibrations(const struct tact_scene_check *check, struct tact_scene *scene,
-                                 const struct tact_scene_files *files);
+int tact_scene_read_calibrations(const struct tact_scene_check_context *check,
+                                 struct tact_scene *scene, const struct tact_scene_files *files);
 
 /* Path of a key of the object at `owner`. */
 const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH_BYTES], const char *owner,
@@ -143,85 +144,90 @@ const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH_BYTES], const char 
 
 /* Require a number in a range, or one of a list of words that ends with NULL. Return 0, or -EINVAL
  * with the message; unit may be "". */
-int tact_scene_require_positive(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_positive(const struct tact_scene_check_context *check, const char *owner,
                                 const char *key, double value, const char *unit);
 /* Requires the stiffness or damping of a drive or coupling: 0 to TACT_SCENE_MAX_GAIN. Beyond it
  * squares and inverses overflow in the solver. */
 #define TACT_SCENE_MAX_GAIN 1e12 /* [N/m, N s/m, N m/rad, N m s/rad] */
-int tact_scene_require_gain(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_gain(const struct tact_scene_check_context *check, const char *owner,
                             const char *key, double value, const char *unit);
-int tact_scene_require_nonnegative(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_nonnegative(const struct tact_scene_check_context *check, const char *owner,
                                    const char *key, double value, const char *unit);
-int tact_scene_require_between(const struct tact_scene_check *check, const char *path, double value,
-                               double lower, double upper, const char *unit);
+int tact_scene_require_between(const struct tact_scene_check_context *check, const char *path,
+                               double value, double lower, double upper, const char *unit);
 /* Requires the absolute value of count numbers to be at most `most`. */
-int tact_scene_require_magnitude(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_magnitude(const struct tact_scene_check_context *check, const char *owner,
                                  const char *key, const double *values, int count, double most,
                                  const char *unit);
 /* Requires the absolute value of coordinates to be at most TACT_MESH_MAX_COORDINATE. */
-int tact_scene_require_coordinates(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_coordinates(const struct tact_scene_check_context *check, const char *owner,
                                    const char *key, const double *values, int count);
-int tact_scene_require_word(const struct tact_scene_check *check, const char *path,
+int tact_scene_require_word(const struct tact_scene_check_context *check, const char *path,
                             const char *text, const char *const *words);
 
 /* Checks the contact's options, materials and pairs. */
-int tact_scene_check_contact(const struct tact_scene_check *check, const struct tact_scene *scene);
+int tact_scene_check_contact(const struct tact_scene_check_context *check,
+                             const struct tact_scene *scene);
 
 /* Checks single values, and normalises axes and quaternions. 0 or -EINVAL. */
-int tact_scene_check_values(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_check_values(const struct tact_scene_check_context *check, struct tact_scene *scene);
 /* Checks one shape's own values; path is its key path. */
-int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
-                           const char *path);
+int tact_scene_check_shape(const struct tact_scene_check_context *check,
+                           struct tact_scene_shape *shape, const char *path);
 /* Checks that a convex, a mesh or a surface is defined either by a file or by `generate`. */
-int tact_scene_check_mesh_source(const struct tact_scene_check *check,
+int tact_scene_check_mesh_source(const struct tact_scene_check_context *check,
                                  const struct tact_scene_shape *shape, const char *path);
 /* Checks the keys of `generate`; path is that of the shape. */
-int tact_scene_check_generate(const struct tact_scene_check *check,
+int tact_scene_check_generate(const struct tact_scene_check_context *check,
                               const struct tact_scene_shape *shape, const char *path);
 /* Generates the triangles of `generate`; path is that of the shape. Returns 0, -EINVAL, -ENOMEM.
  */
-int tact_scene_generate(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
-                        const char *path, struct tact_soup *soup);
+int tact_scene_generate(const struct tact_scene_check_context *check,
+                        const struct tact_scene_shape *shape, const char *path,
+                        struct tact_soup *soup);
 /* Checks six numbers ixx iyy izz ixy ixz iyz [kg m^2]: positive definite, triangle inequality. */
-int tact_scene_check_inertia(const struct tact_scene_check *check, const double inertia[6],
+int tact_scene_check_inertia(const struct tact_scene_check_context *check, const double inertia[6],
                              const char *path);
 /* Checks that a quaternion is not zero and normalises it. */
-int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
+int tact_scene_check_quat(const struct tact_scene_check_context *check, double quat_wxyz[4],
                           const char *path);
 
 /* Finds "device.channel"; the channel itself is known once the device is open. 0 or -EINVAL. */
-int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
-                             const char *path, const char *channel);
+int tact_scene_check_channel(const struct tact_scene_check_context *check,
+                             const struct tact_scene *scene, const char *path, const char *channel);
 
 /* Checks names, references between parts, and that every pair that can touch has a friction. */
-int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene);
-int tact_scene_check_pairs(const struct tact_scene_check *check, const struct tact_scene *scene);
+int tact_scene_check_names(const struct tact_scene_check_context *check,
+                           const struct tact_scene *scene);
+int tact_scene_check_pairs(const struct tact_scene_check_context *check,
+                           const struct tact_scene *scene);
 
 /* Completes every shape (reading mesh files through files, or from disk) and the mass properties
  * that follow from shapes. Returns 0, -EINVAL, -ENOENT, -ENOMEM, other negative errno from reading.
  */
-int tact_scene_load_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
+int tact_scene_load_shapes(const struct tact_scene_check_context *check, struct tact_scene *scene,
                            const struct tact_scene_files *files);
 void tact_scene_free_shapes(struct tact_scene *scene);
 
 /* scene_base.c: puts the coordinates of bases that move in front of the links of their hands, and
  * fixed bases behind the bodies. */
-int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_insert_bases(const struct tact_scene_check_context *check, struct tact_scene *scene);
 /* Gives the bodies that are fixed bases the poses of their hands, once these are checked. */
 void tact_scene_set_fixed_base_poses(struct tact_scene *scene);
 /* The key of a body, or of the base that it is. Returns out. */
-char *tact_scene_body_key(const struct tact_scene *scene, uint32_t body,
-                          char out[TACT_SCENE_PATH_BYTES]);
+char *tact_scene_body_key_path(const struct tact_scene *scene, uint32_t body,
+                               char out[TACT_SCENE_PATH_BYTES]);
 /* Number of bodies of the file: those before the fixed bases. */
 uint32_t tact_scene_file_body_count(const struct tact_scene *scene);
 /* The key of a link, or of the base where the link is one of its coordinates. Returns out. */
-char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
-                          char out[TACT_SCENE_PATH_BYTES]);
+char *tact_scene_link_key_path(const struct tact_scene *scene, uint32_t hand, uint32_t link,
+                               char out[TACT_SCENE_PATH_BYTES]);
 
 /* scene_tied.c: checks mimic joints and tendons and sets where mimic joints start; checks that
  * joints tied together have a common range. */
-int tact_scene_check_tied_joints(const struct tact_scene_check *check, struct tact_scene *scene);
-int tact_scene_check_tied_ranges(const struct tact_scene_check *check,
+int tact_scene_check_tied_joints(const struct tact_scene_check_context *check,
+                                 struct tact_scene *scene);
+int tact_scene_check_tied_ranges(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene);
 
 /* scene_hand_file.c: reads the files of hands, and joins what they have to the index. */
@@ -234,7 +240,7 @@ struct tact_scene_hand_files {
     } * at;
     uint32_t count;
 };
-int tact_scene_merge_hand_files(const struct tact_scene_check *check,
+int tact_scene_merge_hand_files(const struct tact_scene_check_context *check,
                                 struct tact_scene_index *index, const char *name,
                                 const struct tact_scene_files *files,
                                 struct tact_scene_hand_files *out);
@@ -243,7 +249,7 @@ void tact_scene_store_hand_files(struct tact_scene_hand_files *files, struct tac
 void tact_scene_free_hand_files(struct tact_scene_hand_files *files);
 void tact_scene_free_sources(struct tact_scene_hand_source *sources, uint32_t count);
 /* Checks the values of `file`, `collision` and `drive` of a hand. */
-int tact_scene_check_hand_file(const struct tact_scene_check *check,
+int tact_scene_check_hand_file(const struct tact_scene_check_context *check,
                                const struct tact_scene_hand *hand, uint32_t number);
 
 /* A coupling with the keys that scene.h does not have. Every struct tact_scene_coupling of a scene
@@ -274,11 +280,12 @@ struct tact_scene_file_port {
 };
 
 /* The matrices of the coupling of a base that moves, or NULL. */
-const struct tact_scene_file_base *tact_scene_base_matrices(const struct tact_scene_hand *hand);
+const struct tact_scene_file_base *
+tact_scene_file_base_with_matrices(const struct tact_scene_hand *hand);
 /* scene_matrix.c: checks the keys and the values of these matrices, and of what else leads the
  * base.
  */
-int tact_scene_check_base_matrices(const struct tact_scene_check *check,
+int tact_scene_check_base_matrices(const struct tact_scene_check_context *check,
                                    const struct tact_scene *scene, uint32_t number);
 
 /* 1 where the couplings of a base's three coordinates of position (is_rotation: 0) or of attitude
@@ -287,16 +294,19 @@ bool tact_scene_has_unequal_axes(const struct tact_scene_hand *hand, bool is_rot
 
 /* scene_tool.c: defaults and values of the tools, and outputs for their forces and torques. Returns
  * 0, -EINVAL or -ENOMEM. */
-int tact_scene_complete_tools(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_complete_tools(const struct tact_scene_check_context *check,
+                              struct tact_scene *scene);
 /* Checks the names that tools refer to. */
-int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene);
+int tact_scene_check_tools(const struct tact_scene_check_context *check,
+                           const struct tact_scene *scene);
 /* Ratio of the stiffness at the device to that of the coupling of a hand's tool, for its base's
  * position or attitude (is_rotation); 1 without a tool. */
 double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool is_rotation);
 
 /* scene_remote.c: defaults and values of the joints that are tied to another site. 0, -EINVAL or
  * -ENOMEM. */
-int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_complete_remotes(const struct tact_scene_check_context *check,
+                                struct tact_scene *scene);
 /* Finds the link, not a coordinate of a base, that is named "hand.link". False: there is none. */
 bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint32_t *hand,
                           uint32_t *link);
@@ -305,15 +315,18 @@ bool tact_scene_find_coordinate(const struct tact_scene *scene, const char *name
                                 uint32_t *link);
 
 /* scene_grip.c: values, links and joints of commanded grips. 0 or -EINVAL. */
-int tact_scene_check_grips(const struct tact_scene_check *check, const struct tact_scene *scene);
+int tact_scene_check_grips(const struct tact_scene_check_context *check,
+                           const struct tact_scene *scene);
 /* Checks the joints and devices that remotes refer to. */
-int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene);
+int tact_scene_check_remotes(const struct tact_scene_check_context *check,
+                             const struct tact_scene *scene);
 
 /* scene_coupling.c: stiffness and damping of couplings that state none. */
-int tact_scene_set_coupling_defaults(const struct tact_scene_check *check,
+int tact_scene_set_coupling_defaults(const struct tact_scene_check_context *check,
                                      struct tact_scene *scene);
 /* Refuses numbers of axes in the coupling of a joint, which has one. */
-int tact_scene_forbid_numbers_of_axes(const struct tact_scene_check *check, const char *path);
+int tact_scene_forbid_numbers_of_axes(const struct tact_scene_check_context *check,
+                                      const char *path);
 /* Lowest cut-off of the filters of the outputs that send the reaction of a joint to a device, or to
  * any (-1) [Hz]; 0: none of them has a filter. */
 double tact_scene_lowest_reaction_filter(const struct tact_scene *scene, uint32_t hand,
@@ -331,26 +344,27 @@ struct tact_scene_device_loop tact_scene_find_device_loop(const struct tact_scen
                                                           uint32_t hand, uint32_t link);
 #define TACT_SCENE_FILTER_TERM_BYTES 64
 /* Writes the delay of a filter as a further term of a sum in a message; "" for 0. Returns out. */
-char *tact_scene_print_filter_term(char out[TACT_SCENE_FILTER_TERM_BYTES], double filter_delay);
+char *tact_scene_format_filter_term(char out[TACT_SCENE_FILTER_TERM_BYTES], double filter_delay);
 /* Values of a coupling, of which `path` is the key; `joint` is that of its joint. */
-int tact_scene_check_coupling(const struct tact_scene_check *check,
+int tact_scene_check_coupling(const struct tact_scene_check_context *check,
                               const struct tact_scene_coupling *coupling,
                               const struct tact_scene_device_loop *loop, const char *joint,
                               const char *path);
 /* Checks the numbers of a coupling's device, if they are known, and that the coupling is no stiffer
  * than the device can render, unless its energy is bounded ("hard"). stiffness_key_path: key of the
  * coupling's stiffness. */
-int tact_scene_check_coupling_device(const struct tact_scene_check *check,
+int tact_scene_check_coupling_device(const struct tact_scene_check_context *check,
                                      const struct tact_scene_coupling *coupling,
                                      const struct tact_scene_device_loop *loop, const char *path,
                                      const char *stiffness_key_path);
 /* scene_admittance.c: gives the coordinates of bases that forces of inputs move their damping, once
  * they are inserted; checks the joints that such forces move. */
-int tact_scene_set_admittance_bases(const struct tact_scene_check *check, struct tact_scene *scene);
-int tact_scene_check_force_inputs(const struct tact_scene_check *check,
+int tact_scene_set_admittance_bases(const struct tact_scene_check_context *check,
+                                    struct tact_scene *scene);
+int tact_scene_check_force_inputs(const struct tact_scene_check_context *check,
                                   const struct tact_scene *scene);
 /* Checks the inputs and outputs of all coupled joints. */
-int tact_scene_check_coupling_io(const struct tact_scene_check *check,
+int tact_scene_check_coupling_io(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene);
 /* Index of the input that is a joint's `what`, "state" or "target", among the first `count`, or -1.
  */

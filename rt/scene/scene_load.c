@@ -27,8 +27,8 @@ static int store_scene_source(struct tact_scene *scene, const char *text, uint64
 }
 
 /* The steps after the values are loaded. */
-static int apply_defaults_and_check(const struct tact_scene_check *check, struct tact_scene *scene,
-                                    const struct tact_scene_files *files)
+static int apply_defaults_and_check(const struct tact_scene_check_context *check,
+                                    struct tact_scene *scene, const struct tact_scene_files *files)
 {
     int rc = tact_scene_insert_bases(check, scene);
     rc = rc ? rc : tact_scene_set_admittance_bases(check, scene);
@@ -70,7 +70,7 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
     if (rc) {
         return rc;
     }
-    struct tact_scene_check check = {index, err};
+    struct tact_scene_check_context check = {index, err};
     struct tact_scene_hand_files hand_files = {0};
     rc = tact_scene_merge_hand_files(&check, index, name, files, &hand_files);
     rc = rc ? rc : tact_scene_load_values(&check, tact_scene_schema(), &loaded);

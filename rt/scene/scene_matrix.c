@@ -8,16 +8,17 @@
 
 static const char *const matrix_keys[] = {"stiffness_matrix", "damping_matrix"};
 
-static int check_matrix_values(const struct tact_scene_check *check, const double *matrix,
+static int check_matrix_values(const struct tact_scene_check_context *check, const double *matrix,
                                const char *path)
 {
     static const char *const fault_texts[] = {
-        [TACT_SIX_NOT_FINITE] = "has a number that is not finite",
-        [TACT_SIX_NEGATIVE_DIAGONAL] = "has a number below 0 on its diagonal",
-        [TACT_SIX_NOT_SYMMETRIC] = "is not symmetric",
-        [TACT_SIX_INDEFINITE] = "is not positive semidefinite: one of its eigenvalues is below 0",
+        [TACT_MATRIX_6X6_NOT_FINITE] = "has a number that is not finite",
+        [TACT_MATRIX_6X6_NEGATIVE_DIAGONAL] = "has a number below 0 on its diagonal",
+        [TACT_MATRIX_6X6_NOT_SYMMETRIC] = "is not symmetric",
+        [TACT_MATRIX_6X6_INDEFINITE] =
+            "is not positive semidefinite: one of its eigenvalues is below 0",
     };
-    const enum tact_symmetric_six_fault fault = tact_symmetric_six_find_fault(matrix);
+    const enum tact_matrix_6x6_symmetry_fault fault = tact_matrix_6x6_find_symmetry_fault(matrix);
     return fault
                ? tact_scene_report_bad_value(
                      check, path,
@@ -28,7 +29,8 @@ static int check_matrix_values(const struct tact_scene_check *check, const doubl
 }
 
 /* Refuses numbers of the couplings of a base, which its matrices replace. */
-static int forbid_coupling_beside_matrices(const struct tact_scene_check *check, const char *base)
+static int forbid_coupling_beside_matrices(const struct tact_scene_check_context *check,
+                                           const char *base)
 {
     static const char *const couplings[] = {"coupling", "turn_coupling"};
     static const char *const numbers[] = {"stiffness", "damping", "axis_stiffness", "axis_damping"};
@@ -48,7 +50,7 @@ static int forbid_coupling_beside_matrices(const struct tact_scene_check *check,
 
 /* The scale of a tool divides the motion of the device but not its rotation: force and torque that
  * both go to the device would then not be those of one spring. */
-static int check_tool_scale_of_matrix_base(const struct tact_scene_check *check,
+static int check_tool_scale_of_matrix_base(const struct tact_scene_check_context *check,
                                            const struct tact_scene *scene, uint32_t hand)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -69,7 +71,7 @@ static int check_tool_scale_of_matrix_base(const struct tact_scene_check *check,
     return 0;
 }
 
-static int forbid_ties_of_base_with_matrices(const struct tact_scene_check *check,
+static int forbid_ties_of_base_with_matrices(const struct tact_scene_check_context *check,
                                              const struct tact_scene *scene, uint32_t hand)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -86,7 +88,7 @@ static int forbid_ties_of_base_with_matrices(const struct tact_scene_check *chec
     return 0;
 }
 
-static int check_devices_of_matrices(const struct tact_scene_check *check,
+static int check_devices_of_matrices(const struct tact_scene_check_context *check,
                                      const struct tact_scene *scene, uint32_t number,
                                      const char *base)
 {
@@ -106,7 +108,7 @@ static int check_devices_of_matrices(const struct tact_scene_check *check,
     return rc;
 }
 
-int tact_scene_check_base_matrices(const struct tact_scene_check *check,
+int tact_scene_check_base_matrices(const struct tact_scene_check_context *check,
                                    const struct tact_scene *scene, uint32_t number)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];

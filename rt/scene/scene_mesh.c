@@ -15,9 +15,9 @@
 #include "rt/file.h"
 
 /* Reads the mesh file of a shape into shape->file_data. */
-static int read_mesh_file(const struct tact_scene_check *check, const struct tact_scene *scene,
-                          const struct tact_scene_files *files, struct tact_scene_shape *shape,
-                          const char *path)
+static int read_mesh_file(const struct tact_scene_check_context *check,
+                          const struct tact_scene *scene, const struct tact_scene_files *files,
+                          struct tact_scene_shape *shape, const char *path)
 {
     int rc;
     if (files && files->get) {
@@ -48,7 +48,7 @@ static int read_mesh_file(const struct tact_scene_check *check, const struct tac
 }
 
 /* Reports a mesh's error, with its file and line, at the scene's key. */
-static int report_mesh_error(const struct tact_scene_check *check,
+static int report_mesh_error(const struct tact_scene_check_context *check,
                              const struct tact_scene_shape *shape, const struct tact_error *mesh,
                              const char *path, int rc)
 {
@@ -106,8 +106,8 @@ static int make_mesh_from_soup(struct tact_scene_shape *shape, struct tact_soup 
     return rc;
 }
 
-static int make_mesh_from_file(const struct tact_scene_check *check, struct tact_scene_shape *shape,
-                               const char *path)
+static int make_mesh_from_file(const struct tact_scene_check_context *check,
+                               struct tact_scene_shape *shape, const char *path)
 {
     struct tact_error error_of_mesh_file = {0};
     struct tact_soup soup = {0};
@@ -137,8 +137,8 @@ static bool has_surface_file(const struct tact_scene_shape *shape)
 }
 
 /* Makes the surface of a file of patches or of a control mesh. */
-static int make_surface(const struct tact_scene_check *check, struct tact_scene_shape *shape,
-                        const char *path)
+static int make_surface(const struct tact_scene_check_context *check,
+                        struct tact_scene_shape *shape, const char *path)
 {
     struct tact_error surface_file_error = {0};
     enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_find(shape->type);
@@ -150,8 +150,8 @@ static int make_surface(const struct tact_scene_check *check, struct tact_scene_
     return rc ? report_mesh_error(check, shape, &surface_file_error, path, rc) : 0;
 }
 
-static int make_generated_mesh(const struct tact_scene_check *check, struct tact_scene_shape *shape,
-                               const char *path)
+static int make_generated_mesh(const struct tact_scene_check_context *check,
+                               struct tact_scene_shape *shape, const char *path)
 {
     struct tact_error error_of_mesh_file = {0};
     struct tact_soup soup;
@@ -166,18 +166,18 @@ static int make_generated_mesh(const struct tact_scene_check *check, struct tact
 }
 
 /* Makes the surface of a solid of revolution. */
-static int make_surface_of_revolution(const struct tact_scene_check *check,
+static int make_surface_of_revolution(const struct tact_scene_check_context *check,
                                       struct tact_scene_shape *shape, const char *path)
 {
-    struct tact_error charts_error = {0};
+    struct tact_error surface_charts_error = {0};
     char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_charts_revolution((const double(*)[2])shape->profile, (int)shape->profile_count,
-                                    &shape->charts, &charts_error);
+                                    &shape->charts, &surface_charts_error);
     shape->shape = (struct tact_shape){.kind = TACT_SHAPE_REVOLUTION, .charts = shape->charts};
     rc = rc ? rc : tact_shape_tessellate(&shape->shape);
     snprintf(key, sizeof key, "%.100s.profile", path);
-    return rc ? tact_scene_report_bad_value(check, key, "%.200s",
-                                            rc == -EINVAL ? charts_error.text : strerror(-rc))
+    return rc ? tact_scene_report_bad_value(
+                    check, key, "%.200s", rc == -EINVAL ? surface_charts_error.text : strerror(-rc))
               : 0;
 }
 
@@ -233,9 +233,9 @@ static int share_equal_mesh(const struct tact_scene *scene, struct tact_scene_sh
     return 1;
 }
 
-static int load_scene_shape(const struct tact_scene_check *check, const struct tact_scene *scene,
-                            const struct tact_scene_files *files, struct tact_scene_shape *shape,
-                            const char *owner, uint32_t number)
+static int load_scene_shape(const struct tact_scene_check_context *check,
+                            const struct tact_scene *scene, const struct tact_scene_files *files,
+                            struct tact_scene_shape *shape, const char *owner, uint32_t number)
 {
     char path[TACT_SCENE_PATH_BYTES];
     struct tact_shape *s = &shape->shape;
@@ -323,7 +323,7 @@ static void compute_mass_of_shapes(const struct tact_scene_shape *shapes, uint32
 
 /* Sets mass properties from the shapes of a moving object without an inertia; allocated as by
  * libcyaml. */
-static int fill_mass_from_shapes(const struct tact_scene_check *check,
+static int fill_mass_from_shapes(const struct tact_scene_check_context *check,
                                  const struct tact_scene_shape *shapes, uint32_t count, double mass,
                                  double center[3], double **inertia, const char *owner)
 {
@@ -348,12 +348,13 @@ static int fill_mass_from_shapes(const struct tact_scene_check *check,
     return tact_scene_check_inertia(check, *inertia, path);
 }
 
-static int make_body_shapes_and_mass(const struct tact_scene_check *check, struct tact_scene *scene,
-                                     const struct tact_scene_files *files, uint32_t number)
+static int make_body_shapes_and_mass(const struct tact_scene_check_context *check,
+                                     struct tact_scene *scene, const struct tact_scene_files *files,
+                                     uint32_t number)
 {
     struct tact_scene_body *body = &scene->bodies[number];
     char path[TACT_SCENE_PATH_BYTES];
-    tact_scene_body_key(scene, number, path);
+    tact_scene_body_key_path(scene, number, path);
     int rc = 0;
     for (uint32_t i = 0; !rc && i < body->shapes_count; i++) {
         rc = load_scene_shape(check, scene, files, &body->shapes[i], path, i);
@@ -378,7 +379,7 @@ static int make_body_shapes_and_mass(const struct tact_scene_check *check, struc
                                        body->center_of_mass, &body->inertia, path);
 }
 
-static int make_link_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
+static int make_link_shapes(const struct tact_scene_check_context *check, struct tact_scene *scene,
                             const struct tact_scene_files *files, struct tact_scene_link *link,
                             const char *path)
 {
@@ -401,7 +402,7 @@ static int make_link_shapes(const struct tact_scene_check *check, struct tact_sc
     return 0;
 }
 
-int tact_scene_load_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
+int tact_scene_load_shapes(const struct tact_scene_check_context *check, struct tact_scene *scene,
                            const struct tact_scene_files *files)
 {
     int rc = 0;
@@ -410,10 +411,11 @@ int tact_scene_load_shapes(const struct tact_scene_check *check, struct tact_sce
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
-        const uint32_t of_base = tact_scene_base_links(hand);
-        for (uint32_t j = of_base ? of_base - 1 : 0; !rc && j < hand->links_count; j++) {
+        const uint32_t base_coordinate_link_count = tact_scene_base_links(hand);
+        for (uint32_t j = base_coordinate_link_count ? base_coordinate_link_count - 1 : 0;
+             !rc && j < hand->links_count; j++) {
             char path[TACT_SCENE_PATH_BYTES];
-            tact_scene_link_key(scene, i, j, path);
+            tact_scene_link_key_path(scene, i, j, path);
             rc = make_link_shapes(check, scene, files, &hand->links[j], path);
         }
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Names are used in references such as "operator.grip", in logs and in file names. */
-static int check_name_characters(const struct tact_scene_check *check, const char *path,
+static int check_name_characters(const struct tact_scene_check_context *check, const char *path,
                                  const char *name)
 {
     for (const char *c = name; *c; c++) {
@@ -48,7 +48,7 @@ static long find_name_in_list(const struct scene_name_list *list, const char *na
     return -1;
 }
 
-static int check_unique_names(const struct tact_scene_check *check,
+static int check_unique_names(const struct tact_scene_check_context *check,
                               const struct scene_name_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -84,7 +84,7 @@ static struct scene_name_list list_of_file_bodies(const struct tact_scene *scene
     return list;
 }
 
-static int check_material_reference(const struct tact_scene_check *check,
+static int check_material_reference(const struct tact_scene_check_context *check,
                                     const struct tact_scene *scene, const char *path,
                                     const char *name)
 {
@@ -95,7 +95,7 @@ static int check_material_reference(const struct tact_scene_check *check,
                      check, path, "no material is named \"%s\"; expected one of `materials`", name);
 }
 
-static int check_shape_materials(const struct tact_scene_check *check,
+static int check_shape_materials(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene,
                                  const struct tact_scene_shape *shapes, uint32_t count,
                                  const char *owner)
@@ -109,7 +109,7 @@ static int check_shape_materials(const struct tact_scene_check *check,
     return rc;
 }
 
-static int check_link_references(const struct tact_scene_check *check,
+static int check_link_references(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene, uint32_t number)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];
@@ -124,7 +124,7 @@ static int check_link_references(const struct tact_scene_check *check,
     if (!rc && of_base) {
         const struct tact_scene_link *base = links_after_base - 1;
         rc = check_shape_materials(check, scene, base->shapes, base->shapes_count,
-                                   tact_scene_link_key(scene, number, of_base - 1, path));
+                                   tact_scene_link_key_path(scene, number, of_base - 1, path));
     }
     for (uint32_t i = 0; !rc && i < links.count; i++) {
         const struct tact_scene_link *link = &links_after_base[i];
@@ -147,8 +147,8 @@ static int check_link_references(const struct tact_scene_check *check,
 }
 
 /* Checks a "device.channel": the device must exist; its channels are known once it is open. */
-int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
-                             const char *path, const char *text)
+int tact_scene_check_channel(const struct tact_scene_check_context *check,
+                             const struct tact_scene *scene, const char *path, const char *text)
 {
     struct scene_name_list devices = NAME_LIST_OF(scene, devices, tact_scene_device);
     const char *dot = strchr(text, '.');
@@ -166,7 +166,7 @@ int tact_scene_check_channel(const struct tact_scene_check *check, const struct 
 
 /* Checks a "hand.link". of_base: for contacts; the base may be named too, but not one of its
  * coordinates. */
-static int check_joint_reference(const struct tact_scene_check *check,
+static int check_joint_reference(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene, const char *path, const char *text,
                                  bool of_base)
 {
@@ -198,7 +198,7 @@ static int check_joint_reference(const struct tact_scene_check *check,
                                              h->name, dot + 1);
 }
 
-static int check_input_references(const struct tact_scene_check *check,
+static int check_input_references(const struct tact_scene_check_context *check,
                                   const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -219,13 +219,14 @@ static int check_input_references(const struct tact_scene_check *check,
 }
 
 /* Checks the source of an output: a joint; for contact forces a link or moving body. */
-static int check_output_source(const struct tact_scene_check *check, const struct tact_scene *scene,
-                               const char *path, const struct tact_scene_output *output)
+static int check_output_source(const struct tact_scene_check_context *check,
+                               const struct tact_scene *scene, const char *path,
+                               const struct tact_scene_output *output)
 {
     struct scene_name_list bodies = list_of_file_bodies(scene);
-    const bool is_joint_quantity = strcmp(output->what, "force") && strcmp(output->what, "moment");
-    if (is_joint_quantity || strchr(output->from, '.')) {
-        return check_joint_reference(check, scene, path, output->from, !is_joint_quantity);
+    const bool is_output_of_joint = strcmp(output->what, "force") && strcmp(output->what, "moment");
+    if (is_output_of_joint || strchr(output->from, '.')) {
+        return check_joint_reference(check, scene, path, output->from, !is_output_of_joint);
     }
     long body = find_name_in_list(&bodies, output->from, strlen(output->from));
     if (body < 0) {
@@ -239,7 +240,8 @@ static int check_output_source(const struct tact_scene_check *check, const struc
 }
 
 /* Checks that an exclusion names two different objects, at least one of which moves. */
-static int check_exclusions(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_objects_of_exclusions(const struct tact_scene_check_context *check,
+                                       const struct tact_scene *scene)
 {
     struct scene_name_list bodies = NAME_LIST_OF(scene, bodies, tact_scene_body);
     for (uint32_t i = 0; i < scene->exclude_count; i++) {
@@ -274,7 +276,7 @@ static int check_exclusions(const struct tact_scene_check *check, const struct t
 
 /* Checks that no component of a rotation vector is sent as a position: such vectors do not add up,
  * as positions of a device and a joint do. */
-static int check_position_output(const struct tact_scene_check *check,
+static int check_position_output(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene, uint32_t i)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -290,7 +292,7 @@ static int check_position_output(const struct tact_scene_check *check,
 
 /* Checks that a measured joint has no reaction output, as it has no coupling to the device, and is
  * not sent as a position, which the device would follow by itself. */
-static int check_measured_joint_of_output(const struct tact_scene_check *check,
+static int check_measured_joint_of_output(const struct tact_scene_check_context *check,
                                           const struct tact_scene *scene, uint32_t i)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -311,7 +313,7 @@ static int check_measured_joint_of_output(const struct tact_scene_check *check,
         scene->outputs[i].from, input);
 }
 
-static int check_input_and_output_references(const struct tact_scene_check *check,
+static int check_input_and_output_references(const struct tact_scene_check_context *check,
                                              const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -354,7 +356,8 @@ static int check_input_and_output_references(const struct tact_scene_check *chec
 
 /* Checks that a mechanism's joint names one or two different bodies, at least one of which moves.
  */
-static int check_constraints(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_bodies_of_constraints(const struct tact_scene_check_context *check,
+                                       const struct tact_scene *scene)
 {
     struct scene_name_list bodies = list_of_file_bodies(scene);
     for (uint32_t i = 0; i < scene->joints_count; i++) {
@@ -384,7 +387,8 @@ static int check_constraints(const struct tact_scene_check *check, const struct 
     return 0;
 }
 
-static int check_pair_names(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_materials_of_pairs(const struct tact_scene_check_context *check,
+                                    const struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
@@ -397,20 +401,21 @@ static int check_pair_names(const struct tact_scene_check *check, const struct t
     return rc;
 }
 
-int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene)
+int tact_scene_check_names(const struct tact_scene_check_context *check,
+                           const struct tact_scene *scene)
 {
-    const struct scene_name_list name_lists[] = {
+    const struct scene_name_list scene_name_lists[] = {
         NAME_LIST_OF(scene, materials, tact_scene_material), list_of_file_bodies(scene),
         NAME_LIST_OF(scene, hands, tact_scene_hand),
         NAME_LIST_OF(scene, devices, tact_scene_device),
         NAME_LIST_OF(scene, joints, tact_scene_constraint)};
     int rc = check_name_characters(check, "name", scene->name);
-    for (size_t i = 0; !rc && i < sizeof name_lists / sizeof *name_lists; i++) {
-        rc = check_unique_names(check, &name_lists[i]);
+    for (size_t i = 0; !rc && i < sizeof scene_name_lists / sizeof *scene_name_lists; i++) {
+        rc = check_unique_names(check, &scene_name_lists[i]);
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         const char *name = scene->hands[i].name;
-        long body = find_name_in_list(&name_lists[1], name, strlen(name));
+        long body = find_name_in_list(&scene_name_lists[1], name, strlen(name));
         if (body >= 0) {
             char path[TACT_SCENE_PATH_BYTES];
             snprintf(path, sizeof path, "hands[%u].name", i);
@@ -422,12 +427,12 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
     }
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH_BYTES];
-        tact_scene_body_key(scene, i, path);
+        tact_scene_body_key_path(scene, i, path);
         rc = check_shape_materials(check, scene, scene->bodies[i].shapes,
                                    scene->bodies[i].shapes_count, path);
     }
-    rc = rc ? rc : check_constraints(check, scene);
-    rc = rc ? rc : check_pair_names(check, scene);
-    rc = rc ? rc : check_exclusions(check, scene);
+    rc = rc ? rc : check_bodies_of_constraints(check, scene);
+    rc = rc ? rc : check_materials_of_pairs(check, scene);
+    rc = rc ? rc : check_objects_of_exclusions(check, scene);
     return rc ? rc : check_input_and_output_references(check, scene);
 }

@@ -12,7 +12,7 @@ const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH_BYTES], const char 
     return path;
 }
 
-int tact_scene_require_positive(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_positive(const struct tact_scene_check_context *check, const char *owner,
                                 const char *key, double value, const char *unit)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -23,7 +23,7 @@ int tact_scene_require_positive(const struct tact_scene_check *check, const char
                                              unit[0] ? " " : "", unit, value);
 }
 
-int tact_scene_require_nonnegative(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_nonnegative(const struct tact_scene_check_context *check, const char *owner,
                                    const char *key, double value, const char *unit)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -34,7 +34,7 @@ int tact_scene_require_nonnegative(const struct tact_scene_check *check, const c
                                              unit, value);
 }
 
-int tact_scene_require_gain(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_gain(const struct tact_scene_check_context *check, const char *owner,
                             const char *key, double value, const char *unit)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -44,8 +44,8 @@ int tact_scene_require_gain(const struct tact_scene_check *check, const char *ow
                                            0.0, TACT_SCENE_MAX_GAIN, unit);
 }
 
-int tact_scene_require_between(const struct tact_scene_check *check, const char *path, double value,
-                               double lower, double upper, const char *unit)
+int tact_scene_require_between(const struct tact_scene_check_context *check, const char *path,
+                               double value, double lower, double upper, const char *unit)
 {
     return value >= lower && value <= upper
                ? 0
@@ -53,31 +53,31 @@ int tact_scene_require_between(const struct tact_scene_check *check, const char 
                                              lower, upper, unit[0] ? " " : "", unit, value);
 }
 
-int tact_scene_require_magnitude(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_magnitude(const struct tact_scene_check_context *check, const char *owner,
                                  const char *key, const double *values, int count,
-                                 double max_value_magnitude, const char *unit)
+                                 double value_magnitude_limit, const char *unit)
 {
     char path[TACT_SCENE_PATH_BYTES];
     for (int i = 0; i < count; i++) {
-        if (!(fabs(values[i]) <= max_value_magnitude)) {
+        if (!(fabs(values[i]) <= value_magnitude_limit)) {
             snprintf(path, sizeof path, count > 1 ? "%.80s.%.30s[%d]" : "%.80s.%.30s", owner, key,
                      i);
             return tact_scene_report_bad_value(check, path, "must be from %g to %g %s, got %g",
-                                               -max_value_magnitude, max_value_magnitude, unit,
+                                               -value_magnitude_limit, value_magnitude_limit, unit,
                                                values[i]);
         }
     }
     return 0;
 }
 
-int tact_scene_require_coordinates(const struct tact_scene_check *check, const char *owner,
+int tact_scene_require_coordinates(const struct tact_scene_check_context *check, const char *owner,
                                    const char *key, const double *values, int count)
 {
     return tact_scene_require_magnitude(check, owner, key, values, count, TACT_MESH_MAX_COORDINATE,
                                         "m");
 }
 
-int tact_scene_require_word(const struct tact_scene_check *check, const char *path,
+int tact_scene_require_word(const struct tact_scene_check_context *check, const char *path,
                             const char *text, const char *const *words)
 {
     char list[160] = "";

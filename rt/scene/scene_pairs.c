@@ -92,14 +92,14 @@ static void material_use_path(const struct tact_scene *scene,
                  material_use->shape);
     } else {
         char key[TACT_SCENE_PATH_BYTES];
-        tact_scene_link_key(scene, (uint32_t)hand, material_use->link, key);
+        tact_scene_link_key_path(scene, (uint32_t)hand, material_use->link, key);
         snprintf(path, TACT_SCENE_PATH_BYTES, "%.80s.shapes[%u].material", key,
                  material_use->shape);
     }
 }
 
 /* Fails if a moving object of material a and another object of material b exist. */
-static int check_material_pair_missing(const struct tact_scene_check *check,
+static int check_material_pair_missing(const struct tact_scene_check_context *check,
                                        const struct tact_scene *scene,
                                        const struct material_uses *material_uses, uint32_t a,
                                        uint32_t b)
@@ -128,7 +128,7 @@ static int check_material_pair_missing(const struct tact_scene_check *check,
 }
 
 /* Marks the material pairs with an entry; a second entry is an error. */
-static int mark_material_pairs_in_scene(const struct tact_scene_check *check,
+static int mark_material_pairs_in_scene(const struct tact_scene_check_context *check,
                                         const struct tact_scene *scene,
                                         uint32_t *is_material_pair_in_scene)
 {
@@ -150,7 +150,7 @@ static int mark_material_pairs_in_scene(const struct tact_scene_check *check,
 
 /* Checks that every pair of materials that can touch has an entry; material_uses and
  * is_material_pair_in_scene are scratch memory, all zero. */
-static int check_pairs_of_materials(const struct tact_scene_check *check,
+static int check_pairs_of_materials(const struct tact_scene_check_context *check,
                                     const struct tact_scene *scene,
                                     struct material_uses *material_uses,
                                     uint32_t *is_material_pair_in_scene)
@@ -171,7 +171,8 @@ static int check_pairs_of_materials(const struct tact_scene_check *check,
     return rc;
 }
 
-int tact_scene_check_pairs(const struct tact_scene_check *check, const struct tact_scene *scene)
+int tact_scene_check_pairs(const struct tact_scene_check_context *check,
+                           const struct tact_scene *scene)
 {
     uint32_t n = scene->materials_count;
     if (n == 0) {

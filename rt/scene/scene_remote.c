@@ -16,7 +16,7 @@ static bool is_remote_mode(const struct tact_scene_remote *remote, const char *m
 }
 
 /* Refuses keys that belong to other modes, and a coupling without a damper. */
-static int check_remote_values(const struct tact_scene_check *check,
+static int check_remote_values(const struct tact_scene_check_context *check,
                                const struct tact_scene_remote *remote, const char *path)
 {
     static const char *const modes[] = {"waves", "position_force", "position_position", "model",
@@ -69,7 +69,8 @@ static int check_remote_values(const struct tact_scene_check *check,
     return rc;
 }
 
-int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_complete_remotes(const struct tact_scene_check_context *check,
+                                struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->remotes_count; i++) {
@@ -136,9 +137,9 @@ static struct joint_of_remote find_remote_joint(const struct tact_scene *scene, 
     char key[TACT_SCENE_PATH_BYTES];
     out.of_base = find_link_or_coordinate(scene, name, true, &out.hand, &out.link);
     if (out.of_base) {
-        tact_scene_link_key(scene, out.hand, out.link, out.path);
+        tact_scene_link_key_path(scene, out.hand, out.link, out.path);
     } else if (tact_scene_find_link(scene, name, &out.hand, &out.link)) {
-        tact_scene_path_of_key(out.path, tact_scene_link_key(scene, out.hand, out.link, key),
+        tact_scene_path_of_key(out.path, tact_scene_link_key_path(scene, out.hand, out.link, key),
                                "joint");
     } else {
         return out;
@@ -157,7 +158,7 @@ static bool is_tie_of_same_vector(const struct tact_scene_remote *a,
 }
 
 /* Checks that the position or attitude of a base is tied with all three coordinates. */
-static int check_ties_of_one_vector(const struct tact_scene_check *check,
+static int check_ties_of_one_vector(const struct tact_scene_check_context *check,
                                     const struct tact_scene *scene, uint32_t index,
                                     const struct joint_of_remote *of)
 {
@@ -198,13 +199,13 @@ static int check_ties_of_one_vector(const struct tact_scene_check *check,
 
 /* Refuses a drive and a force limit of a tied joint, on which only a coupling may act besides: a
  * drive would pull it back, a limit would bound tie and coupling together. */
-static int check_joint_of_remote(const struct tact_scene_check *check,
+static int check_joint_of_remote(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene, uint32_t index, const char *path)
 {
     const char *name = scene->remotes[index].joint;
     const struct joint_of_remote found = find_remote_joint(scene, name);
     const struct tact_scene_joint *joint = found.joint;
-    const char *joint_path = found.path;
+    const char *joint_key_path_of_remote = found.path;
     char key[TACT_SCENE_PATH_BYTES];
     if (!joint) {
         return tact_scene_report_bad_value(check, path,
@@ -215,20 +216,20 @@ static int check_joint_of_remote(const struct tact_scene_check *check,
     if (joint->stiffness > 0.0 || joint->damping > 0.0) {
         return tact_scene_report_bad_value(
             check,
-            tact_scene_path_of_key(key, joint_path,
+            tact_scene_path_of_key(key, joint_key_path_of_remote,
                                    joint->stiffness > 0.0 ? "stiffness" : "damping"),
             "is of a drive; the joint is driven by %s", path);
     }
     if (joint->coupling && joint->limit > 0.0) {
         return tact_scene_report_bad_value(
             check,
-            tact_scene_path_of_key(key, joint_path,
+            tact_scene_path_of_key(key, joint_key_path_of_remote,
                                    found.of_base && found.link > 2 ? "turn_limit" : "limit"),
             "is of one force; coupling and %s act on this joint together", path);
     }
     if (joint->target_lower < joint->target_upper) {
         return tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, joint_path, "target_lower"),
+            check, tact_scene_path_of_key(key, joint_key_path_of_remote, "target_lower"),
             "is of targets that are set here; the joint follows %s", path);
     }
     const long input = tact_scene_find_input(scene, scene->inputs_count, "target", name);
@@ -240,7 +241,8 @@ static int check_joint_of_remote(const struct tact_scene_check *check,
     return found.of_base ? check_ties_of_one_vector(check, scene, index, &found) : 0;
 }
 
-int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene)
+int tact_scene_check_remotes(const struct tact_scene_check_context *check,
+                             const struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->remotes_count; i++) {

@@ -8,7 +8,7 @@
  * all pairs. */
 enum {
     MAX_SCENE_MATERIALS = 128,
-    MAX_SCENE_PAIRS = 4096,
+    MAX_SCENE_MATERIAL_PAIRS = 4096,
     MAX_SCENE_BODIES = 4096,
     MAX_SCENE_HANDS = 64,
     MAX_HAND_LINKS = 128,
@@ -459,10 +459,11 @@ static const cyaml_schema_field_t scene_fields[] = {
                         recorder_fields),
     YAML_LIST("materials", YAML_OPTIONAL_KEY, tact_scene, materials, &material, 0,
               MAX_SCENE_MATERIALS),
-    YAML_LIST("pairs", YAML_OPTIONAL_KEY, tact_scene, pairs, &pair, 0, MAX_SCENE_PAIRS),
+    YAML_LIST("pairs", YAML_OPTIONAL_KEY, tact_scene, pairs, &pair, 0, MAX_SCENE_MATERIAL_PAIRS),
     YAML_LIST("bodies", YAML_OPTIONAL_KEY, tact_scene, bodies, &body, 0, MAX_SCENE_BODIES),
     YAML_LIST("joints", YAML_OPTIONAL_KEY, tact_scene, joints, &constraint, 0, MAX_SCENE_BODIES),
-    YAML_LIST("exclude", YAML_OPTIONAL_KEY, tact_scene, exclude, &exclusion, 0, MAX_SCENE_PAIRS),
+    YAML_LIST("exclude", YAML_OPTIONAL_KEY, tact_scene, exclude, &exclusion, 0,
+              MAX_SCENE_MATERIAL_PAIRS),
     YAML_LIST("hands", YAML_OPTIONAL_KEY, tact_scene, hands, &hand, 0, MAX_SCENE_HANDS),
     YAML_LIST("devices", YAML_OPTIONAL_KEY, tact_scene, devices, &device, 0, MAX_DEVICES),
     YAML_LIST("inputs", YAML_OPTIONAL_KEY, tact_scene, inputs, &input, 0, MAX_SCENE_INPUTS_OUTPUTS),

@@ -10,7 +10,7 @@
 
 /* Settings of one device while they are collected. */
 struct device_settings_collector {
-    const struct tact_scene_check *check;
+    const struct tact_scene_check_context *check;
     struct tact_scene_device *device;
     uint32_t capacity;
 };
@@ -51,8 +51,8 @@ static bool is_number_node(const struct tact_scene_index_node *node)
 }
 
 /* Number of columns if node is a list of numbers (0: an empty one), else -1. */
-static int count_row_numbers(const struct device_settings_collector *c,
-                             const struct tact_scene_index_node *node)
+static int count_numbers_in_row(const struct device_settings_collector *c,
+                                const struct tact_scene_index_node *node)
 {
     if (node->kind != TACT_INDEX_LIST || node->count > INT_MAX) {
         return -1;
@@ -70,7 +70,7 @@ static int count_row_numbers(const struct device_settings_collector *c,
 static bool is_table_of_numbers(const struct device_settings_collector *c,
                                 const struct tact_scene_index_node *node)
 {
-    if (count_row_numbers(c, node) > 0) {
+    if (count_numbers_in_row(c, node) > 0) {
         return true;
     }
     const struct tact_scene_index_node *row = first_child_of_setting_node(c, node);
@@ -78,7 +78,7 @@ static bool is_table_of_numbers(const struct device_settings_collector *c,
         return false;
     }
     for (; row; row = next_sibling_of_setting_node(c, row)) {
-        if (count_row_numbers(c, row) < 0) {
+        if (count_numbers_in_row(c, row) < 0) {
             return false;
         }
     }
@@ -197,7 +197,8 @@ static int collect_device_settings(struct device_settings_collector *c,
     return 0;
 }
 
-int tact_scene_collect_settings(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_collect_settings(const struct tact_scene_check_context *check,
+                                struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->devices_count; i++) {
         char path[TACT_SCENE_PATH_BYTES];
@@ -219,7 +220,7 @@ int tact_scene_collect_settings(const struct tact_scene_check *check, struct tac
     return 0;
 }
 
-int tact_scene_append_settings(const struct tact_scene_check *check,
+int tact_scene_append_settings(const struct tact_scene_check_context *check,
                                struct tact_scene_device *device)
 {
     struct device_settings_collector c = {check, device, device->settings_count};

@@ -26,11 +26,11 @@ static const char *joint_key_path(const struct tact_scene *scene, uint32_t hand,
                                   char out[TACT_SCENE_PATH_BYTES])
 {
     char key[TACT_SCENE_PATH_BYTES];
-    return tact_scene_path_of_key(out, tact_scene_link_key(scene, hand, link, key), "joint");
+    return tact_scene_path_of_key(out, tact_scene_link_key_path(scene, hand, link, key), "joint");
 }
 
-static int check_mimic(const struct tact_scene_check *check, const struct tact_scene_hand *hand,
-                       uint32_t link, const char *path)
+static int check_mimic_law(const struct tact_scene_check_context *check,
+                           const struct tact_scene_hand *hand, uint32_t link, const char *path)
 {
     const struct tact_scene_joint *joint = &hand->links[link].joint;
     const struct tact_scene_mimic *law = joint->mimic;
@@ -65,8 +65,8 @@ static int check_mimic(const struct tact_scene_check *check, const struct tact_s
 }
 
 /* Checks a mimic joint and sets where it starts. */
-static int check_mimic_and_set_start(const struct tact_scene_check *check, struct tact_scene *scene,
-                                     uint32_t number, uint32_t link)
+static int check_mimic_and_set_start(const struct tact_scene_check_context *check,
+                                     struct tact_scene *scene, uint32_t number, uint32_t link)
 {
     struct tact_scene_hand *hand = &scene->hands[number];
     struct tact_scene_joint *joint = &hand->links[link].joint;
@@ -75,7 +75,7 @@ static int check_mimic_and_set_start(const struct tact_scene_check *check, struc
     if (!tact_scene_has_key(check, "%s.mimic.multiplier", path)) {
         joint->mimic->multiplier = 1.0;
     }
-    int rc = check_mimic(check, hand, link, path);
+    int rc = check_mimic_law(check, hand, link, path);
     if (rc) {
         return rc;
     }
@@ -99,7 +99,7 @@ static int check_mimic_and_set_start(const struct tact_scene_check *check, struc
     return 0;
 }
 
-static int check_tendon_joint(const struct tact_scene_check *check,
+static int check_tendon_joint(const struct tact_scene_check_context *check,
                               const struct tact_scene_hand *hand,
                               const struct tact_scene_joint *joint, uint32_t entry,
                               const char *path)
@@ -126,7 +126,7 @@ static int check_tendon_joint(const struct tact_scene_check *check,
                                         MAX_TENDON_COEFFICIENT, "");
 }
 
-static int check_tendon(const struct tact_scene_check *check, struct tact_scene *scene,
+static int check_tendon(const struct tact_scene_check_context *check, struct tact_scene *scene,
                         uint32_t number, uint32_t link)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];
@@ -150,7 +150,7 @@ static int check_tendon(const struct tact_scene_check *check, struct tact_scene 
 
 /* A joint that is tied to another one is not measured: the state of those tied to it would follow a
  * tick later, or not at all. */
-static int refuse_measured_tied_joint(const struct tact_scene_check *check,
+static int refuse_measured_tied_joint(const struct tact_scene_check_context *check,
                                       const struct tact_scene *scene, const char *name)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -176,7 +176,7 @@ static bool is_followed_by_mimic_joint(const struct tact_scene_hand *hand, uint3
 }
 
 /* Checks that no input measures a tied joint and no teleoperation drives it. */
-static int check_uses_of_tied_joint(const struct tact_scene_check *check,
+static int check_uses_of_tied_joint(const struct tact_scene_check_context *check,
                                     const struct tact_scene *scene, uint32_t number, uint32_t link)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];
@@ -206,7 +206,7 @@ static void intersect_joint_ranges(double range[2], double lower, double upper)
 }
 
 /* Checks that joints that are tied together have a common range. */
-static int check_range_of_tied_joints(const struct tact_scene_check *check,
+static int check_range_of_tied_joints(const struct tact_scene_check_context *check,
                                       const struct tact_scene *scene, uint32_t number,
                                       uint32_t link)
 {
@@ -239,7 +239,8 @@ static int check_range_of_tied_joints(const struct tact_scene_check *check,
     return 0;
 }
 
-int tact_scene_check_tied_joints(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_check_tied_joints(const struct tact_scene_check_context *check,
+                                 struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; i < scene->hands_count; i++) {
@@ -253,7 +254,7 @@ int tact_scene_check_tied_joints(const struct tact_scene_check *check, struct ta
     return rc;
 }
 
-int tact_scene_check_tied_ranges(const struct tact_scene_check *check,
+int tact_scene_check_tied_ranges(const struct tact_scene_check_context *check,
                                  const struct tact_scene *scene)
 {
     int rc = 0;

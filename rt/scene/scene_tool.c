@@ -16,8 +16,8 @@ static bool is_rate_controlled(const struct tact_scene_tool *tool)
 }
 
 /* Sets defaults of a tool; libcyaml frees them, whose allocator is malloc. */
-static int set_tool_defaults(const struct tact_scene_check *check, struct tact_scene_tool *tool,
-                             const char *path)
+static int set_tool_defaults(const struct tact_scene_check_context *check,
+                             struct tact_scene_tool *tool, const char *path)
 {
     if (!tool->mode) {
         tool->mode = strdup("position");
@@ -35,7 +35,7 @@ static int set_tool_defaults(const struct tact_scene_check *check, struct tact_s
 }
 
 /* Checks that a list of channels is empty or has `count` entries or, for quaternions, one more. */
-static int check_channel_count(const struct tact_scene_check *check, const char *path,
+static int check_channel_count(const struct tact_scene_check_context *check, const char *path,
                                const char *key, uint32_t count, bool is_quaternion_allowed)
 {
     char key_path[TACT_SCENE_PATH_BYTES];
@@ -50,8 +50,8 @@ static int check_channel_count(const struct tact_scene_check *check, const char 
                                        count);
 }
 
-static int check_channel_counts(const struct tact_scene_check *check,
-                                const struct tact_scene_tool *tool, const char *path)
+static int check_tool_channel_counts(const struct tact_scene_check_context *check,
+                                     const struct tact_scene_tool *tool, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
     int rc = check_channel_count(check, path, "position", tool->position_count, false);
@@ -80,8 +80,8 @@ static int check_channel_counts(const struct tact_scene_check *check,
     return rc;
 }
 
-static int check_rate_values(const struct tact_scene_check *check,
-                             const struct tact_scene_tool *tool, const char *path)
+static int check_tool_rate_values(const struct tact_scene_check_context *check,
+                                  const struct tact_scene_tool *tool, const char *path)
 {
     static const char *const keys[] = {"dead_zone", "speed", "turn_speed"};
     char key[TACT_SCENE_PATH_BYTES];
@@ -107,7 +107,7 @@ static int check_rate_values(const struct tact_scene_check *check,
 }
 
 /* Checks the workspace edge, beyond which a position device moves the target at a rate. */
-static int check_workspace_edge(const struct tact_scene_check *check,
+static int check_workspace_edge(const struct tact_scene_check_context *check,
                                 const struct tact_scene_tool *tool, const char *path)
 {
     static const char *const keys[] = {"edge", "edge_speed", "center"};
@@ -137,7 +137,7 @@ static int check_workspace_edge(const struct tact_scene_check *check,
                : tact_scene_require_coordinates(check, path, "center", tool->center, 3);
 }
 
-static int check_tool_bounds(const struct tact_scene_check *check,
+static int check_tool_bounds(const struct tact_scene_check_context *check,
                              const struct tact_scene_tool *tool, const char *path)
 {
     char key[TACT_SCENE_PATH_BYTES];
@@ -158,14 +158,14 @@ static int check_tool_bounds(const struct tact_scene_check *check,
     return rc;
 }
 
-static int check_tool_values(const struct tact_scene_check *check, struct tact_scene_tool *tool,
-                             const char *path)
+static int check_tool_values(const struct tact_scene_check_context *check,
+                             struct tact_scene_tool *tool, const char *path)
 {
     static const char *const modes[] = {"position", "rate", NULL};
     char key[TACT_SCENE_PATH_BYTES];
     int rc = tact_scene_require_word(check, tact_scene_path_of_key(key, path, "mode"), tool->mode,
                                      modes);
-    rc = rc ? rc : check_channel_counts(check, tool, path);
+    rc = rc ? rc : check_tool_channel_counts(check, tool, path);
     rc = rc ? rc
             : tact_scene_check_quat(check, tool->quat_wxyz,
                                     tact_scene_path_of_key(key, path, "quat_wxyz"));
@@ -178,7 +178,7 @@ static int check_tool_values(const struct tact_scene_check *check, struct tact_s
                                                tact_scene_path_of_key(key, path, "fine_scale"),
                                                "acts by a button; expected \"fine\" beside it");
     }
-    rc = rc ? rc : check_rate_values(check, tool, path);
+    rc = rc ? rc : check_tool_rate_values(check, tool, path);
     rc = rc ? rc : check_workspace_edge(check, tool, path);
     rc = rc ? rc : check_tool_bounds(check, tool, path);
     if (!rc && tool->force_count) {
@@ -235,7 +235,8 @@ static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool is_to
     return 0;
 }
 
-int tact_scene_complete_tools(const struct tact_scene_check *check, struct tact_scene *scene)
+int tact_scene_complete_tools(const struct tact_scene_check_context *check,
+                              struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->tools_count; i++) {
@@ -262,7 +263,7 @@ static const struct tact_scene_hand *find_hand_by_name(const struct tact_scene *
 }
 
 /* Checks that only a tool sets the target of its base and sends its reaction. */
-static int check_moving_base_of_tool(const struct tact_scene_check *check,
+static int check_moving_base_of_tool(const struct tact_scene_check_context *check,
                                      const struct tact_scene *scene, uint32_t index,
                                      const struct tact_scene_hand *hand)
 {
@@ -296,7 +297,7 @@ static int check_moving_base_of_tool(const struct tact_scene_check *check,
 }
 
 /* Checks that the base of a tool's hand has a coupling, and no other tool moves it. */
-static int check_hand_moved_by_tool(const struct tact_scene_check *check,
+static int check_hand_moved_by_tool(const struct tact_scene_check_context *check,
                                     const struct tact_scene *scene, uint32_t index)
 {
     const struct tact_scene_tool *tool = &scene->tools[index];
@@ -328,7 +329,8 @@ static int check_hand_moved_by_tool(const struct tact_scene_check *check,
     return check_moving_base_of_tool(check, scene, index, hand);
 }
 
-int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene)
+int tact_scene_check_tools(const struct tact_scene_check_context *check,
+                           const struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->tools_count; i++) {

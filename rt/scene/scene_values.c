@@ -14,7 +14,7 @@
 
 static const char *const kind_names[] = {"a single value", "a list", "a map of keys"};
 
-static int report_bad_yaml_node(const struct tact_scene_check *check,
+static int report_bad_yaml_node(const struct tact_scene_check_context *check,
                                 const struct tact_scene_index_node *node, const char *expected)
 {
     char path[TACT_SCENE_PATH_BYTES];
@@ -46,16 +46,17 @@ static size_t key_edit_distance(const char *a, const char *b)
         size_t corner = row[0];
         row[0] = i;
         for (size_t j = 1; j <= lb; j++) {
-            size_t min_distance = corner + (a[i - 1] != b[j - 1]);
+            size_t min_key_edit_distance = corner + (a[i - 1] != b[j - 1]);
             corner = row[j];
-            min_distance = row[j - 1] + 1 < min_distance ? row[j - 1] + 1 : min_distance;
-            row[j] = corner + 1 < min_distance ? corner + 1 : min_distance;
+            min_key_edit_distance =
+                row[j - 1] + 1 < min_key_edit_distance ? row[j - 1] + 1 : min_key_edit_distance;
+            row[j] = corner + 1 < min_key_edit_distance ? corner + 1 : min_key_edit_distance;
         }
     }
     return row[lb];
 }
 
-static int report_unknown_key(const struct tact_scene_check *check,
+static int report_unknown_key(const struct tact_scene_check_context *check,
                               const struct tact_scene_index_node *node,
                               const cyaml_schema_field_t *fields)
 {
@@ -101,12 +102,13 @@ static const struct tact_scene_index_node *find_child_node(const struct tact_sce
     return NULL;
 }
 
-static int load_yaml_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+static int load_yaml_value(const struct tact_scene_check_context *check,
+                           const cyaml_schema_value_t *schema,
                            const struct tact_scene_index_node *node, char *to);
 
 /* Where a value is stored: at `to`, or in `size` bytes of its own, to which `to` then points. NULL
  * where memory is short. */
-static char *reserve_value_memory(const struct tact_scene_check *check,
+static char *reserve_value_memory(const struct tact_scene_check_context *check,
                                   const cyaml_schema_value_t *schema, size_t size, char *to)
 {
     if (schema->flags & CYAML_FLAG_POINTER) {
@@ -121,7 +123,8 @@ static char *reserve_value_memory(const struct tact_scene_check *check,
     return to;
 }
 
-static int load_map_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+static int load_map_value(const struct tact_scene_check_context *check,
+                          const cyaml_schema_value_t *schema,
                           const struct tact_scene_index_node *node, char *to)
 {
     if (node->kind != TACT_INDEX_MAP) {
@@ -166,7 +169,8 @@ static char *list_entry_address(const cyaml_schema_value_t *entry, char *to,
            list_entry_index * (entry->flags & CYAML_FLAG_POINTER ? sizeof to : entry->data_size);
 }
 
-static int load_list_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+static int load_list_value(const struct tact_scene_check_context *check,
+                           const cyaml_schema_value_t *schema,
                            const struct tact_scene_index_node *node, char *to)
 {
     const cyaml_schema_value_t *entry = schema->sequence.entry;
@@ -203,7 +207,7 @@ static int load_list_value(const struct tact_scene_check *check, const cyaml_sch
     return 0;
 }
 
-static int load_integer_value(const struct tact_scene_check *check,
+static int load_integer_value(const struct tact_scene_check_context *check,
                               const cyaml_schema_value_t *schema,
                               const struct tact_scene_index_node *node, char *to)
 {
@@ -225,7 +229,7 @@ static int load_integer_value(const struct tact_scene_check *check,
     return 0;
 }
 
-static int load_bool_value(const struct tact_scene_check *check,
+static int load_bool_value(const struct tact_scene_check_context *check,
                            const struct tact_scene_index_node *node, char *to)
 {
     static const char *const words[] = {"false", "true", "no", "yes"};
@@ -239,7 +243,8 @@ static int load_bool_value(const struct tact_scene_check *check,
     return report_bad_yaml_node(check, node, "true or false");
 }
 
-static int load_text_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+static int load_text_value(const struct tact_scene_check_context *check,
+                           const cyaml_schema_value_t *schema,
                            const struct tact_scene_index_node *node, char *to)
 {
     size_t length = strlen(node->text);
@@ -256,7 +261,7 @@ static int load_text_value(const struct tact_scene_check *check, const cyaml_sch
     return to ? (memcpy(to, node->text, length), 0) : -ENOMEM;
 }
 
-static int load_number_value(const struct tact_scene_check *check,
+static int load_number_value(const struct tact_scene_check_context *check,
                              const struct tact_scene_index_node *node, char *to)
 {
     double value;
@@ -267,7 +272,7 @@ static int load_number_value(const struct tact_scene_check *check,
     return 0;
 }
 
-static int load_scalar_value(const struct tact_scene_check *check,
+static int load_scalar_value(const struct tact_scene_check_context *check,
                              const cyaml_schema_value_t *schema,
                              const struct tact_scene_index_node *node, char *to)
 {
@@ -289,7 +294,8 @@ static int load_scalar_value(const struct tact_scene_check *check,
     }
 }
 
-static int load_yaml_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+static int load_yaml_value(const struct tact_scene_check_context *check,
+                           const cyaml_schema_value_t *schema,
                            const struct tact_scene_index_node *node, char *to)
 {
     switch (schema->type) {
@@ -305,8 +311,8 @@ static int load_yaml_value(const struct tact_scene_check *check, const cyaml_sch
     }
 }
 
-int tact_scene_load_values(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                           void **out)
+int tact_scene_load_values(const struct tact_scene_check_context *check,
+                           const cyaml_schema_value_t *schema, void **out)
 {
     void *value = NULL;
     int rc = load_yaml_value(check, schema, check->index->nodes, (char *)&value);

@@ -10,7 +10,7 @@ int tact_yaml_load(const char *file, const char *text, size_t size,
     if (rc) {
         return rc;
     }
-    const struct tact_scene_check check = {index, err};
+    const struct tact_scene_check_context check = {index, err};
     rc = tact_scene_load_values(&check, schema, out);
     tact_scene_index_free(index);
     return rc;

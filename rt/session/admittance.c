@@ -51,15 +51,16 @@ static double sum_new_input_forces(const struct tact_session *s, const struct se
     return sum;
 }
 
-/* Updates the force on a joint: the last force of a stale device is used for MAX_INPUT_GAP, then 0.
+/* Updates the force on a joint: the last force of a stale device is used for MAX_DEVICE_INPUT_GAP,
+ * then 0.
  */
 static void update_admittance_force(const struct tact_session *s, struct session_admittance *a,
                                     double now)
 {
     struct session_admittance_state *state = &a->state;
     const int is_force_input_gap_allowed =
-        state->last_valid_tick_count > 0.0 &&
-        now - state->last_valid_tick_count <= fmax(1.0, MAX_INPUT_GAP / s->period);
+        state->ticks_up_to_last_valid_input > 0.0 &&
+        now - state->ticks_up_to_last_valid_input <= fmax(1.0, MAX_DEVICE_INPUT_GAP / s->period);
     int is_device_stale, lost;
     const double sum = sum_new_input_forces(s, a, &is_device_stale, &lost);
     if (is_device_stale && is_force_input_gap_allowed && !s->precedes_results_37) {
@@ -67,7 +68,8 @@ static void update_admittance_force(const struct tact_session *s, struct session
         return;
     }
     state->missing += is_device_stale;
-    state->last_valid_tick_count = is_device_stale || lost ? state->last_valid_tick_count : now;
+    state->ticks_up_to_last_valid_input =
+        is_device_stale || lost ? state->ticks_up_to_last_valid_input : now;
     state->force = sum;
 }
 
@@ -79,13 +81,13 @@ static void add_work_of_persons_force(const struct tact_session *s, struct sessi
                                       double now)
 {
     struct session_admittance_state *state = &a->state;
-    const double ticks = a->is_position ? 1.0 : now - state->last_input_tick_count;
+    const double ticks = a->does_output_send_position ? 1.0 : now - state->ticks_up_to_last_input;
     const double displacement =
-        state->last_input_tick_count > 0.0 ? ticks * s->period * state->rate : 0.0;
+        state->ticks_up_to_last_input > 0.0 ? ticks * s->period * state->rate : 0.0;
     const double work = state->force * displacement;
     state->energy += isfinite(work) ? work : 0.0;
     state->least_energy = fmin(state->least_energy, state->energy);
-    state->last_input_tick_count = now;
+    state->ticks_up_to_last_input = now;
 }
 
 void tact_session_apply_force_inputs(struct tact_session *s, uint64_t tick, int are_inputs_valid)
@@ -107,9 +109,9 @@ struct tact_session_port tact_session_admittance_port(const struct tact_session 
 {
     const struct session_admittance_state *state = &a->state;
     return (struct tact_session_port){.name = s->hands[a->hand].joint_names[a->link],
-                                      .engaged = state->last_valid_tick_count > 0.0 &&
-                                                 state->last_valid_tick_count ==
-                                                     state->last_input_tick_count,
+                                      .engaged = state->ticks_up_to_last_valid_input > 0.0 &&
+                                                 state->ticks_up_to_last_valid_input ==
+                                                     state->ticks_up_to_last_input,
                                       .components = 1,
                                       .force = {-state->force},
                                       .energy = state->energy,

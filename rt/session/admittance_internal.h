@@ -7,15 +7,15 @@
 /* A joint that the force of a person moves against its damping. */
 struct session_admittance {
     int hand, link;
-    double damping;              /* [N s/m, N m s/rad] */
-    int admittance_output_count; /* 1: an output sends its rate, or its position */
-    int is_position; /* 1: that output sends the position, at which the device stops if a tick is
-                        skipped */
+    double damping;                /* [N s/m, N m s/rad] */
+    int admittance_output_count;   /* 1: an output sends its rate, or its position */
+    int does_output_send_position; /* 1: that output sends the position, at which the device stops
+                        if a tick is skipped */
     struct session_admittance_state {
-        double force;                 /* force of the person on the joint [N, N m] */
-        double last_valid_tick_count; /* up to the last tick with values of all force devices; 0:
-                                         none */
-        double last_input_tick_count; /* up to the last tick with inputs; 0: none */
+        double force;                        /* force of the person on the joint [N, N m] */
+        double ticks_up_to_last_valid_input; /* up to the last tick with values of all force
+                                         devices; 0: none */
+        double ticks_up_to_last_input;       /* up to the last tick with inputs; 0: none */
         double rate;   /* rate of the motion that was sent to the joint's device until the next tick
                           [m/s, rad/s] */
         double energy; /* energy absorbed from the person since the start [J] */
@@ -27,7 +27,8 @@ struct session_admittance {
                        version */
 };
 
-#define ADMITTANCE_STATE_NUMBERS ((int)(sizeof(struct session_admittance_state) / sizeof(double)))
+#define ADMITTANCE_STATE_NUMBER_COUNT                                                              \
+    ((int)(sizeof(struct session_admittance_state) / sizeof(double)))
 #define ADMITTANCE_STATE_OFFSET(member)                                                            \
     ((uint32_t)(offsetof(struct session_admittance_state, member) / sizeof(double)))
 

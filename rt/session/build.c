@@ -16,7 +16,7 @@ static int set_error_key_of_scene_entry(const struct tact_session *s, struct tac
     if (err) {
         snprintf(owner, sizeof owner, "%s[%d]", list, index);
         if (!strcmp(list, "bodies")) {
-            tact_scene_body_key(s->scene, (uint32_t)index, owner);
+            tact_scene_body_key_path(s->scene, (uint32_t)index, owner);
         }
         snprintf(path, sizeof path, "%.100s%s%s", owner, key[0] ? "." : "", key);
         tact_scene_where(s->scene, path, err);
@@ -34,7 +34,7 @@ static int find_material_index(const struct tact_scene *scene, const char *name)
     return -1;
 }
 
-static struct tact_pose get_scene_pose(const double *position, const double *quat)
+static struct tact_pose pose_of_position_and_quaternion(const double *position, const double *quat)
 {
     struct tact_pose pose;
     tact_v3_copy(pose.position, position);
@@ -42,13 +42,13 @@ static struct tact_pose get_scene_pose(const double *position, const double *qua
     return pose;
 }
 
-static int add_shapes(struct tact_session *s, struct tact_owner owner,
-                      const struct tact_scene_shape *shapes, uint32_t count,
-                      const struct tact_pose *frame)
+static int add_shapes_to_world(struct tact_session *s, struct tact_owner owner,
+                               const struct tact_scene_shape *shapes, uint32_t count,
+                               const struct tact_pose *frame)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct tact_pose shape_pose_in_body =
-                             get_scene_pose(shapes[i].position, shapes[i].quat_wxyz),
+        struct tact_pose shape_pose_in_body = pose_of_position_and_quaternion(shapes[i].position,
+                                                                              shapes[i].quat_wxyz),
                          local;
         tact_pose_mul(&local, frame, &shape_pose_in_body);
         int rc = tact_world_add_shape(s->world, owner, &shapes[i].shape, &local,
@@ -66,11 +66,11 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
 /* Index 0 of fixed objects is the world itself. */
 static int add_body_to_world(struct tact_session *s, const struct tact_scene_body *def)
 {
-    struct tact_pose frame = get_scene_pose(def->position, def->quat_wxyz),
+    struct tact_pose frame = pose_of_position_and_quaternion(def->position, def->quat_wxyz),
                      center = {.quat_wxyz = {1.0}};
     struct tact_owner owner = {TACT_OWNER_FIXED, 1 + (int)(def - s->scene->bodies), 0};
     if (def->fixed) {
-        return add_shapes(s, owner, def->shapes, def->shapes_count, &frame);
+        return add_shapes_to_world(s, owner, def->shapes, def->shapes_count, &frame);
     }
     struct tact_body body = {.mass = def->mass};
     int rc = tact_body_set_mass(&body, def->mass, def->inertia);
@@ -95,7 +95,7 @@ static int add_body_to_world(struct tact_session *s, const struct tact_scene_bod
     out->frame = tact_pose_identity();
     out->gravity_start_time = def->support_until;
     tact_v3_scale(out->frame.position, def->center_of_mass, -1.0);
-    return add_shapes(s, owner, def->shapes, def->shapes_count, &out->frame);
+    return add_shapes_to_world(s, owner, def->shapes, def->shapes_count, &out->frame);
 }
 
 /* The z axis of a constraint's frame is the axis of its hinge or slider. */
@@ -146,24 +146,24 @@ static struct tact_link_def get_link_definition(const struct tact_scene_hand *ha
               index = (int)(link - hand->links);
     const struct tact_scene_joint *joint = &link->joint;
     const struct tact_scene_coupling *coupling = joint->coupling;
-    struct tact_link_def def = {.parent = link->parent ? tact_session_link_index(hand, link->parent)
-                                          : index < coordinate_count_of_base
-                                              ? index - 1
-                                              : coordinate_count_of_base - 1,
-                                .joint = index < coordinate_count_of_base ? TACT_JOINT_BASE
-                                         : strcmp(joint->type, "slide")   ? TACT_JOINT_HINGE
-                                                                          : TACT_JOINT_SLIDE,
-                                .origin = get_scene_pose(joint->position, joint->quat_wxyz),
-                                .stiffness = coupling ? coupling->stiffness : joint->stiffness,
-                                .damping = coupling ? coupling->damping : joint->damping,
-                                .limit = joint->limit,
-                                .start = joint->start,
-                                .lower = joint->lower,
-                                .upper = joint->upper,
-                                .armature = joint->armature,
-                                .viscous = joint->viscous,
-                                .friction = joint->friction,
-                                .mass = link->mass};
+    struct tact_link_def def = {
+        .parent = link->parent                       ? tact_session_link_index(hand, link->parent)
+                  : index < coordinate_count_of_base ? index - 1
+                                                     : coordinate_count_of_base - 1,
+        .joint = index < coordinate_count_of_base ? TACT_JOINT_BASE
+                 : strcmp(joint->type, "slide")   ? TACT_JOINT_HINGE
+                                                  : TACT_JOINT_SLIDE,
+        .origin = pose_of_position_and_quaternion(joint->position, joint->quat_wxyz),
+        .stiffness = coupling ? coupling->stiffness : joint->stiffness,
+        .damping = coupling ? coupling->damping : joint->damping,
+        .limit = joint->limit,
+        .start = joint->start,
+        .lower = joint->lower,
+        .upper = joint->upper,
+        .armature = joint->armature,
+        .viscous = joint->viscous,
+        .friction = joint->friction,
+        .mass = link->mass};
     if (joint->mimic) {
         def.mimic = 1 + tact_session_link_index(hand, joint->mimic->joint);
         def.multiplier = joint->mimic->multiplier;
@@ -178,8 +178,8 @@ static struct tact_link_def get_link_definition(const struct tact_scene_hand *ha
 }
 
 /* Sets the tendons of the links. Returns their allocated storage, NULL where memory is short. */
-static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
-                                            struct tact_link_def *links)
+static struct tact_tendon_term *set_tendons_of_links(const struct tact_scene_hand *hand,
+                                                     struct tact_link_def *links)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < hand->links_count; i++) {
@@ -211,7 +211,7 @@ static int set_axes_of_hand_base(const struct tact_scene *scene, const struct ta
     for (uint32_t i = 0; i < scene->tools_count; i++) {
         axes = strcmp(scene->tools[i].hand, hand->name) ? axes : scene->tools[i].quat_wxyz;
     }
-    const struct tact_scene_file_base *matrices = tact_scene_base_matrices(hand);
+    const struct tact_scene_file_base *matrices = tact_scene_file_base_with_matrices(hand);
     if (matrices) {
         return tact_hand_set_base_matrices(world_hand, axes, matrices->stiffness_matrix,
                                            matrices->damping_matrix);
@@ -231,7 +231,7 @@ static int set_axes_of_hand_base(const struct tact_scene *scene, const struct ta
 
 static int add_hand_to_world(struct tact_session *s, const struct tact_scene_hand *hand, int index)
 {
-    struct tact_pose base = get_scene_pose(hand->position, hand->quat_wxyz),
+    struct tact_pose base = pose_of_position_and_quaternion(hand->position, hand->quat_wxyz),
                      identity_pose = tact_pose_identity();
     struct tact_link_def *links = calloc(hand->links_count + 1, sizeof *links);
     struct session_hand *out = &s->hands[index];
@@ -240,15 +240,15 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     bool has_joint_range = false;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *joint = &hand->links[i].joint;
-        out->has_resistance |= tact_session_joint_has_stops(hand, i);
+        out->has_joint_stops_or_friction |= tact_session_joint_has_stops(hand, i);
         has_joint_range |= joint->target_lower < joint->target_upper;
     }
     snprintf(out->port_names[0], sizeof out->port_names[0], "%.60s.base position", hand->name);
     snprintf(out->port_names[1], sizeof out->port_names[1], "%.60s.base attitude", hand->name);
     snprintf(out->base_name, sizeof out->base_name, "%.60s.base", hand->name);
-    out->clamped_tick_counts =
-        has_joint_range ? calloc(hand->links_count, sizeof *out->clamped_tick_counts) : NULL;
-    if (!links || !out->joint_names || (has_joint_range && !out->clamped_tick_counts)) {
+    out->clamped_target_tick_counts =
+        has_joint_range ? calloc(hand->links_count, sizeof *out->clamped_target_tick_counts) : NULL;
+    if (!links || !out->joint_names || (has_joint_range && !out->clamped_target_tick_counts)) {
         free(links);
         return -ENOMEM;
     }
@@ -259,7 +259,7 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
         tact_session_add_remote_drive(s->scene, out->joint_names[i], &links[i]);
     }
     struct tact_hand *world_hand = NULL;
-    struct tact_tendon_term *tendon_terms = add_tendons(hand, links);
+    struct tact_tendon_term *tendon_terms = set_tendons_of_links(hand, links);
     int rc = tendon_terms ? tact_hand_create(links, (int)hand->links_count, &base, &world_hand)
                           : -ENOMEM;
     rc = rc ? rc : set_axes_of_hand_base(s->scene, hand, links, world_hand);
@@ -272,8 +272,8 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     }
     for (uint32_t i = 0; i < hand->links_count; i++) {
         struct tact_owner owner = {TACT_OWNER_HAND, index, (int)i};
-        rc = add_shapes(s, owner, hand->links[i].shapes, hand->links[i].shapes_count,
-                        &identity_pose);
+        rc = add_shapes_to_world(s, owner, hand->links[i].shapes, hand->links[i].shapes_count,
+                                 &identity_pose);
         if (rc < 0) {
             return rc;
         }
@@ -323,7 +323,7 @@ static enum tact_extent_kind field_extent_kind_by_name(const char *name)
 static int set_contact_laws(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
-    tact_session_open_extent_store(s);
+    tact_session_open_field_extent_store(s);
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         const struct tact_scene_material *m = &scene->materials[i];
         const struct tact_material material = {
@@ -370,7 +370,7 @@ static int exclude_contacts_of_base_children(struct tact_session *s,
     return rc;
 }
 
-static int add_exclusions(struct tact_session *s)
+static int add_contact_exclusions(struct tact_session *s)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < s->scene->hands_count; i++) {
@@ -496,7 +496,7 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
         }
     }
     rc = rc ? rc : set_contact_laws(s);
-    rc = rc ? rc : add_exclusions(s);
+    rc = rc ? rc : add_contact_exclusions(s);
     if (!rc) {
         int refused = tact_session_exclude_self_overlaps(s, err);
         refused = refused ? refused : check_contact_models_of_pairs(s, err);
@@ -512,6 +512,6 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
         return tact_error_set(err, rc, "the scene has %d shapes: expected at most %d",
                               tact_world_shape_count(s->world), TACT_WORLD_MAX_SHAPES);
     }
-    rc = rc ? rc : tact_session_make_pairs(s);
+    rc = rc ? rc : tact_session_allocate_pairs(s);
     return rc ? tact_error_set(err, rc, "cannot be built: %s", strerror(-rc)) : 0;
 }

@@ -42,8 +42,9 @@ static int check_device_is_calibrated(const struct tact_session *s, uint32_t i,
 
 /* A channel that leads a tool has a map to metres or radians: a tool has one scale for all three.
  */
-static int check_tool_channels(const struct tact_session *s, int index, const char *key,
-                               const int *channels, uint32_t count, struct tact_error *err)
+static int check_tool_channels_calibrated(const struct tact_session *s, int index, const char *key,
+                                          const int *channels, uint32_t count,
+                                          struct tact_error *err)
 {
     const struct session_tool *tool = &s->tools[index];
     for (uint32_t i = 0; i < count; i++) {
@@ -62,17 +63,19 @@ static int check_tool_channels(const struct tact_session *s, int index, const ch
 
 /* Checks the delay of a coupling's devices: a device slower than its scene states allows only a
  * lower stiffness, and an energy bound has to know the delay. */
-static int check_coupling_delay(const struct tact_session *s, const struct session_coupling *c,
-                                struct tact_error *err)
+static int check_stated_delay_of_coupling_device(const struct tact_session *s,
+                                                 const struct session_coupling *c,
+                                                 struct tact_error *err)
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
-    const double delay = tact_session_measured_delay(s, c);
+    const double delay = tact_session_measured_delay_of_coupling(s, c);
     if (!def->device || !(delay > def->device->delay)) {
         return 0;
     }
     const double gain = tact_session_coupling_gain(c);
     const double max_passive_stiffness = tact_passivity_stiffest(
-        def->device->damping, delay + tact_passivity_filter_delay(c->port.force_filter, s->period),
+        def->device->damping,
+        delay + tact_passivity_filter_delay(c->port.force_filter_cutoff, s->period),
         def->device->friction, def->device->resolution, s->period);
     if (!def->hard && gain * def->stiffness <= max_passive_stiffness) {
         return 0;
@@ -106,15 +109,16 @@ int tact_session_check_devices_calibrated(const struct tact_session *s, struct t
         }
     }
     for (int i = 0; !rc && s->output_count > 0 && i < s->coupling_count; i++) {
-        rc = check_coupling_delay(s, &s->couplings[i], err);
+        rc = check_stated_delay_of_coupling_device(s, &s->couplings[i], err);
     }
     rc = rc ? rc : tact_session_check_ports(s, err);
     for (int i = 0; !rc && s->output_count > 0 && i < s->tool_count; i++) {
         const struct session_tool *tool = &s->tools[i];
-        rc = check_tool_channels(s, i, ".position", tool->position, tool->def->position_count, err);
+        rc = check_tool_channels_calibrated(s, i, ".position", tool->position,
+                                            tool->def->position_count, err);
         rc = rc ? rc
-                : check_tool_channels(s, i, ".attitude", tool->attitude, tool->def->attitude_count,
-                                      err);
+                : check_tool_channels_calibrated(s, i, ".attitude", tool->attitude,
+                                                 tool->def->attitude_count, err);
     }
     return rc;
 }

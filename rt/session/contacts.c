@@ -15,26 +15,26 @@
 #define CONTACT_LIST_ENTRIES_PER_SHAPE 8
 /* Most bytes of a list that has capacity for all pairs of the scene: for those that touch, and for
  * those that are near, which are in the list too where their model has state. */
-#define MAX_BYTES_OF_ALL_PAIRS (1U << 20)
-#define MAX_BYTES_OF_ALL_NEAR_PAIRS (4U << 20)
+#define MAX_LIST_BYTES_FOR_ALL_TOUCHING_PAIRS (1U << 20)
+#define MAX_LIST_BYTES_FOR_ALL_NEAR_PAIRS (4U << 20)
 
 static const char moments_unit_text[] =
     "volume m^3, centroid m (3), second moment m^5 xx yy zz xy xz yz, "
     "grad m^2 m^3 (6)";
 
 /* Name of the field of the poses at which a contact was measured. */
-#define FIELD_OF_MEASURED_CONTACT "measured"
+#define MEASURED_POSES_FIELD_NAME "measured"
 
 _Static_assert(SESSION_MEASURED_POSES * sizeof(double) == 2 * sizeof(struct tact_pose),
                "the field of measured poses must have the size of two poses");
 
-struct contact_field {
+struct contact_record_field {
     enum tact_field_kind kind;
     const char *name, *unit;
     uint32_t count;
 };
 
-static const struct contact_field fields[] = {
+static const struct contact_record_field fields[] = {
     {TACT_FIELD_INPUT, "status", "1 overlap, 0 none, negative errno; age in ticks, 0 host", 2},
     {TACT_FIELD_INPUT, "moments", moments_unit_text, 16},
     {TACT_FIELD_OUTPUT, "wrench", "N, N m on the first, world, about the patch's centre", 6},
@@ -58,10 +58,10 @@ static int add_contact_element_field(struct tact_layout *to, enum tact_field_kin
 
 /* Adds the fields of a contact to a layout. */
 static int add_contact_fields(struct tact_layout *to,
-                              const struct session_optional_fields *optional_fields)
+                              const struct session_optional_contact_fields *optional_contact_fields)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const struct contact_field *f = &fields[i];
+        const struct contact_record_field *f = &fields[i];
         long rc = tact_layout_add(to, f->kind, f->name, f->unit, f->count);
         if (rc < 0) {
             return (int)rc;
@@ -69,32 +69,33 @@ static int add_contact_fields(struct tact_layout *to,
     }
     int rc = add_contact_element_field(to, TACT_FIELD_OUTPUT, "pieces",
                                        "each: centre m, normal, impulse on the first N s, N m s",
-                                       optional_fields->pieces);
+                                       optional_contact_fields->pieces);
     rc = rc ? rc
-            : add_contact_element_field(to, TACT_FIELD_OUTPUT, "preload", SESSION_PRELOAD_UNIT,
-                                        optional_fields->preload);
+            : add_contact_element_field(to, TACT_FIELD_OUTPUT, "preload", SESSION_PRELOAD_UNIT_TEXT,
+                                        optional_contact_fields->preload);
     rc = rc ? rc
             : add_contact_element_field(
                   to, TACT_FIELD_OUTPUT, "springs",
                   "each: impulse N s, N m s, angle rad, world; of the patch, then its "
                   "pieces",
-                  optional_fields->springs);
+                  optional_contact_fields->springs);
     rc = rc ? rc
             : add_contact_element_field(to, TACT_FIELD_OUTPUT, "state",
-                                        "what the contact model keeps", optional_fields->state);
+                                        "what the contact model keeps",
+                                        optional_contact_fields->state);
     return rc ? rc
-              : add_contact_element_field(to, TACT_FIELD_INPUT, FIELD_OF_MEASURED_CONTACT,
+              : add_contact_element_field(to, TACT_FIELD_INPUT, MEASURED_POSES_FIELD_NAME,
                                           "pose of the first, then of the second at which the "
                                           "contact was measured: m (3), quat_wxyz; 0 those now",
-                                          optional_fields->measured);
+                                          optional_contact_fields->measured);
 }
 
-static struct session_optional_fields optional_fields_of_pair(const struct tact_session *s,
-                                                              int pair)
+static struct session_optional_contact_fields optional_fields_of_pair(const struct tact_session *s,
+                                                                      int pair)
 {
     int split = tact_world_piece(s->world, pair, 0) != NULL;
     int springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
-    return (struct session_optional_fields){
+    return (struct session_optional_contact_fields){
         .pieces = split ? 12 * TACT_PIECES : 0,
         .preload = tact_session_find_known_pair(s, pair)->starts_deeper_than_target,
         .springs = springs ? 9 * (split ? 1 + TACT_PIECES : 1) : 0,
@@ -102,15 +103,16 @@ static struct session_optional_fields optional_fields_of_pair(const struct tact_
 }
 
 /* The optional fields that any pair needs: each element of the contact list has all of them. */
-static struct session_optional_fields optional_fields_of_any_pair(const struct tact_session *s)
+static struct session_optional_contact_fields
+optional_fields_of_any_pair(const struct tact_session *s)
 {
     const struct tact_world_extent e = tact_world_extent(s->world);
-    struct session_optional_fields optional_fields = {
+    struct session_optional_contact_fields optional_contact_fields = {
         .pieces = e.split ? 12 * TACT_PIECES : 0, .springs = 9 * e.springs, .state = e.state};
     for (int i = 0; i < s->pair_count; i++) {
-        optional_fields.preload |= s->pairs[i].starts_deeper_than_target;
+        optional_contact_fields.preload |= s->pairs[i].starts_deeper_than_target;
     }
-    return optional_fields;
+    return optional_contact_fields;
 }
 
 /* Adds fields of every pair, as in logs without contact lists. */
@@ -120,11 +122,12 @@ static int add_fields_of_all_pairs(struct tact_session *s)
     s->has_fields_of_every_pair = 1;
     for (int i = tact_world_next_pair(s->world, -1); !rc && i >= 0;
          i = tact_world_next_pair(s->world, i)) {
-        const struct session_optional_fields optional_fields = optional_fields_of_pair(s, i);
+        const struct session_optional_contact_fields optional_contact_fields =
+            optional_fields_of_pair(s, i);
         struct tact_layout contact_layout_of_pair = {0};
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, i, name);
-        rc = add_contact_fields(&contact_layout_of_pair, &optional_fields);
+        rc = add_contact_fields(&contact_layout_of_pair, &optional_contact_fields);
         long at = rc ? rc : tact_layout_add_pair(&s->layout, &contact_layout_of_pair, name);
         tact_layout_free(&contact_layout_of_pair);
         rc = at < 0 ? (int)at : 0;
@@ -172,14 +175,15 @@ static int make_contact_list_element(struct tact_session *s, const struct tact_l
     const struct tact_layout *element_layout_of_log = log ? tact_log_element(log) : NULL;
     const int has_measured_poses =
         log ? element_layout_of_log &&
-                  tact_layout_find(element_layout_of_log, FIELD_OF_MEASURED_CONTACT)
-            : tact_session_may_carry_fields(s);
-    s->optional_fields = optional_fields_of_any_pair(s);
-    s->optional_fields.measured = has_measured_poses ? SESSION_MEASURED_POSES : 0;
+                  tact_layout_find(element_layout_of_log, MEASURED_POSES_FIELD_NAME)
+            : tact_session_may_carry_field_measurements(s);
+    s->optional_contact_fields = optional_fields_of_any_pair(s);
+    s->optional_contact_fields.measured = has_measured_poses ? SESSION_MEASURED_POSES : 0;
     s->measured_poses_offset =
-        (uint32_t)(CONTACT_EXTRAS_OFFSET + s->optional_fields.pieces + s->optional_fields.preload +
-                   s->optional_fields.springs + s->optional_fields.state);
-    int rc = add_contact_fields(&s->contact_element_layout, &s->optional_fields);
+        (uint32_t)(CONTACT_EXTRAS_OFFSET + s->optional_contact_fields.pieces +
+                   s->optional_contact_fields.preload + s->optional_contact_fields.springs +
+                   s->optional_contact_fields.state);
+    int rc = add_contact_fields(&s->contact_element_layout, &s->optional_contact_fields);
     if (rc) {
         return rc;
     }
@@ -211,7 +215,8 @@ static int max_contacts_in_record(const struct tact_session *s)
 static int add_contact_list(struct tact_session *s)
 {
     const struct tact_world_extent extent = tact_world_extent(s->world);
-    const unsigned bytes = extent.state ? MAX_BYTES_OF_ALL_NEAR_PAIRS : MAX_BYTES_OF_ALL_PAIRS;
+    const unsigned bytes =
+        extent.state ? MAX_LIST_BYTES_FOR_ALL_NEAR_PAIRS : MAX_LIST_BYTES_FOR_ALL_TOUCHING_PAIRS;
     const int contact_capacity_within_bytes =
         (int)(bytes / ((TACT_ELEMENT_HEAD + s->contact_element_layout.size) * sizeof(double)));
     int contact_list_capacity = MIN_CONTACT_LIST_CAPACITY +
@@ -288,8 +293,8 @@ static struct tact_springs *contact_springs_of_patch_or_piece(struct tact_sessio
     struct tact_contact *c = k == 0             ? tact_world_contact(s->world, pair)
                              : k <= TACT_PIECES ? tact_world_piece(s->world, pair, k - 1)
                                                 : NULL;
-    int has_springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
-    return has_springs && c ? &c->springs : NULL;
+    int has_tangential_springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
+    return has_tangential_springs && c ? &c->springs : NULL;
 }
 
 static void fill_spring_fields(struct tact_session *s, int pair, double *v)
@@ -329,16 +334,18 @@ static void restore_contact_model_state(struct tact_session *s, int pair, const 
 }
 
 /* Which optional fields the record has for a pair. */
-static struct session_optional_fields get_recorded_optional_fields(const struct tact_session *s,
-                                                                   int pair)
+static struct session_optional_contact_fields
+get_recorded_optional_fields(const struct tact_session *s, int pair)
 {
-    return s->has_fields_of_every_pair ? optional_fields_of_pair(s, pair) : s->optional_fields;
+    return s->has_fields_of_every_pair ? optional_fields_of_pair(s, pair)
+                                       : s->optional_contact_fields;
 }
 
-static TACT_RECORD_CODE void fill_contact_fields(struct tact_session *s, int pair,
-                                                 const struct tact_contact *c, double *v)
+static TACT_IN_TICK_RECORD_SECTION void fill_contact_fields(struct tact_session *s, int pair,
+                                                            const struct tact_contact *c, double *v)
 {
-    const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
+    const struct session_optional_contact_fields optional_contact_fields =
+        get_recorded_optional_fields(s, pair);
     const int slot = tact_world_slot(s->world, pair);
     double *next_optional_contact_value = v + CONTACT_EXTRAS_OFFSET;
     const struct session_near_pair *near_pair =
@@ -356,67 +363,72 @@ static TACT_RECORD_CODE void fill_contact_fields(struct tact_session *s, int pai
     }
     memcpy(v + CONTACT_WARM_START_OFFSET, c->warm, sizeof c->warm);
     tact_v3_copy(v + CONTACT_WARM_START_OFFSET + 6, c->warm_point);
-    tact_v3_copy(v + CONTACT_DIRECTION_OFFSET, tact_world_direction(s->world, pair));
+    tact_v3_copy(v + CONTACT_LAST_NORMAL_OFFSET, tact_world_direction(s->world, pair));
     v[CONTACT_LIMITS_OFFSET] = c->limits;
     memcpy(v + CONTACT_MARGINS_OFFSET, &c->margins, sizeof c->margins);
-    const int length = optional_fields.pieces + optional_fields.preload + optional_fields.springs +
-                       optional_fields.state + optional_fields.measured;
+    const int length = optional_contact_fields.pieces + optional_contact_fields.preload +
+                       optional_contact_fields.springs + optional_contact_fields.state +
+                       optional_contact_fields.measured;
     if (length > 0) {
         memset(next_optional_contact_value, 0, (size_t)length * sizeof *v);
     }
-    if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
+    if (optional_contact_fields.pieces && tact_world_piece(s->world, pair, 0)) {
         fill_contact_piece_fields(s, pair, next_optional_contact_value);
     }
-    next_optional_contact_value += optional_fields.pieces;
-    if (optional_fields.preload) {
+    next_optional_contact_value += optional_contact_fields.pieces;
+    if (optional_contact_fields.preload) {
         *next_optional_contact_value++ =
             tact_session_find_known_pair(s, pair)->starts_deeper_than_target ? c->preload : 0.0;
     }
-    if (optional_fields.springs) {
+    if (optional_contact_fields.springs) {
         fill_spring_fields(s, pair, next_optional_contact_value);
     }
-    if (optional_fields.state) {
-        fill_model_state_fields(s, pair, next_optional_contact_value + optional_fields.springs);
+    if (optional_contact_fields.state) {
+        fill_model_state_fields(s, pair,
+                                next_optional_contact_value + optional_contact_fields.springs);
     }
-    if (optional_fields.measured && near_pair) {
+    if (optional_contact_fields.measured && near_pair) {
         memcpy(v + s->measured_poses_offset, near_pair->measured, sizeof near_pair->measured);
     }
 }
 
 static void restore_contact_of_record(struct tact_session *s, int pair, const double *v)
 {
-    const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
+    const struct session_optional_contact_fields optional_contact_fields =
+        get_recorded_optional_fields(s, pair);
     struct tact_contact *c = tact_world_contact(s->world, pair);
     const double *next_optional_contact_value = v + CONTACT_EXTRAS_OFFSET;
     memcpy(c->warm, v + CONTACT_WARM_START_OFFSET, sizeof c->warm);
     tact_v3_copy(c->warm_point, v + CONTACT_WARM_START_OFFSET + 6);
-    tact_world_set_direction(s->world, pair, v + CONTACT_DIRECTION_OFFSET);
-    if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
+    tact_world_set_direction(s->world, pair, v + CONTACT_LAST_NORMAL_OFFSET);
+    if (optional_contact_fields.pieces && tact_world_piece(s->world, pair, 0)) {
         restore_contact_pieces(s, pair, next_optional_contact_value);
     }
-    next_optional_contact_value += optional_fields.pieces;
-    c->preload =
-        optional_fields.preload && tact_session_find_known_pair(s, pair)->starts_deeper_than_target
-            ? *next_optional_contact_value
-            : 0.0;
-    next_optional_contact_value += optional_fields.preload;
-    if (optional_fields.springs) {
+    next_optional_contact_value += optional_contact_fields.pieces;
+    c->preload = optional_contact_fields.preload &&
+                         tact_session_find_known_pair(s, pair)->starts_deeper_than_target
+                     ? *next_optional_contact_value
+                     : 0.0;
+    next_optional_contact_value += optional_contact_fields.preload;
+    if (optional_contact_fields.springs) {
         restore_contact_springs(s, pair, next_optional_contact_value);
     }
-    restore_contact_model_state(s, pair, next_optional_contact_value + optional_fields.springs);
+    restore_contact_model_state(s, pair,
+                                next_optional_contact_value + optional_contact_fields.springs);
     c->starting = 0;
     c->touching = 0;
     c->split = 0;
 }
 
-static TACT_RECORD_CODE int is_contact_record_empty(const struct tact_session *s, const double *v)
+static TACT_IN_TICK_RECORD_SECTION int is_contact_record_empty(const struct tact_session *s,
+                                                               const double *v)
 {
     return v[CONTACT_STATUS_OFFSET] == s->absent_contact_values[CONTACT_STATUS_OFFSET] &&
            !memcmp(v, s->absent_contact_values, s->contact_element_layout.size * sizeof *v);
 }
 
 /* Writes the list. A contact beyond its capacity is a fault: see tick.c. */
-static TACT_RECORD_CODE void fill_contact_list(struct tact_session *s, double *list)
+static TACT_IN_TICK_RECORD_SECTION void fill_contact_list(struct tact_session *s, double *list)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -470,7 +482,7 @@ static void fill_replay_compared_fields(struct tact_session *s, double *values)
     }
 }
 
-TACT_RECORD_CODE void tact_session_fill_contacts(struct tact_session *s, double *values)
+TACT_IN_TICK_RECORD_SECTION void tact_session_fill_contacts(struct tact_session *s, double *values)
 {
     if (s->recorded_pairs) {
         fill_replay_compared_fields(s, values);

@@ -188,7 +188,7 @@ int tact_session_mark(struct tact_session *s, const char *text)
     return 0;
 }
 
-TACT_RECORD_CODE int tact_session_device_state(const struct tact_session *s, int index)
+TACT_IN_TICK_RECORD_SECTION int tact_session_device_state(const struct tact_session *s, int index)
 {
     return s->devices[index].input.state;
 }

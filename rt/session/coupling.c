@@ -17,10 +17,10 @@
 #include "rt/session/session_internal.h"
 
 /* time constant with which the target offset decays after engagement [s] */
-#define ENGAGE_TIME_CONSTANT 0.3
+#define ENGAGEMENT_OFFSET_TIME_CONSTANT 0.3
 /* a rotation vector has jumped if it changes by more than its rotation plus this angle [rad] */
 #define ROTATION_VECTOR_JUMP_ANGLE 3.0
-#define MAX_ZERO_OFFSET 1e-12 /* target offset below which it counts as 0 [rad, m] */
+#define ZERO_TARGET_OFFSET_THRESHOLD 1e-12 /* target offset below which it counts as 0 [rad, m] */
 
 static void assign_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32_t link)
 {
@@ -30,7 +30,7 @@ static void assign_coupling_to_joints(struct tact_session *s, uint32_t hand, uin
         .link = (int)link,
         .is_rotation = link < tact_scene_base_links(&s->scene->hands[hand]) && link >= 3,
         .alpha = tact_low_pass_weight(joint->coupling->filter, s->period),
-        .target_offset_decay = -tact_expm1(-s->period / ENGAGE_TIME_CONSTANT),
+        .target_offset_decay = -tact_expm1(-s->period / ENGAGEMENT_OFFSET_TIME_CONSTANT),
         .device_force_ratio = 1.0,
         .state = {.target = joint->start}};
 }
@@ -109,7 +109,8 @@ static void filter_target_rate(const struct tact_session *s, struct session_coup
 static int is_input_gap_too_long(const struct tact_session *s, const struct session_coupling *c,
                                  double now)
 {
-    return !s->precedes_results_35 && now - c->state.ticks > fmax(1.0, MAX_INPUT_GAP / s->period) &&
+    return !s->precedes_results_35 &&
+           now - c->state.ticks > fmax(1.0, MAX_DEVICE_INPUT_GAP / s->period) &&
            is_joint_device_in_state(s, c, TACT_DEVICE_STALE);
 }
 
@@ -131,8 +132,9 @@ static void set_coupled_target(struct tact_session *s, struct session_coupling *
     } else if (!is_joint_device_in_state(s, c, TACT_DEVICE_STALE)) {
         if (state->ticks > 0.0) {
             filter_target_rate(s, c, raw, now);
-            state->offset =
-                fabs(before) > MAX_ZERO_OFFSET ? before - c->target_offset_decay * before : 0.0;
+            state->offset = fabs(before) > ZERO_TARGET_OFFSET_THRESHOLD
+                                ? before - c->target_offset_decay * before
+                                : 0.0;
             rate = state->rate + (state->offset - before) / s->period;
         } else { /* on engagement the target starts where it was */
             state->offset = state->target - raw;
@@ -234,7 +236,7 @@ static void reset_absorbed_energy_of_port(const struct tact_session *s, struct s
  * two ports exchange energy: theirs is one, which the position's has. */
 static double update_energy_since_contact(const struct tact_session *s, struct session_coupling *c)
 {
-    if (!tact_scene_base_matrices(&s->scene->hands[c->hand]) ||
+    if (!tact_scene_file_base_with_matrices(&s->scene->hands[c->hand]) ||
         c->link >= s->hands[c->hand].base_coordinate_count) {
         reset_absorbed_energy_of_port(s, c);
         return c->state.energy_absorbed_since_contact;
@@ -295,7 +297,7 @@ static void compute_coupling_torque_at_target(const struct tact_session *s,
     const struct tact_hand_state hand = tact_hand_state(world_hand);
     double arm[3], moment[3];
     memcpy(torque, hand.torque + c->link, (size_t)n * sizeof *torque);
-    if (c->is_rotation && tact_scene_base_matrices(&s->scene->hands[c->hand])) {
+    if (c->is_rotation && tact_scene_file_base_with_matrices(&s->scene->hands[c->hand])) {
         tact_v3_sub(arm, hand.target, hand.q);
         tact_v3_cross(moment, arm, hand.torque);
         tact_v3_axpy(torque, -1.0, moment);
@@ -331,9 +333,9 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
         limited = damp_energy_generated_at_port(s, c, n, force);
     }
     for (int i = 0; i < n; i++) {
-        c[i].requested_force = limited && c[i].outputs
-                                   ? force[i] / (c[i].outputs * c[i].device_force_ratio)
-                                   : -(torque[i] - c[i].torque_from_other_site);
+        c[i].requested_force_on_person = limited && c[i].outputs
+                                             ? force[i] / (c[i].outputs * c[i].device_force_ratio)
+                                             : -(torque[i] - c[i].torque_from_other_site);
     }
     c->state.limited += limited;
 }

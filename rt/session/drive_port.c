@@ -18,7 +18,7 @@ static int is_position_input(const struct tact_session *s, const struct session_
 {
     const char *unit = s->devices[in->device].device.info.input[in->channel].unit;
     return in->hand == p->hand && in->link == p->link && in->device == p->device &&
-           !in->has_measured_joint_state && !in->admittance && in->scale != 0.0 &&
+           !in->sets_measured_joint_state && !in->admittance && in->scale != 0.0 &&
            !strstr(unit, "/s") && unit[0] != 'N';
 }
 
@@ -68,13 +68,14 @@ static struct session_drive_port *find_or_add_drive_port(struct tact_session *s,
 
 static void name_drive_port(const struct tact_session *s, struct session_drive_port *p)
 {
-    int ports_of_joint = 0;
+    int drive_port_count_of_joint = 0;
     for (int i = 0; i < s->drive_port_count; i++) {
-        ports_of_joint += s->drive_ports[i].hand == p->hand && s->drive_ports[i].link == p->link;
+        drive_port_count_of_joint +=
+            s->drive_ports[i].hand == p->hand && s->drive_ports[i].link == p->link;
     }
     snprintf(p->name, sizeof p->name, "%s%s%s", s->hands[p->hand].joint_names[p->link],
-             ports_of_joint > 1 ? " " : "",
-             ports_of_joint > 1 ? s->scene->devices[p->device].name : "");
+             drive_port_count_of_joint > 1 ? " " : "",
+             drive_port_count_of_joint > 1 ? s->scene->devices[p->device].name : "");
 }
 
 /* Whether an output exerts the reaction of a drive on a device, as a force: not a coupling's, and
@@ -126,19 +127,19 @@ void tact_session_free_drive_ports(struct tact_session *s)
 static struct session_port make_calibrated_drive_port(const struct tact_session *s,
                                                       const struct session_drive_port *p)
 {
-    struct session_port port = {.calibrated_device = -1,
+    struct session_port port = {.calibrated_device_index = -1,
                                 .stable_wall_stiffness = INFINITY,
-                                .force_filter = tact_scene_lowest_reaction_filter(
+                                .force_filter_cutoff = tact_scene_lowest_reaction_filter(
                                     s->scene, (uint32_t)p->hand, (uint32_t)p->link, p->device)};
-    double output_scale = 0.0;
+    double reaction_output_scale_sum = 0.0;
     for (int i = 0; i < s->output_count; i++) {
-        output_scale += s->outputs[i].drive_port == p ? fabs(s->outputs[i].gain) : 0.0;
+        reaction_output_scale_sum += s->outputs[i].drive_port == p ? fabs(s->outputs[i].gain) : 0.0;
     }
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
         if (in->drive_port == p) {
             tact_session_add_haptic_axis(s, &port, in->device, in->channel, fabs(in->scale),
-                                         output_scale);
+                                         reaction_output_scale_sum);
         }
     }
     return port;
@@ -151,10 +152,10 @@ static int check_drive_stiffness(const struct tact_session *s, const struct sess
 {
     const struct session_port port = make_calibrated_drive_port(s, p);
     char owner[TACT_SCENE_PATH_BYTES], key[TACT_SCENE_PATH_BYTES + 32];
-    if (port.calibrated_device < 0) {
+    if (port.calibrated_device_index < 0) {
         return 0;
     }
-    tact_scene_link_key(s->scene, (uint32_t)p->hand, (uint32_t)p->link, owner);
+    tact_scene_link_key_path(s->scene, (uint32_t)p->hand, (uint32_t)p->link, owner);
     snprintf(key, sizeof key, "%s.joint.stiffness", owner);
     tact_scene_where(s->scene, key, err);
     return tact_session_check_calibrated_stiffness(

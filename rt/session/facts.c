@@ -32,11 +32,11 @@ static void read_cpu_model(char *out, size_t size)
 static void find_library_of_symbol(const char *symbol, char *out, size_t size)
 {
     Dl_info info;
-    char resolved_path[4096];
+    char resolved_library_path[4096];
     void *at = dlsym(RTLD_DEFAULT, symbol);
     snprintf(out, size, "unknown");
     if (at && dladdr(at, &info) && info.dli_fname) {
-        const char *path = realpath(info.dli_fname, resolved_path);
+        const char *path = realpath(info.dli_fname, resolved_library_path);
         snprintf(out, size, "%s", path ? path : info.dli_fname);
     }
 }
@@ -48,7 +48,7 @@ struct build_id {
     size_t size;
 };
 
-static void print_build_id(const struct build_id *id, const unsigned char *bytes, size_t count)
+static void format_build_id(const struct build_id *id, const unsigned char *bytes, size_t count)
 {
     for (size_t i = 0; i < count && 2 * i + 2 < id->size; i++) {
         snprintf(id->out + 2 * i, 3, "%02x", bytes[i]);
@@ -69,7 +69,7 @@ static void find_build_id_in_notes(const struct build_id *id, const char *at,
         }
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
             !memcmp(at + sizeof note, "GNU", 4)) {
-            print_build_id(id, (const unsigned char *)at + sizeof note + name, note.n_descsz);
+            format_build_id(id, (const unsigned char *)at + sizeof note + name, note.n_descsz);
         }
         at += sizeof note + note_size;
         remaining_bytes -= sizeof note + note_size;
@@ -106,9 +106,9 @@ int tact_log_results_version(const struct tact_log *log)
     if (!text) {
         return 1;
     }
-    int is_plain_number = text[0] >= '1' && text[0] <= '9' && strlen(text) < 10 &&
-                          text[strspn(text, "0123456789")] == 0;
-    return is_plain_number ? (int)strtol(text, NULL, 10) : 0;
+    int is_positive_whole_number = text[0] >= '1' && text[0] <= '9' && strlen(text) < 10 &&
+                                   text[strspn(text, "0123456789")] == 0;
+    return is_positive_whole_number ? (int)strtol(text, NULL, 10) : 0;
 }
 
 void tact_facts_gather(struct tact_facts *f)

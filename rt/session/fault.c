@@ -57,7 +57,7 @@ static void describe_world_fault(struct tact_session *s, const struct tact_world
     }
 }
 
-void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
+void tact_session_check_world_state(struct tact_session *s, int rc, uint64_t tick)
 {
     struct tact_world_fault fault;
     int has_world_fault = tact_world_check(s->world, s->scene->max_speed, &fault);
@@ -79,7 +79,7 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
     }
 }
 
-void tact_session_check_record(struct tact_session *s, uint64_t tick)
+void tact_session_check_record_capacity(struct tact_session *s, uint64_t tick)
 {
     if (s->unrecorded_contact_count && !s->replayed_input_record) {
         char name[PAIR_NAME_BYTES];

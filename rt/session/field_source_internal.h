@@ -16,7 +16,7 @@ struct session_pair;
 enum { SESSION_MEASURED_POSES = 14 };
 
 /* 1 where contacts of the session's scene may be measured at earlier poses. */
-int tact_session_may_carry_fields(const struct tact_session *s);
+int tact_session_may_carry_field_measurements(const struct tact_session *s);
 
 /* Allocates the source and starts its thread, where the session needs it. is_replay: contacts are
  * measured at the poses of a log. 0 or a negative errno. */
@@ -28,13 +28,13 @@ void tact_session_init_field_pair(const struct tact_session *s, struct session_p
 
 /* Submits the poses of the next tick, which is planned for that time. Real-time safe, as the
  * following. */
-void tact_session_submit_fields(struct tact_session *s, uint64_t tick, int64_t planned_ns);
+void tact_session_submit_field_pairs(struct tact_session *s, uint64_t tick, int64_t planned_ns);
 
 /* Chooses the measurements that the solve of a tick carries; it measures all other pairs. */
-void tact_session_carry_fields(struct tact_session *s);
+void tact_session_carry_field_measurements(struct tact_session *s);
 
 /* After the solve: counts the pairs that it measured, and their times. */
-void tact_session_count_measured_fields(struct tact_session *s);
+void tact_session_count_measured_field_pairs(struct tact_session *s);
 
 /* At the end of a run: reports what a device computed for the thread, if it had one. */
 void tact_session_report_polygons(struct tact_session *s,
@@ -42,6 +42,7 @@ void tact_session_report_polygons(struct tact_session *s,
                                                  const char *text));
 
 /* Logs the first tick in which an earlier measurement of a pair was carried. */
-void tact_session_log_carried_fields(struct tact_session *s, uint64_t tick, int64_t now);
+void tact_session_log_carried_field_measurements(struct tact_session *s, uint64_t tick,
+                                                 int64_t now);
 
 #endif

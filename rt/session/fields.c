@@ -18,9 +18,9 @@
 
 enum {
     COUPLING_STATE_NUMBER_COUNT = sizeof(struct session_coupling_state) / sizeof(double),
-    TOOL_STATE_NUMBERS = sizeof(struct session_tool_state) / sizeof(double),
-    REMOTE_STATE_NUMBERS = sizeof(struct session_remote_state) / sizeof(double),
-    REMOTE_MODEL_NUMBERS = sizeof(struct session_remote_model) / sizeof(double)
+    TOOL_STATE_NUMBER_COUNT = sizeof(struct session_tool_state) / sizeof(double),
+    REMOTE_STATE_NUMBER_COUNT = sizeof(struct session_remote_state) / sizeof(double),
+    REMOTE_MODEL_NUMBERS = sizeof(struct session_remote_wall_model) / sizeof(double)
 };
 
 /* Adds a field prefix_name_suffix; *at is set to its offset. */
@@ -64,7 +64,7 @@ static int add_sensor_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->input_count; i++) {
         struct session_input *in = &s->inputs[i];
-        if (in->has_measured_joint_state) {
+        if (in->sets_measured_joint_state) {
             rc = add_layout_field_of_name(s, &in->field, TACT_FIELD_OUTPUT,
                                           s->hands[in->hand].joint_names[in->link], "_measured",
                                           "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
@@ -142,16 +142,16 @@ static int add_admittance_fields(struct tact_session *s)
             "force of the person N m or N; ticks until its last value, until now; "
             "rate sent rad/s or m/s; energy absorbed, least of it J; ticks held, "
             "missing so far",
-            ADMITTANCE_STATE_NUMBERS);
+            ADMITTANCE_STATE_NUMBER_COUNT);
     }
     return rc;
 }
 
-static int add_position_fields(struct tact_session *s)
+static int add_position_output_fields(struct tact_session *s)
 {
     int rc = 0;
     for (int i = 0; !rc && i < s->positions->count; i++) {
-        struct session_position *p = &s->positions->position[i];
+        struct session_position_output *p = &s->positions->position[i];
         char name[TACT_FIELD_NAME];
         /* long names are cut, so that the suffix is whole */
         snprintf(name, sizeof name, "%.24s_%.24s", s->scene->devices[p->device].name,
@@ -160,7 +160,7 @@ static int add_position_fields(struct tact_session *s)
             s, &p->field, TACT_FIELD_OUTPUT, name, "_place",
             "sent, anchor rad or m; joint there rad or m; 1: measured since the "
             "start or a loss; 1: at its limit",
-            POSITION_STATE_NUMBERS);
+            POSITION_STATE_NUMBER_COUNT);
     }
     return rc;
 }
@@ -174,7 +174,7 @@ static int add_tool_fields(struct tact_session *s)
             s, &tool->field, TACT_FIELD_OUTPUT, s->scene->hands[tool->hand].name, "_tool",
             "device's displacement m, attitude quat_wxyz, world axes; ticks until "
             "then; share of the force that goes out; 1: the device does not lead",
-            TOOL_STATE_NUMBERS);
+            TOOL_STATE_NUMBER_COUNT);
     }
     return rc;
 }
@@ -182,7 +182,7 @@ static int add_tool_fields(struct tact_session *s)
 /* Logs of results before 45 lack the last two numbers. */
 size_t tact_session_remote_state_number_count(const struct tact_session *s)
 {
-    return REMOTE_STATE_NUMBERS - (s->precedes_results_45 ? 2 : 0);
+    return REMOTE_STATE_NUMBER_COUNT - (s->precedes_results_45 ? 2 : 0);
 }
 
 static int add_remote_fields(struct tact_session *s)
@@ -241,7 +241,7 @@ static int add_hold_fields(struct tact_session *s)
                  max_characters_of_each_name, hand);
         rc = add_layout_field_of_name(s, &s->holds[i].field, TACT_FIELD_OUTPUT, name, "_hold",
                                       "grip force, load force N; slip m, turn rad so far",
-                                      SESSION_HOLD_NUMBERS);
+                                      SESSION_HOLD_NUMBER_COUNT);
     }
     return rc;
 }
@@ -291,7 +291,7 @@ static int add_motion_fields(struct tact_session *s, const struct tact_log *log)
         rc = rc ? rc
                 : add_layout_field_of_name(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque",
                                            "of the drives, N m or N", n);
-        if (!rc && h->has_resistance) {
+        if (!rc && h->has_joint_stops_or_friction) {
             rc = add_layout_field_of_name(s, &h->reaction, TACT_FIELD_OUTPUT, name, "_reaction",
                                           "of stops and dry friction, N m or N, by link", n);
             rc = rc ? rc
@@ -321,7 +321,7 @@ static int add_all_session_fields(struct tact_session *s, const struct tact_log 
     rc = rc ? rc : add_coupling_fields(s);
     rc = rc ? rc : add_drive_port_fields(s, log);
     rc = rc ? rc : add_admittance_fields(s);
-    rc = rc ? rc : add_position_fields(s);
+    rc = rc ? rc : add_position_output_fields(s);
     rc = rc ? rc : add_tool_fields(s);
     rc = rc ? rc : add_remote_fields(s);
     rc = rc ? rc : add_grip_fields(s);
@@ -361,8 +361,8 @@ static int add_all_session_fields(struct tact_session *s, const struct tact_log 
     char order[TACT_FIELD_UNIT]; /* the text is shortened as all count names would not fit */
     snprintf(order, sizeof order, "%s to %s, in the order of enum tact_solve_count",
              tact_solve_count_name(0), tact_solve_count_name(TACT_SOLVE_COUNTS - 1));
-    rc = add_layout_field_of_name(s, &s->counts_field, TACT_FIELD_OUTPUT, "solver", "_counts",
-                                  order, TACT_SOLVE_COUNTS);
+    rc = add_layout_field_of_name(s, &s->solver_counts_field, TACT_FIELD_OUTPUT, "solver",
+                                  "_counts", order, TACT_SOLVE_COUNTS);
     rc =
         rc ? rc
            : add_layout_field_of_name(
@@ -385,8 +385,8 @@ static int add_all_session_fields(struct tact_session *s, const struct tact_log 
     return rc ? rc : tact_session_layout_contacts(s, log, err);
 }
 
-int tact_session_layout_fields(struct tact_session *s, const struct tact_log *log,
-                               struct tact_error *err)
+int tact_session_layout_record_fields(struct tact_session *s, const struct tact_log *log,
+                                      struct tact_error *err)
 {
     int rc = add_all_session_fields(s, log, err);
     rc = rc ? rc : tact_session_list_record_copies(s);
@@ -399,7 +399,8 @@ int tact_session_layout_fields(struct tact_session *s, const struct tact_log *lo
                           TACT_LAYOUT_MAX);
 }
 
-TACT_RECORD_CODE void tact_session_fill_record(struct tact_session *s, struct tact_record *record)
+TACT_IN_TICK_RECORD_SECTION void tact_session_fill_record(struct tact_session *s,
+                                                          struct tact_record *record)
 {
     double *v = record->values;
     tact_session_copy_state_to_record(s, v);
@@ -408,7 +409,7 @@ TACT_RECORD_CODE void tact_session_fill_record(struct tact_session *s, struct ta
         v[d->field] = d->input.state;
         v[d->field + 1] = (double)d->input.stamp_ns;
     }
-    tact_session_fill_holds(s, v);
+    tact_session_fill_hold_fields(s, v);
     tact_session_fill_contacts(s, v);
     for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
         v[s->constraints[i].joint + 1] = tact_world_constraint(s->world, i)->stop;
@@ -420,12 +421,12 @@ TACT_RECORD_CODE void tact_session_fill_record(struct tact_session *s, struct ta
     v[s->solver_field] = s->solve_stats.contacts;
     v[s->solver_field + 1] = s->solve_stats.iterations;
     v[s->solver_field + 4] = s->is_deadman_held;
-    for (int i = 0; s->counts_field && i < TACT_SOLVE_COUNTS; i++) {
-        v[s->counts_field + (uint32_t)i] = s->solve_stats.counts[i];
+    for (int i = 0; s->solver_counts_field && i < TACT_SOLVE_COUNTS; i++) {
+        v[s->solver_counts_field + (uint32_t)i] = s->solve_stats.counts[i];
     }
     for (int i = 0; s->methods_field && i < TACT_MOMENTS_COUNTS; i++) {
         v[s->methods_field + (uint32_t)i] =
-            (double)(s->report.methods[i] - s->method_counts_before[i]);
+            (double)(s->report.methods[i] - s->moment_method_counts_before_tick[i]);
     }
     if (s->requests_field) {
         v[s->requests_field] = s->requests_of_tick;

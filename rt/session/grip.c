@@ -229,15 +229,15 @@ static void store_targets_without_grip_force(struct tact_session *s, struct sess
 static void apply_grip_force_to_targets(struct tact_session *s, struct session_grip *g)
 {
     double *target = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).target;
-    const double commanded_force = read_commanded_grip_force(s, g);
+    const double commanded_grip_force = read_commanded_grip_force(s, g);
     const int has_grip_line = update_grip_kinematics(s, g);
     g->commanded = 0.0;
     if (!s->is_deadman_held) {
         return;
     }
     store_targets_without_grip_force(s, g, target);
-    if (has_grip_line && isfinite(commanded_force)) {
-        g->commanded = commanded_force;
+    if (has_grip_line && isfinite(commanded_grip_force)) {
+        g->commanded = commanded_grip_force;
         update_added_grip_force(s, g);
     }
     for (int k = 0; k < g->commanded_joint_count; k++) {
@@ -271,12 +271,12 @@ static void update_finger_point(struct tact_session *s, struct session_grip *g, 
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         const struct tact_owner a = tact_world_owner(s->world, c->a),
                                 b = tact_world_owner(s->world, c->b);
-        const int is_finger_shape_a =
+        const int is_shape_a_of_finger =
                       a.kind == TACT_OWNER_HAND && a.index == (int)g->def->hand && a.link == link,
                   is_finger_side_b =
                       b.kind == TACT_OWNER_HAND && b.index == (int)g->def->hand && b.link == link;
         const double f = c->impulse[0];
-        if (!c->touching || is_finger_shape_a == is_finger_side_b || !(f > 0.0)) {
+        if (!c->touching || is_shape_a_of_finger == is_finger_side_b || !(f > 0.0)) {
             continue;
         }
         /* the tilting torques move the force along the patch: r x f n = tau */

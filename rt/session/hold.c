@@ -23,8 +23,9 @@
 /* time without contact, or without sliding, after which a touch or slip has ended [s] */
 #define MIN_TIME_WITHOUT_TOUCH_OR_SLIP 0.01
 /* largest number of hold events logged in one tick; the others follow in the next ticks */
-#define MAX_EVENTS_PER_TICK 16
-#define MAX_EVENT_NAME_LENGTH 64 /* largest number of characters of a name in an event text */
+#define MAX_HOLD_EVENTS_PER_TICK 16
+#define MAX_NAME_LENGTH_IN_HOLD_EVENT                                                              \
+    64 /* largest number of characters of a name in an event text */
 
 int tact_session_create_holds(struct tact_session *s)
 {
@@ -140,7 +141,7 @@ static void update_slip_episode(struct session_hold *hold, uint64_t tick,
     if (hold->slides && !hold->is_slip_reported &&
         (hold->episode.slip > MIN_SLIP_DISTANCE || hold->episode.turn > MIN_SLIP_ANGLE)) {
         hold->is_slip_reported = 1;
-        add_hold_event(hold, SESSION_HOLD_SLIP, hold->episode.tick, tick);
+        add_hold_event(hold, SESSION_HOLD_EVENT_SLIP, hold->episode.tick, tick);
     }
 }
 
@@ -152,13 +153,13 @@ void tact_session_update_holds(struct tact_session *s, uint64_t tick)
     for (int i = 0; i < s->hold_count; i++) {
         struct session_hold *hold = &s->holds[i];
         if (hold->tick_sums.touching && !hold->touches) {
-            add_hold_event(hold, SESSION_HOLD_TOUCH, tick, tick);
+            add_hold_event(hold, SESSION_HOLD_EVENT_TOUCH, tick, tick);
             hold->touches = 1;
         }
         hold->last_touch_tick = hold->tick_sums.touching ? tick : hold->last_touch_tick;
         update_slip_episode(hold, tick, ticks_to_end_slip_episode);
         if (hold->touches && tick - hold->last_touch_tick > ticks_to_end_slip_episode) {
-            add_hold_event(hold, SESSION_HOLD_RELEASE, hold->last_touch_tick + 1, tick);
+            add_hold_event(hold, SESSION_HOLD_EVENT_RELEASE, hold->last_touch_tick + 1, tick);
             hold->touches = hold->slides = 0;
         }
     }
@@ -176,13 +177,13 @@ static void write_hold_event_text(const struct tact_session *s, const struct ses
 {
     const char *const words[] = {s->bodies[hold->body].name, " in ",
                                  s->scene->hands[hold->hand].name, text_after_names};
-    size_t length_of_event_name = 0;
+    size_t length_of_name_in_hold_event = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const size_t length = strnlen(words[i], MAX_EVENT_NAME_LENGTH - 1);
-        memcpy(out + length_of_event_name, words[i], length);
-        length_of_event_name += length;
+        const size_t length = strnlen(words[i], MAX_NAME_LENGTH_IN_HOLD_EVENT - 1);
+        memcpy(out + length_of_name_in_hold_event, words[i], length);
+        length_of_name_in_hold_event += length;
     }
-    out[length_of_event_name] = '\0';
+    out[length_of_name_in_hold_event] = '\0';
 }
 
 /* Logs the next event of a hold. Returns 0 where there is none, or the recorder's ring is full. */
@@ -190,10 +191,11 @@ static int log_next_hold_event(struct tact_session *s, struct session_hold *hold
                                int64_t now)
 {
     char text[TACT_RECORDER_EVENT_TEXT];
-    if (hold->logged_event_count >= atomic_load_explicit(&hold->events, memory_order_relaxed)) {
+    if (hold->logged_hold_event_count >=
+        atomic_load_explicit(&hold->events, memory_order_relaxed)) {
         return 0;
     }
-    const struct session_hold_event *event = &hold->event[hold->logged_event_count];
+    const struct session_hold_event *event = &hold->event[hold->logged_hold_event_count];
     write_hold_event_text(
         s, hold,
         event->kind == SESSION_HOLD_LEFT_OUT ? ": further events are counted, not listed" : "",
@@ -203,26 +205,27 @@ static int log_next_hold_event(struct tact_session *s, struct session_hold *hold
                                tact_session_hold_event_name(event->kind), text)) {
         return 0;
     }
-    hold->logged_event_count++;
+    hold->logged_hold_event_count++;
     return 1;
 }
 
-void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now)
+void tact_session_log_hold_events(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    int events_logged_in_tick = 0;
+    int hold_events_logged_in_tick = 0;
     for (int i = 0; i < s->hold_count; i++) {
-        while (events_logged_in_tick < MAX_EVENTS_PER_TICK &&
+        while (hold_events_logged_in_tick < MAX_HOLD_EVENTS_PER_TICK &&
                log_next_hold_event(s, &s->holds[i], tick, now)) {
-            events_logged_in_tick++;
+            hold_events_logged_in_tick++;
         }
     }
 }
 
-TACT_RECORD_CODE void tact_session_fill_holds(const struct tact_session *s, double *values)
+TACT_IN_TICK_RECORD_SECTION void tact_session_fill_hold_fields(const struct tact_session *s,
+                                                               double *values)
 {
     for (int i = 0; i < s->hold_count; i++) {
         const struct session_hold *hold = &s->holds[i];
-        const double numbers[SESSION_HOLD_NUMBERS] = {
+        const double numbers[SESSION_HOLD_NUMBER_COUNT] = {
             hold->tick_sums.normal, hold->tick_sums.friction, hold->slip, hold->turn};
         if (hold->field) {
             memcpy(values + hold->field, numbers, sizeof numbers);
@@ -260,9 +263,9 @@ struct tact_session_hold tact_session_hold(const struct tact_session *session, i
                                       .load_force = hold->tick_sums.friction,
                                       .slip = hold->slip,
                                       .turn = hold->turn,
-                                      .touches = hold->count[SESSION_HOLD_TOUCH],
-                                      .slips = hold->count[SESSION_HOLD_SLIP],
-                                      .releases = hold->count[SESSION_HOLD_RELEASE],
+                                      .touches = hold->count[SESSION_HOLD_EVENT_TOUCH],
+                                      .slips = hold->count[SESSION_HOLD_EVENT_SLIP],
+                                      .releases = hold->count[SESSION_HOLD_EVENT_RELEASE],
                                       .events_left_out = hold->events_left_out};
 }
 

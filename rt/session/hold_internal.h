@@ -10,14 +10,15 @@
 /* largest number of events of one body-hand pair; further ones are counted */
 #define SESSION_MAX_HOLD_EVENTS 32
 /* values of a body-hand pair in the record: normal and friction forces, slip, turn */
-#define SESSION_HOLD_NUMBERS 4
+#define SESSION_HOLD_NUMBER_COUNT 4
 
 enum session_hold_event_kind {
-    SESSION_HOLD_TOUCH,
-    SESSION_HOLD_SLIP,
-    SESSION_HOLD_RELEASE,
-    SESSION_HOLD_KINDS,
-    SESSION_HOLD_LEFT_OUT = SESSION_HOLD_KINDS /* further events are counted, not listed */
+    SESSION_HOLD_EVENT_TOUCH,
+    SESSION_HOLD_EVENT_SLIP,
+    SESSION_HOLD_EVENT_RELEASE,
+    SESSION_HOLD_EVENT_KIND_COUNT,
+    SESSION_HOLD_LEFT_OUT =
+        SESSION_HOLD_EVENT_KIND_COUNT /* further events are counted, not listed */
 };
 
 #define SESSION_CACHE_LINE_BYTES 64
@@ -31,10 +32,10 @@ struct session_hold {
         double normal, friction; /* sums of the magnitudes of the contact forces [N] */
         double slip, turn;       /* largest [m], [rad] */
     } tick_sums;
-    int touches;            /* 1: the last touch event was not followed by a release */
-    int slides;             /* 1: the body is sliding in the hand */
-    int is_slip_reported;   /* 1: the present sliding was reported as a slip event */
-    int logged_event_count; /* number of events already logged */
+    int touches;                 /* 1: the last touch event was not followed by a release */
+    int slides;                  /* 1: the body is sliding in the hand */
+    int is_slip_reported;        /* 1: the present sliding was reported as a slip event */
+    int logged_hold_event_count; /* number of events already logged */
     uint32_t field; /* offset of the body-hand pair in the record; 0: the replayed log has none */
     struct session_slip_episode {
         uint64_t tick; /* first tick of the episode */
@@ -44,7 +45,7 @@ struct session_hold {
     uint64_t last_touch_tick, last_slide; /* last tick with contact, and last tick with sliding */
     double slip, turn;                    /* distance [m] and angle [rad] of all slip so far */
     uint64_t events_left_out;
-    uint64_t count[SESSION_HOLD_KINDS];
+    uint64_t count[SESSION_HOLD_EVENT_KIND_COUNT];
     /* Members that other threads may read. */
     /* number of elements of `event`, which do not change any more */
     _Alignas(SESSION_CACHE_LINE_BYTES) atomic_int events;
@@ -59,10 +60,10 @@ int tact_session_create_holds(struct tact_session *s);
 /* Updates touch, slip and release after a tick is solved and integrated. Real-time safe. */
 void tact_session_update_holds(struct tact_session *s, uint64_t tick);
 /* Logs new hold events. now: stamp of the tick. Real-time safe, as the following. */
-void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now);
+void tact_session_log_hold_events(struct tact_session *s, uint64_t tick, int64_t now);
 /* Write the holds to a record and restore them from one. A contact of the record counts as
  * touching; a slip in progress starts anew, as a record does not state its beginning. */
-void tact_session_fill_holds(const struct tact_session *s, double *values);
+void tact_session_fill_hold_fields(const struct tact_session *s, double *values);
 void tact_session_restore_holds(struct tact_session *s, const struct tact_record *record);
 /* "touch", "slip", "release", "left out" */
 const char *tact_session_hold_event_name(enum session_hold_event_kind kind);

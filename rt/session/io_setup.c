@@ -29,22 +29,26 @@ static const struct tact_device_type *find_device_type(const struct tact_session
     const struct tact_device_type *type = NULL;
     char list_of_device_types[256] = "";
     for (size_t i = 0; i < s->options.type_count; i++) {
-        const struct tact_device_type *host_device_type = s->options.types[i];
+        const struct tact_device_type *device_type_of_program = s->options.types[i];
         size_t used = strlen(list_of_device_types);
-        if (host_device_type && tact_abi_check(&host_device_type->abi, sizeof *host_device_type)) {
+        if (device_type_of_program &&
+            tact_abi_check(&device_type_of_program->abi, sizeof *device_type_of_program)) {
             tact_error_set(err, -EINVAL,
                            "device type %zu of the program was compiled for another ABI version",
                            i);
             return NULL;
         }
-        if (!host_device_type || !host_device_type->name || !host_device_type->open) {
+        if (!device_type_of_program || !device_type_of_program->name ||
+            !device_type_of_program->open) {
             tact_error_set(err, -EINVAL, "device type %zu of the program has no %s", i,
-                           host_device_type && host_device_type->name ? "open" : "name");
+                           device_type_of_program && device_type_of_program->name ? "open"
+                                                                                  : "name");
             return NULL;
         }
-        type = strcmp(host_device_type->name, scene_device_type) ? type : host_device_type;
+        type =
+            strcmp(device_type_of_program->name, scene_device_type) ? type : device_type_of_program;
         snprintf(list_of_device_types + used, sizeof list_of_device_types - used, "%s%s",
-                 i ? ", " : "", host_device_type->name);
+                 i ? ", " : "", device_type_of_program->name);
     }
     if (!type) {
         set_error_key_of_device(s, index, ".type", err);
@@ -199,7 +203,7 @@ static int map_input_channel(struct tact_session *s, uint32_t i, struct tact_err
                                  .offset = def->offset,
                                  .lower = def->lower,
                                  .upper = def->upper,
-                                 .has_measured_joint_state = !strcmp(def->what, "state"),
+                                 .sets_measured_joint_state = !strcmp(def->what, "state"),
                                  .alpha = tact_low_pass_weight(def->filter, s->period)};
     snprintf(key, sizeof key, "inputs[%u].from", i);
     int rc = tact_session_find_channel(s, def->from, 0, key, &in->device, &in->channel, err);
@@ -220,7 +224,7 @@ static int find_input_measuring_joint(const struct tact_session *s, int hand, in
 {
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
-        if (in->has_measured_joint_state && in->hand == hand && in->link == link) {
+        if (in->sets_measured_joint_state && in->hand == hand && in->link == link) {
             return i;
         }
     }
@@ -366,9 +370,9 @@ static int check_output_is_position(const struct tact_session *s, uint32_t i,
 {
     const struct tact_device_channel *channel =
         &s->devices[out->device].device.info.output[out->channel];
-    const int is_position = out->kind == OUTPUT_POSITION;
+    const int does_output_send_position = out->kind == OUTPUT_POSITION;
     char key[48];
-    if (is_position == (channel->raw > 0)) {
+    if (does_output_send_position == (channel->raw > 0)) {
         return 0;
     }
     snprintf(key, sizeof key, "outputs[%u].what", i);
@@ -378,9 +382,10 @@ static int check_output_is_position(const struct tact_session *s, uint32_t i,
     tact_scene_where(s->scene, key, err);
     return tact_error_set(
         err, -EINVAL,
-        is_position ? "%s takes no position; expected a channel that does, or \"what: rate\""
-                    : "%s takes a position, of which 0 is a place to go to and no rest; expected "
-                      "\"what: position\"",
+        does_output_send_position
+            ? "%s takes no position; expected a channel that does, or \"what: rate\""
+            : "%s takes a position, of which 0 is a place to go to and no rest; expected "
+              "\"what: position\"",
         s->scene->outputs[i].to);
 }
 
@@ -396,7 +401,7 @@ static void connect_admittance_output(struct tact_session *s, uint32_t i,
     if (out->admittance && out->admittance->admittance_output_count++) {
         out->admittance = NULL; /* the energy of the port is computed from the first such output */
     } else if (out->admittance) {
-        out->admittance->is_position = out->kind == OUTPUT_POSITION;
+        out->admittance->does_output_send_position = out->kind == OUTPUT_POSITION;
     }
 }
 
@@ -447,7 +452,8 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     return rc;
 }
 
-int tact_session_connect_channels(struct tact_session *s, int is_from_log, struct tact_error *err)
+int tact_session_connect_channels(struct tact_session *s, int are_channels_from_log,
+                                  struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
@@ -474,16 +480,17 @@ int tact_session_connect_channels(struct tact_session *s, int is_from_log, struc
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         rc = map_output_channel(s, i, &channels[i], err);
     }
-    if (!rc && is_from_log) {
+    if (!rc && are_channels_from_log) {
         ungroup_conflicting_outputs(scene, channels);
     }
-    if (!rc && !is_from_log) { /* logs that were recorded before these rules are replayed */
+    if (!rc &&
+        !are_channels_from_log) { /* logs that were recorded before these rules are replayed */
         rc = tact_session_check_output_vectors(scene, err);
         rc = rc ? rc : check_ports_have_one_output(s, err);
     }
-    rc = rc ? rc : tact_session_connect_positions(s);
+    rc = rc ? rc : tact_session_connect_position_outputs(s);
     for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
-        struct session_marker *m = &s->markers[s->marker_count++];
+        struct session_event_marker *m = &s->markers[s->event_marker_count++];
         char key[64];
         snprintf(key, sizeof key, "markers[%u].from", i);
         m->def = &scene->markers[i];

@@ -36,7 +36,7 @@ double tact_session_input_value(const struct tact_session *s, const struct sessi
 
 static int is_target_input(const struct session_input *in)
 {
-    return !in->has_measured_joint_state && !in->admittance;
+    return !in->sets_measured_joint_state && !in->admittance;
 }
 
 /* Joint targets from the devices. They are unchanged while the deadman is released, or a device
@@ -73,13 +73,13 @@ void tact_session_clamp_targets(struct tact_session *s)
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &s->scene->hands[i];
         double *target = tact_hand_state(tact_world_hand(s->world, (int)i)).target;
-        for (uint32_t k = 0; s->hands[i].clamped_tick_counts && k < hand->links_count; k++) {
+        for (uint32_t k = 0; s->hands[i].clamped_target_tick_counts && k < hand->links_count; k++) {
             const struct tact_scene_joint *joint = &hand->links[k].joint;
             if (joint->target_lower < joint->target_upper) {
                 const double unclamped_joint_target = target[k];
                 target[k] =
                     fmin(fmax(unclamped_joint_target, joint->target_lower), joint->target_upper);
-                s->hands[i].clamped_tick_counts[k] += target[k] != unclamped_joint_target;
+                s->hands[i].clamped_target_tick_counts[k] += target[k] != unclamped_joint_target;
             }
         }
     }
@@ -108,12 +108,12 @@ static void store_measured_joint(const struct tact_session *s, struct session_in
 
 /* Sets measured joints to their measured state at the start of the tick. The resulting torque, with
  * the drive implicit, is the one that is sent. */
-static void load_joint_states(struct tact_session *s, uint64_t tick)
+static void set_measured_joint_states(struct tact_session *s, uint64_t tick)
 {
     int measured = 0;
     for (int i = 0; i < s->input_count; i++) {
         struct session_input *in = &s->inputs[i];
-        if (in->has_measured_joint_state) {
+        if (in->sets_measured_joint_state) {
             struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
             store_measured_joint(s, in, tick);
             hand.q[in->link] = in->state.q;
@@ -130,7 +130,7 @@ static void load_joint_states(struct tact_session *s, uint64_t tick)
 void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
     s->is_deadman_held = is_deadman_held_now(s);
-    load_joint_states(s, tick);
+    set_measured_joint_states(s, tick);
     tact_session_remove_grip_force(s);
     const int are_inputs_valid = map_inputs_to_targets(s);
     tact_session_apply_force_inputs(s, tick, are_inputs_valid);
@@ -246,7 +246,7 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
             continue;
         }
         const double force = out->tool   ? -tact_session_tool_force(out)
-                             : out->port ? -out->port->requested_force
+                             : out->port ? -out->port->requested_force_on_person
                                          : compute_output_value(s, out);
         s->requested_outputs[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
     }

@@ -109,8 +109,8 @@ bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const cha
     return false;
 }
 
-int tact_session_check_log(const struct tact_scene *scene,
-                           const struct tact_session_options *options, struct tact_error *err)
+int tact_session_check_log_path(const struct tact_scene *scene,
+                                const struct tact_session_options *options, struct tact_error *err)
 {
     struct log_file_location at = {.directory = scene->directory};
     if (!options->record) {

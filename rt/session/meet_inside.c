@@ -11,7 +11,7 @@
 #include "rt/session/meet_inside_internal.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_OPPOSING_CONTACTS 8
+#define MAX_CONTACTS_WITH_OTHER_BODIES 8
 
 /* Whether a pair, whose contact is given, touched in the last solve and has a model that measures
  * an overlap, by pressure fields or by its moments. */
@@ -51,24 +51,26 @@ static int is_point_inside_shape(const struct tact_session *s, int shape, const 
 }
 
 /* Contacts of a shape with other bodies. */
-struct opposing_contacts {
+struct contacts_with_other_bodies {
     int count;
-    struct opposing_contact {
+    struct contact_with_other_body {
         int shape; /* number of the shape that the pair's second shape presses on */
         double out[3];
-    } contact[MAX_OPPOSING_CONTACTS];
+    } contact[MAX_CONTACTS_WITH_OTHER_BODIES];
 };
 
-/* Lists the shapes that the second shape of a pair presses on. Those beyond MAX_OPPOSING_CONTACTS
- * are left out: one of them is found in a later tick, as contacts change. */
-static void list_opposing_contacts(const struct tact_session *s, const struct tact_contact *c,
-                                   struct opposing_contacts *list)
+/* Lists the shapes that the second shape of a pair presses on. Those beyond
+ * MAX_CONTACTS_WITH_OTHER_BODIES are left out: one of them is found in a later tick, as contacts
+ * change. */
+static void list_contacts_with_other_bodies(const struct tact_session *s,
+                                            const struct tact_contact *c,
+                                            struct contacts_with_other_bodies *list)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
     list->count = 0;
-    for (int i = 0; i < count && list->count < MAX_OPPOSING_CONTACTS; i++) {
-        struct opposing_contact *next = &list->contact[list->count];
+    for (int i = 0; i < count && list->count < MAX_CONTACTS_WITH_OTHER_BODIES; i++) {
+        struct contact_with_other_body *next = &list->contact[list->count];
         next->shape = find_other_shape_of_overlap_contact(s, near[i], c->b, next->out);
         list->count += next->shape >= 0 && next->shape != c->a;
     }
@@ -77,17 +79,17 @@ static void list_opposing_contacts(const struct tact_session *s, const struct ta
 /* Whether one of the listed contacts is with the body of shape_of_other_body and pushes against
  * `out`, and the point is inside shape_of_other_body or the shape of that contact. */
 static int is_overlap_inside_pressed_body(const struct tact_session *s,
-                                          const struct opposing_contacts *list,
+                                          const struct contacts_with_other_bodies *list,
                                           int shape_of_other_body, const double out[3],
                                           const double point[3])
 {
     for (int i = 0; i < list->count; i++) {
-        const struct opposing_contact *listed_opposing_contact = &list->contact[i];
-        if (s->first_shape_of_owner[listed_opposing_contact->shape] ==
+        const struct contact_with_other_body *listed_contact_with_other_body = &list->contact[i];
+        if (s->first_shape_of_owner[listed_contact_with_other_body->shape] ==
                 s->first_shape_of_owner[shape_of_other_body] &&
-            tact_v3_dot(out, listed_opposing_contact->out) < 0.0 &&
+            tact_v3_dot(out, listed_contact_with_other_body->out) < 0.0 &&
             (is_point_inside_shape(s, shape_of_other_body, point) ||
-             is_point_inside_shape(s, listed_opposing_contact->shape, point))) {
+             is_point_inside_shape(s, listed_contact_with_other_body->shape, point))) {
             return 1;
         }
     }
@@ -103,23 +105,24 @@ void tact_session_find_overlap_inside_body(struct tact_session *s, uint64_t tick
     }
     const int pair = near[tick % (uint64_t)count];
     const struct tact_contact *c = tact_world_contact(s->world, pair);
-    struct opposing_contacts other_contacts_of_second_shape;
+    struct contacts_with_other_bodies other_contacts_of_second_shape;
     if (!is_overlap_contact(s, pair, c)) {
         return;
     }
     struct session_pair *p = tact_session_find_or_add_pair(s, pair);
-    if (p->number != pair || p->inside_overlap.body_name) {
+    if (p->number != pair || p->inside_overlap.pressed_body_name) {
         return;
     }
-    list_opposing_contacts(s, c, &other_contacts_of_second_shape);
+    list_contacts_with_other_bodies(s, c, &other_contacts_of_second_shape);
     for (int i = 0;
-         i < count && other_contacts_of_second_shape.count && !p->inside_overlap.body_name; i++) {
+         i < count && other_contacts_of_second_shape.count && !p->inside_overlap.pressed_body_name;
+         i++) {
         double out[3];
         int shape =
             near[i] == pair ? -1 : find_other_shape_of_overlap_contact(s, near[i], c->a, out);
         if (shape >= 0 && is_overlap_inside_pressed_body(s, &other_contacts_of_second_shape, shape,
                                                          out, c->patch.center)) {
-            p->inside_overlap.body_name = s->shape_owner_names[shape];
+            p->inside_overlap.pressed_body_name = s->shape_owner_names[shape];
             p->inside_overlap.tick = tick;
             s->inside_overlap_count++;
         }
@@ -135,19 +138,20 @@ static void describe_overlap_inside_body(const struct tact_session *s, const str
     snprintf(out, size,
              "%.63s and %.63s overlap inside %.63s, which both press on: they press on each other "
              "there, and less on it; `exclude` keeps them from touching each other",
-             s->shape_owner_names[a], s->shape_owner_names[b], p->inside_overlap.body_name);
+             s->shape_owner_names[a], s->shape_owner_names[b], p->inside_overlap.pressed_body_name);
 }
 
 /* "left/right overlap inside ruler", without snprintf(), which may lock. */
-static void write_event_text(struct tact_session *s, const struct session_pair *p,
-                             char out[2 * PAIR_NAME_BYTES])
+static void write_overlap_inside_event_text(struct tact_session *s, const struct session_pair *p,
+                                            char out[2 * PAIR_NAME_BYTES])
 {
     static const char overlap_inside_phrase[] = " overlap inside ";
     tact_session_name_pair(s, p->number, out);
-    size_t used = strlen(out), length = strnlen(p->inside_overlap.body_name, PAIR_NAME_BYTES / 2);
+    size_t used = strlen(out),
+           length = strnlen(p->inside_overlap.pressed_body_name, PAIR_NAME_BYTES / 2);
     memcpy(out + used, overlap_inside_phrase, sizeof overlap_inside_phrase - 1);
     used += sizeof overlap_inside_phrase - 1;
-    memcpy(out + used, p->inside_overlap.body_name, length);
+    memcpy(out + used, p->inside_overlap.pressed_body_name, length);
     out[used + length] = '\0';
 }
 
@@ -157,8 +161,8 @@ void tact_session_log_overlaps_inside_bodies(struct tact_session *s, uint64_t ti
     for (int i = 0; s->logged_inside_overlap_count < s->inside_overlap_count && i < s->pair_count;
          i++) {
         struct session_pair *p = &s->pairs[i];
-        if (p->inside_overlap.body_name && !p->inside_overlap.logged) {
-            write_event_text(s, p, text);
+        if (p->inside_overlap.pressed_body_name && !p->inside_overlap.logged) {
+            write_overlap_inside_event_text(s, p, text);
             tact_recorder_event_rt(s->recorder, tick, now, "meet_inside", text);
             p->inside_overlap.logged = 1;
             s->logged_inside_overlap_count++;
@@ -173,7 +177,8 @@ void tact_session_report_overlaps_inside_bodies(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->inside_overlap.body_name || ++reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->inside_overlap.pressed_body_name ||
+            ++reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         describe_overlap_inside_body(s, p, text, sizeof text);

@@ -11,10 +11,10 @@
 #define MAX_CARRIED_OVERLAP_AGE_TICKS                                                              \
     20 /* number of ticks for which an ended overlap is still advanced */
 /* slots of poses in addition to max_age: results of large pairs may be older */
-#define SUBMITTED_FRAME_HISTORY 32
+#define EXTRA_POSE_HISTORY_SLOTS 32
 /* maximum number of pairs of a source, which needs 2 kB for each, near or not: 1,000 bodies took 6
  * s to set up */
-#define MAX_SOURCE_PAIRS 20000
+#define MAX_PAIRS_OF_MOMENT_SOURCE 20000
 /* number of ticks in a row for which a pair may be advanced without a measurement; then a fault */
 #define MAX_UNMEASURED_TICKS 20
 /* longest wait for the first result of a source, before the loop starts */
@@ -27,7 +27,7 @@ static int describe_scene_to_moment_source(struct tact_session *s, struct tact_s
     s->source_pairs = calloc((size_t)pairs + 1, sizeof *s->source_pairs);
     s->source_pair_normals = calloc((size_t)pairs * 3 + 1, sizeof *s->source_pair_normals);
     s->is_source_pair_due = calloc((size_t)pairs + 1, 1);
-    s->pose_history_slot_count = s->scene->moments.max_age + SUBMITTED_FRAME_HISTORY;
+    s->pose_history_slot_count = s->scene->moments.max_age + EXTRA_POSE_HISTORY_SLOTS;
     s->pose_history =
         calloc((size_t)s->pose_history_slot_count * (size_t)(shapes + 1), sizeof *s->pose_history);
     s->pose_history_frame = calloc(s->pose_history_slot_count, sizeof *s->pose_history_frame);
@@ -58,18 +58,18 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     if (!strcmp(moment_source_setting, "host") || !strcmp(moment_source_setting, "thread")) {
         return 0;
     }
-    int requires_source = !strcmp(moment_source_setting, "opencl");
+    int requires_moment_source = !strcmp(moment_source_setting, "opencl");
     if (!s->options.source) {
-        return requires_source
+        return requires_moment_source
                    ? tact_error_set(err, -ENODEV,
                                     "this program can compute overlap moments only on the host")
                    : 0;
     }
-    if (!requires_source && tact_world_extent(s->world).pairs > MAX_SOURCE_PAIRS) {
+    if (!requires_moment_source && tact_world_extent(s->world).pairs > MAX_PAIRS_OF_MOMENT_SOURCE) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "overlap moments are computed on the host: %d pairs of shapes may touch, and "
                      "OpenCL is not used for more than %d",
-                     tact_world_extent(s->world).pairs, MAX_SOURCE_PAIRS);
+                     tact_world_extent(s->world).pairs, MAX_PAIRS_OF_MOMENT_SOURCE);
         return 0;
     }
     int rc = describe_scene_to_moment_source(s, &scene);
@@ -80,7 +80,7 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     rc = s->options.source(s->options.source_user, &scene, s->scene->moments.device, s->period_ns,
                            s->options.messages, &s->source, &why);
     if (rc) {
-        if (requires_source) {
+        if (requires_moment_source) {
             tact_scene_where(s->scene, "moments.source", err);
             return tact_error_set(err, rc, "no OpenCL moments: %s", why.text);
         }
@@ -95,7 +95,7 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
                               "the source of overlap moments was compiled for another ABI version");
     }
     s->is_moment_source_open = 1;
-    tact_session_assign_pairs(s, requires_source);
+    tact_session_assign_pairs_host_or_source(s, requires_moment_source);
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
     tact_session_submit_frame(s, 0);
     if (s->is_tick_submitted) {
@@ -121,7 +121,7 @@ void tact_session_submit_frame(struct tact_session *s, uint64_t tick)
     if (s->options.clock == TACT_LOOP_REAL && !s->replayed_input_record) {
         tact_session_reassign_costliest_pair(s);
     }
-    s->is_tick_submitted = s->requires_source;
+    s->is_tick_submitted = s->requires_moment_source;
     memset(s->is_source_pair_due, 0, (size_t)s->source_pair_count);
     for (int k = 0; k < count; k++) {
         const int i = near[k];
@@ -142,8 +142,8 @@ void tact_session_submit_frame(struct tact_session *s, uint64_t tick)
     }
 }
 
-TACT_RECORD_CODE struct session_near_pair *tact_session_near_pair_in_slot(struct tact_session *s,
-                                                                          int slot, int pair)
+TACT_IN_TICK_RECORD_SECTION struct session_near_pair *
+tact_session_near_pair_in_slot(struct tact_session *s, int slot, int pair)
 {
     struct session_near_pair *near_pair = &s->near_pairs[slot];
     if (near_pair->pair != pair + 1) {
@@ -157,7 +157,7 @@ struct session_near_pair *tact_session_near_pair_state(struct tact_session *s, i
     return tact_session_near_pair_in_slot(s, tact_world_slot(s->world, pair), pair);
 }
 
-static void measure_on_host(struct tact_session *s, int pair, struct tact_moments *m)
+static void compute_pair_moments_on_host(struct tact_session *s, int pair, struct tact_moments *m)
 {
     struct session_pair *p = tact_session_find_or_add_pair(s, pair);
     struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
@@ -277,7 +277,7 @@ static int use_moment_result_of_source(struct tact_session *s, int pair,
 {
     struct session_pair *p = tact_session_find_or_add_pair(s, pair);
     struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
-    if (!p->by_source || n->age > tact_session_oldest_result_age(s, p) ||
+    if (!p->by_source || n->age > tact_session_oldest_accepted_result_age(s, p) ||
         n->result.tick < p->source_start_tick) {
         return 0;
     }
@@ -304,7 +304,7 @@ static void replay_pair_moments(struct tact_session *s, int pair, struct tact_mo
     const double *v = tact_session_logged_contact_values(s, pair, s->replayed_input_record);
     struct session_near_pair *near_pair = tact_session_near_pair_state(s, pair);
     if (v[CONTACT_STATUS_OFFSET + 1] == AGE_OF_HOST_MOMENTS) {
-        measure_on_host(s, pair, m);
+        compute_pair_moments_on_host(s, pair, m);
         return;
     }
     near_pair->status = (int32_t)v[CONTACT_STATUS_OFFSET];
@@ -329,10 +329,10 @@ void tact_session_count_pair_measurement(struct tact_session *s, struct session_
 void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
 {
     const struct newest_result_of_source newest_moment_result = read_source_results(s, tick);
-    int host_replaced_pair_count = 0, near_count;
-    const int *near = tact_world_near(s->world, &near_count);
+    int host_replaced_pair_count = 0, near_pair_count;
+    const int *near = tact_world_near(s->world, &near_pair_count);
     s->moments_age_of_tick = 0;
-    for (int k = 0; k < near_count; k++) {
+    for (int k = 0; k < near_pair_count; k++) {
         const int i = near[k];
         struct session_pair *p = tact_session_find_or_add_pair(s, i);
         struct session_near_pair *near_pair = tact_session_near_pair_state(s, i);
@@ -346,12 +346,12 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
             continue;
         }
         struct tact_moments m = {0};
-        p->came_near = 1;
+        p->did_pair_come_near = 1;
         if (s->replayed_input_record && !s->recomputes_source_moments) {
             replay_pair_moments(s, i, &m);
         } else {
             if (!use_moment_result_of_source(s, i, &newest_moment_result, &m)) {
-                measure_on_host(s, i, &m);
+                compute_pair_moments_on_host(s, i, &m);
                 host_replaced_pair_count +=
                     p->by_source && newest_moment_result.result.tick >= p->source_start_tick;
             }
@@ -369,7 +369,8 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
         tact_world_set_moments(s->world, i,
                                near_pair->status > 0 || is_overlap_carried_forward ? &m : NULL);
     }
-    memcpy(s->method_counts_before, s->report.methods, sizeof s->method_counts_before);
+    memcpy(s->moment_method_counts_before_tick, s->report.methods,
+           sizeof s->moment_method_counts_before_tick);
     if (s->moments_scratch) {
         memcpy(s->report.methods, tact_moments_counts(s->moments_scratch),
                sizeof s->report.methods);

@@ -58,10 +58,11 @@ int tact_session_allocate_more_pairs(struct tact_session *s, int additional_pair
 {
     size_t capacity = (size_t)s->pair_capacity + (size_t)additional_pair_count;
     struct session_pair *pairs = calloc(capacity + 1, sizeof *pairs);
-    free(s->pairs_in_order);
-    s->pairs_in_order = calloc(capacity + 1, sizeof *s->pairs_in_order);
+    free(s->pairs_sorted_by_number);
+    s->pairs_sorted_by_number = calloc(capacity + 1, sizeof *s->pairs_sorted_by_number);
     tact_keys_destroy(&s->pair_index_by_number);
-    if (tact_keys_create(&s->pair_index_by_number, (int)capacity) || !pairs || !s->pairs_in_order) {
+    if (tact_keys_create(&s->pair_index_by_number, (int)capacity) || !pairs ||
+        !s->pairs_sorted_by_number) {
         free(pairs);
         return -ENOMEM;
     }
@@ -76,7 +77,7 @@ int tact_session_allocate_more_pairs(struct tact_session *s, int additional_pair
     return 0;
 }
 
-int tact_session_make_pairs(struct tact_session *s)
+int tact_session_allocate_pairs(struct tact_session *s)
 {
     int max_pair_count = tact_world_extent(s->world).pairs,
         expected_pair_count = STORED_PAIRS_PER_NEAR_PAIR * tact_world_near_capacity(s->world);
@@ -95,7 +96,7 @@ void tact_session_free_pairs(struct tact_session *s)
         free(s->pairs[s->pair_capacity].name);
     }
     free(s->pairs);
-    free(s->pairs_in_order);
+    free(s->pairs_sorted_by_number);
     tact_keys_destroy(&s->pair_index_by_number);
     free(s->shape_owner_names);
     free(s->first_shape_of_owner);
@@ -122,7 +123,7 @@ struct session_pair *tact_session_find_or_add_pair(struct tact_session *s, int p
     return p;
 }
 
-TACT_RECORD_CODE const struct session_pair *
+TACT_IN_TICK_RECORD_SECTION const struct session_pair *
 tact_session_find_known_pair(const struct tact_session *s, int pair)
 {
     static const struct session_pair unknown_session_pair = {.number = -1};
@@ -140,19 +141,20 @@ static int compare_pair_numbers(const void *a, const void *b)
 struct session_pair **tact_session_sorted_pairs(struct tact_session *s)
 {
     for (int i = 0; i < s->pair_count; i++) {
-        s->pairs_in_order[i] = &s->pairs[i];
+        s->pairs_sorted_by_number[i] = &s->pairs[i];
     }
-    qsort(s->pairs_in_order, (size_t)s->pair_count, sizeof *s->pairs_in_order,
+    qsort(s->pairs_sorted_by_number, (size_t)s->pair_count, sizeof *s->pairs_sorted_by_number,
           compare_pair_numbers);
-    return s->pairs_in_order;
+    return s->pairs_sorted_by_number;
 }
 
-TACT_RECORD_CODE int tact_session_pair_number_of_same_name(struct tact_session *s, int pair)
+TACT_IN_TICK_RECORD_SECTION int tact_session_pair_number_of_same_name(struct tact_session *s,
+                                                                      int pair)
 {
     int a, b, shapes = tact_world_shape_count(s->world);
     int at = tact_keys_find(&s->pair_index_by_number, pair);
-    if (at >= 0 && s->pairs[at].number_of_same_name) {
-        return s->pairs[at].number_of_same_name;
+    if (at >= 0 && s->pairs[at].number_among_pairs_of_same_name) {
+        return s->pairs[at].number_among_pairs_of_same_name;
     }
     tact_world_pair_shapes(s->world, pair, &a, &b);
     int number = 0;
@@ -163,7 +165,7 @@ TACT_RECORD_CODE int tact_session_pair_number_of_same_name(struct tact_session *
         }
     }
     if (at >= 0) {
-        s->pairs[at].number_of_same_name = number;
+        s->pairs[at].number_among_pairs_of_same_name = number;
     }
     return number;
 }
@@ -178,7 +180,7 @@ static size_t append_within_pair_name(char *out, size_t used, const char *text)
 
 void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME_BYTES])
 {
-    int a, b, number_of_same_name = tact_session_pair_number_of_same_name(s, pair);
+    int a, b, number_among_pairs_of_same_name = tact_session_pair_number_of_same_name(s, pair);
     char number[12];
     size_t used = 0, digit = sizeof number - 1;
     tact_world_pair_shapes(s->world, pair, &a, &b);
@@ -186,10 +188,11 @@ void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME
     used = append_within_pair_name(out, used, "/");
     used = append_within_pair_name(out, used, s->shape_owner_names[b]);
     number[digit] = 0;
-    for (int n = number_of_same_name; number_of_same_name > 1 && n > 0; n /= 10) {
+    for (int n = number_among_pairs_of_same_name; number_among_pairs_of_same_name > 1 && n > 0;
+         n /= 10) {
         number[--digit] = (char)('0' + n % 10);
     }
-    if (number_of_same_name > 1) {
+    if (number_among_pairs_of_same_name > 1) {
         used =
             append_within_pair_name(out, append_within_pair_name(out, used, "#"), number + digit);
     }

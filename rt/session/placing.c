@@ -12,16 +12,17 @@
 
 /* fraction of moments.host_time up to which a pair may return to the host */
 #define HOST_TIME_RETURN_FRACTION 0.7
-#define MESH_PAIR_COST_NS 3000   /* estimate: two meshes ... */
-#define MESH_TRIANGLE_COST_NS 2  /* estimated host time for each triangle of a pair of meshes */
-#define CLOSED_FORM_COST_NS 1000 /* estimate: closed forms */
+#define MESH_PAIR_MOMENT_COST_NS 3000 /* estimate: two meshes ... */
+#define MESH_TRIANGLE_MOMENT_COST_NS                                                               \
+    2 /* estimated host time for each triangle of a pair of meshes */
+#define CLOSED_FORM_MOMENT_COST_NS 1000 /* estimate: closed forms */
 /* estimated host time for a ball or capsule with a mesh, or solids with few facets */
-#define CONVEX_PAIR_COST_NS 5000
-#define COST_MEAN_WEIGHT 0.05 /* weight of a new cost in the mean cost of a pair */
+#define CONVEX_PAIR_MOMENT_COST_NS 5000
+#define PAIR_COST_MEAN_WEIGHT 0.05 /* weight of a new cost in the mean cost of a pair */
 /* weight of a new value that is higher: a body that lands on another must soon leave the host */
-#define COST_RISE_WEIGHT 0.2
+#define PAIR_COST_RISE_WEIGHT 0.2
 /* largest age of a result, for pairs that the host has no time for [ticks] */
-#define MAX_RESULT_AGE_TICKS 20
+#define MAX_SOURCE_RESULT_AGE_TICKS 20
 /* margin added to twice the mean cost: a longer measurement was interrupted and is ignored */
 #define OUTLIER_COST_MARGIN_NS 20000
 
@@ -31,13 +32,14 @@ static double estimate_host_moment_cost_ns(const struct tact_shape *a, const str
     enum tact_moments_method method = tact_moments_method(a, b, &swapped);
     if (method == TACT_MOMENTS_SPHERE_MESH || method == TACT_MOMENTS_CAPSULE_MESH ||
         method == TACT_MOMENTS_MESH_HALFSPACE) {
-        return CONVEX_PAIR_COST_NS;
+        return CONVEX_PAIR_MOMENT_COST_NS;
     }
     if (method == TACT_MOMENTS_MESH_MESH) {
-        return MESH_PAIR_COST_NS +
-               MESH_TRIANGLE_COST_NS * (double)(a->mesh->triangle_count + b->mesh->triangle_count);
+        return MESH_PAIR_MOMENT_COST_NS +
+               MESH_TRIANGLE_MOMENT_COST_NS *
+                   (double)(a->mesh->triangle_count + b->mesh->triangle_count);
     }
-    return CLOSED_FORM_COST_NS;
+    return CLOSED_FORM_MOMENT_COST_NS;
 }
 
 /* Index of the pair of two shapes among the source's pairs. */
@@ -63,12 +65,12 @@ void tact_session_init_pair_source(const struct tact_session *s, struct session_
                                                     tact_world_shape(s->world, b))
                      : 0.0;
     p->scale = 1.0;
-    p->by_source = s->requires_source && does_model_use_moments;
+    p->by_source = s->requires_moment_source && does_model_use_moments;
 }
 
-void tact_session_assign_pairs(struct tact_session *s, int requires_source)
+void tact_session_assign_pairs_host_or_source(struct tact_session *s, int requires_moment_source)
 {
-    s->requires_source = requires_source;
+    s->requires_moment_source = requires_moment_source;
     for (int i = 0; i < s->pair_count; i++) {
         tact_session_init_pair_source(s, &s->pairs[i]);
     }
@@ -79,18 +81,19 @@ void tact_session_assign_pairs(struct tact_session *s, int requires_source)
     }
 }
 
-static void update_mean_cost(struct session_pair *p, double measured_pair_cost)
+static void update_mean_pair_cost(struct session_pair *p, double measured_pair_cost_ns)
 {
-    p->cost_ns += (measured_pair_cost - p->cost_ns) *
-                  (measured_pair_cost > p->cost_ns ? COST_RISE_WEIGHT : COST_MEAN_WEIGHT);
+    p->cost_ns +=
+        (measured_pair_cost_ns - p->cost_ns) *
+        (measured_pair_cost_ns > p->cost_ns ? PAIR_COST_RISE_WEIGHT : PAIR_COST_MEAN_WEIGHT);
 }
 
 void tact_session_update_host_cost(struct session_pair *p, int64_t ns)
 {
-    double max_cost_for_mean = 2.0 * p->cost_ns + OUTLIER_COST_MARGIN_NS;
+    double outlier_cost_limit_ns = 2.0 * p->cost_ns + OUTLIER_COST_MARGIN_NS;
     double cost_clamped_to_outlier_limit =
-        (double)ns < max_cost_for_mean ? (double)ns : max_cost_for_mean;
-    update_mean_cost(p, cost_clamped_to_outlier_limit);
+        (double)ns < outlier_cost_limit_ns ? (double)ns : outlier_cost_limit_ns;
+    update_mean_pair_cost(p, cost_clamped_to_outlier_limit);
     p->measured_host_cost_ns = p->cost_ns;
 }
 
@@ -106,7 +109,7 @@ void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
         p->scale = scale < 0.1 ? 0.1 : scale > 10.0 ? 10.0 : scale;
         p->measured_host_cost_ns = 0.0;
     }
-    update_mean_cost(p, p->scale * (double)ns);
+    update_mean_pair_cost(p, p->scale * (double)ns);
 }
 
 /* Largest age of a result for a pair that the source measures by its cost, or always. */
@@ -117,15 +120,18 @@ static uint32_t oldest_accepted_result_age(const struct tact_session *s,
     uint32_t age = s->scene->moments.max_age;
     int is_too_costly_for_host =
         !is_always_measured_by_source || p->cost_ns > 1e9 * s->scene->moments.host_time;
-    return is_too_costly_for_host && age < MAX_RESULT_AGE_TICKS ? MAX_RESULT_AGE_TICKS : age;
+    return is_too_costly_for_host && age < MAX_SOURCE_RESULT_AGE_TICKS ? MAX_SOURCE_RESULT_AGE_TICKS
+                                                                       : age;
 }
 
-uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p)
+uint32_t tact_session_oldest_accepted_result_age(const struct tact_session *s,
+                                                 const struct session_pair *p)
 {
-    return oldest_accepted_result_age(s, p, s->requires_source);
+    return oldest_accepted_result_age(s, p, s->requires_moment_source);
 }
 
-uint32_t tact_session_oldest_field_age(const struct tact_session *s, const struct session_pair *p)
+uint32_t tact_session_oldest_accepted_field_age(const struct tact_session *s,
+                                                const struct session_pair *p)
 {
     return oldest_accepted_result_age(s, p, !strcmp(s->scene->moments.source, "thread"));
 }
@@ -170,12 +176,12 @@ static void reassign_costliest_measured_pair(struct tact_session *s,
 
 void tact_session_reassign_costliest_pair(struct tact_session *s)
 {
-    if (!s->requires_source) {
+    if (!s->requires_moment_source) {
         reassign_costliest_measured_pair(s, tact_world_is_close);
     }
 }
 
 void tact_session_reassign_costliest_field(struct tact_session *s)
 {
-    reassign_costliest_measured_pair(s, tact_world_is_field_close);
+    reassign_costliest_measured_pair(s, tact_world_must_measure_pair_fields);
 }

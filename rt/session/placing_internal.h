@@ -7,8 +7,8 @@
 struct session_pair;
 struct tact_session;
 
-/* Assigns pairs to the moment source or the host. requires_source: always the source. */
-void tact_session_assign_pairs(struct tact_session *s, int requires_source);
+/* Assigns pairs to the moment source or the host. requires_moment_source: always the source. */
+void tact_session_assign_pairs_host_or_source(struct tact_session *s, int requires_moment_source);
 /* Moves a pair from the host to the source or back, at most one. Real-time safe, as those below. */
 void tact_session_reassign_costliest_pair(struct tact_session *s);
 void tact_session_reassign_costliest_field(struct tact_session *s); /* of pressure fields */
@@ -17,7 +17,9 @@ void tact_session_init_pair_source(const struct tact_session *s, struct session_
 void tact_session_update_host_cost(struct session_pair *p, int64_t ns);
 void tact_session_update_source_cost(struct session_pair *p, int32_t ns);
 /* Largest age of a result for the pair that is advanced [ticks]. */
-uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p);
-uint32_t tact_session_oldest_field_age(const struct tact_session *s, const struct session_pair *p);
+uint32_t tact_session_oldest_accepted_result_age(const struct tact_session *s,
+                                                 const struct session_pair *p);
+uint32_t tact_session_oldest_accepted_field_age(const struct tact_session *s,
+                                                const struct session_pair *p);
 
 #endif

@@ -13,7 +13,7 @@
 #include "rt/session/session_internal.h"
 
 /* limit of the controller's damping, relative to mass / period: see passivity.h */
-#define MAX_PASSIVITY_DAMPING 0.1
+#define MAX_PASSIVITY_DAMPING_FRACTION 0.1
 
 const struct tact_scene_haptic_axis *tact_session_find_haptic_axis(const struct tact_session *s,
                                                                    int device, int channel)
@@ -39,7 +39,8 @@ double tact_session_device_delay(const struct tact_session *s, int device)
     return 0.0;
 }
 
-double tact_session_measured_delay(const struct tact_session *s, const struct session_coupling *c)
+double tact_session_measured_delay_of_coupling(const struct tact_session *s,
+                                               const struct session_coupling *c)
 {
     double delay = c->tool ? tact_session_device_delay(s, c->tool->device) : 0.0;
     for (int i = 0; i < s->input_count; i++) {
@@ -62,8 +63,8 @@ void tact_session_add_haptic_axis(const struct tact_session *s, struct session_p
     const struct tact_scene_port *a = &axis->port;
     struct tact_scene_port *p = &port->numbers;
     const double stiffest = axis->stiffest > 0.0 ? axis->stiffest / gain : INFINITY;
-    const int is_first_calibrated_axis = port->calibrated_device < 0;
-    port->calibrated_device = device;
+    const int is_first_calibrated_axis = port->calibrated_device_index < 0;
+    port->calibrated_device_index = device;
     p->mass = is_first_calibrated_axis ? a->mass / gain : fmin(p->mass, a->mass / gain);
     p->damping = is_first_calibrated_axis ? a->damping / gain : fmin(p->damping, a->damping / gain);
     p->friction =
@@ -119,17 +120,17 @@ static int find_reaction_device(const struct tact_session *s, const struct sessi
 static void set_port_of_coupling(const struct tact_session *s, struct session_coupling *c)
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
-    c->port.calibrated_device = -1;
+    c->port.calibrated_device_index = -1;
     c->port.stable_wall_stiffness = INFINITY;
     c->port.reaction_device = s->precedes_results_64 ? -1 : find_reaction_device(s, c);
-    c->port.force_filter =
+    c->port.force_filter_cutoff =
         tact_scene_lowest_reaction_filter(s->scene, (uint32_t)c->hand, (uint32_t)c->link, -1);
     if (c->tool) {
         add_tool_axes_to_port(s, c);
     }
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
-        if (in->hand == c->hand && in->link == c->link && !in->has_measured_joint_state) {
+        if (in->hand == c->hand && in->link == c->link && !in->sets_measured_joint_state) {
             tact_session_add_haptic_axis(s, &c->port, in->device, in->channel, fabs(in->scale),
                                          find_reaction_output_scale(s, c, in->device));
             const int is_of_other_device =
@@ -139,13 +140,13 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
         }
     }
     c->port.numbers = def->device ? *def->device : c->port.numbers;
-    c->port.are_axis_numbers_known = def->device || c->port.calibrated_device >= 0;
+    c->port.are_axis_numbers_known = def->device || c->port.calibrated_device_index >= 0;
     if (c->port.are_axis_numbers_known) {
         const struct tact_scene_port *p = &c->port.numbers;
         const double passive_stiffness_without_friction =
             tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
         c->port.bound_stiffness = def->hard ? passive_stiffness_without_friction : 0.0;
-        c->port.max_damping = MAX_PASSIVITY_DAMPING * p->mass / s->period;
+        c->port.max_damping = MAX_PASSIVITY_DAMPING_FRACTION * p->mass / s->period;
     }
 }
 
@@ -189,10 +190,10 @@ static void set_error_key_of_coupling(const struct tact_session *s,
     char owner[TACT_SCENE_PATH_BYTES], path[TACT_SCENE_PATH_BYTES + 64];
     const int is_coupling_of_base = c->link < s->hands[c->hand].base_coordinate_count;
     const int is_stiffness_or_damping_key = !strcmp(key, "stiffness") || !strcmp(key, "damping");
-    const int is_number_of_base_matrix = is_coupling_of_base &&
-                                         tact_scene_base_matrices(&s->scene->hands[c->hand]) &&
-                                         is_stiffness_or_damping_key;
-    tact_scene_link_key(s->scene, (uint32_t)c->hand, (uint32_t)c->link, owner);
+    const int is_number_of_base_matrix =
+        is_coupling_of_base && tact_scene_file_base_with_matrices(&s->scene->hands[c->hand]) &&
+        is_stiffness_or_damping_key;
+    tact_scene_link_key_path(s->scene, (uint32_t)c->hand, (uint32_t)c->link, owner);
     snprintf(path, sizeof path, is_number_of_base_matrix ? "%s%s.%s_matrix" : "%s.%s.%s", owner,
              is_number_of_base_matrix ? ""
              : !is_coupling_of_base   ? "joint.coupling"
@@ -258,7 +259,7 @@ static int check_coupling_gain_of_scale(const struct tact_session *s,
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     const struct tact_scene_port *p = &c->port.numbers;
     const char *name = s->hands[c->hand].joint_names[c->link];
-    const char *file = s->scene->devices[c->port.calibrated_device].calibration;
+    const char *file = s->scene->devices[c->port.calibrated_device_index].calibration;
     if (!isfinite(p->mass / s->period) || !isfinite(p->damping / s->period) ||
         !isfinite(p->friction) || !isfinite(p->resolution)) {
         set_error_key_of_coupling(s, c, "stiffness", err);
@@ -285,11 +286,12 @@ static double max_passive_stiffness_of_port(const struct tact_session *s,
 {
     const struct tact_scene_port *p = &port->numbers;
     return tact_passivity_stiffest(
-        p->damping, p->delay + tact_passivity_filter_delay(port->force_filter, s->period), friction,
-        resolution, s->period);
+        p->damping, p->delay + tact_passivity_filter_delay(port->force_filter_cutoff, s->period),
+        friction, resolution, s->period);
 }
 
-double tact_session_stiffest_of_port(const struct tact_session *s, const struct session_port *port)
+double tact_session_max_stiffness_of_port(const struct tact_session *s,
+                                          const struct session_port *port)
 {
     const struct tact_scene_port *p = &port->numbers;
     return isfinite(port->stable_wall_stiffness)
@@ -301,17 +303,19 @@ double tact_session_stiffest_of_port(const struct tact_session *s, const struct 
 static char *describe_least_stiffness_limit(const struct tact_session *s,
                                             const struct session_port *port, char *out, size_t size)
 {
-    const double limit_without_friction = max_passive_stiffness_of_port(s, port, 0.0, 0.0);
-    char filter_term[TACT_SCENE_FILTER_TERM_BYTES];
-    if (tact_session_stiffest_of_port(s, port) < limit_without_friction) {
+    const double stiffness_limit_without_friction =
+        max_passive_stiffness_of_port(s, port, 0.0, 0.0);
+    char filter_term_text[TACT_SCENE_FILTER_TERM_BYTES];
+    if (tact_session_max_stiffness_of_port(s, port) < stiffness_limit_without_friction) {
         snprintf(out, size, "%s",
                  isfinite(port->stable_wall_stiffness)
                      ? "the largest wall stiffness that was stable in calibration"
                      : "2 friction / resolution");
     } else {
         snprintf(out, size, "damping / (period / 2 + delay%s)",
-                 tact_scene_print_filter_term(
-                     filter_term, tact_passivity_filter_delay(port->force_filter, s->period)));
+                 tact_scene_format_filter_term(
+                     filter_term_text,
+                     tact_passivity_filter_delay(port->force_filter_cutoff, s->period)));
     }
     return out;
 }
@@ -322,17 +326,17 @@ int tact_session_check_calibrated_stiffness(const struct tact_session *s,
                                             const char *expected, struct tact_error *err)
 {
     const struct tact_scene_port *p = &port->numbers;
-    const double max_stiffness = tact_session_stiffest_of_port(s, port);
+    const double max_port_stiffness = tact_session_max_stiffness_of_port(s, port);
     const double max_stiffness_without_vibration =
         max_passive_stiffness_of_port(s, port, p->friction, p->resolution);
-    const char *file = s->scene->devices[port->calibrated_device].calibration;
+    const char *file = s->scene->devices[port->calibrated_device_index].calibration;
     char limit[128];
-    if (!has_energy_bound && stiffness > max_stiffness) {
+    if (!has_energy_bound && stiffness > max_port_stiffness) {
         return tact_error_set(
             err, -EINVAL,
             "%g N m/rad or N/m at the device of %s is over %g, the stiffest that it renders by "
             "%.100s (%s); expected less, or %s",
-            stiffness, joint, floor(max_stiffness * 1e3) / 1e3, file,
+            stiffness, joint, floor(max_port_stiffness * 1e3) / 1e3, file,
             describe_least_stiffness_limit(s, port, limit, sizeof limit), expected);
     }
     if (stiffness > max_stiffness_without_vibration) {
@@ -345,7 +349,8 @@ int tact_session_check_calibrated_stiffness(const struct tact_session *s,
     return 0;
 }
 
-double tact_session_max_damping(const struct tact_session *s, const struct session_coupling *c)
+double tact_session_max_damping_of_coupling(const struct tact_session *s,
+                                            const struct session_coupling *c)
 {
     const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
     const struct tact_passivity_loop loop = {
@@ -354,7 +359,7 @@ double tact_session_max_damping(const struct tact_session *s, const struct sessi
         .delay = tact_session_port_delay(s, c),
         .stiffness = tact_session_coupling_gain(c) * def->stiffness,
         .rate_filter_weight = c->alpha,
-        .force_filter_weight = tact_low_pass_weight(c->port.force_filter, s->period),
+        .force_filter_weight = tact_low_pass_weight(c->port.force_filter_cutoff, s->period),
         .period = s->period};
     return tact_passivity_max_damping(&loop);
 }
@@ -368,20 +373,21 @@ static int check_coupling_damping(const struct tact_session *s, const struct ses
     if (!c->port.are_axis_numbers_known || def->hard) {
         return 0;
     }
-    const double max_damping = tact_session_max_damping(s, c);
+    const double max_damping = tact_session_max_damping_of_coupling(s, c);
     if (damping <= max_damping) {
         return 0;
     }
     set_error_key_of_coupling(s, c, "damping", err);
-    return tact_error_set(
-        err, -EINVAL,
-        "%g N m s/rad or N s/m at the device of %s is over %g, with which a "
-        "device of its mass, %g kg m^2 or kg, and delay, %g s, oscillates when "
-        "it is released%s; expected less, or \"hard: true\"",
-        damping, s->hands[c->hand].joint_names[c->link], floor(max_damping * 1e3 + 1e-6) / 1e3,
-        c->port.numbers.mass, tact_session_port_delay(s, c),
-        c->alpha < 1.0 || c->port.force_filter > 0.0 ? ", by the filters of coupling and output"
-                                                     : "");
+    return tact_error_set(err, -EINVAL,
+                          "%g N m s/rad or N s/m at the device of %s is over %g, with which a "
+                          "device of its mass, %g kg m^2 or kg, and delay, %g s, oscillates when "
+                          "it is released%s; expected less, or \"hard: true\"",
+                          damping, s->hands[c->hand].joint_names[c->link],
+                          floor(max_damping * 1e3 + 1e-6) / 1e3, c->port.numbers.mass,
+                          tact_session_port_delay(s, c),
+                          c->alpha < 1.0 || c->port.force_filter_cutoff > 0.0
+                              ? ", by the filters of coupling and output"
+                              : "");
 }
 
 static int check_coupling_stiffness(const struct tact_session *s, const struct session_coupling *c,
@@ -432,15 +438,15 @@ static void warn_about_unknown_device(const struct tact_session *s,
     tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", line);
 }
 
-/* The forces sent within a delay are stored, in at most MAX_PORT_DELAY ticks. */
+/* The forces sent within a delay are stored, in at most MAX_PORT_DELAY_TICKS ticks. */
 int tact_session_check_port_delay(const struct tact_session *s, double delay, const char *joint,
                                   struct tact_error *err)
 {
-    if (!(delay >= 0.0 && delay <= MAX_PORT_DELAY * s->period)) {
+    if (!(delay >= 0.0 && delay <= MAX_PORT_DELAY_TICKS * s->period)) {
         return tact_error_set(err, -EINVAL,
                               "the device of %s has a delay of %g s from sensor to force; expected "
                               "0 to %d ticks, %g s",
-                              joint, delay, MAX_PORT_DELAY, MAX_PORT_DELAY * s->period);
+                              joint, delay, MAX_PORT_DELAY_TICKS, MAX_PORT_DELAY_TICKS * s->period);
     }
     return 0;
 }
@@ -461,13 +467,13 @@ int tact_session_check_ports(const struct tact_session *s, struct tact_error *er
                                 "needs the numbers of the device of %s; expected \"device\" beside "
                                 "it, or a calibration file with that axis",
                                 s->hands[c->hand].joint_names[c->link]);
-        } else if (def->device && c->port.calibrated_device >= 0) {
+        } else if (def->device && c->port.calibrated_device_index >= 0) {
             set_error_key_of_coupling(s, c, "device", err);
             rc = tact_error_set(err, -EINVAL,
                                 "the numbers of this device are in %.100s too; expected one of the "
                                 "two",
-                                s->scene->devices[c->port.calibrated_device].calibration);
-        } else if (c->port.calibrated_device >= 0) {
+                                s->scene->devices[c->port.calibrated_device_index].calibration);
+        } else if (c->port.calibrated_device_index >= 0) {
             rc = check_tool_axes(s, c, err);
             rc = rc ? rc : check_coupling_gain_of_scale(s, c, err);
             rc = rc ? rc : check_coupling_damping(s, c, err);

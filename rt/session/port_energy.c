@@ -9,12 +9,13 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define MAX_WHOLE_TICKS_ERROR 1e-9 /* largest rounding error of a delay of whole ticks [ticks] */
+#define MAX_WHOLE_TICK_DELAY_ERROR                                                                 \
+    1e-9 /* largest rounding error of a delay of whole ticks [ticks] */
 
 double tact_session_port_delay(const struct tact_session *s, const struct session_coupling *c)
 {
     const struct session_coupling *axes = c->tool ? c->tool->first_coupling[c->is_rotation] : c;
-    double delay = tact_session_measured_delay(s, c);
+    double delay = tact_session_measured_delay_of_coupling(s, c);
     for (int i = 0; i < (c->tool ? 3 : 1); i++) { /* with a tool, all axes of its device */
         delay =
             axes[i].port.are_axis_numbers_known ? fmax(delay, axes[i].port.numbers.delay) : delay;
@@ -25,8 +26,8 @@ double tact_session_port_delay(const struct tact_session *s, const struct sessio
 int tact_session_set_port_delay(struct session_port_delay *delay, double time, double period)
 {
     /* a damaged log may state any delay */
-    const double ticks = fmin(MAX_PORT_DELAY, fmax(0.0, time) / period);
-    delay->count = (int)ceil(ticks - MAX_WHOLE_TICKS_ERROR);
+    const double ticks = fmin(MAX_PORT_DELAY_TICKS, fmax(0.0, time) / period);
+    delay->count = (int)ceil(ticks - MAX_WHOLE_TICK_DELAY_ERROR);
     delay->second_oldest_force_fraction = fmax(0.0, delay->count - ticks);
     delay->force = calloc((size_t)delay->count + 1, sizeof(double));
     return delay->force ? 0 : -ENOMEM;

@@ -10,7 +10,7 @@
 struct tact_session;
 struct session_coupling;
 
-#define MAX_PORT_DELAY 1000 /* longest delay of a device whose forces are kept [ticks] */
+#define MAX_PORT_DELAY_TICKS 1000 /* longest delay of a device whose forces are kept [ticks] */
 
 /* Forces that were sent to a device before the last tick and have not acted yet, and the last one
  * that has. */
@@ -56,13 +56,13 @@ struct session_port {
     int are_axis_numbers_known;     /* 1: it has numbers: */
     struct tact_scene_port numbers; /* device properties in the units of the joint; with a tool, in
                                        those of the device */
-    int calibrated_device; /* index of the device whose calibration file states the properties, or
-                              -1 */
-    double stable_wall_stiffness; /* smallest stiffness of a wall that was stable in calibration;
-                        INFINITY: none known */
-    double force_filter;          /* lowest cut-off of the filters of its force [Hz]; 0: none */
-    double bound_stiffness;       /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
-    double max_damping;           /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
+    int calibrated_device_index;    /* index of the device whose calibration file states the
+                                 properties, or    -1 */
+    double stable_wall_stiffness;   /* smallest stiffness of a wall that was stable in calibration;
+                          INFINITY: none known */
+    double force_filter_cutoff;     /* lowest cut-off of the filters of its force [Hz]; 0: none */
+    double bound_stiffness;   /* stiffness c of the energy bound [N m/rad, N/m]; 0: no bound */
+    double max_damping;       /* limit of passivity damping [N m s/rad, N s/m]; 0: none */
     int reaction_device;      /* index of the device that receives the reaction, where the inputs of
                                  other devices do not move the port, or -1 */
     int has_own_input_sum;    /* 1: an input of the joint has a clamp, beyond which its device moves
@@ -83,15 +83,17 @@ const struct tact_scene_haptic_axis *tact_session_find_haptic_axis(const struct 
  * [s], whose value at rest it is. */
 double tact_session_device_delay(const struct tact_session *s, int device);
 /* Largest of these delays, of the devices that move a coupled joint [s]. */
-double tact_session_measured_delay(const struct tact_session *s, const struct session_coupling *c);
+double tact_session_measured_delay_of_coupling(const struct tact_session *s,
+                                               const struct session_coupling *c);
 /* Delay of a coupling's device: stated, calibrated or measured, the longest [s]. */
 double tact_session_port_delay(const struct tact_session *s, const struct session_coupling *c);
-/* Prepares a delay [s]: the number of ticks is bounded by MAX_PORT_DELAY. 0 or -ENOMEM. */
+/* Prepares a delay [s]: the number of ticks is bounded by MAX_PORT_DELAY_TICKS. 0 or -ENOMEM. */
 int tact_session_set_port_delay(struct session_port_delay *delay, double time, double period);
 /* Prepares the delays of all couplings' ports; none for a log of an earlier version. 0 or -ENOMEM.
  */
 int tact_session_set_port_delays(struct tact_session *s);
-/* Checks a delay of a device [s] against MAX_PORT_DELAY. 0, or -EINVAL with the joint in the text.
+/* Checks a delay of a device [s] against MAX_PORT_DELAY_TICKS. 0, or -EINVAL with the joint in the
+ * text.
  */
 int tact_session_check_port_delay(const struct tact_session *s, double delay, const char *joint,
                                   struct tact_error *err);
@@ -113,10 +115,12 @@ void tact_session_add_haptic_axis(const struct tact_session *s, struct session_p
                                   int device, int channel, double motion, double force);
 /* The stiffest wall that the device of a port renders, whose numbers are known, in their units
  * [N/m, N m/rad]. */
-double tact_session_stiffest_of_port(const struct tact_session *s, const struct session_port *port);
+double tact_session_max_stiffness_of_port(const struct tact_session *s,
+                                          const struct session_port *port);
 /* The most damping of a coupling with which its device, whose mass is known, comes to rest when it
  * is released, in the units of its port [N s/m, N m s/rad]. */
-double tact_session_max_damping(const struct tact_session *s, const struct session_coupling *c);
+double tact_session_max_damping_of_coupling(const struct tact_session *s,
+                                            const struct session_coupling *c);
 /* Checks a stiffness, in the units of a calibrated port, against the calibration: the stiffness
  * that was stable in a press test or, without one, 2 friction / resolution, and that of the delay.
  * With an energy bound it may only cause a warning. expected: what the message proposes beside less

@@ -6,31 +6,32 @@
 #include "rt/session/session_internal.h"
 
 /* All output channels of the devices that take positions, used by an output or not. */
-struct session_positions {
+struct session_position_outputs {
     int count;
-    struct session_position {
+    struct session_position_output {
         int device, channel;
         int position_measuring_channel; /* input of the device that measures the position */
         int output;                     /* index of the output that moves it; -1: none */
         int is_admittance_joint;        /* 1: a person's force moves the joint */
         double limit;                   /* largest |position| [rad, m] */
-        struct session_position_state {
-            double last_sent_position; /* position sent last [rad, m] */
+        struct session_position_output_state {
+            double last_sent_device_position; /* position sent last [rad, m] */
             double anchor; /* position to which the motion of the joint is added [rad, m] */
             double joint_position_at_anchor; /* position of the joint at the anchor [rad, m] */
-            double
-                is_position_known; /* 1: measured since the start, or since the device was lost */
-            double clamped;        /* 1: the limit acted in the last tick */
+            double is_device_position_known; /* 1: measured since the start, or since the device was
+                                                lost */
+            double clamped;                  /* 1: the limit acted in the last tick */
         } state;
         uint32_t field; /* offset of its field in the record */
     } position[];
 };
 
-#define POSITION_STATE_NUMBERS ((int)(sizeof(struct session_position_state) / sizeof(double)))
+#define POSITION_STATE_NUMBER_COUNT                                                                \
+    ((int)(sizeof(struct session_position_output_state) / sizeof(double)))
 
 /* Finds the channels that take positions, once the outputs are connected. -ENOMEM. The other
  * functions are real-time safe. */
-int tact_session_connect_positions(struct tact_session *s);
+int tact_session_connect_position_outputs(struct tact_session *s);
 
 /* Sets requested_outputs of the outputs that are positions, for the safety chain: the displacement
  * of each from its anchor. */

@@ -26,8 +26,8 @@ int tact_session_open_logged_pressure(struct tact_session *s, struct tact_record
     return 0;
 }
 
-TACT_RECORD_CODE void tact_session_request_pressure(struct tact_session *s,
-                                                    struct tact_pressure *map)
+TACT_IN_TICK_RECORD_SECTION void tact_session_request_pressure(struct tact_session *s,
+                                                               struct tact_pressure *map)
 {
     s->requested_pressure_map = map;
 }

@@ -228,7 +228,7 @@ static void list_recorder_shapes(const struct tact_scene_shape *shapes, uint32_t
     }
 }
 
-static struct tact_pose get_body_pose(const double position[3], const double quat_wxyz[4])
+static struct tact_pose make_body_pose(const double position[3], const double quat_wxyz[4])
 {
     struct tact_pose pose;
     memcpy(pose.position, position, sizeof pose.position);
@@ -244,7 +244,7 @@ static void list_recorder_bodies(const struct tact_session *s, struct recorder_c
     }
     for (uint32_t i = 0; i < s->scene->bodies_count; i++) {
         const struct tact_scene_body *b = &s->scene->bodies[i];
-        struct tact_pose pose = get_body_pose(b->position, b->quat_wxyz);
+        struct tact_pose pose = make_body_pose(b->position, b->quat_wxyz);
         list_recorder_shapes(b->shapes, b->shapes_count, b->fixed ? "world" : b->name,
                              b->fixed ? &pose : NULL, l);
     }
@@ -257,8 +257,8 @@ static void list_recorder_link_and_joint(const struct tact_session *s, uint32_t 
     const struct tact_scene_hand *hand = &s->scene->hands[index];
     const struct session_hand *h = &s->hands[index];
     const struct tact_scene_link *link = &hand->links[k];
-    const struct tact_pose base = get_body_pose(hand->position, hand->quat_wxyz),
-                           pose = get_body_pose(link->joint.position, link->joint.quat_wxyz);
+    const struct tact_pose base = make_body_pose(hand->position, hand->quat_wxyz),
+                           pose = make_body_pose(link->joint.position, link->joint.quat_wxyz);
     const bool is_base_coordinate = k < (uint32_t)h->base_coordinate_count,
                fixed = !link->parent && !h->base_coordinate_count;
     struct tact_pose world;

@@ -7,7 +7,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
 
-#define SESSION_PRELOAD_UNIT "depth beyond the target kept from the start m"
+#define SESSION_PRELOAD_UNIT_TEXT "depth beyond the target kept from the start m"
 
 /* Offsets of a contact's values from its first field, and their numbers. */
 enum {
@@ -16,14 +16,14 @@ enum {
     CONTACT_WRENCH_OFFSET = 18,
     CONTACT_PATCH_OFFSET = 24,      /* patch: centre, normal, depth, spin arm */
     CONTACT_WARM_START_OFFSET = 32, /* impulse, point */
-    CONTACT_DIRECTION_OFFSET = 41,
+    CONTACT_LAST_NORMAL_OFFSET = 41,
     CONTACT_LIMITS_OFFSET = 44,
     CONTACT_MARGINS_OFFSET = 45,
     CONTACT_EXTRAS_OFFSET = 51
 };
 
 /* Optional fields of a contact: how many numbers each has; 0: it is absent. */
-struct session_optional_fields {
+struct session_optional_contact_fields {
     int pieces;  /* offset of the pieces of a contact patch that may be split into planar pieces */
     int preload; /* 1: the contact belongs to a pair that starts deeper than its target */
     int springs; /* offset of the tangential springs of a contact with tangential compliance, and of
@@ -61,8 +61,8 @@ const double *tact_session_logged_contact_values(const struct tact_session *s, i
 
 /* fields.c: the layout, and the record to and from the session. log: the one that is replayed, or
  * NULL. */
-int tact_session_layout_fields(struct tact_session *s, const struct tact_log *log,
-                               struct tact_error *err);
+int tact_session_layout_record_fields(struct tact_session *s, const struct tact_log *log,
+                                      struct tact_error *err);
 void tact_session_fill_record(struct tact_session *s, struct tact_record *record);
 void tact_session_replay_inputs(struct tact_session *s, const struct tact_record *record);
 void tact_session_restore_state(struct tact_session *s, const struct tact_record *record);

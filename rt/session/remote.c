@@ -131,7 +131,7 @@ static int connect_remote_joint(struct tact_session *s, uint32_t index, struct t
     }
     r->coupling = tact_session_find_coupling(s, r->hand, r->link);
     r->state.target = s->scene->hands[r->hand].links[r->link].joint.start;
-    r->state.energy_tank = def->tank;
+    r->state.remaining_tank_energy = def->tank;
     r->terms = tact_session_remote_terms(s->scene, def->device);
     const int rc = find_remote_channels(s, r, err);
     if (!rc) {
@@ -224,7 +224,7 @@ static int is_tie_allowed_at_this_site(const struct tact_session *s, const struc
 
 /* A tie whose other site was connected and is lost engages again only after a deadman was released:
  * that of this site or, where it has none, that of the other, if there is one. */
-static void update_reengagement(const struct tact_session *s, struct session_remote *r)
+static void update_must_release_deadman(const struct tact_session *s, struct session_remote *r)
 {
     const struct tact_device_input *in = device_input_of_tie(s, r);
     const double other_site_held_channel_value = in->channel[r->in.held];
@@ -233,9 +233,9 @@ static void update_reengagement(const struct tact_session *s, struct session_rem
                                : other_site_held_channel_value > 0.5 &&
                                      other_site_held_channel_value < HELD_VALUE_WITHOUT_DEADMAN;
     if (in->state == TACT_DEVICE_LOST) {
-        r->state.must_release_deadman_to_reengage = r->state.has_been_connected;
+        r->state.must_release_deadman_to_reengage = r->state.has_other_site_been_connected;
     } else if (in->state == TACT_DEVICE_OK) {
-        r->state.has_been_connected = 1.0;
+        r->state.has_other_site_been_connected = 1.0;
         r->state.must_release_deadman_to_reengage =
             is_engaging_deadman_held ? r->state.must_release_deadman_to_reengage : 0.0;
     }
@@ -243,21 +243,21 @@ static void update_reengagement(const struct tact_session *s, struct session_rem
 
 static int has_tie_finite_inputs(const struct session_remote *r, const struct tact_device_input *in)
 {
-    int is_finite = isfinite(in->channel[r->in.round_trip]);
+    int are_remote_inputs_finite = isfinite(in->channel[r->in.round_trip]);
     for (int k = 0; k < r->vector_tie_count; k++) {
         const struct session_remote *part = r->ties_of_vector[k];
-        is_finite = is_finite && isfinite(in->channel[part->in.wave]) &&
-                    isfinite(in->channel[part->in.position]) &&
-                    isfinite(in->channel[part->in.force]);
+        are_remote_inputs_finite =
+            are_remote_inputs_finite && isfinite(in->channel[part->in.wave]) &&
+            isfinite(in->channel[part->in.position]) && isfinite(in->channel[part->in.force]);
     }
-    return is_finite;
+    return are_remote_inputs_finite;
 }
 
 /* Value of state.ticks while not engaged. -1 after silence of a line of waves, whose ends the
  * position correction brings together again; 0 otherwise: on engagement the offset between the
  * positions of the two sites is then set anew. */
-static double state_ticks_while_disengaged(const struct session_remote *r,
-                                           const struct tact_device_input *in)
+static double tie_state_ticks_while_disengaged(const struct session_remote *r,
+                                               const struct tact_device_input *in)
 {
     const int has_site_gone_silent =
         (in->state != TACT_DEVICE_OK || in->channel[r->in.held] < 0.0) && r->mode == REMOTE_WAVES;
@@ -270,12 +270,12 @@ static void update_tie_engagement(struct tact_session *s, struct session_remote 
 {
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = device_input_of_tie(s, r);
-    update_reengagement(s, r);
+    update_must_release_deadman(s, r);
     tact_session_set_arrived_wave_kind(s, r);
     if (in->state != TACT_DEVICE_OK || in->channel[r->in.held] <= 0.5 ||
         !is_tie_allowed_at_this_site(s, r) || !has_tie_finite_inputs(r, in) ||
         (state->ticks <= 0.0 && state->force_fraction > 0.0)) {
-        state->ticks = state_ticks_while_disengaged(r, in);
+        state->ticks = tie_state_ticks_while_disengaged(r, in);
         state->force_fraction = tact_session_faded_force_fraction(s, r);
         return;
     }
@@ -284,7 +284,7 @@ static void update_tie_engagement(struct tact_session *s, struct session_remote 
         state->must_zero_position_offset = r->mode == REMOTE_WAVES;
     }
     if (state->ticks <= 0.0) {
-        state->energy_tank = r->def->tank;
+        state->remaining_tank_energy = r->def->tank;
     }
     if (r->mode == REMOTE_WAVES) {
         tact_session_update_force_fraction(s, r);

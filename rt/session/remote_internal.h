@@ -64,19 +64,20 @@ struct session_remote {
         double other_site_position; /* position of the other site in the last tick [rad, m] */
         double ticks; /* number of the session's ticks up to this one, if the tie is engaged; 0:
                          disengaged; -1: disengaged as nothing arrived */
-        double has_been_connected; /* 1: the other site has been connected since the start */
+        double has_other_site_been_connected;    /* 1: the other site has been connected since the
+                                                    start */
         double must_release_deadman_to_reengage; /* 1: the other site was lost; the deadman must be
                                  released before re-engaging */
-        double force_fraction;  /* fraction of the force that a person feels, 0 to 1 [1] */
-        double energy_tank;     /* energy left in the tank for position corrections [J] */
-        double work;            /* work that the tie has done on the joint so far [J] */
+        double force_fraction;        /* fraction of the force that a person feels, 0 to 1 [1] */
+        double remaining_tank_energy; /* energy left in the tank for position corrections [J] */
+        double work;                  /* work that the tie has done on the joint so far [J] */
         double robot_wait_time; /* remaining wait for the force of the robot, whose line end is to
                                    stay where it is meanwhile; only at a person [s] */
         double must_zero_position_offset; /* a robot's end: 1 until the first wave after the tie
                                              engaged */
     } state;
     uint32_t field; /* offset of its field in the record */
-    struct session_remote_model {
+    struct session_remote_wall_model {
         /* wall found at the robot, in the robot's joint coordinate */
         struct tact_wall_estimate wall_found_at_robot;
         struct tact_wall_rendering wall_rendered_at_person; /* at the person */

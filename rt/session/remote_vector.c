@@ -13,7 +13,7 @@
 #include "rt/session/remote_internal.h"
 
 /* angle from half a turn within which the way to the other attitude keeps its sense [rad] */
-static const double half_turn_sense_margin = 0.05;
+static const double half_turn_direction_margin = 0.05;
 static const double pi = 3.14159265358979323846;
 
 /* Axes of the couplings of a base's position or attitude, columns in the world, where they have
@@ -129,7 +129,8 @@ double tact_session_line_end_position_error(const struct tact_session *s,
     find_target_attitude(s, r, target_attitude);
     compute_relative_rotation(error, target_attitude, target, 0);
     const double angle = tact_v3_norm(error);
-    if (angle > pi - half_turn_sense_margin && tact_v3_dot(error, line_end_correction_rate) < 0.0) {
+    if (angle > pi - half_turn_direction_margin &&
+        tact_v3_dot(error, line_end_correction_rate) < 0.0) {
         tact_v3_scale(error, error, 1.0 - 2.0 * pi / angle);
     }
     return error[r->tie_index_in_vector];

@@ -88,23 +88,23 @@ static int has_no_arrived_wave(const struct session_remote *r)
  * hand in motion, which would stop for a round trip. */
 static int is_robot_end_loaded(const struct tact_session *s, const struct session_remote *r)
 {
-    double squared_force_of_vector = 0.0, squared_joint_rate = 0.0;
+    double squared_force_of_tie_vector = 0.0, squared_joint_rate = 0.0;
     for (int k = 0; k < r->vector_tie_count; k++) {
         const struct session_remote *part = r->ties_of_vector[k];
         const double force = tact_session_remote_inputs(s, r)[part->in.force];
         const double rate = tact_hand_state(tact_world_hand(s->world, part->hand)).v[part->link];
-        squared_force_of_vector += force * force;
+        squared_force_of_tie_vector += force * force;
         squared_joint_rate += rate * rate;
     }
     const double min_force_of_loaded_line =
         r->def->impedance * fmax(min_force_over_impedance, 2.0 * sqrt(squared_joint_rate));
-    return sqrt(squared_force_of_vector) > min_force_of_loaded_line;
+    return sqrt(squared_force_of_tie_vector) > min_force_of_loaded_line;
 }
 
 /* Whether the outgoing wave balances the force at the robot's end, which then stays where it is. */
 static int is_robot_end_balanced(const struct tact_session *s, const struct session_remote *r)
 {
-    double squared_force_of_vector = 0.0, squared_force_unbalance = 0.0;
+    double squared_force_of_tie_vector = 0.0, squared_force_unbalance = 0.0;
     for (int k = 0; k < r->vector_tie_count; k++) {
         const struct session_remote *part = r->ties_of_vector[k];
         const double b = r->def->impedance,
@@ -112,11 +112,11 @@ static int is_robot_end_balanced(const struct tact_session *s, const struct sess
         const double rate = tact_wave_line_end_rate(b, part->state.used_wave, part->state.force);
         const double wave = tact_wave_outgoing(b, rate, part->state.force);
         const double force_unbalance_of_tie = sqrt(2.0 * b) * wave - force;
-        squared_force_of_vector += force * force;
+        squared_force_of_tie_vector += force * force;
         squared_force_unbalance += force_unbalance_of_tie * force_unbalance_of_tie;
     }
-    return squared_force_unbalance <=
-           max_relative_force_unbalance * max_relative_force_unbalance * squared_force_of_vector;
+    return squared_force_unbalance <= max_relative_force_unbalance * max_relative_force_unbalance *
+                                          squared_force_of_tie_vector;
 }
 
 static void update_robot_wait_time(const struct tact_session *s, struct session_remote *r)
@@ -146,7 +146,7 @@ static void update_force_fraction_at_person(const struct tact_session *s, struct
 static void update_force_fraction_at_robot(const struct tact_session *s, struct session_remote *r)
 {
     struct session_remote_state *state = &r->state;
-    if (r->arrived_wave_kind == TACT_WAVE_KIND_WAIT) {
+    if (r->arrived_wave_kind == TACT_WAVE_KIND_REQUEST_TO_WAIT) {
         state->force_fraction = 0.0;
     } else if (!has_no_arrived_wave(r)) {
         if (state->must_zero_position_offset > 0.0) {
@@ -199,10 +199,10 @@ static double compute_wave_of_held_robot_end(const struct tact_session *s, struc
     const double rate = robot_stopping_time / (robot_stopping_time + s->period) *
                         tact_wave_line_end_rate(b, state->used_wave, state->force);
     const double work = fmax(0.0, s->period * rate * state->force);
-    if (work > state->energy_tank) {
+    if (work > state->remaining_tank_energy) {
         return reflected_force_wave;
     }
-    state->energy_tank -= work;
+    state->remaining_tank_energy -= work;
     return reflected_force_wave + b * rate / sqrt(2.0 * b);
 }
 
@@ -218,7 +218,7 @@ static double compute_line_end_correction(const struct tact_session *s,
                                                  part->state.force);
     }
     const double length = r->vector_tie_count > 1 ? tact_v3_norm(rate) : fabs(rate[0]);
-    return tact_wave_position_correction(&r->wave_tie, r->state.energy_tank,
+    return tact_wave_position_correction(&r->wave_tie, r->state.remaining_tank_energy,
                                          rate[r->tie_index_in_vector], length, r->state.force);
 }
 
@@ -243,7 +243,7 @@ static void update_tie_target_at_robot(const struct tact_session *s, struct sess
     const double b = def->impedance,
                  round_trip = tact_session_remote_inputs(s, r)[r->in.round_trip];
     r->is_line_end_held = state->ticks <= 0.0 || has_no_arrived_wave(r) ||
-                          r->arrived_wave_kind == TACT_WAVE_KIND_WAIT;
+                          r->arrived_wave_kind == TACT_WAVE_KIND_REQUEST_TO_WAIT;
     const double wave_ramp_fraction = state->force_fraction,
                  error = tact_session_line_end_position_error(s, r);
     state->used_wave =
@@ -282,7 +282,7 @@ static double choose_reserved_zero_energy_wave(const struct session_remote *r)
     for (int k = 0; k < r->vector_tie_count; k++) {
         largest_tie_force = fmax(largest_tie_force, fabs(r->ties_of_vector[k]->state.force));
     }
-    if (r->arrived_wave_kind == TACT_WAVE_KIND_WAIT && !is_person_end(r)) {
+    if (r->arrived_wave_kind == TACT_WAVE_KIND_REQUEST_TO_WAIT && !is_person_end(r)) {
         return TACT_WAVE_WAITING;
     }
     if (!has_no_arrived_wave(r) || largest_tie_force == 0.0) {
@@ -298,8 +298,8 @@ static double subtract_added_energy_from_tank(struct session_remote *r, double w
 {
     const double energy = 0.5 * r->wave_tie.period * r->squared_wave_added_at_robot,
                  wave_square = wave * wave;
-    if (energy <= r->state.energy_tank) {
-        r->state.energy_tank -= energy;
+    if (energy <= r->state.remaining_tank_energy) {
+        r->state.remaining_tank_energy -= energy;
         return wave;
     }
     return wave_square > r->squared_wave_added_at_robot
@@ -313,7 +313,8 @@ static int must_held_robot_end_send_wave(const struct session_remote *r)
 {
     return !is_person_end(r) && r->state.ticks > 0.0 &&
            r->arrived_wave_kind == TACT_WAVE_KIND_STOPPED &&
-           0.5 * r->wave_tie.period * r->squared_wave_added_at_robot <= r->state.energy_tank;
+           0.5 * r->wave_tie.period * r->squared_wave_added_at_robot <=
+               r->state.remaining_tank_energy;
 }
 
 void tact_session_compute_outgoing_wave(struct session_remote *r, double q, double v)
@@ -340,5 +341,5 @@ void tact_session_compute_outgoing_wave(struct session_remote *r, double q, doub
     r->line_end_rotation = 0.0;
     tact_wave_advance_line_end(&r->wave_tie, rate, state->line_end_correction_rate, state->force, v,
                                r->is_attitude_tie ? &r->line_end_rotation : &state->target,
-                               &state->energy_tank);
+                               &state->remaining_tank_energy);
 }

@@ -76,14 +76,14 @@ static void compare_with_logged_record(struct tact_session *s, const struct tact
         }
         report->values += f->count;
         for (uint32_t k = f->offset; k < f->offset + f->count; k++) {
-            if (!memcmp(&logged->values[k], &s->last_record->values[k], sizeof(double))) {
+            if (!memcmp(&logged->values[k], &s->last_filled_record->values[k], sizeof(double))) {
                 continue;
             }
             if (!report->differing++) {
                 report->first_tick = logged->tick;
                 report->first_element = k - f->offset;
                 report->logged = logged->values[k];
-                report->replayed = s->last_record->values[k];
+                report->replayed = s->last_filled_record->values[k];
                 snprintf(report->first_field, sizeof report->first_field, "%s", f->name);
             }
         }
@@ -112,7 +112,7 @@ static void replay_tick(struct tact_session *s, const struct tact_record *now,
     report->session_ns += (int64_t)now->values[s->tick_timing_field + 1];
     compare_with_logged_record(s, now, report);
     if (o->compared) {
-        o->compared(o->user, &s->layout, now, s->last_record);
+        o->compared(o->user, &s->layout, now, s->last_filled_record);
     }
     report->ticks++;
 }
@@ -138,13 +138,14 @@ static void wait_until_tick_is_due(const struct tact_session *s,
 }
 
 /* Position of a replay in its log. */
-struct replay_position {
+struct position_in_replayed_log {
     struct tact_scene_log *view;
     struct tact_log *log;
     const struct tact_replay_options *options;
     uint64_t from, to;                    /* range of ticks to replay; to: the one after the last */
     uint64_t tick_after_last_read_record; /* tick after that of the last record read */
-    uint64_t tick_chosen_by_turn;     /* tick chosen by turn(), for which it is not called again */
+    uint64_t
+        tick_chosen_by_turn_callback; /* tick chosen by turn(), for which it is not called again */
     int is_session_after_last_record; /* 1: the session's state is that after the last record */
     int64_t start_ns; /* clock time at which tick 0 of a paced replay is due; 0: not yet known */
     struct tact_record *now, *before;
@@ -152,24 +153,24 @@ struct replay_position {
 
 /* Lets the options' turn() choose the next tick. 0; 1: a record before the chosen tick is read
  * next; -ECANCELED where the replay ends. */
-static int choose_next_tick_to_replay(struct replay_position *p, uint64_t next)
+static int choose_next_tick_to_replay(struct position_in_replayed_log *p, uint64_t next)
 {
     const struct tact_log_state *state = tact_log_state(p->log);
-    uint64_t tick_chosen_by_turn = next;
+    uint64_t tick_chosen_by_turn_callback = next;
     if (!p->options->turn) {
         return 0;
     }
-    if (p->options->turn(p->options->user, p->view, p->log, &tick_chosen_by_turn)) {
+    if (p->options->turn(p->options->user, p->view, p->log, &tick_chosen_by_turn_callback)) {
         return -ECANCELED;
     }
-    if (tick_chosen_by_turn == next || tick_chosen_by_turn < state->first_tick ||
-        tick_chosen_by_turn >= p->to) {
+    if (tick_chosen_by_turn_callback == next || tick_chosen_by_turn_callback < state->first_tick ||
+        tick_chosen_by_turn_callback >= p->to) {
         return 0;
     }
     /* Ticks that the log lacks make the index of a record smaller than that of its tick. */
     uint64_t missing_record_count_plus_one = state->missing + 1,
-             index = tick_chosen_by_turn - state->first_tick;
-    p->from = p->tick_chosen_by_turn = tick_chosen_by_turn;
+             index = tick_chosen_by_turn_callback - state->first_tick;
+    p->from = p->tick_chosen_by_turn_callback = tick_chosen_by_turn_callback;
     p->tick_after_last_read_record = UINT64_MAX;
     int rc = tact_log_seek(
         p->log, index > missing_record_count_plus_one ? index - missing_record_count_plus_one : 0);
@@ -177,7 +178,7 @@ static int choose_next_tick_to_replay(struct replay_position *p, uint64_t next)
 }
 
 /* Reads the record of the next tick: 1; 0 where none is left and no earlier one is chosen. */
-static int read_next_record(struct replay_position *p)
+static int read_next_record(struct position_in_replayed_log *p)
 {
     int rc;
     while ((rc = tact_log_next(p->log, p->now)) >= 0) {
@@ -194,7 +195,7 @@ static int read_next_record(struct replay_position *p)
 
 /* Whether no tick that ran is missing before the present record: the log counts those that the loop
  * skipped, in which nothing moved. */
-static int is_next_executed_tick(const struct replay_position *p)
+static int is_next_executed_tick(const struct position_in_replayed_log *p)
 {
     const uint32_t skipped_tick_field = p->view->session->tick_timing_field + 2;
     const double skipped_ticks_of_previous_record =
@@ -204,7 +205,8 @@ static int is_next_executed_tick(const struct replay_position *p)
                p->now->values[skipped_tick_field] - skipped_ticks_of_previous_record;
 }
 
-static int replay_logged_record(struct replay_position *p, struct session_playback *playback,
+static int replay_logged_record(struct position_in_replayed_log *p,
+                                struct session_playback *playback,
                                 struct tact_replay_report *report)
 {
     struct tact_session *s = p->view->session;
@@ -221,11 +223,12 @@ static int replay_logged_record(struct replay_position *p, struct session_playba
         report->resyncs++;
         return 0;
     }
-    int rc = now->tick == p->tick_chosen_by_turn ? 0 : choose_next_tick_to_replay(p, now->tick);
+    int rc =
+        now->tick == p->tick_chosen_by_turn_callback ? 0 : choose_next_tick_to_replay(p, now->tick);
     if (rc) {
         return rc;
     }
-    p->tick_chosen_by_turn = UINT64_MAX;
+    p->tick_chosen_by_turn_callback = UINT64_MAX;
     wait_until_tick_is_due(s, p->options, now->tick, &p->start_ns);
     if (p->tick_after_last_read_record &&
         (s->is_ticked_by_caller || !p->is_session_after_last_record)) {
@@ -247,12 +250,12 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
     size_t bytes = tact_layout_bytes(&s->layout);
     uint64_t to = tact_replay_tick(o->to, o->in_seconds & 2, s->period);
     uint64_t end = tact_log_state(log)->last_tick + 1;
-    struct replay_position p = {.view = view,
-                                .log = log,
-                                .options = o,
-                                .to = to && to < end ? to : end,
-                                .tick_chosen_by_turn = UINT64_MAX,
-                                .is_session_after_last_record = 1};
+    struct position_in_replayed_log p = {.view = view,
+                                         .log = log,
+                                         .options = o,
+                                         .to = to && to < end ? to : end,
+                                         .tick_chosen_by_turn_callback = UINT64_MAX,
+                                         .is_session_after_last_record = 1};
     p.from = tact_replay_tick(o->from, o->in_seconds & 1, s->period);
     p.now = malloc(bytes);
     p.before = malloc(bytes);

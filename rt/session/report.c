@@ -57,7 +57,7 @@ static json_t *json_moments(const struct tact_session_report *r)
 }
 
 /* Adds which device computed polygons of pressure fields beside the tick, if one could. */
-static void add_polygons_to_moments(const struct tact_session *s, json_t *moments)
+static void add_polygon_device_to_report(const struct tact_session *s, json_t *moments)
 {
     struct tact_session_polygons p;
     tact_session_polygons(s, &p);
@@ -102,9 +102,10 @@ static json_t *json_joints(struct tact_session *s)
                 json_object_set_new(joint, "reaction", json_number(state.reaction[k]));
                 json_object_set_new(joint, "stop", json_integer((json_int_t)state.stop[k]));
             }
-            if (s->hands[i].clamped_tick_counts) {
-                json_object_set_new(joint, "clamped_ticks",
-                                    json_integer((json_int_t)s->hands[i].clamped_tick_counts[k]));
+            if (s->hands[i].clamped_target_tick_counts) {
+                json_object_set_new(
+                    joint, "clamped_ticks",
+                    json_integer((json_int_t)s->hands[i].clamped_target_tick_counts[k]));
             }
             json_object_set_new(all, s->hands[i].joint_names[k], joint);
         }
@@ -163,7 +164,7 @@ static json_t *json_holds(const struct tact_session *s)
     json_t *all = json_array();
     for (int i = 0; i < s->hold_count; i++) {
         const struct session_hold *h = &s->holds[i];
-        if (!h->count[SESSION_HOLD_TOUCH]) {
+        if (!h->count[SESSION_HOLD_EVENT_TOUCH]) {
             continue;
         }
         json_array_append_new(
@@ -174,10 +175,10 @@ static json_t *json_holds(const struct tact_session *s)
                       "grip_force", json_number(h->tick_sums.normal), "load_force",
                       json_number(h->tick_sums.friction), "grip_over_load",
                       json_number(h->tick_sums.normal / h->tick_sums.friction), "touches",
-                      (json_int_t)h->count[SESSION_HOLD_TOUCH], "slips",
-                      (json_int_t)h->count[SESSION_HOLD_SLIP], "releases",
-                      (json_int_t)h->count[SESSION_HOLD_RELEASE], "events", json_hold_events(s, h),
-                      "events_left_out", (json_int_t)h->events_left_out));
+                      (json_int_t)h->count[SESSION_HOLD_EVENT_TOUCH], "slips",
+                      (json_int_t)h->count[SESSION_HOLD_EVENT_SLIP], "releases",
+                      (json_int_t)h->count[SESSION_HOLD_EVENT_RELEASE], "events",
+                      json_hold_events(s, h), "events_left_out", (json_int_t)h->events_left_out));
     }
     return all;
 }
@@ -234,7 +235,7 @@ static json_t *json_remotes(const struct tact_session *s)
             json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o*}", "engaged", r->state.ticks > 0.0,
                       "lost_since", r->state.must_release_deadman_to_reengage > 0.0, "force",
                       json_number(r->state.force), "end_of_line", json_number(r->state.target),
-                      "energy_energy_tank_J", json_number(r->state.energy_tank), "work_J",
+                      "energy_energy_tank_J", json_number(r->state.remaining_tank_energy), "work_J",
                       json_number(r->state.work), "link", json_remote_link(s, r), "wall",
                       json_remote_wall(r)));
     }
@@ -281,8 +282,8 @@ static json_t *json_margins(const double *values)
 }
 
 /* Adds the ticks that a pair spent at each limit, and its smallest margins. */
-static void add_slip_statistics(json_t *pair, const struct tact_contact *c,
-                                const struct tact_limit_tally *tally)
+static void add_contact_limit_statistics(json_t *pair, const struct tact_contact *c,
+                                         const struct tact_limit_tally *tally)
 {
     double now[TACT_MARGIN_COUNT];
     memcpy(now, &c->margins, sizeof now);
@@ -309,11 +310,12 @@ char *tact_session_slips_json(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->came_near) {
+        if (!p->did_pair_come_near) {
             continue;
         }
         json_t *pair = json_pack("{s:s}", "name", tact_session_pair_name(s, p->number));
-        add_slip_statistics(pair, tact_world_contact(s->world, p->number), &p->limit_tally);
+        add_contact_limit_statistics(pair, tact_world_contact(s->world, p->number),
+                                     &p->contact_limit_tally);
         json_array_append_new(list, pair);
     }
     char *text = json_dumps(list, JSON_REAL_PRECISION(17));
@@ -355,7 +357,7 @@ static json_t *json_pairs(struct tact_session *s)
     for (int k = 0; k < s->pair_count; k++) {
         const struct session_pair *p = pairs_in_number_order[k];
         const int i = p->number;
-        if (!p->came_near) {
+        if (!p->did_pair_come_near) {
             continue;
         }
         const struct tact_contact *c = tact_world_contact(s->world, i);
@@ -370,15 +372,16 @@ static json_t *json_pairs(struct tact_session *s)
             "spin_torque", json_number(c->touching ? c->impulse[3] * impulse_to_force_factor : 0.0),
             "spin_arm", json_number(c->touching ? c->spin_arm : 0.0), "depth",
             json_number(c->touching ? c->patch.depth : 0.0));
-        add_slip_statistics(pair, c, &p->limit_tally);
+        add_contact_limit_statistics(pair, c, &p->contact_limit_tally);
         json_object_set_new(pair, "start_depth", json_number(p->start.depth));
-        json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_tick_count));
+        json_object_set_new(pair, "stuck_ticks",
+                            json_integer((json_int_t)p->stuck_overlap_tick_count));
         json_object_set_new(pair, "outrun_ticks",
                             json_integer((json_int_t)p->tunnelled_tick_count));
-        if (p->inside_overlap.body_name) {
+        if (p->inside_overlap.pressed_body_name) {
             json_object_set_new(pair, "meets_inside",
-                                json_pack("{s:s, s:f}", "body", p->inside_overlap.body_name, "time",
-                                          (double)p->inside_overlap.tick * s->period));
+                                json_pack("{s:s, s:f}", "body", p->inside_overlap.pressed_body_name,
+                                          "time", (double)p->inside_overlap.tick * s->period));
         }
         json_object_set_new(pair, "moments", pair_moments_json(s, i));
         if (c->touching && c->split) {
@@ -448,7 +451,7 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
     if (!all) {
         return NULL;
     }
-    add_polygons_to_moments(s, json_object_get(all, "moments"));
+    add_polygon_device_to_report(s, json_object_get(all, "moments"));
     json_object_set_new(
         all, "solver",
         json_pack("{s:o, s:i, s:o, s:o, s:I, s:o}", "iterations", json_number(r->iterations_mean),

@@ -91,7 +91,8 @@ static void report_and_log_event(struct tact_session *s, const char *event, cons
 {
     tact_message(s->options.messages, TACT_MESSAGE_INFO, "%s", text);
     if (s->recorder) {
-        tact_recorder_event(s->recorder, s->last_status.tick, tact_clock_now(), event, text);
+        tact_recorder_event(s->recorder, s->status_of_last_tick.tick, tact_clock_now(), event,
+                            text);
     }
 }
 
@@ -101,10 +102,10 @@ static void report_clamped_targets(struct tact_session *s)
     char text[512];
     int reported_joint_count = 0;
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
-        for (int k = 0;
-             s->hands[i].clamped_tick_counts && k < tact_hand_count(tact_world_hand(s->world, i));
+        for (int k = 0; s->hands[i].clamped_target_tick_counts &&
+                        k < tact_hand_count(tact_world_hand(s->world, i));
              k++) {
-            if (!s->hands[i].clamped_tick_counts[k] ||
+            if (!s->hands[i].clamped_target_tick_counts[k] ||
                 ++reported_joint_count > SESSION_MAX_NAMED_PAIRS) {
                 continue;
             }
@@ -112,7 +113,7 @@ static void report_clamped_targets(struct tact_session *s)
                      "the target of the joint %s was outside of its range, and clamped to it, in "
                      "%llu ticks",
                      s->hands[i].joint_names[k],
-                     (unsigned long long)s->hands[i].clamped_tick_counts[k]);
+                     (unsigned long long)s->hands[i].clamped_target_tick_counts[k]);
             report_and_log_event(s, "clamped", text);
         }
     }
@@ -125,7 +126,7 @@ static void report_clamped_targets(struct tact_session *s)
 }
 
 /* Reports forces of persons whose devices were stale, in the log as well. */
-static void report_stale_forces(struct tact_session *s)
+static void report_stale_force_inputs(struct tact_session *s)
 {
     char text[512];
     for (int i = 0; i < s->admittance_count; i++) {
@@ -180,7 +181,7 @@ static int begin_session_run_once(struct tact_session *s,
         return -EALREADY;
     }
     s->phase = SESSION_RUNS;
-    tact_session_watch_start(s, realtime);
+    tact_session_start_status_watcher(s, realtime);
     return 0;
 }
 
@@ -188,11 +189,11 @@ static int end_session_run(struct tact_session *s, struct tact_session_report *r
 {
     s->phase = SESSION_OVER;
     zero_session_outputs(s);
-    tact_session_watch_stop(s);
+    tact_session_stop_status_watcher(s);
     tact_session_report_tunnelled_pairs(s);
     report_clamped_targets(s);
     tact_session_report_walls(s, report_and_log_event);
-    report_stale_forces(s);
+    report_stale_force_inputs(s);
     tact_session_report_polygons(s, report_and_log_event);
     report_ticks_skipped_at_end(s);
     warn_about_solver_omissions(s);
@@ -293,7 +294,7 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
         tact_histogram_add(&stats->compute, tick_end_ns - now);
     }
     if (status) {
-        *status = s->last_status;
+        *status = s->status_of_last_tick;
     }
     return 0;
 }

@@ -41,7 +41,7 @@ static int parse_device_channels(json_t *list, struct tact_device_channel *out)
 }
 
 /* list: description of the wrench sensors; NULL in logs of earlier versions. */
-static int parse_wrenches(json_t *list, struct tact_device_info *info)
+static int parse_wrench_sensors(json_t *list, struct tact_device_info *info)
 {
     if (json_array_size(list) > TACT_DEVICE_WRENCHES) {
         return -EINVAL;
@@ -61,7 +61,7 @@ static int parse_wrenches(json_t *list, struct tact_device_info *info)
 }
 
 /* Logs of earlier versions have no outputs that take positions. */
-static int parse_measured_outputs(json_t *outputs, struct tact_device_info *info)
+static int parse_position_outputs(json_t *outputs, struct tact_device_info *info)
 {
     for (int i = 0; i < info->output_count; i++) {
         json_t *name = json_object_get(json_array_get(outputs, (size_t)i), "measured_by");
@@ -89,9 +89,9 @@ static int parse_logged_device(json_t *item, struct tact_device_info *info)
     snprintf(info->type, sizeof info->type, "%s", type);
     info->input_count = parse_device_channels(inputs, info->input);
     info->output_count = parse_device_channels(outputs, info->output);
-    return info->input_count < 0 || info->output_count < 0 || parse_measured_outputs(outputs, info)
+    return info->input_count < 0 || info->output_count < 0 || parse_position_outputs(outputs, info)
                ? -EINVAL
-               : parse_wrenches(json_object_get(item, "wrenches"), info);
+               : parse_wrench_sensors(json_object_get(item, "wrenches"), info);
 }
 
 static int load_logged_devices(const struct tact_log *log, struct tact_scene_log *view,
@@ -149,7 +149,7 @@ static void list_logged_pairs(struct tact_scene_log *view)
             .wrench = at + CONTACT_WRENCH_OFFSET,
             .patch = at + CONTACT_PATCH_OFFSET,
             .impulse = at + CONTACT_WARM_START_OFFSET,
-            .direction = at + CONTACT_DIRECTION_OFFSET,
+            .direction = at + CONTACT_LAST_NORMAL_OFFSET,
             .limits = at + CONTACT_LIMITS_OFFSET,
             .margins = at + CONTACT_MARGINS_OFFSET,
         };
@@ -210,7 +210,7 @@ static void list_logged_ports(struct tact_scene_log *view)
             .name = s->hands[a->hand].joint_names[a->link],
             .components = 1,
             .is_admittance = 1,
-            .engaged = a->field + ADMITTANCE_STATE_OFFSET(last_valid_tick_count),
+            .engaged = a->field + ADMITTANCE_STATE_OFFSET(ticks_up_to_last_valid_input),
             .force = a->field + ADMITTANCE_STATE_OFFSET(force),
             .energy = a->field + ADMITTANCE_STATE_OFFSET(energy),
             .least_energy = a->field + ADMITTANCE_STATE_OFFSET(least_energy),
@@ -277,7 +277,7 @@ static int list_logged_objects(struct tact_scene_log *view)
     view->output_count = s->output_count;
     view->safety = s->safety_field;
     view->solver = s->solver_field;
-    view->counts = s->counts_field;
+    view->counts = s->solver_counts_field;
     view->methods = s->methods_field;
     view->timing = s->tick_timing_field;
     return 0;
@@ -285,12 +285,12 @@ static int list_logged_objects(struct tact_scene_log *view)
 
 static int replace_folder_of_logged_scene(struct tact_scene *scene, const char *local)
 {
-    char *local_method_copy = local ? strdup(local) : NULL;
-    if (local_method_copy) {
+    char *copy_of_local_contact_method = local ? strdup(local) : NULL;
+    if (copy_of_local_contact_method) {
         free(scene->contact.local);
-        scene->contact.local = local_method_copy;
+        scene->contact.local = copy_of_local_contact_method;
     }
-    return local && !local_method_copy ? -ENOMEM : 0;
+    return local && !copy_of_local_contact_method ? -ENOMEM : 0;
 }
 
 int tact_scene_log_open(const struct tact_log *log, struct tact_messages messages,
@@ -354,7 +354,7 @@ int tact_scene_log_remote(const struct tact_scene_log *view, uint32_t index,
         .used_wave = r->field + REMOTE_STATE_OFFSET(used_wave),
         .sent_wave = r->field + REMOTE_STATE_OFFSET(sent_wave),
         .engaged = r->field + REMOTE_STATE_OFFSET(ticks),
-        .tank = r->field + REMOTE_STATE_OFFSET(energy_tank),
+        .tank = r->field + REMOTE_STATE_OFFSET(remaining_tank_energy),
         .work = r->field + REMOTE_STATE_OFFSET(work),
     };
     return 0;

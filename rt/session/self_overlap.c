@@ -140,7 +140,7 @@ static double measure_hand_part_overlap_depth(const struct tact_session *s,
                                               const struct hand_part_with_shapes *a,
                                               const struct hand_part_with_shapes *b)
 {
-    double max_overlap_depth = 0.0;
+    double deepest_shape_overlap = 0.0;
     for (uint32_t i = 0; i < a->count; i++) {
         for (uint32_t k = 0; k < b->count; k++) {
             if (tact_world_pair_between(s->world, a->first + (int)i, b->first + (int)k) < 0) {
@@ -152,10 +152,10 @@ static double measure_hand_part_overlap_depth(const struct tact_session *s,
             if (isnan(depth)) {
                 return depth;
             }
-            max_overlap_depth = fmax(max_overlap_depth, depth);
+            deepest_shape_overlap = fmax(deepest_shape_overlap, depth);
         }
     }
-    return max_overlap_depth;
+    return deepest_shape_overlap;
 }
 
 static int format_self_overlap(const struct session_self_overlap *o, char *out, size_t size)

@@ -42,19 +42,20 @@ int tact_session_check_stop_during_creation(const struct tact_session *s, struct
 static int did_log_accept_start_overlaps(const struct tact_log *log)
 {
     const struct tact_layout *layout = tact_log_layout(log);
-    int has_list_or_preload_field = tact_log_element(log) != NULL;
+    int has_contact_list_or_preload_field = tact_log_element(log) != NULL;
     for (uint32_t i = 0; i < layout->field_count; i++) {
-        has_list_or_preload_field |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
+        has_contact_list_or_preload_field |=
+            !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT_TEXT);
     }
-    return has_list_or_preload_field;
+    return has_contact_list_or_preload_field;
 }
 
 static int64_t logged_wall_clock_anchor(const struct tact_log *log)
 {
-    const char *wall_anchor_in_log = log ? tact_log_fact(log, "wall_anchor_ns") : NULL;
+    const char *wall_clock_anchor_text_in_log = log ? tact_log_fact(log, "wall_anchor_ns") : NULL;
     const struct tact_clock_anchor now = tact_clock_anchor_now();
-    return wall_anchor_in_log ? strtoll(wall_anchor_in_log, NULL, 10)
-                              : now.wall_ns - now.monotonic_ns;
+    return wall_clock_anchor_text_in_log ? strtoll(wall_clock_anchor_text_in_log, NULL, 10)
+                                         : now.wall_ns - now.monotonic_ns;
 }
 
 int tact_session_create_unstarted(const struct tact_scene *scene,
@@ -93,7 +94,7 @@ int tact_session_create_unstarted(const struct tact_scene *scene,
     rc = rc ? rc : tact_session_open_devices(s, logged_devices, replayed_device_count, err);
     rc = rc ? rc : tact_session_connect_channels(s, log != NULL, err);
     rc = rc ? rc : tact_session_allocate_joint_values(s);
-    rc = rc ? rc : tact_session_layout_fields(s, log, err);
+    rc = rc ? rc : tact_session_layout_record_fields(s, log, err);
     rc = rc || !log ? rc : tact_session_open_field_source(s, 1);
     return rc ? rc : make_session_buffers(s);
 }
@@ -102,7 +103,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
                         struct tact_session **out, struct tact_error *err)
 {
     *out = NULL;
-    int rc = tact_session_check_log(scene, options, err);
+    int rc = tact_session_check_log_path(scene, options, err);
     rc = rc ? rc : tact_session_create_unstarted(scene, options, NULL, 0, NULL, out, err);
     if (!rc) {
         tact_scene_doubt(scene, options->messages);
@@ -125,7 +126,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
         *out = NULL;
         return rc;
     }
-    tact_session_report_start(*out);
+    tact_session_report_start_overlaps(*out);
     return 0;
 }
 
@@ -152,7 +153,7 @@ void tact_session_destroy(struct tact_session *s)
     tact_recorder_close(s->recorder, NULL);
     for (uint32_t i = 0; s->hands && i < s->scene->hands_count; i++) {
         free(s->hands[i].joint_names);
-        free(s->hands[i].clamped_tick_counts);
+        free(s->hands[i].clamped_target_tick_counts);
     }
     tact_moments_scratch_destroy(s->moments_scratch);
     tact_triple_free(s->status);
@@ -207,8 +208,8 @@ const struct tact_layout *tact_session_layout(const struct tact_session *session
     return &session->layout;
 }
 
-TACT_RECORD_CODE void tact_session_body_pose(struct tact_session *session, int body,
-                                             struct tact_pose *out)
+TACT_IN_TICK_RECORD_SECTION void tact_session_body_pose(struct tact_session *session, int body,
+                                                        struct tact_pose *out)
 {
     tact_pose_mul(out, &tact_world_body(session->world, body)->pose, &session->bodies[body].frame);
 }

@@ -15,7 +15,8 @@
 #include "rt/triple.h"
 
 #define AGE_OF_HOST_MOMENTS 0 /* age [ticks] of moments that the host computed in the same tick */
-#define MAX_INPUT_GAP 5e-3    /* longest gap in a device's values without a new engagement [s] */
+#define MAX_DEVICE_INPUT_GAP                                                                       \
+    5e-3 /* longest gap in a device's values without a new engagement [s] */
 
 struct session_device {
     struct tact_device device;
@@ -31,7 +32,7 @@ struct session_admittance;
 struct session_input {
     int device, channel, hand, link;
     double scale, offset, lower, upper;
-    int has_measured_joint_state; /* 1: the input sets the joint's measured state; 0: its target */
+    int sets_measured_joint_state; /* 1: the input sets the joint's measured state; 0: its target */
     struct session_admittance *admittance; /* that the input's force moves, or NULL */
     struct session_drive_port *drive_port; /* whose device's position the input is, or NULL */
     double alpha;                          /* weight of the new rate in its low-pass filter */
@@ -57,8 +58,9 @@ struct session_coupling {
     const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
     double device_force_ratio;       /* force of the device by the joint's; 1 without a tool */
     double torque_from_other_site;   /* part of the joint's torque that ties exert [N m, N] */
-    double requested_force;          /* force that each output is to exert on the person [N m, N] */
-    struct session_port port;        /* properties of its device */
+    double
+        requested_force_on_person; /* force that each output is to exert on the person [N m, N] */
+    struct session_port port;      /* properties of its device */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
         double input_sum; /* last good sum of the inputs [rad, m] */
@@ -88,18 +90,18 @@ struct session_tool_button {
 struct session_tool {
     const struct tact_scene_tool *def;
     int device, hand;
-    int position[3], attitude[4]; /* channels */
-    int is_rate_controlled;       /* 1: the channels are rates, not a pose */
-    double longest_gap;           /* longest time between good values [ticks] */
-    double axes[9];               /* attitude of the device's frame in the world: rotation matrix */
+    int position[3], attitude[4];   /* channels */
+    int is_rate_controlled;         /* 1: the channels are rates, not a pose */
+    double longest_input_gap_ticks; /* longest time between good values [ticks] */
+    double axes[9]; /* attitude of the device's frame in the world: rotation matrix */
     struct session_tool_button clutch, fine;
     struct session_coupling *first_coupling[2]; /* first of position, of attitude, or NULL */
     struct session_tool_state {
         double position[3];  /* last valid position of the device, world axes [m] */
         double quat_wxyz[4]; /* last valid attitude of the device, world axes */
         double ticks; /* number of ticks up to the last valid pose of the device; 0: none yet */
-        double force_fraction; /* fraction of the tool's force that is sent to the device [1] */
-        double is_disengaged;  /* 1: the device does not lead the tool at present */
+        double force_fraction;     /* fraction of the tool's force that is sent to the device [1] */
+        double is_tool_disengaged; /* 1: the device does not lead the tool at present */
     } state;
     uint32_t field; /* offset of its field in the record */
 };
@@ -143,29 +145,31 @@ struct session_pair {
     int number; /* number of the pair in the world; -1: represents all pairs beyond the capacity */
     int source; /* index of the pair in the moment source */
     char *name; /* name of the pair, once it was requested */
-    uint32_t record_offset_plus_one; /* its first field in a replayed record; 0: none */
-    int number_of_same_name;         /* from 1; 0: not known yet */
-    int came_near;                   /* 1: its shapes were close, or touched, in some tick */
-    struct tact_limit_tally limit_tally;
+    uint32_t record_offset_plus_one;     /* its first field in a replayed record; 0: none */
+    int number_among_pairs_of_same_name; /* from 1; 0: not known yet */
+    int did_pair_come_near;              /* 1: its shapes were close, or touched, in some tick */
+    struct tact_limit_tally contact_limit_tally;
     int starts_deeper_than_target; /* 1: deeper than its target at the start, by any amount */
     struct {
         double depth; /* overlap depth at the start [m] if it is to be reported, else 0 */
         int stuck;    /* 1: no joint can separate the two shapes */
         int inside;   /* 1: one shape is wholly inside the other: it has no depth */
     } start;
-    uint64_t stuck_tick_count;     /* ticks in which the overlap was too deep but not pushed open */
+    uint64_t
+        stuck_overlap_tick_count;  /* ticks in which the overlap was too deep but not pushed open */
     uint64_t tunnelled_tick_count; /* ticks in which its shapes passed each other by more than the
                               thinner of them */
     struct {
-        const char *body_name; /* body that both shapes press on, and inside which they overlap each
-                               other; NULL: none so far */
-        uint64_t tick;         /* tick in which that overlap inside a body was found */
-        int logged;            /* 1: the event of that overlap inside a body is in the log */
+        const char *pressed_body_name; /* body that both shapes press on, and inside which they
+                               overlap each other; NULL: none so far */
+        uint64_t tick;                 /* tick in which that overlap inside a body was found */
+        int logged; /* 1: the event of that overlap inside a body is in the log */
     } inside_overlap;
-    int by_source;               /* 1: source, 0: host */
-    uint64_t source_start_tick;  /* first tick submitted to the source since it measures the pair */
-    uint64_t carried_tick_count; /* ticks that used an earlier measurement of its pressure fields */
-    int is_carrying_logged;      /* 1: the event of the first such tick is in the log */
+    int by_source;              /* 1: source, 0: host */
+    uint64_t source_start_tick; /* first tick submitted to the source since it measures the pair */
+    uint64_t carried_field_tick_count; /* ticks that used an earlier measurement of its pressure
+                                          fields */
+    int is_first_carried_measurement_logged; /* 1: the event of the first such tick is in the log */
     double cost_ns; /* time that the host takes, or would take, to measure the pair [ns] */
     double measured_host_cost_ns; /* since the source's last estimate [ns], or 0 */
     double scale; /* factor of the source's estimate that makes it agree with measurements */
@@ -179,14 +183,14 @@ struct session_pair {
 };
 
 struct session_hand {
-    char (*joint_names)[128];      /* of its joints */
-    char base_name[128];           /* name of a base that moves, as the owner of its shapes */
-    char port_names[2][128];       /* names of the ports of its position and attitude */
-    int base_coordinate_count;     /* number of links that are coordinates of the base */
-    int has_resistance;            /* 1: one of its joints has stops or dry friction */
-    uint64_t *clamped_tick_counts; /* per target; NULL: no target has a range */
+    char (*joint_names)[128];        /* of its joints */
+    char base_name[128];             /* name of a base that moves, as the owner of its shapes */
+    char port_names[2][128];         /* names of the ports of its position and attitude */
+    int base_coordinate_count;       /* number of links that are coordinates of the base */
+    int has_joint_stops_or_friction; /* 1: one of its joints has stops or dry friction */
+    uint64_t *clamped_target_tick_counts; /* per target; NULL: no target has a range */
     uint32_t q, v, target, torque;
-    uint32_t reaction, stop; /* only of a hand with has_resistance */
+    uint32_t reaction, stop; /* only of a hand with has_joint_stops_or_friction */
 };
 
 /* owners.c: the owner of a body's shapes; that of the world where name is NULL. */
@@ -214,10 +218,10 @@ struct session_constraint {
     uint32_t wrench, joint, warm;
 };
 
-struct session_marker {
+struct session_event_marker {
     const struct tact_scene_marker *def;
     int device, channel;
-    int was_channel_high; /* 1: the marker's channel was above 0.5 in the last tick */
+    int was_marker_channel_high; /* 1: the marker's channel was above 0.5 in the last tick */
 };
 
 /* Reports to the user during a run: watch.c. */
@@ -227,8 +231,8 @@ struct session_status_watcher {
     int started;
     struct tact_stop stop_request;
     struct tact_session_status last;
-    int64_t start_time_ns; /* CLOCK_MONOTONIC */
-    int logged;            /* 1: the granted real-time settings are already logged */
+    int64_t session_start_time_ns; /* CLOCK_MONOTONIC */
+    int logged;                    /* 1: the granted real-time settings are already logged */
 };
 
 /* Two parts of one hand that overlapped at the start, so that they do not touch each other. */
@@ -256,7 +260,7 @@ struct tact_session {
     struct session_hand *hands;
     struct session_constraint *constraints;
     struct session_pair *pairs; /* all pairs that ever came near, and one that represents others */
-    struct session_pair **pairs_in_order;
+    struct session_pair **pairs_sorted_by_number;
     struct tact_keys pair_index_by_number; /* their indices, by their numbers */
     int pair_count, pair_capacity;
     int has_pair_overflow; /* 1: more pairs came near than there is capacity for */
@@ -290,9 +294,9 @@ struct tact_session {
     int64_t omitted_hold_count;
     struct session_output *outputs;
     int output_count;
-    struct session_positions *positions;
-    struct session_marker *markers;
-    int marker_count;
+    struct session_position_outputs *positions;
+    struct session_event_marker *markers;
+    int event_marker_count;
     _Atomic(const char *) requested_marker_text; /* set by the program, or NULL */
     int deadman_device, deadman_channel;         /* -1: none */
     int is_deadman_held; /* 1: the deadman is held in this tick, or none is required */
@@ -303,7 +307,7 @@ struct tact_session {
     struct tact_moments_scratch *moments_scratch;
     struct tact_source source;
     int is_moment_source_open;
-    int requires_source;   /* 1: every pair must be measured by the moment source */
+    int requires_moment_source; /* 1: every pair must be measured by the moment source */
     int is_tick_submitted; /* 1: the poses of the next tick were submitted to the moment source */
     uint8_t *is_source_pair_due; /* for each pair of the source: 1 if the source is to measure it */
     struct tact_pose *pose_history; /* poses of all shapes by tick, modulo the number of slots */
@@ -322,8 +326,8 @@ struct tact_session {
     struct tact_layout layout; /* layout of its records, or of the log that it replays */
     struct session_record_copies record_copies;
     struct tact_layout contact_element_layout; /* fields of one contact in the contact list */
-    struct session_optional_fields
-        optional_fields;               /* optional fields of a contact in the contact list */
+    struct session_optional_contact_fields
+        optional_contact_fields;       /* optional fields of a contact in the contact list */
     double *absent_contact_values;     /* values of the fields where a contact is not in the list */
     double *unrecorded_contact_values; /* buffer for contacts beyond the capacity of the list */
     int *recorded_pairs;               /* replay: pairs that have fields in the record */
@@ -334,13 +338,13 @@ struct tact_session {
     int first_unrecorded_pair;    /* first pair whose contact has no fields in the last record */
     uint32_t requested_outputs_field, sent_outputs_field, output_gate_field, safety_field,
         solver_field, tick_timing_field;
-    uint32_t counts_field, methods_field; /* record offsets, in logs with contact lists */
+    uint32_t solver_counts_field, methods_field; /* record offsets, in logs with contact lists */
     uint32_t requests_field; /* record offset of the program's requests; 0: the log has none */
-    uint64_t method_counts_before[TACT_MOMENTS_COUNTS];
+    uint64_t moment_method_counts_before_tick[TACT_MOMENTS_COUNTS];
     struct tact_recorder *recorder;
     char *log_path; /* path of the log that the session writes, or wrote */
     struct tact_record *unrecorded_replay_record; /* record of a replay that is not recorded */
-    struct tact_record *last_record;              /* record that the last tick filled; NULL: none */
+    struct tact_record *last_filled_record;       /* record that the last tick filled; NULL: none */
     const struct tact_record *replayed_input_record; /* replay: the tick's inputs, else NULL */
     int recomputes_source_moments; /* replay: 1 if moments of a source are recomputed too */
     int is_ticked_by_caller;       /* replay: the caller restores and submits before every tick */
@@ -360,15 +364,15 @@ struct tact_session {
     int64_t compute_ns;
     uint32_t moments_age_of_tick;
     int unmeasured_pair; /* the first pair that could not be measured, or -1 */
-    uint64_t missed_tick_count;
+    uint64_t deadline_missed_tick_count;
     uint64_t skipped_tick_count; /* number of ticks that the loop has skipped up to this one */
     uint64_t next_tick;          /* index of the tick after the last one */
     int64_t planned_ns;          /* planned wake-up time of the last tick */
     enum { SESSION_MADE, SESSION_RUNS, SESSION_OVER } phase;
     int is_stepped_by_program; /* 1: stepped by the program, not by the loop */
     struct session_status_watcher status_watcher;
-    struct tact_session_status last_status; /* status of the last tick */
-    double *controller_joint_values;        /* scratch: q, v, torque, target, joint_count each */
+    struct tact_session_status status_of_last_tick; /* status of the last tick */
+    double *controller_joint_values; /* scratch: q, v, torque, target, joint_count each */
     int joint_count;
     int are_targets_inputs; /* 1: targets are inputs */
     uint32_t requests; /* requests from any thread, for the next tick: SESSION_CLEAR, SESSION_ARM */
@@ -396,7 +400,7 @@ char *tact_session_describe_self_overlap(const struct session_self_overlap *over
                                          size_t size);
 
 /* pairs.c: permanent information about pairs of shapes. */
-int tact_session_make_pairs(struct tact_session *s);
+int tact_session_allocate_pairs(struct tact_session *s);
 void tact_session_free_pairs(struct tact_session *s);
 /* Allocates information for more pairs, before the first tick. -ENOMEM. */
 int tact_session_allocate_more_pairs(struct tact_session *s, int more);
@@ -417,7 +421,7 @@ void tact_session_set_error_location(const struct tact_session *s, int shape,
                                      struct tact_error *err);
 
 /* extents.c: sets s->extents. */
-void tact_session_open_extent_store(struct tact_session *s);
+void tact_session_open_field_extent_store(struct tact_session *s);
 /* pairs.c: "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
 void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME_BYTES]);
 /* Number of a pair among the pairs of the same name, from 1. Real-time safe. */
@@ -427,7 +431,8 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
                               int replayed_device_count, struct tact_error *err);
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
                              struct tact_error *err);
-int tact_session_connect_channels(struct tact_session *s, int is_from_log, struct tact_error *err);
+int tact_session_connect_channels(struct tact_session *s, int are_channels_from_log,
+                                  struct tact_error *err);
 /* Refuses outputs that are components of one vector, with the key of the first one that has another
  * limit, rate, filter or scale, or is one too many. */
 int tact_session_check_output_vectors(const struct tact_scene *scene, struct tact_error *err);
@@ -493,15 +498,16 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err);
 bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const char *folder);
 
 /* Checks that the log may be written to its path, before anything is opened. */
-int tact_session_check_log(const struct tact_scene *scene,
-                           const struct tact_session_options *options, struct tact_error *err);
+int tact_session_check_log_path(const struct tact_scene *scene,
+                                const struct tact_session_options *options, struct tact_error *err);
 
 /* run.c: ends a run that was begun and not ended, as tact_session_end() does. */
 void tact_session_end_abandoned_run(struct tact_session *s);
 
 /* watch.c: the thread that reports to the user, with the stack size of the options. */
-void tact_session_watch_start(struct tact_session *s, const struct tact_realtime_options *realtime);
-void tact_session_watch_stop(struct tact_session *s);
+void tact_session_start_status_watcher(struct tact_session *s,
+                                       const struct tact_realtime_options *realtime);
+void tact_session_stop_status_watcher(struct tact_session *s);
 
 /* control.c, real-time safe except the first. They allocate the joint values of the program's
  * controller; apply the requests of other threads and call the controller, at the start of a tick;
@@ -520,10 +526,10 @@ void tact_session_raise_fault(struct tact_session *s, double value, uint64_t tic
  * Raises a fault where the solve returned an error, or the state after a tick is invalid; names an
  * output that is not finite.
  */
-void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick);
+void tact_session_check_world_state(struct tact_session *s, int rc, uint64_t tick);
 void tact_session_check_outputs(struct tact_session *s, uint64_t tick);
 /* Raises a fault where a contact exceeded the capacity of the record. */
-void tact_session_check_record(struct tact_session *s, uint64_t tick);
+void tact_session_check_record_capacity(struct tact_session *s, uint64_t tick);
 
 /* io_tick.c: from the devices to the joints, and back; real-time safe. */
 void tact_session_read_inputs(struct tact_session *s, uint64_t tick);
@@ -545,7 +551,7 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
  * report of those that could not be opened.
  */
 void tact_session_accept_start_overlaps(struct tact_session *s);
-void tact_session_report_start(struct tact_session *s);
+void tact_session_report_start_overlaps(struct tact_session *s);
 void tact_session_report_stuck_overlaps(struct tact_session *s);
 
 /* Reports pairs whose shapes passed each other by more than the thinner of them in a tick, at the

@@ -62,7 +62,7 @@ static void report_start_overlap(struct tact_session *s, const char *event, cons
     }
 }
 
-void tact_session_report_start(struct tact_session *s)
+void tact_session_report_start_overlaps(struct tact_session *s)
 {
     char names_of_pair_owners[160], hands[160], text[512];
     int reported_pair_count = 0;
@@ -113,14 +113,14 @@ void tact_session_report_stuck_overlaps(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->stuck_tick_count || ++reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->stuck_overlap_tick_count || ++reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         name_pair_and_hands(s, p->number, names_of_pair_owners, sizeof names_of_pair_owners, hands,
                             sizeof hands);
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%s overlapped and could not be pushed apart in %llu ticks",
-                     names_of_pair_owners, (unsigned long long)p->stuck_tick_count);
+                     names_of_pair_owners, (unsigned long long)p->stuck_overlap_tick_count);
     }
     if (reported_pair_count > SESSION_MAX_NAMED_PAIRS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,

@@ -44,15 +44,15 @@ static void solve_tick(struct tact_session *s, uint64_t tick)
     s->solve_stats.counts[TACT_COUNT_OVERSHOT] += tact_world_integrate(s->world);
     tact_session_measure_grips(s);
     tact_session_update_holds(s, tick);
-    tact_session_check_state(s, rc, tick);
+    tact_session_check_world_state(s, rc, tick);
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         struct session_pair *p = tact_session_find_or_add_pair(s, near[i]);
-        p->stuck_tick_count += (uint64_t)c->stuck;
+        p->stuck_overlap_tick_count += (uint64_t)c->stuck;
         p->tunnelled_tick_count += (uint64_t)c->outrun;
-        p->came_near |= c->outrun || c->touching;
+        p->did_pair_come_near |= c->outrun || c->touching;
         if (c->touching) {
-            tact_limit_tally_add(&p->limit_tally, c->limits, c->spin_arm, &c->margins);
+            tact_limit_tally_add(&p->contact_limit_tally, c->limits, c->spin_arm, &c->margins);
         }
     }
     tact_session_find_overlap_inside_body(s, tick);
@@ -117,22 +117,22 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     if (s->report.unmeasured) {
         log_first_unmeasured_pair(s, tick, now);
     }
-    tact_session_log_carried_fields(s, tick, now);
+    tact_session_log_carried_field_measurements(s, tick, now);
     tact_session_log_overlaps_inside_bodies(s, tick, now);
-    tact_session_log_holds(s, tick, now);
+    tact_session_log_hold_events(s, tick, now);
     tact_session_log_other_sites(s, tick, now);
     s->is_moment_fallback_logged = had_moment_fallback;
     s->is_fault_logged = fault;
-    for (int i = 0; i < s->marker_count; i++) {
-        struct session_marker *m = &s->markers[i];
+    for (int i = 0; i < s->event_marker_count; i++) {
+        struct session_event_marker *m = &s->markers[i];
         const struct tact_device_input *in = &s->devices[m->device].input;
         int high = in->channel[m->channel] > 0.5;
-        if (high && !m->was_channel_high) {
+        if (high && !m->was_marker_channel_high) {
             /* The stamp of a marker is the time of the device's values, not that of the tick. */
             tact_recorder_event_rt(s->recorder, tick, in->stamp_ns,
                                    m->def->name ? m->def->name : "marker", m->def->from);
         }
-        m->was_channel_high = high;
+        m->was_marker_channel_high = high;
     }
     const char *text =
         atomic_exchange_explicit(&s->requested_marker_text, NULL, memory_order_acquire);
@@ -141,9 +141,9 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     }
 }
 
-static TACT_RECORD_CODE void fill_tick_record(struct tact_session *s, struct tact_record *r,
-                                              uint64_t tick, int64_t planned,
-                                              int64_t wake_latency_ns)
+static TACT_IN_TICK_RECORD_SECTION void fill_tick_record(struct tact_session *s,
+                                                         struct tact_record *r, uint64_t tick,
+                                                         int64_t planned, int64_t wake_latency_ns)
 {
     r->tick = tick;
     r->stamp_ns = planned;
@@ -161,42 +161,45 @@ static void record_tick(struct tact_session *s, uint64_t tick, int64_t planned,
     struct tact_record *slot = s->recorder ? tact_recorder_begin(s->recorder) : NULL;
     struct tact_record *r = slot ? slot : s->unrecorded_replay_record;
     s->planned_ns = planned;
-    s->last_record = slot || s->replayed_input_record ? r : NULL;
-    if (!s->last_record) {
+    s->last_filled_record = slot || s->replayed_input_record ? r : NULL;
+    if (!s->last_filled_record) {
         return; /* no reader */
     }
     fill_tick_record(s, r, tick, planned, wake_time_ns - planned);
-    tact_session_check_record(s, tick);
+    tact_session_check_record_capacity(s, tick);
     if (slot) {
         tact_recorder_commit(s->recorder);
     }
 }
 
-TACT_RECORD_CODE size_t tact_session_record(struct tact_session *s, struct tact_record *out)
+TACT_IN_TICK_RECORD_SECTION size_t tact_session_record(struct tact_session *s,
+                                                       struct tact_record *out)
 {
     const struct tact_layout *layout = &s->layout;
     size_t bytes = sizeof *out + layout->size * sizeof *out->values;
-    const double *list = (s->last_record ? s->last_record : out)->values + layout->size;
-    if (!s->last_record) {
-        fill_tick_record(s, out, s->last_status.tick, s->planned_ns, s->last_status.wake_ns);
+    const double *list =
+        (s->last_filled_record ? s->last_filled_record : out)->values + layout->size;
+    if (!s->last_filled_record) {
+        fill_tick_record(s, out, s->status_of_last_tick.tick, s->planned_ns,
+                         s->status_of_last_tick.wake_ns);
     }
     if (layout->element) {
         bytes += (1 + (size_t)*list * tact_layout_stride(layout)) * sizeof *list;
     }
-    if (s->last_record) {
-        memcpy(out, s->last_record, bytes);
+    if (s->last_filled_record) {
+        memcpy(out, s->last_filled_record, bytes);
     }
     return bytes;
 }
 
 static void publish_session_status(struct tact_session *s, uint64_t tick, int64_t wake_latency_ns)
 {
-    struct tact_session_status *st = &s->last_status;
+    struct tact_session_status *st = &s->status_of_last_tick;
     *st = (struct tact_session_status){.tick = tick,
                                        .time = (double)tick * s->period,
                                        .wake_ns = wake_latency_ns,
                                        .compute_ns = s->compute_ns,
-                                       .missed = s->missed_tick_count,
+                                       .missed = s->deadline_missed_tick_count,
                                        .fallbacks = s->report.fallbacks,
                                        .unmeasured = s->report.unmeasured,
                                        .unmeasured_pair = s->unmeasured_pair,
@@ -244,11 +247,11 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     int64_t before = s->replayed_input_record ? 0 : tact_clock_now();
     tact_session_measure_moments(s, tick);
     tact_session_choose_pressure_map(s, tick);
-    tact_session_carry_fields(s);
+    tact_session_carry_field_measurements(s);
     s->moments_duration_ns = s->replayed_input_record ? 0 : tact_clock_now() - before;
     solve_tick(s, tick);
     if (!s->replayed_input_record) {
-        tact_session_count_measured_fields(s);
+        tact_session_count_measured_field_pairs(s);
         tact_histogram_add(&s->report.moments, s->moments_duration_ns);
     }
     tact_session_send_outputs(s, tick, woke_ns);
@@ -256,7 +259,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     tact_world_begin(s->world);
     if (!s->is_ticked_by_caller) {
         tact_session_submit_frame(s, tick + 1);
-        tact_session_submit_fields(s, tick + 1, planned_ns + s->period_ns);
+        tact_session_submit_field_pairs(s, tick + 1, planned_ns + s->period_ns);
     }
     record_tick(s, tick, planned_ns, woke_ns);
     tact_session_record_pressure(s, tick, planned_ns);
@@ -265,12 +268,12 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
         log_first_events(s, tick, planned_ns);
         publish_session_status(s, tick, woke_ns - planned_ns);
         if (s->options.observe) {
-            s->options.observe(s->options.observe_user, s, &s->last_status);
+            s->options.observe(s->options.observe_user, s, &s->status_of_last_tick);
         }
         s->compute_ns = tact_clock_now() - start_ns;
         int64_t late = start_ns + s->compute_ns - planned_ns - s->period_ns;
         if (s->options.clock == TACT_LOOP_REAL && late > 0) {
-            s->missed_tick_count++;
+            s->deadline_missed_tick_count++;
             s->report.missed_moments += 2 * s->moments_duration_ns > s->period_ns;
         }
     }

@@ -68,8 +68,9 @@ static int map_tool_channels(struct tact_session *s, uint32_t index, struct tact
     struct session_tool *tool = &s->tools[index];
     *tool = (struct session_tool){.def = def,
                                   .is_rate_controlled = !strcmp(def->mode, "rate"),
-                                  .longest_gap = fmax(1.0, MAX_INPUT_GAP / s->period),
-                                  .state = {.quat_wxyz = {1.0}, .is_disengaged = 1.0}};
+                                  .longest_input_gap_ticks =
+                                      fmax(1.0, MAX_DEVICE_INPUT_GAP / s->period),
+                                  .state = {.quat_wxyz = {1.0}, .is_tool_disengaged = 1.0}};
     while (strcmp(s->scene->devices[tool->device].name, def->device)) {
         tool->device++;
     }
@@ -174,26 +175,26 @@ static int update_tool_engagement(const struct tact_session *s, struct session_t
     const int device = s->devices[tool->device].input.state;
     const double ticks_since_device_input = now - state->ticks, fraction_step = s->safety.ramp_step;
     const int is_device_input_recent =
-        state->ticks > 0.0 && ticks_since_device_input <= tool->longest_gap;
+        state->ticks > 0.0 && ticks_since_device_input <= tool->longest_input_gap_ticks;
     if (!is_device_pose_usable || device == TACT_DEVICE_LOST ||
         (device != TACT_DEVICE_STALE && !is_device_input_recent)) {
-        state->is_disengaged = 1.0;
+        state->is_tool_disengaged = 1.0;
         state->force_fraction = 0.0;
     }
     const int is_tool_engagement_prevented =
         !is_device_pose_usable || device == TACT_DEVICE_LOST ||
         is_button_pressed(s, &tool->clutch) ||
-        (device == TACT_DEVICE_STALE && ticks_since_device_input > tool->longest_gap);
+        (device == TACT_DEVICE_STALE && ticks_since_device_input > tool->longest_input_gap_ticks);
     if (is_tool_engagement_prevented) {
-        state->is_disengaged = 1.0;
+        state->is_tool_disengaged = 1.0;
     }
     const double previous_force_fraction = state->force_fraction;
-    state->force_fraction = state->is_disengaged > 0.0
+    state->force_fraction = state->is_tool_disengaged > 0.0
                                 ? fmax(0.0, previous_force_fraction - fraction_step)
                                 : fmin(1.0, previous_force_fraction + fraction_step);
-    if (!is_tool_engagement_prevented && state->is_disengaged > 0.0 &&
+    if (!is_tool_engagement_prevented && state->is_tool_disengaged > 0.0 &&
         state->force_fraction == 0.0) {
-        state->is_disengaged = 0.0;
+        state->is_tool_disengaged = 0.0;
         return 1;
     }
     return 0;
@@ -361,7 +362,7 @@ static void set_coupling_targets(const struct tact_session *s, struct session_to
         part && tact_v3_norm(tool_target_change) > ROTATION_VECTOR_FLIP_ANGLE;
     for (int i = 0; i < 3; i++) {
         struct session_coupling_state *state = &c[i].state;
-        const int is_device_moving_tool = tool->state.is_disengaged == 0.0 && ticks > 0.0;
+        const int is_device_moving_tool = tool->state.is_tool_disengaged == 0.0 && ticks > 0.0;
         const double rate = is_device_moving_tool && !engaged && !is_rotation_vector_sign_flip
                                 ? tool_target_change[i] / (ticks * s->period)
                                 : 0.0;
@@ -413,7 +414,7 @@ static void set_tool_target_from_device(struct tact_session *s, struct session_t
         tact_v3_sub(displacement, position, state->position);
         compute_rotation_between(rotation_vector, state->quat_wxyz, attitude);
     }
-    if (state->is_disengaged == 0.0 && is_device_pose_new && !engaged) {
+    if (state->is_tool_disengaged == 0.0 && is_device_pose_new && !engaged) {
         double displacement_led_by_device[3] = {displacement[0], displacement[1], displacement[2]};
         add_rate_beyond_workspace_edge(s, tool, position, hand.q, target,
                                        displacement_led_by_device);
@@ -451,7 +452,8 @@ double tact_session_tool_force(const struct session_output *out)
     const struct session_tool *tool = out->tool;
     double force = 0.0;
     for (int i = 0; i < 3; i++) {
-        force += tool->axes[3 * i + out->axis] * tool->first_coupling[out->part][i].requested_force;
+        force += tool->axes[3 * i + out->axis] *
+                 tool->first_coupling[out->part][i].requested_force_on_person;
     }
     return tool->state.force_fraction * force;
 }

@@ -86,7 +86,7 @@ static void log_refused_realtime_settings(struct session_status_watcher *w,
             }
         }
     }
-    tact_recorder_event(s->recorder, now->tick, w->start_time_ns, "realtime", text);
+    tact_recorder_event(s->recorder, now->tick, w->session_start_time_ns, "realtime", text);
 }
 
 static void report_new_session_status(struct session_status_watcher *w)
@@ -115,17 +115,18 @@ static void *run_status_watcher(void *arg)
     return NULL;
 }
 
-void tact_session_watch_start(struct tact_session *s, const struct tact_realtime_options *realtime)
+void tact_session_start_status_watcher(struct tact_session *s,
+                                       const struct tact_realtime_options *realtime)
 {
     struct session_status_watcher *w = &s->status_watcher;
     memset(w, 0, sizeof *w);
     w->session = s;
-    w->start_time_ns = tact_clock_now();
+    w->session_start_time_ns = tact_clock_now();
     /* This thread blocks all signals, which are the program's, and has normal priority. */
     w->started = !tact_realtime_thread(&w->thread, realtime, run_status_watcher, w);
 }
 
-void tact_session_watch_stop(struct tact_session *s)
+void tact_session_stop_status_watcher(struct tact_session *s)
 {
     struct session_status_watcher *w = &s->status_watcher;
     if (w->started) {

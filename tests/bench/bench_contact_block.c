@@ -74,9 +74,10 @@ static void make_contact_block_problem(const struct load *load, struct tact_loca
     tact_local_prepare(p);
 }
 
-/* Median time of one solve of a contact block; *factored_solve_time: that of one solve with its
- * factored matrix [ns]. */
-static double time_of_contact_block_solve(const struct load *load, double *factored_solve_time)
+/* Median time of one solve of a contact block; *solve_time_with_factored_matrix: that of one solve
+ * with its factored matrix [ns]. */
+static double time_of_contact_block_solve(const struct load *load,
+                                          double *solve_time_with_factored_matrix)
 {
     static struct tact_local_problem p[PROBLEMS];
     static double warm[PROBLEMS][6], solve_time[BATCHES], least[BATCHES];
@@ -111,7 +112,7 @@ static double time_of_contact_block_solve(const struct load *load, double *facto
     }
     qsort(solve_time, BATCHES, sizeof *solve_time, compare_doubles);
     qsort(least, BATCHES, sizeof *least, compare_doubles);
-    *factored_solve_time = 1e9 * least[BATCHES / 2];
+    *solve_time_with_factored_matrix = 1e9 * least[BATCHES / 2];
     return isfinite(sum) ? 1e9 * solve_time[BATCHES / 2] : INFINITY;
 }
 
@@ -130,10 +131,11 @@ int main(void)
                                                      {"tips and slides, ellipse", 0.5, 0, 3, 0}};
     printf("%-28s %10s %10s\n", "one block, warm", "ns", "floor ns");
     for (size_t i = 0; i < sizeof contact_load_cases / sizeof *contact_load_cases; i++) {
-        double factored_solve_time,
-            solve_time = time_of_contact_block_solve(&contact_load_cases[i], &factored_solve_time);
+        double solve_time_with_factored_matrix,
+            solve_time = time_of_contact_block_solve(&contact_load_cases[i],
+                                                     &solve_time_with_factored_matrix);
         printf("%-28s %10.0f %10.0f\n", contact_load_cases[i].name, solve_time,
-               factored_solve_time);
+               solve_time_with_factored_matrix);
     }
     return 0;
 }

@@ -82,7 +82,7 @@ static void print_query_time_by_depth(struct tact_moments_scratch *scratch)
 }
 
 /* Several pairs in contact, each of its own bodies, measured one after the other. */
-static void print_query_time_by_pairs(struct tact_moments_scratch *scratch)
+static void print_query_time_by_number_of_pairs(struct tact_moments_scratch *scratch)
 {
     enum { MOST = 32 };
     static struct tact_shape a[MOST], b[MOST];
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     puts("curve,triangles,x,seconds,triangle_pairs");
     print_query_time_by_triangles(argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000, scratch);
     print_query_time_by_depth(scratch);
-    print_query_time_by_pairs(scratch);
+    print_query_time_by_number_of_pairs(scratch);
     tact_moments_scratch_destroy(scratch);
     return 0;
 }

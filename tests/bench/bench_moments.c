@@ -34,14 +34,14 @@ struct scene {
     int query_count;
     /* number of queries that are timed together, like the contacts of one tick */
     int queries_per_tick;
-    double max_median_query_time_us; /* upper bound of the median time [us]; 0: no bound */
-    int do_bodies_move_each_frame;   /* 1: the bodies move from frame to frame; 0: each query starts
-                                        cold */
+    double allowed_median_query_time_us; /* upper bound of the median time [us]; 0: no bound */
+    int do_bodies_move_each_frame; /* 1: the bodies move from frame to frame; 0: each query starts
+                                      cold */
 };
 
 /* Pose of a at a tick: it moves back and forth within the same box. */
-static void move_pose_of_tick(const struct scene *s, const struct tact_pose *start, int tick,
-                              struct tact_pose *pa)
+static void set_moving_pose_at_tick(const struct scene *s, const struct tact_pose *start, int tick,
+                                    struct tact_pose *pa)
 {
     double spin[3], q[4];
     for (int k = 0; k < 3; k++) {
@@ -72,7 +72,7 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
             struct tact_moments m;
             double *normal = warm_start_normals[contact];
             if (s->do_bodies_move_each_frame) {
-                move_pose_of_tick(s, &start_pose_a, i + 100000 * contact, &pa);
+                set_moving_pose_at_tick(s, &start_pose_a, i + 100000 * contact, &pa);
             } else {
                 for (int k = 0; k < 3; k++) {
                     pa.position[k] = s->at[k] + uniform(-1.0, 1.0) * s->spread[k];
@@ -92,9 +92,9 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
     printf("%-34s least %9.2f us  median %9.2f us  p99.9 %9.2f us  (%.0f %% touching)", s->name,
            1e6 * query_times[0], median_query_time_us,
            1e6 * query_times[s->query_count * 999 / 1000], 100.0 * touching / s->query_count);
-    if (s->max_median_query_time_us > 0.0) {
-        printf("  bar %g us: %s", s->max_median_query_time_us,
-               median_query_time_us <= s->max_median_query_time_us ? "ok" : "short");
+    if (s->allowed_median_query_time_us > 0.0) {
+        printf("  bar %g us: %s", s->allowed_median_query_time_us,
+               median_query_time_us <= s->allowed_median_query_time_us ? "ok" : "short");
     }
     printf("\n");
 }

@@ -60,11 +60,11 @@ static int make_feet_mesh(const struct push *p, struct tact_shape *out)
 }
 
 /* Makes the shapes of a contact method, and their places. Returns their number, 0 on an error. */
-static int make_shapes(const char *method, const struct push *p, struct tact_shape *shapes,
-                       struct tact_pose *places)
+static int make_shapes_of_contact_method(const char *method, const struct push *p,
+                                         struct tact_shape *shapes, struct tact_pose *places)
 {
-    int is_contact_per_foot = !strcmp(method, "volume"),
-        count = is_contact_per_foot ? p->foot_count : 1, rc = 0;
+    int has_one_contact_per_foot = !strcmp(method, "volume"),
+        count = has_one_contact_per_foot ? p->foot_count : 1, rc = 0;
     for (int i = 0; i < count && !rc; i++) {
         places[i] = tact_pose_identity();
         if (!strcmp(method, "field")) {
@@ -74,7 +74,7 @@ static int make_shapes(const char *method, const struct push *p, struct tact_sha
         places[i].position[2] = FOOT_HALF_WIDTH;
         shapes[i] = (struct tact_shape){.kind = TACT_SHAPE_CYLINDER,
                                         .size = {1.5 * p->arm, FOOT_HALF_WIDTH}};
-        if (is_contact_per_foot) {
+        if (has_one_contact_per_foot) {
             shapes[i] = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {FOOT_HALF_WIDTH}};
             memcpy(places[i].position, p->place[i], sizeof p->place[i]);
         }
@@ -111,7 +111,7 @@ static int open_sliding_block(struct sliding_block *s, const char *method, const
     int is_field_method = !strcmp(method, "field");
     close_sliding_block(s);
     s->at = *p;
-    s->shape_count = make_shapes(method, p, s->shapes, places);
+    s->shape_count = make_shapes_of_contact_method(method, p, s->shapes, places);
     o.gravity[2] = -GRAVITY;
     law.model = tact_contact_model_find(is_field_method ? "field" : "volume");
     tact_body_set_mass(&body, mass, inertia);
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
             rc = -1;
             break;
         }
-        if (!sliding_block.world || !have_same_block(&sliding_block.at, &push)) {
+        if (!sliding_block.world || !do_pushes_have_same_block(&sliding_block.at, &push)) {
             rc = open_sliding_block(&sliding_block, argv[1], &push);
         }
         rc = rc ? rc : find_pushing_wrench(&sliding_block, &push, wrench);

@@ -13,7 +13,7 @@
 #define TICKS 1000
 #define PERIOD_NS 1000000
 
-static double benchmark_record_value(uint64_t tick, uint32_t i)
+static double value_of_benchmark_record(uint64_t tick, uint32_t i)
 {
     return (double)(tick * 31 + i * 17) * 1e-3;
 }
@@ -24,14 +24,14 @@ static void fill_record_with_numbers(struct tact_record *record, uint32_t size, 
     record->tick = tick;
     record->stamp_ns = stamp_ns;
     for (uint32_t i = 0; i < size; i++) {
-        record->values[i] = benchmark_record_value(tick, i);
+        record->values[i] = value_of_benchmark_record(tick, i);
     }
 }
 
-/* Fills records for one second at 1 kHz; with recorder NULL, in `record_without_recorder`. Returns
- * p50 and p99 of the filling [ns]. */
+/* Fills records for one second at 1 kHz; with recorder NULL, in `record_filled_without_recorder`.
+ * Returns p50 and p99 of the filling [ns]. */
 static void time_record_filling(struct tact_recorder *recorder,
-                                struct tact_record *record_without_recorder, uint32_t size,
+                                struct tact_record *record_filled_without_recorder, uint32_t size,
                                 double *p50, double *p99)
 {
     static struct tact_histogram h;
@@ -42,7 +42,7 @@ static void time_record_filling(struct tact_recorder *recorder,
         tact_clock_sleep_until(next);
         const int64_t record_start_ns = tact_clock_now();
         struct tact_record *slot = recorder ? tact_recorder_begin(recorder) : NULL;
-        fill_record_with_numbers(slot ? slot : record_without_recorder, size, tick, next);
+        fill_record_with_numbers(slot ? slot : record_filled_without_recorder, size, tick, next);
         if (slot) {
             tact_recorder_commit(recorder);
         }
@@ -58,7 +58,7 @@ static int compare_durations(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int benchmark_record_size(uint32_t size, const char *path)
+static int time_records_of_size(uint32_t size, const char *path)
 {
     struct tact_layout layout = {0};
     struct tact_recorder_options options = tact_recorder_options_default();
@@ -67,10 +67,10 @@ static int benchmark_record_size(uint32_t size, const char *path)
     struct tact_recorder_report report = {0};
     struct tact_error err;
     double difference[MEASUREMENT_ROUNDS], with = 0.0, without = 0.0, with99 = 0.0, without99 = 0.0;
-    struct tact_record *record_without_recorder =
-        malloc(sizeof *record_without_recorder + size * sizeof(double));
+    struct tact_record *record_filled_without_recorder =
+        malloc(sizeof *record_filled_without_recorder + size * sizeof(double));
     tact_layout_add(&layout, TACT_FIELD_OUTPUT, "values", "", size);
-    for (int round = 0; record_without_recorder && round < MEASUREMENT_ROUNDS; round++) {
+    for (int round = 0; record_filled_without_recorder && round < MEASUREMENT_ROUNDS; round++) {
         struct tact_recorder *recorder;
         double p50[2], p99[2];
         if (tact_recorder_open(path, &options, &content, (struct tact_messages){0}, &recorder,
@@ -78,9 +78,9 @@ static int benchmark_record_size(uint32_t size, const char *path)
             fprintf(stderr, "bench_record: %s\n", err.text);
             return 1;
         }
-        time_record_filling(round % 2 ? recorder : NULL, record_without_recorder, size,
+        time_record_filling(round % 2 ? recorder : NULL, record_filled_without_recorder, size,
                             &p50[round % 2], &p99[round % 2]);
-        time_record_filling(round % 2 ? NULL : recorder, record_without_recorder, size,
+        time_record_filling(round % 2 ? NULL : recorder, record_filled_without_recorder, size,
                             &p50[!(round % 2)], &p99[!(round % 2)]);
         tact_recorder_close(recorder, &report);
         difference[round] = p50[1] - p50[0];
@@ -96,7 +96,7 @@ static int benchmark_record_size(uint32_t size, const char *path)
            size, without, with, difference[MEASUREMENT_ROUNDS / 2], without99, with99,
            (double)report.bytes / TICKS, (double)report.bytes * 3600 / 1e9 * 1e3 / TICKS,
            (unsigned long long)report.overruns);
-    free(record_without_recorder);
+    free(record_filled_without_recorder);
     tact_layout_free(&layout);
     return 0;
 }
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     int rc = 0;
     close(mkstemp(path));
     for (size_t i = 0; i < count && !rc; i++) {
-        rc = benchmark_record_size(record_sizes_in_doubles[i], path);
+        rc = time_records_of_size(record_sizes_in_doubles[i], path);
     }
     unlink(path);
     return rc;

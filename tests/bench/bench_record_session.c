@@ -35,14 +35,15 @@ struct bench {
     int64_t *compute[SESSIONS]; /* computing time of each tick [ns]; 0 where the tick was skipped */
     uint64_t ticks;             /* ticks of a session */
     uint64_t missed_tick_counts[SESSIONS];
-    int session_of_first_turn;
+    int index_of_first_stepped_session;
 };
 
 static void step_session_of_turn(void *user, uint64_t number, int64_t planned, int64_t woke_ns)
 {
     struct bench *b = user;
     const uint64_t turn = number / TICKS_PER_SESSION_TURN;
-    const int which = turn % 2 == 0 ? b->session_of_first_turn : !b->session_of_first_turn;
+    const int which =
+        turn % 2 == 0 ? b->index_of_first_stepped_session : !b->index_of_first_stepped_session;
     const uint64_t own = turn / 2 * TICKS_PER_SESSION_TURN + number % TICKS_PER_SESSION_TURN;
     tact_session_tick(b->session[which], own, planned, woke_ns);
     const int64_t end = tact_clock_now();
@@ -63,7 +64,7 @@ static double duration_quantile_us(const int64_t *sorted_durations_ns, size_t co
 
 /* Moves the ticks that count to the front, sorted, and writes the time that recording added to
  * each to `more`. Returns their number. */
-static size_t collect_compute_times(struct bench *b, int64_t *more)
+static size_t collect_tick_time_differences(struct bench *b, int64_t *more)
 {
     int64_t *tick_times_without_log = b->compute[WITHOUT], *with = b->compute[WITH];
     const uint64_t first = (uint64_t)(1.0 / b->session[WITHOUT]->period);
@@ -100,7 +101,7 @@ static void print_recording_cost(struct bench *b, const struct tact_loop_stats *
 {
     const struct tact_session *s = b->session[WITHOUT];
     const int64_t *tick_times_without_log = b->compute[WITHOUT], *with = b->compute[WITH];
-    const size_t n = collect_compute_times(b, more);
+    const size_t n = collect_tick_time_differences(b, more);
     printf("{\"scene\": \"%s\", \"doubles\": %u, \"contacts\": %d, \"refused\": %d, "
            "\"ticks\": %zu, ",
            s->scene->name,
@@ -133,9 +134,9 @@ static int run_both_sessions(struct bench *b)
     loop.user = b;
     loop.tick = step_session_of_turn;
     int rc = more ? tact_loop_run(&loop, &stats) : -ENOMEM;
-    const int recorder_close_result = tact_recorder_close(b->session[WITH]->recorder, &log);
+    const int recorder_close_status = tact_recorder_close(b->session[WITH]->recorder, &log);
     b->session[WITH]->recorder = NULL;
-    rc = rc ? rc : recorder_close_result;
+    rc = rc ? rc : recorder_close_status;
     if (rc) {
         fprintf(stderr, "bench_record_session: %s\n", strerror(-rc));
     } else if (do_session_states_differ(b)) {
@@ -158,7 +159,8 @@ static int create_bench_session(struct bench *b, const struct tact_scene *scene,
     options.types = tact_devices_builtin(&options.type_count);
     options.ticks = b->ticks;
     for (int k = 0; !rc && k < SESSIONS; k++) {
-        const int which = k == 0 ? b->session_of_first_turn : !b->session_of_first_turn;
+        const int which =
+            k == 0 ? b->index_of_first_stepped_session : !b->index_of_first_stepped_session;
         options.record = which == WITH ? log : NULL;
         options.replace = 1;
         b->compute[which] = calloc(b->ticks, sizeof *b->compute[which]);
@@ -168,10 +170,10 @@ static int create_bench_session(struct bench *b, const struct tact_scene *scene,
     return rc;
 }
 
-static int benchmark_recording_of_scene(const char *path, const char *log, double seconds,
-                                        int session_of_first_turn)
+static int measure_recording_cost_of_scene(const char *path, const char *log, double seconds,
+                                           int index_of_first_stepped_session)
 {
-    struct bench b = {.session_of_first_turn = session_of_first_turn};
+    struct bench b = {.index_of_first_stepped_session = index_of_first_stepped_session};
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
     int rc = tact_scene_load(path, &scene, &err);
@@ -200,10 +202,10 @@ int main(int argc, char **argv)
                                           {"null", no_argument, NULL, 'n'},
                                           {0}};
     double seconds = 3.0;
-    int option, session_of_first_turn = WITH, null = 0, has_bad_option = 0;
+    int option, index_of_first_stepped_session = WITH, null = 0, has_bad_option = 0;
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         seconds = option == 's' ? strtod(optarg, NULL) : seconds;
-        session_of_first_turn = option == 'w' ? WITHOUT : session_of_first_turn;
+        index_of_first_stepped_session = option == 'w' ? WITHOUT : index_of_first_stepped_session;
         null = null || option == 'n';
         has_bad_option = has_bad_option || option == '?';
     }
@@ -212,8 +214,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_record_session SCENE LOG [--seconds 3] [--swap] [--null]\n");
         return 2;
     }
-    return benchmark_recording_of_scene(argv[optind], null ? NULL : argv[optind + 1], seconds,
-                                        session_of_first_turn)
+    return measure_recording_cost_of_scene(argv[optind], null ? NULL : argv[optind + 1], seconds,
+                                           index_of_first_stepped_session)
                ? 2
                : 0;
 }

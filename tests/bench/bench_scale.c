@@ -18,7 +18,7 @@ struct bench {
     struct tact_solve_stats stats;
 };
 
-static void add_scale_scene_bodies(struct bench *b, const struct tact_shape *shape)
+static void add_bodies_of_scaling_bench(struct bench *b, const struct tact_shape *shape)
 {
     const struct scaling_bench_options *o = &b->options;
     double mass = is_scaling_bench_scene_of_balls(o->which) ? SCALING_BENCH_BALL_MASS
@@ -34,7 +34,8 @@ static void add_scale_scene_bodies(struct bench *b, const struct tact_shape *sha
         EXIT_ON_FAILURE(tact_body_set_mass(&body, mass, inertia));
         scaling_bench_body_position(o->which, k, o->bodies, body.pose.position);
         body.pose.position[2] -= is_scaling_bench_scene_of_balls(o->which) ? 0.0 : 2e-5;
-        body.twist[0] = o->which == SCALING_BENCH_SEPARATE_BALLS ? SCALING_BENCH_DRIFT_SPEED : 0.0;
+        body.twist[0] =
+            o->which == SCALING_BENCH_SEPARATE_BALLS ? SCALING_BENCH_SEPARATE_BALL_SPEED : 0.0;
         int index = tact_world_add_body(b->world, &body);
         EXIT_ON_FAILURE(index);
         EXIT_ON_FAILURE(tact_world_add_shape(
@@ -42,7 +43,7 @@ static void add_scale_scene_bodies(struct bench *b, const struct tact_shape *sha
     }
 }
 
-static void add_scale_scene_ground(struct bench *b)
+static void add_ground_of_scaling_bench(struct bench *b)
 {
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0};
     const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
@@ -59,7 +60,7 @@ static void add_scale_scene_ground(struct bench *b)
     }
 }
 
-static void make_scale_world(struct bench *b)
+static void make_world_of_scaling_bench(struct bench *b)
 {
     struct tact_world_options options = tact_world_options_default();
     struct tact_shape shape = {.kind = TACT_SHAPE_BOX,
@@ -75,8 +76,8 @@ static void make_scale_world(struct bench *b)
     }
     EXIT_ON_FAILURE(tact_world_create(&options, &b->world));
     EXIT_ON_FAILURE(tact_world_set_law(b->world, 0, 0, &law));
-    add_scale_scene_ground(b);
-    add_scale_scene_bodies(b, &shape);
+    add_ground_of_scaling_bench(b);
+    add_bodies_of_scaling_bench(b, &shape);
     EXIT_ON_FAILURE(tact_world_finish(b->world));
     b->scratch = tact_moments_scratch_create(4096);
     EXIT_ON_FAILURE(tact_world_start(b->world, b->scratch));
@@ -107,7 +108,7 @@ static double largest_body_displacement(const struct bench *b)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.options = read_scaling_arguments(argc, argv)};
+    struct bench b = {.options = parse_scaling_bench_arguments(argc, argv)};
     const struct scaling_bench_options *o = &b.options;
     double *tick_times = calloc((size_t)o->ticks, sizeof *tick_times), residual = 0.0,
            contacts = 0.0;
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
     if (!tick_times) {
         return 2;
     }
-    make_scale_world(&b);
+    make_world_of_scaling_bench(&b);
     double setup_seconds = 1e-6 * (scaling_bench_clock_us() - setup_start_us);
     for (int k = 0; k < o->skipped; k++) {
         step_world_and_time(&b, k);

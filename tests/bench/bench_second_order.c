@@ -29,10 +29,10 @@
 enum { SAMPLES = 20, CONTACTS = 1 << 16 };
 
 /* largest rotation of the contact normal in a tick for which the trial term is used [rad] */
-#define MAX_ROTATION_PER_TICK 0.3
+#define LARGEST_ALLOWED_ROTATION_PER_TICK 0.3
 
 static struct {
-    int uses_smooth_term, features, hands, trial;
+    int uses_second_order_term_of_smooth, features, hands, trial;
 } use;
 
 /* The functions of the library that are replaced, and those that replace them (ld --wrap). */
@@ -48,12 +48,14 @@ void second_order_rates_of_smooth_if_enabled(const struct smooth_contact *c,
                                              const struct smooth_contact_motion *motion,
                                              double out[4])
     LINKER_WRAP_SYMBOL(tact_smooth_second_order_rates);
-void second_order_term_of_features(const struct tact_pair_query *q, const struct tact_core *a,
-                                   const struct tact_core *b, const enum tact_feature feature[2],
-                                   struct tact_patch *patch)
+void second_order_term_of_features(const struct tact_pair_query *q,
+                                   const struct tact_convex_core *a,
+                                   const struct tact_convex_core *b,
+                                   const enum tact_feature feature[2], struct tact_patch *patch)
     LINKER_REAL_SYMBOL(tact_features_set_second_order_term);
 void second_order_term_of_features_if_enabled(const struct tact_pair_query *q,
-                                              const struct tact_core *a, const struct tact_core *b,
+                                              const struct tact_convex_core *a,
+                                              const struct tact_convex_core *b,
                                               const enum tact_feature feature[2],
                                               struct tact_patch *patch)
     LINKER_WRAP_SYMBOL(tact_features_set_second_order_term);
@@ -72,13 +74,14 @@ void second_order_rates_of_smooth_if_enabled(const struct smooth_contact *c,
                                              const struct smooth_contact_motion *motion,
                                              double out[4])
 {
-    if (use.uses_smooth_term) {
+    if (use.uses_second_order_term_of_smooth) {
         second_order_rates_of_smooth(c, twist, rate, motion, out);
     }
 }
 
 void second_order_term_of_features_if_enabled(const struct tact_pair_query *q,
-                                              const struct tact_core *a, const struct tact_core *b,
+                                              const struct tact_convex_core *a,
+                                              const struct tact_convex_core *b,
                                               const enum tact_feature feature[2],
                                               struct tact_patch *patch)
 {
@@ -111,7 +114,7 @@ static void add_trial_second_order_term(const struct tact_world *world, struct t
         place[k] = (c->patch.center[k] - last_contact_center[k]) / h;
         turn[k] = (n[k] - last_contact_normal[k]) / h;
     }
-    if (tact_v3_norm(turn) * h > MAX_ROTATION_PER_TICK) {
+    if (tact_v3_norm(turn) * h > LARGEST_ALLOWED_ROTATION_PER_TICK) {
         return;
     }
     const struct shape_twist_and_rate *m[2];
@@ -136,14 +139,14 @@ static void add_trial_second_order_term(const struct tact_world *world, struct t
     gain[3] = 0.5 * h * (tact_v3_dot(n, alpha) + tact_v3_dot(turn, w));
     const double share = along >= square ? 1.0 : square > 0.0 ? fmax(0.0, along / square) : 0.0;
     const double spin = gain[3] * tact_v3_dot(n, w), spin_square = gain[3] * gain[3];
-    const double spin_share = spin >= spin_square ? 1.0
-                              : spin_square > 0.0 ? fmax(0.0, spin / spin_square)
-                                                  : 0.0;
+    const double fraction_of_spin_term_used = spin >= spin_square ? 1.0
+                                              : spin_square > 0.0 ? fmax(0.0, spin / spin_square)
+                                                                  : 0.0;
     for (int i = 1; i < 4; i++) {
         const int has_elastic_row =
             c->patch.law == TACT_LAW_WRENCH && c->patch.stiffness[7 * i] > 0.0;
         c->patch.target_velocity[i] =
-            has_elastic_row ? 0.0 : -(i < 3 ? share : spin_share) * gain[i];
+            has_elastic_row ? 0.0 : -(i < 3 ? share : fraction_of_spin_term_used) * gain[i];
     }
 }
 
@@ -176,7 +179,7 @@ struct run {
 };
 
 /* Copies all velocities from the world to v, or from v to the world where `back` is 1. */
-static int copy_world_velocities(struct tact_world *world, double *v, int back)
+static int copy_velocities_from_or_to_world(struct tact_world *world, double *v, int back)
 {
     int count = 0;
     for (int i = 0; i < tact_world_body_count(world) + tact_world_hand_count(world); i++) {
@@ -211,7 +214,7 @@ static int open_simulation_run(const struct tact_scene *scene, struct run *run,
         return rc;
     }
     run->world = tact_session_world(run->session);
-    run->count = copy_world_velocities(run->world, NULL, 0);
+    run->count = copy_velocities_from_or_to_world(run->world, NULL, 0);
     run->last = calloc(2 * (size_t)run->count + 1, sizeof *run->last);
     run->now = run->last + run->count;
     return run->last ? tact_session_begin(run->session) : -ENOMEM;
@@ -227,7 +230,7 @@ static int step_simulation_run(struct run *run)
 {
     memcpy(run->last, run->now, (size_t)run->count * sizeof *run->now);
     int rc = tact_session_step(run->session, 0, NULL);
-    copy_world_velocities(run->world, run->now, 0);
+    copy_velocities_from_or_to_world(run->world, run->now, 0);
     run->unsolved_ticks += run->world->counts[TACT_COUNT_UNSOLVED] > 0;
     return rc;
 }
@@ -240,14 +243,14 @@ static int set_start_velocities(const struct tact_scene *scene, struct run *run,
     struct run trial;
     int rc = open_simulation_run(scene, &trial, err);
     if (!rc) {
-        copy_world_velocities(trial.world, trial.now, 0);
+        copy_velocities_from_or_to_world(trial.world, trial.now, 0);
         rc = step_simulation_run(&trial);
     }
     for (int i = 0; !rc && i < run->count; i++) {
         run->now[i] = trial.last[i] - 0.5 * (trial.now[i] - trial.last[i]);
     }
     if (!rc) {
-        copy_world_velocities(run->world, run->now, 1);
+        copy_velocities_from_or_to_world(run->world, run->now, 1);
     }
     close_simulation_run(&trial);
     return rc;
@@ -329,7 +332,7 @@ static int parse_second_order_terms_used(int count, char **words)
     static const struct {
         const char *word;
         int *used;
-    } terms[] = {{"smooth", &use.uses_smooth_term},
+    } terms[] = {{"smooth", &use.uses_second_order_term_of_smooth},
                  {"features", &use.features},
                  {"hands", &use.hands},
                  {"trial", &use.trial}};

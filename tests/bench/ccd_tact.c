@@ -13,10 +13,10 @@ void *ccd_tact_core(const double *vertices, size_t count, const uint32_t *triang
 {
     struct tact_shape shape = {.kind = TACT_SHAPE_CONVEX};
     struct tact_mesh *mesh = NULL;
-    struct tact_core *core = NULL;
+    struct tact_convex_core *core = NULL;
     int rc = tact_mesh_create(vertices, count, triangles, triangle_count, &mesh, NULL);
     shape.mesh = mesh;
-    if (rc || tact_core_create(&shape, &core)) {
+    if (rc || tact_convex_core_create(&shape, &core)) {
         exit(2);
     }
     tact_mesh_free(mesh);

@@ -94,7 +94,7 @@ static void print_tied_joints(const struct tact_scene_hand *hand, double *matrix
 }
 
 /* Reads one pose. Returns 1, or 0 at the end of the input. */
-static int read_joint_pose(struct tact_hand *hand, int count)
+static int read_joint_values_from_stdin(struct tact_hand *hand, int count)
 {
     struct tact_hand_state state = tact_hand_state(hand);
     for (int k = 0; k < 2; k++) {
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
     if (matrix) {
         print_tied_joints(&scene->hands[0], matrix);
     }
-    for (int n = 0; matrix && read_joint_pose(hand, count); n++) {
+    for (int n = 0; matrix && read_joint_values_from_stdin(hand, count); n++) {
         print_values_at_pose(hand, count, scene->gravity, matrix);
         if (n == 0) {
             print_shapes_of_hand(scene, hand);

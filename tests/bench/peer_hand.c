@@ -68,8 +68,8 @@ static void count_hand_contacts(const mjModel *model, const mjData *data, int ba
     }
 }
 
-static void print_peer_hand_result(int ticks, double *step_durations, const struct counts *c,
-                                   const double *at)
+static void print_mujoco_hand_result(int ticks, double *step_durations, const struct counts *c,
+                                     const double *at)
 {
     qsort(step_durations, (size_t)ticks, sizeof *step_durations, compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         step_durations[k] = now_us() - step_start_us;
         count_hand_contacts(model, data, ball, &counts);
     }
-    print_peer_hand_result(ticks, step_durations, &counts, data->xpos + 3 * ball);
+    print_mujoco_hand_result(ticks, step_durations, &counts, data->xpos + 3 * ball);
     mj_deleteData(data);
     mj_deleteModel(model);
     free(step_durations);

@@ -19,10 +19,10 @@
 #include <mujoco/mujoco.h>
 
 #define GRIP_SETTLING_STEPS 300
-#define MEASURED_RULER_STEPS 5000
-#define CREEP_STEPS 4000
-#define MAX_TILT_DEGREES 0.5
-#define MAX_SLIP 1e-4 /* [m] */
+#define STEPS_AFTER_RULER_RELEASE 5000
+#define CREEP_MEASUREMENT_STEPS 4000
+#define RULER_TILT_LIMIT_DEGREES 0.5
+#define RULER_SLIP_LIMIT_M 1e-4 /* [m] */
 
 static const double gravity = 9.81;          /* [m/s^2] */
 static const double ruler_mass = 0.03;       /* [kg] */
@@ -92,14 +92,14 @@ static mjModel *make_model(void)
 }
 
 /* Pose of the ruler: rotation about y [deg] and the pinch point in its frame, x and z [m]; by how
- * much its centre moves in the last CREEP_STEPS [m]. */
-struct grip_result {
+ * much its centre moves in the last CREEP_MEASUREMENT_STEPS [m]. */
+struct ruler_pose_in_grip {
     double turn;
     double x, z;
     double creep;
 };
 
-static struct grip_result measure_ruler_grip(const mjModel *model, const mjData *data)
+static struct ruler_pose_in_grip measure_ruler_grip(const mjModel *model, const mjData *data)
 {
     int ruler = mj_name2id(model, mjOBJ_BODY, "ruler");
     const double *position_of_tip_0 = data->geom_xpos + 3 * mj_name2id(model, mjOBJ_GEOM, "tip0");
@@ -109,7 +109,7 @@ static struct grip_result measure_ruler_grip(const mjModel *model, const mjData 
 
     for (int i = 0; i < 3; i++)
         tip_midpoint[i] = 0.5 * (position_of_tip_0[i] + position_of_tip_1[i]) - x[i];
-    return (struct grip_result){
+    return (struct ruler_pose_in_grip){
         .turn = atan2(-r[6], r[0]) * 180.0 / 3.14159265358979323846,
         .x = r[0] * tip_midpoint[0] + r[3] * tip_midpoint[1] + r[6] * tip_midpoint[2],
         .z = r[2] * tip_midpoint[0] + r[5] * tip_midpoint[1] + r[8] * tip_midpoint[2],
@@ -123,23 +123,24 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* Runs the pinch; times[MEASURED_RULER_STEPS] get the duration of each step after the release
+/* Runs the pinch; times[STEPS_AFTER_RULER_RELEASE] get the duration of each step after the release
  * [us]. */
-static struct grip_result simulate_pinch(const mjModel *model, mjData *data, double *step_durations)
+static struct ruler_pose_in_grip simulate_pinch(const mjModel *model, mjData *data,
+                                                double *step_durations)
 {
     int weight = 6 * mj_name2id(model, mjOBJ_BODY, "ruler") + 2;
     const double *centre = data->xpos + 3 * mj_name2id(model, mjOBJ_BODY, "ruler");
     double target[4], settled[3] = {0};
-    struct grip_result start = {0};
+    struct ruler_pose_in_grip start = {0};
 
     for (int f = 0; f < 2; f++)
         find_finger_angles_and_targets(f ? -1 : 1, data->qpos + 2 * f, target + 2 * f);
-    for (int k = 0; k < GRIP_SETTLING_STEPS + MEASURED_RULER_STEPS; k++) {
+    for (int k = 0; k < GRIP_SETTLING_STEPS + STEPS_AFTER_RULER_RELEASE; k++) {
         if (k == GRIP_SETTLING_STEPS) {
             mj_kinematics(model, data);
             start = measure_ruler_grip(model, data);
         }
-        if (k == GRIP_SETTLING_STEPS + MEASURED_RULER_STEPS - CREEP_STEPS) {
+        if (k == GRIP_SETTLING_STEPS + STEPS_AFTER_RULER_RELEASE - CREEP_MEASUREMENT_STEPS) {
             mj_kinematics(model, data);
             memcpy(settled, centre, sizeof settled);
         }
@@ -153,8 +154,8 @@ static struct grip_result simulate_pinch(const mjModel *model, mjData *data, dou
             step_durations[k - GRIP_SETTLING_STEPS] = now_us() - step_start_us;
     }
     mj_kinematics(model, data);
-    struct grip_result end = measure_ruler_grip(model, data);
-    return (struct grip_result){
+    struct ruler_pose_in_grip end = measure_ruler_grip(model, data);
+    return (struct ruler_pose_in_grip){
         end.turn - start.turn, end.x - start.x, end.z - start.z,
         hypot(hypot(centre[0] - settled[0], centre[1] - settled[1]), centre[2] - settled[2])};
 }
@@ -167,22 +168,23 @@ static int compare_ascending(const void *a, const void *b)
 
 int main(void)
 {
-    static double step_durations[MEASURED_RULER_STEPS];
+    static double step_durations[STEPS_AFTER_RULER_RELEASE];
     mjModel *model = make_model();
     mjData *data = model ? mj_makeData(model) : NULL;
     if (!data)
         return 2;
 
-    struct grip_result moved = simulate_pinch(model, data, step_durations);
+    struct ruler_pose_in_grip moved = simulate_pinch(model, data, step_durations);
     double slip = hypot(moved.x, moved.z);
-    int held = fabs(moved.turn) < MAX_TILT_DEGREES && slip < MAX_SLIP;
-    qsort(step_durations, MEASURED_RULER_STEPS, sizeof step_durations[0], compare_ascending);
+    int held = fabs(moved.turn) < RULER_TILT_LIMIT_DEGREES && slip < RULER_SLIP_LIMIT_M;
+    qsort(step_durations, STEPS_AFTER_RULER_RELEASE, sizeof step_durations[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, "
            "\"turn_deg\": %.5f, \"slip_mm\": %.5f, \"creep_m\": %.3e, \"held\": %s}\n",
-           mj_versionString(), MEASURED_RULER_STEPS, step_durations[MEASURED_RULER_STEPS / 2],
-           step_durations[MEASURED_RULER_STEPS * 99 / 100], moved.turn, slip * 1e3, moved.creep,
-           held ? "true" : "false");
+           mj_versionString(), STEPS_AFTER_RULER_RELEASE,
+           step_durations[STEPS_AFTER_RULER_RELEASE / 2],
+           step_durations[STEPS_AFTER_RULER_RELEASE * 99 / 100], moved.turn, slip * 1e3,
+           moved.creep, held ? "true" : "false");
     mj_deleteData(data);
     mj_deleteModel(model);
     return held ? 0 : 1;

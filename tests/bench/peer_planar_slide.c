@@ -14,16 +14,17 @@
 #include "planar_slide_push.h"
 
 #define CONTACT_BALL_RADIUS 1e-3 /* radius of the balls by which a foot touches the floor [m] */
-#define SIMULATED_PUSH_SPEED                                                                       \
+#define PUSH_SPEED_IN_MUJOCO                                                                       \
     0.03 /* speed of a push [m/s]: slower, friction is regularised; faster, it lifts the block */
-#define DEFAULT_TORSION_COEFFICIENT 5e-3 /* [m] */
+#define MUJOCO_DEFAULT_TORSION_COEFFICIENT 5e-3 /* [m] */
 
 static mjModel *make_model(const char *method, const struct push *p)
 {
     char xml[8192], error[512] = "";
-    int is_contact_per_foot_method = !strcmp(method, "feet"),
-        count = is_contact_per_foot_method ? p->foot_count : 1;
-    double torsion = strcmp(method, "by_hand") ? DEFAULT_TORSION_COEFFICIENT : p->friction * p->arm;
+    int is_method_with_contact_per_foot = !strcmp(method, "feet"),
+        count = is_method_with_contact_per_foot ? p->foot_count : 1;
+    double torsion =
+        strcmp(method, "by_hand") ? MUJOCO_DEFAULT_TORSION_COEFFICIENT : p->friction * p->arm;
     double mass = p->weight / GRAVITY, turning = mass * 0.05 * 0.05;
     mjVFS files;
     int length = snprintf(
@@ -32,13 +33,14 @@ static mjModel *make_model(const char *method, const struct push *p)
         "<geom condim='%d' friction='%.17g %.17g 0'/></default><worldbody><geom type='plane' "
         "size='1 1 1'/><body><freejoint/><inertial pos='0 0 0' mass='%.17g' "
         "diaginertia='%.17g %.17g %.17g'/>",
-        GRAVITY, is_contact_per_foot_method ? 3 : 4, p->friction, torsion, mass, turning, turning,
-        turning);
+        GRAVITY, is_method_with_contact_per_foot ? 3 : 4, p->friction, torsion, mass, turning,
+        turning, turning);
     for (int i = 0; i < count; i++) {
-        length += snprintf(xml + length, sizeof xml - (size_t)length,
-                           "<geom type='sphere' size='%g' pos='%.17g %.17g %g'/>",
-                           CONTACT_BALL_RADIUS, is_contact_per_foot_method ? p->place[i][0] : 0.0,
-                           is_contact_per_foot_method ? p->place[i][1] : 0.0, CONTACT_BALL_RADIUS);
+        length +=
+            snprintf(xml + length, sizeof xml - (size_t)length,
+                     "<geom type='sphere' size='%g' pos='%.17g %.17g %g'/>", CONTACT_BALL_RADIUS,
+                     is_method_with_contact_per_foot ? p->place[i][0] : 0.0,
+                     is_method_with_contact_per_foot ? p->place[i][1] : 0.0, CONTACT_BALL_RADIUS);
     }
     length += snprintf(xml + length, sizeof xml - (size_t)length, "</body></worldbody></mujoco>");
     mj_defaultVFS(&files);
@@ -54,7 +56,7 @@ static mjModel *make_model(const char *method, const struct push *p)
 /* Wrench of the contact constraints at the twist of the push, from the block at rest. */
 static void solve_push(const mjModel *model, mjData *data, const struct push *p)
 {
-    double scale = twist_scale_for_speed(p, SIMULATED_PUSH_SPEED);
+    double scale = twist_scale_for_speed(p, PUSH_SPEED_IN_MUJOCO);
     const mjtNum twist[6] = {scale * p->twist[0], scale * p->twist[1], 0, 0, 0,
                              scale * p->twist[2]};
     memcpy(data->qvel, twist, sizeof twist);
@@ -77,7 +79,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "peer_planar_slide: this line is not a push: %s", line);
             return 2;
         }
-        if (!data || !have_same_block(&at, &push)) {
+        if (!data || !do_pushes_have_same_block(&at, &push)) {
             mj_deleteData(data);
             mj_deleteModel(model);
             model = make_model(argv[1], &push);

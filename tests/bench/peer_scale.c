@@ -4,7 +4,7 @@
 
 #include <mujoco/mujoco.h>
 
-static size_t write_peer_ground(char *xml, size_t room, enum scaling_bench_scene which)
+static size_t append_mujoco_ground_xml(char *xml, size_t room, enum scaling_bench_scene which)
 {
     size_t used = 0;
     for (int k = 0; k < 4; k++) {
@@ -39,7 +39,7 @@ static mjModel *make_model(const struct scaling_bench_options *o)
         SCALING_BENCH_PERIOD,
         o->which == SCALING_BENCH_SEPARATE_BALLS ? 0.0 : -SCALING_BENCH_GRAVITY,
         SCALING_BENCH_FRICTION);
-    used += write_peer_ground(xml + used, room - used, o->which);
+    used += append_mujoco_ground_xml(xml + used, room - used, o->which);
     for (int i = 0; i < o->bodies; i++) {
         double at[3];
         scaling_bench_body_position(o->which, i, o->bodies, at);
@@ -91,7 +91,7 @@ static double largest_body_displacement(const struct scaling_bench_options *o, c
 
 int main(int argc, char **argv)
 {
-    const struct scaling_bench_options o = read_scaling_arguments(argc, argv);
+    const struct scaling_bench_options o = parse_scaling_bench_arguments(argc, argv);
     double *step_durations = calloc((size_t)o.ticks, sizeof *step_durations), contacts = 0.0,
            residual = 0.0;
     double setup_start_us = scaling_bench_clock_us();
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     }
     double setup_seconds = 1e-6 * (scaling_bench_clock_us() - setup_start_us);
     for (int i = 0; i < o.bodies && o.which == SCALING_BENCH_SEPARATE_BALLS; i++) {
-        data->qvel[6 * i] = SCALING_BENCH_DRIFT_SPEED;
+        data->qvel[6 * i] = SCALING_BENCH_SEPARATE_BALL_SPEED;
     }
     for (int k = 0; k < o.skipped; k++) {
         step_mujoco_model(&o, model, data, k);

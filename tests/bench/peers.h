@@ -10,19 +10,19 @@
 
 #include "contact/mesh/mesh.h"
 
-static uint64_t peers_random_state;
+static uint64_t benchmark_random_state;
 
-static inline void seed_peers_random(uint64_t seed)
+static inline void seed_benchmark_random(uint64_t seed)
 {
-    peers_random_state = 88172645463325252u + 7919 * seed;
+    benchmark_random_state = 88172645463325252u + 7919 * seed;
 }
 
 static inline double next_uniform_random_number(void)
 {
-    peers_random_state ^= peers_random_state << 13;
-    peers_random_state ^= peers_random_state >> 7;
-    peers_random_state ^= peers_random_state << 17;
-    return ((double)(peers_random_state >> 11) + 0.5) * 0x1p-53;
+    benchmark_random_state ^= benchmark_random_state << 13;
+    benchmark_random_state ^= benchmark_random_state >> 7;
+    benchmark_random_state ^= benchmark_random_state << 17;
+    return ((double)(benchmark_random_state >> 11) + 0.5) * 0x1p-53;
 }
 
 static inline double next_normal_random_number(void)
@@ -39,7 +39,7 @@ static inline double thread_cpu_time_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static inline int compare_peers_doubles(const void *a, const void *b)
+static inline int compare_durations_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -47,11 +47,12 @@ static inline int compare_peers_doubles(const void *a, const void *b)
 
 static inline double median_of_durations(double *durations, int count)
 {
-    qsort(durations, (size_t)count, sizeof *durations, compare_peers_doubles);
+    qsort(durations, (size_t)count, sizeof *durations, compare_durations_ascending);
     return durations[count / 2];
 }
 
-static inline void peers_write_obj(const char *folder, const char *name, const struct tact_mesh *m)
+static inline void write_mesh_as_obj_file(const char *folder, const char *name,
+                                          const struct tact_mesh *m)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.obj", folder, name);

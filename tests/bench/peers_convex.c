@@ -26,7 +26,7 @@ struct body {
     double (*plane)[4]; /* n.r <= d */
 };
 
-static void make_convex_peer_body(struct body *b, int n, int second)
+static void make_convex_body_for_comparison(struct body *b, int n, int second)
 {
     double *p = calloc(3 * (size_t)n, sizeof *p);
     for (int i = 0; i < n; i++) {
@@ -89,8 +89,8 @@ static void add_tetrahedron_moments(struct raw *m, const double *a, const double
     m->v += v;
 }
 
-static double time_of_qhull_intersection(const struct body *a, const struct body *b,
-                                         const double at[3], const double inner[3])
+static double intersection_volume_by_qhull(const struct body *a, const struct body *b,
+                                           const double at[3], const double inner[3])
 {
     char first[] = "qhull ", second[] = "qhull Qt";
     qhT qh_qh, *qh = &qh_qh;
@@ -175,7 +175,7 @@ static void make_r3d_polyhedron(const struct body *b)
     free(v);
 }
 
-static double time_of_r3d_clip(const struct body *b, const double at[3])
+static double clipped_volume_by_r3d(const struct body *b, const double at[3])
 {
     static r3d_plane planes[20000];
     double m[10];
@@ -200,8 +200,8 @@ struct overlap {
     double at[3];
 };
 
-static double time_of_tact_query(const struct overlap *o, struct tact_moments_scratch *scratch,
-                                 double normal[3])
+static double overlap_volume_by_tact(const struct overlap *o, struct tact_moments_scratch *scratch,
+                                     double normal[3])
 {
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments m;
@@ -213,19 +213,19 @@ static double time_of_tact_query(const struct overlap *o, struct tact_moments_sc
     return m.volume;
 }
 
-static double time_of_peer_query(const char *peer, const struct overlap *o,
-                                 struct tact_moments_scratch *scratch, double normal[3])
+static double overlap_volume_by_library(const char *peer, const struct overlap *o,
+                                        struct tact_moments_scratch *scratch, double normal[3])
 {
     if (!strcmp(peer, "tact")) {
-        return time_of_tact_query(o, scratch, normal);
+        return overlap_volume_by_tact(o, scratch, normal);
     }
     if (!strcmp(peer, "qhull")) {
         const double inner[3] = {0.5 * o->at[0], 0.025, 0.015};
-        return time_of_qhull_intersection(&o->a, &o->b, o->at, inner);
+        return intersection_volume_by_qhull(&o->a, &o->b, o->at, inner);
     }
 #ifdef TACT_R3D
     if (!strcmp(peer, "r3d")) {
-        return time_of_r3d_clip(&o->b, o->at);
+        return clipped_volume_by_r3d(&o->b, o->at);
     }
 #endif
     exit(3);
@@ -242,12 +242,12 @@ int main(int argc, char **argv)
     }
     const int n = atoi(argv[1]), shallow = !strcmp(argv[2], "shallow");
     o.at[0] = n == 8 ? (shallow ? 1.05 : 0.5) : shallow ? 1.7 : 0.9;
-    seed_peers_random(1);
-    make_convex_peer_body(&o.a, n, 0);
-    make_convex_peer_body(&o.b, n, 1);
+    seed_benchmark_random(1);
+    make_convex_body_for_comparison(&o.a, n, 0);
+    make_convex_body_for_comparison(&o.b, n, 1);
     if (strchr(argv[3], '/')) {
-        peers_write_obj(argv[3], "a", o.a.shape.mesh);
-        peers_write_obj(argv[3], "b", o.b.shape.mesh);
+        write_mesh_as_obj_file(argv[3], "a", o.a.shape.mesh);
+        write_mesh_as_obj_file(argv[3], "b", o.b.shape.mesh);
         printf("%.17g %.17g %.17g\n", o.at[0], o.at[1], o.at[2]);
         return 0;
     }
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
     for (int r = 0; r < repeats; r++) {
         o.at[1] = 0.05 + 1e-6 * r;
         double start = thread_cpu_time_seconds();
-        volume = time_of_peer_query(argv[3], &o, scratch, normal);
+        volume = overlap_volume_by_library(argv[3], &o, scratch, normal);
         query_times[r] = thread_cpu_time_seconds() - start;
     }
     printf("{\"time\": %.9g, \"volume\": %.17g, \"repeats\": %d}\n",

@@ -96,7 +96,8 @@ static double time_of_ode_collision(dGeomID ga, dGeomID gb, double centre_distan
 #endif
 
 /* Times tact, cold and warm, and ODE in alternating rounds with a patch of 10 mm. */
-static void print_patch_query_times(const struct tact_shape *a, const struct tact_shape *b)
+static void print_query_times_of_tact_and_ode(const struct tact_shape *a,
+                                              const struct tact_shape *b)
 {
     double cold_start[ROUNDS], warm[ROUNDS];
     struct tact_moments m;
@@ -150,12 +151,12 @@ int main(int argc, char **argv)
                       b = make_dented_ball(98000, BALL_RADIUS);
     struct tact_moments m;
     if (argc > 1) {
-        peers_write_obj(argv[1], "a", a.mesh);
-        peers_write_obj(argv[1], "b", b.mesh);
+        write_mesh_as_obj_file(argv[1], "a", a.mesh);
+        write_mesh_as_obj_file(argv[1], "b", b.mesh);
         printf("%.17g 0 0\n", BALL_DISTANCE);
         return 0;
     }
-    print_patch_query_times(&a, &b);
+    print_query_times_of_tact_and_ode(&a, &b);
     printf("{\"case\": \"100k x 98k, 15 mm deep\", \"tact\": %.9g}\n",
            time_overlap_queries(&a, &b, 0.085, 11, 0, &m));
     print_fingertip_query_times();

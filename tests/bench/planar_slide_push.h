@@ -28,7 +28,7 @@ static inline double twist_scale_for_speed(const struct push *p, double speed)
     return speed / fmax(hypot(p->twist[0], p->twist[1]), fabs(p->twist[2]) * p->arm);
 }
 
-static inline int have_same_block(const struct push *a, const struct push *b)
+static inline int do_pushes_have_same_block(const struct push *a, const struct push *b)
 {
     return a->weight == b->weight && a->friction == b->friction && a->arm == b->arm &&
            a->foot_count == b->foot_count && !memcmp(a->place, b->place, sizeof a->place);

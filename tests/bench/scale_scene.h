@@ -10,7 +10,7 @@
 #include <time.h>
 
 enum scaling_bench_scene {
-    SCALING_BENCH_CUBES,          /* cubes at rest on a floor, side by side */
+    SCALING_BENCH_RESTING_CUBES,  /* cubes at rest on a floor, side by side */
     SCALING_BENCH_PUSHED_CUBES,   /* cubes at rest on a floor, each under an alternating horizontal
                                      force of a tenth of its weight */
     SCALING_BENCH_SEPARATE_BALLS, /* balls far from each other, without gravity, drifting together
@@ -24,12 +24,12 @@ static const char *const scale_names[SCALING_BENCH_CASES] = {"cubes", "pushed", 
 #define SCALING_BENCH_PERIOD 1e-3  /* [s] */
 #define SCALING_BENCH_GRAVITY 9.81 /* [m/s^2] */
 #define SCALING_BENCH_FRICTION 0.5
-#define SCALING_BENCH_CUBE_EDGE 0.05   /* [m] */
-#define SCALING_BENCH_CUBE_MASS 0.125  /* [kg] */
-#define SCALING_BENCH_BALL_RADIUS 0.02 /* [m] */
-#define SCALING_BENCH_BALL_MASS 0.1    /* [kg] */
-#define SCALING_BENCH_PIT_SLOPE 0.3    /* slope of the four planes of the pit [rad] */
-#define SCALING_BENCH_DRIFT_SPEED 0.05 /* speed of the separate balls [m/s] */
+#define SCALING_BENCH_CUBE_EDGE 0.05           /* [m] */
+#define SCALING_BENCH_CUBE_MASS 0.125          /* [kg] */
+#define SCALING_BENCH_BALL_RADIUS 0.02         /* [m] */
+#define SCALING_BENCH_BALL_MASS 0.1            /* [kg] */
+#define SCALING_BENCH_PIT_SLOPE 0.3            /* slope of the four planes of the pit [rad] */
+#define SCALING_BENCH_SEPARATE_BALL_SPEED 0.05 /* speed of the separate balls [m/s] */
 
 static inline int is_scaling_bench_scene_of_balls(enum scaling_bench_scene which)
 {
@@ -68,7 +68,7 @@ struct scaling_bench_options {
 };
 
 /* Reads the arguments CASE BODIES TICKS SKIPPED; exits with 2 where they are invalid. */
-static inline struct scaling_bench_options read_scaling_arguments(int argc, char **argv)
+static inline struct scaling_bench_options parse_scaling_bench_arguments(int argc, char **argv)
 {
     struct scaling_bench_options o = {.which = SCALING_BENCH_CASES};
     for (int i = 0; i < SCALING_BENCH_CASES && argc == 5; i++) {

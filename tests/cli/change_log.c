@@ -49,9 +49,9 @@ static int copy_log_with_changed_value(struct tact_log *log, const struct log_re
 }
 
 /* Opens the recorder of the copy. "KEY=VALUE" replaces a fact of the log; NULL replaces none. */
-static struct tact_recorder *open_copy_recorder(struct tact_log *log,
-                                                const struct log_rewrite *log_rewrite,
-                                                const char *path, const char *set)
+static struct tact_recorder *open_recorder_of_changed_copy(struct tact_log *log,
+                                                           const struct log_rewrite *log_rewrite,
+                                                           const char *path, const char *set)
 {
     static const char *const keys[] = {"results_version", "build",  "machine", "cpu",   "libc",
                                        "sleef",           "lapack", "blas",    "scene", "period_s"};
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     long field = tact_log_field(log, argv[3], &count), element = strtol(argv[4], NULL, 10);
     struct tact_recorder *out =
         field >= 0 && element < count && !open_recorder_of_log_copy(&log_rewrite, log)
-            ? open_copy_recorder(log, &log_rewrite, argv[2], argv[6])
+            ? open_recorder_of_changed_copy(log, &log_rewrite, argv[2], argv[6])
             : NULL;
     if (!out) {
         fprintf(stderr, "no field %s[%ld], or the copy cannot be opened\n", argv[3], element);

@@ -40,7 +40,7 @@ static void overwrite_units_with_hostile_text(struct tact_layout *layout)
 }
 
 /* The names of a session's channels must match its scene, so they are not changed there. */
-static void overwrite_channel_names(json_t *channels, int names)
+static void overwrite_names_with_hostile_text(json_t *channels, int names)
 {
     for (size_t i = 0; i < json_array_size(channels); i++) {
         json_t *channel = json_array_get(channels, i);
@@ -58,7 +58,8 @@ static struct tact_log_attachment corrupt_device_attachment(struct tact_log_atta
 {
     json_t *list = json_loadb(attachment.data, attachment.size, 0, NULL);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        overwrite_channel_names(json_object_get(json_array_get(list, i), "inputs"), names);
+        overwrite_names_with_hostile_text(json_object_get(json_array_get(list, i), "inputs"),
+                                          names);
     }
     devices = json_dumps(list, 0);
     attachment.data = devices;
@@ -76,11 +77,11 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     struct tact_encoder encoder;
     struct tact_bytes scene = {0};
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    struct tact_record *hostile_record = NULL;
+    struct tact_record *record_with_hostile_units = NULL;
     const int names = tact_log_attachment(log, "import.yaml") != NULL;
     if (!open_recorder_of_log_copy(&log_rewrite, log)) {
         overwrite_units_with_hostile_text(&log_rewrite.layout);
-        hostile_record = malloc(tact_layout_bytes(&log_rewrite.layout));
+        record_with_hostile_units = malloc(tact_layout_bytes(&log_rewrite.layout));
     }
     content = recorder_content_of_log_copy(&log_rewrite);
     content.facts = facts;
@@ -97,10 +98,10 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
             strcmp(a.name, "devices.json") ? a : corrupt_device_attachment(a, names);
     }
     int rc = tact_encoder_init(&encoder, writer, &content, &scene, 0, 0, 0, 0);
-    for (uint64_t i = 0; rc == 0 && record && hostile_record && tact_log_next(log, record) > 0;
-         i++) {
-        convert_record_to_copy_layout(&log_rewrite, record, hostile_record);
-        tact_encode_record(&encoder, hostile_record);
+    for (uint64_t i = 0;
+         rc == 0 && record && record_with_hostile_units && tact_log_next(log, record) > 0; i++) {
+        convert_record_to_copy_layout(&log_rewrite, record, record_with_hostile_units);
+        tact_encode_record(&encoder, record_with_hostile_units);
         if (i < count) {
             tact_encode_event(&encoder, record->tick, record->stamp_ns,
                               i % 2 ? "marker" : hostile_texts[i], hostile_texts[i]);
@@ -109,7 +110,7 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     rc = rc ? rc : tact_mcap_writer_flush(writer);
     tact_encoder_free(&encoder);
     free_log_copy_buffers(&log_rewrite);
-    free(hostile_record);
+    free(record_with_hostile_units);
     free(record);
     free(devices);
     return rc;

@@ -142,8 +142,8 @@ static void make_problem_from_bytes(struct bytes *b, struct tact_local_problem *
     tact_local_prepare(p);
 }
 
-static void report_failed_problem(const struct tact_local_problem *p, const double *r,
-                                  const char *what, double by)
+static void report_failed_problem_and_abort(const struct tact_local_problem *p, const double *r,
+                                            const char *what, double by)
 {
     fprintf(stderr, "%s: %.3e; mu %g, arm %g, semi %g %g, corners %d, surface %d\n", what, by,
             p->mu, p->spin_arm, p->semi[0], p->semi[1], p->corners, (int)p->surface);
@@ -161,13 +161,13 @@ static void check_impulse_limits(const struct tact_local_problem *p, const doubl
     d[0] = d[1] = 0.0;
     for (int i = 0; i < 6; i++) {
         if (!isfinite(r[i])) {
-            report_failed_problem(p, r, "not finite", r[i]);
+            report_failed_problem_and_abort(p, r, "not finite", r[i]);
         }
         most = fmax(most, fabs(r[i]));
     }
     if (!(r[0] > 0.0)) {
         if (most != 0.0) {
-            report_failed_problem(p, r, "pulls, or a torque without force", r[0]);
+            report_failed_problem_and_abort(p, r, "pulls, or a torque without force", r[0]);
         }
         return;
     }
@@ -176,12 +176,14 @@ static void check_impulse_limits(const struct tact_local_problem *p, const doubl
         d[1] = r[4] / r[0];
         double edge = tact_local_edge_distance_ratio(p, d);
         if (edge > 1.0 + 1e-9) {
-            report_failed_problem(p, r, "centre of pressure outside the patch", edge - 1.0);
+            report_failed_problem_and_abort(p, r, "centre of pressure outside the patch",
+                                            edge - 1.0);
         }
     }
     double friction = hypot(r[1], r[2]);
     if (friction > p->mu * r[0] * (1.0 + 1e-9)) {
-        report_failed_problem(p, r, "friction outside the cone", friction / (p->mu * r[0]) - 1.0);
+        report_failed_problem_and_abort(p, r, "friction outside the cone",
+                                        friction / (p->mu * r[0]) - 1.0);
     }
 }
 
@@ -192,13 +194,14 @@ static void check_friction_torsion_limit(const struct tact_local_problem *p, con
     if (r[0] > 0.0 && p->mu > 0.0 && p->spin_arm > 0.0) {
         double share = tact_local_friction_limit_ratio(p, r, d);
         if (share > 1.0 + 1e-9) {
-            report_failed_problem(p, r, "outside the limit surface", share - 1.0);
+            report_failed_problem_and_abort(p, r, "outside the limit surface", share - 1.0);
         }
     }
 }
 
 /* Scale of the power: the scales of impulse and velocity in the residual. */
-static double dissipation_power_scale(const struct tact_local_problem *p, const double *r)
+static double rounding_scale_of_dissipated_power(const struct tact_local_problem *p,
+                                                 const double *r)
 {
     const double unit[6] = {1.0, p->mu, p->mu, p->mu * p->spin_arm, p->semi[1], p->semi[0]};
     double x = 0.0, b = 0.0, most = 0.0;
@@ -226,7 +229,7 @@ static void check_maximal_dissipation(const struct tact_local_problem *p, const 
     const double v[3] = {u[1] - d[1] * u[3], u[2] + d[0] * u[3], u[3]};
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
     double taken = -(r[1] * v[0] + r[2] * v[1] + spin * v[2]),
-           rounding = dissipation_power_scale(p, r);
+           rounding = rounding_scale_of_dissipated_power(p, r);
     for (int i = 0; i < 48; i++) {
         double angle = 2.0 * M_PI * (i % 12) / 12.0, up = M_PI * (i / 12 - 1.5) / 4.0,
                d0[2] = {0, 0};
@@ -239,7 +242,8 @@ static void check_maximal_dissipation(const struct tact_local_problem *p, const 
         double share = tact_local_friction_limit_ratio(p, z, d0);
         double other = -(z[1] * v[0] + z[2] * v[1] + z[3] * v[2]) / fmax(share, 1.0);
         if (isfinite(share) && other > taken + 5e-9 * rounding) {
-            report_failed_problem(p, r, "another dissipates more", (other - taken) / rounding);
+            report_failed_problem_and_abort(p, r, "another dissipates more",
+                                            (other - taken) / rounding);
         }
     }
 }
@@ -253,14 +257,14 @@ static void check_cone_solution(const struct tact_local_problem *p)
         check_friction_torsion_limit(p, r, d);
         residual = tact_local_residual(p, r);
         if (!isfinite(residual) || residual < 0.0) {
-            report_failed_problem(p, r, "residual", residual);
+            report_failed_problem_and_abort(p, r, "residual", residual);
         }
     }
     struct tact_margins margins;
     tact_local_margins(p, r, &margins);
     if (!(fabs(margins.normal) <= 1.0 && fabs(margins.slip) <= 1.0 && fabs(margins.edge) <= 1.0 &&
           fabs(margins.friction) <= 1.0 && fabs(margins.spin) <= 1.0)) {
-        report_failed_problem(p, r, "margins", margins.slip);
+        report_failed_problem_and_abort(p, r, "margins", margins.slip);
     }
     if (residual < 1e-11) {
         check_maximal_dissipation(p, r, d);
@@ -277,7 +281,8 @@ static void check_cone_solution(const struct tact_local_problem *p)
             residual_when_solved_again = tact_local_residual(p, r);
         }
         if (!(residual_when_solved_again < 1e-7)) {
-            report_failed_problem(p, r, "solved, and not any more", residual_when_solved_again);
+            report_failed_problem_and_abort(p, r, "solved, and not any more",
+                                            residual_when_solved_again);
         }
     }
 }

@@ -49,7 +49,8 @@ static void make_network_sessions(void)
 
 static void receive_from_unknown_sender(const uint8_t *data, size_t size)
 {
-    unsigned char datagram[TACT_NETWORK_DATAGRAM] = {0}, payload[TACT_NETWORK_DATAGRAM];
+    unsigned char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES] = {0},
+                  payload[TACT_NETWORK_MAX_DATAGRAM_BYTES];
     struct tact_network_session before = listener_session, session;
     const size_t length = size < sizeof datagram ? size : sizeof datagram;
     const int kind = 1 + data[0] / 2 % 3;
@@ -73,7 +74,7 @@ static void receive_from_unknown_sender(const uint8_t *data, size_t size)
                  "a refused packet had an effect");
 }
 
-static int are_sample_numbers_bounded(const struct tact_network_sample *sample, int axes)
+static int are_sample_values_bounded(const struct tact_network_sample *sample, int axes)
 {
     int good = 1;
     for (int i = 0; i < axes; i++) {
@@ -88,8 +89,8 @@ static void send_changed_packet(struct tact_network_channel *sender,
                                 struct tact_network_channel *receiver, const uint8_t change[4],
                                 int64_t now_ns)
 {
-    unsigned char payload[TACT_NETWORK_PAYLOAD], datagram[TACT_NETWORK_DATAGRAM],
-        opened[TACT_NETWORK_DATAGRAM];
+    unsigned char payload[TACT_NETWORK_PAYLOAD], datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES],
+        opened[TACT_NETWORK_MAX_DATAGRAM_BYTES];
     struct tact_network_sample sample = {.wave = {(double)change[1]}, .flags = change[2]};
     const ssize_t length = tact_network_channel_send(sender, &sample, now_ns, payload);
     abort_unless(length > 0, "nothing to send");
@@ -104,8 +105,8 @@ static void send_changed_packet(struct tact_network_channel *sender,
                  "a packet of the right key");
     tact_network_channel_receive(receiver, opened, (size_t)length - cut, now_ns);
     for (int i = change[3] % 4; i > 0; i--) {
-        tact_network_channel_play(receiver, &sample);
-        abort_unless(are_sample_numbers_bounded(&sample, receiver->options.axes),
+        tact_network_channel_get_sample_of_tick(receiver, &sample);
+        abort_unless(are_sample_values_bounded(&sample, receiver->options.axes),
                      "a number beyond its bounds");
         abort_unless(isfinite(tact_network_channel_energy(receiver)) &&
                          isfinite(tact_network_channel_round_trip(receiver)),

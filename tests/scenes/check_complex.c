@@ -70,7 +70,7 @@ struct initial_contact_points {
 struct grasp_slip {
     double from; /* time at which the two points coincide [s] */
     int count;
-    struct initial_contact_points start_contacts[5];
+    struct initial_contact_points contact_points_at_start[5];
 };
 
 static void point_relative_to_frame(double *out, const struct tact_pose *frame, const double *point)
@@ -86,16 +86,16 @@ static void measure_grasp_slip(void *user, struct tact_session *session,
 {
     struct grasp_slip *grasp_slip = user;
     struct tact_world *world = tact_session_world(session);
-    const double time_since_slip_start = status->time - grasp_slip->from;
-    for (int i = 0; i < grasp_slip->count && time_since_slip_start > -0.5e-3; i++) {
-        struct initial_contact_points *t = &grasp_slip->start_contacts[i];
+    const double time_since_slip_measurement_start = status->time - grasp_slip->from;
+    for (int i = 0; i < grasp_slip->count && time_since_slip_measurement_start > -0.5e-3; i++) {
+        struct initial_contact_points *t = &grasp_slip->contact_points_at_start[i];
         const struct tact_contact *c =
             tact_world_contact(world, tact_session_find_pair(session, t->pair));
         struct tact_owner held = tact_world_owner(world, c->a), by = tact_world_owner(world, c->b);
         const struct tact_pose *body = &tact_world_body(world, held.index)->pose;
         const struct tact_pose *link =
             tact_hand_link_pose(tact_world_hand(world, by.index), by.link);
-        if (time_since_slip_start < 0.5e-3) {
+        if (time_since_slip_measurement_start < 0.5e-3) {
             assert_true(c->touching);
             point_relative_to_frame(t->point_on_body, body, c->patch.center);
             point_relative_to_frame(t->point_on_link, link, c->patch.center);
@@ -131,10 +131,11 @@ static void check_grasp_holds(const char *scene, struct grasp_slip *grasp_slip)
                 fabs(second - 90) < 2);
     assert_true(back < 0.5 && end < 0.5 && largest_final_speed(&p) < 1e-3);
     for (int i = 0; i < grasp_slip->count; i++) {
-        print_message("    %s: apart by %.4f mm at most\n", grasp_slip->start_contacts[i].pair,
-                      grasp_slip->start_contacts[i].apart * 1e3);
-        assert_true(grasp_slip->start_contacts[i].apart > 0 &&
-                    grasp_slip->start_contacts[i].apart < 1e-3);
+        print_message("    %s: apart by %.4f mm at most\n",
+                      grasp_slip->contact_points_at_start[i].pair,
+                      grasp_slip->contact_points_at_start[i].apart * 1e3);
+        assert_true(grasp_slip->contact_points_at_start[i].apart > 0 &&
+                    grasp_slip->contact_points_at_start[i].apart < 1e-3);
     }
     assert_true(p.report.unconverged <= (uint64_t)p.ticks / 100);
     simulation_free(&p);
@@ -142,21 +143,21 @@ static void check_grasp_holds(const char *scene, struct grasp_slip *grasp_slip)
 
 void check_mug_scene(void)
 {
-    check_grasp_holds("mug",
-                      &(struct grasp_slip){.count = 2,
-                                           .start_contacts = {{.pair = "mug/hand.ff_proximal#2"},
-                                                              {.pair = "mug/hand.th_distal#2"}}});
+    check_grasp_holds(
+        "mug", &(struct grasp_slip){.count = 2,
+                                    .contact_points_at_start = {{.pair = "mug/hand.ff_proximal#2"},
+                                                                {.pair = "mug/hand.th_distal#2"}}});
 }
 
 void check_tumbler_scene(void)
 {
-    check_grasp_holds("tumbler",
-                      &(struct grasp_slip){.count = 5,
-                                           .start_contacts = {{.pair = "tumbler/hand.palm"},
-                                                              {.pair = "tumbler/hand.palm#2"},
-                                                              {.pair = "tumbler/hand.MF_distal"},
-                                                              {.pair = "tumbler/hand.RF_distal"},
-                                                              {.pair = "tumbler/hand.LF_distal"}}});
+    check_grasp_holds("tumbler", &(struct grasp_slip){.count = 5,
+                                                      .contact_points_at_start = {
+                                                          {.pair = "tumbler/hand.palm"},
+                                                          {.pair = "tumbler/hand.palm#2"},
+                                                          {.pair = "tumbler/hand.MF_distal"},
+                                                          {.pair = "tumbler/hand.RF_distal"},
+                                                          {.pair = "tumbler/hand.LF_distal"}}});
 }
 
 void check_bumpy_cube_scene(void)

@@ -137,7 +137,7 @@ static double pendulum_period(double inertia, double stiffness, double angle)
 }
 
 /* Mean period of an angle from its passages through 0. */
-static double mean_period_of_angle(const double *angle, int ticks, double period)
+static double mean_oscillation_period_of_angle(const double *angle, int ticks, double period)
 {
     double first = 0.0, last = 0.0;
     int count = 0;
@@ -174,7 +174,7 @@ void check_balances_scene(void)
         }
         double exact = pendulum_period(inertia[i] + mass * centre_below_pivot * centre_below_pivot,
                                        mass * G * centre_below_pivot, 0.1);
-        double got = mean_period_of_angle(angle, p.ticks, p.period);
+        double got = mean_oscillation_period_of_angle(angle, p.ticks, p.period);
         print_message("    %-6s period %.6f s, exact %.6f; edges sink by %.1e m at most, the point "
                       "moves by %.1e m\n",
                       names[i], got, exact, -deepest, moved);

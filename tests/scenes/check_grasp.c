@@ -66,7 +66,7 @@ static void pencil_acceleration(const struct pencil_state *s, const struct press
 {
     const double v[2] = {s->v[0] + s->v[2] * s->x[1], s->v[1] - s->v[2] * s->x[0]};
     double f[3];
-    compute_quadrature_friction(q, v, s->v[2], f);
+    compute_friction_and_power_by_quadrature(q, v, s->v[2], f);
     out[0] = -limit * f[0] / mass;
     out[1] = -limit * f[1] / mass - G;
     out[2] = -limit * (f[2] - s->x[0] * f[1] + s->x[1] * f[0]) / inertia;

@@ -24,7 +24,8 @@ struct row {
     int leaning_domino_count;
     /* angle of each domino from the vertical; [0] is the first one of the row */
     double angle[DOMINOES];
-    double rate_ratio[DOMINOES]; /* angular velocity of each domino over that of the first one */
+    double rate_over_first_domino_rate[DOMINOES]; /* angular velocity of each domino over that of
+                                                     the first one */
 };
 
 /* Domino n's corner is on the face of domino n + 1: h sin(a - b) = (gap + thick) cos b - thick. */
@@ -32,13 +33,14 @@ static void set_domino_angles(struct row *r, int leaning_domino_count, double an
 {
     double pitch = r->gap + r->thick;
     r->angle[0] = angle;
-    r->rate_ratio[0] = 1.0;
+    r->rate_over_first_domino_rate[0] = 1.0;
     r->leaning_domino_count = leaning_domino_count;
     for (int i = 1; i < leaning_domino_count; i++) {
         double b = r->angle[i - 1];
         double apart = asin((pitch * cos(b) - r->thick) / r->height);
         r->angle[i] = b + apart;
-        r->rate_ratio[i] = r->rate_ratio[i - 1] * (1.0 - pitch * sin(b) / (r->height * cos(apart)));
+        r->rate_over_first_domino_rate[i] = r->rate_over_first_domino_rate[i - 1] *
+                                            (1.0 - pitch * sin(b) / (r->height * cos(apart)));
     }
 }
 
@@ -56,7 +58,7 @@ static double sum_of_squared_rate_ratios(const struct row *r)
 {
     double sum = 0.0;
     for (int i = 0; i < r->leaning_domino_count; i++) {
-        sum += r->rate_ratio[i] * r->rate_ratio[i];
+        sum += r->rate_over_first_domino_rate[i] * r->rate_over_first_domino_rate[i];
     }
     return sum;
 }
@@ -259,7 +261,7 @@ static int is_linear_program_feasible(const struct program *lp)
 }
 
 /* Adds a quadrilateral (x, z) to the load's area and its first moment about x = 0. */
-static void add_quadrilateral_to_load(double corner[4][2], double load[2])
+static void add_area_and_moment_of_quadrilateral(double corner[4][2], double load[2])
 {
     for (int i = 0; i < 4; i++) {
         const double *p = corner[i], *q = corner[(i + 1) % 4];
@@ -283,7 +285,7 @@ static int is_arch_stable(int n, double thickness, double mu)
         double c = cos(top * step), s = sin(top * step);
         double half[4][2] = {
             {0.0, inner * s}, {inner * c, inner * s}, {outer * c, outer * s}, {0.0, outer * s}};
-        add_quadrilateral_to_load(half, load);
+        add_area_and_moment_of_quadrilateral(half, load);
     } else {
         add_linear_constraint(&lp, inner, -1.0, 0.0);
         add_linear_constraint(&lp, -outer, 1.0, 0.0);
@@ -296,7 +298,7 @@ static int is_arch_stable(int n, double thickness, double mu)
                                           {outer * c, outer * s},
                                           {outer * c1, outer * s1},
                                           {inner * c1, inner * s1}};
-            add_quadrilateral_to_load(stone_corners, load);
+            add_area_and_moment_of_quadrilateral(stone_corners, load);
         }
         add_linear_constraint(&lp, inner * s, -1.0, load[1] - inner * c * load[0]);
         add_linear_constraint(&lp, -outer * s, 1.0, outer * c * load[0] - load[1]);
@@ -306,7 +308,7 @@ static int is_arch_stable(int n, double thickness, double mu)
     return is_linear_program_feasible(&lp);
 }
 
-static double limit_arch_thickness(int n)
+static double least_stable_arch_thickness(int n)
 {
     double low = 0.02, high = 0.3;
     assert_true(!is_arch_stable(n, low, 1.0) && is_arch_stable(n, high, 1.0));
@@ -340,8 +342,8 @@ void check_arch_scene(void)
 {
     enum { ARCH_STONE_COUNT = 15 };
     struct simulation p;
-    double limit = limit_arch_thickness(ARCH_STONE_COUNT), many = limit_arch_thickness(100),
-           moved = 0.0, fallen = 0.0;
+    double limit = least_stable_arch_thickness(ARCH_STONE_COUNT),
+           many = least_stable_arch_thickness(100), moved = 0.0, fallen = 0.0;
     print_message("    least thickness of %d stones %.6f of the radius, of 100 %.6f; "
                   "Milankovitch 0.1075\n",
                   ARCH_STONE_COUNT, limit, many);

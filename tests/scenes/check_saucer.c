@@ -23,8 +23,9 @@ static double distance_from_cup_surface(const double at[3])
         return fabs(hypot(r - 0.5 * (CUP_RADIUS + CUP_INNER_RADIUS), height - CUP_SIDE) -
                     CUP_RIM_RADIUS);
     }
-    const double from_middle = height < 0.0 ? hypot(r, height) : r;
-    return fmin(fabs(from_middle - CUP_RADIUS), fabs(from_middle - CUP_INNER_RADIUS));
+    const double distance_from_surface_centre = height < 0.0 ? hypot(r, height) : r;
+    return fmin(fabs(distance_from_surface_centre - CUP_RADIUS),
+                fabs(distance_from_surface_centre - CUP_INNER_RADIUS));
 }
 
 static double distance_from_saucer_surface(const double at[3])
@@ -34,15 +35,16 @@ static double distance_from_saucer_surface(const double at[3])
         return fabs(hypot(r - middle * sin(SAUCER_ANGLE), at[2] + middle * cos(SAUCER_ANGLE)) -
                     0.5 * (SAUCER_LOWER_RADIUS - SAUCER_RADIUS));
     }
-    const double from_middle = hypot(r, at[2]);
-    return fmin(fabs(from_middle - SAUCER_RADIUS), fabs(from_middle - SAUCER_LOWER_RADIUS));
+    const double distance_from_surface_centre = hypot(r, at[2]);
+    return fmin(fabs(distance_from_surface_centre - SAUCER_RADIUS),
+                fabs(distance_from_surface_centre - SAUCER_LOWER_RADIUS));
 }
 
 /* The patches are exact: points of all of them are on the surface, and the curvatures at a place of
  * the patch that touches are both `curvature` [1/m]. */
 static void check_patches_of_revolution(const struct tact_shape *shape,
                                         double (*distance_from_surface)(const double at[3]),
-                                        const double place_of_touch[3], double curvature)
+                                        const double contact_point_on_surface[3], double curvature)
 {
     enum { PLACES_PER_SIDE = 9 };
     struct tact_surface_point p;
@@ -57,7 +59,7 @@ static void check_patches_of_revolution(const struct tact_shape *shape,
             off = fmax(off, distance_from_surface(p.at));
         }
     }
-    assert_int_equal(tact_charts_point(shape->charts, place_of_touch, &p), 0);
+    assert_int_equal(tact_charts_point(shape->charts, contact_point_on_surface, &p), 0);
     tact_surface_curvatures(&p, k, directions);
     const double curvature_error = fmax(fabs(k[0] / curvature - 1.0), fabs(k[1] / curvature - 1.0));
     print_message("    %d patches within %.1e m, curvatures to %.1e\n", patches, off,
@@ -108,18 +110,20 @@ static double rocking_period(double amplitude, double height, double second_mome
     enum { SAMPLES = 64 };
     const double way = SAUCER_RADIUS - CUP_RADIUS, arm = CUP_RADIUS - height,
                  slope_per_angle = CUP_RADIUS / way;
-    const double at_rest = second_moment - height * height;
+    const double second_moment_about_centre_of_mass = second_moment - height * height;
     double sum = 0.0;
     for (int i = 0; i < SAMPLES; i++) {
         const double s = 0.5 * M_PI * (i + 0.5) / SAMPLES, angle = amplitude * sin(s);
         /* square of the distance of the centre of mass from the point of touch [m^2] */
-        const double squared_distance =
+        const double squared_centre_distance_from_touch =
             CUP_RADIUS * CUP_RADIUS + arm * arm -
             2.0 * CUP_RADIUS * arm * cos(angle * (1.0 + slope_per_angle));
         const double fall =
             way * (cos(slope_per_angle * angle) - cos(slope_per_angle * amplitude)) +
             arm * (cos(angle) - cos(amplitude));
-        sum += amplitude * cos(s) * sqrt((at_rest + squared_distance) / (2.0 * 9.81 * fall));
+        sum += amplitude * cos(s) *
+               sqrt((second_moment_about_centre_of_mass + squared_centre_distance_from_touch) /
+                    (2.0 * 9.81 * fall));
     }
     return 2.0 * M_PI * sum / SAMPLES;
 }

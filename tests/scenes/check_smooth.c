@@ -286,7 +286,8 @@ void check_torus_on_torus_scene(void)
 /* Largest principal curvature of a surface at its lowest point where normals point down (-1), or at
  * the highest point on the axis with a normal up (+1), of those at the corners of its charts: k[0]
  * <= k[1], and its height. */
-static double largest_curvature_on_axis(const struct tact_shape *shape, double up, double k[2])
+static double find_curvatures_and_height_on_axis(const struct tact_shape *shape, double up,
+                                                 double k[2])
 {
     struct tact_surface_point p;
     double height = NAN, directions[9];
@@ -312,8 +313,9 @@ void check_pebbles_scene(void)
     assert_int_equal(tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/pebbles.yaml", &scene, &err),
                      0);
     const struct tact_scene_body *body = &scene->bodies[1];
-    double h = body->center_of_mass[2] - largest_curvature_on_axis(&body->shapes[0].shape, -1.0, k);
-    largest_curvature_on_axis(&scene->bodies[0].shapes[0].shape, 1.0, bowl_curvatures);
+    double h = body->center_of_mass[2] -
+               find_curvatures_and_height_on_axis(&body->shapes[0].shape, -1.0, k);
+    find_curvatures_and_height_on_axis(&scene->bodies[0].shapes[0].shape, 1.0, bowl_curvatures);
     double reach = 1.0 / (k[0] + bowl_curvatures[0]),
            inertia = body->inertia[1] + body->mass * h * h;
     double exact = 2.0 * M_PI * sqrt(inertia / (body->mass * 9.81 * (reach - h)));

@@ -14,7 +14,7 @@
 #define G 9.81
 
 /* Elastic layer of the scene sinusoid.yaml. */
-#define LAYER_MODULUS 2.0e4 /* M = E (1 - v) / ((1 + v) (1 - 2 v)) [Pa] */
+#define LAYER_MODULUS_WITHOUT_LATERAL_STRAIN 2.0e4 /* M = E (1 - v) / ((1 + v) (1 - 2 v)) [Pa] */
 #define LAYER_THICKNESS 0.01
 #define POISSON_RATIO 0.2
 #define PLATE_WAVELENGTH 0.04 /* wavelength of the plate's surface, and width of a plate [m] */
@@ -26,9 +26,10 @@ enum { NODES = 128 }; /* of a wave */
 static double layer_deflection_under_wave(double k)
 {
     const double v = POISSON_RATIO, x = k * LAYER_THICKNESS, b = 3.0 - 4.0 * v;
-    const double youngs_modulus = LAYER_MODULUS * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
+    const double youngs_modulus =
+        LAYER_MODULUS_WITHOUT_LATERAL_STRAIN * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
     if (k == 0.0) {
-        return LAYER_THICKNESS / LAYER_MODULUS;
+        return LAYER_THICKNESS / LAYER_MODULUS_WITHOUT_LATERAL_STRAIN;
     }
     return 2.0 * (1.0 - v * v) / (youngs_modulus * k) * (b * sinh(2.0 * x) - 2.0 * x) /
            (b * cosh(2.0 * x) + 2.0 * x * x + 5.0 - 12.0 * v + 8.0 * v * v);
@@ -95,8 +96,8 @@ static double wavy_plate_force(double amplitude, double depth, double *field)
     for (int i = 0; i < NODES; i++) {
         at[i] = depth - amplitude * (1.0 - cos(2.0 * M_PI * i / NODES));
         touches[i] = at[i] > 0.0;
-        *field += LAYER_MODULUS / LAYER_THICKNESS * fmax(at[i], 0.0) * PLATE_WAVELENGTH *
-                  PLATE_WAVELENGTH / NODES;
+        *field += LAYER_MODULUS_WITHOUT_LATERAL_STRAIN / LAYER_THICKNESS * fmax(at[i], 0.0) *
+                  PLATE_WAVELENGTH * PLATE_WAVELENGTH / NODES;
         for (int k = -NODES / 2; k < NODES / 2; k++) {
             column[i] += layer_deflection_under_wave(2.0 * M_PI * abs(k) / PLATE_WAVELENGTH) *
                          cos(2.0 * M_PI * k * i / NODES) / NODES;
@@ -130,7 +131,7 @@ void check_sinusoid_scene(void)
         double amplitude, mass; /* [m], [kg] */
         /* relative amount by which the force of a pressure field is less than the exact one, and
          * its tolerance */
-        double field_force_deficit, scatter;
+        double field_force_below_elastic_layer, scatter;
     } plates[] = {{"flat", 0.0003, 0.2283384, 0.0, 1e-4},
                   {"wavy", 0.0015, 0.0829346, 0.083, 0.002},
                   {"sharp", 0.0045, 0.0466812, 0.228, 0.005}};
@@ -140,13 +141,14 @@ void check_sinusoid_scene(void)
         const struct body_state *end = simulation_body_at(&p, plates[i].name, -1);
         double depth = -end->position[2], field, weight = plates[i].mass * G;
         double elastic = wavy_plate_force(plates[i].amplitude, depth, &field);
-        double field_force_deficit = 1.0 - weight / elastic;
+        double field_force_below_elastic_layer = 1.0 - weight / elastic;
         print_message("    amplitude %.1f mm: %.4f mm deep, carries %.4f N; field %.4f N, elastic "
                       "layer %.4f N: %.2f %% less\n",
                       1e3 * plates[i].amplitude, 1e3 * depth, weight, field, elastic,
-                      1e2 * field_force_deficit);
+                      1e2 * field_force_below_elastic_layer);
         assert_true(fabs(weight / field - 1.0) < 1e-3);
-        assert_true(fabs(field_force_deficit - plates[i].field_force_deficit) < plates[i].scatter);
+        assert_true(fabs(field_force_below_elastic_layer -
+                         plates[i].field_force_below_elastic_layer) < plates[i].scatter);
     }
     assert_true(largest_final_speed(&p) < 1e-6);
     assert_simulated_energy_rises_by_work_only(&p);
@@ -179,16 +181,16 @@ static double soft_ball_force(const struct ball *ball, double depth, double *slo
     return force[0];
 }
 
-struct bounce_result {
+struct depth_and_speed_of_bounce {
     double deepest, speed; /* greatest depth [m]; speed after the bounce over the speed before it */
 };
 
 /* Simulates the bounce of a ball of this mass that falls from a height, by the midpoint rule. */
-static struct bounce_result integrate_bounce(const struct ball *ball, double mass, double height,
-                                             double dissipation)
+static struct depth_and_speed_of_bounce integrate_bounce(const struct ball *ball, double mass,
+                                                         double height, double dissipation)
 {
     const double step = 2e-6, impact_velocity = -sqrt(2.0 * G * height);
-    struct bounce_result out = {0.0, 0.0};
+    struct depth_and_speed_of_bounce out = {0.0, 0.0};
     double z = 0.0, v = impact_velocity;
     do {
         double zm = z, vm = v, a = 0.0;
@@ -213,7 +215,7 @@ void check_bounce_scene(void)
     struct simulation p;
     simulate_scene("bounce", 0.2, &p);
     for (int i = 0; i < 3; i++) {
-        struct bounce_result is = {0.0, 0.0};
+        struct depth_and_speed_of_bounce is = {0.0, 0.0};
         double height = simulation_body_at(&p, ball_cases[i].name, 0.0)->position[2] - BALL_RADIUS;
         double impact_velocity = 0.0, up = 0.0;
         for (int t = 0; t < p.ticks; t++) {
@@ -223,9 +225,9 @@ void check_bounce_scene(void)
             up = fmax(up, b->twist[2]);
         }
         is.speed = up / impact_velocity;
-        const struct bounce_result exact =
+        const struct depth_and_speed_of_bounce exact =
             integrate_bounce(&ball_cases[i], 0.033, height, ball_cases[i].dissipation);
-        const struct bounce_result tick =
+        const struct depth_and_speed_of_bounce tick =
             integrate_bounce(&ball_cases[i], 0.033, height, ball_cases[i].dissipation + p.period);
         print_message("    %s: %.3f mm deep, parts at %.4f of its speed; exact %.3f mm, %.4f; with "
                       "a tick of dissipation more %.3f mm, %.4f\n",
@@ -325,20 +327,20 @@ static double mean_crossing_period(const struct simulation *p, const char *name,
                                    double crossing_level)
 {
     double last = 0.0, first = 0.0, latest = 0.0;
-    int zero_crossing_count = 0;
+    int level_crossing_count = 0;
     for (int t = 0; t < p->ticks; t++) {
         const struct body_state *b = simulation_body_at(p, name, t * p->period);
         double now =
             (measures_tilt ? 2.0 * asin(b->quat_wxyz[2]) : b->position[2]) - crossing_level;
         if (t && (now > 0.0) != (last > 0.0)) {
             latest = p->period * (t - now / (now - last));
-            first = zero_crossing_count ? first : latest;
-            zero_crossing_count++;
+            first = level_crossing_count ? first : latest;
+            level_crossing_count++;
         }
         last = now;
     }
-    assert_true(zero_crossing_count > 4);
-    return 2.0 * (latest - first) / (zero_crossing_count - 1);
+    assert_true(level_crossing_count > 4);
+    return 2.0 * (latest - first) / (level_crossing_count - 1);
 }
 
 void check_floating_boxes_scene(void)
@@ -382,7 +384,7 @@ static double exact_bolt_acceleration(double friction)
 {
     enum { RINGS = 2000 };
     const double inner = 0.0064, outer = 0.01, flank = 0.2586, thread_lead = BOLT_LEAD, slope = 2e7;
-    double axial_force_sum = 0.0, along = 0.0, torque = 0.0, crest = 0.0, depth = 0.0,
+    double axial_force_of_unit_depth = 0.0, along = 0.0, torque = 0.0, crest = 0.0, depth = 0.0,
            acceleration = 0.0;
     for (int i = 0; i < RINGS;
          /* force and torque for a depth of 1 along the axis, a pressure slope of 1 and a radian of
@@ -390,16 +392,16 @@ static double exact_bolt_acceleration(double friction)
          i++) {
         double step = (outer - inner) / RINGS, r = inner + step * (i + 0.5),
                slip = hypot(r, thread_lead);
-        axial_force_sum +=
+        axial_force_of_unit_depth +=
             step * r / sqrt(1.0 + flank * flank + thread_lead * thread_lead / (r * r));
         along += step * r * thread_lead / slip;
         torque += step * r * r * r / slip;
     }
     for (int i = 0; i < 30; i++) {
-        double drive = thread_lead * axial_force_sum - friction * (torque + crest);
-        double load =
-            BOLT_MASS * G /
-            (axial_force_sum + friction * along + BOLT_MASS * thread_lead * drive / BOLT_INERTIA);
+        double drive = thread_lead * axial_force_of_unit_depth - friction * (torque + crest);
+        double load = BOLT_MASS * G /
+                      (axial_force_of_unit_depth + friction * along +
+                       BOLT_MASS * thread_lead * drive / BOLT_INERTIA);
         depth = load / (4.0 * M_PI * slope);
         crest = 0.5 * depth * outer * outer / sqrt(1.0 + flank * flank);
         acceleration = fmax(thread_lead * load * drive / BOLT_INERTIA, 0.0);

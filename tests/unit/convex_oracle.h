@@ -34,8 +34,8 @@ static real height_above(const real n[4], const real *p)
 
 /* Adds the polygon in which a plane cuts the polyhedron: the cut's corners, ordered by angle about
  * their mean. */
-static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3],
-                         int rim_point_count, real tolerance)
+static void add_face_of_cut_to_polyhedron(struct polyhedron *h, const real plane[4], real rim[][3],
+                                          int rim_point_count, real tolerance)
 {
     real middle[3] = {0}, u[3], w[3];
     for (int i = 0; i < rim_point_count; i++) {
@@ -120,7 +120,7 @@ static void clip_by_plane(struct polyhedron *h, const real plane[4], real tolera
     }
     h->n = kept;
     if (any_above && !coplanar && rim_point_count >= 3) {
-        add_cut_face(h, plane, rim, rim_point_count, tolerance);
+        add_face_of_cut_to_polyhedron(h, plane, rim, rim_point_count, tolerance);
     }
 }
 

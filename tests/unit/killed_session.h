@@ -42,25 +42,25 @@ static inline int remove_test_folder(void **state)
     return rmdir(folder); /* rmdir() fails where a test left a file in the folder */
 }
 
-/* The ring file has room for RING_FILE_TICKS ticks: once more ticks were committed, some of them
- * are in the log. */
-#define RING_FILE_TICKS 512
-#define TICKS_BEYOND_RING (RING_FILE_TICKS + 100)
+/* The ring file has room for RING_FILE_TICK_CAPACITY ticks: once more ticks were committed, some of
+ * them are in the log. */
+#define RING_FILE_TICK_CAPACITY 512
+#define TICK_COUNT_BEYOND_RING_CAPACITY (RING_FILE_TICK_CAPACITY + 100)
 
 static inline struct tact_recorder_options recorder_options_with_small_ring(void)
 {
     struct tact_recorder_options options = session_recorder_options();
     options.ring_folder = folder;
-    options.ring_ticks = RING_FILE_TICKS;
+    options.ring_ticks = RING_FILE_TICK_CAPACITY;
     options.chunk_ns = 50000000;
     return options;
 }
 
-/* Records ticks without a pause, or one each 50 us where `is_recorder_slowed` is set; a real-time
+/* Records ticks without a pause, or one each 50 us where `is_recording_slowed` is set; a real-time
  * event with every 7th tick, an ordinary event ("note") with every 101st. */
 static inline void record_until_killed_by_parent(const char *path,
                                                  const struct tact_recorder_options *options,
-                                                 int is_recorder_slowed)
+                                                 int is_recording_slowed)
 {
     struct tact_recorder *recorder;
 
@@ -75,7 +75,7 @@ static inline void record_until_killed_by_parent(const char *path,
         if (tick % 101 == 0 &&
             tact_recorder_event(recorder, atomic_load(&shared->notes), 0, "note", "") == 0)
             atomic_fetch_add(&shared->notes, 1);
-        if (is_recorder_slowed)
+        if (is_recording_slowed)
             nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
 }
@@ -100,7 +100,7 @@ static inline void sleep_microseconds(uint64_t us)
  * leaves the log at `path` and its ring file. */
 static inline void record_then_kill_recorder(const char *path,
                                              const struct tact_recorder_options *options,
-                                             int is_recorder_slowed, uint64_t ticks, uint64_t us)
+                                             int is_recording_slowed, uint64_t ticks, uint64_t us)
 {
     atomic_store(&shared->ticks, 0);
     atomic_store(&shared->events, 0);
@@ -108,7 +108,7 @@ static inline void record_then_kill_recorder(const char *path,
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        record_until_killed_by_parent(path, options, is_recorder_slowed);
+        record_until_killed_by_parent(path, options, is_recording_slowed);
     while (atomic_load(&shared->ticks) < ticks && waitpid(child, NULL, WNOHANG) == 0)
         sleep_microseconds(100);
     sleep_microseconds(us);
@@ -132,13 +132,13 @@ static inline void check_every_event_is_logged(const struct tact_log *log, const
 
 static inline uint64_t check_recovered_log(const char *path)
 {
-    uint64_t committed_ticks = atomic_load(&shared->ticks);
+    uint64_t committed_tick_count = atomic_load(&shared->ticks);
     struct tact_log *log;
 
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     const struct tact_log_state *found = tact_log_state(log);
     assert_true(found->complete);
-    assert_in_range(found->ticks, committed_ticks, committed_ticks + 1);
+    assert_in_range(found->ticks, committed_tick_count, committed_tick_count + 1);
     assert_int_equal(found->missing, 0);
     assert_int_equal(count_equal_records(log, 0), found->ticks);
     check_every_event_is_logged(log, "event", atomic_load(&shared->events));
@@ -146,7 +146,7 @@ static inline uint64_t check_recovered_log(const char *path)
     assert_string_equal(tact_log_fact(log, "build_id"), "0123abcd");
     assert_int_equal(tact_log_attachment_count(log), 3);
     tact_log_close(log);
-    return committed_ticks;
+    return committed_tick_count;
 }
 
 /* Path of the ring file in the folder; "" where there is none. */

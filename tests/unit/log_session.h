@@ -13,7 +13,7 @@
 
 #define SESSION_DOUBLE_COUNT 100
 #define SESSION_START_NS INT64_C(1234567890123)
-#define SESSION_ANCHOR_NS INT64_C(1763725461000000001)
+#define SESSION_WALL_CLOCK_ANCHOR_NS INT64_C(1763725461000000001)
 
 /* Of Vigna's splitmix64. */
 static inline uint64_t next_random_of_seed(uint64_t *seed)
@@ -85,7 +85,7 @@ static inline struct tact_recorder_content make_test_log_content(const struct ta
 static inline struct tact_recorder_options session_recorder_options(void)
 {
     struct tact_recorder_options options = tact_recorder_options_default();
-    options.wall_anchor_ns = SESSION_ANCHOR_NS;
+    options.wall_anchor_ns = SESSION_WALL_CLOCK_ANCHOR_NS;
     options.replace = 1; /* replaces the log of an earlier run of the test */
     return options;
 }

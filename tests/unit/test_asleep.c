@@ -10,8 +10,8 @@
 
 /* simulated time since the system's start without suspends, and total time suspended [ns] */
 static int64_t monotonic_clock_ns, suspended_time_ns;
-static int64_t
-    clock_step_ns; /* time by which the simulated clocks advance after each reading [ns] */
+static int64_t clock_advance_per_reading_ns; /* time by which the simulated clocks advance after
+                                                each reading [ns] */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 
@@ -20,7 +20,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     const int64_t now = monotonic_clock_ns + (clock == CLOCK_BOOTTIME ? suspended_time_ns : 0);
     t->tv_sec = now / 1000000000;
     t->tv_nsec = now % 1000000000;
-    monotonic_clock_ns += clock_step_ns;
+    monotonic_clock_ns += clock_advance_per_reading_ns;
     return 0;
 }
 
@@ -29,8 +29,8 @@ static void guarded_outputs_are_zeroed_once_after_a_suspend(void **state)
     (void)state;
     monotonic_clock_ns = 5000000000;
     suspended_time_ns = 3600000000000;
-    clock_step_ns = 0;
-    int64_t suspended_ns = tact_guard_suspended_time_bound();
+    clock_advance_per_reading_ns = 0;
+    int64_t suspended_ns = tact_guard_suspended_time_upper_bound();
     const struct tact_guard_requests guard_requests = {.suspended_ns_at_start = &suspended_ns};
     assert_int_equal(suspended_ns, 3600000000000);
     for (int i = 0; i < 100; i++) {
@@ -51,11 +51,11 @@ static void delay_between_clock_readings_is_not_a_suspend(void **state)
     (void)state;
     suspended_time_ns = 0;
     for (int64_t first = 0; first <= 1000000000; first += 250000000) {
-        clock_step_ns = first;
-        int64_t suspended_ns = tact_guard_suspended_time_bound();
+        clock_advance_per_reading_ns = first;
+        int64_t suspended_ns = tact_guard_suspended_time_upper_bound();
         const struct tact_guard_requests guard_requests = {.suspended_ns_at_start = &suspended_ns};
         for (int64_t delay_ns = 0; delay_ns <= 1000000000; delay_ns += 50000000) {
-            clock_step_ns = delay_ns;
+            clock_advance_per_reading_ns = delay_ns;
             assert_int_equal(tact_guard_is_zeroing_requested(&guard_requests), 0);
         }
     }
@@ -67,17 +67,17 @@ static void guarded_outputs_are_zeroed_on_request(void **state)
 {
     (void)state;
     volatile sig_atomic_t reported = 1;
-    clock_step_ns = 0;
-    int64_t suspended_ns = tact_guard_suspended_time_bound();
-    const struct tact_guard_requests guard_requests_with_clocks = {
+    clock_advance_per_reading_ns = 0;
+    int64_t suspended_ns = tact_guard_suspended_time_upper_bound();
+    const struct tact_guard_requests requests_with_suspend_detection = {
         .zero_outputs = &reported, .suspended_ns_at_start = &suspended_ns};
-    const struct tact_guard_requests zero_outputs_request = {.zero_outputs = &reported};
-    assert_int_equal(tact_guard_is_zeroing_requested(&guard_requests_with_clocks), 1);
-    assert_int_equal(tact_guard_is_zeroing_requested(&guard_requests_with_clocks), 0);
+    const struct tact_guard_requests request_to_zero_outputs = {.zero_outputs = &reported};
+    assert_int_equal(tact_guard_is_zeroing_requested(&requests_with_suspend_detection), 1);
+    assert_int_equal(tact_guard_is_zeroing_requested(&requests_with_suspend_detection), 0);
     reported = 1;
-    assert_int_equal(tact_guard_is_zeroing_requested(&zero_outputs_request), 1);
+    assert_int_equal(tact_guard_is_zeroing_requested(&request_to_zero_outputs), 1);
     suspended_time_ns += 1000000000;
-    assert_int_equal(tact_guard_is_zeroing_requested(&zero_outputs_request), 0);
+    assert_int_equal(tact_guard_is_zeroing_requested(&request_to_zero_outputs), 0);
 }
 
 int main(void)

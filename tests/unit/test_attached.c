@@ -30,7 +30,7 @@ static void survey_attached_devices(void)
     assert_int_equal(tact_attached_survey(&attached, &err), 0);
 }
 
-static struct mock_pad *plug_in_pad(const char *device)
+static struct mock_pad *plug_in_mock_pad(const char *device)
 {
     struct mock_pad *pad =
         umockdev_unusable_reason ? NULL : mock_pad_new(device, &umockdev_unusable_reason);
@@ -44,7 +44,7 @@ static struct mock_pad *plug_in_pad(const char *device)
 static void attached_pad_is_described(void **state)
 {
     (void)state;
-    struct mock_pad *pad = plug_in_pad("Xbox 360 wired USB controller");
+    struct mock_pad *pad = plug_in_mock_pad("Xbox 360 wired USB controller");
     survey_attached_devices();
     assert_int_equal(attached.input_count, 1);
     const struct tact_attached_input *input = &attached.input[0];
@@ -80,7 +80,7 @@ static void attached_pad_is_described(void **state)
 static void attached_puck_is_described(void **state)
 {
     (void)state;
-    struct mock_pad *pad = plug_in_pad(MOCK_PUCK);
+    struct mock_pad *pad = plug_in_mock_pad(MOCK_PUCK);
     survey_attached_devices();
     assert_int_equal(attached.input_count, 1);
     assert_string_equal(attached.input[0].kind, "puck");
@@ -100,15 +100,15 @@ static void other_attached_inputs_are_listed_by_kind(void **state)
         {MOCK_KEYBOARD, "keyboard",
          "- {name: keyboard, type: evdev, settings: {match: \"" MOCK_KEYBOARD
          "\", channels: key_space}}"},
-        {MOCK_RECEIVER, "keyboard",
-         "- {name: keyboard, type: evdev, settings: {match: \"" MOCK_RECEIVER "\"}}"},
+        {MOCK_WIRELESS_RECEIVER, "keyboard",
+         "- {name: keyboard, type: evdev, settings: {match: \"" MOCK_WIRELESS_RECEIVER "\"}}"},
         {MOCK_HEADSET, "other",
          "- {name: other, type: evdev, settings: {match: \"" MOCK_HEADSET "\"}}"},
         {MOCK_LID_SWITCH, "other", ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct mock_pad *pad = plug_in_pad(cases[i].device);
+        struct mock_pad *pad = plug_in_mock_pad(cases[i].device);
         survey_attached_devices();
         assert_int_equal(attached.input_count, 1);
         const struct tact_attached_input *input = &attached.input[0];
@@ -146,7 +146,7 @@ static void every_listed_device_opens(void **state)
     json_t *devices = mock_pad_devices();
     json_array_foreach(devices, i, entry)
     {
-        struct mock_pad *pad = plug_in_pad(json_string_value(json_object_get(entry, "name")));
+        struct mock_pad *pad = plug_in_mock_pad(json_string_value(json_object_get(entry, "name")));
         struct device_config c;
         struct tact_device device = {0};
         survey_attached_devices();
@@ -221,8 +221,10 @@ static void a_wheel_without_access_is_described_from_sys(void **state)
 #endif
 }
 
-static struct tact_attached_input make_attached_input(const char *name, const char *serial,
-                                                      const char *phys, const char *path)
+static struct tact_attached_input make_description_of_attached_input(const char *name,
+                                                                     const char *serial,
+                                                                     const char *phys,
+                                                                     const char *path)
 {
     struct tact_attached_input input = {.kind = "pad"};
     snprintf(input.name, sizeof input.name, "%s", name);
@@ -236,16 +238,17 @@ static void match_settings_distinguish_equal_devices(void **state)
 {
     (void)state;
     struct tact_attached_input all[] = {
-        make_attached_input("Pad", "", "",
-                            "/dev/input/event0"), /* a device of exactly the selected name is found
-                                                     before one whose name contains it */
-        make_attached_input("Pad \"2\" \\", "", "", "/dev/input/event1"), /* quoted */
-        make_attached_input("Twin", "a1", "usb-1", "/dev/input/event2"),
-        make_attached_input("Twin", "a2", "usb-2", "/dev/input/event3"),
-        make_attached_input("Twin", "a2", "usb-3", "/dev/input/event4"),
-        make_attached_input("Same", "", "", "/dev/input/event5"),
-        make_attached_input("Same", "", "", "/dev/input/event6"),
-        make_attached_input("", "", "", "/dev/input/event7"),
+        make_description_of_attached_input(
+            "Pad", "", "", "/dev/input/event0"), /* a device of exactly the selected name is found
+                                                    before one whose name contains it */
+        make_description_of_attached_input("Pad \"2\" \\", "", "",
+                                           "/dev/input/event1"), /* quoted */
+        make_description_of_attached_input("Twin", "a1", "usb-1", "/dev/input/event2"),
+        make_description_of_attached_input("Twin", "a2", "usb-2", "/dev/input/event3"),
+        make_description_of_attached_input("Twin", "a2", "usb-3", "/dev/input/event4"),
+        make_description_of_attached_input("Same", "", "", "/dev/input/event5"),
+        make_description_of_attached_input("Same", "", "", "/dev/input/event6"),
+        make_description_of_attached_input("", "", "", "/dev/input/event7"),
     };
     static const char *const expected[] = {
         "- {name: pad, type: evdev, settings: {match: \"Pad\"}}",
@@ -258,7 +261,7 @@ static void match_settings_distinguish_equal_devices(void **state)
         "- {name: pad8, type: evdev, settings: {path: \"/dev/input/event7\"}}",
     };
     const int count = sizeof all / sizeof *all;
-    tact_attached_scene_inputs(all, count);
+    tact_attached_write_input_scene_entries(all, count);
     for (int i = 0; i < count; i++) {
         assert_string_equal(all[i].scene, expected[i]);
     }

@@ -108,7 +108,7 @@ static void read_fake_calibrated_device(void *self, uint64_t tick, double t, int
     in->channel[0] = *(double *)self;
 }
 
-static void close_calibrated_device(void *self)
+static void close_fake_calibrated_device(void *self)
 {
     free(self);
 }
@@ -118,7 +118,7 @@ static int open_calibrated_device(const struct tact_device_config *config, struc
 {
     static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
                                                read_fake_calibrated_device, NULL,
-                                               close_calibrated_device};
+                                               close_fake_calibrated_device};
     double *self = malloc(sizeof *self);
     *self = 0.0;
     tact_settings_number(config, "gain", self, err);
@@ -172,12 +172,13 @@ static struct libevdev *make_stick_libevdev(void)
 {
     struct libevdev *dev = libevdev_new();
     const struct input_absinfo stick_axis_range = {.minimum = -1000, .maximum = 1000, .flat = 100};
-    const struct input_absinfo lever_axis_info = {.minimum = 0, .maximum = 1023, .value = 500};
+    const struct input_absinfo throttle_and_brake_axis_range = {
+        .minimum = 0, .maximum = 1023, .value = 500};
     libevdev_set_name(dev, "stick");
     libevdev_enable_event_code(dev, EV_ABS, ABS_X, &stick_axis_range);
     libevdev_enable_event_code(dev, EV_ABS, ABS_Y, &stick_axis_range);
-    libevdev_enable_event_code(dev, EV_ABS, ABS_THROTTLE, &lever_axis_info);
-    libevdev_enable_event_code(dev, EV_ABS, ABS_BRAKE, &lever_axis_info);
+    libevdev_enable_event_code(dev, EV_ABS, ABS_THROTTLE, &throttle_and_brake_axis_range);
+    libevdev_enable_event_code(dev, EV_ABS, ABS_BRAKE, &throttle_and_brake_axis_range);
     return dev;
 }
 
@@ -191,11 +192,13 @@ static void assert_near(double value, double expected)
 static void calibrated_axes_are_scaled(void **state)
 {
     const double x[] = {-800, 40, 900, 10};
-    const double throttle_range[] = {12, 12, 1001, 3};
-    const double brake_range[] = {30, 1000, 1010, 5};
+    const double throttle_axis_calibration[] = {12, 12, 1001, 3};
+    const double brake_axis_calibration[] = {30, 1000, 1010, 5};
     const struct tact_device_setting s[] = {
-        NUMBERS("axis.abs_x", 1, 4, x), NUMBERS("axis.abs_throttle", 4, 1, throttle_range),
-        NUMBERS("axis.abs_brake", 1, 4, brake_range), SETTING("calibrated_for", "stick")};
+        NUMBERS("axis.abs_x", 1, 4, x),
+        NUMBERS("axis.abs_throttle", 4, 1, throttle_axis_calibration),
+        NUMBERS("axis.abs_brake", 1, 4, brake_axis_calibration),
+        SETTING("calibrated_for", "stick")};
     struct libevdev *dev = make_stick_libevdev();
     static struct tact_evdev_source source;
     static struct tact_evdev_layout layout;
@@ -204,7 +207,7 @@ static void calibrated_axes_are_scaled(void **state)
     device_config_init(&c, s, 4);
     assert_int_equal(tact_evdev_choose_channels(&c.config, dev, &layout, &c.err), 0);
     source.dev = dev;
-    assert_true(tact_evdev_match_ranges(&layout, &source));
+    assert_true(tact_evdev_compute_channel_ranges(&layout, &source));
     const struct {
         int channel, raw;
         double value;
@@ -234,21 +237,21 @@ static void calibrated_axes_are_scaled(void **state)
     const struct tact_device_setting raw[] = {SETTING("raw", "true")};
     device_config_init(&c, raw, 1);
     assert_int_equal(tact_evdev_choose_channels(&c.config, dev, &layout, &c.err), 0);
-    assert_true(tact_evdev_match_ranges(&layout, &source));
+    assert_true(tact_evdev_compute_channel_ranges(&layout, &source));
     assert_near(tact_evdev_scaled_value(&layout.channel[0], &source.range[0], -77), -77.0);
     libevdev_free(dev);
 }
 
 static void wrong_axis_calibrations_are_refused(void **state)
 {
-    const double valid_axis_numbers[] = {-800, 40, 900, 10};
+    const double valid_axis_calibration[] = {-800, 40, 900, 10};
     const double turned[] = {900, 40, -800, 10};
     const double wide[] = {-800, 40, 900, 1800};
     const struct {
         struct tact_device_setting setting;
         const char *text;
-    } cases[] = {{NUMBERS("axis.abs_wheel", 1, 4, valid_axis_numbers), "no axis 'abs_wheel'"},
-                 {NUMBERS("axis.abs_x", 1, 3, valid_axis_numbers), "lowest, at rest"},
+    } cases[] = {{NUMBERS("axis.abs_wheel", 1, 4, valid_axis_calibration), "no axis 'abs_wheel'"},
+                 {NUMBERS("axis.abs_x", 1, 3, valid_axis_calibration), "lowest, at rest"},
                  {NUMBERS("axis.abs_x", 1, 4, turned), "lowest, at rest"},
                  {NUMBERS("axis.abs_x", 1, 4, wide), "lowest, at rest"},
                  {SETTING("axis.abs_x", "5"), "lowest, at rest"},
@@ -278,13 +281,13 @@ static void calibrated_bias_of_a_sensor_is_applied(void **state)
         NUMBERS("wrenches[0].matrix", 6, 6, rows), NUMBERS("bias.wrist", 1, 6, gauge_bias),
         NUMBERS("wrenches[0].bias", 1, 6, gauge_bias)};
     static struct device_config c;
-    struct tact_wrench w[1];
+    struct tact_force_torque_sensor w[1];
     (void)state;
     device_config_init(&c, s, 4);
-    assert_int_equal(tact_wrench_settings(&c.config, inputs, 6, w, 1, &c.err), 1);
+    assert_int_equal(tact_wrench_read_sensor_settings(&c.config, inputs, 6, w, 1, &c.err), 1);
     assert_true(w[0].map.gauge_bias[5] == 6.0);
     device_config_init(&c, s, 5);
-    assert_int_equal(tact_wrench_settings(&c.config, inputs, 6, w, 1, &c.err), -EINVAL);
+    assert_int_equal(tact_wrench_read_sensor_settings(&c.config, inputs, 6, w, 1, &c.err), -EINVAL);
     assert_non_null(strstr(c.err.text, "remove one of the two"));
 }
 

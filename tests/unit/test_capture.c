@@ -35,7 +35,7 @@ static const double period = 1e-3;
     "A: 01 0 200 0 0 0\n"
 #define TACT_RECORDING_HEADER "# tact device puck, period 0.001, clock monotonic\n"
 
-static const char tact_format_recording[] =
+static const char recording_text_by_tact[] =
     RECORDING_FILE_HEAD TACT_RECORDING_HEADER "E: 50.000000 0003 0001 0150\t# start\n"
                                               "E: 50.000000 0001 0130 0001\t# start\n"
                                               "# tick 0 at 50.500000250\n"
@@ -50,7 +50,7 @@ static const char tact_format_recording[] =
                                               "# end tick 60\n";
 
 /* A recording as evemu-record writes it: with time stamps, without tick numbers. */
-static const char evemu_recording[] =
+static const char recording_text_by_evemu[] =
     RECORDING_FILE_HEAD "E: 1234.500000 0003 0000 0100\t# EV_ABS / ABS_X 100\n"
                         "E: 1234.500000 0000 0000 0000\t# ------ SYN_REPORT (0)\n"
                         "E: 1234.510400 0001 0130 0001\n"
@@ -67,8 +67,8 @@ static void write_recording_file(const char *text, size_t size)
     fclose(file);
 }
 
-static struct tact_device open_recording(const char *text, const struct tact_device_setting *more,
-                                         int count)
+static struct tact_device
+open_device_that_plays_text(const char *text, const struct tact_device_setting *more, int count)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -110,7 +110,7 @@ static int device_channel_index(const struct tact_device *device, const char *na
 static void recording_by_tact_is_played_as_recorded(void **state)
 {
     (void)state;
-    struct tact_device device = open_recording(tact_format_recording, NULL, 0);
+    struct tact_device device = open_device_that_plays_text(recording_text_by_tact, NULL, 0);
     const int x = device_channel_index(&device, "abs_x"),
               y = device_channel_index(&device, "abs_y");
     const int rx = device_channel_index(&device, "rel_rx"),
@@ -140,13 +140,13 @@ static void recording_by_tact_is_played_as_recorded(void **state)
 static void played_device_that_returns_has_a_new_stamp(void **state)
 {
     (void)state;
-    struct tact_device device = open_recording(RECORDING_FILE_HEAD TACT_RECORDING_HEADER
-                                               "# tick 0 at 50.500000000\n"
-                                               "E: 50.509100 0002 0000 0050\t# tick 10\n"
-                                               "# lost tick 30\n"
-                                               "# back tick 40\n"
-                                               "# end tick 60\n",
-                                               NULL, 0);
+    struct tact_device device = open_device_that_plays_text(
+        RECORDING_FILE_HEAD TACT_RECORDING_HEADER "# tick 0 at 50.500000000\n"
+                                                  "E: 50.509100 0002 0000 0050\t# tick 10\n"
+                                                  "# lost tick 30\n"
+                                                  "# back tick 40\n"
+                                                  "# end tick 60\n",
+        NULL, 0);
     for (uint64_t tick = 0; tick < 60; tick++) {
         struct tact_device_input in = read_device_at_tick(&device, tick);
         if (tick >= 10) {
@@ -164,7 +164,7 @@ static void recording_is_played_with_other_settings(void **state)
         SETTING("inverted", "abs_x"),        SETTING("unsigned", "abs_y"),
         SETTING("relative", "increment"),    SETTING("channels", "abs_x abs_y rel_x rel_rx"),
         SETTING("forces", "force_x strong"), SETTING("deadzone", "0.25")};
-    struct tact_device device = open_recording(tact_format_recording, more, 6);
+    struct tact_device device = open_device_that_plays_text(recording_text_by_tact, more, 6);
     const int y = device_channel_index(&device, "abs_y"),
               rel = device_channel_index(&device, "rel_x");
     assert_int_equal(device.info.output_count, 2);
@@ -182,7 +182,7 @@ static void recording_is_played_with_other_settings(void **state)
 static void recording_by_evemu_is_played_as_recorded(void **state)
 {
     (void)state;
-    struct tact_device device = open_recording(evemu_recording, NULL, 0);
+    struct tact_device device = open_device_that_plays_text(recording_text_by_evemu, NULL, 0);
     const int x = device_channel_index(&device, "abs_x"),
               south = device_channel_index(&device, "btn_south");
     for (uint64_t tick = 0; tick < 50; tick++) {
@@ -252,7 +252,7 @@ static void files_that_are_no_recording_are_refused(void **state)
 
 /* The header that evemu-record writes before the events: the device's capabilities, and its axes
  * and buttons at the start. */
-#define EVEMU_DEVICE_STATE                                                                         \
+#define EVEMU_HEADER_WITH_START_STATE                                                              \
     "# EVEMU 1.3\n# Kernel: 4.8.6-1-ARCH\n# Supported events:\n"                                   \
     "#   Event type 1 (EV_KEY)\n#     Event code 304 (BTN_SOUTH)\n"                                \
     "#   Event type 3 (EV_ABS)\n"                                                                  \
@@ -264,7 +264,7 @@ static void files_that_are_no_recording_are_refused(void **state)
     "#     Event code 5 (ABS_RZ)\n#       Value    255\n#       Min        0\n#       Max      "   \
     "255\n"                                                                                        \
     "#   Event type 21 (EV_FF)\n#     Event code 1 (FF_?)\n#       Value     77\n# Properties:\n"
-#define EVEMU_DEVICE_LINES                                                                         \
+#define EVEMU_DEVICE_AND_EVENT_LINES                                                               \
     "N: Test stick\nI: 0003 046d c626 0110\n"                                                      \
     "B: 03 27 00 00 00 00 00 00 00\n"                                                              \
     "A: 00 -100 100 0 0 0\nA: 01 0 200 0 0\nA: 02 0 255 0 0 0\nA: 05 0 255 0 0 0\n"                \
@@ -278,7 +278,7 @@ static void played_axes_begin_at_the_recorded_values(void **state)
     struct device_config c;
     struct tact_device device = {0};
     const struct tact_device_setting s[] = {SETTING("recording", path), SETTING("raw", "true")};
-    const char text[] = EVEMU_DEVICE_STATE EVEMU_DEVICE_LINES;
+    const char text[] = EVEMU_HEADER_WITH_START_STATE EVEMU_DEVICE_AND_EVENT_LINES;
     write_recording_file(text, strlen(text));
     for (int raw = 0; raw < 2; raw++) {
         device_config_init(&c, s, 1 + raw);
@@ -313,8 +313,8 @@ static void recording_with_byte_order_mark_and_long_comments_is_read(void **stat
     (void)state;
     char *text = malloc(1 << 20);
     snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", RECORDING_FILE_HEAD, 70000, "long",
-             EVEMU_DEVICE_LINES, 1021, "");
-    struct tact_device device = open_recording(text, NULL, 0);
+             EVEMU_DEVICE_AND_EVENT_LINES, 1021, "");
+    struct tact_device device = open_device_that_plays_text(text, NULL, 0);
     assert_true(read_device_at_tick(&device, 0).channel[device_channel_index(&device, "abs_x")] ==
                 0.5);
     device.ops->close(device.self);
@@ -334,14 +334,15 @@ static void damaged_recordings_are_played_or_refused(void **state)
 {
     (void)state;
     uint64_t random_state = 20261121;
-    int played_file_count = 0;
+    int accepted_recording_count = 0;
     for (int i = 0; i < 3000; i++) {
-        char text[sizeof tact_format_recording + sizeof evemu_recording];
+        char text[sizeof recording_text_by_tact + sizeof recording_text_by_evemu];
         struct device_config c;
         struct tact_device device = {0};
         const struct tact_device_setting s[] = {SETTING("recording", path)};
-        const size_t size = i % 2 ? sizeof tact_format_recording - 1 : sizeof evemu_recording - 1;
-        memcpy(text, i % 2 ? tact_format_recording : evemu_recording, size);
+        const size_t size =
+            i % 2 ? sizeof recording_text_by_tact - 1 : sizeof recording_text_by_evemu - 1;
+        memcpy(text, i % 2 ? recording_text_by_tact : recording_text_by_evemu, size);
         for (uint64_t k = next_random_bits(&random_state) % 4 + 1; k > 0; k--) {
             static const char bytes[] = "0123456789-ABENPIS:# .tf\n\xff";
             text[next_random_bits(&random_state) % size] =
@@ -350,7 +351,7 @@ static void damaged_recordings_are_played_or_refused(void **state)
         write_recording_file(text, size);
         device_config_init(&c, s, 1);
         if (tact_evdev_type.open(&c.config, &device, &c.err) == 0) {
-            played_file_count++;
+            accepted_recording_count++;
             for (uint64_t tick = 0; tick < 100; tick += 3) {
                 struct tact_device_input in = read_device_at_tick(&device, tick);
                 for (int k = 0; k < device.info.input_count; k++) {
@@ -360,8 +361,8 @@ static void damaged_recordings_are_played_or_refused(void **state)
             device.ops->close(device.self);
         }
     }
-    print_message("3000 damaged files: %d played\n", played_file_count);
-    assert_true(played_file_count > 500 && played_file_count < 2900);
+    print_message("3000 damaged files: %d played\n", accepted_recording_count);
+    assert_true(accepted_recording_count > 500 && accepted_recording_count < 2900);
 }
 
 static int make_recording_file(void **state)
@@ -377,7 +378,7 @@ static int remove_capture_file(void **state)
     return unlink(path);
 }
 
-static int start_capture_of_device(struct tact_capture *capture, const struct device_config *c,
+static int start_capture_of_device(struct tact_capture_file *capture, const struct device_config *c,
                                    const char *recording_file_ending, struct tact_error *err)
 {
     memset(capture, 0, sizeof *capture);
@@ -394,7 +395,7 @@ static void recording_file_is_private_and_not_overwritten(void **state)
     char folder[] = "/tmp/tact_capture_dir_XXXXXX", name[64], link[64], other[64];
     struct device_config c;
     struct tact_error err = {0};
-    struct tact_capture capture, second;
+    struct tact_capture_file capture, second;
     struct stat st;
     assert_non_null(mkdtemp(folder));
     device_config_init(&c, NULL, 0);
@@ -452,7 +453,7 @@ static void dropped_events_of_a_recording_are_counted(void **state)
     struct tact_messages messages = {keep_last_message, text};
     struct device_config c;
     struct tact_error err = {0};
-    struct tact_capture capture;
+    struct tact_capture_file capture;
     int lost = 0;
     assert_non_null(mkdtemp(folder));
     device_config_init(&c, NULL, 0);
@@ -495,13 +496,15 @@ static void pipe_or_folder_is_refused_at_once(void **state)
     assert_int_equal(unlink(pipe), 0);
     assert_int_equal(mkfifo(pipe, 0600), 0);
     alarm(10);
-    const struct tact_device_setting pipe_setting[] = {SETTING("recording", pipe)};
-    device_config_init(&c, pipe_setting, 1);
+    const struct tact_device_setting setting_with_pipe_as_recording[] = {
+        SETTING("recording", pipe)};
+    device_config_init(&c, setting_with_pipe_as_recording, 1);
     assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -22);
     assert_string_equal(c.err.file, pipe);
     assert_string_equal(c.err.text, "not a regular file");
-    const struct tact_device_setting folder_setting[] = {SETTING("recording", folder)};
-    device_config_init(&c, folder_setting, 1);
+    const struct tact_device_setting setting_with_folder_as_recording[] = {
+        SETTING("recording", folder)};
+    device_config_init(&c, setting_with_folder_as_recording, 1);
     assert_true(tact_evdev_type.open(&c.config, &device, &c.err) < 0);
     assert_string_equal(c.err.text, "this path is a folder: expected a file");
     alarm(0);

@@ -44,7 +44,7 @@ static void cdr_numbers_are_aligned_to_their_size(void **state)
     for (int shift = 0; shift < 3; shift++) {
         out.size = 0;
         tact_bytes_append(&out, "xyz", (size_t)shift);
-        struct tact_cdr cdr = tact_cdr_begin_message(&out);
+        struct tact_cdr_writer cdr = tact_cdr_begin_message(&out);
         tact_cdr_put_string(&cdr, "ab");
         tact_cdr_put_u32(&cdr, 0x01020304);
         tact_cdr_put_u64(&cdr, 0x0102030405060708);
@@ -56,10 +56,10 @@ static void cdr_numbers_are_aligned_to_their_size(void **state)
         assert_memory_equal(out.data + shift, expected, sizeof expected);
     }
     struct tact_cdr_reader in = tact_cdr_open_message(out.data + 2, out.size - 2);
-    assert_true(tact_span_equals_text(tact_cdr_get_string(&in), "ab"));
+    assert_true(tact_byte_span_equals_text(tact_cdr_get_string(&in), "ab"));
     assert_int_equal(tact_cdr_get_u32(&in), 0x01020304);
     assert_int_equal(tact_cdr_get_u64(&in), 0x0102030405060708);
-    assert_true(tact_span_equals_text(tact_cdr_get_string(&in), ""));
+    assert_true(tact_byte_span_equals_text(tact_cdr_get_string(&in), ""));
     assert_int_equal(tact_cdr_get_u64(&in), 0xBFF8000000000000);
     assert_false(in.in.bad);
     assert_int_equal(in.in.left, 0);
@@ -74,7 +74,7 @@ static void cdr_string_is_encoded_as_by_ros(void **state)
     (void)state;
     static const uint8_t expected[] = {0, 1, 0, 0, 6, 0, 0, 0, 'h', 'e', 'l', 'l', 'o', 0};
     struct tact_bytes out = {0};
-    struct tact_cdr cdr = tact_cdr_begin_message(&out);
+    struct tact_cdr_writer cdr = tact_cdr_begin_message(&out);
 
     tact_cdr_put_string(&cdr, "hello");
     assert_int_equal(out.size, sizeof expected);
@@ -100,7 +100,7 @@ static void ros_time_stamps_keep_every_nanosecond(void **state)
     for (size_t i = 0; i < sizeof nanosecond_times / sizeof nanosecond_times[0]; i++) {
         uint32_t nanoseconds;
         out.size = 0;
-        struct tact_cdr cdr = tact_cdr_begin_message(&out);
+        struct tact_cdr_writer cdr = tact_cdr_begin_message(&out);
         tact_cdr_put_time(&cdr, nanosecond_times[i]);
         memcpy(&nanoseconds, out.data + 8, 4);
         assert_true(nanoseconds < 1000000000);
@@ -115,22 +115,23 @@ static void malformed_cdr_messages_are_refused(void **state)
 {
     (void)state;
     static const uint8_t big_endian_message[] = {0, 0, 0, 0, 0, 0, 0, 1};
-    static const uint8_t string_without_terminator[] = {0, 1, 0, 0, 2, 0, 0, 0, 'a', 'b'};
+    static const uint8_t string_without_final_zero_byte[] = {0, 1, 0, 0, 2, 0, 0, 0, 'a', 'b'};
     static const uint8_t string_longer_than_message[] = {0, 1, 0, 0, 255, 255, 255, 255, 'a', 0};
-    static const uint8_t string_without_zero[] = {0, 1, 0, 0, 0, 0, 0, 0};
+    static const uint8_t string_of_zero_length[] = {0, 1, 0, 0, 0, 0, 0, 0};
     struct tact_cdr_reader in =
         tact_cdr_open_message(big_endian_message, sizeof big_endian_message);
 
     assert_true(in.in.bad);
     in = tact_cdr_open_message(big_endian_message, 3);
     assert_true(in.in.bad);
-    in = tact_cdr_open_message(string_without_terminator, sizeof string_without_terminator);
+    in = tact_cdr_open_message(string_without_final_zero_byte,
+                               sizeof string_without_final_zero_byte);
     tact_cdr_get_string(&in);
     assert_true(in.in.bad);
     in = tact_cdr_open_message(string_longer_than_message, sizeof string_longer_than_message);
     assert_int_equal(tact_cdr_get_string(&in).size, 0);
     assert_true(in.in.bad);
-    in = tact_cdr_open_message(string_without_zero, sizeof string_without_zero);
+    in = tact_cdr_open_message(string_of_zero_length, sizeof string_of_zero_length);
     tact_cdr_get_string(&in);
     assert_true(in.in.bad);
 }

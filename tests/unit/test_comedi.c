@@ -80,35 +80,35 @@ static void input_fault_needs_several_faulty_ticks(void **unused)
     (void)unused;
     struct tact_comedi_channel in = make_comedi_channel(false);
     struct tact_comedi_analog_input_health input_health = {0};
-    bool is_reading_usable;
+    bool is_analog_reading_usable;
     in.low = -4.0;
     in.high = 4.0;
     for (int i = 1; i <= 5; i++) {
         int fault = tact_comedi_check_analog_reading(&input_health, &in, 65535, 3.0, 3, 0,
-                                                     &is_reading_usable);
-        assert_int_equal(fault, i < 3 ? TACT_COMEDI_GOOD : TACT_COMEDI_SATURATED);
-        assert_int_equal(is_reading_usable, i < 3);
+                                                     &is_analog_reading_usable);
+        assert_int_equal(fault, i < 3 ? TACT_COMEDI_READING_GOOD : TACT_COMEDI_READING_SATURATED);
+        assert_int_equal(is_analog_reading_usable, i < 3);
     }
-    assert_int_equal(
-        tact_comedi_check_analog_reading(&input_health, &in, 9, NAN, 3, 0, &is_reading_usable),
-        TACT_COMEDI_GOOD);
-    assert_false(is_reading_usable);
-    tact_comedi_check_analog_reading(&input_health, &in, 8, 4.1, 3, 0, &is_reading_usable);
-    assert_int_equal(
-        tact_comedi_check_analog_reading(&input_health, &in, 9, -4.1, 3, 0, &is_reading_usable),
-        TACT_COMEDI_IMPLAUSIBLE);
+    assert_int_equal(tact_comedi_check_analog_reading(&input_health, &in, 9, NAN, 3, 0,
+                                                      &is_analog_reading_usable),
+                     TACT_COMEDI_READING_GOOD);
+    assert_false(is_analog_reading_usable);
+    tact_comedi_check_analog_reading(&input_health, &in, 8, 4.1, 3, 0, &is_analog_reading_usable);
+    assert_int_equal(tact_comedi_check_analog_reading(&input_health, &in, 9, -4.1, 3, 0,
+                                                      &is_analog_reading_usable),
+                     TACT_COMEDI_READING_IMPLAUSIBLE);
     for (int i = 0; i < 9; i++) {
-        assert_int_equal(
-            tact_comedi_check_analog_reading(&input_health, &in, 9, 1.0, 3, 10, &is_reading_usable),
-            TACT_COMEDI_GOOD);
+        assert_int_equal(tact_comedi_check_analog_reading(&input_health, &in, 9, 1.0, 3, 10,
+                                                          &is_analog_reading_usable),
+                         TACT_COMEDI_READING_GOOD);
     }
-    assert_int_equal(
-        tact_comedi_check_analog_reading(&input_health, &in, 9, 1.0, 3, 10, &is_reading_usable),
-        TACT_COMEDI_STUCK);
-    assert_int_equal(
-        tact_comedi_check_analog_reading(&input_health, &in, 10, 1.0, 3, 10, &is_reading_usable),
-        TACT_COMEDI_GOOD);
-    assert_true(is_reading_usable);
+    assert_int_equal(tact_comedi_check_analog_reading(&input_health, &in, 9, 1.0, 3, 10,
+                                                      &is_analog_reading_usable),
+                     TACT_COMEDI_READING_STUCK);
+    assert_int_equal(tact_comedi_check_analog_reading(&input_health, &in, 10, 1.0, 3, 10,
+                                                      &is_analog_reading_usable),
+                     TACT_COMEDI_READING_GOOD);
+    assert_true(is_analog_reading_usable);
 }
 
 /* All digital channels of a block share one comedi instruction; each other channel has its own. */
@@ -119,7 +119,10 @@ static void digital_channels_of_a_block_use_one_comedi_instruction(void **unused
     const struct tact_comedi_channel channels[] = {
         {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 3},
         {.kind = TACT_COMEDI_ANALOG, .subdevice = 0, .channel = 1, .range = 2, .maxdata = 4095},
-        {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 31, .is_active_low = true},
+        {.kind = TACT_COMEDI_DIGITAL,
+         .subdevice = 2,
+         .channel = 31,
+         .is_digital_channel_active_low = true},
         {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 33},
     };
     memcpy(layout.output, channels, sizeof channels);

@@ -245,9 +245,9 @@ static void pipe_or_folder_is_refused_at_once(void **state)
     for (int i = 0; i < 2; i++) {
         const char *word = i ? "this path is a folder: expected a file" : "not a regular file";
         char *file = i ? folder : pipe;
-        const struct tact_device_setting recording_settings[] = {SETTING("recording", file),
-                                                                 SETTING("inputs", "angle=ai4")};
-        device_config_init(&config, recording_settings, 2);
+        const struct tact_device_setting settings_with_invalid_recording[] = {
+            SETTING("recording", file), SETTING("inputs", "angle=ai4")};
+        device_config_init(&config, settings_with_invalid_recording, 2);
         config.config.period = 1e-3;
         assert_true(tact_comedi_type.open(&config.config, &device, &config.err) < 0);
         assert_string_equal(config.err.file, file);
@@ -276,7 +276,7 @@ static void damaged_recordings_are_played_or_refused(void **state)
     const struct tact_device_setting settings[] = {
         SETTING("inputs", "angle=ai4 load=ai5 pedal=di2 turn=counter0")};
     uint32_t seed = 20261122 ^ (uint32_t)(campaign_seed_offset() >> 32);
-    int played_file_count = 0;
+    int accepted_recording_count = 0;
     (void)state;
     for (int i = 0; i < 2000; i++) {
         static const char bytes[] = "0123456789-,ace#@ .\n\xff";
@@ -288,7 +288,7 @@ static void damaged_recordings_are_played_or_refused(void **state)
         }
         write_file(text, size);
         if (open_device_with_settings(settings, 1, 1e-3, &device) == 0) {
-            played_file_count++;
+            accepted_recording_count++;
             for (uint64_t tick = 0; tick < TICKS; tick += 7) {
                 struct tact_device_input in = read_card_at_tick(&device, tick, 1e-3);
                 for (int k = 0; k < device.info.input_count; k++) {
@@ -298,8 +298,8 @@ static void damaged_recordings_are_played_or_refused(void **state)
             device.ops->close(device.self);
         }
     }
-    print_message("2000 damaged files: %d played\n", played_file_count);
-    assert_true(played_file_count > 200 && played_file_count < 1900);
+    print_message("2000 damaged files: %d played\n", accepted_recording_count);
+    assert_true(accepted_recording_count > 200 && accepted_recording_count < 1900);
 }
 
 static int make_recording_file(void **state)

@@ -92,7 +92,7 @@ static void limited_second_order_terms_are_counted(void **unused)
 
 /* YAML of a stack of six boxes, the upper three thrown sideways, so that sweeps alone do not solve
  * the first ticks. */
-static void write_box_stack_yaml(char *text, size_t room)
+static void format_box_stack_yaml(char *text, size_t room)
 {
     size_t used = 0;
     for (int i = 0; i < 6; i++) {
@@ -108,7 +108,7 @@ static void newton_solves_of_a_thrown_stack_are_counted(void **unused)
     (void)unused;
     struct tact_session_report r;
     char text[2048];
-    write_box_stack_yaml(text, sizeof text);
+    format_box_stack_yaml(text, sizeof text);
     run_scene_for_solver_counts("", text, &r);
     assert_true(r.counts[TACT_COUNT_NEWTON] > 0);
     assert_int_equal(r.counts[TACT_COUNT_UNSOLVED], 0);
@@ -121,7 +121,7 @@ static void tick_stopped_after_one_sweep_is_counted_as_unsolved(void **unused)
     (void)unused;
     struct tact_session_report r;
     char text[2048];
-    write_box_stack_yaml(text, sizeof text);
+    format_box_stack_yaml(text, sizeof text);
     run_scene_for_solver_counts("contact: {iterations: 1}\n", text, &r);
     assert_true(r.counts[TACT_COUNT_UNSOLVED] > 0 && r.unconverged > 0);
     assert_true(r.counts[TACT_COUNT_UNSOLVED] >= r.unconverged);

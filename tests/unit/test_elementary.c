@@ -30,7 +30,7 @@ static uint64_t next_random_bits(void)
 
 /* A random double of either sign, with an exponent from low to below high; assembled from bits,
  * without any library function. */
-static double random_double(int low, int high)
+static double random_double_with_exponent_between(int low, int high)
 {
     uint64_t bits = next_random_bits(),
              exponent = (uint64_t)(1023 + low) + next_random_bits() % (uint64_t)(high - low);
@@ -132,9 +132,10 @@ static void elementary_functions_agree_with_extended_precision(void **unused)
         double worst = 0.0;
         state = 17 + f + campaign_seed_offset();
         for (int i = 0; i < campaign_trial_count(SAMPLES_IN_CI, SAMPLES_IN_LONG_CI); i++) {
-            double x = random_double(functions[f].x[0], functions[f].x[1]);
-            double y =
-                i % 2 || f > 5 ? random_double(functions[f].y[0], functions[f].y[1]) : x * 0.75;
+            double x = random_double_with_exponent_between(functions[f].x[0], functions[f].x[1]);
+            double y = i % 2 || f > 5 ? random_double_with_exponent_between(functions[f].y[0],
+                                                                            functions[f].y[1])
+                                      : x * 0.75;
             long double exact = functions[f].exact(x, y);
             if (fabsl(exact) < 1e300L && fabsl(exact) > 1e-300L) {
                 worst = fmax(worst, error_in_ulps(functions[f].function(x, y), exact));
@@ -155,9 +156,9 @@ static void bits_of_elementary_functions_have_the_stated_hash(void **unused)
         uint64_t result_bits_hash = 14695981039346656037u, bits;
         state = 1;
         for (int i = 0; i < 100000; i++) {
-            double x = random_double(functions[f].x[0], functions[f].x[1]);
-            double got =
-                functions[f].function(x, random_double(functions[f].y[0], functions[f].y[1]));
+            double x = random_double_with_exponent_between(functions[f].x[0], functions[f].x[1]);
+            double got = functions[f].function(
+                x, random_double_with_exponent_between(functions[f].y[0], functions[f].y[1]));
             memcpy(&bits, &got, sizeof bits);
             result_bits_hash = (result_bits_hash ^ bits) * 1099511628211u; /* FNV-1a, of words */
         }
@@ -210,11 +211,11 @@ static double random_point_coordinate(int kind)
     double x;
     memcpy(&x, &bits, sizeof x);
     return kind == 0   ? x
-           : kind == 1 ? random_double(-40, 40)
+           : kind == 1 ? random_double_with_exponent_between(-40, 40)
                        : odd[bits % (sizeof odd / sizeof *odd)];
 }
 
-static void angles_of_four_points_have_the_bits_of_one(void **unused)
+static void atan2_of_four_at_once_equals_single_calls(void **unused)
 {
     (void)unused;
     state = 23 + campaign_seed_offset();
@@ -231,7 +232,7 @@ static void angles_of_four_points_have_the_bits_of_one(void **unused)
     }
 }
 
-static void sines_and_cosines_of_four_angles_have_the_bits_of_one(void **unused)
+static void sines_of_four_at_once_equal_single_calls(void **unused)
 {
     (void)unused;
     state = 24 + campaign_seed_offset();
@@ -254,8 +255,8 @@ int main(void)
         cmocka_unit_test(elementary_functions_agree_with_extended_precision),
         cmocka_unit_test(bits_of_elementary_functions_have_the_stated_hash),
         cmocka_unit_test(elementary_functions_of_special_values_match_libm),
-        cmocka_unit_test(angles_of_four_points_have_the_bits_of_one),
-        cmocka_unit_test(sines_and_cosines_of_four_angles_have_the_bits_of_one),
+        cmocka_unit_test(atan2_of_four_at_once_equals_single_calls),
+        cmocka_unit_test(sines_of_four_at_once_equal_single_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

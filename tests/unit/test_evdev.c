@@ -21,8 +21,9 @@ static int64_t monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static struct tact_device open_pad(struct device_config *c,
-                                   const struct tact_device_setting *settings, int count)
+static struct tact_device open_device_of_mock_pad(struct device_config *c,
+                                                  const struct tact_device_setting *settings,
+                                                  int count)
 {
     struct tact_device device = {0};
     device_config_init(c, settings, count);
@@ -60,7 +61,7 @@ static double read_channel_by_name(struct tact_device *device, const char *name)
 static void send_single_event(int type, int code, int raw)
 {
     const int event[1][3] = {{type, code, raw}};
-    mock_pad_send(pad, event, 1);
+    mock_pad_send_events(pad, event, 1);
 }
 
 static void every_evdev_channel_has_a_name(void **state)
@@ -72,7 +73,7 @@ static void every_evdev_channel_has_a_name(void **state)
     const struct tact_device_setting s[] = {SETTING("match", "X-Box 360")};
     struct device_config c;
     (void)state;
-    struct tact_device device = open_pad(&c, s, 1);
+    struct tact_device device = open_device_of_mock_pad(&c, s, 1);
     assert_int_equal(device.info.input_count, 19);
     for (int i = 0; i < 19; i++) {
         assert_string_equal(device.info.input[i].name, expected[i]);
@@ -91,7 +92,7 @@ static void sticks_and_triggers_are_scaled(void **state)
     const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad))};
     struct device_config c;
     (void)state;
-    struct tact_device device = open_pad(&c, s, 1);
+    struct tact_device device = open_device_of_mock_pad(&c, s, 1);
     static const struct {
         int raw;
         double x;
@@ -108,7 +109,7 @@ static void sticks_and_triggers_are_scaled(void **state)
     }
     static const int simultaneous_events[3][3] = {
         {EV_ABS, ABS_HAT0Y, -1}, {EV_KEY, BTN_SOUTH, 1}, {EV_KEY, BTN_THUMBR, 1}};
-    mock_pad_send(pad, simultaneous_events, 3);
+    mock_pad_send_events(pad, simultaneous_events, 3);
     assert_true(read_channel_by_name(&device, "abs_hat0y") == -1.0);
     assert_true(read_channel_by_name(&device, "btn_south") == 1.0);
     assert_true(read_channel_by_name(&device, "btn_thumbr") == 1.0);
@@ -126,7 +127,7 @@ static void stick_without_events_keeps_its_value(void **state)
                                             SETTING("timeout", "0.001")};
     struct device_config c;
     (void)state;
-    struct tact_device device = open_pad(&c, s, 2);
+    struct tact_device device = open_device_of_mock_pad(&c, s, 2);
     int64_t before = monotonic_ns();
     send_single_event(EV_ABS, ABS_RY, 20000);
     int64_t time_after_event_ns = monotonic_ns();
@@ -143,7 +144,7 @@ static void stick_without_events_keeps_its_value(void **state)
     }
     device.ops->close(device.self);
     /* A device that is opened while axes are deflected starts from their present values. */
-    device = open_pad(&c, s, 2);
+    device = open_device_of_mock_pad(&c, s, 2);
     assert_true(read_channel_by_name(&device, "abs_ry") > 0.6);
     send_single_event(EV_ABS, ABS_RY, 0);
     device.ops->close(device.self);
@@ -156,7 +157,7 @@ static void evdev_settings_choose_and_scale_channels(void **state)
         SETTING("unsigned", "abs_x"), SETTING("inverted", "abs_rz"), SETTING("deadzone", "0.5")};
     struct device_config c;
     (void)state;
-    struct tact_device device = open_pad(&c, s, 5);
+    struct tact_device device = open_device_of_mock_pad(&c, s, 5);
     assert_int_equal(device.info.input_count, 3);
     send_single_event(EV_KEY, BTN_A, 1);
     assert_true(read_channel_by_name(&device, "btn_a") == 1.0);
@@ -178,11 +179,11 @@ static void evdev_state_is_exact_after_lost_events(void **state)
     const struct tact_device_setting s[] = {SETTING("match", "X-Box 360")};
     struct device_config c;
     (void)state;
-    struct tact_device device = open_pad(&c, s, 1);
+    struct tact_device device = open_device_of_mock_pad(&c, s, 1);
     static const int events_before_loss[2][3] = {{EV_ABS, ABS_X, 32767}, {EV_KEY, BTN_TL, 1}};
     static const int lost_events[3][3] = {
         {EV_ABS, ABS_X, -32768}, {EV_ABS, ABS_RZ, 255}, {EV_KEY, BTN_TL, 0}};
-    mock_pad_send(pad, events_before_loss, 2);
+    mock_pad_send_events(pad, events_before_loss, 2);
     assert_true(read_channel_by_name(&device, "btn_tl") == 1.0);
     mock_pad_drop_events(pad, lost_events, 3);
     assert_true(read_channel_by_name(&device, "btn_tl") == 0.0);
@@ -203,9 +204,9 @@ static void unplugged_pad_is_lost_and_returns(void **state)
     struct device_config c;
     (void)state;
     for (int error = 1; error >= 0; error--) {
-        struct tact_device device = open_pad(&c, s, 1);
+        struct tact_device device = open_device_of_mock_pad(&c, s, 1);
         static const int held[2][3] = {{EV_ABS, ABS_Y, 32767}, {EV_KEY, BTN_TR, 1}};
-        mock_pad_send(pad, held, 2);
+        mock_pad_send_events(pad, held, 2);
         assert_true(read_channel_by_name(&device, "btn_tr") == 1.0);
         mock_pad_unplug(pad, error);
         struct tact_device_input in = read_device_at_present(&device);
@@ -292,7 +293,7 @@ static void a_silent_puck_is_at_rest_after_the_timeout(void **state)
     (void)state;
     for (int has_long_timeout = 0; has_long_timeout < 2; has_long_timeout++) {
         const int64_t stale_timeout_ns = has_long_timeout ? 100000000000 : 40000000; /* [ns] */
-        struct tact_device device = open_pad(&c, s, 1 + has_long_timeout);
+        struct tact_device device = open_device_of_mock_pad(&c, s, 1 + has_long_timeout);
         assert_int_equal(device.info.input_count, 8);
         for (int i = 0; i < 5; i++) {
             send_single_event(EV_REL, REL_X, 175);
@@ -316,7 +317,7 @@ static void translation_and_rotation_of_a_puck_have_separate_timeouts(void **sta
     struct device_config c;
     struct tact_device_input in;
     (void)state;
-    struct tact_device device = open_pad(&c, s, 2);
+    struct tact_device device = open_device_of_mock_pad(&c, s, 2);
     send_single_event(EV_REL, REL_X, 175);
     device.ops->read(device.self, 0, 0.0, 0, &in);
     int64_t x = in.stamp_ns;
@@ -334,13 +335,13 @@ static void translation_and_rotation_of_a_puck_have_separate_timeouts(void **sta
     device.ops->close(device.self);
 }
 
-static void puck_with_setting_increment_counts(void **state)
+static void puck_gives_events_as_counts_where_set(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad)),
                                             SETTING("relative", "increment")};
     struct device_config c;
     (void)state;
-    struct tact_device device = open_pad(&c, s, 2);
+    struct tact_device device = open_device_of_mock_pad(&c, s, 2);
     assert_string_equal(device.info.input[1].unit, "count");
     send_single_event(EV_REL, REL_Y, -30);
     send_single_event(EV_REL, REL_Y, -12);
@@ -379,7 +380,7 @@ int main(void)
     const struct CMUnitTest puck_tests[] = {
         cmocka_unit_test(a_silent_puck_is_at_rest_after_the_timeout),
         cmocka_unit_test(translation_and_rotation_of_a_puck_have_separate_timeouts),
-        cmocka_unit_test(puck_with_setting_increment_counts),
+        cmocka_unit_test(puck_gives_events_as_counts_where_set),
     };
     plug_in_mock_device("Xbox 360 wired USB controller");
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

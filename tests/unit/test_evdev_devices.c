@@ -98,7 +98,7 @@ static int axis_and_button_count;
 static int axis_count_of_all_devices,
     button_count_of_all_devices; /* number of axes and of buttons of all devices */
 
-static void add_axis_of_device(const char *device, int code)
+static void add_expected_axis_of_device(const char *device, int code)
 {
     struct kernel_axis_or_button p = {EV_ABS, code, 0, 255, 0, true};
     if (code == ABS_X || code == ABS_Y || code == ABS_RX || code == ABS_RY) {
@@ -148,7 +148,7 @@ static bool is_channel_code(int type, int code)
     return type == EV_ABS ? code < ABS_MT_SLOT : code >= BTN_MISC;
 }
 
-static void plug_in_device(const json_t *entry)
+static void plug_in_mock_of_known_device(const json_t *entry)
 {
     const char *device = json_string_value(json_object_get(entry, "name"));
     const char *why;
@@ -163,7 +163,7 @@ static void plug_in_device(const json_t *entry)
     json_array_foreach(json_object_get(entry, "abs"), i, code)
     {
         if (is_channel_code(EV_ABS, (int)json_integer_value(code))) {
-            add_axis_of_device(device, (int)json_integer_value(code));
+            add_expected_axis_of_device(device, (int)json_integer_value(code));
             struct kernel_axis_or_button *p =
                 &axes_and_buttons_of_tested_device[axis_and_button_count - 1];
             mock_pad_set_axis(pad, p->code, p->low < p->high ? p->low : p->high,
@@ -249,7 +249,7 @@ static void check_channels_follow_events(struct tact_device *device)
                     expected_raw_value_at_rest(p));
         memcpy(before, in.channel, sizeof before);
         for (int k = p->type == EV_KEY ? 2 : 0; k < 4; k++) {
-            mock_pad_send(pad, (const int[1][3]){{p->type, p->code, raw[k]}}, 1);
+            mock_pad_send_events(pad, (const int[1][3]){{p->type, p->code, raw[k]}}, 1);
             in = read_device_at_present_time(device);
             assert_near(in.channel[i], expected_channel_value(p, raw[k]), p, raw[k]);
             before[i] = in.channel[i];
@@ -262,7 +262,7 @@ static void check_channels_follow_events(struct tact_device *device)
 }
 
 /* Opens a session in which all channels of the device are mapped to one joint. */
-static void check_mapping_to_joint(const char *name)
+static void check_all_channels_map_to_one_joint(const char *name)
 {
     char scene_text[8192];
     int used = snprintf(scene_text, sizeof scene_text,
@@ -316,7 +316,7 @@ static void each_known_device_opens_and_maps_to_a_joint(void **state)
         const struct tact_device_setting settings[] = {SETTING("match", name)};
         struct device_config c;
         struct tact_device device = {0};
-        plug_in_device(entry);
+        plug_in_mock_of_known_device(entry);
         device_config_init(&c, settings, 1);
         if (tact_evdev_type.open(&c.config, &device, &c.err)) {
             fail_msg("%s: %s: %s", name, c.err.key, c.err.text);
@@ -325,7 +325,7 @@ static void each_known_device_opens_and_maps_to_a_joint(void **state)
         check_device_description(&device, &c, name);
         check_channels_follow_events(&device);
         device.ops->close(device.self);
-        check_mapping_to_joint(name);
+        check_all_channels_map_to_one_joint(name);
         mock_pad_free(pad);
     }
     print_message("%zu devices: %d axes, %d buttons\n", json_array_size(devices),
@@ -361,7 +361,7 @@ static void requested_evdev_channels_are_opened(void **state)
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         struct device_config c;
         struct tact_device device = {0};
-        plug_in_device(device_named(asked[i].device));
+        plug_in_mock_of_known_device(device_named(asked[i].device));
         const struct tact_device_setting settings[] = {SETTING("path", mock_pad_node(pad)),
                                                        SETTING("channels", asked[i].channels)};
         device_config_init(&c, settings, 2);

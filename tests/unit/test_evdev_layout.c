@@ -37,7 +37,7 @@ static void choose_channel_layout(struct libevdev *dev, const struct tact_device
         fail_msg("%s: %s", c.err.key, c.err.text);
     }
     source.dev = dev;
-    assert_true(tact_evdev_match_ranges(&layout, &source));
+    assert_true(tact_evdev_compute_channel_ranges(&layout, &source));
 }
 
 static double channel_value_of_raw(const char *name, int raw)
@@ -72,14 +72,14 @@ static void six_axis_puck_has_its_channels(void **state)
     assert_int_equal(layout.count, 8);
     assert_string_equal(layout.channel[5].name, "rel_rz");
     assert_string_equal(layout.channel[6].name, "btn_0");
-    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_REL_DISPLACEMENT);
+    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_RELATIVE_DISPLACEMENT);
     assert_near(channel_value_of_raw("rel_x", 350), 1.0, 0.0);
     assert_near(channel_value_of_raw("rel_x", -175), -0.5, 0.0);
     assert_near(channel_value_of_raw("rel_rz", -351), -1.0, 0.0);
     const struct tact_device_setting s[] = {SETTING("relative", "increment"),
                                             SETTING("inverted", "rel_y")};
     choose_channel_layout(dev, s, 2);
-    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_REL_INCREMENT);
+    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_RELATIVE_INCREMENT);
     assert_near(channel_value_of_raw("rel_x", -30), -30.0, 0.0);
     assert_near(channel_value_of_raw("rel_y", -30), 30.0, 0.0);
     libevdev_free(dev);
@@ -96,7 +96,7 @@ static void mouse_axes_are_increments(void **state)
     libevdev_enable_event_code(dev, EV_KEY, KEY_A, NULL);
     choose_channel_layout(dev, NULL, 0);
     assert_int_equal(layout.count, 3);
-    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_REL_INCREMENT);
+    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_RELATIVE_INCREMENT);
     const struct tact_device_setting s[] = {SETTING("channels", "key_a rel_wheel_hi_res")};
     choose_channel_layout(dev, s, 1);
     assert_int_equal(layout.count, 2);

@@ -14,7 +14,7 @@
 
 struct solid {
     struct tact_shape shape;
-    struct tact_core *core;
+    struct tact_convex_core *core;
     struct tact_pose pose;
 };
 
@@ -24,13 +24,13 @@ static struct solid make_solid(enum tact_shape_kind kind, double x, double y, do
     if (kind == TACT_SHAPE_BOX) {
         assert_int_equal(tact_shape_tessellate(&s.shape), 0);
     }
-    assert_int_equal(tact_core_create(&s.shape, &s.core), 0);
+    assert_int_equal(tact_convex_core_create(&s.shape, &s.core), 0);
     return s;
 }
 
 static void free_convex_solid(struct solid *s)
 {
-    tact_core_free(s->core);
+    tact_convex_core_free(s->core);
     tact_shape_release(&s->shape);
 }
 
@@ -169,7 +169,7 @@ static void place_solid_at_random(struct solid *s, double reach, int is_rotated_
     }
 }
 
-struct separation_deviation {
+struct worst_separation_deviations {
     double width, points, depth; /* largest deviations of a result, relative to the size: of the gap
                                     along its normal, of its points, of its depth */
 };
@@ -179,7 +179,7 @@ struct separation_deviation {
 static void check_separation_is_optimal(const struct solid *a, const struct solid *b,
                                         const struct tact_separation *s, double size,
                                         int searches_all_directions,
-                                        struct separation_deviation *worst)
+                                        struct worst_separation_deviations *worst)
 {
     double apart[3];
     assert_true(s->is_exact);
@@ -207,9 +207,9 @@ static void find_separation_of_pair(const struct solid *a, const struct solid *b
 
 /* Checks results at gaps of +-1e-9 and +-1e-13 of the size. At 1e-13 rounding errors affect the
  * direction between the points, but not the gap. */
-static void check_touching_solids(const struct solid *a, const struct solid *b,
-                                  const struct tact_separation *s, double size,
-                                  struct separation_deviation *worst)
+static void check_separation_when_moved_to_touch(const struct solid *a, const struct solid *b,
+                                                 const struct tact_separation *s, double size,
+                                                 struct worst_separation_deviations *worst)
 {
     static const double gaps[4] = {1e-9, 1e-13, -1e-13, -1e-9};
     for (int i = 0; i < 4; i++) {
@@ -229,8 +229,8 @@ static void distances_of_random_curved_solids_are_exact(void **state)
     for (int i = 0; i < 10; i++) {
         int first = i % 2, second = i / 2, deep = 0, supports = 0;
         int trial_count = campaign_trial_count(40, 1000);
-        struct separation_deviation worst = {0.0, 0.0, 0.0},
-                                    touching_deviations[2] = {{0.0, 0.0, 0.0}};
+        struct worst_separation_deviations worst = {0.0, 0.0, 0.0},
+                                           touching_deviations[2] = {{0.0, 0.0, 0.0}};
         for (int k = 0; k < trial_count; k++) {
             double size = scale[k % 3];
             struct solid a = random_solid(first, size), b = random_solid(second, size);
@@ -242,7 +242,7 @@ static void distances_of_random_curved_solids_are_exact(void **state)
             supports += s.supports;
             check_separation_is_optimal(&a, &b, &s, size, k % 20 == 1, &worst);
             if (s.distance > 0.1 * size) {
-                check_touching_solids(&a, &b, &s, size, touching_deviations);
+                check_separation_when_moved_to_touch(&a, &b, &s, size, touching_deviations);
             }
             free_convex_solid(&a);
             free_convex_solid(&b);
@@ -310,7 +310,7 @@ static void resting_can_has_exact_contact_polygons(void **state)
     for (int i = 0; i < 2; i++) {
         struct tact_separation s;
         struct tact_manifold m;
-        double lean_rotation_vector[3] = {0.0, 0.05, 0.0}, lowest = INFINITY;
+        double can_tilt_rotation_vector[3] = {0.0, 0.05, 0.0}, lowest = INFINITY;
         tact_quat_from_rotvec(can.pose.quat_wxyz, (const double[3]){0.0, 0.0, 0.3});
         tact_v3_set(can.pose.position, 0.01, 0.02, l + g); /* on its end */
         find_contact_of_solids(&can, &floor[i], &s, &m);
@@ -321,7 +321,7 @@ static void resting_can_has_exact_contact_polygons(void **state)
         ASSERT_NEAR(gap_of_manifold_at_point(&m, m.corner[5]), g, 1e-16);
 
         /* of a tilted can the lowest point is on the rim */
-        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
+        tact_quat_from_rotvec(can.pose.quat_wxyz, can_tilt_rotation_vector);
         can.pose.position[2] = l * cos(0.05) + r * sin(0.05) + g;
         find_contact_of_solids(&can, &floor[i], &s, &m);
         ASSERT_NEAR(s.distance, g, 1e-16);
@@ -331,16 +331,16 @@ static void resting_can_has_exact_contact_polygons(void **state)
         ASSERT_NEAR(lowest, g, 2e-17);
         ASSERT_NEAR(s.point_a[0], r * cos(0.05) - l * sin(0.05), 1e-16);
 
-        lean_rotation_vector[1] = 0.7; /* on its rim */
-        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
+        can_tilt_rotation_vector[1] = 0.7; /* on its rim */
+        tact_quat_from_rotvec(can.pose.quat_wxyz, can_tilt_rotation_vector);
         can.pose.position[2] = l * cos(0.7) + r * sin(0.7) - g;
         find_contact_of_solids(&can, &floor[i], &s, &m);
         ASSERT_NEAR(s.distance, -g, 1e-16);
         ASSERT_NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_VERTEX && m.corners == 1);
 
-        lean_rotation_vector[1] = quarter; /* on its side */
-        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_rotation_vector);
+        can_tilt_rotation_vector[1] = quarter; /* on its side */
+        tact_quat_from_rotvec(can.pose.quat_wxyz, can_tilt_rotation_vector);
         can.pose.position[2] = r + g;
         find_contact_of_solids(&can, &floor[i], &s, &m);
         ASSERT_NEAR(s.distance, g, 1e-16);

@@ -25,13 +25,13 @@ static void distance_of_nearly_parallel_boxes_is_exact(void **state)
     double duality_gap = 0.0, off = 0.0;
     const int trial_count = campaign_trial_count(20000, 1000000);
     for (int i = 0; i < trial_count; i++) {
-        const struct solid *lower_solid = i & 1 ? &equal : &wide;
+        const struct solid *box_below_cube = i & 1 ? &equal : &wide;
         const double tilt = pow(10.0, uniform(-14.0, -6.0)), offset = offsets[i / 2 % 3];
         double turn[9], low;
         tact_v3_set(cube.pose.position, offset, i & 8 ? offset : 0.0, 0.1 + gaps[i % 5]);
         rotate_solid(&cube, tilt * uniform(-1.0, 1.0), tilt * uniform(-1.0, 1.0),
                      i & 16 ? uniform(-3.0, 3.0) : 0.0);
-        const struct tact_separation s = find_separation_of_solids(&cube, lower_solid, NULL);
+        const struct tact_separation s = find_separation_of_solids(&cube, box_below_cube, NULL);
         const double size = 0.1 + tact_v3_norm(cube.pose.position);
         tact_quat_to_m3(turn, cube.pose.quat_wxyz);
         low = cube.pose.position[2] - 0.05 * (fabs(turn[6]) + fabs(turn[7]) + fabs(turn[8]) + 1.0);
@@ -50,7 +50,7 @@ static void distance_of_nearly_parallel_boxes_is_exact(void **state)
 /* Boxes of which the point nearest to the origin is on an edge of the triangle of A - B around it:
  * by the order of the triangle's points rounding gives the third one a part or none. Found among
  * 1,000,000 random ones. */
-static void distance_on_an_edge_between_parallel_faces_is_exact(void **state)
+static void distance_with_nearest_point_on_edge_is_exact(void **state)
 {
     (void)state;
     static const struct {
@@ -88,17 +88,17 @@ static int make_degenerate_points(enum hull_kind kind, double (*point)[3])
                                                 {1.0, 0.0, 1.0},   {-1.0, 0.0, 1.0},
                                                 {-1.0, 1.0, 1.0},  {1.0, 1.0, 1.0}};
     static const int counts[HULL_KINDS] = {8, 6, 8, 48, 125, 48};
-    const double relative_thickness = pow(10.0, uniform(-6.0, -2.0));
+    const double hull_thickness_over_size = pow(10.0, uniform(-6.0, -2.0));
     for (int i = 0; i < counts[kind]; i++) {
         double *p = point[i];
         const double angle = 2.0 * M_PI * (i / 2) / 24.0, sign = i & 1 ? 1.0 : -1.0;
         switch (kind) {
         case NEEDLE:
-            tact_v3_set(p, sign, (i & 2 ? 1.0 : -1.0) * relative_thickness,
-                        (i & 4 ? 1.0 : -1.0) * relative_thickness);
+            tact_v3_set(p, sign, (i & 2 ? 1.0 : -1.0) * hull_thickness_over_size,
+                        (i & 4 ? 1.0 : -1.0) * hull_thickness_over_size);
             break;
         case WEDGE:
-            tact_v3_set(p, wedge_vertices[i][0], relative_thickness * wedge_vertices[i][1],
+            tact_v3_set(p, wedge_vertices[i][0], hull_thickness_over_size * wedge_vertices[i][1],
                         wedge_vertices[i][2]);
             break;
         case DUPLICATES:
@@ -116,7 +116,7 @@ static int make_degenerate_points(enum hull_kind kind, double (*point)[3])
             break;
         default:
             tact_v3_set(p, uniform(-1.0, 1.0), uniform(-1.0, 1.0),
-                        relative_thickness * uniform(-1.0, 1.0));
+                        hull_thickness_over_size * uniform(-1.0, 1.0));
         }
     }
     return counts[kind];
@@ -157,7 +157,8 @@ static void support_of_coincident_vertices_is_the_farthest(void **state)
             random_unit_quaternion(s.pose.quat_wxyz);
             tact_quat_to_m3(turn, s.pose.quat_wxyz);
             const int64_t from = (int64_t)uniform(0.0, (double)s.core->vertices);
-            tact_core_vertex(s.core, tact_core_support_vertex(s.core, d, from), found);
+            tact_convex_core_vertex_position(
+                s.core, tact_convex_core_support_vertex(s.core, d, from), found);
             for (size_t v = 0; v < s.mesh->vertex_count; v++) {
                 most = fmax(most, tact_v3_dot(d, s.mesh->vertices + 3 * v));
             }
@@ -172,12 +173,12 @@ static void support_of_coincident_vertices_is_the_farthest(void **state)
 /* Worst deviations of the results of one kind, relative to the size of the pair: from the gap along
  * the normal, of a depth from the least over all faces of A - B, of a search from the last result
  * from one without. */
-struct result_deviations {
+struct worst_distance_deviations {
     double width, depth, warm;
 };
 
 static void check_degenerate_pair(const struct solid *a, const struct solid *b, double *kept,
-                                  struct result_deviations *worst)
+                                  struct worst_distance_deviations *worst)
 {
     struct reference_hull own[2] = {make_reference_hull(a->mesh), make_reference_hull(b->mesh)},
                           placed[2] = {make_reference_hull(a->mesh), make_reference_hull(b->mesh)};
@@ -235,13 +236,14 @@ static void bound_of_a_sliver_through_the_origin_is_the_gap_along_its_normal(voi
         {0x1.aa5585cfc3e3ap+2, -0x1.6b7670ca35223p+2, -0x1.64ba9d3ceacafp-5},
         {-0x1.16652bfb5a2ap+0, 0x1.2ec531cb37156p+2, 0x1.039f5edaf8924p-5},
         {0x1.d124e9767fdcbp+2, -0x1.8d495959247cep+2, 0x1.ef309b432e429p-7}};
-    static const double half = 0x1.0624dd2f1a9fcp-10, relative_thickness = 0x1.049b76fbfd3e6p-24;
+    static const double half = 0x1.0624dd2f1a9fcp-10,
+                        hull_thickness_over_size = 0x1.049b76fbfd3e6p-24;
     const double wedge_vertices[6][3] = {{-half, 0.0, -half},
                                          {half, 0.0, -half},
                                          {half, 0.0, half},
                                          {-half, 0.0, half},
-                                         {-half, relative_thickness, half},
-                                         {half, relative_thickness, half}};
+                                         {-half, hull_thickness_over_size, half},
+                                         {half, hull_thickness_over_size, half}};
     const struct tact_pose pose = {
         .position = {0x1.ed50652aab806p+1, 0x1.03841782ed1ffp+2, 0x1.6cbc02a4e42ep-5},
         .quat_wxyz = {0x1.bf0b53a139c4bp-1, 0x1.399fdf76e4329p-2, 0x1.6a576e5a036f7p-2,
@@ -249,7 +251,7 @@ static void bound_of_a_sliver_through_the_origin_is_the_gap_along_its_normal(voi
     struct solid a = make_hull_solid(sliver_vertices[0], 8),
                  b = make_hull_solid(wedge_vertices[0], 6);
     double kept[TACT_NEAREST_STATE] = {0.0};
-    struct result_deviations worst = {0.0, 0.0, 0.0};
+    struct worst_distance_deviations worst = {0.0, 0.0, 0.0};
     b.pose = pose;
     check_degenerate_pair(&a, &b, kept, &worst);
     printf("a sliver through the origin: off the width by %.1e of size\n", worst.width);
@@ -262,7 +264,7 @@ static void distances_of_degenerate_hulls_are_exact(void **state)
 {
     (void)state;
     static const double scale[3] = {1e-3, 0.05, 10.0};
-    struct result_deviations worst[HULL_KINDS] = {{0.0, 0.0, 0.0}};
+    struct worst_distance_deviations worst[HULL_KINDS] = {{0.0, 0.0, 0.0}};
     const int trial_count = campaign_trial_count(96, 10000);
     for (int i = 0; i < trial_count; i++) {
         const enum hull_kind kind = (enum hull_kind)(i % HULL_KINDS);
@@ -294,7 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distance_of_nearly_parallel_boxes_is_exact),
-        cmocka_unit_test(distance_on_an_edge_between_parallel_faces_is_exact),
+        cmocka_unit_test(distance_with_nearest_point_on_edge_is_exact),
         cmocka_unit_test(bound_of_a_sliver_through_the_origin_is_the_gap_along_its_normal),
         cmocka_unit_test(support_of_coincident_vertices_is_the_farthest),
         cmocka_unit_test(distances_of_degenerate_hulls_are_exact),

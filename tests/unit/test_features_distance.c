@@ -75,8 +75,8 @@ static double distance_outside_solid(const struct solid *s, const double *origin
 /* Checks a result by the conditions of the optimum: a separation by the gap along its normal and
  * by two points of the solids at that distance, to 1e-13 of the size; a depth by the normals of all
  * faces and of all edges that cross. Returns the worst deviation over the size. */
-static double check_separation(const struct solid *a, const struct solid *b,
-                               const struct tact_separation *s)
+static double check_separation_of_polyhedra(const struct solid *a, const struct solid *b,
+                                            const struct tact_separation *s)
 {
     struct reference_hull of_a = make_placed_hull(a, a->pose.position),
                           of_b = make_placed_hull(b, a->pose.position);
@@ -321,7 +321,7 @@ static double check_optimum_on_both_sides_of_touch(const struct solid *a, const 
         int flat = fabs(state[0]) == 3.0;
         tact_v3_axpy(near.pose.position, -s->distance * (1.0 + sign * share), s->normal);
         struct tact_separation now = find_separation_of_solids(&near, b, NULL);
-        worst = fmax(worst, check_separation(&near, b, &now));
+        worst = fmax(worst, check_separation_of_polyhedra(&near, b, &now));
         double off = now.distance + sign * share * s->distance;
         assert_true(sign < 0 ? now.distance > 0.0 : off < 4e-15 * size + 2.0 * share * s->distance);
         if (flat || sign < 0) {
@@ -333,8 +333,8 @@ static double check_optimum_on_both_sides_of_touch(const struct solid *a, const 
 
 /* Moves both solids by a kilometre: the distance has the same bits where the sums of positions are
  * exact; elsewhere returns its deviation, due to rounding of the positions [m]. */
-static double far_from_origin_deviation(const struct solid *a, const struct solid *b,
-                                        double distance)
+static double distance_deviation_far_from_origin(const struct solid *a, const struct solid *b,
+                                                 double distance)
 {
     struct solid c = *a, d = *b;
     for (int m = 0; m < 3; m++) {
@@ -375,11 +375,11 @@ static void check_distance_after_rigid_motion(const struct solid *a, const struc
                                  exchanged = find_separation_of_solids(b, a, NULL);
     worst->turned = fmax(worst->turned, fabs(turned.distance - s->distance) / size);
     worst->exchanged = fmax(worst->exchanged, fabs(exchanged.distance - s->distance) / size);
-    const double relative_distance = fabs(s->distance) / size;
+    const double distance_over_size = fabs(s->distance) / size;
     tact_v3_sub(apart, turned.normal, normal);
-    worst->normal = fmax(worst->normal, tact_v3_norm(apart) * relative_distance);
+    worst->normal = fmax(worst->normal, tact_v3_norm(apart) * distance_over_size);
     tact_v3_add(apart, exchanged.normal, s->normal);
-    worst->normal = fmax(worst->normal, tact_v3_norm(apart) * relative_distance);
+    worst->normal = fmax(worst->normal, tact_v3_norm(apart) * distance_over_size);
     if (s->distance > 0.0) {
         worst->duality = fmax(worst->duality, fabs(s->distance - s->bound) / size);
     }
@@ -407,9 +407,9 @@ static void distances_of_random_polyhedra_are_exact(void **state)
             random_unit_quaternion(a.pose.quat_wxyz);
             struct tact_separation s = find_separation_of_solids(&a, &b, NULL);
             deep += s.distance < 0.0;
-            worst[0] = fmax(worst[0], check_separation(&a, &b, &s));
+            worst[0] = fmax(worst[0], check_separation_of_polyhedra(&a, &b, &s));
             assert_true(s.is_exact);
-            far = fmax(far, far_from_origin_deviation(&a, &b, s.distance));
+            far = fmax(far, distance_deviation_far_from_origin(&a, &b, s.distance));
             check_distance_after_rigid_motion(&a, &b, &s, &moved);
             if (s.distance > 0.1 * size) {
                 worst[1] = fmax(worst[1], check_optimum_on_both_sides_of_touch(&a, &b, &s));
@@ -456,8 +456,9 @@ static void distances_of_hulls_of_many_vertices_are_exact(void **state)
             }
             s = find_separation_of_solids(&a, &b, NULL);
             assert_true(s.is_exact);
-            worst = fmax(worst, check_separation(&a, &b, &s) * (a.core->size + b.core->size));
-            far = fmax(far, far_from_origin_deviation(&a, &b, s.distance));
+            worst = fmax(worst,
+                         check_separation_of_polyhedra(&a, &b, &s) * (a.core->size + b.core->size));
+            far = fmax(far, distance_deviation_far_from_origin(&a, &b, s.distance));
         }
         printf("%d vertices, %d pairs: error at most %.1e m, 1 km away %.1e m\n", counts[i],
                4 * trial_count, worst, far);
@@ -556,7 +557,7 @@ static void any_warm_start_state_gives_the_polyhedra_distance(void **state)
 
 /* Two capsules that cross axis through axis, whose difference is flat: they touch where the axes
  * cross, and once apart they have their distance, also from the state of the crossing. */
-static void capsules_that_have_crossed_have_their_distance_again(void **state)
+static void capsules_have_their_distance_after_crossing(void **state)
 {
     (void)state;
     struct solid bar = make_round_solid(TACT_SHAPE_CAPSULE, 0.01, 0.2),
@@ -591,7 +592,7 @@ int main(void)
         cmocka_unit_test(warm_and_cold_started_polyhedra_distances_agree),
         cmocka_unit_test(distance_of_aligned_stacks_is_exact),
         cmocka_unit_test(any_warm_start_state_gives_the_polyhedra_distance),
-        cmocka_unit_test(capsules_that_have_crossed_have_their_distance_again),
+        cmocka_unit_test(capsules_have_their_distance_after_crossing),
         cmocka_unit_test(point_along_a_given_normal_is_on_a_face_or_absent),
         cmocka_unit_test(contact_polygon_keeps_an_edge_on_the_rim_of_a_face),
     };

@@ -55,7 +55,7 @@ static int is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static int read_soup(const char *name, struct tact_soup *out)
+static int read_triangle_soup_of_object(const char *name, struct tact_soup *out)
 {
     char path[DATA_PATH], under[128];
     struct tact_error err = {.line = 0};
@@ -75,7 +75,7 @@ static int read_soup(const char *name, struct tact_soup *out)
 static int load_hull_object(const char *name, struct hull_object *o)
 {
     struct tact_soup soup;
-    if (!read_soup(name, &soup)) {
+    if (!read_triangle_soup_of_object(name, &soup)) {
         return 0;
     }
     o->name = name;
@@ -219,7 +219,7 @@ static void distances_of_hulls_of_real_objects_are_exact(void **state)
  * from the last result agrees with one that starts from none, bit for bit where they end at the
  * same vertices, but for one tick of 97,126, whose triangle is a sliver; else within 3e-16 of the
  * size in 5000 ticks, 1.2e-14 in 1e5. */
-static void coherent_distances_of_real_objects_are_those_of_cold_searches(void **state)
+static void warm_distances_of_real_objects_equal_cold_ones(void **state)
 {
     (void)state;
     const int ticks = campaign_trial_count(5000, 100000);
@@ -269,7 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_of_hulls_of_real_objects_are_exact),
-        cmocka_unit_test(coherent_distances_of_real_objects_are_those_of_cold_searches),
+        cmocka_unit_test(warm_distances_of_real_objects_equal_cold_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static const enum tact_shape_kind solid_kinds[KINDS] = {TACT_SHAPE_HALFSPACE, TA
 /* A solid of about 1 m in motion. */
 struct moving_solid {
     struct tact_shape shape;
-    struct tact_core *core;
+    struct tact_convex_core *core;
     struct tact_pose pose;
     double twist[6];
 };
@@ -34,7 +34,7 @@ static void make_moving_solid(enum tact_shape_kind kind, struct moving_solid *s)
     if (kind == TACT_SHAPE_BOX) {
         assert_int_equal(tact_shape_tessellate(&s->shape), 0);
     }
-    assert_int_equal(tact_core_create(&s->shape, &s->core), 0);
+    assert_int_equal(tact_convex_core_create(&s->shape, &s->core), 0);
     s->pose = random_pose(kind == TACT_SHAPE_HALFSPACE ? 0.1 : 1.0);
     for (int i = 0; i < 6; i++) {
         s->twist[i] = uniform(-1.0, 1.0);
@@ -43,7 +43,7 @@ static void make_moving_solid(enum tact_shape_kind kind, struct moving_solid *s)
 
 static void destroy_moving_solid(struct moving_solid *s)
 {
-    tact_core_free(s->core);
+    tact_convex_core_free(s->core);
     tact_shape_release(&s->shape);
 }
 
@@ -80,12 +80,16 @@ static double surface_motion_error(const struct moving_solid *const solid[2],
     nearest_points_at_time(solid, 0.0, now, &sep);
     nearest_points_at_time(solid, time, after, &sep);
     for (int i = 0; i < 9; i++) {
-        double coordinate_rate_before = (now[i / 3][i % 3] - before[i / 3][i % 3]) / time;
-        double coordinate_rate_after = (after[i / 3][i % 3] - now[i / 3][i % 3]) / time;
-        if (fabs(coordinate_rate_after - coordinate_rate_before) > 0.002) {
+        double backward_difference_coordinate_rate =
+            (now[i / 3][i % 3] - before[i / 3][i % 3]) / time;
+        double forward_difference_coordinate_rate =
+            (after[i / 3][i % 3] - now[i / 3][i % 3]) / time;
+        if (fabs(forward_difference_coordinate_rate - backward_difference_coordinate_rate) >
+            0.002) {
             return -1.0;
         }
-        worst = fmax(worst, fabs(0.5 * (coordinate_rate_before + coordinate_rate_after) -
+        worst = fmax(worst, fabs(0.5 * (backward_difference_coordinate_rate +
+                                        forward_difference_coordinate_rate) -
                                  computed[i / 3][i % 3]));
     }
     return worst;
@@ -112,8 +116,9 @@ static void contact_moves_over_both_surfaces_as_the_nearest_points_do(void **sta
         make_moving_solid(solid_kinds[kind[1]], &b);
         nearest_points_at_time(solid, 0.0, points, &sep);
         if (sep.distance > 0.01) {
-            contact = (struct tact_surface_contact){
-                .core = {a.core, b.core}, .core_separation = &sep, .gap = sep.distance};
+            contact = (struct tact_surface_contact){.core = {a.core, b.core},
+                                                    .nearest_points_and_normal_of_cores = &sep,
+                                                    .gap = sep.distance};
             for (int k = 0; k < 2; k++) {
                 tact_v3_sub(contact.arm[k], points[k], solid[k]->pose.position);
             }
@@ -148,7 +153,8 @@ struct rolling_case {
 };
 
 /* Energy of a solid of 0.2 kg after `time`, relative to that at the start [1]. */
-static double energy_after_rolling(const struct rolling_case *c, double period, double time)
+static double relative_energy_after_rolling(const struct rolling_case *c, double period,
+                                            double time)
 {
     struct tact_world_options o = options_with_contact_model("features", period);
     const double place[3] = {0.0, 0.0, c->ground_top_height + c->height},
@@ -199,7 +205,8 @@ static void rolling_solids_keep_their_energy(void **state)
     for (size_t i = 0; i < sizeof rolling_cases / sizeof *rolling_cases; i++) {
         double change[3];
         for (int k = 0; k < 3; k++) {
-            change[k] = energy_after_rolling(&rolling_cases[i], 1e-3 / (1 << k), time) - 1.0;
+            change[k] =
+                relative_energy_after_rolling(&rolling_cases[i], 1e-3 / (1 << k), time) - 1.0;
         }
         printf("%s: energy changes by %.1e, %.1e, %.1e in %g s at 1, 0.5 and 0.25 ms\n",
                rolling_cases[i].name, change[0], change[1], change[2], time);

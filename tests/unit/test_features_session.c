@@ -96,7 +96,7 @@ static const char tower_scene_text[] =
     "     shapes: [{type: sphere, radius: 0.02, material: fir}]}\n";
 
 /* Number of the models by which bodies touch. While the tower stands it is one island. */
-static int count_models_that_touch(struct tact_session *session)
+static int count_contact_models_in_touch(struct tact_session *session)
 {
     static const char *const names[] = {"field", "volume", "features", "points"};
     struct tact_world *world = tact_session_world(session);
@@ -153,7 +153,7 @@ static void island_of_four_contact_models_replays_bit_for_bit(void **state)
     assert_int_equal(tact_session_begin(session), 0);
     for (int i = 0; i < 600; i++) {
         assert_int_equal(tact_session_step(session, 0, NULL), 0);
-        ticks += count_models_that_touch(session) == 4;
+        ticks += count_contact_models_in_touch(session) == 4;
     }
     assert_int_equal(tact_session_end(session, &report), 0);
     tact_session_destroy(session);
@@ -197,7 +197,7 @@ static void bodies_that_pass_through_in_a_tick_are_counted(void **state)
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law = make_rigid_law(0.3);
         struct world_scene s;
-        int passed_through_count = 0, count;
+        int passed_through_contact_count = 0, count;
         o.model = tact_contact_model_find("features");
         open_empty_scene(&s, &o);
         add_scene_shape(&s, -1, &plate, &origin_pose, 0);
@@ -208,10 +208,10 @@ static void bodies_that_pass_through_in_a_tick_are_counted(void **state)
         for (int k = 0; k < 100; k++) {
             step_scene(&s);
             const int *near = tact_world_near(s.world, &count);
-            passed_through_count += count && tact_world_contact(s.world, near[0])->outrun;
+            passed_through_contact_count += count && tact_world_contact(s.world, near[0])->outrun;
         }
         const int has_ball_passed_plate = tact_world_body(s.world, body)->pose.position[2] < 0.0;
-        assert_true(!has_ball_passed_plate || passed_through_count > 0);
+        assert_true(!has_ball_passed_plate || passed_through_contact_count > 0);
         stopped += !has_ball_passed_plate;
         counted += has_ball_passed_plate;
         close_scene(&s);

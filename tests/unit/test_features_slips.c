@@ -41,7 +41,7 @@ static struct tact_shape make_box_shape(double x, double y, double z)
  * necessary condition that a move along it lessens the least translation. Not for a tetrahedron of
  * base radius 1 and height 10, centroid at 2.5, and a small ball on its axis at 1.2: a move down,
  * away from the centroid, takes it deeper. */
-static void line_of_centres_is_no_valid_normal(void **state)
+static void line_of_centres_may_be_no_valid_contact_normal(void **state)
 {
     (void)state;
     const double s = 0.5 * sqrt(3.0), radius = 1e-3, heights[2] = {1.2, 0.5};
@@ -77,7 +77,7 @@ static void line_of_centres_is_no_valid_normal(void **state)
 
 /* The vector between centres is a valid normal where A - B is symmetric about a point: a move along
  * it never takes one of two boxes deeper into the other. */
-static void line_of_centres_is_a_valid_normal_of_boxes(void **state)
+static void line_of_centres_is_valid_normal_for_two_boxes(void **state)
 {
     (void)state;
     int overlapping_pair_count = 0;
@@ -182,7 +182,7 @@ static double mean_depth_of_polygon(const double (*corner)[2], int corners, doub
 /* Appendix: the force of a face is that of its mean depth, which the paper takes over its vertices.
  * That is the mean over the area of a triangle and a parallelogram, not of a trapezoid or of a
  * square with a corner cut off. */
-static void mean_depth_of_the_vertices_is_not_that_of_the_area(void **state)
+static void mean_depth_of_vertices_is_not_mean_over_area(void **state)
 {
     (void)state;
     static const struct {
@@ -219,7 +219,7 @@ static void mean_depth_of_the_vertices_is_not_that_of_the_area(void **state)
 
 /* The line before (7), and (10): phi = a y + b at a point y = y_h + (y_t - y_h) s, its rate x' +
  * (omega x (p - o))_y, force k_p phi + k_v phi'. Summed over n points of an edge. */
-static void printed_sums_of_the_appendix_are_wrong(void **state)
+static void formulas_printed_in_the_appendix_are_wrong(void **state)
 {
     (void)state;
     enum { POINTS = 9 };
@@ -253,7 +253,7 @@ static void printed_sums_of_the_appendix_are_wrong(void **state)
 }
 
 /* The planes n.r <= d of a box at a position, as 6 rows of n and d. */
-static void world_planes_of_box(const double half[3], const double place[3], double plane[6][4])
+static void write_planes_of_box(const double half[3], const double place[3], double plane[6][4])
 {
     memset(plane, 0, 6 * sizeof *plane);
     for (int i = 0; i < 6; i++) {
@@ -265,7 +265,7 @@ static void world_planes_of_box(const double half[3], const double place[3], dou
 
 /* IV-G, step 2: "translate both polyhedra by p", the point deepest inside both. The duals are those
  * about the origin, which is inside both only after a translation by -p. */
-static void dual_polyhedra_are_about_the_deepest_point(void **state)
+static void dual_polyhedra_are_taken_about_deepest_point(void **state)
 {
     (void)state;
     const double half[2][3] = {{0.3, 0.2, 0.1}, {0.2, 0.3, 0.15}};
@@ -275,7 +275,7 @@ static void dual_polyhedra_are_about_the_deepest_point(void **state)
     double dual_points[12][3], least[2] = {INFINITY, INFINITY};
     for (int k = 0; k < 2; k++) {
         double plane[6][4];
-        world_planes_of_box(half[k], place[k], plane);
+        write_planes_of_box(half[k], place[k], plane);
         for (int i = 0; i < 6; i++) {
             double shift = tact_v3_dot(plane[i], inside), d = plane[i][3] - shift;
             least[0] = fmin(least[0], d); /* moved by -p */
@@ -321,13 +321,13 @@ static void dual_polyhedra_are_about_the_deepest_point(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line_of_centres_is_no_valid_normal),
-        cmocka_unit_test(line_of_centres_is_a_valid_normal_of_boxes),
+        cmocka_unit_test(line_of_centres_may_be_no_valid_contact_normal),
+        cmocka_unit_test(line_of_centres_is_valid_normal_for_two_boxes),
         cmocka_unit_test(printed_translation_of_disjoint_bodies_has_the_wrong_sign),
         cmocka_unit_test(springs_at_the_ends_of_an_edge_give_too_much_torque),
-        cmocka_unit_test(mean_depth_of_the_vertices_is_not_that_of_the_area),
-        cmocka_unit_test(printed_sums_of_the_appendix_are_wrong),
-        cmocka_unit_test(dual_polyhedra_are_about_the_deepest_point),
+        cmocka_unit_test(mean_depth_of_vertices_is_not_mean_over_area),
+        cmocka_unit_test(formulas_printed_in_the_appendix_are_wrong),
+        cmocka_unit_test(dual_polyhedra_are_taken_about_deepest_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,7 +191,7 @@ static void tilt_of_a_punch_moves_its_pressure_centre(void **state)
             pose_from_position_and_rotation(half * sn, 0.0, half * cs - d, 0.0, tilt, 0.0);
         const double bottom[3] = {0.0, 0.0, -d}, along[3] = {cs, 0.0, -sn}, out[3] = {sn, 0.0, cs};
         struct tact_field_contact c;
-        struct field_surface of;
+        struct contact_surface_of_fields of;
         double w[6], load = 0.0, first = 0.0;
         assert_int_equal(find_field_contact(punch, &up, plane, &at, &c), 1);
         field_wrench_about_point(&c, bottom, w);
@@ -199,7 +199,7 @@ static void tilt_of_a_punch_moves_its_pressure_centre(void **state)
             tact_field_find_contact_surface(plane, &at, punch, &up, shared_field_scratch(), &of),
             1);
         for (size_t i = 0; i < of.count; i++) {
-            const struct field_polygon *p = &of.polygon[i];
+            const struct contact_surface_polygon *p = &of.polygon[i];
             double arm[3];
             if (fabs(tact_v3_dot(p->normal, out)) > 0.99) { /* those of the bottom */
                 tact_v3_sub(arm, p->corner[0], bottom);

@@ -53,7 +53,7 @@ static struct tact_mesh *make_bumpy_ball(void)
     return out;
 }
 
-static int make_bodies(void **state)
+static int make_fields_of_bodies(void **state)
 {
     const struct tact_field_material soft = {.modulus = 2e5, .thickness = 0.006, .cell = 0.003},
                                      hertz = {.modulus = 3e5, .thickness = 0.01, .power = 0.5},
@@ -86,7 +86,7 @@ static int make_bodies(void **state)
     return 0;
 }
 
-static int free_bodies(void **state)
+static int free_fields_of_bodies(void **state)
 {
     (void)state;
     for (int i = 0; i < BODIES; i++) {
@@ -130,11 +130,11 @@ static void place_cuts_of_body_pair(int pair, const struct tact_pose *pose,
 }
 
 /* Poses at which the bodies of a pair overlap: random, or with faces in faces and equal fields. */
-static void make_poses(int is_aligned, struct tact_pose pose[2])
+static void make_overlapping_poses_of_pair(int has_aligned_faces, struct tact_pose pose[2])
 {
-    pose[0] = is_aligned ? tact_pose_identity() : random_pose(0.1);
+    pose[0] = has_aligned_faces ? tact_pose_identity() : random_pose(0.1);
     pose[1] = pose[0];
-    if (is_aligned) {
+    if (has_aligned_faces) {
         const int axis = (int)(uniform(0.0, 2.99));
         pose[1].position[axis] += 0.004 * floor(uniform(0.0, 5.99));
         return;
@@ -145,7 +145,7 @@ static void make_poses(int is_aligned, struct tact_pose pose[2])
     }
 }
 
-static struct tact_pose moved_pose(const struct tact_pose *from, double by)
+static struct tact_pose randomly_displaced_pose(const struct tact_pose *from, double by)
 {
     struct tact_pose out = *from;
     double turn[3], q[4];
@@ -164,8 +164,9 @@ struct polygon_counts {
 
 /* Queries each pair of bodies, then again after a motion with results for the pairs of cells of
  * the first query, and compares with a query without them, bit for bit. */
-static struct polygon_counts compare_contacts(const struct tact_field_cutter *cutter,
-                                              int is_aligned, double motion)
+static struct polygon_counts
+compare_contacts_with_those_of_host(const struct tact_field_cutter *cutter, int has_aligned_faces,
+                                    double motion)
 {
     struct tact_field_cuts *cuts[BODY_PAIRS];
     struct tact_pose pose[BODY_PAIRS][2];
@@ -173,14 +174,14 @@ static struct polygon_counts compare_contacts(const struct tact_field_cutter *cu
     struct polygon_counts counts = {0, 0};
     for (int i = 0; i < BODY_PAIRS; i++) {
         assert_int_equal(tact_field_cuts_create(CAPACITY, &cuts[i]), 0);
-        make_poses(is_aligned, pose[i]);
+        make_overlapping_poses_of_pair(has_aligned_faces, pose[i]);
         place_cuts_of_body_pair(i, pose[i], cuts[i]);
         tact_field_scratch_use_cuts(shared_field_scratch(), cuts[i]);
         (void)find_field_contact(bodies.field[body_pairs[i][0]], &pose[i][0],
                                  bodies.field[body_pairs[i][1]], &pose[i][1], &contact);
         tact_field_scratch_copy_candidates(shared_field_scratch(), cuts[i]);
         assert_int_equal(cuts[i]->found, 0);
-        pose[i][1] = motion > 0.0 ? moved_pose(&pose[i][1], motion) : pose[i][1];
+        pose[i][1] = motion > 0.0 ? randomly_displaced_pose(&pose[i][1], motion) : pose[i][1];
         place_cuts_of_body_pair(i, pose[i], cuts[i]);
     }
     assert_int_equal(cutter->ops->cut(cutter->self, cuts, BODY_PAIRS), 0);
@@ -195,19 +196,19 @@ static struct polygon_counts compare_contacts(const struct tact_field_cutter *cu
     return counts;
 }
 
-static void print_counts(const char *what, const struct polygon_counts *counts)
+static void print_polygon_counts(const char *what, const struct polygon_counts *counts)
 {
     print_message("%s: %zu of %zu polygons computed before the query\n", what, counts->found,
                   counts->all);
 }
 
-static void add_counts(struct polygon_counts *sum, struct polygon_counts more)
+static void add_polygon_counts(struct polygon_counts *sum, struct polygon_counts more)
 {
     sum->all += more.all;
     sum->found += more.found;
 }
 
-static void contacts_have_the_bits_of_the_host(void **state)
+static void contacts_cut_on_device_have_the_bits_of_host(void **state)
 {
     const int trial_count = is_quick_sanitizer_run() ? 2 : 12;
     struct polygon_counts same = {0, 0}, moved = {0, 0}, aligned = {0, 0};
@@ -216,14 +217,14 @@ static void contacts_have_the_bits_of_the_host(void **state)
     struct tact_field_cutter cutter =
         open_cutter(BODY_PAIRS * CAPACITY, BODY_PAIRS * POLYGONS, BODIES);
     for (int i = 0; i < trial_count; i++) {
-        add_counts(&same, compare_contacts(&cutter, 0, 0.0));
-        add_counts(&moved, compare_contacts(&cutter, 0, 1e-4));
-        add_counts(&aligned, compare_contacts(&cutter, 1, 0.0));
+        add_polygon_counts(&same, compare_contacts_with_those_of_host(&cutter, 0, 0.0));
+        add_polygon_counts(&moved, compare_contacts_with_those_of_host(&cutter, 0, 1e-4));
+        add_polygon_counts(&aligned, compare_contacts_with_those_of_host(&cutter, 1, 0.0));
     }
     cutter.ops->close(cutter.self);
-    print_counts("same pose", &same);
-    print_counts("moved", &moved);
-    print_counts("faces in faces", &aligned);
+    print_polygon_counts("same pose", &same);
+    print_polygon_counts("moved", &moved);
+    print_polygon_counts("faces in faces", &aligned);
     assert_int_equal(same.found, same.all);
     assert_true(same.all > 200 * (size_t)trial_count);
     assert_true(moved.found > moved.all / 2 && moved.found < moved.all);
@@ -231,29 +232,29 @@ static void contacts_have_the_bits_of_the_host(void **state)
 }
 
 /* What has no room, and fields that were not uploaded, are computed by the query. */
-static void contacts_have_the_bits_of_the_host_without_room(void **state)
+static void contacts_without_device_room_have_bits_of_host(void **state)
 {
     struct polygon_counts counts;
     (void)state;
     skip_test_without_opencl();
     struct tact_field_cutter cutter = open_cutter(100, 1000, BODIES);
-    counts = compare_contacts(&cutter, 0, 0.0);
+    counts = compare_contacts_with_those_of_host(&cutter, 0, 0.0);
     cutter.ops->close(cutter.self);
-    print_counts("100 candidates", &counts);
+    print_polygon_counts("100 candidates", &counts);
     assert_true(counts.found <= 100 && counts.found < counts.all);
     cutter = open_cutter(CAPACITY, 7, BODIES);
-    counts = compare_contacts(&cutter, 0, 0.0);
+    counts = compare_contacts_with_those_of_host(&cutter, 0, 0.0);
     cutter.ops->close(cutter.self);
-    print_counts("7 polygons", &counts);
+    print_polygon_counts("7 polygons", &counts);
     assert_true(counts.found > 0 && counts.found <= 7 && counts.found < counts.all);
     cutter = open_cutter(CAPACITY, POLYGONS, 0);
-    counts = compare_contacts(&cutter, 0, 0.0);
+    counts = compare_contacts_with_those_of_host(&cutter, 0, 0.0);
     cutter.ops->close(cutter.self);
     assert_int_equal(counts.found, 0);
 }
 
 /* Numbers out of range, as a device that fails in the run may leave them, are not used. */
-static void results_out_of_range_are_computed_again(void **state)
+static void device_results_out_of_range_are_recomputed(void **state)
 {
     const struct tact_pose pose[2] = {tact_pose_identity(), {{0.008, 0.002, 0.003}, {1, 0, 0, 0}}};
     struct tact_field_contact contact, expected;
@@ -279,7 +280,7 @@ static void results_out_of_range_are_computed_again(void **state)
     }
     cut[0].corners = INT32_MAX;
     cut[1].corners = -1;
-    cut[2].corners = TACT_FIELD_CORNERS + 1;
+    cut[2].corners = TACT_FIELD_MAX_POLYGON_CORNERS + 1;
     cut[4].corners = cut[9].corners = 3;
     cut[4].side[1] = 8;
     cut[9].side[2] = -2;
@@ -292,7 +293,7 @@ static void results_out_of_range_are_computed_again(void **state)
     free(cut);
 }
 
-static void device_with_wrong_bits_is_refused(void **state)
+static void opencl_device_with_wrong_bits_is_refused(void **state)
 {
     const struct tact_field_cutter_scene scene = {bodies.field, BODIES, 1, 1, 1};
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -311,10 +312,10 @@ static void device_with_wrong_bits_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(contacts_have_the_bits_of_the_host),
-        cmocka_unit_test(contacts_have_the_bits_of_the_host_without_room),
-        cmocka_unit_test(results_out_of_range_are_computed_again),
-        cmocka_unit_test(device_with_wrong_bits_is_refused),
+        cmocka_unit_test(contacts_cut_on_device_have_the_bits_of_host),
+        cmocka_unit_test(contacts_without_device_room_have_bits_of_host),
+        cmocka_unit_test(device_results_out_of_range_are_recomputed),
+        cmocka_unit_test(opencl_device_with_wrong_bits_is_refused),
     };
-    return cmocka_run_group_tests(tests, make_bodies, free_bodies);
+    return cmocka_run_group_tests(tests, make_fields_of_bodies, free_fields_of_bodies);
 }

@@ -31,22 +31,23 @@ static struct exact_motion exact_motion_between_poses(const struct tact_pose *fr
                                                       const struct tact_pose *to)
 {
     struct exact_motion m = {{0.0L}, {0.0L}};
-    long double of_from[9], of_to[9];
-    set_exact_rotation(from->quat_wxyz, of_from);
-    set_exact_rotation(to->quat_wxyz, of_to);
+    long double rotation_matrix_of_from[9], rotation_matrix_of_to[9];
+    set_exact_rotation(from->quat_wxyz, rotation_matrix_of_from);
+    set_exact_rotation(to->quat_wxyz, rotation_matrix_of_to);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            m.shift[i] +=
-                of_to[3 * j + i] * ((long double)from->position[j] - (long double)to->position[j]);
+            m.shift[i] += rotation_matrix_of_to[3 * j + i] *
+                          ((long double)from->position[j] - (long double)to->position[j]);
             for (int k = 0; k < 3; k++) {
-                m.rotation[3 * i + j] += of_to[3 * k + i] * of_from[3 * k + j];
+                m.rotation[3 * i + j] +=
+                    rotation_matrix_of_to[3 * k + i] * rotation_matrix_of_from[3 * k + j];
             }
         }
     }
     return m;
 }
 
-static void turn_exactly(const struct exact_motion *m, const double *x, long double *out)
+static void move_point_exactly(const struct exact_motion *m, const double *x, long double *out)
 {
     for (int i = 0; i < 3; i++) {
         out[i] = m->rotation[3 * i] * x[0] + m->rotation[3 * i + 1] * x[1] +
@@ -55,7 +56,7 @@ static void turn_exactly(const struct exact_motion *m, const double *x, long dou
 }
 
 /* Adds the volume and first moment of a tetrahedron to sum[4]. */
-static void add_exact_moments(const long double (*x)[3], long double *sum)
+static void add_exact_moments_of_tetrahedron(const long double (*x)[3], long double *sum)
 {
     long double e[9];
     for (int i = 0; i < 9; i++) {
@@ -73,14 +74,14 @@ static void add_exact_moments(const long double (*x)[3], long double *sum)
 
 /* Adds the moments of the part of a tetrahedron in the box |x_k| <= half_k: it is cut by one side
  * of the box after the other, from number `side` on. */
-static void add_exact_moments_in_box(const long double (*x)[3], const double *half, int side,
-                                     long double *sum)
+static void add_exact_moments_of_part_in_box(const long double (*x)[3], const double *half,
+                                             int side, long double *sum)
 {
     static const int corners[3][4] = {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}};
     long double at[4], prism[6][3], tet[4][3];
     int in[4], out[4], ins = 0, outs = 0;
     if (side == 6) {
-        add_exact_moments(x, sum);
+        add_exact_moments_of_tetrahedron(x, sum);
         return;
     }
     for (int k = 0; k < 4; k++) {
@@ -88,7 +89,7 @@ static void add_exact_moments_in_box(const long double (*x)[3], const double *ha
         *(at[k] >= 0.0L ? &in[ins++] : &out[outs++]) = k;
     }
     if (!outs) {
-        add_exact_moments_in_box(x, half, side + 1, sum);
+        add_exact_moments_of_part_in_box(x, half, side + 1, sum);
     }
     for (int i = 0; outs && i < ins; i++) {
         /* in order: the corner and the points on its edges, or all corners and then the points */
@@ -106,7 +107,7 @@ static void add_exact_moments_in_box(const long double (*x)[3], const double *ha
         for (int k = 0; k < 4; k++) {
             memcpy(tet[k], prism[corners[i][k]], sizeof tet[k]);
         }
-        add_exact_moments_in_box((const long double(*)[3])tet, half, side + 1, sum);
+        add_exact_moments_of_part_in_box((const long double(*)[3])tet, half, side + 1, sum);
     }
 }
 
@@ -122,13 +123,13 @@ static void wrench_of_overlap_volumes(const struct tact_pressure_field *soft,
         const struct field_cell *cell = &soft->cells[i];
         long double x[4][3], g[3], sum[4] = {0.0L};
         for (int k = 0; k < 4; k++) {
-            turn_exactly(m, soft->vertices + 3 * (size_t)cell->corner[k], x[k]);
+            move_point_exactly(m, soft->vertices + 3 * (size_t)cell->corner[k], x[k]);
             for (int c = 0; c < 3; c++) {
                 x[k][c] += m->shift[c];
             }
         }
-        add_exact_moments_in_box((const long double(*)[3])x, half, 0, sum);
-        turn_exactly(m, cell->gradient, g);
+        add_exact_moments_of_part_in_box((const long double(*)[3])x, half, 0, sum);
+        move_point_exactly(m, cell->gradient, g);
         *energy += sum[0] * cell->value_at_origin;
         for (int k = 0; k < 3; k++) {
             int p = (k + 1) % 3, q = (k + 2) % 3;
@@ -241,11 +242,11 @@ static uint64_t hash_of_contact_polygons(const struct tact_pressure_field *a,
                                          const struct tact_pressure_field *b,
                                          const struct tact_pose *pb)
 {
-    struct field_surface of;
+    struct contact_surface_of_fields of;
     uint64_t sum = 0;
     assert_true(tact_field_find_contact_surface(a, pa, b, pb, shared_field_scratch(), &of) >= 0);
     for (size_t i = 0; i < of.count; i++) {
-        const struct field_polygon *p = &of.polygon[i];
+        const struct contact_surface_polygon *p = &of.polygon[i];
         uint64_t mixed = ((uint64_t)p->a << 32 | p->b) * 0x9e3779b97f4a7c15u;
         mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
         sum += p->area_moments.area > 1e-18 ? mixed ^ mixed >> 32 : 0;
@@ -332,8 +333,8 @@ static void check_wrench_derivatives(const struct tact_pressure_field *a,
         }
         for (int i = 0; is_differentiable && i < 36;
              i++) { /* d(torque) includes f x (displacement) */
-            double symmetric_part = 0.5 * (of[i] + of[6 * (i % 6) + i / 6]);
-            off = tact_max(off, fabs(symmetric_part - c.stiffness[i]) /
+            double symmetric_part_of_derivative = 0.5 * (of[i] + of[6 * (i % 6) + i / 6]);
+            off = tact_max(off, fabs(symmetric_part_of_derivative - c.stiffness[i]) /
                                     (size * scale[i / 6] * scale[i % 6]));
         }
         worst_stiffness_error = tact_max(worst_stiffness_error, off);

@@ -132,10 +132,10 @@ static void ball_force_is_independent_of_the_lattice_orientation(void **state)
     struct tact_pressure_field *flat = make_halfspace_field(INFINITY);
     struct tact_mesh *mesh = make_sphere_mesh();
     double last = 0.03, last_scatter = 0.01, last_slope = 0.02;
-    const double surface_slope = 1.0 / tanh(R / T) - T / R;
-    assert_true(fabs(surface_slope - 0.800091) < 5e-7);
-    assert_true(fabs(exact_extent_of_ball(TACT_EXTENT_SCREENED, R - 1e-8) / 1e-8 - surface_slope) <
-                1e-6);
+    const double exact_extent_slope_at_surface = 1.0 / tanh(R / T) - T / R;
+    assert_true(fabs(exact_extent_slope_at_surface - 0.800091) < 5e-7);
+    assert_true(fabs(exact_extent_of_ball(TACT_EXTENT_SCREENED, R - 1e-8) / 1e-8 -
+                     exact_extent_slope_at_surface) < 1e-6);
     for (int i = 0; i < campaign_trial_count(2, 2); i++) {
         struct tact_pressure_field *ball =
             field_of_mesh_extent(mesh, TACT_EXTENT_SCREENED, T, cell[i]);
@@ -145,24 +145,24 @@ static void ball_force_is_independent_of_the_lattice_orientation(void **state)
         struct tact_field_contact c;
         struct tact_field_quality q;
         tact_field_measure(ball, PRESSURE_SLOPE, mesh, &q);
-        double slope_error = fabs(q.slope / surface_slope - 1.0);
+        double relative_surface_slope_error = fabs(q.slope / exact_extent_slope_at_surface - 1.0);
         for (int n = 0; n < 100; n++) {
             random_unit_quaternion(at.quat_wxyz);
             assert_int_equal(find_field_contact(ball, &at, flat, &floor, &c), 1);
             sum += c.wrench[2] / 100.0;
             square += c.wrench[2] * c.wrench[2] / 100.0;
         }
-        double relative_standard_deviation = sqrt(square - sum * sum) / sum,
+        double relative_scatter_of_forces = sqrt(square - sum * sum) / sum,
                off = fabs(sum / exact - 1.0);
         printf("ball of %zu tetrahedra: force %.2f %% off, scatter %.2f %%, slope %.2f %%, %zu "
                "polygons\n",
-               tact_field_cells(ball), 100.0 * off, 100.0 * relative_standard_deviation,
-               100.0 * slope_error, c.polygons);
-        assert_true(relative_standard_deviation < last_scatter && off < last);
-        assert_true(slope_error < last_slope);
-        last_slope = 0.7 * slope_error;
+               tact_field_cells(ball), 100.0 * off, 100.0 * relative_scatter_of_forces,
+               100.0 * relative_surface_slope_error, c.polygons);
+        assert_true(relative_scatter_of_forces < last_scatter && off < last);
+        assert_true(relative_surface_slope_error < last_slope);
+        last_slope = 0.7 * relative_surface_slope_error;
         last = 0.7 * off;
-        last_scatter = 0.7 * relative_standard_deviation;
+        last_scatter = 0.7 * relative_scatter_of_forces;
         tact_field_free(ball);
     }
     tact_field_free(flat);

@@ -17,28 +17,31 @@
 
 #define G 9.81
 #define PI 3.14159265358979323846
-#define FLAT_ARM_ERROR                                                                             \
+#define TORSION_ARM_TOLERANCE_OF_FLAT_PUNCH                                                        \
     0.0025 /* of the torsion arm of flat punches, 0.002 of a rectangle of 4:1                      \
             */
 
 /* Compares the friction limit of a patch's parts with the quadrature at 64 slip directions; t1, t2:
- * axes of the patch in those of the quadrature. arm_error: largest relative error of the torsion
- * arm, which the parts have from their own. */
+ * axes of the patch in those of the quadrature. torsion_arm_tolerance: largest relative error of
+ * the torsion arm, which the parts have from their own. */
 static void compare_limit_with_quadrature(const char *name, const struct tact_patch *patch,
                                           const struct pressure_quadrature *q, const double *t1,
-                                          const double *t2, double arm_error)
+                                          const double *t2, double torsion_arm_tolerance)
 {
-    const double zero_slip_velocity[2] = {0.0, 0.0};
+    const double sliding_velocity_of_pure_spin[2] = {0.0, 0.0};
     double power = 0.0, force = 0.0, torque = 0.0, spin[3];
-    double arm = compute_quadrature_friction(q, zero_slip_velocity, 1.0, spin);
+    double arm =
+        compute_friction_and_power_by_quadrature(q, sliding_velocity_of_pure_spin, 1.0, spin);
     for (int n = 0; n < 64; n++) {
         double way = PI * (n % 8) / 4.0, mix = 0.5 * PI * (n / 8) / 7.0;
         const double v[2] = {cos(mix) * cos(way), cos(mix) * sin(way)}, w = sin(mix) / arm;
         const double turned[2] = {t1[0] * v[0] + t1[1] * v[1], t2[0] * v[0] + t2[1] * v[1]};
         double exact[3], is[3];
-        double reference_power = compute_quadrature_friction(q, v, w, exact);
-        double friction_power_of_points = friction_of_points(&patch->points, turned, w, is);
-        power = fmax(power, fabs(friction_power_of_points / reference_power - 1.0));
+        double friction_power_by_quadrature =
+            compute_friction_and_power_by_quadrature(q, v, w, exact);
+        double friction_power_of_points =
+            friction_force_and_power_of_points(&patch->points, turned, w, is);
+        power = fmax(power, fabs(friction_power_of_points / friction_power_by_quadrature - 1.0));
         force = fmax(force, hypot(t1[0] * is[0] + t2[0] * is[1] - exact[0],
                                   t1[1] * is[0] + t2[1] * is[1] - exact[1]));
         torque = fmax(torque, fabs(is[2] - exact[2]) / arm);
@@ -48,15 +51,15 @@ static void compare_limit_with_quadrature(const char *name, const struct tact_pa
                   name, patch->points.count, patch->spin_arm / arm, 100.0 * power, 100.0 * force,
                   100.0 * torque);
     assert_int_equal(patch->surface, TACT_SURFACE_POINTS);
-    assert_true(fabs(patch->spin_arm / arm - 1.0) < arm_error);
+    assert_true(fabs(patch->spin_arm / arm - 1.0) < torsion_arm_tolerance);
     assert_true(power < 0.015 && force < 0.04 && torque < 0.04);
 }
 
 /* A rigid punch in a soft half-space, turned about the vertical. */
 static void compare_punch_limit_with_quadrature(const char *name,
                                                 const struct tact_shape *punch_shape,
-                                                double arm_error, double height, double tilt,
-                                                const struct pressure_quadrature *q)
+                                                double torsion_arm_tolerance, double height,
+                                                double tilt, const struct pressure_quadrature *q)
 {
     const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose at = tact_pose_identity(), up = at;
@@ -65,7 +68,8 @@ static void compare_punch_limit_with_quadrature(const char *name,
     up.quat_wxyz[0] = cos(0.5 * tilt);
     up.quat_wxyz[2] = sin(0.5 * tilt);
     measure_field_patch(punch_shape, &up, INFINITY, &floor, &at, 1e8, &patch);
-    compare_limit_with_quadrature(name, &patch, q, patch.frame + 3, patch.frame + 6, arm_error);
+    compare_limit_with_quadrature(name, &patch, q, patch.frame + 3, patch.frame + 6,
+                                  torsion_arm_tolerance);
 }
 
 static void friction_limits_of_flat_punches_equal_quadrature(void **state)
@@ -84,7 +88,8 @@ static void friction_limits_of_flat_punches_equal_quadrature(void **state)
         const struct tact_shape disc = make_cylinder_mesh_shape(&s, radius, 0.02, sides[i]);
         char name[40];
         snprintf(name, sizeof name, "disc of %d sides", sides[i]);
-        compare_punch_limit_with_quadrature(name, &disc, FLAT_ARM_ERROR, 0.01 - 1e-5, 0.0, q);
+        compare_punch_limit_with_quadrature(name, &disc, TORSION_ARM_TOLERANCE_OF_FLAT_PUNCH,
+                                            0.01 - 1e-5, 0.0, q);
     }
     const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
     const double two_feet_boxes[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
@@ -94,28 +99,31 @@ static void friction_limits_of_flat_punches_equal_quadrature(void **state)
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
     normalize_quadrature(q);
-    const double no_slip[2] = {0.0, 0.0};
-    double unused[3], square_arm = compute_quadrature_friction(q, no_slip, 1.0, unused);
+    const double slip_velocity_of_pure_spin[2] = {0.0, 0.0};
+    double unused[3],
+        square_arm =
+            compute_friction_and_power_by_quadrature(q, slip_velocity_of_pure_spin, 1.0, unused);
     assert_true(fabs(square_arm / (0.3825978 * 0.04) - 1.0) < 2e-5);
-    compare_punch_limit_with_quadrature("square", &punch_shape[0], FLAT_ARM_ERROR, 0.01 - 1e-5, 0.0,
-                                        q);
+    compare_punch_limit_with_quadrature("square", &punch_shape[0],
+                                        TORSION_ARM_TOLERANCE_OF_FLAT_PUNCH, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, LIFTING, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
     /* punch 1e-5 deep at its middle, tilted about y so that one edge has no pressure */
     normalize_quadrature(q);
-    compare_punch_limit_with_quadrature("square, one edge lifting", &punch_shape[0], FLAT_ARM_ERROR,
-                                        0.01 - 1e-5, 0.5e-3, q);
+    compare_punch_limit_with_quadrature("square, one edge lifting", &punch_shape[0],
+                                        TORSION_ARM_TOLERANCE_OF_FLAT_PUNCH, 0.01 - 1e-5, 0.5e-3,
+                                        q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.04, 0.01);
     normalize_quadrature(q);
-    compare_punch_limit_with_quadrature("rectangle 4:1", &punch_shape[1], FLAT_ARM_ERROR,
-                                        0.01 - 1e-5, 0.0, q);
+    compare_punch_limit_with_quadrature("rectangle 4:1", &punch_shape[1],
+                                        TORSION_ARM_TOLERANCE_OF_FLAT_PUNCH, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, -0.02, 0.0, 0.005, 0.005);
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.02, 0.0, 0.005, 0.005);
     normalize_quadrature(q);
-    compare_punch_limit_with_quadrature("two feet", &punch_shape[2], FLAT_ARM_ERROR, 0.01 - 1e-5,
-                                        0.0, q);
+    compare_punch_limit_with_quadrature("two feet", &punch_shape[2],
+                                        TORSION_ARM_TOLERANCE_OF_FLAT_PUNCH, 0.01 - 1e-5, 0.0, q);
     close_scene(&s);
     free(q);
 }
@@ -246,7 +254,7 @@ static double friction_deviation_from_points(struct world_scene *s, const struct
     tact_m3_mul_v3(at + 3, c->patch.frame, after + 3);
     double d[2] = {-c->impulse[5] / c->impulse[0], c->impulse[4] / c->impulse[0]};
     const double v[2] = {d[1] * at[3] - at[1], -at[2] - d[0] * at[3]};
-    friction_of_points(&c->patch.points, v, -at[3], f);
+    friction_force_and_power_of_points(&c->patch.points, v, -at[3], f);
     double force = mu * c->impulse[0], speed = hypot(hypot(v[0], v[1]), at[3] * c->spin_arm);
     return speed < 1e-3 ? 0.0
                         : hypot(c->impulse[1] - force * f[0], c->impulse[2] - force * f[1]) / force;
@@ -348,7 +356,7 @@ static void soft_body_slides_and_spins_to_rest_as_by_quadrature(void **state)
 /* A soft ball on a face of a rigid box, which it touches in a disc of 1 mm, 0.2 mm or 0.04 mm:
  * where a body on it comes to rest that slides, v^2 / (2 mu g), or spins, I w^2 / (2 mu N k) with k
  * = 8/15 of the radius of the disc; both less half of a tick's way. */
-static void tiny_patches_slide_and_spin_to_rest(void **state)
+static void bodies_on_tiny_patches_slide_and_spin_to_rest(void **state)
 {
     (void)state;
     const double elastic_moduli_pa[3] = {5e6, 5e9, 5e12}, r = 0.008, mass = 0.01, mu = 0.3,
@@ -401,7 +409,7 @@ int main(void)
         cmocka_unit_test(friction_limits_of_a_soft_ball_on_triangles_equal_quadrature),
         cmocka_unit_test(friction_limit_of_hertz_patch_equals_quadrature),
         cmocka_unit_test(soft_body_slides_and_spins_to_rest_as_by_quadrature),
-        cmocka_unit_test(tiny_patches_slide_and_spin_to_rest),
+        cmocka_unit_test(bodies_on_tiny_patches_slide_and_spin_to_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static const double MU = 0.6, MASS = 0.5, MODULUS = 1e6, THICKNESS = 0.01;
 
 /* The solids of the tests: a rigid box and a rigid body on two feet on a soft half-space, a soft
  * box and a soft ball on a rigid one. */
-enum layer_case { RIGID_BOX, TWO_FEET, SOFT_BOX, SOFT_BALL, LAYER_CASES };
+enum layer_body_kind { RIGID_BOX, TWO_FEET, SOFT_BOX, SOFT_BALL, LAYER_BODY_KINDS };
 
 static const char *const case_names[] = {"rigid box", "two feet", "soft box", "soft ball"};
 
@@ -31,7 +31,7 @@ struct layer_scene {
     int body;
 };
 
-static void open_layer_scene(struct layer_scene *s, enum layer_case kind,
+static void open_layer_scene(struct layer_scene *s, enum layer_body_kind kind,
                              double tangential_compliance)
 {
     const double feet[12] = {-0.03, 0, 0, 0.02, 0.04, 0.02, 0.03, 0, 0, 0.02, 0.04, 0.02};
@@ -56,7 +56,8 @@ static void open_layer_scene(struct layer_scene *s, enum layer_case kind,
 
 /* Simulates ticks under a wrench on the body [N, N m], world axes: a force at the height of the
  * patch's centre and a torque about the vertical. */
-static void run_under_wrench(struct layer_scene *s, double force, double torque, double seconds)
+static void run_layer_scene_under_wrench(struct layer_scene *s, double force, double torque,
+                                         double seconds)
 {
     struct tact_body *body = tact_world_body(s->scene.world, s->body);
     const double h = s->scene.options.period;
@@ -82,7 +83,7 @@ static double foot_position(struct layer_scene *s)
     return at[0];
 }
 
-static double turned_about_normal(struct layer_scene *s)
+static double rotation_angle_about_normal(struct layer_scene *s)
 {
     const double *q = tact_world_body(s->scene.world, s->body)->pose.quat_wxyz;
     return 2.0 * asin(q[3] * (q[0] < 0.0 ? -1.0 : 1.0));
@@ -97,12 +98,12 @@ static void layer_deflection_is_compliance_times_force(void **state)
     const double later = is_long_campaign() ? 60.0 : is_quick_sanitizer_run() ? 1.0 : 10.0;
     for (int kind = 0; kind < SOFT_BALL; kind++) {
         struct layer_scene s;
-        open_layer_scene(&s, (enum layer_case)kind, t);
-        run_under_wrench(&s, force, 0.0, 3.0);
+        open_layer_scene(&s, (enum layer_body_kind)kind, t);
+        run_layer_scene_under_wrench(&s, force, 0.0, 3.0);
         double moved = foot_position(&s);
-        run_under_wrench(&s, force, 0.0, later);
+        run_layer_scene_under_wrench(&s, force, 0.0, later);
         double creep_distance = foot_position(&s) - moved;
-        run_under_wrench(&s, 0.0, 0.0, 3.0);
+        run_layer_scene_under_wrench(&s, 0.0, 0.0, 3.0);
         double back = foot_position(&s);
         printf("%s: moved by c F %+.1e, later %.1e m more, without force %.1e m\n",
                case_names[kind], moved / (t * force) - 1.0, creep_distance, back);
@@ -114,23 +115,23 @@ static void layer_deflection_is_compliance_times_force(void **state)
 }
 
 /* The patch turns by T c / <x^2 + y^2>, the mean over the area on which there is pressure. */
-static void layer_turns_by_torque_over_its_stiffness(void **state)
+static void body_on_layer_turns_by_torque_over_stiffness(void **state)
 {
     (void)state;
     const double t = 2e-4, torque = 0.002;
     const double squares[] = {(0.08 * 0.08 + 0.06 * 0.06) / 12.0,
                               0.03 * 0.03 + (0.02 * 0.02 + 0.04 * 0.04) / 12.0,
                               (0.08 * 0.08 + 0.06 * 0.06) / 12.0};
-    for (int kind = 0; kind < LAYER_CASES; kind++) {
+    for (int kind = 0; kind < LAYER_BODY_KINDS; kind++) {
         struct layer_scene s;
-        open_layer_scene(&s, (enum layer_case)kind, t);
-        run_under_wrench(&s, 0.0, 0.0, 1.0);
-        run_under_wrench(&s, 0.0, torque, kind == SOFT_BALL ? 12.0 : 3.0);
+        open_layer_scene(&s, (enum layer_body_kind)kind, t);
+        run_layer_scene_under_wrench(&s, 0.0, 0.0, 1.0);
+        run_layer_scene_under_wrench(&s, 0.0, torque, kind == SOFT_BALL ? 12.0 : 3.0);
         const struct tact_contact *c = tact_world_contact(s.scene.world, 0);
         double depth = s.height - tact_world_body(s.scene.world, s.body)->pose.position[2];
         /* the pressure of the ball is on a disc of radius^2 = d (2 R - d) */
         double square = kind == SOFT_BALL ? 0.5 * depth * (0.04 - depth) : squares[kind];
-        double turned = turned_about_normal(&s), exact = torque * t / square;
+        double turned = rotation_angle_about_normal(&s), exact = torque * t / square;
         printf("%s: turned by %.4e rad, exact %.4e, off by %.1e\n", case_names[kind], turned, exact,
                turned / exact - 1.0);
         assert_true(c->touching && torque < 0.9 * MU * MASS * G * c->spin_arm);
@@ -143,7 +144,7 @@ static void layer_turns_by_torque_over_its_stiffness(void **state)
 
 /* A box on its layer does not creep under an alternating load of 0.95 of the friction limit, and
  * slides at 1.03 of it with the acceleration of the rest. */
-static void layer_slides_at_the_friction_limit_only(void **state)
+static void body_on_layer_slides_at_friction_limit_only(void **state)
 {
     (void)state;
     struct layer_scene s;
@@ -152,15 +153,15 @@ static void layer_slides_at_the_friction_limit_only(void **state)
     open_layer_scene(&s, RIGID_BOX, 1e-5);
     for (int i = 0; i < (is_quick_sanitizer_run() ? 1000 : 20200); i++) {
         before = i == 200 ? foot_position(&s) : before;
-        run_under_wrench(&s, 0.95 * most * sin(0.01 * PI * i), 0.0, 0.002);
+        run_layer_scene_under_wrench(&s, 0.95 * most * sin(0.01 * PI * i), 0.0, 0.002);
     }
     after = foot_position(&s);
     printf("after cycles of 0.95 of the limit: %.1e m\n", after - before);
     assert_true(fabs(after - before) < 1e-9);
-    run_under_wrench(&s, 0.0, 0.0, 0.5);
-    run_under_wrench(&s, 1.03 * most, 0.0, 0.5);
+    run_layer_scene_under_wrench(&s, 0.0, 0.0, 0.5);
+    run_layer_scene_under_wrench(&s, 1.03 * most, 0.0, 0.5);
     before = tact_world_body(s.scene.world, s.body)->twist[0];
-    run_under_wrench(&s, 1.03 * most, 0.0, 0.5);
+    run_layer_scene_under_wrench(&s, 1.03 * most, 0.0, 0.5);
     double rate = (tact_world_body(s.scene.world, s.body)->twist[0] - before) / 0.5;
     printf("at 1.03 of it: %.5f m/s^2, exact %.5f\n", rate, 0.03 * MU * G);
     /* the pressure on the sides of what is in the ground has friction too */
@@ -215,8 +216,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layer_deflection_is_compliance_times_force),
-        cmocka_unit_test(layer_turns_by_torque_over_its_stiffness),
-        cmocka_unit_test(layer_slides_at_the_friction_limit_only),
+        cmocka_unit_test(body_on_layer_turns_by_torque_over_stiffness),
+        cmocka_unit_test(body_on_layer_slides_at_friction_limit_only),
         cmocka_unit_test(layer_does_not_add_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,11 +63,11 @@ static void dropped_soft_boxes_gain_no_energy(void **state)
     (void)state;
     static const double tick_periods[] = {5e-4, 1e-3, 2e-3, 5e-3};
     /* two poses of each of 96 settings, about 8 s of a processor; 1,000 in .ci/long */
-    int drop_count = is_quick_sanitizer_run() ? 4 : campaign_trial_count(32, 16000);
-    int runs_with_energy_gain = 0, runs = 0;
+    int drops_per_setting = is_quick_sanitizer_run() ? 4 : campaign_trial_count(32, 16000);
+    int energy_gaining_drop_count = 0, runs = 0;
     double worst = 0.0;
     for (int e = 4; e < 10; e += is_quick_sanitizer_run() ? 2 : 1) {
-        for (int n = 0; n < drop_count; n++) {
+        for (int n = 0; n < drops_per_setting; n++) {
             struct tact_world_options o = tact_world_options_default();
             struct tact_contact_law law =
                 make_friction_law(n % 2 ? 0.5 : 0.0, n / 2 % 2 ? 0.003 : 0.0, 0.0);
@@ -92,7 +92,7 @@ static void dropped_soft_boxes_gain_no_energy(void **state)
                 step_scene(&s);
                 most = fmax(most, compute_phase_corrected_energy(&s) / start - 1.0);
             }
-            runs_with_energy_gain += most > 1e-6;
+            energy_gaining_drop_count += most > 1e-6;
             runs++;
             if (most > worst) {
                 printf("E 1e%d, drop %d: %.2e over the start\n", e, n, most);
@@ -101,8 +101,9 @@ static void dropped_soft_boxes_gain_no_energy(void **state)
             close_scene(&s);
         }
     }
-    printf("%d drops: %d rose, at most by %.1e of the start\n", runs, runs_with_energy_gain, worst);
-    assert_int_equal(runs_with_energy_gain, 0);
+    printf("%d drops: %d rose, at most by %.1e of the start\n", runs, energy_gaining_drop_count,
+           worst);
+    assert_int_equal(energy_gaining_drop_count, 0);
 }
 
 /* A box that spins flat on the ground stops after the angle at which friction with the exact
@@ -262,11 +263,12 @@ static void torques_beyond_the_size_of_the_patch_are_counted(void **state)
         int counts[TACT_SOLVE_COUNTS] = {0};
         struct tact_patch p;
         open_empty_scene(&s, NULL);
-        struct tact_shape fork_shape = make_shape_of_boxes(&s, boxes, 3),
+        struct tact_shape fork_of_three_boxes = make_shape_of_boxes(&s, boxes, 3),
                           box = box_of_sides(0.04, 0.04, 0.04);
         assert_int_equal(tact_shape_tessellate(&box), 0);
         tact_quat_from_rotvec(turned.quat_wxyz, turn);
-        measure_field_patch_with_counts(&box, &turned, 1e8, &fork_shape, &at, INFINITY, counts, &p);
+        measure_field_patch_with_counts(&box, &turned, 1e8, &fork_of_three_boxes, &at, INFINITY,
+                                        counts, &p);
         double most = fmax(p.semi[0], p.semi[1]) * p.wrench[0];
         printf("pressed by %g m: torque %.3g N m of at most %.3g, %d cut\n", press_depth,
                p.wrench[3], most, counts[TACT_COUNT_OPPOSED]);
@@ -328,9 +330,9 @@ static void force_of_ball_fields_matches_closed_form(void **state)
     assert_close(p.wrench[0], 1.63324750, 1e-8);
     assert_true(p.frame[2] == -1.0);
     for (double d = 0.01; d < 0.045; d += 0.01) {
-        const struct tact_shape sphere_of_drake_test = make_sphere(0.05);
+        const struct tact_shape sphere_of_a_test_of_drake = make_sphere(0.05);
         up.position[2] = 0.05 - d;
-        measure_field_patch(&sphere_of_drake_test, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
+        measure_field_patch(&sphere_of_a_test_of_drake, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
         assert_close(p.wrench[0], PI / 3.0 * 1e5 * d * d * (3.0 - 2.0 * d / 0.05), 1e-13);
         assert_close(p.semi[0], sqrt(d * (0.1 - d)), 1e-12);
     }
@@ -376,7 +378,7 @@ static void force_of_ball_fields_matches_closed_form(void **state)
 
 /* Force of a solid at a depth over the slope of its pressure, at rest [m^3]: a ball of radius 20 mm
  * in closed form, or a square of 40 mm on a soft half-space. */
-static double force_over_slope(int is_ball, double depth)
+static double force_over_pressure_slope(int is_ball, double depth)
 {
     const double r = 0.02;
     return is_ball ? PI / 3.0 * r * depth * depth * (3.0 - 2.0 * depth / r) : 0.04 * 0.04 * depth;
@@ -384,8 +386,8 @@ static double force_over_slope(int is_ball, double depth)
 
 /* Speed at which a mass parts from a flat floor after an impact, by Runge and Kutta's fourth-order
  * method: m d'' = -k f(d) (1 + a d'), not negative, d the depth. */
-static double rebound_speed_of_equation(int is_ball, double slope, double mass, double a,
-                                        double speed)
+static double rebound_speed_by_equation_of_motion(int is_ball, double slope, double mass, double a,
+                                                  double speed)
 {
     const double step = 1e-7;
     double y[2] = {0.0, speed};
@@ -394,7 +396,7 @@ static double rebound_speed_of_equation(int is_ball, double slope, double mass, 
         for (int i = 0; i < 4; i++) {
             double part = i < 2 ? 0.5 : 1.0;
             rate[i][0] = at[1];
-            rate[i][1] = -slope * force_over_slope(is_ball, fmax(at[0], 0.0)) *
+            rate[i][1] = -slope * force_over_pressure_slope(is_ball, fmax(at[0], 0.0)) *
                          fmax(1.0 + a * at[1], 0.0) / mass;
             for (int k = 0; k < 2; k++) {
                 at[k] = y[k] + part * step * rate[i][k];
@@ -409,8 +411,8 @@ static double rebound_speed_of_equation(int is_ball, double slope, double mass, 
 
 /* Speed at which a soft ball on a rigid floor, or a rigid box on a soft one, parts from it after a
  * straight impact. */
-static double rebound_speed_of_scene(int is_ball, double slope, double mass, double a, double speed,
-                                     double period)
+static double rebound_speed_by_simulation(int is_ball, double slope, double mass, double a,
+                                          double speed, double period)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_friction_law(0.5, 0.0, a);
@@ -445,10 +447,11 @@ static void hunt_crossley_rebound_follows_its_equation(void **state)
     for (int i = 0; i < 4; i++) {
         int is_ball = i % 2;
         double a = i / 2 ? 1.5 : 0.3, slope = is_ball ? 2e7 : 2e9, off[3];
-        double exact = rebound_speed_of_equation(is_ball, slope, mass, a, speed);
+        double exact = rebound_speed_by_equation_of_motion(is_ball, slope, mass, a, speed);
         for (int n = 0; n < 3; n++) {
             double period = (is_ball ? 4e-5 : 4e-6) / (1 << 2 * n);
-            off[n] = rebound_speed_of_scene(is_ball, slope, mass, a, speed, period) / exact - 1.0;
+            off[n] =
+                rebound_speed_by_simulation(is_ball, slope, mass, a, speed, period) / exact - 1.0;
         }
         printf(
             "%s, a %g s/m: rebounds at %.6f m/s of %g, off by %.1e, %.1e and %.1e in periods of 1, "
@@ -462,7 +465,7 @@ static void hunt_crossley_rebound_follows_its_equation(void **state)
 
 /* Distance of the centre of pressure from the patch's centre, over that of the patch's outline in
  * the same direction. */
-static double pressure_centre_over_outline(const struct tact_contact *c)
+static double pressure_centre_as_fraction_of_outline(const struct tact_contact *c)
 {
     const double *r = c->impulse, d[2] = {-r[5] / r[0], r[4] / r[0]};
     double share = 0.0;
@@ -501,7 +504,7 @@ static void tipping_soft_box_keeps_its_pressure_centre_in_the_patch(void **state
             if (!c->touching || !(c->impulse[0] > 0.0) || !c->patch.corners) {
                 continue;
             }
-            double share = pressure_centre_over_outline(c);
+            double share = pressure_centre_as_fraction_of_outline(c);
             assert_true(c->margins.edge >= 0.0 && c->margins.edge <= 1.0);
             worst = fmax(worst, fabs(1.0 - c->margins.edge - share));
             most = fmax(most, share);

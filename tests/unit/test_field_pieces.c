@@ -69,36 +69,37 @@ static int do_boxes_overlap(const double *a, const double *b)
 }
 
 /* Lower end of a cell's box along x. */
-struct box_end {
+struct lower_end_of_cell_box {
     double low;
     uint32_t cell;
 };
 
-static int compare_box_ends(const void *a, const void *b)
+static int compare_lower_ends_of_cell_boxes(const void *a, const void *b)
 {
-    const struct box_end *p = a, *q = b;
+    const struct lower_end_of_cell_box *p = a, *q = b;
     return p->low != q->low ? (p->low < q->low ? -1 : 1)
                             : (p->cell > q->cell) - (p->cell < q->cell);
 }
 
-/* The boxes of cells in the order of their lower ends along x; *largest_box_extent: the largest
- * extent along x. */
-static struct box_end *sort_boxes_along_x(const double (*box)[6], size_t count,
-                                          double *largest_box_extent)
+/* The boxes of cells in the order of their lower ends along x; *largest_box_length_along_x: the
+ * largest extent along x. */
+static struct lower_end_of_cell_box *sort_boxes_along_x(const double (*box)[6], size_t count,
+                                                        double *largest_box_length_along_x)
 {
-    struct box_end *end = malloc(count * sizeof *end);
+    struct lower_end_of_cell_box *end = malloc(count * sizeof *end);
     assert_non_null(end);
-    *largest_box_extent = 0.0;
+    *largest_box_length_along_x = 0.0;
     for (size_t i = 0; i < count; i++) {
-        end[i] = (struct box_end){box[i][0], (uint32_t)i};
-        *largest_box_extent = fmax(*largest_box_extent, box[i][3] - box[i][0]);
+        end[i] = (struct lower_end_of_cell_box){box[i][0], (uint32_t)i};
+        *largest_box_length_along_x = fmax(*largest_box_length_along_x, box[i][3] - box[i][0]);
     }
-    qsort(end, count, sizeof *end, compare_box_ends);
+    qsort(end, count, sizeof *end, compare_lower_ends_of_cell_boxes);
     return end;
 }
 
 /* The first box whose lower end is not below a value. */
-static size_t first_box_from(const struct box_end *end, size_t count, double least)
+static size_t find_first_box_not_below(const struct lower_end_of_cell_box *end, size_t count,
+                                       double least)
 {
     size_t low = 0, high = count;
     while (low < high) {
@@ -110,24 +111,25 @@ static size_t first_box_from(const struct box_end *end, size_t count, double lea
 
 /* Area and number of the polygons of all pairs of cells whose boxes overlap, each pair tested by
  * itself. */
-static size_t sum_all_pairs_of_cells(const struct tact_pressure_field *a,
-                                     const struct tact_pose *pa,
-                                     const struct tact_pressure_field *b,
-                                     const struct tact_pose *pb, double *area)
+static size_t sum_polygons_of_all_cell_pairs(const struct tact_pressure_field *a,
+                                             const struct tact_pose *pa,
+                                             const struct tact_pressure_field *b,
+                                             const struct tact_pose *pb, double *area)
 {
     const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, zero[3] = {0.0};
     struct field_pair pair;
-    struct field_polygon polygon;
+    struct contact_surface_polygon polygon;
     size_t polygons = 0;
     tact_field_set_pair_poses(&pair, a, pa, b, pb);
     double(*box_a)[6] = make_cell_boxes(a, identity, zero),
     (*box_b)[6] = make_cell_boxes(b, pair.rotation, pair.shift);
-    double largest_box_extent;
-    struct box_end *end =
-        sort_boxes_along_x((const double(*)[6])box_b, b->cell_count, &largest_box_extent);
+    double largest_box_length_along_x;
+    struct lower_end_of_cell_box *end =
+        sort_boxes_along_x((const double(*)[6])box_b, b->cell_count, &largest_box_length_along_x);
     *area = 0.0;
     for (uint32_t i = 0; i < a->cell_count; i++) {
-        size_t from = first_box_from(end, b->cell_count, box_a[i][0] - largest_box_extent - 1e-8);
+        size_t from = find_first_box_not_below(end, b->cell_count,
+                                               box_a[i][0] - largest_box_length_along_x - 1e-8);
         for (size_t k = from; k < b->cell_count && end[k].low <= box_a[i][3] + 1e-8; k++) {
             uint32_t j = end[k].cell;
             if (do_boxes_overlap(box_a[i], box_b[j]) &&
@@ -161,7 +163,7 @@ static void compare_pieces_with_all_cell_pairs(const struct tact_pressure_field 
     double start = seconds_of_processor();
     for (int n = 0; n < poses; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
-        struct field_surface of;
+        struct contact_surface_of_fields of;
         double area, found_area = 0.0;
         size_t found = 0;
         int rc = tact_field_find_contact_surface(a, &pa, b, &pb, shared_field_scratch(), &of);
@@ -170,7 +172,7 @@ static void compare_pieces_with_all_cell_pairs(const struct tact_pressure_field 
             found += of.polygon[i].area_moments.area > 1e-18;
             found_area += of.polygon[i].area_moments.area;
         }
-        size_t all = sum_all_pairs_of_cells(a, &pa, b, &pb, &area);
+        size_t all = sum_polygons_of_all_cell_pairs(a, &pa, b, &pb, &area);
         if (found != all || fabs(found_area - area) > 1e-12 * area + 1e-18) {
             fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n, found, all,
                      found_area, area);
@@ -289,7 +291,8 @@ struct segment {
 };
 
 /* The stiffness at a place of the segment, torques over 0.02 m, in the frame of its contact. */
-static void stiffness_on_segment(const struct segment *s, double place, double stiffness[36])
+static void compute_stiffness_on_path_segment(const struct segment *s, double place,
+                                              double stiffness[36])
 {
     struct tact_pose at = s->from, origin = tact_pose_identity();
     struct tact_field_contact c;
@@ -315,10 +318,10 @@ static double largest_stiffness_jump(const struct segment *s, double *most)
 {
     enum { STEPS = 60, HALVINGS = 20 };
     double last[36], next[36], low[36], high[36], middle[36], worst = -1.0, from = 0.0, to = 0.0;
-    stiffness_on_segment(s, 0.0, last);
+    compute_stiffness_on_path_segment(s, 0.0, last);
     for (int i = 1; i <= STEPS; i++) {
         const double zero[36] = {0.0};
-        stiffness_on_segment(s, (double)i / STEPS, next);
+        compute_stiffness_on_path_segment(s, (double)i / STEPS, next);
         double change = largest_stiffness_difference(last, next);
         *most = fmax(*most, largest_stiffness_difference(next, zero));
         if (change > worst) {
@@ -332,7 +335,7 @@ static double largest_stiffness_jump(const struct segment *s, double *most)
     }
     for (int i = 0; i < HALVINGS; i++) {
         double at = 0.5 * (from + to);
-        stiffness_on_segment(s, at, middle);
+        compute_stiffness_on_path_segment(s, at, middle);
         int first =
             largest_stiffness_difference(low, middle) > largest_stiffness_difference(middle, high);
         *(first ? &to : &from) = at;
@@ -354,10 +357,10 @@ static void field_stiffness_has_no_jumps(void **state)
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
     const struct tact_pressure_field *a[KINDS] = {ball, box, small_ball_field, ball};
     const struct tact_pressure_field *b[KINDS] = {box, box, hard, hard};
-    int segment_trial_count = campaign_trial_count(60, 10000), touching = 0,
+    int path_segment_count = campaign_trial_count(60, 10000), touching = 0,
         stiffness_jump_count = 0;
     double worst = 0.0;
-    for (int i = 0; i < segment_trial_count; i++) {
+    for (int i = 0; i < path_segment_count; i++) {
         struct segment s = {.a = a[i % KINDS], .b = b[i % KINDS], .from = random_pose(0.03)};
         double most = 0.0;
         for (int k = 0; k < 3; k++) {
@@ -373,8 +376,8 @@ static void field_stiffness_has_no_jumps(void **state)
     print_message(
         "%d segments, %d touch: largest change of the stiffness in 1e-6 of a step %.1e of "
         "the largest, %d over 1e-4\n",
-        segment_trial_count, touching, worst, stiffness_jump_count);
-    assert_true(touching > segment_trial_count / 3);
+        path_segment_count, touching, worst, stiffness_jump_count);
+    assert_true(touching > path_segment_count / 3);
     assert_int_equal(stiffness_jump_count, 0);
     tact_field_free(ball);
     tact_field_free(box);

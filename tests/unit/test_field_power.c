@@ -99,7 +99,7 @@ static void pressure_integrals_over_polygons_are_exact(void **state)
     (void)state;
     double worst = 0.0, linear = 0.0;
     for (int n = 0; n < campaign_trial_count(60, 2000); n++) {
-        struct field_polygon p = {.corners = 3, .normal = {0, 0, 1}, .power = 1.0};
+        struct contact_surface_polygon p = {.corners = 3, .normal = {0, 0, 1}, .power = 1.0};
         double q[3], load = 0.0, lever = 0.0, at[3];
         tact_v3_set(p.gradient_a, uniform(-5, 5), uniform(-5, 5), uniform(-5, 5));
         for (int k = 0; k < 3; k++) {
@@ -120,7 +120,7 @@ static void pressure_integrals_over_polygons_are_exact(void **state)
         if (p.area_moments.area < 1e-3) {
             continue;
         }
-        struct field_polygon polygon_by_power_law = p;
+        struct contact_surface_polygon polygon_by_power_law = p;
         tact_field_integrate_pressure_law(&polygon_by_power_law);
         linear = fmax(linear, fabs(polygon_by_power_law.load / p.load - 1.0));
         linear = fmax(
@@ -198,7 +198,7 @@ static void force_under_flat_punches_follows_the_pressure_power(void **state)
 
 /* Stiffness of two soft boxes of one power against differences of the wrench, and the work of the
  * force round a closed path. */
-static void field_stiffness_and_work_are_consistent(void **state)
+static void field_force_has_its_stiffness_and_no_net_work(void **state)
 {
     (void)state;
     for (int i = 0; i < POWERS; i++) {
@@ -459,7 +459,7 @@ int main(void)
         cmocka_unit_test(triangle_quadrature_rules_are_exact),
         cmocka_unit_test(pressure_integrals_over_polygons_are_exact),
         cmocka_unit_test(force_under_flat_punches_follows_the_pressure_power),
-        cmocka_unit_test(field_stiffness_and_work_are_consistent),
+        cmocka_unit_test(field_force_has_its_stiffness_and_no_net_work),
         cmocka_unit_test(force_of_balls_with_any_pressure_power_is_exact),
         cmocka_unit_test(resting_depth_of_a_ball_is_that_of_hertz),
         cmocka_unit_test(drops_with_any_pressure_power_gain_no_energy),

@@ -18,7 +18,7 @@
 #include "support/replays.h"
 
 /* All kinds of shape, soft and rigid, that fall on a soft floor beside each other. */
-static const char scene_of_all_shapes[] =
+static const char soft_shapes_scene_format[] =
     "name: soft\nduration: %g\nrecorder: {pressure_rate: 100}\n"
     "materials:\n"
     "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01, power: %g}}\n"
@@ -49,7 +49,7 @@ static const char scene_of_all_shapes[] =
     "     shapes: [{type: convex, material: rubber,\n"
     "       generate: {kind: blob, radius: 0.02, bump: 0.004, count: 3, triangles: 200}}]}\n";
 
-static void check_run_and_replay_of_power(double power)
+static void check_run_and_replay_with_pressure_power(double power)
 {
     const int ticks = is_quick_sanitizer_run() ? 120 : 250;
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
@@ -58,7 +58,7 @@ static void check_run_and_replay_of_power(double power)
     assert_non_null(mkdtemp(log));
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
-    tact_number_print(text, sizeof text, scene_of_all_shapes, 1e-3 * ticks, power, power);
+    tact_number_print(text, sizeof text, soft_shapes_scene_format, 1e-3 * ticks, power, power);
     run_session_of_scene_text(text, &options, &report);
     printf("power %g: %llu polygons in %llu ticks, unsolved %llu\n", power,
            (unsigned long long)report.counts[TACT_COUNT_POLYGONS],
@@ -79,9 +79,9 @@ static void scenes_of_fields_run_and_replay(void **state)
 {
     (void)state;
     if (!is_quick_sanitizer_run()) {
-        check_run_and_replay_of_power(1.0);
+        check_run_and_replay_with_pressure_power(1.0);
     }
-    check_run_and_replay_of_power(0.5);
+    check_run_and_replay_with_pressure_power(0.5);
 }
 
 /* A soft cube that rests on an equal one, exactly above it or beside that place: the report counts
@@ -200,7 +200,7 @@ static void ball_inside_a_softer_block_keeps_its_force(void **state)
 }
 
 /* A modulus without a field needs a shape with a radius. */
-static void box_without_field_refuses_an_elastic_modulus(void **state)
+static void modulus_of_box_without_field_is_refused(void **state)
 {
     (void)state;
     static const char text[] =
@@ -232,7 +232,7 @@ int main(void)
         cmocka_unit_test(equal_pressures_of_aligned_cubes_are_reported),
         cmocka_unit_test(a_hand_of_fields_lifts_a_mesh_and_replays),
         cmocka_unit_test(ball_inside_a_softer_block_keeps_its_force),
-        cmocka_unit_test(box_without_field_refuses_an_elastic_modulus),
+        cmocka_unit_test(modulus_of_box_without_field_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,10 +37,10 @@ static void destroy_pressed_ball(struct pressed *p)
     tact_field_free(p->ball);
 }
 
-static struct field_surface contact_surface_at_pose(const struct pressed *p,
-                                                    const struct tact_pose *up)
+static struct contact_surface_of_fields find_contact_surface_at_pose(const struct pressed *p,
+                                                                     const struct tact_pose *up)
 {
-    struct field_surface of;
+    struct contact_surface_of_fields of;
     assert_int_equal(
         tact_field_find_contact_surface(p->block, &p->at, p->ball, up, shared_field_scratch(), &of),
         1);
@@ -50,15 +50,15 @@ static struct field_surface contact_surface_at_pose(const struct pressed *p,
 
 /* The torque on the ball about its frame's origin is minus the derivative of the elastic energy,
  * not that of one point a polygon. */
-static void torque_is_not_that_of_one_point_per_polygon(void **state)
+static void field_torque_is_not_of_one_point_per_polygon(void **state)
 {
     (void)state;
     struct pressed p = press_ball_on_block();
-    const struct field_surface of = contact_surface_at_pose(&p, &p.up);
+    const struct contact_surface_of_fields of = find_contact_surface_at_pose(&p, &p.up);
     double exact[3], printed[3] = {0.0}, summed[3] = {0.0}, size, off = 0.0,
                      worst_printed_error = 0.0;
     for (size_t i = 0; i < of.count; i++) {
-        const struct field_polygon *q = &of.polygon[i];
+        const struct contact_surface_polygon *q = &of.polygon[i];
         double middle[3], centre[3], arm[3], torque[3];
         tact_v3_sub(arm, q->corner[0], p.up.position);
         tact_v3_copy(middle, arm);
@@ -113,16 +113,16 @@ static void vertex_averaged_gradient(const struct tact_pressure_field *field, ui
     tact_v3_set(out, 0.0, 0.0, 0.0);
     for (int k = 0; k < 4; k++) {
         double mean[3] = {0.0};
-        int adjacent_cell_count = 0;
+        int cell_count_at_vertex = 0;
         for (size_t j = 0; j < field->cell_count; j++) {
             const uint32_t *c = field->cells[j].corner;
             if (c[0] == cell->corner[k] || c[1] == cell->corner[k] || c[2] == cell->corner[k] ||
                 c[3] == cell->corner[k]) {
                 tact_v3_add(mean, mean, field->cells[j].gradient);
-                adjacent_cell_count++;
+                cell_count_at_vertex++;
             }
         }
-        tact_v3_axpy(out, share[k] / adjacent_cell_count, mean);
+        tact_v3_axpy(out, share[k] / cell_count_at_vertex, mean);
     }
 }
 
@@ -137,15 +137,15 @@ static void stiffness_is_not_that_of_averaged_pressure_gradients(void **state)
     for (int side = 0; side < 2; side++) {
         struct tact_pose up = p.up;
         up.position[2] += side ? step : -step;
-        const struct field_surface of = contact_surface_at_pose(&p, &up);
+        const struct contact_surface_of_fields of = find_contact_surface_at_pose(&p, &up);
         for (size_t i = 0; i < of.count; i++) {
             force[side] += of.polygon[i].load * of.polygon[i].normal[2];
         }
     }
     double exact = (force[0] - force[1]) / (2.0 * step);
-    const struct field_surface of = contact_surface_at_pose(&p, &p.up);
+    const struct contact_surface_of_fields of = find_contact_surface_at_pose(&p, &p.up);
     for (size_t i = 0; i < of.count; i++) {
-        const struct field_polygon *q = &of.polygon[i];
+        const struct contact_surface_polygon *q = &of.polygon[i];
         double middle[3], inside[3], a[3], b[3], turned[3], differ[3];
         tact_v3_copy(middle, q->corner[0]);
         tact_v3_axpy(middle, 1.0 / q->area_moments.area, q->area_moments.first);
@@ -173,17 +173,17 @@ static void force_on_box_over_edge(const struct tact_pressure_field *a,
 {
     const struct tact_pose at = tact_pose_identity();
     const double least = cos(5.0 * PI / 8.0);
-    struct field_surface of;
+    struct contact_surface_of_fields of;
     tact_v3_set(force, 0.0, 0.0, 0.0);
     assert_true(tact_field_find_contact_surface(a, &at, b, up, shared_field_scratch(), &of) >= 0);
     for (size_t i = 0; i < of.count; i++) {
-        const struct field_polygon *q = &of.polygon[i];
-        double face_gradient_cosine_a =
+        const struct contact_surface_polygon *q = &of.polygon[i];
+        double cosine_of_normal_and_gradient_a =
             -tact_v3_dot(q->normal, q->gradient_a) / tact_v3_norm(q->gradient_a);
-        double face_gradient_cosine_b =
+        double cosine_of_normal_and_gradient_b =
             tact_v3_dot(q->normal, q->gradient_b) / tact_v3_norm(q->gradient_b);
-        if (!culls_polygons_by_angle ||
-            (face_gradient_cosine_a >= least && face_gradient_cosine_b >= least)) {
+        if (!culls_polygons_by_angle || (cosine_of_normal_and_gradient_a >= least &&
+                                         cosine_of_normal_and_gradient_b >= least)) {
             tact_v3_axpy(force, q->load, q->normal);
         }
     }
@@ -207,7 +207,7 @@ static void force_of_all_cell_pairs(const struct tact_pressure_field *a,
 {
     const struct tact_pose at = tact_pose_identity();
     struct field_pair pair;
-    struct field_polygon polygon;
+    struct contact_surface_polygon polygon;
     tact_field_set_pair_poses(&pair, a, &at, b, up);
     tact_v3_set(force, 0.0, 0.0, 0.0);
     for (uint32_t i = 0; i < a->cell_count; i++) {
@@ -223,11 +223,16 @@ static void force_of_all_cell_pairs(const struct tact_pressure_field *a,
 /* The force that does work: of all polygons that the search finds, or without the steep ones; of
  * all pairs of cells, or with a pressure on the surface of the box that moves, of 0.5 to 9.5 % of
  * that in its middle. */
-enum work_form { ALL_POLYGONS, WITHOUT_STEEP_POLYGONS, ALL_CELL_PAIRS, PRESSURE_ON_SURFACE };
+enum force_variant_of_work {
+    ALL_POLYGONS,
+    WITHOUT_STEEP_POLYGONS,
+    ALL_CELL_PAIRS,
+    PRESSURE_ON_SURFACE
+};
 
 /* Net work of the force around a closed path over the edges of a box, relative to the sum of the
  * magnitudes of its work. */
-static double net_work_round_edges(enum work_form form)
+static double relative_net_work_around_box_edges(enum force_variant_of_work form)
 {
     enum { POINTS = 1600 };
     const double slope[3] = {3e5, 0.0, 0.0};
@@ -262,8 +267,8 @@ static double net_work_round_edges(enum work_form form)
 static void culling_polygons_by_angle_makes_net_work(void **state)
 {
     (void)state;
-    double all = net_work_round_edges(ALL_POLYGONS),
-           culled = net_work_round_edges(WITHOUT_STEEP_POLYGONS);
+    double all = relative_net_work_around_box_edges(ALL_POLYGONS),
+           culled = relative_net_work_around_box_edges(WITHOUT_STEEP_POLYGONS);
     printf("closed path over edges: net work %.1e of the work moved, without steep polygons %.1e\n",
            all, culled);
     assert_true(all < 1e-5 && culled > 1e-3);
@@ -271,11 +276,11 @@ static void culling_polygons_by_angle_makes_net_work(void **state)
 
 /* "Conservative for any scalar pressure field" holds where the pressure is 0 on the surface: else
  * the part of the moving surface on which the other's pressure is less transmits nothing. */
-static void pressure_on_the_surface_makes_net_work(void **state)
+static void nonzero_surface_pressure_makes_net_work(void **state)
 {
     (void)state;
-    double zero = net_work_round_edges(ALL_CELL_PAIRS),
-           more = net_work_round_edges(PRESSURE_ON_SURFACE);
+    double zero = relative_net_work_around_box_edges(ALL_CELL_PAIRS),
+           more = relative_net_work_around_box_edges(PRESSURE_ON_SURFACE);
     printf(
         "closed path over edges: net work %.1e of the work moved, with a pressure on the surface "
         "%.1e\n",
@@ -286,7 +291,7 @@ static void pressure_on_the_surface_makes_net_work(void **state)
 /* The energy is the integral of each solid's own pressure over the part of the overlap in which it
  * is the lesser of the two, not over that in which it is the greater, which is the rest of the
  * overlap. */
-static void energy_is_that_of_the_lesser_pressure(void **state)
+static void elastic_energy_is_that_of_the_lesser_pressure(void **state)
 {
     (void)state;
     const double half[3] = {0.03, 0.03, 0.02}, step = 1e-6;
@@ -302,7 +307,7 @@ static void energy_is_that_of_the_lesser_pressure(void **state)
     assert_int_equal(tact_mesh_box(half, &block), 0);
     assert_int_equal(tact_field_rigid(ball, &hard_ball), 0);
     assert_int_equal(tact_field_rigid(block, &hard_block), 0);
-    const struct field_surface of = contact_surface_at_pose(&p, &p.up);
+    const struct contact_surface_of_fields of = find_contact_surface_at_pose(&p, &p.up);
     for (size_t i = 0; i < of.count; i++) {
         force += of.polygon[i].load * of.polygon[i].normal[2];
     }
@@ -330,11 +335,11 @@ static void energy_is_that_of_the_lesser_pressure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torque_is_not_that_of_one_point_per_polygon),
+        cmocka_unit_test(field_torque_is_not_of_one_point_per_polygon),
         cmocka_unit_test(stiffness_is_not_that_of_averaged_pressure_gradients),
         cmocka_unit_test(culling_polygons_by_angle_makes_net_work),
-        cmocka_unit_test(pressure_on_the_surface_makes_net_work),
-        cmocka_unit_test(energy_is_that_of_the_lesser_pressure),
+        cmocka_unit_test(nonzero_surface_pressure_makes_net_work),
+        cmocka_unit_test(elastic_energy_is_that_of_the_lesser_pressure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

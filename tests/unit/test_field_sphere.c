@@ -52,7 +52,7 @@ static size_t sum_ball_contact_on_box(const struct soft_ball_on_box *o, const do
                                       struct patch_pressure_part *out)
 {
     struct tact_pose at = tact_pose_identity(), origin = at;
-    struct field_surface of;
+    struct contact_surface_of_fields of;
     tact_v3_copy(at.position, place);
     int rc = tact_field_find_ball_surface(&o->sphere, o->ball, &at, o->box, &origin,
                                           shared_field_scratch(), &of);
@@ -89,15 +89,16 @@ static void integrate_face_by_quadrature(const struct soft_ball_on_box *o, const
             continue;
         }
         double q = s * (BALL_RADIUS_M - r), p = pow(q, m) * area / POINTS / POINTS;
-        double stiffness_of_cell = m * s * pow(q, m - 1.0) / r * area / POINTS / POINTS, across[3];
+        double stiffness_of_quadrature_point = m * s * pow(q, m - 1.0) / r * area / POINTS / POINTS,
+               across[3];
         tact_v3_axpy(force, p, n);
         tact_v3_axpy(moment, p, x);
         tact_v3_cross(across, x, n);
         const double one[6] = {x[0], x[1], x[2], 0.0, 0.0, 0.0};
         const double other[6] = {n[0], n[1], n[2], across[0], across[1], across[2]};
         for (int c = 0; c < 36; c++) {
-            stiffness[c] +=
-                0.5 * stiffness_of_cell * (one[c / 6] * other[c % 6] + one[c % 6] * other[c / 6]);
+            stiffness[c] += 0.5 * stiffness_of_quadrature_point *
+                            (one[c / 6] * other[c % 6] + one[c % 6] * other[c / 6]);
         }
     }
 }
@@ -162,9 +163,10 @@ static void soft_ball_force_has_its_closed_form(void **state)
         if (m == 1.0) {
             assert_int_equal(sum_ball_contact_on_box(&o, box_half_sides_m, &part), 6);
             for (int k = 0; k < 3; k++) {
-                double force_of_quarter_ball =
+                double exact_force_on_quarter_of_ball =
                     PI * 1e6 * BALL_RADIUS_M * BALL_RADIUS_M * BALL_RADIUS_M / 12.0;
-                assert_true(fabs(part.sums.force[k] / -force_of_quarter_ball - 1.0) < 1e-13);
+                assert_true(fabs(part.sums.force[k] / -exact_force_on_quarter_of_ball - 1.0) <
+                            1e-13);
             }
         }
         free_soft_ball_on_box(&o);
@@ -295,7 +297,7 @@ static void soft_ball_does_no_net_work_on_closed_paths(void **state)
 /* Power of friction in a spin of 1 about the force of a ball over an edge along y, 0.1 R beside and
  * 0.9 R above it, over that force: of the pressure R - r on both faces, each of which rubs along
  * itself. */
-static double torsion_arm_over_edge(void)
+static double torsion_arm_of_ball_over_box_edge(void)
 {
     double load = 0.0, power = 0.0, force[3] = {0.0}, centre[3] = {0.0}, axis[3] = {0.0};
     for (int pass = 0; pass < 2; pass++) {
@@ -348,7 +350,7 @@ static void soft_ball_patches_on_faces_and_edges_are_exact(void **state)
     /* most of the contact disc is beyond the box's edge */
     up.position[0] = box_half_sides_m[0] + 0.1 * BALL_RADIUS_M;
     measure_field_patch(&box, &at, INFINITY, &ball, &up, 1e6, &is);
-    const double arm = torsion_arm_over_edge();
+    const double arm = torsion_arm_of_ball_over_box_edge();
     print_message("over an edge: arm %.4f of exact in %d parts\n", is.spin_arm / arm,
                   is.points.count);
     assert_int_equal(is.surface, TACT_SURFACE_POINTS);
@@ -409,7 +411,7 @@ static double area_of_triangle_outline_in_disc(const double corner[3][2], double
     struct field_cell cell = {.gradient = {0.0, 0.0, -1.0}, .corner = {0, 1, 2}};
     struct field_node node = {.all = {.half = {20.0, 20.0, 20.0}}, .leaf = 1};
     struct tact_pressure_field triangle = {.kind = TACT_FIELD_RIGID, .is_rigid = 1, .power = 1.0};
-    struct field_surface of;
+    struct contact_surface_of_fields of;
     for (int k = 0; k < 9; k++) {
         vertices[k] = k % 3 < 2 ? corner[k / 3][k % 3] : -3.0;
     }
@@ -424,8 +426,8 @@ static double area_of_triangle_outline_in_disc(const double corner[3][2], double
     if (!rc) {
         return -1.0;
     }
-    const struct field_polygon *p = of.polygon;
-    assert_in_range(p->corners, 2, TACT_FIELD_CORNERS);
+    const struct contact_surface_polygon *p = of.polygon;
+    assert_in_range(p->corners, 2, TACT_FIELD_MAX_POLYGON_CORNERS);
     for (int i = 0; i < p->corners; i++) {
         const double *x = p->corner[i], *y = p->corner[(i + 1) % p->corners];
         area += 0.5 * (x[0] * y[1] - x[1] * y[0]);

@@ -49,24 +49,24 @@ static const char scene[] =
     "     shapes: [{type: sphere, radius: 0.02, material: foam}]}\n";
 
 /* The bits of a scene's final state, and the messages of the run. */
-static char message_log[4096];
+static char received_messages_text[4096];
 
-static void append_message(void *user, enum tact_message_level level, const char *text)
+static void append_to_received_messages(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     (void)level;
-    size_t used = strlen(message_log);
-    snprintf(message_log + used, sizeof message_log - used, "%s\n", text);
+    size_t used = strlen(received_messages_text);
+    snprintf(received_messages_text + used, sizeof received_messages_text - used, "%s\n", text);
 }
 
 static void record_field_scene(const char *text, const char *name, char *path, size_t size)
 {
     struct tact_session_options options = {.clock = TACT_LOOP_FREE,
-                                           .messages = {.fn = append_message}};
+                                           .messages = {.fn = append_to_received_messages}};
     struct tact_session_report report;
     snprintf(path, size, "%s/%s.mcap", folder, name);
     options.record = path;
-    message_log[0] = '\0';
+    received_messages_text[0] = '\0';
     run_session_of_scene_text(text, &options, &report);
     assert_true(report.counts[TACT_COUNT_POLYGONS] > 10 * report.loop.ticks);
     assert_true(report.counts[TACT_COUNT_UNSOLVED] == 0);
@@ -136,7 +136,8 @@ static void stored_field_equals_the_computed_one(void **state)
     record_field_scene(scene, "computed", log, sizeof log);
     assert_int_equal(count_stored_files(file, sizeof file), 3);
     assert_int_equal(stat(file, &st), 0);
-    printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, message_log);
+    printf("%lld bytes stored of the last; said: %s", (long long)st.st_size,
+           received_messages_text);
     ino_t first = inode_of(file);
     check_log_replays_exactly(log);
     assert_true(inode_of(file) == first); /* the extent is read from the cache */
@@ -158,13 +159,14 @@ static void stored_field_equals_the_computed_one(void **state)
 static void make_sparse_cache_file(const char *name, off_t megabytes, time_t time)
 {
     char path[512];
-    const struct timespec access_and_change_times[2] = {{.tv_sec = time}, {.tv_sec = time}};
+    const struct timespec file_access_and_modification_times[2] = {{.tv_sec = time},
+                                                                   {.tv_sec = time}};
     snprintf(path, sizeof path, "%s/cache/tact/%s", folder, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fclose(file);
     assert_int_equal(truncate(path, megabytes << 20), 0);
-    assert_int_equal(utimensat(AT_FDCWD, path, access_and_change_times, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, file_access_and_modification_times, 0), 0);
 }
 
 static int is_in_cache_folder(const char *name)
@@ -177,7 +179,7 @@ static int is_in_cache_folder(const char *name)
 
 /* When an extent is stored and the cache exceeds 512 MB, the least recently used extents are
  * removed, and no other file. */
-static void oldest_stored_fields_are_removed(void **state)
+static void least_recently_used_fields_leave_the_cache(void **state)
 {
     (void)state;
     static const char *const name[] = {"field-0123456789abcdef0123456789abcdef-25",
@@ -241,7 +243,7 @@ static void results_are_the_same_without_a_cache_folder(void **state)
             assert_int_equal(tact_cache_folder(file, sizeof file), -ENOENT);
             snprintf(file, sizeof file, "without%d", i);
             record_field_scene(scene, file, log, sizeof log);
-            assert_non_null(strstr(message_log, "could not be stored"));
+            assert_non_null(strstr(received_messages_text, "could not be stored"));
         } else {
             assert_int_equal(chmod(cache, 0700), 0);
             check_log_replays_exactly(log);
@@ -254,17 +256,18 @@ static void field_meshes_too_thin_are_refused_or_warned_of(void **state)
 {
     (void)state;
     struct tact_session_options options = {.clock = TACT_LOOP_FREE,
-                                           .messages = {.fn = append_message}};
+                                           .messages = {.fn = append_to_received_messages}};
     struct tact_session_report report;
     char text[4096];
     const char *from = strstr(scene, "thickness: 0.006, cell: 0.003");
     snprintf(text, sizeof text, "%.*sthickness: 0.0015, cell: 0.003%s", (int)(from - scene), scene,
              from + strlen("thickness: 0.006, cell: 0.003"));
-    message_log[0] = '\0';
+    received_messages_text[0] = '\0';
     run_session_of_scene_text(text, &options, &report);
-    printf("%s", message_log);
-    assert_non_null(strstr(message_log, "a shape of gear: the pressure field of its mesh"));
-    assert_non_null(strstr(message_log, "off the surface at ("));
+    printf("%s", received_messages_text);
+    assert_non_null(
+        strstr(received_messages_text, "a shape of gear: the pressure field of its mesh"));
+    assert_non_null(strstr(received_messages_text, "off the surface at ("));
 }
 
 static int make_test_folder(void **state)
@@ -276,14 +279,14 @@ static int make_test_folder(void **state)
 static int remove_test_folder(void **state)
 {
     (void)state;
-    char remove_command[256];
-    snprintf(remove_command, sizeof remove_command, "rm -r %s", folder);
-    return system(remove_command);
+    char folder_removal_command[256];
+    snprintf(folder_removal_command, sizeof folder_removal_command, "rm -r %s", folder);
+    return system(folder_removal_command);
 }
 
 /* A store of a library whose headers are of another version is refused: its functions are not
  * called. */
-static void store_of_another_abi_is_refused(void **state)
+static void field_store_of_another_abi_is_refused(void **state)
 {
     (void)state;
     struct tact_extent_store store = {.abi = TACT_ABI(struct tact_extent_store)};
@@ -309,9 +312,9 @@ static void store_of_another_abi_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(store_of_another_abi_is_refused),
+        cmocka_unit_test(field_store_of_another_abi_is_refused),
         cmocka_unit_test(stored_field_equals_the_computed_one),
-        cmocka_unit_test(oldest_stored_fields_are_removed),
+        cmocka_unit_test(least_recently_used_fields_leave_the_cache),
         cmocka_unit_test(results_are_the_same_without_a_cache_folder),
         cmocka_unit_test(field_meshes_too_thin_are_refused_or_warned_of),
     };

@@ -20,11 +20,11 @@
 static void sum_contact_over_all_cell_pairs(const struct tact_pressure_field *a,
                                             const struct tact_pose *pa,
                                             const struct tact_pressure_field *b,
-                                            const struct tact_pose *pb, struct field_sums *sums,
-                                            size_t *polygons)
+                                            const struct tact_pose *pb,
+                                            struct contact_surface_sums *sums, size_t *polygons)
 {
     struct field_pair pair;
-    struct field_polygon polygon;
+    struct contact_surface_polygon polygon;
     tact_field_set_pair_poses(&pair, a, pa, b, pb);
     memset(sums, 0, sizeof *sums);
     *polygons = 0;
@@ -32,7 +32,7 @@ static void sum_contact_over_all_cell_pairs(const struct tact_pressure_field *a,
         for (uint32_t j = 0; j < b->cell_count; j++) {
             if (tact_field_cut_contact_polygon(&pair, i, j, &polygon) > 0) {
                 tact_field_integrate_polygon(&polygon);
-                tact_field_add_polygon(sums, &polygon);
+                tact_field_add_polygon_to_sums(sums, &polygon);
                 *polygons += polygon.area_moments.area > 1e-18;
             }
         }
@@ -47,24 +47,24 @@ static void check_tree_search(const struct tact_pressure_field *a,
     size_t most = 0, pieces = 0, sum = 0;
     for (int n = 0; n < poses; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
-        struct field_surface c;
-        struct field_sums all, found = {.area = 0.0};
-        size_t tree_pair_count = 0, expected_pair_count;
+        struct contact_surface_of_fields c;
+        struct contact_surface_sums all, found = {.area = 0.0};
+        size_t pair_count_by_tree_search = 0, expected_pair_count;
         assert_true(tact_field_find_contact_surface(a, &pa, b, &pb, shared_field_scratch(), &c) >=
                     0);
         for (size_t i = 0; i < c.count; i++) {
-            tact_field_add_polygon(&found, &c.polygon[i]);
-            tree_pair_count += c.polygon[i].area_moments.area > 1e-18;
+            tact_field_add_polygon_to_sums(&found, &c.polygon[i]);
+            pair_count_by_tree_search += c.polygon[i].area_moments.area > 1e-18;
         }
         sum_contact_over_all_cell_pairs(a, &pa, b, &pb, &all, &expected_pair_count);
-        if (tree_pair_count != expected_pair_count ||
+        if (pair_count_by_tree_search != expected_pair_count ||
             fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {
             fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n,
-                     tree_pair_count, expected_pair_count, found.area, all.area);
+                     pair_count_by_tree_search, expected_pair_count, found.area, all.area);
         }
-        most = tree_pair_count > most ? tree_pair_count : most;
+        most = pair_count_by_tree_search > most ? pair_count_by_tree_search : most;
         pieces = c.pieces > pieces ? c.pieces : pieces;
-        sum += tree_pair_count;
+        sum += pair_count_by_tree_search;
     }
     printf("%s, %d poses: %.1f polygons in the mean, at most %zu; at most %zu pieces\n", name,
            poses, (double)sum / poses, most, pieces);
@@ -119,7 +119,8 @@ static int append_leaf_pair(void *user, uint32_t a, uint32_t b)
 
 /* Checks that the pairs of a list made at another pose, once tested, are those that a new tree
  * search finds, in the same order. */
-static void check_pairs_of_list(const struct field_seed_list *list, const struct field_pair *pair)
+static void check_kept_list_against_tree_search(const struct cached_boundary_cell_pair_list *list,
+                                                const struct field_pair *pair)
 {
     static struct leaf_pair_list found;
     const struct field_cell_pair_search search = {
@@ -141,14 +142,14 @@ static void check_pairs_of_list(const struct field_seed_list *list, const struct
 
 /* Bodies that move a little from query to query: checks the lists of pairs that are kept, and that
  * the contact is that of a query which starts from nothing, bit for bit. */
-static void check_queries_in_sequence(const struct tact_pressure_field *a,
-                                      const struct tact_pressure_field *b, const char *name,
-                                      double reach, int paths)
+static void check_queries_along_random_paths(const struct tact_pressure_field *a,
+                                             const struct tact_pressure_field *b, const char *name,
+                                             double reach, int paths)
 {
     enum { QUERIES = 8 };
-    struct field_seeds seeds;
-    int query_count_with_list = 0, touching = 0;
-    assert_int_equal(tact_field_seeds_init(&seeds, 8192), 0);
+    struct cached_boundary_cell_pair_lists seeds;
+    int query_count_with_kept_list = 0, touching = 0;
+    assert_int_equal(tact_field_boundary_pair_lists_init(&seeds, 8192), 0);
     for (int n = 0; n < paths; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
         const double step = a->mean_radius_of_rim_cells * pow(10.0, uniform(-4.0, -0.4));
@@ -162,10 +163,11 @@ static void check_queries_in_sequence(const struct tact_pressure_field *a,
             }
             pa = pose_displaced_by_twist(&pa, pa.position, twist, step);
             tact_field_set_pair_poses(&pair, a, &pa, b, &pb);
-            const struct field_seed_list *list = tact_field_find_seed_list(&seeds, &pair);
+            const struct cached_boundary_cell_pair_list *list =
+                tact_field_find_boundary_pair_list(&seeds, &pair);
             if (list) {
-                check_pairs_of_list(list, &pair);
-                query_count_with_list++;
+                check_kept_list_against_tree_search(list, &pair);
+                query_count_with_kept_list++;
             }
             assert_true(tact_field_touch(a, &pa, b, &pb, scratch_without_lists, &cold) >= 0);
             touching += find_field_contact(a, &pa, b, &pb, &warm);
@@ -174,9 +176,9 @@ static void check_queries_in_sequence(const struct tact_pressure_field *a,
         }
     }
     printf("%s: %d queries, %d touch, %d with a list\n", name, paths * QUERIES, touching,
-           query_count_with_list);
-    assert_true(query_count_with_list > paths && touching > paths);
-    tact_field_seeds_free(&seeds);
+           query_count_with_kept_list);
+    assert_true(query_count_with_kept_list > paths && touching > paths);
+    tact_field_boundary_pair_lists_free(&seeds);
 }
 
 static void queries_with_kept_pair_lists_have_the_same_bits(void **state)
@@ -187,11 +189,14 @@ static void queries_with_kept_pair_lists_have_the_same_bits(void **state)
                                *other = make_ball_field(0.02, 3e5, 1),
                                *comb_field = make_comb_field(6);
     struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
-    check_queries_in_sequence(ball, other, "ball, ball", 0.015, campaign_trial_count(20, 1250));
-    check_queries_in_sequence(ball, ball, "ball, the same", 0.02, campaign_trial_count(20, 1250));
-    check_queries_in_sequence(comb_field, comb_field, "comb, comb", 0.015,
-                              campaign_trial_count(20, 1250));
-    check_queries_in_sequence(ball, hard, "ball, rigid box", 0.015, campaign_trial_count(20, 1250));
+    check_queries_along_random_paths(ball, other, "ball, ball", 0.015,
+                                     campaign_trial_count(20, 1250));
+    check_queries_along_random_paths(ball, ball, "ball, the same", 0.02,
+                                     campaign_trial_count(20, 1250));
+    check_queries_along_random_paths(comb_field, comb_field, "comb, comb", 0.015,
+                                     campaign_trial_count(20, 1250));
+    check_queries_along_random_paths(ball, hard, "ball, rigid box", 0.015,
+                                     campaign_trial_count(20, 1250));
     tact_field_free(ball);
     tact_field_free(other);
     tact_field_free(comb_field);

@@ -28,7 +28,7 @@ static int choose_force_effects(const int *types, uint32_t wanted)
     return tact_force_choose_effects(bits, wanted, &plan);
 }
 
-static void render_force_levels(const double *level)
+static void render_levels_as_force_effects(const double *level)
 {
     tact_force_render_effects(&plan, level, effect, is_slot_silent);
 }
@@ -44,7 +44,7 @@ static void pushing_force_is_a_constant_effect_with_direction(void **unused)
     assert_int_equal(choose_force_effects(types, BIT(ALONG_X) | BIT(ALONG_Y)), -1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double level[TACT_FORCE_CHANNELS] = {0.5 * cases[i].x, 0.5 * cases[i].y};
-        render_force_levels(level);
+        render_levels_as_force_effects(level);
         double size = 0.5 * hypot(cases[i].x, cases[i].y);
         assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].type, FF_CONSTANT);
         assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].direction, cases[i].direction);
@@ -52,7 +52,7 @@ static void pushing_force_is_a_constant_effect_with_direction(void **unused)
         assert_false(is_slot_silent[TACT_FORCE_CONSTANT_SLOT]);
     }
     double none[TACT_FORCE_CHANNELS] = {0};
-    render_force_levels(none);
+    render_levels_as_force_effects(none);
     assert_true(is_slot_silent[TACT_FORCE_CONSTANT_SLOT]);
 }
 
@@ -65,7 +65,7 @@ static void wheel_force_has_one_axis_and_a_signed_level(void **unused)
     assert_int_equal(choose_force_effects(types, BIT(ALONG_X)), -1);
     for (double x = -1.0; x <= 1.0; x += 0.25) {
         double level[TACT_FORCE_CHANNELS] = {x};
-        render_force_levels(level);
+        render_levels_as_force_effects(level);
         assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].direction, 0x4000);
         assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].u.constant.level, -lrint(x * 0x7fff));
     }
@@ -83,19 +83,19 @@ static void nonfinite_force_levels_are_rendered_as_zero(void **unused)
         for (int k = 0; k < TACT_FORCE_CHANNELS; k++) {
             level[k] = bad[i];
         }
-        render_force_levels(level);
+        render_levels_as_force_effects(level);
         for (int k = 0; k < TACT_FORCE_SLOTS; k++) {
             assert_true(is_slot_silent[k]);
         }
     }
-    double levels_beyond_range[TACT_FORCE_CHANNELS] = {
+    double force_levels_beyond_range[TACT_FORCE_CHANNELS] = {
         [TACT_FORCE_ALONG_X] = 7, [TACT_FORCE_DAMPER] = 7, [TACT_FORCE_STRONG_MOTOR] = -7};
-    render_force_levels(levels_beyond_range);
+    render_levels_as_force_effects(force_levels_beyond_range);
     assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].u.constant.level, -0x7fff);
     assert_int_equal(effect[TACT_FORCE_DAMPER_SLOT].u.condition[0].left_coeff, 0x7fff);
     assert_int_equal(effect[TACT_FORCE_RUMBLE_SLOT].u.rumble.strong_magnitude, 0xffff);
-    levels_beyond_range[TACT_FORCE_DAMPER] = -1;
-    render_force_levels(levels_beyond_range);
+    force_levels_beyond_range[TACT_FORCE_DAMPER] = -1;
+    render_levels_as_force_effects(force_levels_beyond_range);
     assert_true(is_slot_silent[TACT_FORCE_DAMPER_SLOT]);
 }
 
@@ -148,7 +148,7 @@ static void spring_effect_to_a_far_centre_pushes(void **unused)
                      -1);
     double level[TACT_FORCE_CHANNELS] = {
         [TACT_FORCE_ALONG_X] = -0.25, [TACT_FORCE_SPRING] = 0.5, [TACT_FORCE_SPRING_CENTER] = -0.5};
-    render_force_levels(level);
+    render_levels_as_force_effects(level);
     const struct ff_condition_effect *push = effect[TACT_FORCE_CONSTANT_SLOT].u.condition;
     const struct ff_condition_effect *spring = effect[TACT_FORCE_SPRING_SLOT].u.condition;
     assert_int_equal(push[0].center, -0x7fff);

@@ -21,7 +21,8 @@ enum { UPLOAD_NS = 200000, WRITE_NS = 20000, SAFE = 0x8000, FULL = 0x6000 };
 
 static const struct tact_guard_requests requests = {.end = NULL};
 
-static void start_controller_loop(struct tact_guard *guard, void (*send)(double), double full)
+static void start_simulated_controller_loop(struct tact_guard *guard, void (*send)(double),
+                                            double full)
 {
     memset(&loop, 0, sizeof loop);
     memset(&device, 0, sizeof device);
@@ -35,18 +36,18 @@ static void start_controller_loop(struct tact_guard *guard, void (*send)(double)
 }
 
 /* A simulated pad in place of the kernel's device. */
-int __wrap_tact_force_open(struct tact_force *force, const char *path,
+int __wrap_tact_force_open(struct tact_force_feedback_node *force, const char *path,
                            const struct tact_force_rendering_plan *plan);
-void __wrap_tact_force_close(struct tact_force *force);
-int __wrap_tact_force_mute(struct tact_force *force);
-int __wrap_tact_force_unmute(struct tact_force *force);
-int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns,
-                           int64_t now, int64_t period_ns);
+void __wrap_tact_force_close(struct tact_force_feedback_node *force);
+int __wrap_tact_force_mute(struct tact_force_feedback_node *force);
+int __wrap_tact_force_unmute(struct tact_force_feedback_node *force);
+int __wrap_tact_force_play(struct tact_force_feedback_node *force, const double *level,
+                           int64_t stamp_ns, int64_t now, int64_t period_ns);
 
 static double largest_spring_force_rise; /* largest rise of the spring's force at the left end */
 static double spring_force;
 
-int __wrap_tact_force_open(struct tact_force *force, const char *path,
+int __wrap_tact_force_open(struct tact_force_feedback_node *force, const char *path,
                            const struct tact_force_rendering_plan *plan)
 {
     (void)path;
@@ -55,26 +56,26 @@ int __wrap_tact_force_open(struct tact_force *force, const char *path,
     return 0;
 }
 
-void __wrap_tact_force_close(struct tact_force *force)
+void __wrap_tact_force_close(struct tact_force_feedback_node *force)
 {
     force->fd = -1;
 }
 
-int __wrap_tact_force_mute(struct tact_force *force)
+int __wrap_tact_force_mute(struct tact_force_feedback_node *force)
 {
     (void)force;
     device.force = spring_force = 0.0;
     return 0;
 }
 
-int __wrap_tact_force_unmute(struct tact_force *force)
+int __wrap_tact_force_unmute(struct tact_force_feedback_node *force)
 {
     (void)force;
     return 0;
 }
 
-int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_t stamp_ns,
-                           int64_t now, int64_t period_ns)
+int __wrap_tact_force_play(struct tact_force_feedback_node *force, const double *level,
+                           int64_t stamp_ns, int64_t now, int64_t period_ns)
 {
     (void)force;
     (void)stamp_ns;
@@ -83,7 +84,7 @@ int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_
     const double spring = level[TACT_FORCE_SPRING] * (level[TACT_FORCE_SPRING_CENTER] + 1.0);
     assert_true(level[TACT_FORCE_ALONG_Y] == 0.5 * level[TACT_FORCE_ALONG_X]);
     assert_true(level[TACT_FORCE_STRONG_MOTOR] >= 0.0 && level[TACT_FORCE_STRONG_MOTOR] <= 1.0);
-    deliver_force_to_device(level[TACT_FORCE_ALONG_X], UPLOAD_NS);
+    deliver_force_to_simulated_device(level[TACT_FORCE_ALONG_X], UPLOAD_NS);
     largest_spring_force_rise = fmax(largest_spring_force_rise, fabs(spring) - fabs(spring_force));
     spring_force = spring;
     return 0;
@@ -91,7 +92,7 @@ int __wrap_tact_force_play(struct tact_force *force, const double *level, int64_
 
 static struct tact_guard_force_page pad_guard_page = {.period_ns = CONTROLLER_PERIOD_NS,
                                                       .path = {"pad"}};
-static struct tact_guard pad_force_guard = {.head = &pad_guard_page.head};
+static struct tact_guard simulated_pad_guard = {.head = &pad_guard_page.head};
 
 static void send_pad_force(double force)
 {
@@ -100,15 +101,15 @@ static void send_pad_force(double force)
                                                [TACT_FORCE_SPRING] = 0.5 * force,
                                                [TACT_FORCE_SPRING_CENTER] = 1.0,
                                                [TACT_FORCE_STRONG_MOTOR] = 3.0 * force};
-    tact_guard_send_force(&pad_force_guard, level, now_ns);
+    tact_guard_send_force_levels(&simulated_pad_guard, level, now_ns);
 }
 
 static void guard_stalls_cause_no_force_step_on_a_pad(void **state)
 {
     (void)state;
-    start_controller_loop(&pad_force_guard, send_pad_force, 1.0);
+    start_simulated_controller_loop(&simulated_pad_guard, send_pad_force, 1.0);
     tact_guard_serve_force(&pad_guard_page, &requests);
-    check_forces_of_device();
+    check_force_steps_of_simulated_device();
     print_message("the spring's force rises by %.3f at most\n", largest_spring_force_rise);
     assert_true(largest_spring_force_rise > 0.0 && largest_spring_force_rise < 1.0 / 12.0);
 }
@@ -120,9 +121,9 @@ static struct tact_guard_page board_guard_page = {
     .name = "name",
     .output = {{.instruction = INSN_WRITE, .words = 1, .maxdata = 0xffff, .safe = {SAFE}},
                {.instruction = INSN_BITS, .words = 2, .subdevice = 1, .safe = {1, 0}}}};
-static struct tact_guard board_output_guard = {.head = &board_guard_page.head};
+static struct tact_guard simulated_board_guard = {.head = &board_guard_page.head};
 static int
-    late_digital_write_count; /* writes whose digital output is not that of the newest force */
+    outdated_digital_write_count; /* writes whose digital output is not that of the newest force */
 
 int comedi_get_subdevice_type(comedi_t *dev, unsigned int subdevice)
 {
@@ -135,8 +136,8 @@ int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
     (void)dev;
     const double force = (double)list->insns[0].data[0] - SAFE;
     if (atomic_load(&board_guard_page.head.is_guard_ready)) {
-        late_digital_write_count += force > 0.0 && list->insns[1].data[1] != 1;
-        deliver_force_to_device(force, WRITE_NS);
+        outdated_digital_write_count += force > 0.0 && list->insns[1].data[1] != 1;
+        deliver_force_to_simulated_device(force, WRITE_NS);
     }
     return (int)list->n_insns;
 }
@@ -144,7 +145,7 @@ int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
 static void send_board_force(double force)
 {
     const uint32_t words[2][2] = {{SAFE + (uint32_t)lrint(force)}, {1, force > 0.0}};
-    tact_guard_send(&board_output_guard, words, now_ns);
+    tact_guard_send(&simulated_board_guard, words, now_ns);
 }
 
 long __wrap_syscall(long number, ...);
@@ -175,10 +176,10 @@ long __wrap_syscall(long number, ...)
 static void guard_stalls_cause_no_force_step_on_a_board(void **state)
 {
     (void)state;
-    start_controller_loop(&board_output_guard, send_board_force, FULL);
+    start_simulated_controller_loop(&simulated_board_guard, send_board_force, FULL);
     assert_int_equal(tact_guard_serve_board(&board_guard_page, &requests), 0);
-    check_forces_of_device();
-    assert_int_equal(late_digital_write_count, 0);
+    check_force_steps_of_simulated_device();
+    assert_int_equal(outdated_digital_write_count, 0);
 }
 
 int main(void)

@@ -56,7 +56,7 @@ static double make_random_friction_points(struct tact_friction_points *p, double
     }
     const double zero_slip[2] = {0.0, 0.0};
     double friction[3];
-    return friction_of_points(p, zero_slip, 1.0, friction);
+    return friction_force_and_power_of_points(p, zero_slip, 1.0, friction);
 }
 
 /* The limit surface's gauge function, gradient and Hessian, against sums over the parts and finite
@@ -75,7 +75,7 @@ static void limit_surface_is_the_sum_over_friction_points(void **state)
             z[i] = scale * uniform(-1, 1) * (n % 4 == 3 && i < 2 ? 1e-6 : 1.0);
         }
         double gauge = sqrt(tact_friction_points_gauge_hessian(&p, z, normal, bend));
-        friction_of_points(&parts, normal, normal[2] / p.spin_arm, friction);
+        friction_force_and_power_of_points(&parts, normal, normal[2] / p.spin_arm, friction);
         friction[2] /= p.spin_arm;
         for (int i = 0; i < 3; i++) {
             worst = fmax(worst, fabs(friction[i] - z[i] / gauge));
@@ -105,7 +105,7 @@ static void limit_surface_is_the_sum_over_friction_points(void **state)
 static void friction_within_a_limit_is_that_of_the_gauge(void **state)
 {
     (void)state;
-    int trials_within_limit = 0, trial_count = campaign_trial_count(20000, 1000000);
+    int within_limit_trial_count = 0, trial_count = campaign_trial_count(20000, 1000000);
     for (int n = 0; n < trial_count; n++) {
         struct tact_friction_points parts;
         struct tact_local_problem p = {.surface = TACT_SURFACE_POINTS, .points = &parts};
@@ -121,10 +121,10 @@ static void friction_within_a_limit_is_that_of_the_gauge(void **state)
         if (is != (apart > 0.0)) {
             fail_msg("gauge %.17g, limit of %.3g more of it: %d", gauge, apart, is);
         }
-        trials_within_limit += is;
+        within_limit_trial_count += is;
     }
-    print_message("%d of %d within their limit\n", trials_within_limit, trial_count);
-    assert_int_equal(trials_within_limit, trial_count / 2);
+    print_message("%d of %d within their limit\n", within_limit_trial_count, trial_count);
+    assert_int_equal(within_limit_trial_count, trial_count / 2);
 }
 
 /* Deviation of the impulse r from the contact law: friction is that of the parts at the resulting
@@ -134,7 +134,7 @@ static double deviation_from_contact_law(const struct tact_local_problem *p, con
                                          int *slips)
 {
     double u[6], f[3], speed = 0.0, worst = 0.0;
-    velocity_after_impulse(p, r, u);
+    contact_velocity_after_impulse(p, r, u);
     for (int i = 0; i < 3; i++) {
         speed = fmax(speed, fabs(p->b[i]) + p->spin_arm * fabs(p->b[3 + i]));
     }
@@ -147,7 +147,7 @@ static double deviation_from_contact_law(const struct tact_local_problem *p, con
     double torsion = r[3] - (d[0] * r[2] - d[1] * r[1]);
     double slip = sqrt(v[0] * v[0] + v[1] * v[1] + k * k * u[3] * u[3]);
     worst = fmax(worst, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);
-    double power = friction_of_points(p->points, v, -u[3], f);
+    double power = friction_force_and_power_of_points(p->points, v, -u[3], f);
     double friction_power_of_solution = r[1] * v[0] + r[2] * v[1] - torsion * u[3];
     worst = fmax(worst, fabs(friction_power_of_solution - force * power) / (force * speed));
     if (slip > 1e-7 * speed) {
@@ -158,7 +158,7 @@ static double deviation_from_contact_law(const struct tact_local_problem *p, con
     /* sticking: r is within every tangent plane of the limit surface */
     for (int i = 0; i < 40; i++) {
         double way[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
-        double most = force * friction_of_points(p->points, way, way[2] / k, f);
+        double most = force * friction_force_and_power_of_points(p->points, way, way[2] / k, f);
         double is = r[1] * way[0] + r[2] * way[1] + torsion * way[2] / k;
         worst = fmax(worst, is / most - 1.0);
     }
@@ -241,7 +241,7 @@ static void solution_derivative_equals_differences(void **state)
             continue;
         }
         double worst = 0.0, size = 0.0;
-        int is_each_side_solved_alike = 1;
+        int is_each_step_solved_at_same_limits = 1;
         for (int k = 0; k < p.rows; k++) {
             struct tact_local_problem beside = p;
             double solutions_at_both_steps[2][6], unit = fabs(p.b[k]) * 1e-6;
@@ -250,10 +250,10 @@ static void solution_derivative_equals_differences(void **state)
                 memcpy(solutions_at_both_steps[side], next, sizeof solutions_at_both_steps[side]);
                 beside.b[k] = p.b[k] + (side ? unit : -unit);
                 limits[side] = tact_local_cone(&beside, solutions_at_both_steps[side]);
-                is_each_side_solved_alike &=
+                is_each_step_solved_at_same_limits &=
                     tact_local_residual(&beside, solutions_at_both_steps[side]) < 1e-12;
             }
-            is_each_side_solved_alike &= limits[0] == limits[1];
+            is_each_step_solved_at_same_limits &= limits[0] == limits[1];
             for (int i = 0; i < p.rows; i++) {
                 double derivative_by_difference =
                     0.5 * (solutions_at_both_steps[1][i] - solutions_at_both_steps[0][i]);
@@ -262,8 +262,8 @@ static void solution_derivative_equals_differences(void **state)
                 size = fmax(size, fabs(derivative_by_difference) / next[0]);
             }
         }
-        compared += is_each_side_solved_alike;
-        differ += is_each_side_solved_alike && worst > 1e-4 * size;
+        compared += is_each_step_solved_at_same_limits;
+        differ += is_each_step_solved_at_same_limits && worst > 1e-4 * size;
     }
     print_message("%d of %d near problems solved; %d derivatives, %d differ\n", found, tried,
                   compared, differ);

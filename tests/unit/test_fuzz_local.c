@@ -6,13 +6,13 @@
 #include <cmocka.h>
 #include "support/random_bytes.h"
 
-static void random_bytes_make_solvable_problems(void **state)
+static void contact_problems_of_random_bytes_are_solved(void **state)
 {
     (void)state;
     print_message("%ld problems\n", fuzz_with_random_bytes(20000, 20000, 192));
 }
 
-static void short_inputs_are_accepted(void **state)
+static void contact_problems_of_few_bytes_are_solved(void **state)
 {
     (void)state;
     fuzz_with_short_inputs();
@@ -21,8 +21,8 @@ static void short_inputs_are_accepted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_inputs_are_accepted),
-        cmocka_unit_test(random_bytes_make_solvable_problems),
+        cmocka_unit_test(contact_problems_of_few_bytes_are_solved),
+        cmocka_unit_test(contact_problems_of_random_bytes_are_solved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include "support/random_bytes.h"
 
-static void random_bytes_are_refused_or_bounded(void **state)
+static void random_network_packets_are_refused_or_bounded(void **state)
 {
     (void)state;
     fuzz_with_short_inputs();
@@ -16,7 +16,7 @@ static void random_bytes_are_refused_or_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_bytes_are_refused_or_bounded),
+        cmocka_unit_test(random_network_packets_are_refused_or_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static void check_mesh_volume(const struct tact_generate *parameters, double vol
     tact_mesh_free(mesh);
 }
 
-static void sizes_of_generated_meshes_are_exact(void **state)
+static void volumes_of_generated_solids_are_exact(void **state)
 {
     (void)state;
     struct tact_generate g = {
@@ -91,9 +91,10 @@ static void every_generated_bumpy_solid_is_closed(void **state)
                                   .triangles = 3000,
                                   .seed = seed};
         double low = seed & 1 ? 4.0 / 3 * M_PI * 1.25e-4 : 1e-3;
-        double volume_growth_ratio = pow(seed & 1 ? 0.06 / 0.05 : 0.06 / 0.05, 3);
+        double largest_bumpy_over_plain_volume = pow(seed & 1 ? 0.06 / 0.05 : 0.06 / 0.05, 3);
         struct tact_mesh *one = generate_mesh(&g), *two = generate_mesh(&g);
-        assert_true(one->volume > 0.99 * low && one->volume < low * volume_growth_ratio);
+        assert_true(one->volume > 0.99 * low &&
+                    one->volume < low * largest_bumpy_over_plain_volume);
         assert_int_equal(one->vertex_count, two->vertex_count);
         assert_memory_equal(one->vertices, two->vertices,
                             3 * one->vertex_count * sizeof *one->vertices);
@@ -143,7 +144,7 @@ static void invalid_mesh_generation_parameters_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_of_generated_meshes_are_exact),
+        cmocka_unit_test(volumes_of_generated_solids_are_exact),
         cmocka_unit_test(generated_knot_has_its_exact_volume),
         cmocka_unit_test(every_generated_bumpy_solid_is_closed),
         cmocka_unit_test(invalid_mesh_generation_parameters_are_refused),

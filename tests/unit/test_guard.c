@@ -46,7 +46,7 @@ static struct {
     atomic_int lists, safe, is_failing, failed_writes;
 } board;
 
-static int fail_board_write(void)
+static int count_and_fail_board_write(void)
 {
     atomic_fetch_add(&board.failed_writes, 1);
     errno = ETIMEDOUT;
@@ -57,7 +57,7 @@ int comedi_do_insn(comedi_t *dev, comedi_insn *instruction)
 {
     (void)dev;
     if (atomic_load(&board.is_failing)) {
-        return fail_board_write();
+        return count_and_fail_board_write();
     }
     atomic_store(&board.safe, instruction->data[0] == 0x8000);
     return (int)instruction->n;
@@ -67,7 +67,7 @@ int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
 {
     (void)dev;
     if (atomic_load(&board.is_failing)) {
-        return fail_board_write();
+        return count_and_fail_board_write();
     }
     atomic_fetch_add(&board.lists, 1);
     atomic_store(&board.safe, list->insns[0].data[0] == 0x8000);
@@ -122,7 +122,7 @@ static int64_t measure_guard_timeout(struct tact_guard *guard,
 static void send_force_heartbeat(struct tact_guard *guard, int64_t now)
 {
     const double level[TACT_FORCE_CHANNELS] = {0.5};
-    tact_guard_send_force(guard, level, now);
+    tact_guard_send_force_levels(guard, level, now);
 }
 
 static void forces_stop_after_the_guard_timeout(void **state)
@@ -133,7 +133,7 @@ static void forces_stop_after_the_guard_timeout(void **state)
         struct tact_guard *guard = NULL;
         struct tact_error err = {0};
         options.thread = runs_guard_in_thread;
-        if (tact_guard_start_force(&options, &guard, &err)) {
+        if (tact_guard_start_force_guard(&options, &guard, &err)) {
             fail_msg("%s", err.text);
         }
         int64_t measured_timeout_ns = measure_guard_timeout(guard, send_force_heartbeat);
@@ -231,7 +231,7 @@ static void default_guard_timeout_is_four_periods(void **state)
     struct tact_evdev_source source = {.dev = libevdev_new(), .fd = -1, .is_clock_monotonic = true};
     libevdev_enable_event_code(source.dev, EV_FF, FF_CONSTANT, NULL);
     for (int i = 0; i < 2; i++) {
-        struct tact_evdev_force force = {.count = 0};
+        struct tact_evdev_force_feedback force = {.count = 0};
         struct device_config c;
         device_config_init(&c, &forces_setting, 1);
         c.config.period = period[i];
@@ -251,10 +251,10 @@ static void a_reaped_guard_is_not_confused_with_another_process(void **state)
 {
     (void)state;
     struct tact_guard *guard = NULL;
-    assert_int_equal(tact_guard_start_force(&short_timeout_options, &guard, NULL), 0);
+    assert_int_equal(tact_guard_start_force_guard(&short_timeout_options, &guard, NULL), 0);
     assert_int_equal(kill(tact_guard_pid(guard), SIGKILL), 0);
     assert_int_equal(waitpid(-1, NULL, 0), tact_guard_pid(guard));
-    tact_guard_check_process(guard);
+    tact_guard_check_whether_process_ended(guard);
     assert_int_equal(tact_guard_state(guard, tact_clock_now()), TACT_GUARD_ENDED);
     /* A process to which the system has given the guard's former process id is not signalled. */
     pid_t other = fork();
@@ -281,7 +281,7 @@ static void a_guard_ends_with_its_controller(void **state)
     pid_t controller = fork();
     if (controller == 0) {
         struct tact_guard *guard = NULL;
-        int rc = tact_guard_start_force(&short_timeout_options, &guard, NULL);
+        int rc = tact_guard_start_force_guard(&short_timeout_options, &guard, NULL);
         int pid = rc ? 0 : tact_guard_pid(guard);
         _exit(write(ends[1], &pid, sizeof pid) == sizeof pid ? 0 : 1);
     }

@@ -33,7 +33,8 @@ static void reset_simulated_haptic(void)
     atomic_store(&simulated_haptic->present, 1);
 }
 
-static void open_device(const char *type, struct device_config *c, struct tact_device *device)
+static void open_simulated_haptic_device(const char *type, struct device_config *c,
+                                         struct tact_device *device)
 {
     device_config_init(c, NULL, 0);
     memset(device, 0, sizeof *device);
@@ -94,7 +95,7 @@ static void haptic_poses_are_read_and_forces_are_sent(void **state)
         atomic_store(&simulated_haptic->z, -0.02);
         atomic_store(&simulated_haptic->turn, 2.5);
         atomic_store(&simulated_haptic->buttons, 2U);
-        open_device(types[k], &c, &device);
+        open_simulated_haptic_device(types[k], &c, &device);
         assert_int_equal(device.info.input_count, 13);
         assert_int_equal(device.info.output_count, 6);
         assert_string_equal(device.info.input[3].name, "qw");
@@ -126,20 +127,20 @@ enum { BLOCKING_TICKS = 700, MAX_SLOW_TICKS = BLOCKING_TICKS / 20 };
 #define FORCE_DECREASE_PER_TICK 1e-4
 
 /* What BLOCKING_TICKS ticks measured of a device whose library calls block. */
-struct blocking_call_result {
+struct blocking_call_measurements {
     int64_t longest_tick_ns; /* [ns] */
     int slow_tick_count;     /* number of ticks that took 0.2 ms or more */
     int stale_tick_count;    /* number of ticks */
     double mean_reported_delay_ms,
         longest_reported_delay_ms; /* reported delay from sensor to force [ms] */
-    int stamped_force_count; /* number of forces for which the stand-in has time stamps of pose and
-                                sending */
+    int time_stamped_force_count; /* number of forces for which the stand-in has time stamps of pose
+                                and sending */
     double mean_stamped_delay_ms, longest_stamped_delay_ms; /* [ms] */
 };
 
 /* Delays by the stand-in's own stamps, from asking for a pose to the end of the call that sent the
  * force of the tick which read it. pose: number of the pose that each tick read. */
-static void measure_stamped_delays(const unsigned int *pose, struct blocking_call_result *b)
+static void measure_stamped_delays(const unsigned int *pose, struct blocking_call_measurements *b)
 {
     const unsigned int count = atomic_load(&simulated_haptic->count);
     long last = -1;
@@ -154,14 +155,14 @@ static void measure_stamped_delays(const unsigned int *pose, struct blocking_cal
                                 atomic_load(&simulated_haptic->pose_request_ns[pose[tick]]));
             b->mean_stamped_delay_ms += delay;
             b->longest_stamped_delay_ms = fmax(b->longest_stamped_delay_ms, delay);
-            b->stamped_force_count++;
+            b->time_stamped_force_count++;
             last = tick;
         }
     }
-    b->mean_stamped_delay_ms /= fmax(1.0, b->stamped_force_count);
+    b->mean_stamped_delay_ms /= fmax(1.0, b->time_stamped_force_count);
 }
 
-static void read_reported_delays(const char *messages, struct blocking_call_result *b)
+static void parse_reported_delays(const char *messages, struct blocking_call_measurements *b)
 {
     const char *text = strstr(messages, "from sensor to force ");
     assert_non_null(text);
@@ -171,14 +172,14 @@ static void read_reported_delays(const char *messages, struct blocking_call_resu
     b->longest_reported_delay_ms = tact_number_read(end + strlen(" ms, "), &end);
 }
 
-static struct blocking_call_result run_with_blocking_calls(void)
+static struct blocking_call_measurements measure_device_with_blocking_calls(void)
 {
     struct device_config c;
     struct tact_device device;
     struct tact_device_input in = {.state = TACT_DEVICE_OK};
-    struct blocking_call_result b = {.stale_tick_count = 0};
+    struct blocking_call_measurements b = {.stale_tick_count = 0};
     unsigned int pose[BLOCKING_TICKS];
-    open_device("force_dimension", &c, &device);
+    open_simulated_haptic_device("force_dimension", &c, &device);
     int64_t next = tact_clock_now();
     for (int i = 0; i < BLOCKING_TICKS; i++) {
         const double out[6] = {1.0 - FORCE_DECREASE_PER_TICK * i};
@@ -195,7 +196,7 @@ static struct blocking_call_result run_with_blocking_calls(void)
         b.stale_tick_count += in.state == TACT_DEVICE_STALE;
     }
     device.ops->close(device.self);
-    read_reported_delays(c.messages, &b);
+    parse_reported_delays(c.messages, &b);
     measure_stamped_delays(pose, &b);
     print_message(
         "a tick took %.3f ms at most, %d over 0.2 ms; %d of %d ticks stale; sensor to "
@@ -203,7 +204,7 @@ static struct blocking_call_result run_with_blocking_calls(void)
         "forces\n",
         (double)b.longest_tick_ns * 1e-6, b.slow_tick_count, b.stale_tick_count, BLOCKING_TICKS,
         b.mean_reported_delay_ms, b.longest_reported_delay_ms, b.mean_stamped_delay_ms,
-        b.longest_stamped_delay_ms, b.stamped_force_count);
+        b.longest_stamped_delay_ms, b.time_stamped_force_count);
     return b;
 }
 
@@ -212,7 +213,7 @@ static struct blocking_call_result run_with_blocking_calls(void)
  * own stamps. */
 static void blocking_library_calls_delay_no_tick(void **state)
 {
-    struct blocking_call_result b;
+    struct blocking_call_measurements b;
     (void)state;
     int attempts = 0, is_spoiled;
     do { /* repeats the run where the machine stopped a process, or a late tick tripped the guard
@@ -222,8 +223,8 @@ static void blocking_library_calls_delay_no_tick(void **state)
         atomic_store(&simulated_haptic->long_call_us, 50000);
         atomic_store(&simulated_haptic->call_every, 100);
         atomic_store(&simulated_haptic->numbers_poses, 1);
-        b = run_with_blocking_calls();
-        is_spoiled = b.stale_tick_count > 600 || b.stamped_force_count < 150 ||
+        b = measure_device_with_blocking_calls();
+        is_spoiled = b.stale_tick_count > 600 || b.time_stamped_force_count < 150 ||
                      b.slow_tick_count > MAX_SLOW_TICKS || b.longest_tick_ns >= 40 * TICK_PERIOD_NS;
     } while (is_spoiled && ++attempts < 10);
     assert_true(!is_spoiled && b.stale_tick_count > 30);
@@ -242,7 +243,7 @@ static void hanging_haptic_library_is_reported(void **state)
     int stale_tick_count = 0;
     (void)state;
     reset_simulated_haptic();
-    open_device("force_dimension", &c, &device);
+    open_simulated_haptic_device("force_dimension", &c, &device);
     run_haptic_device_until_ok(&device, out, &in);
     atomic_store(&simulated_haptic->call_us, 800000);
     run_haptic_device_ticks(&device, 700, out, &in, &stale_tick_count);

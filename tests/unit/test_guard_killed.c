@@ -24,12 +24,12 @@
 #include "support/cpu_stalls.h"
 #include "unit/haptic/folder.h"
 
-#define COUPLING_STIFFNESS 400.0 /* stiffness of the coupling [N/m] */
-#define FINE_SCALE 0.25          /* scale of the tool while its button is pressed */
-#define PRESSED_FORCE_N 2.0      /* force from which on the device counts as pressed [N] */
-#define MAX_FORCE_STEP_N                                                                           \
+#define COUPLING_STIFFNESS 400.0          /* stiffness of the coupling [N/m] */
+#define TOOL_SCALE_WHILE_BUTTON_HELD 0.25 /* scale of the tool while its button is pressed */
+#define PRESSED_FORCE_N 2.0               /* force from which on the device counts as pressed [N] */
+#define ALLOWED_FORCE_STEP_N                                                                       \
     (COUPLING_STIFFNESS * 1e-3) /* largest step of the force: stiffness times 1 mm [N] */
-#define MAX_TIME_TO_ZERO_FORCE_MS 5.0
+#define ALLOWED_TIME_TO_ZERO_FORCE_MS 5.0
 /* position of the pressed device: 8 mm into the wall [m] */
 static const double pressed_position_m = 0.028;
 /* coupling force at the pressed position, after the ramp of 0.2 s [N] */
@@ -63,7 +63,7 @@ static const char scene[] =
     "deadman: device.button_0\n";
 
 /* The same wall and stiffness with a tool that has a clutch and a change of scale. */
-static const char scene_of_tool[] =
+static const char tool_scene_text[] =
     "name: press_tool\n" SCENE_WITH_WALL "hands:\n"
     "  - name: tip\n"
     "    weightless: true\n"
@@ -81,10 +81,10 @@ static const char scene_of_tool[] =
     "     clutch: device.button_1, fine: device.button_2, fine_scale: 0.25}\n"
     "deadman: device.button_0\n";
 
-static int write_scene(const char *text)
+static int write_scene_in_haptic_folder(const char *text)
 {
     char path[512];
-    path_in_haptic_folder(path, sizeof path, "scene.yaml");
+    write_path_in_haptic_folder(path, sizeof path, "scene.yaml");
     FILE *file = fopen(path, "w");
     return !file || fputs(text, file) < 0 || fclose(file) ? -1 : 0;
 }
@@ -92,7 +92,7 @@ static int write_scene(const char *text)
 static pid_t start_command(void)
 {
     char path[512], messages[512];
-    path_in_haptic_folder(path, sizeof path, "scene.yaml");
+    write_path_in_haptic_folder(path, sizeof path, "scene.yaml");
     const pid_t child = fork();
     if (child == 0) {
         /* the command ends with the test, also if the test fails */
@@ -100,7 +100,7 @@ static pid_t start_command(void)
         const int null_device_fd = open("/dev/null", O_RDWR);
         dup2(null_device_fd, STDIN_FILENO);
         dup2(null_device_fd, STDOUT_FILENO);
-        path_in_haptic_folder(messages, sizeof messages, "messages");
+        write_path_in_haptic_folder(messages, sizeof messages, "messages");
         dup2(open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
         execl(TACT_BINARY_DIR "/examples/tact", "tact", "run", path, "--quiet", (char *)NULL);
         _exit(127);
@@ -109,7 +109,7 @@ static pid_t start_command(void)
     return child;
 }
 
-static double sent_force_x(unsigned int index)
+static double force_x_sent_at_index(unsigned int index)
 {
     return atomic_load(&simulated_haptic->sent[index % STAND_IN_SENT].wrench[0]);
 }
@@ -126,7 +126,7 @@ struct force_course_since_event {
 static void fail_with_messages(const char *what)
 {
     char path[512], line[512];
-    path_in_haptic_folder(path, sizeof path, "messages");
+    write_path_in_haptic_folder(path, sizeof path, "messages");
     FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
         print_error("%s", line);
@@ -139,7 +139,7 @@ static void fail_with_messages(const char *what)
 
 /* Waits until the device is pressed again, and evaluates the sent forces from the index `from` on.
  */
-static struct force_course_since_event wait_until_pressed(unsigned int from)
+static struct force_course_since_event wait_until_device_is_pressed(unsigned int from)
 {
     struct force_course_since_event force_course_since_event = {.step = 0.0};
     const int64_t until = tact_clock_now() + 20000 * ms;
@@ -153,15 +153,15 @@ static struct force_course_since_event wait_until_pressed(unsigned int from)
             fail_with_messages("not pressed within 20 s");
         }
         const int64_t sent_ns = atomic_load(&simulated_haptic->sent[i % STAND_IN_SENT].ns);
-        const double force = sent_force_x(i++);
-        const int is_guard_trip = force == 0.0 && last != 0.0;
-        if (is_guard_trip) {
+        const double force = force_x_sent_at_index(i++);
+        const int does_force_fall_to_zero = force == 0.0 && last != 0.0;
+        if (does_force_fall_to_zero) {
             assert_true(force_course_since_event.trips < 64);
             force_course_since_event.force_drop_times_ns[force_course_since_event.trips++] =
                 sent_ns;
         }
         force_course_since_event.step =
-            fmax(force_course_since_event.step, is_guard_trip ? 0.0 : fabs(force - last));
+            fmax(force_course_since_event.step, does_force_fall_to_zero ? 0.0 : fabs(force - last));
         force_course_since_event.most = fmax(force_course_since_event.most, fabs(force));
         last = force;
     }
@@ -193,7 +193,7 @@ static double wait_until_force_is_zero(unsigned int from, int64_t force_event_ti
             sleep_for_us(500);
         }
         const int64_t sent_ns = atomic_load(&simulated_haptic->sent[i % STAND_IN_SENT].ns);
-        if (sent_force_x(i) != 0.0) {
+        if (force_x_sent_at_index(i) != 0.0) {
             zero_force_sent_ns = 0;
         } else if (!zero_force_sent_ns) {
             zero_force_sent_ns = sent_ns;
@@ -215,35 +215,38 @@ static int64_t send_signal_to_command(pid_t command, int number)
 }
 
 /* Largest values measured in repetitions of one kind of event. */
-struct event_measurements {
+struct worst_values_over_events {
     double time_to_zero_force_ms, step, most;
-    int events_with_late_zero_force,
+    int late_zero_force_event_count,
         trips; /* number of events whose force lasted over 5 ms; number of falls to 0 */
-    int late_without_cpu_stall;  /* number of late events without the time in which processors were
-                                    stalled */
-    int trips_without_cpu_stall; /* number of falls to 0 without a processor stall in the 10 ms
-                                    before */
+    int late_event_count_without_cpu_stall; /* number of late events without the time in which
+                                   processors were stalled */
+    int guard_trip_count_without_cpu_stall; /* number of falls to 0 without a processor stall in the
+                                    10 ms before */
 };
 
-/* Adds the measurements of one event. killing_event_ns: time of the event; time_to_zero_force_ms:
- * how long the force lasted after it. */
-static void add_times_and_force_steps(struct event_measurements *all, int64_t killing_event_ns,
+/* Adds the measurements of one event. force_ending_event_time_ns: time of the event;
+ * time_to_zero_force_ms: how long the force lasted after it. */
+static void add_times_and_force_steps(struct worst_values_over_events *all,
+                                      int64_t force_ending_event_time_ns,
                                       double time_to_zero_force_ms,
                                       const struct force_course_since_event *back)
 {
-    const int64_t force_zero_ns = killing_event_ns + (int64_t)(time_to_zero_force_ms * 1e6);
-    const double cpu_stalled_ms =
-        (double)cpu_stall_ns_between(killing_event_ns, force_zero_ns) * 1e-6;
+    const int64_t force_zero_ns =
+        force_ending_event_time_ns + (int64_t)(time_to_zero_force_ms * 1e6);
+    const double cpu_stall_time_until_zero_force_ms =
+        (double)cpu_stall_ns_between(force_ending_event_time_ns, force_zero_ns) * 1e-6;
     all->time_to_zero_force_ms = fmax(all->time_to_zero_force_ms, time_to_zero_force_ms);
-    all->events_with_late_zero_force += time_to_zero_force_ms > MAX_TIME_TO_ZERO_FORCE_MS;
-    all->late_without_cpu_stall +=
-        time_to_zero_force_ms - cpu_stalled_ms > MAX_TIME_TO_ZERO_FORCE_MS;
+    all->late_zero_force_event_count += time_to_zero_force_ms > ALLOWED_TIME_TO_ZERO_FORCE_MS;
+    all->late_event_count_without_cpu_stall +=
+        time_to_zero_force_ms - cpu_stall_time_until_zero_force_ms > ALLOWED_TIME_TO_ZERO_FORCE_MS;
     all->step = fmax(all->step, back->step);
     all->most = fmax(all->most, back->most);
     all->trips += back->trips;
     for (int i = 0; i < back->trips; i++) {
-        all->trips_without_cpu_stall += cpu_stall_ns_between(back->force_drop_times_ns[i] - 10 * ms,
-                                                             back->force_drop_times_ns[i]) == 0;
+        all->guard_trip_count_without_cpu_stall +=
+            cpu_stall_ns_between(back->force_drop_times_ns[i] - 10 * ms,
+                                 back->force_drop_times_ns[i]) == 0;
     }
 }
 
@@ -251,7 +254,8 @@ static void add_times_and_force_steps(struct event_measurements *all, int64_t ki
  * busy machine, and where a host runs a processor of this machine late, so is whatever runs there:
  * by as long as the processors were stalled between event and zero. Under a sanitizer a killed
  * process takes longer to end. */
-static void check_times_and_force_steps(const char *what, const struct event_measurements *all,
+static void check_times_and_force_steps(const char *what,
+                                        const struct worst_values_over_events *all,
                                         int measured_event_count)
 {
     const int is_real_time = set_measuring_priority(1);
@@ -260,20 +264,21 @@ static void check_times_and_force_steps(const char *what, const struct event_mea
                   "processors), largest step on return %.3f N, largest force %.2f N, %d times late "
                   "again, %d without a stall%s\n",
                   what, measured_event_count, all->time_to_zero_force_ms,
-                  all->events_with_late_zero_force, all->late_without_cpu_stall, all->step,
-                  all->most, all->trips, all->trips_without_cpu_stall,
+                  all->late_zero_force_event_count, all->late_event_count_without_cpu_stall,
+                  all->step, all->most, all->trips, all->guard_trip_count_without_cpu_stall,
                   is_real_time ? "" : ", without real-time priority");
     if (IS_SANITIZER_BUILD) {
-        assert_true(all->time_to_zero_force_ms < 20 * MAX_TIME_TO_ZERO_FORCE_MS);
+        assert_true(all->time_to_zero_force_ms < 20 * ALLOWED_TIME_TO_ZERO_FORCE_MS);
     } else {
-        assert_true(is_real_time ? all->late_without_cpu_stall == 0
-                                 : 2 * all->events_with_late_zero_force <= measured_event_count);
+        assert_true(is_real_time ? all->late_event_count_without_cpu_stall == 0
+                                 : 2 * all->late_zero_force_event_count <= measured_event_count);
         /* the force takes 0.3 s to return: a guard that trips again meanwhile is the exception */
-        assert_true(is_real_time ? all->trips_without_cpu_stall <= 1 + measured_event_count / 10
-                                 : all->trips <= measured_event_count);
+        assert_true(is_real_time
+                        ? all->guard_trip_count_without_cpu_stall <= 1 + measured_event_count / 10
+                        : all->trips <= measured_event_count);
     }
-    assert_true(all->step < MAX_FORCE_STEP_N);
-    assert_true(all->most < full + MAX_FORCE_STEP_N);
+    assert_true(all->step < ALLOWED_FORCE_STEP_N);
+    assert_true(all->most < full + ALLOWED_FORCE_STEP_N);
 }
 
 static void wait_until_device_closed(void)
@@ -295,13 +300,13 @@ static void terminate_command(pid_t command)
 static void force_is_zero_after_a_killed_command(void **state)
 {
     const int measured_event_count = campaign_trial_count(2, 50);
-    struct event_measurements all = {.step = 0.0};
+    struct worst_values_over_events all = {.step = 0.0};
     (void)state;
     for (int i = 0; i < measured_event_count; i++) {
-        const unsigned int haptic_sample_count_at_start = atomic_load(&simulated_haptic->count);
+        const unsigned int sent_force_count_at_start = atomic_load(&simulated_haptic->count);
         const pid_t command = start_command();
         const struct force_course_since_event back =
-            wait_until_pressed(haptic_sample_count_at_start);
+            wait_until_device_is_pressed(sent_force_count_at_start);
         sleep_for_us(1000 + 137 * i);
         const unsigned int from = atomic_load(&simulated_haptic->count);
         const int64_t now = send_signal_to_command(command, SIGKILL);
@@ -315,10 +320,10 @@ static void force_is_zero_after_a_killed_command(void **state)
 static void force_returns_softly_after_a_stopped_command(void **state)
 {
     const int measured_event_count = campaign_trial_count(2, 50);
-    struct event_measurements all = {.step = 0.0};
+    struct worst_values_over_events all = {.step = 0.0};
     (void)state;
     const pid_t command = start_command();
-    wait_until_pressed(atomic_load(&simulated_haptic->count));
+    wait_until_device_is_pressed(atomic_load(&simulated_haptic->count));
     for (int i = 0; i < measured_event_count; i++) {
         sleep_for_us(1000 + 137 * i);
         unsigned int from = atomic_load(&simulated_haptic->count);
@@ -326,7 +331,7 @@ static void force_returns_softly_after_a_stopped_command(void **state)
         const double time_to_zero_force_ms = wait_until_force_is_zero(from, now);
         from = atomic_load(&simulated_haptic->count);
         assert_int_equal(kill(command, SIGCONT), 0);
-        const struct force_course_since_event back = wait_until_pressed(from);
+        const struct force_course_since_event back = wait_until_device_is_pressed(from);
         add_times_and_force_steps(&all, now, time_to_zero_force_ms, &back);
     }
     terminate_command(command);
@@ -339,10 +344,10 @@ static void force_returns_softly_after_a_stopped_command(void **state)
 static void force_returns_softly_to_a_replugged_device(void **state)
 {
     const int measured_event_count = campaign_trial_count(2, 50);
-    struct event_measurements all = {.step = 0.0};
+    struct worst_values_over_events all = {.step = 0.0};
     (void)state;
     const pid_t command = start_command();
-    wait_until_pressed(atomic_load(&simulated_haptic->count));
+    wait_until_device_is_pressed(atomic_load(&simulated_haptic->count));
     for (int i = 0; i < measured_event_count; i++) {
         sleep_for_us(1000 + 137 * i);
         set_measuring_priority(1);
@@ -355,7 +360,7 @@ static void force_returns_softly_to_a_replugged_device(void **state)
         sleep_for_us(100000);
         assert_int_equal(atomic_load(&simulated_haptic->count), from);
         atomic_store(&simulated_haptic->present, 1);
-        const struct force_course_since_event back = wait_until_pressed(from);
+        const struct force_course_since_event back = wait_until_device_is_pressed(from);
         add_times_and_force_steps(&all, now, time_to_zero_force_ms, &back);
     }
     terminate_command(command);
@@ -384,9 +389,9 @@ static void resumed_guard_sends_no_force_of_a_killed_command(void **state)
     const int measured_event_count = campaign_trial_count(2, 10);
     (void)state;
     for (int i = 0; i < measured_event_count; i++) {
-        const unsigned int haptic_sample_count_at_start = atomic_load(&simulated_haptic->count);
+        const unsigned int sent_force_count_at_start = atomic_load(&simulated_haptic->count);
         const pid_t command = start_command();
-        wait_until_pressed(haptic_sample_count_at_start);
+        wait_until_device_is_pressed(sent_force_count_at_start);
         const pid_t guard = guard_of(command);
         if (guard <= 0) { /* the kernel has no lists of child processes in /proc */
             terminate_command(command);
@@ -403,14 +408,14 @@ static void resumed_guard_sends_no_force_of_a_killed_command(void **state)
         assert_true(atomic_load(&simulated_haptic->count) - from > 1);
         for (unsigned int k = from + 1; k != atomic_load(&simulated_haptic->count); k++) {
             /* the first force may have been in progress when the guard was stopped */
-            assert_true(sent_force_x(k) == 0.0);
+            assert_true(force_x_sent_at_index(k) == 0.0);
         }
     }
 }
 
 /* Moves the device along x by 20 mm/s at most, so that the damper adds 0.1 N, back by 8 mm or on
  * until it is pressed. */
-static void move_device(int moves_away_from_wall)
+static void move_simulated_haptic_device(int moves_away_from_wall)
 {
     const int steps = moves_away_from_wall ? 400 : 10000;
     for (int i = 0; i < steps; i++) {
@@ -432,8 +437,8 @@ static double largest_force_step_since(unsigned int from)
 {
     double step = 0.0;
     for (unsigned int i = from + 1; i < atomic_load(&simulated_haptic->count); i++) {
-        const double force = sent_force_x(i);
-        step = fmax(step, force == 0.0 ? 0.0 : fabs(force - sent_force_x(i - 1)));
+        const double force = force_x_sent_at_index(i);
+        step = fmax(step, force == 0.0 ? 0.0 : fabs(force - force_x_sent_at_index(i - 1)));
     }
     return step;
 }
@@ -444,7 +449,7 @@ static void terminate_command_of_tool(pid_t command)
     terminate_command(command);
     wait_until_device_closed();
     atomic_store(&simulated_haptic->x, pressed_position_m);
-    assert_int_equal(write_scene(scene), 0);
+    assert_int_equal(write_scene_in_haptic_folder(scene), 0);
 }
 
 /* The clutch is pressed and released in real time while the tool presses: the force fades out,
@@ -454,28 +459,28 @@ static void clutching_a_tool_in_real_time_causes_no_force_step(void **state)
     const int measured_event_count = campaign_trial_count(1, 50);
     double step = 0.0;
     (void)state;
-    assert_int_equal(write_scene(scene_of_tool), 0);
+    assert_int_equal(write_scene_in_haptic_folder(tool_scene_text), 0);
     const pid_t command = start_command();
     for (int i = 0; i < measured_event_count; i++) {
-        move_device(0);
+        move_simulated_haptic_device(0);
         const unsigned int from = atomic_load(&simulated_haptic->count);
         atomic_store(&simulated_haptic->buttons, 3U);
         sleep_for_us(300000 + 137 * i);
         step = fmax(step, largest_force_step_since(from));
-        const unsigned int sent_count_when_faded = atomic_load(&simulated_haptic->count);
-        move_device(1);
+        const unsigned int sent_force_count_when_faded = atomic_load(&simulated_haptic->count);
+        move_simulated_haptic_device(1);
         atomic_store(&simulated_haptic->buttons, 1U);
         sleep_for_us(300000 + 211 * i);
-        for (unsigned int k = sent_count_when_faded; k != atomic_load(&simulated_haptic->count);
-             k++) {
-            assert_true(fabs(sent_force_x(k)) < 1e-3);
+        for (unsigned int k = sent_force_count_when_faded;
+             k != atomic_load(&simulated_haptic->count); k++) {
+            assert_true(fabs(force_x_sent_at_index(k)) < 1e-3);
         }
-        move_device(0);
-        step = fmax(step, largest_force_step_since(sent_count_when_faded));
+        move_simulated_haptic_device(0);
+        step = fmax(step, largest_force_step_since(sent_force_count_when_faded));
     }
     terminate_command_of_tool(command);
     print_message("clutch: %d times: largest step of force %.3f N\n", measured_event_count, step);
-    assert_true(step < MAX_FORCE_STEP_N);
+    assert_true(step < ALLOWED_FORCE_STEP_N);
 }
 
 /* Whether a force of zero was sent from the index `from` on. */
@@ -483,7 +488,7 @@ static int was_zero_force_sent_since(unsigned int from)
 {
     int was_zero_force_sent = 0;
     for (unsigned int i = from; i != atomic_load(&simulated_haptic->count); i++) {
-        was_zero_force_sent |= sent_force_x(i) == 0.0;
+        was_zero_force_sent |= force_x_sent_at_index(i) == 0.0;
     }
     return was_zero_force_sent;
 }
@@ -495,19 +500,19 @@ static int was_zero_force_sent_since(unsigned int from)
 static void changing_the_scale_of_a_tool_in_real_time_causes_no_force_step(void **state)
 {
     const int measured_event_count = campaign_trial_count(1, 50);
-    const double expected_change = FINE_SCALE * COUPLING_STIFFNESS * 0.008;
+    const double expected_change = TOOL_SCALE_WHILE_BUTTON_HELD * COUPLING_STIFFNESS * 0.008;
     double step = 0.0, largest_difference = 0.0;
     int late = 0;
     (void)state;
-    assert_int_equal(write_scene(scene_of_tool), 0);
+    assert_int_equal(write_scene_in_haptic_folder(tool_scene_text), 0);
     const pid_t command = start_command();
     for (int i = 0; i < measured_event_count; i++) {
-        move_device(0);
+        move_simulated_haptic_device(0);
         const unsigned int from = atomic_load(&simulated_haptic->count);
         atomic_store(&simulated_haptic->buttons, 5U);
         sleep_for_us(300000 + 137 * i);
         const double pressed = fabs(last_sent_force_x(&(unsigned int){0}));
-        move_device(1);
+        move_simulated_haptic_device(1);
         atomic_store(&simulated_haptic->buttons, 1U);
         sleep_for_us(300000 + 211 * i);
         const double change = pressed - fabs(last_sent_force_x(&(unsigned int){0}));
@@ -523,12 +528,12 @@ static void changing_the_scale_of_a_tool_in_real_time_causes_no_force_step(void 
     print_message("change of scale: %d times, %d of them late: largest step of force %.3f N, 8 mm "
                   "change it by %.3f N, off by %.4f N at most\n",
                   measured_event_count, late, step, expected_change, largest_difference);
-    assert_true(step < MAX_FORCE_STEP_N && largest_difference < 0.05);
+    assert_true(step < ALLOWED_FORCE_STEP_N && largest_difference < 0.05);
 }
 
 static int start_command_that_presses(void **state)
 {
-    if (make_haptic_folder(state) || write_scene(scene)) {
+    if (make_haptic_folder(state) || write_scene_in_haptic_folder(scene)) {
         return -1;
     }
     atomic_store(&simulated_haptic->present, 1);

@@ -9,12 +9,13 @@
 #include <cmocka.h>
 #include "contact/world/hand.h"
 
-static struct tact_link_def make_rod_link(int parent, double length, double link_height_drop)
+static struct tact_link_def make_rod_link(int parent, double length,
+                                          double link_origin_below_parent)
 {
     struct tact_link_def def = {.parent = parent,
                                 .joint = TACT_JOINT_HINGE,
                                 .axis = {1, 0, 0},
-                                .origin = {{0, 0, -link_height_drop}, {1, 0, 0, 0}},
+                                .origin = {{0, 0, -link_origin_below_parent}, {1, 0, 0, 0}},
                                 .mass = 0.03,
                                 .center = {0, 0, -length / 2},
                                 .inertia = {6.7e-6, 6.7e-6, 9.6e-7, 0, 0, 0}};
@@ -165,8 +166,9 @@ static void freely_swinging_hand_conserves_energy(void **state)
 static void double_pendulum_derivative(const double y[4], double rate[4])
 {
     const double m = 0.03, l = 0.05, own = 6.7e-6 + m * l * l / 4, g = 9.81;
-    const double coupling_inertia = 0.5 * m * l * l, c = coupling_inertia * cos(y[0] - y[1]),
-                 s = coupling_inertia * sin(y[0] - y[1]);
+    const double inertia_shared_by_both_rods = 0.5 * m * l * l,
+                 c = inertia_shared_by_both_rods * cos(y[0] - y[1]),
+                 s = inertia_shared_by_both_rods * sin(y[0] - y[1]);
     const double m00 = own + m * l * l, right[2] = {-s * y[3] * y[3] - 1.5 * m * g * l * sin(y[0]),
                                                     s * y[2] * y[2] - 0.5 * m * g * l * sin(y[1])};
     const double det = m00 * own - c * c;
@@ -279,16 +281,17 @@ static void joint_drive_is_stable_at_any_gain(void **state)
     struct tact_hand_state s = tact_hand_state(hand);
     s.target[0] = 0.5;
     s.target[1] = -0.8;
-    double late_joint_speed = 0;
+    double joint_speed_of_last_ticks = 0;
     for (int k = 0; k < 5000; k++) {
         assert_int_equal(tact_hand_free_velocity(hand, 1e-3, gravity, NULL), 0);
         tact_hand_integrate(hand, 1e-3);
         assert_true(isfinite(s.q[0] + s.q[1] + s.v[0] + s.v[1]));
-        late_joint_speed = k > 4000 ? fmax(late_joint_speed, fabs(s.v[0]) + fabs(s.v[1])) : 0;
+        joint_speed_of_last_ticks =
+            k > 4000 ? fmax(joint_speed_of_last_ticks, fabs(s.v[0]) + fabs(s.v[1])) : 0;
     }
-    print_message("rates after 4 s: %.1e rad/s; angles %.9f %.9f\n", late_joint_speed, s.q[0],
-                  s.q[1]);
-    assert_true(late_joint_speed < 1e-9);
+    print_message("rates after 4 s: %.1e rad/s; angles %.9f %.9f\n", joint_speed_of_last_ticks,
+                  s.q[0], s.q[1]);
+    assert_true(joint_speed_of_last_ticks < 1e-9);
     assert_true(fabs(s.q[0] - 0.5) < 1e-6 && fabs(s.q[1] + 0.8) < 1e-6);
     tact_hand_destroy(hand);
 }

@@ -129,7 +129,7 @@ static void free_floating_hand_keeps_its_momentum(void **state)
 
 /* The twist of a link's point is the Jacobian times the joint rates, and the derivative of its
  * position; the Jacobian's rate term is the derivative of the twist at constant joint rates. */
-static void base_jacobian_is_a_derivative(void **state)
+static void base_jacobian_is_derivative_of_link_position(void **state)
 {
     (void)state;
     struct tact_link_def link_definitions[LINKS];
@@ -226,7 +226,7 @@ static void base_torque_keeps_its_sense_near_half_a_turn(void **state)
         make_coupled_base(1e9, 1e9, undriven_base_drive, (struct tact_base_drive){1.0, 0.0, 0});
     struct tact_hand_state s = tact_hand_state(hand);
     double turned[2] = {0.0, 0.0};
-    int target_wrap_count = 0;
+    int torque_reversal_count = 0;
     for (int tick = 0; tick < 4 * STEPS; tick++) {
         const int phase = tick % (2 * STEPS);
         const double last = s.torque[5];
@@ -234,13 +234,13 @@ static void base_torque_keeps_its_sense_near_half_a_turn(void **state)
         assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
         tact_hand_integrate(hand, h);
         if (tick > 0 && last * s.torque[5] < 0.0) {
-            turned[target_wrap_count % 2] = s.target[5] - pi;
-            target_wrap_count++;
+            turned[torque_reversal_count % 2] = s.target[5] - pi;
+            torque_reversal_count++;
         }
     }
-    print_message("flips %d times, %.4f rad past half a turn and %.4f before\n", target_wrap_count,
-                  turned[0], -turned[1]);
-    assert_int_equal(target_wrap_count, 4);
+    print_message("flips %d times, %.4f rad past half a turn and %.4f before\n",
+                  torque_reversal_count, turned[0], -turned[1]);
+    assert_int_equal(torque_reversal_count, 4);
     assert_true(fabs(turned[0] - 0.05) <= step && fabs(turned[1] + 0.05) <= step);
     tact_hand_destroy(hand);
 }
@@ -280,21 +280,22 @@ static void base_coupling_saturates_by_magnitude(void **state)
     struct tact_hand *hand = make_coupled_base(0.05, 1e-5, (struct tact_base_drive){1000, 5, 3.0},
                                                (struct tact_base_drive){1, 0.005, 0.1});
     struct tact_hand_state s = tact_hand_state(hand);
-    const double far_target[6] = {0.3, -0.4, 1.2, 0.2, 0.3, -0.6};
+    const double base_target_beyond_drive_limits[6] = {0.3, -0.4, 1.2, 0.2, 0.3, -0.6};
     int saturated;
-    memcpy(s.target, far_target, sizeof far_target);
+    memcpy(s.target, base_target_beyond_drive_limits, sizeof base_target_beyond_drive_limits);
     assert_int_equal(tact_hand_free_velocity(hand, 1e-3, none, NULL), 0);
     assert_true(tact_hand_drive_margin(hand, BASE - 1, 1e-3, &saturated) < 0.0 && saturated);
     tact_hand_integrate(hand, 1e-3);
     assert_true(fabs(tact_v3_norm(s.torque) - 3.0) < 1e-12);
     assert_true(fabs(tact_v3_norm(s.torque + 3) - 0.1) < 1e-12);
     for (int i = 0; i < 3; i++) {
-        assert_true(fabs(s.torque[i] - 3.0 * far_target[i] / 1.3) < 1e-12);
-        assert_true(fabs(s.torque[3 + i] - 0.1 * far_target[3 + i] / 0.7) < 1e-12);
+        assert_true(fabs(s.torque[i] - 3.0 * base_target_beyond_drive_limits[i] / 1.3) < 1e-12);
+        assert_true(fabs(s.torque[3 + i] - 0.1 * base_target_beyond_drive_limits[3 + i] / 0.7) <
+                    1e-12);
         assert_true(fabs(s.v[i] - 1e-3 * s.torque[i] / 0.05) < 1e-15);
     }
-    memset(s.target, 0, sizeof far_target);
-    memset(s.q, 0, sizeof far_target);
+    memset(s.target, 0, sizeof base_target_beyond_drive_limits);
+    memset(s.q, 0, sizeof base_target_beyond_drive_limits);
     tact_hand_refresh(hand);
     assert_int_equal(tact_hand_free_velocity(hand, 1e-3, none, NULL), 0);
     assert_true(s.saturated[0] == 0.0);
@@ -305,7 +306,7 @@ static void base_coupling_saturates_by_magnitude(void **state)
  * implicit equation (M + h D + h^2 K) v = h K e with K = A diag(k) A^T, the force is that of K and
  * D, the base reaches a target that jumps by 3.1 rad, and the limit is that of the length. The
  * torque, which is not K e, is in test_hand_base_axes.c. */
-static void base_drive_has_numbers_for_each_axis(void **state)
+static void base_drive_has_gains_and_limits_per_axis(void **state)
 {
     (void)state;
     const double h = 1e-3, mass = 0.05, inertia = 1e-5;
@@ -394,12 +395,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_floating_hand_keeps_its_momentum),
-        cmocka_unit_test(base_jacobian_is_a_derivative),
+        cmocka_unit_test(base_jacobian_is_derivative_of_link_position),
         cmocka_unit_test(base_coupling_turns_to_any_attitude),
         cmocka_unit_test(base_torque_keeps_its_sense_near_half_a_turn),
         cmocka_unit_test(base_coupling_follows_without_lag),
         cmocka_unit_test(base_coupling_saturates_by_magnitude),
-        cmocka_unit_test(base_drive_has_numbers_for_each_axis),
+        cmocka_unit_test(base_drive_has_gains_and_limits_per_axis),
         cmocka_unit_test(incomplete_set_of_base_joints_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

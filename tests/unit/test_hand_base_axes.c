@@ -57,7 +57,7 @@ static void step_hand(struct tact_hand *hand, double h)
 }
 
 /* Torque at the target, which is that on the base where stiffness is equal about all axes. */
-static void torque_at_target(struct tact_hand *hand, double torque[3])
+static void find_torque_on_target(struct tact_hand *hand, double torque[3])
 {
     const double *moment = tact_hand_base_axes_moment(hand);
     tact_v3_copy(torque, tact_hand_state(hand).torque + 3);
@@ -74,7 +74,7 @@ static void random_attitude(double v[3], double angle)
 /* At rest and without a damper the torque on the base is minus the gradient of the energy by its
  * attitude, and that at the target the gradient by the target's; at a limit both have the length of
  * the limit, and these directions. */
-static void torques_are_gradients_of_the_energy(void **state)
+static void base_spring_torques_are_energy_gradients(void **state)
 {
     (void)state;
     double worst = 0.0, worst_limited = 0.0;
@@ -93,7 +93,7 @@ static void torques_are_gradients_of_the_energy(void **state)
         tact_v3_copy(q, s.q + 3);
         tact_hand_refresh(hand);
         step_hand(hand, 1e-12);
-        torque_at_target(hand, at_target);
+        find_torque_on_target(hand, at_target);
         attitude_spring_gradients(by_base, by_target, spring.k, spring.axes, s.target + 3, q);
         const double most = tact_v3_norm(by_base),
                      share = is_torque_limited && most > limit ? limit / most : 1.0;
@@ -135,7 +135,7 @@ static void device_feels_the_stiffness_of_its_axis(void **state)
             }
             rotate_attitude(tact_hand_state(hand).target + 3, error, turn);
             step_hand(hand, 1e-12);
-            torque_at_target(hand, torque[side]);
+            find_torque_on_target(hand, torque[side]);
             tact_m3_tmul_v3(along[side], spring.axes, torque[side]);
             tact_hand_destroy(hand);
         }
@@ -152,7 +152,7 @@ struct loop {
     double reach[3], phase[3], inertia;
 };
 
-static void target_on_loop(const struct loop *loop, double t, double target[3])
+static void set_target_on_closed_loop(const struct loop *loop, double t, double target[3])
 {
     for (int i = 0; i < 3; i++) {
         target[i] = loop->reach[i] * sin(pi * t) * sin(pi * t) * sin(4.0 * pi * t + loop->phase[i]);
@@ -168,14 +168,14 @@ static double energy_gained_in_loop(const struct loop *loop, double h, double *m
     struct tact_hand_state s = tact_hand_state(hand);
     double work = 0.0, energy = 0.0;
     *most = 0.0;
-    target_on_loop(loop, 0.0, s.target + 3);
+    set_target_on_closed_loop(loop, 0.0, s.target + 3);
     const int ticks = (int)lround(1.0 / h);
     for (int tick = 0; tick < ticks; tick++) {
         double last[3], moved[3], torque[3];
         step_hand(hand, h);
-        torque_at_target(hand, torque);
+        find_torque_on_target(hand, torque);
         tact_v3_copy(last, s.target + 3);
-        target_on_loop(loop, (tick + 1) * h, s.target + 3);
+        set_target_on_closed_loop(loop, (tick + 1) * h, s.target + 3);
         rotation_between_attitudes(moved, last, s.target + 3);
         for (int i = 0; i < 3; i++) {
             s.target_rate[3 + i] = (s.target[3 + i] - last[i]) / h;
@@ -192,7 +192,7 @@ static double energy_gained_in_loop(const struct loop *loop, double h, double *m
 /* Loops of 0.8 rad generate no energy at h, h/2 and h/4 where the base follows, and without a
  * damper the balance closes at 0. A base that does not turn is a wall: it generates what the
  * sampling does, in proportion to h. */
-static void target_loop_has_its_exact_energy_balance(void **state)
+static void energy_balance_of_target_loop_is_exact(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 9; trial++) {
@@ -207,7 +207,8 @@ static void target_loop_has_its_exact_energy_balance(void **state)
         for (int i = 0; i < 3; i++) {
             gained_energy[i] = energy_gained_in_loop(&loop, 5e-4 / (1 << i), &most[i]);
         }
-        check_loop_balance(is_base_immobile, is_spring_damped, gained_energy, most[2]);
+        check_energy_balance_of_closed_loop(is_base_immobile, is_spring_damped, gained_energy,
+                                            most[2]);
     }
 }
 
@@ -235,8 +236,9 @@ static void nearly_equal_axes_act_as_equal_ones(void **state)
         double torque[2][3];
         for (int k = 0; k < 2; k++) {
             step_hand(hand[k], 1e-3);
-            torque_at_target(hand[k], torque[k]);
-            target_on_loop(&loop, (tick + 1) * 1e-3, tact_hand_state(hand[k]).target + 3);
+            find_torque_on_target(hand[k], torque[k]);
+            set_target_on_closed_loop(&loop, (tick + 1) * 1e-3,
+                                      tact_hand_state(hand[k]).target + 3);
         }
         for (int i = 0; i < 3; i++) {
             off = fmax(off, fabs(torque[1][i] - torque[0][i]));
@@ -279,9 +281,9 @@ static void base_comes_to_rest_at_a_far_target(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torques_are_gradients_of_the_energy),
+        cmocka_unit_test(base_spring_torques_are_energy_gradients),
         cmocka_unit_test(device_feels_the_stiffness_of_its_axis),
-        cmocka_unit_test(target_loop_has_its_exact_energy_balance),
+        cmocka_unit_test(energy_balance_of_target_loop_is_exact),
         cmocka_unit_test(nearly_equal_axes_act_as_equal_ones),
         cmocka_unit_test(base_comes_to_rest_at_a_far_target),
     };

@@ -94,7 +94,7 @@ static void displace_base(double out[6], const double q[6], int axis, double by)
     rotate_attitude(out + 3, q + 3, way);
 }
 
-static void random_placement(double q[6], double reach, double angle)
+static void random_base_joint_values(double q[6], double reach, double angle)
 {
     for (int i = 0; i < 6; i++) {
         q[i] = uniform(-1.0, 1.0) * (i < 3 ? reach : angle / sqrt(3.0));
@@ -103,7 +103,7 @@ static void random_placement(double q[6], double reach, double angle)
 
 /* The wrench on the base is minus the gradient of the energy by its place, and the reaction at the
  * target, whose torque balances both forces, that by the target's. */
-static void wrench_is_the_gradient_of_the_energy(void **state)
+static void base_spring_wrench_is_energy_gradient(void **state)
 {
     (void)state;
     double worst = 0.0;
@@ -114,8 +114,8 @@ static void wrench_is_the_gradient_of_the_energy(void **state)
         random_unit_quaternion(quat);
         random_spring_matrix(k, 1000.0, 0.05);
         assert_int_equal(tact_hand_set_base_matrices(hand, quat, k, zeros), 0);
-        random_placement(s.q, 0.1, 1.5);
-        random_placement(s.target, 0.1, 1.5); /* base and target are up to 3 rad apart */
+        random_base_joint_values(s.q, 0.1, 1.5);
+        random_base_joint_values(s.target, 0.1, 1.5); /* base and target are up to 3 rad apart */
         double q[6], target[6];
         memcpy(q, s.q, sizeof q);
         memcpy(target, s.target, sizeof target);
@@ -125,16 +125,16 @@ static void wrench_is_the_gradient_of_the_energy(void **state)
         tact_v3_cross(moment, arm, s.torque);
         for (int i = 0; i < 6; i++) {
             const double by = 1e-5;
-            double base_moved_back[6], base_moved_on[6];
-            displace_base(base_moved_back, q, i, -by);
-            displace_base(base_moved_on, q, i, by);
-            const double wanted = -(spring_energy(k, quat, target, base_moved_on) -
-                                    spring_energy(k, quat, target, base_moved_back)) /
+            double base_displaced_backwards[6], base_displaced_forwards[6];
+            displace_base(base_displaced_backwards, q, i, -by);
+            displace_base(base_displaced_forwards, q, i, by);
+            const double wanted = -(spring_energy(k, quat, target, base_displaced_forwards) -
+                                    spring_energy(k, quat, target, base_displaced_backwards)) /
                                   (2.0 * by);
-            displace_base(base_moved_back, target, i, -by);
-            displace_base(base_moved_on, target, i, by);
-            const double reaction = (spring_energy(k, quat, base_moved_on, q) -
-                                     spring_energy(k, quat, base_moved_back, q)) /
+            displace_base(base_displaced_backwards, target, i, -by);
+            displace_base(base_displaced_forwards, target, i, by);
+            const double reaction = (spring_energy(k, quat, base_displaced_forwards, q) -
+                                     spring_energy(k, quat, base_displaced_backwards, q)) /
                                     (2.0 * by);
             const double torque_at_target = s.torque[i] - (i < 3 ? 0.0 : moment[i - 3]);
             const double unit = i < 3 ? 300.0 : 15.0;
@@ -203,7 +203,7 @@ struct loop {
 };
 
 /* A closed path of a second of the target, from rest to rest. */
-static void target_on_loop(const struct loop *loop, double t, double target[6])
+static void set_target_on_closed_loop(const struct loop *loop, double t, double target[6])
 {
     const double share = sin(pi * t) * sin(pi * t);
     for (int i = 0; i < 6; i++) {
@@ -220,7 +220,7 @@ static double energy_gained_in_loop(const struct loop *loop, double h, double *m
     double work = 0.0, energy = 0.0, last[6];
     assert_int_equal(tact_hand_set_base_matrices(hand, loop->quat, loop->k, loop->d), 0);
     *most = 0.0;
-    target_on_loop(loop, 0.0, s.target);
+    set_target_on_closed_loop(loop, 0.0, s.target);
     const int ticks = (int)lround(1.0 / h);
     for (int tick = 0; tick < ticks; tick++) {
         double moved[6], arm[3], moment[3];
@@ -228,7 +228,7 @@ static double energy_gained_in_loop(const struct loop *loop, double h, double *m
         memcpy(last, s.target, sizeof last);
         tact_v3_sub(arm, last, s.q);
         tact_v3_cross(moment, arm, s.torque);
-        target_on_loop(loop, (tick + 1) * h, s.target);
+        set_target_on_closed_loop(loop, (tick + 1) * h, s.target);
         tact_v3_sub(moved, s.target, last);
         rotation_between_attitudes(moved + 3, last + 3, s.target + 3);
         for (int i = 0; i < 6; i++) {
@@ -271,7 +271,8 @@ static void loop_against_a_matrix_coupling_generates_no_energy(void **state)
         for (int i = 0; i < 3; i++) {
             gained_energy[i] = energy_gained_in_loop(&loop, 5e-4 / (1 << i), &most[i]);
         }
-        check_loop_balance(is_base_immobile, is_spring_damped, gained_energy, most[2]);
+        check_energy_balance_of_closed_loop(is_base_immobile, is_spring_damped, gained_energy,
+                                            most[2]);
     }
 }
 
@@ -287,7 +288,7 @@ static void torque_beside_a_limited_force_is_that_of_the_least_energy(void **sta
         double k[36], torque[3], deflection[6];
         random_spring_matrix(k, 1000.0, 0.05);
         assert_int_equal(tact_hand_set_base_matrices(hand, quat, k, zeros), 0);
-        random_placement(s.target, 0.1, 0.0);
+        random_base_joint_values(s.target, 0.1, 0.0);
         step_hand(hand, 1e-12, none); /* an error of the position alone */
         const double length = tact_v3_norm(s.torque);
         assert_true(length < 5.0 + 1e-12);
@@ -312,9 +313,10 @@ static void base_comes_to_rest_at_a_far_target(void **state)
 {
     (void)state;
     for (int trial = 0; trial < 24; trial++) {
-        const int has_limits_of_servo = trial % 2;
-        struct tact_hand *hand = make_base_with_limits(
-            none, has_limits_of_servo ? 5.0 : 0.0, trial % 3 && has_limits_of_servo ? 0.2 : 0.0);
+        const int has_force_and_torque_limits = trial % 2;
+        struct tact_hand *hand =
+            make_base_with_limits(none, has_force_and_torque_limits ? 5.0 : 0.0,
+                                  trial % 3 && has_force_and_torque_limits ? 0.2 : 0.0);
         struct tact_hand_state s = tact_hand_state(hand);
         double quat[4], k[36], d[36], left[3];
         random_unit_quaternion(quat);
@@ -323,10 +325,10 @@ static void base_comes_to_rest_at_a_far_target(void **state)
             d[i] = 0.02 * k[i];
         }
         assert_int_equal(tact_hand_set_base_matrices(hand, quat, k, d), 0);
-        random_placement(s.target, 0.1, 3.1);
+        random_base_joint_values(s.target, 0.1, 3.1);
         for (int tick = 0; tick < 6000; tick++) {
             step_hand(hand, 1e-3, none);
-            assert_true(!has_limits_of_servo || tact_v3_norm(s.torque) < 5.0 + 1e-9);
+            assert_true(!has_force_and_torque_limits || tact_v3_norm(s.torque) < 5.0 + 1e-9);
         }
         rotation_between_attitudes(left, s.q + 3, s.target + 3);
         const double turned = tact_v3_norm(left);
@@ -405,7 +407,7 @@ static void bad_base_coupling_matrices_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrench_is_the_gradient_of_the_energy),
+        cmocka_unit_test(base_spring_wrench_is_energy_gradient),
         cmocka_unit_test(spring_at_a_point_deflects_there),
         cmocka_unit_test(loop_against_a_matrix_coupling_generates_no_energy),
         cmocka_unit_test(torque_beside_a_limited_force_is_that_of_the_least_energy),

@@ -409,28 +409,28 @@ static void hand_file_and_its_yaml_give_the_same_hand(void **state)
         char text[512], *data = NULL;
         uint64_t size = 0;
         struct tact_hand_file out;
-        struct tact_scene *scene_with_file = NULL, *scene_with_yaml = NULL;
+        struct tact_scene *scene_with_hand_file = NULL, *scene_with_hand_yaml = NULL;
         struct tact_error err = {.line = 0};
         int n = snprintf(text, sizeof text,
                          "name: s\nmaterials: [{name: hand}]\npairs: [{materials: [hand, hand], "
                          "friction: 1}]\nhands: [{name: h, file: %s, material: hand}]\n",
                          models[i]);
         int rc = tact_scene_parse(text, (uint64_t)n, HAND_FILES_FOLDER "s.yaml", NULL,
-                                  &scene_with_file, &err);
+                                  &scene_with_hand_file, &err);
         print_message("%s: %s:%d %s %s\n", models[i], err.file, err.line, err.key, err.text);
         assert_int_equal(rc, 0);
         assert_int_equal(read_file_in_hand_folder(NULL, models[i], &data, &size), 0);
         assert_int_equal(load_hand_file(data, size, true, &out, &err), 0);
         assert_int_equal(tact_scene_parse(out.yaml, out.size, HAND_FILES_FOLDER "s.yaml", NULL,
-                                          &scene_with_yaml, &err),
+                                          &scene_with_hand_yaml, &err),
                          0);
-        assert_same_links(&scene_with_file->hands[0], &scene_with_yaml->hands[0]);
-        assert_int_equal(scene_with_file->exclude_count, scene_with_yaml->exclude_count);
-        assert_int_equal(scene_with_file->bodies_count, scene_with_yaml->bodies_count);
-        assert_true(scene_with_file->hands[0].sources_count >= 1);
-        assert_string_equal(scene_with_file->hands[0].sources[0].name, models[i]);
-        tact_scene_free(scene_with_file);
-        tact_scene_free(scene_with_yaml);
+        assert_same_links(&scene_with_hand_file->hands[0], &scene_with_hand_yaml->hands[0]);
+        assert_int_equal(scene_with_hand_file->exclude_count, scene_with_hand_yaml->exclude_count);
+        assert_int_equal(scene_with_hand_file->bodies_count, scene_with_hand_yaml->bodies_count);
+        assert_true(scene_with_hand_file->hands[0].sources_count >= 1);
+        assert_string_equal(scene_with_hand_file->hands[0].sources[0].name, models[i]);
+        tact_scene_free(scene_with_hand_file);
+        tact_scene_free(scene_with_hand_yaml);
         tact_hand_file_free(&out);
         free(data);
     }

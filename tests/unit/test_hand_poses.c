@@ -24,9 +24,9 @@ enum { POSES = 54, ALL_POSES = 6012, HANDS = 6, PERIODS = 3 };
 /* Target overlap of a contact, to which a deeper overlap returns [m]. */
 #define TARGET_DEPTH_M 2e-5
 /* Excess of the mean depth over the target up to which energies are compared [m]. */
-#define EXCESS_OVERLAP_DEPTH_M 2e-7
+#define ALLOWED_DEPTH_OVER_TARGET_M 2e-7
 /* Largest travel of a contact at an edge or corner while it returns by that excess depth [m]. */
-#define MAX_CONTACT_TRAVEL_M 2e-6
+#define LARGEST_CONTACT_TRAVEL_IN_RETURN_M 2e-6
 
 static const char *const files[HANDS] = {"allegro_like.xml", "leap_like.xml",
                                          "shadow_like.xml",  "shadow_tendons.xml",
@@ -129,7 +129,7 @@ static double total_normal_force(struct tact_world *world, double period, double
     return sum;
 }
 
-struct pose_outcome {
+struct worst_values_from_pose {
     double energy_rise; /* largest rise of energy while no contact returns from an initial overlap
                            [J] */
     double range;       /* largest violation of joint ranges and joint laws [rad, m] */
@@ -137,7 +137,7 @@ struct pose_outcome {
 };
 
 static void simulate_random_pose(struct tact_session *session, const struct tact_scene *scene,
-                                 double *mass, struct pose_outcome *out)
+                                 double *mass, struct worst_values_from_pose *out)
 {
     struct tact_world *world = tact_session_world(session);
     struct tact_hand *hand = tact_world_hand(world, 0);
@@ -153,12 +153,12 @@ static void simulate_random_pose(struct tact_session *session, const struct tact
         assert_true(isfinite(energy));
         out->range = fmax(out->range, joint_range_error(hand, &scene->hands[0]));
         const double force = total_normal_force(world, scene->period, &deepest);
-        if (tick < part || deepest > TARGET_DEPTH_M + EXCESS_OVERLAP_DEPTH_M) {
+        if (tick < part || deepest > TARGET_DEPTH_M + ALLOWED_DEPTH_OVER_TARGET_M) {
             least = DBL_MAX;
         } else {
             least = fmin(least, energy);
             out->energy_rise =
-                fmax(out->energy_rise, energy - least - force * MAX_CONTACT_TRAVEL_M);
+                fmax(out->energy_rise, energy - least - force * LARGEST_CONTACT_TRAVEL_IN_RETURN_M);
         }
         out->ticks++;
     }
@@ -175,7 +175,7 @@ static void hands_in_random_poses_keep_ranges_and_lose_energy(void **state)
             struct tact_session *session = open_hand_session(file, tick_periods[k], &scene);
             const int n = tact_hand_count(tact_world_hand(tact_session_world(session), 0));
             double mass[64 * 64];
-            struct pose_outcome out = {0};
+            struct worst_values_from_pose out = {0};
             assert_true(n <= 64);
             for (int i = 0; i < poses; i++) {
                 simulate_random_pose(session, scene, mass, &out);

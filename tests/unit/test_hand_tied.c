@@ -201,12 +201,12 @@ static void tendon_drive_exerts_one_force_along_the_tendon(void **state)
     const struct tact_hand_state q = tact_hand_state(hand);
     assert_true(q.target[0] == 2.0 * 0.01);
     q.target[0] = 0.08;
-    int drive_limit_tick_count = 0;
+    int tick_count_with_drive_at_limit = 0;
     for (int k = 0; k < 300; k++) {
         const double spring = 40.0 * (0.08 - length);
         double force =
             (spring - (h * 40.0 + 0.5) * rate) / (1.0 + h * inverse_mass * (h * 40.0 + 0.5));
-        drive_limit_tick_count += force > 1.0;
+        tick_count_with_drive_at_limit += force > 1.0;
         force = fmin(force, 1.0);
         rate += h * inverse_mass * force;
         length += h * rate;
@@ -221,7 +221,7 @@ static void tendon_drive_exerts_one_force_along_the_tendon(void **state)
         assert_true(held[0] == (fabs(force) == 1.0) && held[1] == held[0]);
         assert_true((left < 0.0) == held[0]);
     }
-    assert_true(drive_limit_tick_count > 3 && drive_limit_tick_count < 290);
+    assert_true(tick_count_with_drive_at_limit > 3 && tick_count_with_drive_at_limit < 290);
     close_scene(&s);
 }
 
@@ -396,7 +396,7 @@ static void tied_hand_solves_as_lapack_on_the_reduced_matrix(void **state)
 static void thrown_chains_keep_joint_ties_to_rounding(void **state)
 {
     (void)state;
-    int ticks_with_joint_at_stop = 0;
+    int tick_count_with_joint_at_stop = 0;
     for (int run = 0; run < 12; run++) {
         struct tact_link_def link_definitions[5];
         struct world_scene s;
@@ -425,12 +425,12 @@ static void thrown_chains_keep_joint_ties_to_rounding(void **state)
             for (int i = 1; i < 5; i++) {
                 assert_true(q.q[i] > -0.5 - 1e-12 && q.q[i] < 0.7 + 1e-12);
             }
-            ticks_with_joint_at_stop += q.stop[1] != 0.0 || q.stop[3] != 0.0;
+            tick_count_with_joint_at_stop += q.stop[1] != 0.0 || q.stop[3] != 0.0;
         }
         assert_int_equal(s.unsolved_ticks, 0);
         close_scene(&s);
     }
-    assert_true(ticks_with_joint_at_stop > 0);
+    assert_true(tick_count_with_joint_at_stop > 0);
 }
 
 static void invalid_joint_ties_are_refused(void **state)

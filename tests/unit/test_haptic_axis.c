@@ -14,10 +14,10 @@
 enum { GUARD_NS = 20000000, GUARD_ZEROS = 50 };
 
 /* A simulated device with a guard: a damped mass whose force or reading may have the wrong sign. */
-struct guarded_mass {
+struct simulated_device_with_guard {
     double sign, period, x, v, force;
     /* farthest position at which a force other than 0 was written */
-    double farthest_forced_position;
+    double farthest_position_with_force;
     int64_t last_write_ns;
     int zero_force_count, trips, is_tripped;
 };
@@ -47,10 +47,10 @@ void __wrap_tact_clock_sleep_until(int64_t time_ns)
     simulated_sleep_ns += time_ns > now ? time_ns - now : 0;
 }
 
-static void read_guarded_mass(void *self, uint64_t tick, double t, int64_t now_ns,
-                              struct tact_device_input *in)
+static void read_simulated_device_with_guard(void *self, uint64_t tick, double t, int64_t now_ns,
+                                             struct tact_device_input *in)
 {
-    struct guarded_mass *m = self;
+    struct simulated_device_with_guard *m = self;
     (void)tick;
     (void)t;
     const int does_guard_trip = !m->is_tripped && now_ns - m->last_write_ns > GUARD_NS;
@@ -67,30 +67,31 @@ static void read_guarded_mass(void *self, uint64_t tick, double t, int64_t now_n
     in->channel[0] = m->x;
 }
 
-static void write_guarded_mass(void *self, const double *out, int64_t now_ns)
+static void write_simulated_device_with_guard(void *self, const double *out, int64_t now_ns)
 {
-    struct guarded_mass *m = self;
+    struct simulated_device_with_guard *m = self;
     m->force = out[0];
     m->last_write_ns = now_ns;
     m->zero_force_count = out[0] == 0.0 ? m->zero_force_count + 1 : 0;
     if (out[0] != 0.0) {
-        m->farthest_forced_position = fmax(m->farthest_forced_position, fabs(m->x));
+        m->farthest_position_with_force = fmax(m->farthest_position_with_force, fabs(m->x));
     }
 }
 
-static const struct tact_device_ops ops = {.read = read_guarded_mass, .write = write_guarded_mass};
-static struct guarded_mass m;
+static const struct tact_device_ops ops = {.read = read_simulated_device_with_guard,
+                                           .write = write_simulated_device_with_guard};
+static struct simulated_device_with_guard m;
 static const struct tact_device device = {.ops = &ops, .self = &m};
 
 static struct haptic_axis open_haptic_axis(double sign, double x)
 {
-    m = (struct guarded_mass){.sign = sign, .period = 1e-3, .x = x};
+    m = (struct simulated_device_with_guard){.sign = sign, .period = 1e-3, .x = x};
     m.last_write_ns = tact_clock_now();
     return (struct haptic_axis){.device = &device,
                                 .limit = limit,
-                                .max_travel = travel,
+                                .allowed_axis_travel = travel,
                                 .period = 1e-3,
-                                .is_paced_by_clock = 1,
+                                .is_axis_paced_by_clock = 1,
                                 .start_ns = tact_clock_now()};
 }
 
@@ -104,7 +105,7 @@ static void settling_stops_an_axis_that_its_force_drives_away(void **state)
             struct haptic_axis axis = open_haptic_axis(sign, first);
             const int code = return_haptic_axis_to_start(&axis, 2.0 * limit / travel, 0.0);
             assert_int_equal(code, sign > 0 ? EXIT_GOOD : EXIT_BAD);
-            assert_true(m.farthest_forced_position <= bound);
+            assert_true(m.farthest_position_with_force <= bound);
             assert_true(m.force == 0.0);
         }
     }
@@ -116,7 +117,7 @@ static void axis_with_reversed_force_is_not_identified(void **state)
     struct identified_haptic_axis found;
     struct haptic_axis axis = open_haptic_axis(-1.0, 0.0);
     assert_int_equal(identify_haptic_axis(&axis, &found), EXIT_BAD);
-    assert_true(m.farthest_forced_position <= 1.2 * travel);
+    assert_true(m.farthest_position_with_force <= 1.2 * travel);
     assert_true(m.force == 0.0);
 }
 

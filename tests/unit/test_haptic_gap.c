@@ -21,13 +21,13 @@ static struct tact_guard controller_guard = {.head = &page.head};
 
 static void send_haptic_force(double force)
 {
-    const double wrench[TACT_HAPTIC_WRENCH_NUMBERS] = {force};
-    tact_guard_send_haptic(&controller_guard, wrench, now_ns);
+    const double wrench[TACT_HAPTIC_NUMBERS_PER_WRENCH] = {force};
+    tact_guard_send_haptic_wrench(&controller_guard, wrench, now_ns);
 }
 
-static int open_device(struct tact_haptic_device *self,
-                       const struct tact_haptic_device_choice *chosen_device, char *why,
-                       size_t size)
+static int open_simulated_haptic_device(struct tact_haptic_device *self,
+                                        const struct tact_haptic_device_choice *chosen_device,
+                                        char *why, size_t size)
 {
     (void)self;
     (void)chosen_device;
@@ -48,22 +48,22 @@ static int read_simulated_haptic_device(struct tact_haptic_device *self)
 
 /* Simulates the device's write: the device exerts the force once the call returns. */
 static int write_simulated_haptic_device(struct tact_haptic_device *self,
-                                         const double wrench[TACT_HAPTIC_WRENCH_NUMBERS])
+                                         const double wrench[TACT_HAPTIC_NUMBERS_PER_WRENCH])
 {
     (void)self;
-    deliver_force_to_device(wrench[0], DEVICE_CALL_NS);
+    deliver_force_to_simulated_device(wrench[0], DEVICE_CALL_NS);
     return 0;
 }
 
-static void close_device(struct tact_haptic_device *self)
+static void close_simulated_haptic_device(struct tact_haptic_device *self)
 {
     (void)self;
 }
 
-static const struct tact_haptic_ops ops = {.open = open_device,
+static const struct tact_haptic_ops ops = {.open = open_simulated_haptic_device,
                                            .read = read_simulated_haptic_device,
                                            .write = write_simulated_haptic_device,
-                                           .close = close_device};
+                                           .close = close_simulated_haptic_device};
 
 int tact_haptic_load_library(struct tact_haptic_device *self, int maker, char *why, size_t size)
 {
@@ -87,9 +87,9 @@ static void guard_stalls_cause_no_force_step_on_a_haptic_device(void **state)
     page.head.timeout_ns = page.haptic_device_choice.timeout_ns = GUARD_TIMEOUT_NS;
     atomic_store(&page.head.period_ns, CONTROLLER_PERIOD_NS);
     tact_guard_serve_haptic(&page, &requests);
-    check_forces_of_device();
+    check_force_steps_of_simulated_device();
     /* the guard survives a library call of 2 s */
-    assert_true(page.opening_delay_ns == 4 * DEVICE_CALL_NS);
+    assert_true(page.pose_to_force_delay_at_opening_ns == 4 * DEVICE_CALL_NS);
 }
 
 /* Force after a gap of 20 ms: it approaches the requested force, at first as after the shortest
@@ -227,7 +227,7 @@ static void burst_that_makes_up_for_ticks_ends_a_gap(void **state)
 }
 
 /* A number of heartbeats that no loop can have sent, as in a damaged page, is a burst too. */
-static void impossible_heartbeat_counts_are_bursts(void **state)
+static void impossible_heartbeat_counts_act_as_bursts(void **state)
 {
     struct tact_guard_rise_limit gap = {.parts = 2, .last_value_time_ns = 1000};
     const double pressed[6] = {2.0};
@@ -246,6 +246,6 @@ int main(void)
         cmocka_unit_test(force_ramps_in_after_a_gap_in_the_guard),
         cmocka_unit_test(reversed_force_rises_from_zero_late_in_a_ramp),
         cmocka_unit_test(burst_that_makes_up_for_ticks_ends_a_gap),
-        cmocka_unit_test(impossible_heartbeat_counts_are_bursts)};
+        cmocka_unit_test(impossible_heartbeat_counts_act_as_bursts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,9 +250,9 @@ static void simulate_thrown_tree(const struct tact_link_def *link_definitions, d
                         (kinetic_energy_by_mass_matrix(hand, q.v) - most) / (most + 1e-20), trial);
         for (int i = 0; i < JOINTS; i++) {
             if (link_definitions[i].lower < link_definitions[i].upper) {
-                double distance_beyond_stop =
+                double joint_value_beyond_stop =
                     fmax(link_definitions[i].lower - q.q[i], q.q[i] - link_definitions[i].upper);
-                record_if_worst(&worst[1], distance_beyond_stop, trial);
+                record_if_worst(&worst[1], joint_value_beyond_stop, trial);
             } else {
                 record_if_worst(&worst[2], fabs(q.reaction[i]) - link_definitions[i].friction,
                                 trial);

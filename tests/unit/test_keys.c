@@ -9,7 +9,7 @@
 
 enum { MOST = 300, VALUES = 4000, STEPS = 200000 };
 
-static void key_table_agrees_with_an_array(void **state)
+static void integer_key_table_agrees_with_an_array(void **state)
 {
     (void)state;
     struct tact_keys keys;
@@ -58,7 +58,7 @@ static void key_table_works_with_capacity_one_or_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(key_table_agrees_with_an_array),
+        cmocka_unit_test(integer_key_table_agrees_with_an_array),
         cmocka_unit_test(key_table_works_with_capacity_one_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,7 @@ struct curve {
     double f[CURVE + 1], m[CURVE + 1];
 };
 
-static void compute_limit_curve(enum tact_surface surface, struct curve *out)
+static void compute_friction_torsion_limit_curve(enum tact_surface surface, struct curve *out)
 {
     enum { RINGS = 100, SECTORS = 128 };
     int is_hertz_pressure = surface == TACT_SURFACE_HERTZ;
@@ -98,7 +98,7 @@ static double distance_from_limit_curve(const struct tact_local_problem *p,
                                         double *largest_slip_direction_error)
 {
     double u[6], worst = 0;
-    velocity_after_impulse(p, r, u);
+    contact_velocity_after_impulse(p, r, u);
     double force = p->mu * r[0], k = p->spin_arm;
     if (!(force > 0)) {
         return 0;
@@ -143,7 +143,7 @@ static void default_limit_surfaces_follow_their_pressure(void **state)
     for (int surface = TACT_SURFACE_UNIFORM; surface <= TACT_SURFACE_HERTZ; surface++) {
         double worst = 0, largest_slip_direction_error = 0, normal = 0, sum = 0;
         int unsolved_problem_count = 0, slips = 0;
-        compute_limit_curve((enum tact_surface)surface, &curve);
+        compute_friction_torsion_limit_curve((enum tact_surface)surface, &curve);
         for (int n = 0; n < 6000; n++) {
             struct tact_local_problem p;
             double r[6] = {0}, u[6];
@@ -154,7 +154,7 @@ static void default_limit_surfaces_follow_their_pressure(void **state)
                  pass++) {
                 tact_local_cone(&p, r);
             }
-            velocity_after_impulse(&p, r, u);
+            contact_velocity_after_impulse(&p, r, u);
             double largest_free_speed = 0, turned = 0,
                    limit_curve_distance = distance_from_limit_curve(&p, &curve, r, &turned);
             for (int i = 0; i < 3; i++) {
@@ -398,7 +398,7 @@ static void active_set_method_solves_a_nearby_problem(void **state)
 
 /* Friction and torsion that fade out, as of a ball that slips ever more slowly: the share of the
  * limit is in proportion to them, and its margin 1 and no NaN where their squares underflow. */
-static void margins_of_fading_friction_are_numbers(void **state)
+static void margins_at_vanishing_friction_are_finite(void **state)
 {
     (void)state;
     for (int surface = TACT_SURFACE_ELLIPSOID; surface <= TACT_SURFACE_FITTED; surface++) {
@@ -441,7 +441,7 @@ int main(void)
         cmocka_unit_test(active_set_method_solves_a_nearby_problem),
         cmocka_unit_test(friction_impulse_without_friction_has_a_residual),
         cmocka_unit_test(degenerate_contacts_stay_finite),
-        cmocka_unit_test(margins_of_fading_friction_are_numbers),
+        cmocka_unit_test(margins_at_vanishing_friction_are_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

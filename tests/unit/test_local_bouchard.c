@@ -39,7 +39,7 @@ static void each_contact_case_of_bouchard_is_solved(void **state)
     double r[6], u[6];
     make_cube_on_floor(0.001, -0.01, 0, 0.8, &p); /* sticks: everything stops */
     assert_int_equal(tact_local_bouchard(&p, r), 0);
-    velocity_after_impulse(&p, r, u);
+    contact_velocity_after_impulse(&p, r, u);
     for (int i = 0; i < 6; i++) {
         assert_true(fabs(u[i]) < 1e-15);
     }
@@ -49,13 +49,13 @@ static void each_contact_case_of_bouchard_is_solved(void **state)
     /* the cube slides: friction mu f_n against the slip, no rotation */
     make_cube_on_floor(0.5, -0.01, 0, 0.1, &p);
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_CONE);
-    velocity_after_impulse(&p, r, u);
+    contact_velocity_after_impulse(&p, r, u);
     assert_true(fabs(r[0] - 0.01) < 1e-12 && fabs(r[1] + 0.001) < 1e-12);
     assert_true(fabs(u[0]) < 1e-15 && fabs(u[5]) < 1e-13);
     /* the cube tips about an edge of the patch, which stays in contact */
     make_cube_on_floor(0, -0.01, 3.0, 0.8, &p);
     assert_true(tact_local_bouchard(&p, r) & TACT_LIMIT_EDGE);
-    velocity_after_impulse(&p, r, u);
+    contact_velocity_after_impulse(&p, r, u);
     double d[2] = {-r[5] / r[0], r[4] / r[0]};
     assert_true(fabs(hypot(d[0], d[1]) - 0.05) < 1e-12);
     assert_true(fabs(u[0] + d[1] * u[4] - d[0] * u[5]) < 1e-13);
@@ -123,7 +123,7 @@ static void frictionless_sphere_does_not_roll(void **state)
         } else {
             tact_local_bouchard(&p, r);
         }
-        velocity_after_impulse(&p, r, u);
+        contact_velocity_after_impulse(&p, r, u);
         assert_true(fabs(r[0] - 0.5) < 1e-12);
         for (int i = 1; i < 6; i++) {
             assert_true(fabs(r[i]) < 1e-15);

@@ -57,15 +57,15 @@ static void printed_numbers_have_a_decimal_point_in_any_locale(void **state)
     assert_true(x[0] == 1.5 && x[1] == -2.5e-3);
     assert_int_equal(tact_number_print(text, sizeof text, "%.17g", 0.1), 19);
     assert_string_equal(text, "0.10000000000000001");
-    void *outer_locale_guard = tact_number_begin(), *inner = tact_number_begin();
+    void *outer_number_locale_switch = tact_number_begin(), *inner = tact_number_begin();
     assert_false(is_decimal_comma_active());
     tact_number_end(inner);
     assert_false(is_decimal_comma_active());
-    tact_number_end(outer_locale_guard);
+    tact_number_end(outer_number_locale_switch);
     assert_true(is_decimal_comma_active());
 }
 
-static void *report_decimal_comma(void *arg)
+static void *store_whether_decimal_comma_is_active(void *arg)
 {
     *(int *)arg = is_decimal_comma_active();
     return NULL;
@@ -75,13 +75,14 @@ static void number_printing_keeps_the_locale_of_other_threads(void **state)
 {
     (void)state;
     pthread_t thread;
-    int threads_with_decimal_comma = 0;
+    int is_decimal_comma_active_in_thread = 0;
     void *before = tact_number_begin();
-    assert_int_equal(
-        pthread_create(&thread, NULL, report_decimal_comma, &threads_with_decimal_comma), 0);
+    assert_int_equal(pthread_create(&thread, NULL, store_whether_decimal_comma_is_active,
+                                    &is_decimal_comma_active_in_thread),
+                     0);
     pthread_join(thread, NULL);
     tact_number_end(before);
-    assert_int_equal(threads_with_decimal_comma, 1);
+    assert_int_equal(is_decimal_comma_active_in_thread, 1);
 }
 
 static void every_scene_loads_with_a_decimal_comma_locale(void **state)
@@ -165,21 +166,21 @@ static void log_has_the_same_bytes_in_a_decimal_comma_locale(void **state)
     (void)state;
     char *json[2];
     size_t count[2];
-    double *threads_with_decimal_comma =
+    double *is_decimal_comma_active_in_thread =
         run_ruler_session(TACT_BINARY_DIR "/locale_comma.mcap", &count[0], &json[0]);
     void *before = tact_number_begin();
     double *point = run_ruler_session(TACT_BINARY_DIR "/locale_point.mcap", &count[1], &json[1]);
     tact_number_end(before);
     assert_true(count[0] > 300 && count[0] == count[1]);
-    assert_memory_equal(threads_with_decimal_comma, point,
-                        count[0] * sizeof *threads_with_decimal_comma);
+    assert_memory_equal(is_decimal_comma_active_in_thread, point,
+                        count[0] * sizeof *is_decimal_comma_active_in_thread);
     const char *bodies[] = {strstr(json[0], "\"bodies\""), strstr(json[1], "\"bodies\"")};
     assert_true(bodies[0] && bodies[1]);
     assert_memory_equal(bodies[0], bodies[1], 200);
     for (int i = 0; i < 2; i++) {
         free(json[i]);
     }
-    free(threads_with_decimal_comma);
+    free(is_decimal_comma_active_in_thread);
     free(point);
 }
 

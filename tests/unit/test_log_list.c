@@ -166,7 +166,7 @@ static void logged_lists_are_read_as_recorded(void **unused)
 }
 
 /* A pair that is first in contact in a later file of a split log has fields in the layout, too. */
-static void logged_lists_continue_in_further_files(void **unused)
+static void pairs_first_logged_in_later_files_have_fields(void **unused)
 {
     (void)unused;
     char folder[] = "/tmp/tact_list_XXXXXX", path[64], part[80];
@@ -268,7 +268,7 @@ static void record_too_long_for_its_ring_leaves_the_old_log(void **unused)
 }
 
 /* 19900 pairs of one name, as long names that are cut are: each has a field of its own. */
-static void many_pairs_of_one_name_are_read(void **unused)
+static void contact_pairs_of_one_cut_name_are_read(void **unused)
 {
     (void)unused;
     enum { MANY = 200, PAIRS = MANY * (MANY - 1) / 2 };
@@ -323,11 +323,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logged_lists_are_read_as_recorded),
-        cmocka_unit_test(logged_lists_continue_in_further_files),
+        cmocka_unit_test(pairs_first_logged_in_later_files_have_fields),
         cmocka_unit_test(damaged_chunk_of_lists_loses_only_its_ticks),
         cmocka_unit_test(invalid_log_lists_are_refused),
         cmocka_unit_test(record_too_long_for_its_ring_leaves_the_old_log),
-        cmocka_unit_test(many_pairs_of_one_name_are_read),
+        cmocka_unit_test(contact_pairs_of_one_cut_name_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

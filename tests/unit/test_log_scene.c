@@ -21,7 +21,7 @@ enum { TICKS = 200, MIB = 1 << 20 };
 static struct tact_shape shared_mesh_shape = {.kind = TACT_SHAPE_MESH};
 static struct tact_mesh *mesh;
 
-static int make_stone(void **state)
+static int make_stone_mesh(void **state)
 {
     (void)state;
     const struct tact_generate what = {.kind = TACT_GENERATE_BUMPY_CUBE,
@@ -148,20 +148,22 @@ static void chunk_beyond_the_limit_of_the_reader_is_not_written(void **state)
     (void)state;
     const char *path = test_log_path("log_scene_chunk");
     struct tact_mcap_writer *writer;
-    uint8_t *zeros = calloc(1, (size_t)TACT_MCAP_CHUNK_LIMIT);
+    uint8_t *zeros = calloc(1, (size_t)TACT_MCAP_CHUNK_MAX_BYTES);
     assert_non_null(zeros);
-    for (int excess_chunk_bytes = 0; excess_chunk_bytes < 2; excess_chunk_bytes++) {
+    for (int bytes_beyond_chunk_limit = 0; bytes_beyond_chunk_limit < 2;
+         bytes_beyond_chunk_limit++) {
         int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
         assert_int_equal(tact_mcap_writer_open(fd, "", "", 1, &writer), 0);
-        int schema = tact_mcap_writer_schema(writer, "a", "", 0);
-        int channel = tact_mcap_writer_channel(writer, schema, "/a");
+        int schema = tact_mcap_writer_add_schema(writer, "a", "", 0);
+        int channel = tact_mcap_writer_add_channel(writer, schema, "/a");
         struct tact_bytes *message = tact_mcap_writer_begin_message(writer, channel, 0);
         tact_bytes_append(message, zeros,
-                          (size_t)TACT_MCAP_CHUNK_LIMIT - message->size +
-                              (size_t)excess_chunk_bytes);
+                          (size_t)TACT_MCAP_CHUNK_MAX_BYTES - message->size +
+                              (size_t)bytes_beyond_chunk_limit);
         tact_mcap_writer_end_message(writer);
-        assert_int_equal(tact_mcap_writer_flush(writer), excess_chunk_bytes ? -EMSGSIZE : 0);
-        assert_int_equal(tact_mcap_writer_close(writer, NULL), excess_chunk_bytes ? -EMSGSIZE : 0);
+        assert_int_equal(tact_mcap_writer_flush(writer), bytes_beyond_chunk_limit ? -EMSGSIZE : 0);
+        assert_int_equal(tact_mcap_writer_close(writer, NULL),
+                         bytes_beyond_chunk_limit ? -EMSGSIZE : 0);
     }
     free(zeros);
     unlink(path);
@@ -174,5 +176,5 @@ int main(void)
         cmocka_unit_test(log_that_begins_with_a_large_scene_is_recovered),
         cmocka_unit_test(chunk_beyond_the_limit_of_the_reader_is_not_written),
     };
-    return cmocka_run_group_tests(tests, make_stone, release_stone_mesh);
+    return cmocka_run_group_tests(tests, make_stone_mesh, release_stone_mesh);
 }

@@ -116,18 +116,18 @@ struct file {
     uint64_t tick;
 };
 
-static void read_topic_schema(struct file *f, struct tact_span content)
+static void read_topic_schema(struct file *f, struct tact_byte_span content)
 {
     struct tact_mcap_schema s;
     assert_int_equal(tact_mcap_parse_schema(content, &s), 0);
     assert_true(s.id < 32);
     free(f->schema_name[s.id]);
     free(f->schema_text[s.id]);
-    f->schema_name[s.id] = tact_span_copy_to_text(s.name);
-    f->schema_text[s.id] = tact_span_copy_to_text(s.data);
+    f->schema_name[s.id] = tact_byte_span_copy_to_text(s.name);
+    f->schema_text[s.id] = tact_byte_span_copy_to_text(s.data);
 }
 
-static void read_topic_channel(struct file *f, struct tact_span content)
+static void check_channel_of_logged_topic(struct file *f, struct tact_byte_span content)
 {
     struct tact_mcap_channel c;
     assert_int_equal(tact_mcap_parse_channel(content, &c), 0);
@@ -135,20 +135,20 @@ static void read_topic_channel(struct file *f, struct tact_span content)
     f->topic[c.id] = -1;
     for (size_t i = 0; i < tact_topics_count(f->copies_of_ticks->topics); i++) {
         struct tact_topic t = tact_topics_get(f->copies_of_ticks->topics, i);
-        if (tact_span_equals_text(c.topic, t.name)) {
+        if (tact_byte_span_equals_text(c.topic, t.name)) {
             f->topic[c.id] = (int)i;
             assert_string_equal(t.type, f->schema_name[c.schema]);
             assert_string_equal(t.schema, f->schema_text[c.schema]);
         }
     }
-    assert_true(f->topic[c.id] >= 0 || tact_span_equals_text(c.topic, "/tact/events"));
+    assert_true(f->topic[c.id] >= 0 || tact_byte_span_equals_text(c.topic, "/tact/events"));
     f->channels += !f->known[c.id];
     f->known[c.id] = 1;
 }
 
 /* /contacts/markers in memory has the arrows of the file, and deletions of arrows that the file
  * never showed. */
-static void compare_message_with_memory(struct file *f, struct tact_span content)
+static void compare_logged_message_with_topic(struct file *f, struct tact_byte_span content)
 {
     struct tact_mcap_message m;
     assert_int_equal(tact_mcap_parse_message(content, &m), 0);
@@ -182,15 +182,15 @@ static void read_topic_record(struct file *f, const struct tact_mcap_record *rec
         read_topic_schema(f, record->content);
         break;
     case MCAP_CHANNEL:
-        read_topic_channel(f, record->content);
+        check_channel_of_logged_topic(f, record->content);
         break;
     case MCAP_MESSAGE:
-        compare_message_with_memory(f, record->content);
+        compare_logged_message_with_topic(f, record->content);
         break;
     case MCAP_CHUNK:
         assert_int_equal(tact_mcap_parse_chunk(record->content, &chunk), 0);
-        for (struct tact_cursor in = {chunk.data, chunk.size, false};
-             !tact_mcap_chunk_next(&in, &inner);) {
+        for (struct tact_byte_cursor in = {chunk.data, chunk.size, false};
+             !tact_mcap_chunk_next_record(&in, &inner);) {
             read_topic_record(f, &inner);
         }
         tact_bytes_free(&chunk);

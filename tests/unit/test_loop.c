@@ -22,24 +22,25 @@
 enum { MOST = 20000 };
 
 /* What the tick callback is to do (stall, busy-wait, stop), and what it has recorded. */
-static struct tick_recorder {
+static struct loop_test_callback_data {
     uint64_t count;
     uint64_t tick[MOST];
     int64_t planned[MOST];
     int64_t wake_times_ns[MOST];
     pthread_t thread;
     int scheduling_policy;
-    uint64_t stall_at_tick;
-    int64_t stall_duration_ns; /* time that the callback sleeps at tick stall_at_tick [ns] */
-    int64_t busy_wait_ns; /* time that the callback busy-waits at tick stall_at_tick, or at every
-                             tick where busy_waits_every_tick [ns] */
+    uint64_t tick_of_stall_or_busy_wait;
+    int64_t stall_duration_ns; /* time that the callback sleeps at tick tick_of_stall_or_busy_wait
+                                  [ns] */
+    int64_t busy_wait_ns; /* time that the callback busy-waits at tick tick_of_stall_or_busy_wait,
+                             or at every tick where busy_waits_every_tick [ns] */
     int busy_waits_every_tick;
     struct tact_stop stop;
-    uint64_t stop_at_tick;
+    uint64_t tick_of_stop_request;
     uint64_t count_of_calls_between_ticks;
     /* page faults of the loop's thread up to the first and up to the last tick */
     long page_faults_at_first_tick, page_faults_at_last_tick;
-} tick_recorder;
+} loop_test_callback_data;
 
 static void busy_wait(int64_t ns)
 {
@@ -48,9 +49,10 @@ static void busy_wait(int64_t ns)
     }
 }
 
-static void record_loop_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
+static void stall_or_stop_and_record_loop_tick(void *user, uint64_t tick, int64_t planned_ns,
+                                               int64_t woke_ns)
 {
-    struct tick_recorder *s = user;
+    struct loop_test_callback_data *s = user;
     if (s->count < MOST) {
         s->tick[s->count] = tick;
         s->planned[s->count] = planned_ns;
@@ -66,13 +68,13 @@ static void record_loop_tick(void *user, uint64_t tick, int64_t planned_ns, int6
     s->page_faults_at_last_tick = thread_usage.ru_minflt + thread_usage.ru_majflt;
     s->page_faults_at_first_tick =
         s->count == 1 ? s->page_faults_at_last_tick : s->page_faults_at_first_tick;
-    if (s->stall_duration_ns && tick == s->stall_at_tick) {
+    if (s->stall_duration_ns && tick == s->tick_of_stall_or_busy_wait) {
         tact_clock_sleep_until(tact_clock_now() + s->stall_duration_ns);
     }
-    if (s->busy_wait_ns && (s->busy_waits_every_tick || tick == s->stall_at_tick)) {
+    if (s->busy_wait_ns && (s->busy_waits_every_tick || tick == s->tick_of_stall_or_busy_wait)) {
         busy_wait(s->busy_wait_ns);
     }
-    if (s->stop_at_tick && tick == s->stop_at_tick) {
+    if (s->tick_of_stop_request && tick == s->tick_of_stop_request) {
         tact_stop_request(&s->stop);
     }
 }
@@ -80,11 +82,11 @@ static void record_loop_tick(void *user, uint64_t tick, int64_t planned_ns, int6
 static struct tact_loop_options make_loop_options(uint64_t ticks)
 {
     struct tact_loop_options o = tact_loop_default();
-    tick_recorder = (struct tick_recorder){0};
+    loop_test_callback_data = (struct loop_test_callback_data){0};
     o.ticks = ticks;
-    o.tick = record_loop_tick;
-    o.user = &tick_recorder;
-    o.stop = &tick_recorder.stop;
+    o.tick = stall_or_stop_and_record_loop_tick;
+    o.user = &loop_test_callback_data;
+    o.stop = &loop_test_callback_data.stop;
     return o;
 }
 
@@ -107,14 +109,15 @@ static void assert_ticks_on_period_grid(const struct tact_loop_options *o,
                                         const struct tact_loop_stats *stats)
 {
     assert_int_equal(stats->ticks, stats->executed + stats->skipped);
-    assert_int_equal(stats->executed, tick_recorder.count);
+    assert_int_equal(stats->executed, loop_test_callback_data.count);
     assert_int_equal(stats->compute.count, stats->executed);
     assert_true(stats->missed >= stats->skipped);
-    for (uint64_t i = 0; i < tick_recorder.count; i++) {
-        const int64_t t = stats->start_ns + (int64_t)tick_recorder.tick[i] * o->period_ns;
-        assert_int_equal(tick_recorder.planned[i], t);
-        assert_true(tick_recorder.wake_times_ns[i] >= t);
-        assert_true(i == 0 || tick_recorder.tick[i] > tick_recorder.tick[i - 1]);
+    for (uint64_t i = 0; i < loop_test_callback_data.count; i++) {
+        const int64_t t = stats->start_ns + (int64_t)loop_test_callback_data.tick[i] * o->period_ns;
+        assert_int_equal(loop_test_callback_data.planned[i], t);
+        assert_true(loop_test_callback_data.wake_times_ns[i] >= t);
+        assert_true(i == 0 ||
+                    loop_test_callback_data.tick[i] > loop_test_callback_data.tick[i - 1]);
     }
 }
 
@@ -138,7 +141,7 @@ static void bad_loop_options_are_refused(void **state)
     o = make_loop_options(1);
     o.realtime.stack_size = 16;
     assert_int_equal(tact_loop_run(&o, &stats), -EINVAL);
-    assert_int_equal(tick_recorder.count, 0);
+    assert_int_equal(loop_test_callback_data.count, 0);
 }
 
 static void every_tick_of_the_loop_is_accounted_for(void **state)
@@ -149,12 +152,13 @@ static void every_tick_of_the_loop_is_accounted_for(void **state)
     assert_int_equal(stats.ticks, 3000);
     assert_ticks_on_period_grid(&o, &stats);
     assert_int_equal(stats.wake_latency.count, stats.executed);
-    assert_false(pthread_equal(tick_recorder.thread, pthread_self()));
-    assert_int_equal(tick_recorder.scheduling_policy,
+    assert_false(pthread_equal(loop_test_callback_data.thread, pthread_self()));
+    assert_int_equal(loop_test_callback_data.scheduling_policy,
                      was_fifo_granted(&stats) ? SCHED_FIFO : SCHED_OTHER);
     uint64_t late = 0;
-    for (uint64_t i = 0; i < tick_recorder.count; i++) {
-        late += tick_recorder.wake_times_ns[i] - tick_recorder.planned[i] > 100000;
+    for (uint64_t i = 0; i < loop_test_callback_data.count; i++) {
+        late +=
+            loop_test_callback_data.wake_times_ns[i] - loop_test_callback_data.planned[i] > 100000;
     }
     assert_int_equal(stats.late, late);
     const struct tact_histogram_summary s = tact_histogram_summarise(&stats.wake_latency);
@@ -168,8 +172,8 @@ static void every_tick_of_the_loop_is_accounted_for(void **state)
     assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
     /* A sanitizer's runtime replaces mlockall() by nothing. */
     if (!IS_SANITIZER_BUILD && was_setting_granted(&stats, "memory")) {
-        assert_int_equal(tick_recorder.page_faults_at_last_tick,
-                         tick_recorder.page_faults_at_first_tick);
+        assert_int_equal(loop_test_callback_data.page_faults_at_last_tick,
+                         loop_test_callback_data.page_faults_at_first_tick);
     }
 }
 
@@ -180,8 +184,8 @@ static void short_stall_of_the_loop_is_caught_up(void **state)
     (void)state;
     struct tact_loop_options o = make_loop_options(300);
     o.max_backlog_ns = 1000000000; /* holds however busy the machine is */
-    tick_recorder.stall_at_tick = 100;
-    tick_recorder.stall_duration_ns = 20000000;
+    loop_test_callback_data.tick_of_stall_or_busy_wait = 100;
+    loop_test_callback_data.stall_duration_ns = 20000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 300);
     assert_int_equal(stats.executed, 300);
@@ -197,27 +201,27 @@ static void long_stall_of_the_loop_skips_ticks_on_the_grid(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(600);
-    tick_recorder.stall_at_tick = 100;
-    tick_recorder.stall_duration_ns = 250000000;
+    loop_test_callback_data.tick_of_stall_or_busy_wait = 100;
+    loop_test_callback_data.stall_duration_ns = 250000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 600);
     assert_true(stats.skipped >= 249);
     assert_true(stats.missed >= stats.skipped + 1);
     assert_ticks_on_period_grid(&o, &stats);
     uint64_t gap = 0;
-    for (uint64_t i = 1; i < tick_recorder.count; i++) {
-        gap += tick_recorder.tick[i] - tick_recorder.tick[i - 1] - 1;
+    for (uint64_t i = 1; i < loop_test_callback_data.count; i++) {
+        gap += loop_test_callback_data.tick[i] - loop_test_callback_data.tick[i - 1] - 1;
     }
     assert_int_equal(gap, stats.skipped);
-    assert_int_equal(tick_recorder.tick[tick_recorder.count - 1], 599);
+    assert_int_equal(loop_test_callback_data.tick[loop_test_callback_data.count - 1], 599);
 }
 
 static void stall_past_the_end_skips_the_remaining_ticks(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(200);
-    tick_recorder.stall_at_tick = 100;
-    tick_recorder.stall_duration_ns = 400000000;
+    loop_test_callback_data.tick_of_stall_or_busy_wait = 100;
+    loop_test_callback_data.stall_duration_ns = 400000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 200);
     assert_int_equal(stats.executed + stats.skipped, 200);
@@ -230,8 +234,8 @@ static void overload_does_not_blow_the_cpu_time_fuse(void **state)
 {
     (void)state;
     struct tact_loop_options o = make_loop_options(700);
-    tick_recorder.busy_wait_ns = 1300000;
-    tick_recorder.busy_waits_every_tick = 1;
+    loop_test_callback_data.busy_wait_ns = 1300000;
+    loop_test_callback_data.busy_waits_every_tick = 1;
     o.realtime.fuse_us = 100000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.fuse_blown, 0);
@@ -258,8 +262,8 @@ static void runaway_tick_blows_the_cpu_time_fuse(void **state)
     getrlimit(RLIMIT_RTTIME, &before);
     struct tact_loop_options o = make_loop_options(1000);
     o.realtime.fuse_us = 100000;
-    tick_recorder.stall_at_tick = 20;
-    tick_recorder.busy_wait_ns = 600000000;
+    loop_test_callback_data.tick_of_stall_or_busy_wait = 20;
+    loop_test_callback_data.busy_wait_ns = 600000000;
     const int rc = tact_loop_run(&o, &stats);
     if (!was_fifo_granted(&stats)) {
         print_message("SCHED_FIFO refused: the fuse is not tested\n");
@@ -268,7 +272,7 @@ static void runaway_tick_blows_the_cpu_time_fuse(void **state)
     assert_int_equal(rc, -ETIME);
     assert_int_equal(stats.fuse_blown, 1);
     assert_int_equal(stats.ticks, 21);
-    assert_int_equal(tick_recorder.count, 21);
+    assert_int_equal(loop_test_callback_data.count, 21);
     assert_int_equal(xcpu_seen, 0);
     /* After the run, signal handler and CPU time limit are the caller's again. */
     sigaction(SIGXCPU, NULL, &now);
@@ -286,7 +290,7 @@ static void on_alarm_signal(int number)
 {
     (void)number;
     /* NOLINTNEXTLINE(bugprone-signal-handler): is async-signal-safe */
-    tact_stop_request(&tick_recorder.stop);
+    tact_stop_request(&loop_test_callback_data.stop);
 }
 
 static void signal_handler_stops_the_loop(void **state)
@@ -306,13 +310,13 @@ static void signal_handler_stops_the_loop(void **state)
     assert_ticks_on_period_grid(&o, &stats);
 }
 
-static int check_between_ticks(void *user, uint64_t tick)
+static int check_call_count_and_cancel_at_tick(void *user, uint64_t tick)
 {
-    struct tick_recorder *s = user;
+    struct loop_test_callback_data *s = user;
     assert_int_equal(s->count, tick);
     assert_int_equal(s->count_of_calls_between_ticks, tick);
     s->count_of_calls_between_ticks++;
-    return s->stop_at_tick && tick == s->stop_at_tick ? -ECANCELED : 0;
+    return s->tick_of_stop_request && tick == s->tick_of_stop_request ? -ECANCELED : 0;
 }
 
 static void free_wheeling_loop_runs_without_waiting(void **state)
@@ -321,7 +325,7 @@ static void free_wheeling_loop_runs_without_waiting(void **state)
     struct tact_loop_options o = make_loop_options(10000);
     o.clock = TACT_LOOP_FREE;
     o.start_ns = 5000000000;
-    o.between = check_between_ticks;
+    o.between = check_call_count_and_cancel_at_tick;
     const int64_t t0 = tact_clock_now();
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_true(tact_clock_now() - t0 < 5000000000);
@@ -330,12 +334,13 @@ static void free_wheeling_loop_runs_without_waiting(void **state)
     assert_int_equal(stats.late + stats.missed + stats.skipped, 0);
     assert_int_equal(stats.wake_latency.count, 0);
     assert_int_equal(stats.realtime.count, 0);
-    assert_int_equal(tick_recorder.count_of_calls_between_ticks, 10000);
-    assert_int_equal(tick_recorder.scheduling_policy, SCHED_OTHER);
+    assert_int_equal(loop_test_callback_data.count_of_calls_between_ticks, 10000);
+    assert_int_equal(loop_test_callback_data.scheduling_policy, SCHED_OTHER);
     for (uint64_t i = 0; i < 10000; i++) {
-        assert_int_equal(tick_recorder.tick[i], i);
-        assert_int_equal(tick_recorder.planned[i], 5000000000 + (int64_t)i * 1000000);
-        assert_int_equal(tick_recorder.wake_times_ns[i], tick_recorder.planned[i]);
+        assert_int_equal(loop_test_callback_data.tick[i], i);
+        assert_int_equal(loop_test_callback_data.planned[i], 5000000000 + (int64_t)i * 1000000);
+        assert_int_equal(loop_test_callback_data.wake_times_ns[i],
+                         loop_test_callback_data.planned[i]);
     }
 }
 
@@ -344,14 +349,14 @@ static void free_wheeling_loop_ends_early_on_request(void **state)
     (void)state;
     struct tact_loop_options o = make_loop_options(1000);
     o.clock = TACT_LOOP_FREE;
-    o.between = check_between_ticks;
+    o.between = check_call_count_and_cancel_at_tick;
     o.stop = NULL;
-    tick_recorder.stop_at_tick = 17;
+    loop_test_callback_data.tick_of_stop_request = 17;
     assert_int_equal(tact_loop_run(&o, &stats), -ECANCELED);
     assert_int_equal(stats.ticks, 17);
     o = make_loop_options(1000);
     o.clock = TACT_LOOP_FREE;
-    tick_recorder.stop_at_tick = 17;
+    loop_test_callback_data.tick_of_stop_request = 17;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.stopped, 1);
     assert_int_equal(stats.ticks, 18);

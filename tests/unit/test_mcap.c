@@ -97,7 +97,7 @@ static uint64_t count_equal_ticks(struct tact_log *log)
 
 /* Checks that all ticks that can be read from a damaged log equal the recorded ones; returns
  * whether the reader reports the log as complete. */
-static bool check_readable_ticks(struct tact_log *log)
+static bool check_readable_content_of_log(struct tact_log *log)
 {
     const struct tact_log_state *state = tact_log_state(log);
 
@@ -188,7 +188,7 @@ static void truncated_log_returns_its_whole_chunks(void **state)
         assert_int_equal(found->file_bytes, cut);
         assert_int_equal(found->damage_at + found->bytes_lost, cut);
         assert_true(expected == 0 || found->damage_at >= chunks[0].end);
-        check_readable_ticks(log);
+        check_readable_content_of_log(log);
         tact_log_close(log);
     }
 }
@@ -219,7 +219,7 @@ static void changed_byte_of_a_log_is_detected(void **state)
         }
         if (tact_log_state(log)->complete)
             fail_msg("byte %zu ^ %02x was not noticed", at, flipped_bit_mask);
-        if (!check_readable_ticks(log))
+        if (!check_readable_content_of_log(log))
             short_of++;
         tact_log_close(log);
     }
@@ -248,7 +248,7 @@ static void changed_byte_of_a_log_without_end_is_detected(void **state)
         const struct tact_log_state *found = tact_log_state(log);
         bool is_damage_noticed = found->damage_at < size && found->bytes_lost > 0;
         assert_false(found->complete);
-        if (!check_readable_ticks(log) && !is_damage_noticed)
+        if (!check_readable_content_of_log(log) && !is_damage_noticed)
             fail_msg("byte %zu ^ %02x was not noticed", at, flipped_bit_mask);
         tact_log_close(log);
     }
@@ -407,8 +407,9 @@ static void false_lengths_of_log_records_are_refused(void **state)
     tact_bytes_append_u64(&content, 4);
     tact_bytes_append_u32(&content, 0xFD2FB528);
     struct tact_bytes chunk = {0};
-    assert_int_equal(tact_mcap_parse_chunk((struct tact_span){content.data, content.size}, &chunk),
-                     -EBADMSG);
+    assert_int_equal(
+        tact_mcap_parse_chunk((struct tact_byte_span){content.data, content.size}, &chunk),
+        -EBADMSG);
     assert_int_equal(chunk.capacity, 0);
     tact_bytes_free(&file);
     tact_bytes_free(&content);
@@ -429,8 +430,8 @@ static int recover_log(const char *path)
 
 /* Writes a file, and checks that what is done with it gives `expected` in two seconds of processor
  * time. Frees the bytes and removes the file. */
-static void check_search_time(const char *path, struct tact_bytes *file, int (*read)(const char *),
-                              int expected)
+static void check_time_of_search_in_damaged_log(const char *path, struct tact_bytes *file,
+                                                int (*read)(const char *), int expected)
 {
     struct timespec from, to;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -467,7 +468,7 @@ static void search_for_records_after_damage_is_limited(void **state)
         append_forged_record(&file, TACT_MCAP_DAMAGE_COVER, "\0\0\0", 4);
     }
     assert_int_equal(file.size, size);
-    check_search_time(path, &file, open_log_and_close, -ENODATA);
+    check_time_of_search_in_damaged_log(path, &file, open_log_and_close, -ENODATA);
 }
 
 /* Half a log, then 20000 false heads of chunks: recovery does not read to the end from each. */
@@ -484,7 +485,7 @@ static void search_for_chunks_in_a_recovery_is_limited(void **state)
         tact_bytes_append_u8(&file, TACT_MCAP_CHUNK);
         tact_bytes_append_u64(&file, size - file.size - 8);
     }
-    check_search_time(path, &file, recover_log, -EBADMSG);
+    check_time_of_search_in_damaged_log(path, &file, recover_log, -EBADMSG);
 }
 
 static void files_that_are_no_log_are_refused(void **state)
@@ -507,8 +508,8 @@ static void files_that_are_no_log_are_refused(void **state)
     /* A valid MCAP file of another program is refused. */
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     assert_int_equal(tact_mcap_writer_open(fd, "ros2", "other", 1, &writer), 0);
-    int schema = tact_mcap_writer_schema(writer, "std_msgs/msg/String", "string data\n", 12);
-    int channel = tact_mcap_writer_channel(writer, schema, "/chatter");
+    int schema = tact_mcap_writer_add_schema(writer, "std_msgs/msg/String", "string data\n", 12);
+    int channel = tact_mcap_writer_add_channel(writer, schema, "/chatter");
     tact_bytes_append(tact_mcap_writer_begin_message(writer, channel, 5), "\0\1\0\0\2\0\0\0x\0",
                       10);
     tact_mcap_writer_end_message(writer);

@@ -341,7 +341,7 @@ static void check_hull_contains_points(const struct tact_mesh *mesh, const doubl
 }
 
 /* How far a list of points reaches along a direction. */
-static double support_distance_along(const double *points, size_t n, const double to[3])
+static double farthest_projection_along(const double *points, size_t n, const double to[3])
 {
     double most = -INFINITY;
     for (size_t i = 0; i < n; i++) {
@@ -371,8 +371,8 @@ static void points_that_coincide_have_a_hull(void **unused)
         for (int k = 0; k < 50; k++) {
             double to[4];
             random_unit_quaternion(to);
-            const double most = support_distance_along(p[0], POINTS, to),
-                         hull = support_distance_along(mesh->vertices, mesh->vertex_count, to);
+            const double most = farthest_projection_along(p[0], POINTS, to),
+                         hull = farthest_projection_along(mesh->vertices, mesh->vertex_count, to);
             assert_true(fabs(most - hull) < 1e-12);
         }
         tact_mesh_free(mesh);

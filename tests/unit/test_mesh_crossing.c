@@ -62,7 +62,8 @@ static struct tact_mesh *make_ball_mesh(double radius, size_t triangles)
 
 /* Checks the results of tact_mesh_create() and tact_mesh_inspect() for the assembled mesh, then
  * clears it. */
-static struct tact_mesh_defects expect_mesh_check_result(int rc, const char *reason, double volume)
+static struct tact_mesh_defects expect_status_and_volume_of_mesh_check(int rc, const char *reason,
+                                                                       double volume)
 {
     struct tact_mesh_defects d;
     struct tact_error err = {.line = 0};
@@ -90,12 +91,12 @@ static void overlapping_mesh_components_are_refused(void **unused)
     add_mesh_component(make_ball_mesh(1.0, 500), 0, 0, 0, 0);
     add_mesh_component(make_ball_mesh(1.0, 500), 1.2, 0.1, 0.2, 0);
     struct tact_mesh_defects d =
-        expect_mesh_check_result(-EINVAL, "pairs of triangles that cross", 0);
+        expect_status_and_volume_of_mesh_check(-EINVAL, "pairs of triangles that cross", 0);
     assert_true(d.crossings > 20 && d.components == 2);
     /* A corner of a box goes through the face of another: three edges cross it. */
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(1, 1, 1), 1.7, 1.5, 1.9, 0);
-    d = expect_mesh_check_result(-EINVAL, "overlaps itself", 0);
+    d = expect_status_and_volume_of_mesh_check(-EINVAL, "overlaps itself", 0);
     assert_true(d.crossings >= 3);
 }
 
@@ -106,11 +107,11 @@ static void crossing_bars_with_coplanar_faces_are_refused(void **unused)
     (void)unused;
     add_mesh_component(make_box_mesh(1, 0.1, 0.1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(0.1, 1, 0.1), 0, 0, 0, 0);
-    struct tact_mesh_defects d = expect_mesh_check_result(-EINVAL, "cross", 0);
+    struct tact_mesh_defects d = expect_status_and_volume_of_mesh_check(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(1, 1, 1), 1, 0, 0, 0);
-    d = expect_mesh_check_result(-EINVAL, "cross", 0);
+    d = expect_status_and_volume_of_mesh_check(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
 }
 
@@ -119,13 +120,13 @@ static void touching_mesh_components_are_accepted(void **unused)
     (void)unused;
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(0.5, 0.25, 0.5), 0.1, 0.2, 1.5, 0); /* face on face */
-    expect_mesh_check_result(0, NULL, 8.0 + 0.5);
+    expect_status_and_volume_of_mesh_check(0, NULL, 8.0 + 0.5);
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 1.5, 1.5, 0.1, 0); /* edge on edge */
-    expect_mesh_check_result(0, NULL, 8.0 + 1.0);
+    expect_status_and_volume_of_mesh_check(0, NULL, 8.0 + 1.0);
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(1, 1, 1), 2.5, 0, 0, 0);
-    expect_mesh_check_result(0, NULL, 16.0);
+    expect_status_and_volume_of_mesh_check(0, NULL, 16.0);
 }
 
 static void nested_mesh_components_must_alternate_in_orientation(void **unused)
@@ -133,18 +134,20 @@ static void nested_mesh_components_must_alternate_in_orientation(void **unused)
     (void)unused;
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 1); /* a cavity */
-    expect_mesh_check_result(0, NULL, 8.0 - 1.0);
+    expect_status_and_volume_of_mesh_check(0, NULL, 8.0 - 1.0);
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 1);
     add_mesh_component(make_box_mesh(0.2, 0.2, 0.2), 0.1, 0, 0,
                        0); /* a body in the cavity of another */
-    expect_mesh_check_result(0, NULL, 8.0 - 1.0 + 0.064);
+    expect_status_and_volume_of_mesh_check(0, NULL, 8.0 - 1.0 + 0.064);
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
-    assert_int_equal(expect_mesh_check_result(-EINVAL, "1 connected components", 0).misplaced, 1);
+    assert_int_equal(
+        expect_status_and_volume_of_mesh_check(-EINVAL, "1 connected components", 0).misplaced, 1);
     add_mesh_component(make_box_mesh(1, 1, 1), 0, 0, 0, 0);
     add_mesh_component(make_box_mesh(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
-    assert_int_equal(expect_mesh_check_result(-EINVAL, "1 connected components", 0).misplaced, 1);
+    assert_int_equal(
+        expect_status_and_volume_of_mesh_check(-EINVAL, "1 connected components", 0).misplaced, 1);
 }
 
 /* A mesh of one component with a corner pulled through the opposite side. */

@@ -26,7 +26,7 @@ struct layer {
                           deflection the model stores [Pa/m] */
     double aside;       /* distance from the middle of the box's face to the patch's centre [m] */
     double floor_speed; /* speed of the floor along x [m/s] */
-    int has_two_pieces; /* 1: each half of the face is a separate piece of the patch */
+    int is_patch_in_two_pieces;     /* 1: each half of the face is a separate piece of the patch */
     int uses_uniform_limit_surface; /* 1: the model names the limit surface; 0: it gives its fitted
                                        coefficients */
     int *prepared_shape_count;      /* NULL, or the number of prepared shapes not yet released */
@@ -92,8 +92,8 @@ static void compute_layer_wrench(const struct layer *layer, const double *size, 
     p->stiffness[7] = p->stiffness[14] = t;
 }
 
-static int measure_standing_box(const struct tact_pair_query *q, struct tact_patch *patch,
-                                struct tact_pair_piece *piece)
+static int measure_patch_of_box_on_floor(const struct tact_pair_query *q, struct tact_patch *patch,
+                                         struct tact_pair_piece *piece)
 {
     static const double frame[9] = {0.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0};
     const struct layer *layer = q->model->user;
@@ -138,7 +138,7 @@ static int measure_standing_box(const struct tact_pair_query *q, struct tact_pat
         }
         q->state[2] = low > 0.0;
     }
-    for (int i = 0; i < 2 && layer->has_two_pieces; i++) {
+    for (int i = 0; i < 2 && layer->is_patch_in_two_pieces; i++) {
         double middle = i ? 0.5 * size[0] : -0.5 * size[0];
         piece[i].patch = *patch;
         memset(&piece[i].moments, 0, sizeof piece[i].moments);
@@ -149,7 +149,7 @@ static int measure_standing_box(const struct tact_pair_query *q, struct tact_pat
             piece[i].patch.corner[k][0] *= 0.5;
         }
     }
-    return low == 0.0 && layer->law == TACT_LAW_WRENCH ? -EDOM : 2 * layer->has_two_pieces;
+    return low == 0.0 && layer->law == TACT_LAW_WRENCH ? -EDOM : 2 * layer->is_patch_in_two_pieces;
 }
 
 static struct tact_contact_model make_layer_model(struct layer *layer)
@@ -159,7 +159,7 @@ static struct tact_contact_model make_layer_model(struct layer *layer)
                                        .user = layer,
                                        .state = 3,
                                        .patches = count_patches_of_pair,
-                                       .measure = measure_standing_box};
+                                       .measure = measure_patch_of_box_on_floor};
     return model;
 }
 
@@ -356,7 +356,7 @@ static void model_may_give_pieces_and_a_fitted_limit_surface(void **state)
         start_standing_boxes(&s,
                              (struct layer){.law = TACT_LAW_GAPS,
                                             .uses_uniform_limit_surface = i,
-                                            .has_two_pieces = 1},
+                                            .is_patch_in_two_pieces = 1},
                              o, 0.5, 0.0, 1);
         body_of_standing_scene(&s)->twist[5] = 4.0;
         body_of_standing_scene(&s)->twist[0] = 0.3;
@@ -483,8 +483,8 @@ static int create_session_with_layer_model(const char *text, char message[512])
     return rc;
 }
 
-#define FAST_BOX "{type: box, size: [0.1, 0.1, 0.1], material: wood}"
-#define KNOWS_NO_GAP(model)                                                                        \
+#define FAST_BOX_SHAPE_YAML "{type: box, size: [0.1, 0.1, 0.1], material: wood}"
+#define ERROR_OF_MODEL_WITHOUT_GAPS(model)                                                         \
     "fast.yaml:7:55: bodies[1].fast: box may touch floor by model: " model                         \
     ", which knows no gap ahead of touch; expected features or smooth"
 
@@ -498,12 +498,12 @@ static void fast_bodies_need_a_contact_model_with_gaps(void **state)
         int rc;
         const char *expected;
     } cases[] = {
-        {"", FAST_BOX, 0, ""},
+        {"", FAST_BOX_SHAPE_YAML, 0, ""},
         {", model: smooth", "{type: sphere, radius: 0.1, material: wood}", 0, ""},
         {", model: features", "{type: capsule, radius: 0.1, length: 0.1, material: wood}", 0, ""},
-        {", model: volume", FAST_BOX, -ENOTSUP, KNOWS_NO_GAP("volume")},
-        {", model: points", FAST_BOX, -ENOTSUP, KNOWS_NO_GAP("points")},
-        {", model: field", FAST_BOX, -ENOTSUP, KNOWS_NO_GAP("field")},
+        {", model: volume", FAST_BOX_SHAPE_YAML, -ENOTSUP, ERROR_OF_MODEL_WITHOUT_GAPS("volume")},
+        {", model: points", FAST_BOX_SHAPE_YAML, -ENOTSUP, ERROR_OF_MODEL_WITHOUT_GAPS("points")},
+        {", model: field", FAST_BOX_SHAPE_YAML, -ENOTSUP, ERROR_OF_MODEL_WITHOUT_GAPS("field")},
         {"", "{type: cylinder, radius: 0.1, length: 0.1, material: wood}", 0, ""},
         {"", "{type: torus, radius: 0.1, tube: 0.02, material: wood}", -ENOTSUP,
          "fast.yaml:4:8: pairs: floor may touch box with the contact model features, which does "
@@ -572,11 +572,11 @@ static void copies_of_builtin_models_are_accepted(void **state)
     static const char *const names[] = {"volume", "points", "features", "field", "smooth"};
     static const char *const copy_names[] = {"volume-copy", "points-copy", "features-copy",
                                              "field-copy", "smooth-copy"};
-    static struct tact_contact_model model_copies[5];
+    static struct tact_contact_model copies_of_builtin_models[5];
     for (int i = 0; i < 5; i++) {
-        model_copies[i] = *tact_contact_model_find(names[i]);
-        model_copies[i].name = copy_names[i];
-        assert_int_equal(tact_contact_model_add(&model_copies[i]), 0);
+        copies_of_builtin_models[i] = *tact_contact_model_find(names[i]);
+        copies_of_builtin_models[i].name = copy_names[i];
+        assert_int_equal(tact_contact_model_add(&copies_of_builtin_models[i]), 0);
     }
 }
 

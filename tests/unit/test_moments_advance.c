@@ -17,8 +17,9 @@ struct extrapolated_moments_errors {
 
 /* Extrapolates the overlap of a with b by 1 ms and compares it with a measurement. */
 static struct extrapolated_moments_errors
-extrapolation_errors(const struct tact_shape *a, struct tact_pose pa, const struct tact_shape *b,
-                     struct tact_pose pb, const double ta[6], const double tb[6], double exponent)
+errors_of_extrapolated_overlap_moments(const struct tact_shape *a, struct tact_pose pa,
+                                       const struct tact_shape *b, struct tact_pose pb,
+                                       const double ta[6], const double tb[6], double exponent)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(10000);
     struct tact_moments now, later, guess;
@@ -54,7 +55,7 @@ static void moments_of_a_ball_pressed_into_a_plane_are_extrapolated(void **unuse
     for (int sign = -1; sign <= 1; sign += 2) {
         const double twist[6] = {0.0, 0.0, sign * 0.1};
         struct extrapolated_moments_errors e =
-            extrapolation_errors(&a, pa, &b, pb, twist, ZERO_TWIST, 2.0);
+            errors_of_extrapolated_overlap_moments(&a, pa, &b, pb, twist, ZERO_TWIST, 2.0);
         print_message("ball, 0.2 mm deep, %+.1f m/s: V %.1e c %.1e C %.1e g %.1e\n", sign * 0.1,
                       e.v, e.c, e.s, e.g);
         assert_true(e.v < 5e-3 && e.c < 0.06 && e.s < 5e-3 && e.g < 1e-2);
@@ -79,17 +80,18 @@ static void moments_of_a_block_pressed_into_a_plate_are_extrapolated(void **unus
     tact_v3_set(pa.position, 0.01, 0.0, 0.0198);
     const double pressing_twist[6] = {0.0, 0.0, -0.1};
     struct extrapolated_moments_errors e =
-        extrapolation_errors(&a, pa, &b, pb, pressing_twist, ZERO_TWIST, 1.0);
+        errors_of_extrapolated_overlap_moments(&a, pa, &b, pb, pressing_twist, ZERO_TWIST, 1.0);
     print_message("block pressed: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-10 && e.s < 1e-4 && e.g < 1e-10);
-    const double swing_twist[6] = {0.1, -0.2, 0.3, 5.0, 3.0, -4.0};
-    e = extrapolation_errors(&a, pa, &b, pb, swing_twist, swing_twist, 1.0);
+    const double common_twist_of_both_bodies[6] = {0.1, -0.2, 0.3, 5.0, 3.0, -4.0};
+    e = errors_of_extrapolated_overlap_moments(&a, pa, &b, pb, common_twist_of_both_bodies,
+                                               common_twist_of_both_bodies, 1.0);
     print_message("both swung: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-9 && e.c < 1e-9 && e.s < 1e-9 && e.g < 1e-9);
     /* A rotation about a point beside the normal through the centroid tests the torque part of the
      * gradient. */
     const double rocking_twist[6] = {0.0, 0.0, 0.0, 0.0, 0.5, 0.0};
-    e = extrapolation_errors(&a, pa, &b, pb, rocking_twist, ZERO_TWIST, 1.0);
+    e = errors_of_extrapolated_overlap_moments(&a, pa, &b, pb, rocking_twist, ZERO_TWIST, 1.0);
     assert_true(e.v < 1e-3);
     tact_shape_release(&a);
     tact_shape_release(&b);
@@ -112,18 +114,19 @@ static void volume_growth_exponent_matches_closed_forms(void **unused)
     double cap = tact_moments_exponent(&m);
     beside.position[0] = 0.02 - 1e-5;
     assert_int_equal(tact_moments_pair(&ball, &beside, &ball, &here, NULL, NULL, &m), 1);
-    double lens_growth_exponent = tact_moments_exponent(&m);
+    double volume_growth_exponent_of_lens = tact_moments_exponent(&m);
     body_pose_above_plane.position[2] = 0.005 - 1e-4;
     assert_int_equal(
         tact_moments_pair(&block, &body_pose_above_plane, &plane, &here, NULL, NULL, &m), 1);
     double volume_growth_exponent_of_layer = tact_moments_exponent(&m);
-    print_message("exponent: cap %.4f, lens %.4f, layer %.9f\n", cap, lens_growth_exponent,
-                  volume_growth_exponent_of_layer);
+    print_message("exponent: cap %.4f, lens %.4f, layer %.9f\n", cap,
+                  volume_growth_exponent_of_lens, volume_growth_exponent_of_layer);
     assert_true(fabs(cap - (1.0 + (sqrt(2.0) / 3.0 - sqrt(1.0 / 12.0)) /
                                       (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
-    assert_true(fabs(lens_growth_exponent - (1.0 + (sqrt(1.0 / 6.0) - sqrt(1.0 / 12.0)) /
-                                                       (0.44 - sqrt(1.0 / 12.0)))) < 2e-3);
-    assert_true(cap < 2.3 && lens_growth_exponent > 1.7 &&
+    assert_true(fabs(volume_growth_exponent_of_lens -
+                     (1.0 + (sqrt(1.0 / 6.0) - sqrt(1.0 / 12.0)) / (0.44 - sqrt(1.0 / 12.0)))) <
+                2e-3);
+    assert_true(cap < 2.3 && volume_growth_exponent_of_lens > 1.7 &&
                 fabs(volume_growth_exponent_of_layer - 1.0) < 1e-9);
     memset(&m, 0, sizeof m);
     assert_true(tact_moments_exponent(&m) == 1.0);

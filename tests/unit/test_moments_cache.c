@@ -38,7 +38,7 @@ static int count_ready_cached_lists(const struct tact_moments_scratch *scratch)
 {
     int n = 0;
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
-        n += scratch->cache->pair_lists[i].is_valid;
+        n += scratch->cache->pair_lists[i].is_cached_list_valid;
     }
     return n;
 }
@@ -47,20 +47,20 @@ static int count_ready_cached_lists(const struct tact_moments_scratch *scratch)
  * query would take most of the time under a sanitizer. */
 static void clear_list_cache(struct tact_pair_list_cache *cache)
 {
-    cache->lru_clock = 0;
+    cache->last_use_clock_of_cache = 0;
     memset(cache->keys, 0, sizeof cache->keys);
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
-        cache->pair_lists[i].is_valid = 0;
+        cache->pair_lists[i].is_cached_list_valid = 0;
     }
 }
 
 /* A moving contact: pose of body a, and the contact normal that is passed to the next query. */
-struct moving_contact {
+struct moving_fingertip_contact {
     struct tact_pose pose;
     double normal[3];
 };
 
-static void move_contact(struct moving_contact *w, double shift, double turn)
+static void move_fingertip_contact(struct moving_fingertip_contact *w, double shift, double turn)
 {
     double spin[3], q[4], before[4];
     memcpy(before, w->pose.quat_wxyz, sizeof before);
@@ -78,9 +78,11 @@ static struct tact_moments_scratch *scratch_without_cache;
 
 /* Measures a pair with and without cached lists and compares the bits; returns whether the bodies
  * overlap. */
-static int are_cached_moments_identical(const struct tact_shape *a, struct moving_contact *w,
-                                        const struct tact_shape *b, const struct tact_pose *pb,
-                                        struct tact_moments_scratch *kept)
+static int check_moments_with_and_without_cached_list(const struct tact_shape *a,
+                                                      struct moving_fingertip_contact *w,
+                                                      const struct tact_shape *b,
+                                                      const struct tact_pose *pb,
+                                                      struct tact_moments_scratch *kept)
 {
     struct tact_moments moments_with_cached_list, moments_without_cached_list;
     clear_list_cache(
@@ -122,8 +124,8 @@ static void cached_lists_of_five_fingertips_change_no_bit(void **unused)
     for (size_t m = 0; m < sizeof fingertip_motions / sizeof fingertip_motions[0]; m++) {
         struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
         struct tact_pose here = tact_pose_identity();
-        struct moving_contact fingers[5];
-        int ready_list_count = 0, queries = 0, touching = 0;
+        struct moving_fingertip_contact fingers[5];
+        int ready_cached_list_count = 0, queries = 0, touching = 0;
         for (int tick = 0; tick < 120; tick++) {
             for (int i = 0; i < 5; i++) {
                 const struct motion *fingertip_motion = &fingertip_motions[m];
@@ -132,20 +134,22 @@ static void cached_lists_of_five_fingertips_change_no_bit(void **unused)
                     tact_v3_set(fingers[i].normal, cos(1.2 * i), sin(1.2 * i), 0.1);
                     tact_v3_scale(fingers[i].pose.position, fingers[i].normal, 0.0378);
                 }
-                move_contact(&fingers[i],
-                             tick % 40 == 39 ? fingertip_motion->fingertip_jump_distance +
-                                                   fingertip_motion->shift
-                                             : fingertip_motion->shift,
-                             fingertip_motion->turn);
-                touching += are_cached_moments_identical(&tip, &fingers[i], &body, &here, kept);
+                move_fingertip_contact(&fingers[i],
+                                       tick % 40 == 39 ? fingertip_motion->fingertip_jump_distance +
+                                                             fingertip_motion->shift
+                                                       : fingertip_motion->shift,
+                                       fingertip_motion->turn);
+                touching += check_moments_with_and_without_cached_list(&tip, &fingers[i], &body,
+                                                                       &here, kept);
                 queries++;
             }
-            ready_list_count += count_ready_cached_lists(kept);
+            ready_cached_list_count += count_ready_cached_lists(kept);
         }
         print_message("%s: %d queries, %d touch, %d lists in use a tick\n",
-                      fingertip_motions[m].name, queries, touching, (ready_list_count + 60) / 120);
+                      fingertip_motions[m].name, queries, touching,
+                      (ready_cached_list_count + 60) / 120);
         assert_true(touching > queries / 2);
-        assert_true(!fingertip_motions[m].expects_cached_list || ready_list_count > 120 * 4);
+        assert_true(!fingertip_motions[m].expects_cached_list || ready_cached_list_count > 120 * 4);
         tact_moments_scratch_destroy(kept);
     }
     tact_shape_release(&tip);
@@ -160,11 +164,11 @@ static void cached_lists_of_large_overlaps_change_no_bit(void **unused)
                       b = make_bumpy_ball_shape(0.03, 1e-3, 20000);
     struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
     struct tact_pose here = tact_pose_identity();
-    struct moving_contact w = {.pose = here, .normal = {0.0, 0.0, 1.0}};
+    struct moving_fingertip_contact w = {.pose = here, .normal = {0.0, 0.0, 1.0}};
     for (int i = 0; i < 40; i++) {
         for (int again = 0; again < 3; again++) {
             tact_v3_set(w.pose.position, 1e-3, 0.0, 0.0605 - 1e-4 * i - 1e-7 * again);
-            are_cached_moments_identical(&a, &w, &b, &here, kept);
+            check_moments_with_and_without_cached_list(&a, &w, &b, &here, kept);
         }
     }
     tact_moments_scratch_destroy(kept);
@@ -184,11 +188,11 @@ static void more_pairs_than_cached_lists_change_no_bit(void **unused)
         struct tact_shape tip = make_bumpy_ball_shape(0.008 + 0.0005 * round, 1e-4, 800);
         for (int tick = 0; tick < 6; tick++) {
             for (int i = 0; i < TACT_CACHE_LISTS + 8; i++) {
-                struct moving_contact w = {.pose = here};
+                struct moving_fingertip_contact w = {.pose = here};
                 double angle = 2.0 * M_PI * i / (TACT_CACHE_LISTS + 8);
                 tact_v3_set(w.normal, cos(angle), sin(angle), 0.0);
                 tact_v3_scale(w.pose.position, w.normal, 0.0378 + 1e-6 * tick);
-                are_cached_moments_identical(&tip, &w, &body, &here, kept);
+                check_moments_with_and_without_cached_list(&tip, &w, &body, &here, kept);
             }
         }
         tact_shape_release(&tip);
@@ -208,7 +212,7 @@ static void cached_lists_of_long_triangles_change_no_bit(void **unused)
                                    {.kind = TACT_SHAPE_TORUS, .size = {0.03, 0.008}}};
     const struct tact_pose origin_pose = tact_pose_identity();
     /* two cones, of which the list has a pair of triangles that the search excludes by heights */
-    const struct tact_pose pose_with_excluded_pair = {
+    const struct tact_pose pose_with_excluded_triangle_pair = {
         .position = {-0.013665318744886575, 0.033741193123224072, 0.0064565807565968095},
         .quat_wxyz = {0.66053348496005526, -0.61937018574719538, -0.31458495042892681,
                       0.2848023827457189}};
@@ -218,7 +222,7 @@ static void cached_lists_of_long_triangles_change_no_bit(void **unused)
     }
     for (int i = 0; i < 1200; i++) {
         const struct tact_shape *a = &shapes[i % 4], *b = &shapes[i / 4 % 4];
-        const struct tact_pose pose = i ? random_pose(0.045) : pose_with_excluded_pair;
+        const struct tact_pose pose = i ? random_pose(0.045) : pose_with_excluded_triangle_pair;
         struct tact_moments first, again;
         clear_list_cache(scratch_without_cache->cache);
         memset(&first, 0, sizeof first);

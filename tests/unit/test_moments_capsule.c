@@ -77,8 +77,8 @@ static int length_exponent_of_moment(int k)
 /* Sums the overlaps with eight boxes that meet in `corner`, inside the capsule; returns the worst
  * difference from the whole capsule, relative to its size. Where an end of the axis lies in a face,
  * the library measures a slightly displaced capsule. */
-static double octant_sum_error(struct tact_shape *capsule, const struct tact_pose *at,
-                               double turned, const double corner[3])
+static double capsule_octant_sum_error(struct tact_shape *capsule, const struct tact_pose *at,
+                                       double turned, const double corner[3])
 {
     double size = capsule->size[0], half = 4.0 * (size + capsule->size[1]), worst = 0.0;
     struct tact_shape octant_box_shape = make_solid_shape(TACT_SHAPE_BOX, half, half, half);
@@ -120,7 +120,8 @@ static void overlaps_with_eight_octant_boxes_add_up_to_the_capsule(void **unused
             corner[k] = scale * (i % 7 == 2 ? uniform(-1e-3, 1e-3) : uniform(-1.0, 1.0));
         }
         corner[2] = end ? scale * half : corner[2] * (1.0 + half);
-        double off = octant_sum_error(&capsule, &at, is_capsule_axis_aligned ? 0.0 : 1.0, corner);
+        double off =
+            capsule_octant_sum_error(&capsule, &at, is_capsule_axis_aligned ? 0.0 : 1.0, corner);
         /* A short capsule, both ends of whose axis may lie in faces of aligned boxes. */
         int kind = is_capsule_axis_aligned && end ? 2 : is_capsule_axis_aligned;
         worst[kind] = fmax(worst[kind], off);
@@ -256,8 +257,9 @@ static struct tact_shape make_hull(int points, double reach)
     return s;
 }
 
-static double relative_difference(const struct tact_moments *a, const struct tact_moments *b,
-                                  double size, const double moment_point[3])
+static double relative_moments_difference(const struct tact_moments *a,
+                                          const struct tact_moments *b, double size,
+                                          const double moment_point[3])
 {
     double x[16] = {0.0}, y[16] = {0.0}, worst = 0.0;
     add_moments_about_point(x, a, moment_point);
@@ -285,7 +287,7 @@ static void short_capsules_equal_balls(void **unused)
         int rb = tact_moments_pair(&ball, &pa, &other, &pb, NULL, NULL, &n);
         assert_true(rc == rb || fmax(m.volume, n.volume) < 1e-15);
         touching += rc;
-        worst = fmax(worst, relative_difference(&m, &n, 0.4, pa.position));
+        worst = fmax(worst, relative_moments_difference(&m, &n, 0.4, pa.position));
         tact_shape_release(&other);
     }
     print_message("capsules without length and balls, %d touching: %.1e\n", touching, worst);
@@ -315,11 +317,11 @@ static void triangulations_converge_to_capsule(void **unused)
         tact_moments_pair(&other, &pb, &capsule, &pa, NULL, scratch, &swapped);
         tact_v3_scale(swapped.gradient, swapped.gradient, -1.0);
         tact_v3_scale(swapped.gradient + 3, swapped.gradient + 3, -1.0);
-        assert_true(relative_difference(&m, &swapped, 1.0, pa.position) == 0.0);
+        assert_true(relative_moments_difference(&m, &swapped, 1.0, pa.position) == 0.0);
         for (int k = 0; k < 3; k++) {
             struct tact_shape mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine[k]};
             assert_true(tact_moments_pair(&mesh, &pa, &other, &pb, NULL, scratch, &n) >= 0);
-            worst[k] = fmax(worst[k], relative_difference(&m, &n, 0.2, pa.position));
+            worst[k] = fmax(worst[k], relative_moments_difference(&m, &n, 0.2, pa.position));
         }
     }
     print_message("capsules of 1500, 6000, 24000 triangles with %s, %d touching: %.1e %.1e %.1e\n",

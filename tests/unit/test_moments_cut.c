@@ -21,14 +21,14 @@
 
 enum { SEGMENTS = 24, ROWS = 48, SOLIDS = 240, ALL_SOLIDS = 20000 };
 
-static const double INNER_RADIUS = 0.9, OUTER_RADIUS = 1.0, HALF_HEIGHT = 1.2;
+static const double RING_INNER_RADIUS = 0.9, OUTER_RADIUS = 1.0, HALF_HEIGHT = 1.2;
 
 /* Index of the ring's vertex on its inner (0) or outer (1) wall, at the angle of a segment and the
  * height of a row. */
 static void ring_vertex_position(int side, int segment, int row, double out[3])
 {
     const double angle = 6.283185307179586 * (segment % SEGMENTS) / SEGMENTS;
-    const double radius = side ? OUTER_RADIUS : INNER_RADIUS;
+    const double radius = side ? OUTER_RADIUS : RING_INNER_RADIUS;
     tact_v3_set(out, radius * cos(angle), radius * sin(angle),
                 HALF_HEIGHT * (2.0 * row / ROWS - 1.0));
 }
@@ -124,7 +124,8 @@ struct sums {
     real v, first[3], second[6], gradient[3], torque[3], surface;
 };
 
-static const int tensor_row[6] = {0, 1, 2, 0, 0, 1}, tensor_column[6] = {0, 1, 2, 1, 2, 2};
+static const int row_of_second_moment_element[6] = {0, 1, 2, 0, 0, 1},
+                 column_of_second_moment_element[6] = {0, 1, 2, 1, 2, 2};
 
 static void add_segment_overlap_moments(const struct oracle_moments *part,
                                         const double moment_point[3], struct sums *sums)
@@ -144,22 +145,24 @@ static void add_segment_overlap_moments(const struct oracle_moments *part,
         sums->torque[k] += part->torque[k] + turn[k];
     }
     for (int k = 0; k < 6; k++) {
-        sums->second[k] +=
-            volume > 0 ? part->second[k] + volume * r[tensor_row[k]] * r[tensor_column[k]] : 0;
+        sums->second[k] += volume > 0
+                               ? part->second[k] + volume * r[row_of_second_moment_element[k]] *
+                                                       r[column_of_second_moment_element[k]]
+                               : 0;
     }
 }
 
-static double worst_error_over_bound; /* largest error of a moment, relative to its bound */
+static double worst_moment_error_over_bound; /* largest error of a moment, relative to its bound */
 
-static void record_error_over_bound(double error, double bound)
+static void record_moment_error_over_bound(double error, double bound)
 {
-    worst_error_over_bound = fmax(worst_error_over_bound, fabs(error) / bound);
+    worst_moment_error_over_bound = fmax(worst_moment_error_over_bound, fabs(error) / bound);
 }
 
 /* Compares the library's moments with the sums over the segments, both about the library's
  * centroid. */
-static void compare_with_segment_sums(const struct tact_moments *m,
-                                      const struct sums *expected_moment_sums)
+static void compare_moments_with_segment_sums(const struct tact_moments *m,
+                                              const struct sums *expected_moment_sums)
 {
     const double area = 0.5 * (double)expected_moment_sums->surface,
                  v = (double)expected_moment_sums->v;
@@ -170,18 +173,18 @@ static void compare_with_segment_sums(const struct tact_moments *m,
                                 expected_moment_sums->second[2]) /
                        v)
                 : 0.0;
-    record_error_over_bound(m->volume - v, slack);
+    record_moment_error_over_bound(m->volume - v, slack);
     for (int k = 0; k < 3 && v > 1e3 * slack; k++) {
-        record_error_over_bound((double)expected_moment_sums->first[k],
-                                slack * size + 768.0 * DBL_EPSILON * v);
-        record_error_over_bound(m->gradient[k] - (double)expected_moment_sums->gradient[k],
-                                1e-10 * area + 1536.0 * DBL_EPSILON * size);
-        record_error_over_bound(m->gradient[3 + k] - (double)expected_moment_sums->torque[k],
-                                (1e-10 * area + 1536.0 * DBL_EPSILON * size) * size);
+        record_moment_error_over_bound((double)expected_moment_sums->first[k],
+                                       slack * size + 768.0 * DBL_EPSILON * v);
+        record_moment_error_over_bound(m->gradient[k] - (double)expected_moment_sums->gradient[k],
+                                       1e-10 * area + 1536.0 * DBL_EPSILON * size);
+        record_moment_error_over_bound(m->gradient[3 + k] - (double)expected_moment_sums->torque[k],
+                                       (1e-10 * area + 1536.0 * DBL_EPSILON * size) * size);
     }
     for (int k = 0; k < 6 && v > 1e3 * slack; k++) {
-        record_error_over_bound(m->second[k] - (double)expected_moment_sums->second[k],
-                                slack * size * size);
+        record_moment_error_over_bound(m->second[k] - (double)expected_moment_sums->second[k],
+                                       slack * size * size);
     }
 }
 
@@ -192,7 +195,7 @@ struct ring {
     struct tact_moments_scratch *scratch;
 };
 
-static void make_ring(struct ring *ring)
+static void make_ring_solid(struct ring *ring)
 {
     ring->whole = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = make_ring_mesh()};
     ring->scratch = tact_moments_scratch_create(1 << 16);
@@ -201,10 +204,10 @@ static void make_ring(struct ring *ring)
     for (int i = 0; i < SEGMENTS; i++) {
         ring->segment[i] = make_ring_segment_mesh(i);
     }
-    worst_error_over_bound = 0.0;
+    worst_moment_error_over_bound = 0.0;
 }
 
-static void destroy_ring(struct ring *ring)
+static void destroy_ring_solid(struct ring *ring)
 {
     for (int i = 0; i < SEGMENTS; i++) {
         tact_mesh_free(ring->segment[i]);
@@ -220,7 +223,7 @@ struct trial {
 };
 
 /* Puts solid number i at a random pose near the ring and compares the moments of the overlap. */
-static struct trial compare_random_solid(const struct ring *ring, int i)
+static struct trial compare_ring_overlap_with_random_solid(const struct ring *ring, int i)
 {
     struct tact_mesh *solid = make_cut_test_solid(i);
     const struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = solid};
@@ -252,7 +255,7 @@ static struct trial compare_random_solid(const struct ring *ring, int i)
                                 .is_expected_to_touch = expected_moment_sums.v > 0,
                                 .is_cut = counts[TACT_COUNT_CONVEX] > cut};
     if (trial.is_cut) {
-        compare_with_segment_sums(&m, &expected_moment_sums);
+        compare_moments_with_segment_sums(&m, &expected_moment_sums);
     }
     tact_mesh_free(solid);
     return trial;
@@ -263,25 +266,26 @@ static struct trial compare_random_solid(const struct ring *ring, int i)
 static void ring_overlap_equals_the_sum_over_its_segments(void **state)
 {
     (void)state;
-    const int solid_count = campaign_trial_count(SOLIDS, ALL_SOLIDS);
+    const int tested_random_solid_count = campaign_trial_count(SOLIDS, ALL_SOLIDS);
     struct ring ring;
     int touching = 0, not_convex = 0;
-    make_ring(&ring);
+    make_ring_solid(&ring);
     const uint64_t *counts = tact_moments_counts(ring.scratch);
-    for (int i = 0; i < solid_count; i++) {
-        const struct trial trial = compare_random_solid(&ring, i);
+    for (int i = 0; i < tested_random_solid_count; i++) {
+        const struct trial trial = compare_ring_overlap_with_random_solid(&ring, i);
         touching += trial.touches;
         not_convex += trial.is_not_convex;
     }
     print_message(
         "%d of %d solids touch the ring, %d are not convex by rounding; of %lu it is cut, of "
         "%lu measured by the rim: worst error %.2g of its bound\n",
-        touching, solid_count, not_convex, (unsigned long)counts[TACT_COUNT_CONVEX],
-        (unsigned long)counts[TACT_COUNT_RIM], worst_error_over_bound);
-    assert_true(not_convex <= solid_count / 2000 && touching > solid_count / 3);
-    assert_true(counts[TACT_COUNT_CONVEX] > (uint64_t)solid_count / 2);
-    assert_true(worst_error_over_bound <= 1.0);
-    destroy_ring(&ring);
+        touching, tested_random_solid_count, not_convex, (unsigned long)counts[TACT_COUNT_CONVEX],
+        (unsigned long)counts[TACT_COUNT_RIM], worst_moment_error_over_bound);
+    assert_true(not_convex <= tested_random_solid_count / 2000 &&
+                touching > tested_random_solid_count / 3);
+    assert_true(counts[TACT_COUNT_CONVEX] > (uint64_t)tested_random_solid_count / 2);
+    assert_true(worst_moment_error_over_bound <= 1.0);
+    destroy_ring_solid(&ring);
 }
 
 /* Solids that cut the ring's wall in several places in one plane, of which a later plane leaves one
@@ -301,18 +305,18 @@ static void one_of_several_openings_in_a_plane_is_closed_by_itself(void **state)
     };
     const uint64_t stream = random_state;
     struct ring ring;
-    make_ring(&ring);
+    make_ring_solid(&ring);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         random_state = cases[i].state;
-        const struct trial trial = compare_random_solid(&ring, cases[i].solid);
+        const struct trial trial = compare_ring_overlap_with_random_solid(&ring, cases[i].solid);
         assert_true(trial.is_cut);
         assert_int_equal(trial.touches, trial.is_expected_to_touch);
         assert_int_equal(trial.touches, i < 2);
     }
-    print_message("worst error %.2g of its bound\n", worst_error_over_bound);
-    assert_true(worst_error_over_bound <= 1.0);
+    print_message("worst error %.2g of its bound\n", worst_moment_error_over_bound);
+    assert_true(worst_moment_error_over_bound <= 1.0);
     random_state = stream;
-    destroy_ring(&ring);
+    destroy_ring_solid(&ring);
 }
 
 int main(void)

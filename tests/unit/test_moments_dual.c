@@ -71,9 +71,9 @@ static void check_moment_errors(const char *what, const struct moment_errors *e,
     assert_true(e->v < bound && e->c < bound && e->s < bound && e->g < bound);
 }
 
-static void compare_with_oracle(struct moment_errors *e, struct tact_shape *a,
-                                const struct tact_pose *pa, struct tact_shape *b,
-                                const struct tact_pose *pb)
+static void compare_dual_moments_with_oracle(struct moment_errors *e, struct tact_shape *a,
+                                             const struct tact_pose *pa, struct tact_shape *b,
+                                             const struct tact_pose *pb)
 {
     struct tact_moments m;
     struct oracle_moments expected = oracle_overlap(a->mesh, pa, b->mesh, pb, 1e-14);
@@ -93,15 +93,16 @@ static void compare_with_oracle(struct moment_errors *e, struct tact_shape *a,
 static void moments_of_random_pairs_by_duals_are_exact(void **unused)
 {
     (void)unused;
-    struct moment_errors errors_of_thick_hulls = {0}, sheets = {0};
+    struct moment_errors moment_errors_of_thick_hulls = {0}, sheets = {0};
     for (int i = 0; i < 300; i++) {
         double flat = i % 2 ? 1.0 : 0.02;
         struct tact_shape a = random_hull_shape(5 + i % 60, flat),
                           b = random_hull_shape(6 + i % 40, 1.0);
         struct tact_pose pa = random_pose(0.5), pb = random_pose(0.5);
-        compare_with_oracle(i % 2 ? &errors_of_thick_hulls : &sheets, &a, &pa, &b, &pb);
+        compare_dual_moments_with_oracle(i % 2 ? &moment_errors_of_thick_hulls : &sheets, &a, &pa,
+                                         &b, &pb);
     }
-    check_moment_errors("random", &errors_of_thick_hulls, 100, 1e-13);
+    check_moment_errors("random", &moment_errors_of_thick_hulls, 100, 1e-13);
     check_moment_errors("with a sheet", &sheets, 100, 2e-12);
 }
 
@@ -122,7 +123,7 @@ static void duals_measure_pairs_with_common_faces(void **unused)
         struct tact_shape sa = make_box_shape(a[0], a[1], a[2]),
                           sb = make_box_shape(b[0], b[1], b[2]);
         tact_pose_mul(&pa, &pb, &at);
-        compare_with_oracle(&e, &sa, &pa, &sb, &pb);
+        compare_dual_moments_with_oracle(&e, &sa, &pa, &sb, &pb);
     }
     check_moment_errors("common faces", &e, 290, 1e-14);
 }
@@ -137,7 +138,7 @@ static void dual_method_measures_or_refuses_many_planes(void **unused)
         struct tact_shape a = random_hull_shape(800, 1.0), b = random_hull_shape(500, 1.0);
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.1);
         pa.position[0] += i ? 1.75 : 1.0;
-        compare_with_oracle(&e, &a, &pa, &b, &pb);
+        compare_dual_moments_with_oracle(&e, &a, &pa, &b, &pb);
     }
     check_moment_errors("many planes", &e, 2, 3e-14);
 }

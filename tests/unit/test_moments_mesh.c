@@ -108,7 +108,7 @@ static void moments_of_random_convex_pairs_are_exact(void **unused)
     assert_true(worst[1].g < 1e-9 && worst[1].q < 1e-7);
 }
 
-struct relative_placement {
+struct relative_placement_of_boxes {
     const char *name;
     double a[3], b[3], at[3]; /* half sides of both boxes, position of a relative to b */
     int gradient;             /* whether the gradient is defined: no side faces coincide */
@@ -118,7 +118,7 @@ struct relative_placement {
 static void moments_of_boxes_with_common_faces_are_exact(void **unused)
 {
     (void)unused;
-    static const struct relative_placement list[] = {
+    static const struct relative_placement_of_boxes list[] = {
         {"equal, one above", {1, 1, 1}, {1, 1, 1}, {0, 0, 1.9}, 0},
         {"equal, same place", {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0},
         {"equal, along an edge", {1, 1, 1}, {1, 1, 1}, {0, 1.5, 1.5}, 0},
@@ -221,7 +221,7 @@ static void separate_meshes_have_zero_moments(void **unused)
 static void mesh_volume_gradient_is_the_derivative(void **unused)
 {
     (void)unused;
-    double worst_linear_gradient_error = 0.0, worst_angular_gradient_error = 0.0,
+    double worst_linear_volume_gradient_error = 0.0, worst_angular_gradient_error = 0.0,
            worst_swap_error = 0.0;
     for (int i = 0; i < 60; i++) {
         struct tact_mesh *ma, *mb;
@@ -258,8 +258,9 @@ static void mesh_volume_gradient_is_the_derivative(void **unused)
                 v[side] = moved.volume;
             }
             double error = fabs((v[1] - v[0]) / (2.0 * e) - m.gradient[k]);
-            worst_linear_gradient_error =
-                k < 3 ? fmax(worst_linear_gradient_error, error) : worst_linear_gradient_error;
+            worst_linear_volume_gradient_error =
+                k < 3 ? fmax(worst_linear_volume_gradient_error, error)
+                      : worst_linear_volume_gradient_error;
             worst_angular_gradient_error =
                 k < 3 ? worst_angular_gradient_error : fmax(worst_angular_gradient_error, error);
             worst_swap_error = fmax(worst_swap_error, fabs(m.gradient[k] + swapped.gradient[k]));
@@ -268,14 +269,15 @@ static void mesh_volume_gradient_is_the_derivative(void **unused)
         tact_mesh_free(mb);
     }
     print_message("finite differences: linear %.1e angular %.1e; swapped arguments %.1e\n",
-                  worst_linear_gradient_error, worst_angular_gradient_error, worst_swap_error);
-    assert_true(worst_linear_gradient_error < 1e-6 && worst_angular_gradient_error < 1e-6 &&
+                  worst_linear_volume_gradient_error, worst_angular_gradient_error,
+                  worst_swap_error);
+    assert_true(worst_linear_volume_gradient_error < 1e-6 && worst_angular_gradient_error < 1e-6 &&
                 worst_swap_error < 1e-11);
 }
 
 /* Any direction of projection gives the same moments: a check that needs neither convexity nor a
  * reference. */
-static void compare_directions_of_projection(const char *name, double scale)
+static void compare_moments_by_projection_direction(const char *name, double scale)
 {
     struct tact_mesh *mesh = load_test_data_mesh(name, scale);
     if (!mesh) {
@@ -314,13 +316,13 @@ static void compare_directions_of_projection(const char *name, double scale)
 static void projection_directions_agree_on_a_knot(void **unused)
 {
     (void)unused;
-    compare_directions_of_projection("knot.obj", 0.2);
+    compare_moments_by_projection_direction("knot.obj", 0.2);
 }
 
 static void projection_directions_agree_on_the_mesh_spot(void **unused)
 {
     (void)unused;
-    compare_directions_of_projection("spot.obj", 0.1);
+    compare_moments_by_projection_direction("spot.obj", 0.1);
 }
 
 /* A half-space gives the same moments as a box so large that it acts as one; also with the body

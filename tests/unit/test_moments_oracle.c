@@ -205,8 +205,8 @@ static double angle_between_deg(const double *got, const real *expected)
     return (double)(atan2l(size, dot) * 57.29577951308232L);
 }
 
-static void check_error_within_bound(const char *name, int i, double error, double bound,
-                                     double *worst)
+static void check_moment_error_within_bound(const char *name, int i, double error, double bound,
+                                            double *worst)
 {
     double ratio = error > 0.0 ? error / bound : 0.0;
     if (!(ratio <= 1.0)) {
@@ -231,7 +231,7 @@ static void check_moments_of_pair(const char *name, int i, const struct pair *p,
     slack += (double)LDBL_EPSILON * l * l * l;
     tally->overlapping_pair_count += v > slack;
     tally->coplanar_pairs += expected.coplanar_triangle_count > 0;
-    check_error_within_bound(name, i, fabs(m->volume - v), slack, &tally->v);
+    check_moment_error_within_bound(name, i, fabs(m->volume - v), slack, &tally->v);
     if (!(v > 1e3 * slack)) {
         return;
     }
@@ -245,16 +245,17 @@ static void check_moments_of_pair(const char *name, int i, const struct pair *p,
     for (int k = 0; k < 6; k++) {
         ds += (k < 3 ? 1 : 2) * pow(m->second[k] - (double)expected.second[k], 2);
     }
-    check_error_within_bound(name, i, sqrt(dc), slack / v * size + rounding_error_bound, &tally->c);
-    check_error_within_bound(name, i, sqrt(ds),
-                             slack * size * size + far * DBL_EPSILON * area * l * l * l, &tally->s);
+    check_moment_error_within_bound(name, i, sqrt(dc), slack / v * size + rounding_error_bound,
+                                    &tally->c);
+    check_moment_error_within_bound(
+        name, i, sqrt(ds), slack * size * size + far * DBL_EPSILON * area * l * l * l, &tally->s);
     /* Twice the bound: where surfaces meet at a small angle, rounding moves the overlap's rim
      * further. */
-    check_error_within_bound(name, i, fmax(sqrt(dg), sqrt(dq) / size),
-                             1e-9 * area + 2.0 * rounding_error_bound * size, &tally->g);
+    check_moment_error_within_bound(name, i, fmax(sqrt(dg), sqrt(dq) / size),
+                                    1e-9 * area + 2.0 * rounding_error_bound * size, &tally->g);
     if (sqrt(g) > 1e-3 * area) {
         double gradient_angle_degrees = angle_between_deg(m->gradient, expected.gradient);
-        check_error_within_bound(name, i, gradient_angle_degrees, 1e-6, &(double){0.0});
+        check_moment_error_within_bound(name, i, gradient_angle_degrees, 1e-6, &(double){0.0});
         tally->gradient_angle_degrees = fmax(tally->gradient_angle_degrees, gradient_angle_degrees);
     }
 }
@@ -283,7 +284,8 @@ static int compute_moments_by_rim(const struct pair *p, struct tact_moments *m)
            tact_moments_by_overlap_surface(p->a, &p->pa, p->b, &p->pb, &frame, scratch, m) >= 0;
 }
 
-static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(struct pair *, int))
+static void compare_moments_of_pairs_of_kind(const char *name, int pairs,
+                                             void (*make)(struct pair *, int))
 {
     struct tally tally[3] = {{0}};
     random_state = 88172645463325252u ^ campaign_seed_offset();
@@ -326,13 +328,13 @@ static void compare_pairs_of_kind(const char *name, int pairs, void (*make)(stru
 static void moments_of_convex_pairs_match_the_oracle(void **unused)
 {
     (void)unused;
-    compare_pairs_of_kind("ordinary", 3000, make_ordinary_pair);
-    compare_pairs_of_kind("sheets", 1500, make_thin_sheet_pair);
-    compare_pairs_of_kind("shallow", 1500, make_shallow_pair);
-    compare_pairs_of_kind("coincident", 1500, make_coincident_pair);
-    compare_pairs_of_kind("equal boxes", 1000, make_equal_boxes);
-    compare_pairs_of_kind("contained", 500, make_contained_pair);
-    compare_pairs_of_kind("apart", 1000, make_separate_pair);
+    compare_moments_of_pairs_of_kind("ordinary", 3000, make_ordinary_pair);
+    compare_moments_of_pairs_of_kind("sheets", 1500, make_thin_sheet_pair);
+    compare_moments_of_pairs_of_kind("shallow", 1500, make_shallow_pair);
+    compare_moments_of_pairs_of_kind("coincident", 1500, make_coincident_pair);
+    compare_moments_of_pairs_of_kind("equal boxes", 1000, make_equal_boxes);
+    compare_moments_of_pairs_of_kind("contained", 500, make_contained_pair);
+    compare_moments_of_pairs_of_kind("apart", 1000, make_separate_pair);
 }
 
 int main(void)

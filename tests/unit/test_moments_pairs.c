@@ -105,8 +105,9 @@ static int compare_broad_phase_with_all_pairs(const struct tact_mesh *a, const s
     return rc;
 }
 
-static void measure_random_pairs(const char *what, size_t triangle_count_a, size_t triangle_count_b,
-                                 double ratio, double offset, int most)
+static void measure_moments_of_random_mesh_pairs(const char *what, size_t triangle_count_a,
+                                                 size_t triangle_count_b, double ratio,
+                                                 double offset, int most)
 {
     const int query_count = campaign_trial_count(most, most);
     int overlapping_pair_count = 0;
@@ -131,14 +132,16 @@ static void measure_random_pairs(const char *what, size_t triangle_count_a, size
 static void broad_phase_is_exact_for_meshes_of_similar_size(void **unused)
 {
     (void)unused;
-    measure_random_pairs("200 and 300 triangles", 200, 300, 1.0, 0.0, 60);
+    measure_moments_of_random_mesh_pairs("200 and 300 triangles", 200, 300, 1.0, 0.0, 60);
 }
 
 static void broad_phase_is_exact_for_meshes_of_different_sizes(void **unused)
 {
     (void)unused;
-    measure_random_pairs("60 and 1000 triangles, 20 times larger", 60, 1000, 20.0, 0.0, 40);
-    measure_random_pairs("1000 and 60 triangles, 20 times smaller", 1000, 60, 0.05, 0.0, 40);
+    measure_moments_of_random_mesh_pairs("60 and 1000 triangles, 20 times larger", 60, 1000, 20.0,
+                                         0.0, 40);
+    measure_moments_of_random_mesh_pairs("1000 and 60 triangles, 20 times smaller", 1000, 60, 0.05,
+                                         0.0, 40);
 }
 
 /* Meshes whose vertices are far from their origin, as in files with the coordinates of a whole
@@ -147,7 +150,7 @@ static void broad_phase_is_exact_for_meshes_of_different_sizes(void **unused)
 static void broad_phase_is_exact_far_from_the_origin(void **unused)
 {
     (void)unused;
-    measure_random_pairs("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
+    measure_moments_of_random_mesh_pairs("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
 }
 
 /* Meshes with more pairs of near leaves of their trees than the broad phase stores at once. */

@@ -46,7 +46,7 @@ static struct tact_shape tessellated_box_of_sides(double x, double y, double z)
     return s;
 }
 
-static struct tact_pose random_rotation_at_origin(void)
+static struct tact_pose random_pose_rotated_at_origin(void)
 {
     struct tact_pose p = tact_pose_identity();
     random_unit_quaternion(p.quat_wxyz);
@@ -75,7 +75,8 @@ static void ray_method_errors_decrease_with_resolution(void **unused)
              * for all seeds. */
             random_state =
                 (88172645463325252u + (uint64_t)i) ^ (i == 3 ? 0 : campaign_seed_offset());
-            struct tact_pose pb = random_rotation_at_origin(), offset = tact_pose_identity(), pa;
+            struct tact_pose pb = random_pose_rotated_at_origin(), offset = tact_pose_identity(),
+                             pa;
             tact_v3_copy(offset.position, at[i]);
             tact_pose_mul(&pa, &pb, &offset);
             struct tact_rays_body a = tact_rays_body(pairs[i][0], &pa);
@@ -117,7 +118,7 @@ static void ray_method_measures_and_reports_defective_meshes(void **unused)
     (void)unused;
     struct tact_shape box = tessellated_box_of_sides(0.5, 0.5, 0.5),
                       other = tessellated_box_of_sides(0.5, 0.5, 0.5);
-    struct tact_pose pa = random_rotation_at_origin(), pb = random_rotation_at_origin();
+    struct tact_pose pa = random_pose_rotated_at_origin(), pb = random_pose_rotated_at_origin();
     struct tact_moments exact, m;
     struct tact_rays_report report;
     uint32_t triangles[36];

@@ -25,7 +25,7 @@ enum { MESHES = 5, LARGE = 17000 };
 static struct tact_moments_scratch *scratch;
 static struct tact_mesh *meshes[MESHES];
 
-static struct tact_mesh *mesh_of_soup(const struct tact_soup *soup)
+static struct tact_mesh *mesh_of_triangle_soup(const struct tact_soup *soup)
 {
     struct tact_mesh *mesh;
     struct tact_error err;
@@ -39,7 +39,7 @@ static struct tact_mesh *generate_mesh(const struct tact_generate *what)
 {
     struct tact_soup soup;
     assert_int_equal(tact_soup_generate(what, &soup, NULL), 0);
-    struct tact_mesh *mesh = mesh_of_soup(&soup);
+    struct tact_mesh *mesh = mesh_of_triangle_soup(&soup);
     tact_soup_free(&soup);
     return mesh;
 }
@@ -75,7 +75,7 @@ static void add_bumpy_ball_mesh(struct tact_soup *to, double radius, const doubl
 }
 
 /* A blob with two cavities, a blob within one of them, and another blob outside. */
-static struct tact_mesh *make_hollow_blob(void)
+static struct tact_mesh *make_ball_mesh_with_cavities(void)
 {
     struct tact_soup soup = {0};
     add_bumpy_ball_mesh(&soup, 0.7, (double[]){0.0, 0.0, 0.0}, 0);
@@ -83,7 +83,7 @@ static struct tact_mesh *make_hollow_blob(void)
     add_bumpy_ball_mesh(&soup, 0.2, (double[]){-0.35, 0.1, 0.0}, 1);
     add_bumpy_ball_mesh(&soup, 0.15, (double[]){0.3, 0.05, 0.0}, 0);
     add_bumpy_ball_mesh(&soup, 0.2, (double[]){0.0, 0.0, 1.0}, 0);
-    struct tact_mesh *mesh = mesh_of_soup(&soup);
+    struct tact_mesh *mesh = mesh_of_triangle_soup(&soup);
     tact_soup_free(&soup);
     return mesh;
 }
@@ -104,7 +104,7 @@ static void make_test_meshes(void)
     for (int i = 0; i < MESHES - 1; i++) {
         meshes[i] = generate_mesh(&what[i]);
     }
-    meshes[MESHES - 1] = make_hollow_blob();
+    meshes[MESHES - 1] = make_ball_mesh_with_cavities();
 }
 
 /* A pair of meshes in their poses, and the direction along which prisms are projected. */
@@ -146,8 +146,8 @@ static double largest_component_difference(const double *a, const double *b, int
 }
 
 /* Greatest of the relative errors of V, c, C and the gradient. */
-static double greatest_relative_error(const struct tact_moments *got,
-                                      const struct tact_moments *expected)
+static double greatest_relative_moment_error(const struct tact_moments *got,
+                                             const struct tact_moments *expected)
 {
     double v = expected->volume,
            size = sqrt((expected->second[0] + expected->second[1] + expected->second[2]) / v);
@@ -182,7 +182,8 @@ static void rim_moments_agree_with_the_prism_method(void **unused)
             if (rc >= 0 && !(expected.volume > 1e-5)) {
                 assert_true(fabs(got.volume - expected.volume) < 1e-15);
             } else if (rc >= 0) {
-                worst = tact_max(worst, greatest_relative_error(&got, &expected) * expected.volume);
+                worst = tact_max(worst,
+                                 greatest_relative_moment_error(&got, &expected) * expected.volume);
                 overlapping_pair_count++;
             }
         }
@@ -256,7 +257,7 @@ static void body_within_another_has_no_rim(void **unused)
 
 /* The least |z| of the unit normals of A's triangles in the frame of the prisms: 0 for a triangle
  * parallel to the direction of projection. */
-static double least_normal_along_projection(const struct pair *p)
+static double least_normal_component_along_projection(const struct pair *p)
 {
     struct tact_prism_frame frame;
     double rot[9], shift[3], least = 1.0;
@@ -286,7 +287,7 @@ static void common_faces_count_by_half_in_the_rim_method(void **unused)
     const struct tact_generate gear = {
         .kind = TACT_GENERATE_GEAR, .radius = 0.9, .height = 0.4, .count = 17, .triangles = LARGE};
     struct tact_mesh *generated_mesh = generate_mesh(&gear);
-    static const double cube_shifts[4][3] = {
+    static const double shifts_between_overlapping_cubes[4][3] = {
         {0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}, {0, 0, -0.3999}};
     double worst = 0.0, worst_ratio = 0.0;
     int refused = 0;
@@ -296,16 +297,16 @@ static void common_faces_count_by_half_in_the_rim_method(void **unused)
                          NULL};
         struct tact_moments m, expected;
         p.pb = p.pa;
-        tact_pose_point(p.pb.position, &p.pa, cube_shifts[i % 4]);
+        tact_pose_point(p.pb.position, &p.pa, shifts_between_overlapping_cubes[i % 4]);
         if (moments_of_pair_by_rim(&p, &m) != 1) {
             refused++;
             continue;
         }
         assert_int_equal(moments_of_pair_by_prisms(&p, &expected), 1);
-        double off = greatest_relative_error(&m, &expected);
+        double off = greatest_relative_moment_error(&m, &expected);
         worst = tact_max(worst, off);
-        worst_ratio =
-            tact_max(worst_ratio, off / (1e-12 + 1e-15 / least_normal_along_projection(&p)));
+        worst_ratio = tact_max(worst_ratio,
+                               off / (1e-12 + 1e-15 / least_normal_component_along_projection(&p)));
     }
     print_message("common faces, rim against prisms: %.1e, %.1e of its bound; %d of %d refused\n",
                   worst, worst_ratio, refused, poses);
@@ -316,7 +317,7 @@ static void common_faces_count_by_half_in_the_rim_method(void **unused)
 
 /* Exact moments of the overlap of two aligned cubes of edge 2, with B's centre at `apart` from
  * A's, in A's frame; where faces are common the gradient is the mean of its one-sided values. */
-static void exact_cube_overlap(const double apart[3], struct tact_moments *m)
+static void exact_moments_of_cube_overlap(const double apart[3], struct tact_moments *m)
 {
     double size[3];
     memset(m, 0, sizeof *m);
@@ -333,7 +334,7 @@ static void exact_cube_overlap(const double apart[3], struct tact_moments *m)
 
 /* Common faces ever closer to parallel to the direction of projection: prisms measure them with
  * ever fewer digits. */
-static void common_faces_parallel_to_projection(void **unused)
+static void rim_measures_common_faces_along_projection(void **unused)
 {
     (void)unused;
     struct tact_mesh *cube;
@@ -341,7 +342,7 @@ static void common_faces_parallel_to_projection(void **unused)
     const double apart[3] = {0.0, 0.0, 0.3};
     struct tact_moments got, expected;
     double worst = 0.0;
-    exact_cube_overlap(apart, &expected);
+    exact_moments_of_cube_overlap(apart, &expected);
     for (int i = 0; i < 400; i++) {
         const struct tact_pose identity_pose = tact_pose_identity();
         const double nz = pow(10.0, uniform(-9.0, -1.0)), turn = uniform(0.3, 1.2);
@@ -400,20 +401,23 @@ static void rim_moments_of_cubes_with_gridded_faces_are_exact(void **unused)
 {
     (void)unused;
     static const int cells_per_cube_edge[] = {13, 29};
-    static const double cube_shifts[] = {0.0,  1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11,
-                                         1e-9, 1e-7,  1e-6,  1e-5,  1e-4,  1e-3};
+    static const double shifts_between_overlapping_cubes[] = {
+        0.0, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3};
     for (int g = 0; g < 2; g++) {
         struct tact_mesh *cube = make_grid_cube_mesh(cells_per_cube_edge[g]);
         assert_non_null(cube);
         double worst = 0.0, worst_ratio = 0.0;
-        for (int i = 0; i < 6 * (int)(sizeof cube_shifts / sizeof *cube_shifts); i++) {
-            const double shift = cube_shifts[i / 6], depth = i % 6 < 3 ? 0.01 : 0.4;
+        for (int i = 0; i < 6 * (int)(sizeof shifts_between_overlapping_cubes /
+                                      sizeof *shifts_between_overlapping_cubes);
+             i++) {
+            const double shift = shifts_between_overlapping_cubes[i / 6],
+                         depth = i % 6 < 3 ? 0.01 : 0.4;
             double apart[3] = {shift, 0.6 * shift, shift};
             struct pair p = {cube, cube, tact_pose_identity(), tact_pose_identity(), NULL};
             struct tact_moments got, expected;
             apart[i % 3] = 2.0 - depth;
             tact_v3_copy(p.pb.position, apart);
-            exact_cube_overlap(apart, &expected);
+            exact_moments_of_cube_overlap(apart, &expected);
             assert_int_equal(moments_of_pair_by_rim(&p, &got), 1);
             /* From this distance on the faces count as common: the gradient is the mean of its
              * one-sided values. */
@@ -451,7 +455,7 @@ static void rim_method_works_with_outdated_normals(void **unused)
         struct tact_pose pb = pa;
         struct tact_moments got, expected;
         tact_v3_copy(pb.position, apart);
-        exact_cube_overlap(apart, &expected);
+        exact_moments_of_cube_overlap(apart, &expected);
         assert_int_equal(tact_moments_pair(&s, &pa, &s, &pb, directions[i / 2], scratch, &got), 1);
         assert_true(fabs(got.volume / expected.volume - 1.0) < 3e-12);
         assert_true(largest_component_difference(got.centroid, expected.centroid, 3) < 3e-12);
@@ -477,7 +481,8 @@ static void torn_surface_is_refused_or_measured_undamaged(void **unused)
         int rc = moments_of_pair_by_rim(&p, &got);
         *x = kept;
         refused += rc == -EAGAIN;
-        assert_true(rc == -EAGAIN || (rc == 1 && greatest_relative_error(&got, &expected) < 1e-12));
+        assert_true(rc == -EAGAIN ||
+                    (rc == 1 && greatest_relative_moment_error(&got, &expected) < 1e-12));
     }
     print_message("refused with %d of %u leaves damaged\n", refused, p.a->wide->leaf_count / 4);
     assert_true(refused > 50);
@@ -514,7 +519,7 @@ int main(void)
         cmocka_unit_test(body_within_another_has_no_rim),
         cmocka_unit_test(common_faces_count_by_half_in_the_rim_method),
         cmocka_unit_test(rim_moments_of_cubes_with_gridded_faces_are_exact),
-        cmocka_unit_test(common_faces_parallel_to_projection),
+        cmocka_unit_test(rim_measures_common_faces_along_projection),
         cmocka_unit_test(touching_bodies_have_no_overlap),
         cmocka_unit_test(torn_surface_is_refused_or_measured_undamaged),
         cmocka_unit_test(rim_results_do_not_depend_on_earlier_queries),

@@ -67,15 +67,18 @@ static void assert_close(double value, long double exact, double relative_tolera
 /* Checks m, with the axis from b to a along x and positions along x from the origin. */
 static void check_moments_against_slices(const struct tact_moments *m,
                                          const struct moments_by_slices *s, double disc,
-                                         double tight_tolerance, double loose_tolerance)
+                                         double tolerance_of_other_overlap_moments,
+                                         double tolerance_of_second_moment_along_axis)
 {
     long double c = s->x / s->v;
-    assert_close(m->volume, s->v, tight_tolerance, "volume");
-    assert_true(fabsl(m->centroid[0] - c) <= 1e-15L + tight_tolerance * sqrtl(s->yy / s->v));
-    assert_close(m->second[1], s->yy, tight_tolerance, "second moment across");
-    assert_close(m->second[2], s->yy, tight_tolerance, "second moment across");
-    assert_close(m->second[0], s->xx - s->v * c * c, loose_tolerance, "second moment along");
-    assert_close(m->gradient[0], -disc, tight_tolerance, "gradient");
+    assert_close(m->volume, s->v, tolerance_of_other_overlap_moments, "volume");
+    assert_true(fabsl(m->centroid[0] - c) <=
+                1e-15L + tolerance_of_other_overlap_moments * sqrtl(s->yy / s->v));
+    assert_close(m->second[1], s->yy, tolerance_of_other_overlap_moments, "second moment across");
+    assert_close(m->second[2], s->yy, tolerance_of_other_overlap_moments, "second moment across");
+    assert_close(m->second[0], s->xx - s->v * c * c, tolerance_of_second_moment_along_axis,
+                 "second moment along");
+    assert_close(m->gradient[0], -disc, tolerance_of_other_overlap_moments, "gradient");
     assert_true(fabs(m->gradient[1]) < 1e-9 * disc && fabs(m->gradient[4]) < 1e-9 * disc);
 }
 

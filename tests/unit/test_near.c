@@ -14,9 +14,9 @@
 
 enum { BODIES = 40, TICKS = 400 };
 
-/* Balls of sizes over `size_range_decades`, some of them two of one body, boxes, a floor, a tilted
- * plane and a fixed ball. */
-static void build_balls_of_many_sizes(struct world_scene *s, double size_range_decades)
+/* Balls of sizes over `decades_of_ball_sizes`, some of them two of one body, boxes, a floor, a
+ * tilted plane and a fixed ball. */
+static void build_balls_of_many_sizes(struct world_scene *s, double decades_of_ball_sizes)
 {
     const struct tact_contact_law law = make_rigid_law(0.5);
     const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE}, post = make_sphere(0.2);
@@ -27,9 +27,9 @@ static void build_balls_of_many_sizes(struct world_scene *s, double size_range_d
     assert_true(tact_world_add_shape(s->world, fixed, &plane, &tilted, 0) >= 0);
     assert_true(tact_world_add_shape(s->world, fixed, &post, &tilted, 0) >= 0);
     for (int i = 0; i < BODIES; i++) {
-        struct tact_shape shape = i % 3
-                                      ? make_sphere(0.3 * pow(10, -uniform(0, size_range_decades)))
-                                      : box_of_sides(uniform(0.02, 0.2), 0.1, uniform(0.02, 0.2));
+        struct tact_shape shape =
+            i % 3 ? make_sphere(0.3 * pow(10, -uniform(0, decades_of_ball_sizes)))
+                  : box_of_sides(uniform(0.02, 0.2), 0.1, uniform(0.02, 0.2));
         const double at[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
         int body = add_scene_solid(s, &shape, 1, at, 0);
         if (i % 7 == 0) {
@@ -64,7 +64,7 @@ static int are_shapes_near(const struct tact_world *world, int a, int b)
     return tact_v3_norm(apart) < tact_shape_radius(of[0]) + tact_shape_radius(of[1]);
 }
 
-static void move_bodies(struct world_scene *s, int tick)
+static void move_bodies_for_broad_phase(struct world_scene *s, int tick)
 {
     for (int i = 0; i < BODIES; i++) {
         struct tact_body *body = tact_world_body(s->world, i);
@@ -94,7 +94,7 @@ static void broad_phase_lists_every_near_pair(void **state)
     int pairs = tact_world_extent(world).pairs, closest = 0;
     double listed = 0, close = 0;
     for (int tick = 0; tick < TICKS; tick++) {
-        move_bodies(&s, tick);
+        move_bodies_for_broad_phase(&s, tick);
         tact_world_begin(world);
         int count, at = 0, now = 0;
         const int *near = tact_world_near(world, &count);
@@ -233,7 +233,7 @@ static void too_many_shapes_are_refused(void **state)
 }
 
 /* Solves one tick with moments that the host measures. */
-static int solve_single_tick(struct world_scene *s, struct tact_solve_stats *stats)
+static int solve_world_tick_with_host_moments(struct world_scene *s, struct tact_solve_stats *stats)
 {
     const int rc = tact_world_measure_near(s->world, s->scratch);
     return rc ? rc : tact_world_solve(s->world, stats);
@@ -267,10 +267,10 @@ static void freed_contact_of_the_pool_starts_cleared(void **state)
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     assert_int_equal(tact_world_near_capacity(s.world), 2);
-    assert_int_equal(solve_single_tick(&s, &stats), -ENOSPC);
+    assert_int_equal(solve_world_tick_with_host_moments(&s, &stats), -ENOSPC);
     move_body_to_height(&s, 2, 5);
-    assert_int_equal(solve_single_tick(&s, &stats), 0);
-    assert_int_equal(solve_single_tick(&s, &stats), 0);
+    assert_int_equal(solve_world_tick_with_host_moments(&s, &stats), 0);
+    assert_int_equal(solve_world_tick_with_host_moments(&s, &stats), 0);
     const int first = tact_world_pair_between(s.world, 0, 1),
               third = tact_world_pair_between(s.world, 0, 3);
     assert_true(tact_world_contact(s.world, first)->wrench[2] != 0);
@@ -278,9 +278,9 @@ static void freed_contact_of_the_pool_starts_cleared(void **state)
     const int slot = tact_world_slot(s.world, first);
     move_body_to_height(&s, 0, 5);
     /* the pair separates in this tick and is still listed as near */
-    assert_int_equal(solve_single_tick(&s, &stats), 0);
+    assert_int_equal(solve_world_tick_with_host_moments(&s, &stats), 0);
     move_body_to_height(&s, 2, touching);
-    assert_int_equal(solve_single_tick(&s, &stats), 0);
+    assert_int_equal(solve_world_tick_with_host_moments(&s, &stats), 0);
     assert_int_equal(tact_world_slot(s.world, third), slot);
     assert_true(tact_world_slot(s.world, first) < 0);
     assert_true(tact_world_contact(s.world, first)->wrench[2] == 0);

@@ -23,8 +23,8 @@ static struct tact_simulated_link *simulated_link;
 static const struct tact_network_channel_options plain_channel_options = {
     .axes = 2, .repeats = 4, .jitter = 5, .period = 1e-3};
 
-static void restart_channels(const struct tact_network_channel_options *channel,
-                             const struct tact_simulated_link_options *link)
+static void restart_simulated_link_and_channels(const struct tact_network_channel_options *channel,
+                                                const struct tact_simulated_link_options *link)
 {
     assert_int_equal(tact_network_channel_init(&sender, channel), 0);
     assert_int_equal(tact_network_channel_init(&receiver, channel), 0);
@@ -35,7 +35,7 @@ static void restart_channels(const struct tact_network_channel_options *channel,
 
 /* Sums over all samples of the squares of the waves that were sent and used [W], which the test
  * counts itself, beside the channel; times half the sample period they are energies. */
-static double square_of_sent_waves, square_of_used_waves;
+static double sum_of_squares_of_sent_waves, sum_of_squares_of_used_waves;
 
 static void send_two_axis_wave(double first, double second, int64_t now)
 {
@@ -44,7 +44,7 @@ static void send_two_axis_wave(double first, double second, int64_t now)
     const ssize_t size = tact_network_channel_send(&sender, &sample, now, payload);
     assert_true(size > 0);
     tact_simulated_link_send(simulated_link, now, payload, (size_t)size);
-    square_of_sent_waves += first * first + second * second;
+    sum_of_squares_of_sent_waves += first * first + second * second;
 }
 
 static struct tact_network_sample play_out_channel_at(int64_t now)
@@ -55,8 +55,8 @@ static struct tact_network_sample play_out_channel_at(int64_t now)
     while ((size = tact_simulated_link_receive(simulated_link, now, payload)) >= 0) {
         tact_network_channel_receive(&receiver, payload, (size_t)size, now);
     }
-    tact_network_channel_play(&receiver, &out);
-    square_of_used_waves += out.wave[0] * out.wave[0] + out.wave[1] * out.wave[1];
+    tact_network_channel_get_sample_of_tick(&receiver, &out);
+    sum_of_squares_of_used_waves += out.wave[0] * out.wave[0] + out.wave[1] * out.wave[1];
     return out;
 }
 
@@ -67,20 +67,20 @@ static void wave_channel_generates_no_energy(void **state)
     double least = 0.0, least_by_channel = 0.0, sent_squares[600];
     uint64_t missing = 0;
     for (int i = 0; i < links; i++) {
-        square_of_sent_waves = square_of_used_waves = 0.0;
+        sum_of_squares_of_sent_waves = sum_of_squares_of_used_waves = 0.0;
         const double start = uniform(0.0, 0.6);
         const struct tact_simulated_link_options link = {
             .seed = random_bits(),
             .delay = uniform(0.0, 0.2),
             .jitter = uniform(0.0, 0.03),
-            .loss_fraction = uniform(0.0, 0.5),
-            .mean_burst_duration = i % 3 ? uniform(1e-3, 0.03) : 0.0,
-            .duplicated_fraction = uniform(0.0, 0.3),
-            .reordered_fraction = uniform(0.0, 0.3),
+            .lost_packet_fraction = uniform(0.0, 0.5),
+            .mean_loss_burst_duration = i % 3 ? uniform(1e-3, 0.03) : 0.0,
+            .duplicated_packet_fraction = uniform(0.0, 0.3),
+            .reordered_packet_fraction = uniform(0.0, 0.3),
             .link_blackout_interval = {start, start + (i % 4 ? 0.0 : uniform(0.0, 1.0))}};
         const struct tact_network_channel_options channel = {
             .axes = 2, .repeats = i % 21, .jitter = i % 31, .period = 1e-3};
-        restart_channels(&channel, &link);
+        restart_simulated_link_and_channels(&channel, &link);
         for (int k = 0; k < 600; k++) {
             if (k < 200 && i % 2) { /* no energy of the time in which the channel still fills */
                 send_two_axis_wave(0.0, 0.0, 1000000 * (int64_t)k + 1);
@@ -92,11 +92,11 @@ static void wave_channel_generates_no_energy(void **state)
                                    1000000 * (int64_t)k + 1);
             }
             play_out_channel_at(1000000 * (int64_t)k + 1);
-            sent_squares[k] = square_of_sent_waves;
+            sent_squares[k] = sum_of_squares_of_sent_waves;
             const int newest =
                 k - (int)(1e3 * link.delay); /* newest tick whose waves may have arrived */
-            least = fmin(
-                least, 0.5e-3 * ((newest < 0 ? 0.0 : sent_squares[newest]) - square_of_used_waves));
+            least = fmin(least, 0.5e-3 * ((newest < 0 ? 0.0 : sent_squares[newest]) -
+                                          sum_of_squares_of_used_waves));
         }
         least_by_channel = fmin(least_by_channel, receiver.least_energy);
         missing += receiver.counts.missing_wave_count;
@@ -114,11 +114,11 @@ static void wave_channel_uses_each_wave_once_at_a_constant_delay(void **state)
     const struct tact_simulated_link_options link = {.seed = 7,
                                                      .delay = 0.02,
                                                      .jitter = 0.005,
-                                                     .loss_fraction = 0.02,
-                                                     .duplicated_fraction = 0.1};
+                                                     .lost_packet_fraction = 0.02,
+                                                     .duplicated_packet_fraction = 0.1};
     double last = 0.0;
     int delay = -1;
-    restart_channels(&plain_channel_options, &link);
+    restart_simulated_link_and_channels(&plain_channel_options, &link);
     for (int k = 0; k < 20000; k++) {
         send_two_axis_wave(k + 1, 0.0, 1000000 * (int64_t)k);
         const struct tact_network_sample in = play_out_channel_at(1000000 * (int64_t)k);
@@ -152,7 +152,7 @@ static void wave_channel_drops_or_inserts_waves_as_clocks_drift(void **state)
     for (int fast = 0; fast < 2; fast++) {
         const int64_t step = fast ? 999000 : 1001000;
         int64_t send_time_ns = 0;
-        restart_channels(&plain_channel_options, &link);
+        restart_simulated_link_and_channels(&plain_channel_options, &link);
         for (int k = 0; k < ticks; k++) {
             for (; send_time_ns <= 1000000 * (int64_t)k; send_time_ns += step) {
                 send_two_axis_wave(1.0, 0.5, send_time_ns);
@@ -183,7 +183,7 @@ static void increased_link_delay_is_measured_again(void **state)
     size_t size[TICKS];
     assert_int_equal(tact_network_channel_init(&sender, &plain_channel_options), 0);
     assert_int_equal(tact_network_channel_init(&receiver, &plain_channel_options), 0);
-    int stale_sample_count = 0;
+    int was_receiving_channel_stale = 0;
     double last = 0.0;
     for (int k = 0; k < TICKS; k++) {
         const struct tact_network_sample sample = {.wave = {k + 1.0, 0.0}, .flags = k < STEP};
@@ -197,15 +197,15 @@ static void increased_link_delay_is_measured_again(void **state)
                                              1000000 * (int64_t)k);
             }
         }
-        tact_network_channel_play(&receiver, &out);
-        stale_sample_count |= receiver.state == TACT_NETWORK_CHANNEL_STALE;
+        tact_network_channel_get_sample_of_tick(&receiver, &out);
+        was_receiving_channel_stale |= receiver.state == TACT_NETWORK_CHANNEL_STALE;
         assert_true(k < STEP + 20 + LATER || out.flags == 0);
         assert_true(out.missing || out.wave[0] > last);
         last = out.missing ? last : out.wave[0];
     }
     print_message("%llu restarts, last wave %g ticks late\n",
-                  (unsigned long long)receiver.counts.restart_count, TICKS - last);
-    assert_true(stale_sample_count && receiver.counts.restart_count == 1);
+                  (unsigned long long)receiver.counts.channel_restart_count, TICKS - last);
+    assert_true(was_receiving_channel_stale && receiver.counts.channel_restart_count == 1);
     assert_int_equal(receiver.state, TACT_NETWORK_CHANNEL_OK);
     assert_true(TICKS - last >= 200.0 && TICKS - last <= 212.0);
 }
@@ -217,7 +217,7 @@ static void late_loop_does_not_change_the_measured_link_delay(void **state)
     (void)state;
     enum { LATE = 1100, BY = 40 };
     const struct tact_simulated_link_options link = {.delay = 0.02};
-    restart_channels(&plain_channel_options, &link);
+    restart_simulated_link_and_channels(&plain_channel_options, &link);
     for (int k = 0; k < 2000; k++) {
         send_two_axis_wave(1.0, 1.0, 1000000 * (int64_t)k);
         for (int i = k == LATE + BY ? BY : 0; i >= 0 && (k < LATE || k >= LATE + BY); i--) {
@@ -225,7 +225,7 @@ static void late_loop_does_not_change_the_measured_link_delay(void **state)
             assert_true(k < 400 || (!out.missing && out.wave[0] == 1.0));
         }
     }
-    assert_int_equal(receiver.counts.restart_count, 0);
+    assert_int_equal(receiver.counts.channel_restart_count, 0);
 }
 
 /* The delay of the link falls from 200 to 20 ms at 1 s; the channel notices it after two quarters
@@ -235,7 +235,7 @@ static void decreased_link_delay_is_measured_again(void **state)
     (void)state;
     struct tact_simulated_link_options link = {.delay = 0.2};
     double last = 0.0;
-    restart_channels(&plain_channel_options, &link);
+    restart_simulated_link_and_channels(&plain_channel_options, &link);
     for (int k = 0; k < 3000; k++) {
         if (k == 1000) {
             link.delay = 0.02;
@@ -246,7 +246,7 @@ static void decreased_link_delay_is_measured_again(void **state)
         assert_true(out.missing || out.wave[0] > last);
         last = out.missing ? last : out.wave[0];
     }
-    assert_int_equal(receiver.counts.restart_count, 1);
+    assert_int_equal(receiver.counts.channel_restart_count, 1);
     assert_true(3000 - last >= 20.0 && 3000 - last <= 32.0);
 }
 
@@ -258,7 +258,7 @@ static void steady_wave_returns_after_a_gap_in_the_link(void **state)
     const struct tact_simulated_link_options link = {.delay = 0.02,
                                                      .link_blackout_interval = {0.5, 0.58}};
     int zero_wave_count = 0;
-    restart_channels(&plain_channel_options, &link);
+    restart_simulated_link_and_channels(&plain_channel_options, &link);
     for (int k = 0; k < 1000; k++) {
         send_two_axis_wave(1.0, 1.0, 1000000 * (int64_t)k);
         const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
@@ -282,8 +282,8 @@ static void old_packets_after_a_cut_delay_no_wave(void **state)
     for (int old_packet_count = 0; old_packet_count <= OLD_PACKETS;
          old_packet_count += OLD_PACKETS) {
         int back = 0;
-        restart_channels(&plain_channel_options,
-                         &(struct tact_simulated_link_options){.delay = 0.0});
+        restart_simulated_link_and_channels(&plain_channel_options,
+                                            &(struct tact_simulated_link_options){.delay = 0.0});
         for (int k = 0; k < END; k++) {
             const int64_t now = 1000000 * (int64_t)k;
             struct tact_network_sample out;
@@ -299,7 +299,7 @@ static void old_packets_after_a_cut_delay_no_wave(void **state)
             if (k < CUT_START || k >= CUT_END) {
                 tact_network_channel_receive(&receiver, newest, (size_t)length, now);
             }
-            tact_network_channel_play(&receiver, &out);
+            tact_network_channel_get_sample_of_tick(&receiver, &out);
             back = k > CUT_END && !back && out.wave[0] > 0.5 ? k : back;
         }
         print_message("%d old packets: waves again %d ticks after the cut, %llu refused\n",
@@ -316,16 +316,17 @@ static void old_packets_after_a_cut_delay_no_wave(void **state)
 static void gap_of_the_sender_is_filled_by_the_energy_of_lost_waves(void **state)
 {
     (void)state;
-    static const double gap_wave_values[] = {TACT_WAVE_MISSING, TACT_WAVE_STOPPED,
-                                             TACT_WAVE_AT_REST};
+    static const double wave_values_sent_in_gap[] = {TACT_WAVE_MISSING, TACT_WAVE_STOPPED,
+                                                     TACT_WAVE_AT_REST};
     for (int i = 0; i < 6; i++) {
         const int are_waves_lost_before_gap = i < 3;
-        const double wave_sent_in_gap = gap_wave_values[i % 3];
+        const double wave_sent_in_gap = wave_values_sent_in_gap[i % 3];
         const struct tact_simulated_link_options cut = {.delay = 0.02,
                                                         .link_blackout_interval = {0.4, 0.43}},
                                                  whole = {.delay = 0.02};
         int filled_wave_count = 0, passed_on_wave_count = 0;
-        restart_channels(&plain_channel_options, are_waves_lost_before_gap ? &cut : &whole);
+        restart_simulated_link_and_channels(&plain_channel_options,
+                                            are_waves_lost_before_gap ? &cut : &whole);
         for (int k = 0; k < 800; k++) {
             /* no wave while the channel still fills at the start */
             const double wave = k >= 500 && k < 510 ? wave_sent_in_gap : k > 300;
@@ -356,18 +357,20 @@ static void gap_of_the_sender_is_filled_by_the_energy_of_lost_waves(void **state
 static void waits_of_the_sender_are_not_filled_with_waves(void **state)
 {
     (void)state;
-    static const double wait_waves[] = {TACT_WAVE_REQUEST_TO_WAIT, TACT_WAVE_WAITING};
+    static const double wave_values_meaning_wait[] = {TACT_WAVE_REQUEST_TO_WAIT, TACT_WAVE_WAITING};
     const struct tact_simulated_link_options link = {.delay = 0.02,
                                                      .link_blackout_interval = {0.502, 0.51}};
     for (int i = 0; i < 2; i++) {
         int passed_wait_wave_count = 0;
-        restart_channels(&plain_channel_options, &link);
+        restart_simulated_link_and_channels(&plain_channel_options, &link);
         for (int k = 0; k < 800; k++) {
-            const double wave = k >= 500 && k < 516 ? wait_waves[i] : k > 300;
+            const double wave = k >= 500 && k < 516 ? wave_values_meaning_wait[i] : k > 300;
             send_two_axis_wave(wave, wave, 1000000 * (int64_t)k);
             const struct tact_network_sample out = play_out_channel_at(1000000 * (int64_t)k);
-            passed_wait_wave_count += out.wave[0] == wait_waves[i] && out.wave[1] == wait_waves[i];
-            assert_true(k <= 400 || out.wave[0] == 1.0 || out.wave[0] == wait_waves[i]);
+            passed_wait_wave_count += out.wave[0] == wave_values_meaning_wait[i] &&
+                                      out.wave[1] == wave_values_meaning_wait[i];
+            assert_true(k <= 400 || out.wave[0] == 1.0 ||
+                        out.wave[0] == wave_values_meaning_wait[i]);
         }
         assert_int_equal(passed_wait_wave_count, 16);
         assert_true(receiver.counts.missing_wave_count == 4 && receiver.least_energy > -1e-12);
@@ -379,7 +382,7 @@ static void bad_packets_do_not_change_the_channel(void **state)
     (void)state;
     const struct tact_simulated_link_options link = {.delay = 0.0};
     unsigned char payload[TACT_NETWORK_PAYLOAD];
-    restart_channels(&plain_channel_options, &link);
+    restart_simulated_link_and_channels(&plain_channel_options, &link);
     for (int k = 0; k < 300; k++) {
         send_two_axis_wave(1.0, 1.0, 1000000 * (int64_t)k);
         play_out_channel_at(1000000 * (int64_t)k);
@@ -423,7 +426,7 @@ static void wave_channel_options_are_checked(void **state)
     static const struct tact_simulated_link_options invalid_link_options[] = {
         {.delay = -1.0},
         {.jitter = NAN},
-        {.loss_fraction = 0.95},
+        {.lost_packet_fraction = 0.95},
         {.link_blackout_interval = {2.0, 1.0}}};
     for (size_t i = 0; i < sizeof invalid_link_options / sizeof *invalid_link_options; i++) {
         struct tact_simulated_link *link = NULL;
@@ -440,7 +443,7 @@ static void wave_channel_options_are_checked(void **state)
 enum { STALL_EVERY_MS = 700, STALL_MS = 90, LINK_DELAY_MS = 2, PACKETS_UNDER_WAY = 256 };
 
 /* An end of a link whose loop is stalled at times and makes up for its ticks afterwards. */
-struct stalled_end {
+struct link_end_with_stalled_loop {
     struct tact_network_channel channel;
     int64_t tick, stall_phase_ms; /* next tick of the end; time of the end's first stall */
     struct {
@@ -451,32 +454,34 @@ struct stalled_end {
     unsigned put, taken;
 };
 
-static int64_t planned_tick_time_of_end(const struct stalled_end *end)
+static int64_t planned_tick_start_time_of_link_end(const struct link_end_with_stalled_loop *end)
 {
     return 1000000000 + end->tick * 1000000;
 }
 
 /* Time at which an end's next tick begins: as planned, or at the end of a stall [ns]. */
-static int64_t next_tick_start_time(const struct stalled_end *end)
+static int64_t next_tick_start_time(const struct link_end_with_stalled_loop *end)
 {
     const int64_t phase = (end->tick + STALL_EVERY_MS - end->stall_phase_ms) % STALL_EVERY_MS;
-    return planned_tick_time_of_end(end) + (phase < STALL_MS ? STALL_MS - phase : 0) * 1000000;
+    return planned_tick_start_time_of_link_end(end) +
+           (phase < STALL_MS ? STALL_MS - phase : 0) * 1000000;
 }
 
-static void run_tick_of_stalled_end(struct stalled_end *end, struct stalled_end *other)
+static void run_tick_of_end_with_stalled_loop(struct link_end_with_stalled_loop *end,
+                                              struct link_end_with_stalled_loop *other)
 {
     const struct tact_network_sample sample = {.wave = {0.0}};
     const int64_t tick_start_ns = next_tick_start_time(end);
-    struct tact_network_sample played_sample;
+    struct tact_network_sample sample_played_out_by_channel;
     for (; end->taken < end->put &&
            end->packet[end->taken % PACKETS_UNDER_WAY].arrival_time_ns <= tick_start_ns;
          end->taken++) {
         tact_network_channel_receive(&end->channel,
                                      end->packet[end->taken % PACKETS_UNDER_WAY].payload,
                                      (size_t)end->packet[end->taken % PACKETS_UNDER_WAY].size,
-                                     planned_tick_time_of_end(end));
+                                     planned_tick_start_time_of_link_end(end));
     }
-    tact_network_channel_play(&end->channel, &played_sample);
+    tact_network_channel_get_sample_of_tick(&end->channel, &sample_played_out_by_channel);
     const unsigned slot = other->put++ % PACKETS_UNDER_WAY;
     other->packet[slot].size = tact_network_channel_send(&end->channel, &sample, tick_start_ns,
                                                          other->packet[slot].payload);
@@ -491,7 +496,7 @@ static void run_tick_of_stalled_end(struct stalled_end *end, struct stalled_end 
 static void clock_offset_is_not_biased_by_late_ticks(void **state)
 {
     (void)state;
-    static struct stalled_end ends[2];
+    static struct link_end_with_stalled_loop ends[2];
     int64_t worst = 0, shortest = INT64_MAX;
     memset(ends, 0, sizeof ends);
     for (int i = 0; i < 2; i++) {
@@ -500,11 +505,13 @@ static void clock_offset_is_not_biased_by_late_ticks(void **state)
     }
     for (int k = 0; k < 10000; k++) {
         const int i = next_tick_start_time(&ends[1]) < next_tick_start_time(&ends[0]);
-        run_tick_of_stalled_end(&ends[i], &ends[1 - i]);
+        run_tick_of_end_with_stalled_loop(&ends[i], &ends[1 - i]);
         const struct tact_network_clock_sample s =
             tact_network_clock_best_sample(&ends[i].channel.clock);
         if (s.is_valid) {
-            const int64_t error = s.offset_ns < 0 ? -s.offset_ns : s.offset_ns;
+            const int64_t error = s.clock_offset_to_other_end_ns < 0
+                                      ? -s.clock_offset_to_other_end_ns
+                                      : s.clock_offset_to_other_end_ns;
             worst = error - s.round_trip_ns / 2 > worst ? error - s.round_trip_ns / 2 : worst;
             shortest = s.round_trip_ns < shortest ? s.round_trip_ns : shortest;
         }

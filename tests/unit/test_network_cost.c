@@ -26,7 +26,7 @@ enum { RECEIVE, SEND, IDLE, PLAIN, KINDS };
 
 /* Largest 99th percentile of receiving and of sending in a tick [ns]; where plain datagrams are
  * slow, as on an emulator, a multiple of the median of theirs. */
-static const int64_t max_p99_duration_ns = 50000;
+static const int64_t allowed_p99_tick_duration_ns = 50000;
 enum { MOST_OF_PLAIN = 10 };
 
 static struct device_config device_configs[ENDS];
@@ -57,30 +57,30 @@ static void open_link_ends(void)
     }
 }
 
-static void read_link_end(int end, uint64_t tick)
+static void read_network_device_of_end(int end, uint64_t tick)
 {
     devices[end].ops->read(devices[end].self, tick, 1e-3 * (double)tick, tact_clock_now(),
                            &inputs[end]);
 }
 
-static void write_link_end(int end, uint64_t tick)
+static void write_network_device_of_end(int end, uint64_t tick)
 {
-    double out[TACT_NETWORK_FIRST_AXIS_OUTPUT + TACT_NETWORK_AXES * TACT_NETWORK_AXIS_NUMBERS] = {
-        [TACT_NETWORK_HELD] = 1.0, [TACT_NETWORK_TERMS] = 1.0};
+    double out[TACT_NETWORK_FIRST_AXIS_OUTPUT + TACT_NETWORK_MAX_AXES * TACT_NETWORK_AXIS_NUMBERS] =
+        {[TACT_NETWORK_HELD] = 1.0, [TACT_NETWORK_TERMS_OUTPUT] = 1.0};
     for (int i = TACT_NETWORK_FIRST_AXIS_OUTPUT; i < (int)(sizeof out / sizeof *out); i++) {
         out[i] = 0.01 * (double)(tick % 100) + i;
     }
     devices[end].ops->write(devices[end].self, out, tact_clock_now());
 }
 
-static uint64_t connect_link_ends(void)
+static uint64_t complete_handshake_of_link_ends(void)
 {
     uint64_t tick = 0;
     do {
         usleep(2000);
         for (int i = 0; i < ENDS; i++) {
-            read_link_end(i, tick);
-            write_link_end(i, tick);
+            read_network_device_of_end(i, tick);
+            write_network_device_of_end(i, tick);
         }
         assert_true(++tick < 5000);
     } while (inputs[0].state != TACT_DEVICE_OK || inputs[1].state != TACT_DEVICE_OK);
@@ -96,16 +96,16 @@ static int compare_durations(const void *a, const void *b)
 /* Times of a round of ticks, sorted [ns]. */
 static int64_t tick_durations[KINDS][TICKS];
 
-static void measure_cost_round(uint64_t first, int plain)
+static void measure_tick_durations_in_round(uint64_t first, int plain)
 {
-    static char datagram[TACT_NETWORK_DATAGRAM];
+    static char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES];
     for (int k = 0; k < TICKS; k++) {
         const uint64_t tick = first + (uint64_t)k;
         int64_t at[KINDS + 1];
         at[RECEIVE] = processor_time();
-        read_link_end(0, tick);
+        read_network_device_of_end(0, tick);
         at[SEND] = processor_time();
-        write_link_end(0, tick);
+        write_network_device_of_end(0, tick);
         at[IDLE] = processor_time();
         tact_clock_now();
         at[PLAIN] = processor_time();
@@ -115,8 +115,8 @@ static void measure_cost_round(uint64_t first, int plain)
         for (int i = 0; i < KINDS; i++) {
             tick_durations[i][k] = at[i + 1] - at[i];
         }
-        read_link_end(1, tick);
-        write_link_end(1, tick);
+        read_network_device_of_end(1, tick);
+        write_network_device_of_end(1, tick);
         assert_int_equal(inputs[0].state, TACT_DEVICE_OK);
     }
     for (int i = 0; i < KINDS; i++) {
@@ -125,7 +125,7 @@ static void measure_cost_round(uint64_t first, int plain)
 }
 
 /* A socket that sends to itself. */
-static int open_plain_socket(void)
+static int open_socket_that_sends_to_itself(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)find_free_udp_port()),
@@ -140,28 +140,29 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
 {
     (void)state;
     static const char *const names[KINDS] = {"receive", "send", "idle", "plain datagram"};
-    const int median_index = TICKS / 2, index_of_99th_percentile = TICKS - TICKS / 100;
+    const int median_index_of_tick_durations = TICKS / 2,
+              index_of_99th_percentile = TICKS - TICKS / 100;
     int64_t least[KINDS], of_plain = 0;
     if (IS_SANITIZER_BUILD) {
         skip();
     }
     open_link_ends();
-    const uint64_t first = connect_link_ends();
-    const int plain = open_plain_socket();
+    const uint64_t first = complete_handshake_of_link_ends();
+    const int plain = open_socket_that_sends_to_itself();
     const struct tact_network_device *end = devices[0].self;
     const uint64_t received = end->channel.counts.received_packet_count;
     for (uint64_t i = 0; i < ROUNDS; i++) {
-        measure_cost_round(first + i * TICKS, plain);
+        measure_tick_durations_in_round(first + i * TICKS, plain);
         for (int k = 0; k < KINDS; k++) {
             print_message("%s: median %.1f, p99 %.1f us; ", names[k],
-                          1e-3 * (double)tick_durations[k][median_index],
+                          1e-3 * (double)tick_durations[k][median_index_of_tick_durations],
                           1e-3 * (double)tick_durations[k][index_of_99th_percentile]);
             least[k] = i == 0 || tick_durations[k][index_of_99th_percentile] < least[k]
                            ? tick_durations[k][index_of_99th_percentile]
                            : least[k];
         }
-        of_plain = i == 0 || tick_durations[PLAIN][median_index] < of_plain
-                       ? tick_durations[PLAIN][median_index]
+        of_plain = i == 0 || tick_durations[PLAIN][median_index_of_tick_durations] < of_plain
+                       ? tick_durations[PLAIN][median_index_of_tick_durations]
                        : of_plain;
         print_message("\n");
     }
@@ -169,7 +170,8 @@ static void receiving_and_sending_take_little_of_the_loop(void **state)
     assert_true(end->unsent_packet_count == 0 && end->unsendable_tick_count == 0);
     of_plain *= MOST_OF_PLAIN;
     const int64_t most =
-        least[IDLE] + (of_plain > max_p99_duration_ns ? of_plain : max_p99_duration_ns);
+        least[IDLE] +
+        (of_plain > allowed_p99_tick_duration_ns ? of_plain : allowed_p99_tick_duration_ns);
     assert_in_range(least[RECEIVE], least[IDLE], most);
     assert_in_range(least[SEND], least[IDLE], most);
     close(plain);

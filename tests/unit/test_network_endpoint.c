@@ -19,24 +19,26 @@
 static const int64_t ms = 1000000;
 static int64_t now_ns = 1000000000000;
 
-static void open_endpoint(struct tact_network_endpoint *end, int starts_connection, int port,
-                          const struct tact_network_identity *identity)
+static void open_endpoint(struct tact_network_endpoint *end, int does_endpoint_start_handshake,
+                          int port, const struct tact_network_identity *identity)
 {
     char address[32];
     snprintf(address, sizeof address, "127.0.0.1:%d", port);
-    const struct tact_network_endpoint_options options = {
-        .address = address, .is_initiator = starts_connection, .identity = identity};
+    const struct tact_network_endpoint_options options = {.address = address,
+                                                          .is_handshake_initiator =
+                                                              does_endpoint_start_handshake,
+                                                          .identity = identity};
     assert_int_equal(tact_network_endpoint_open(&options, end, NULL), 0);
 }
 
 /* Runs one tick of an end, with every datagram that has arrived. Returns the number of payloads;
  * the last one is in payload. */
-static int tick_endpoint(struct tact_network_endpoint *end, void *payload)
+static int receive_and_send_at_endpoint(struct tact_network_endpoint *end, void *payload)
 {
     unsigned char buffer[TACT_NETWORK_PAYLOAD];
     int most = 1000, payloads = 0;
     ssize_t n;
-    tact_network_endpoint_tick(end, now_ns);
+    tact_network_endpoint_send_due_handshakes(end, now_ns);
     while ((n = tact_network_receive(end, now_ns, &most, buffer)) != -EAGAIN) {
         payloads += n > 0;
         if (n > 0 && payload) {
@@ -52,11 +54,11 @@ static int wait_until_connected(struct tact_network_endpoint *caller,
                                 struct tact_network_endpoint *listener, int most)
 {
     for (int i = 0; i <= most; i++) {
-        tick_endpoint(caller, NULL);
-        tick_endpoint(listener, NULL);
-        tick_endpoint(caller, NULL);
-        tick_endpoint(listener, NULL);
-        if (caller->has_session && listener->has_session) {
+        receive_and_send_at_endpoint(caller, NULL);
+        receive_and_send_at_endpoint(listener, NULL);
+        receive_and_send_at_endpoint(caller, NULL);
+        receive_and_send_at_endpoint(listener, NULL);
+        if (caller->has_encrypted_session && listener->has_encrypted_session) {
             return i;
         }
         now_ns += ms;
@@ -69,10 +71,10 @@ static void assert_data_passes_both_ways(struct tact_network_endpoint *caller,
 {
     char text[TACT_NETWORK_PAYLOAD];
     assert_int_equal(tact_network_send(caller, "to the listener", 16), 0);
-    assert_int_equal(tick_endpoint(listener, text), 1);
+    assert_int_equal(receive_and_send_at_endpoint(listener, text), 1);
     assert_string_equal(text, "to the listener");
     assert_int_equal(tact_network_send(listener, "to the caller", 14), 0);
-    assert_int_equal(tick_endpoint(caller, text), 1);
+    assert_int_equal(receive_and_send_at_endpoint(caller, text), 1);
     assert_string_equal(text, "to the caller");
 }
 
@@ -90,15 +92,15 @@ static void restarted_network_peer_is_accepted(void **state)
     tact_network_endpoint_close(&caller);
     open_endpoint(&caller, 1, port, NULL);
     for (int i = 0; i < 10 && listener.counts.completed_handshake_count < 2; i++, now_ns += ms) {
-        tick_endpoint(&caller, NULL);
-        tick_endpoint(&listener, NULL);
+        receive_and_send_at_endpoint(&caller, NULL);
+        receive_and_send_at_endpoint(&listener, NULL);
     }
     assert_int_equal(listener.counts.completed_handshake_count, 2);
     assert_data_passes_both_ways(&caller, &listener);
     tact_network_endpoint_close(&listener); /* the listening end of the link is killed too */
     for (int i = 0; i < 500; i++, now_ns += ms) {
         tact_network_send(&caller, "into the void", 14);
-        tick_endpoint(&caller, NULL);
+        receive_and_send_at_endpoint(&caller, NULL);
     }
     open_endpoint(&listener, 0, port, NULL);
     const int connection_time_ms = wait_until_connected(&caller, &listener, 3000);
@@ -113,7 +115,7 @@ static void restarted_network_peer_is_accepted(void **state)
 struct relay {
     int socket[2]; /* sockets of the relay towards the caller and towards the listener */
     struct sockaddr_in caller; /* address that the caller sends from */
-    unsigned char kept[512][TACT_NETWORK_DATAGRAM];
+    unsigned char kept[512][TACT_NETWORK_MAX_DATAGRAM_BYTES];
     size_t size[512];
     int is_from_caller[512];
     int count;
@@ -159,8 +161,8 @@ static void close_relayed_ends(struct relay *relay, struct tact_network_endpoint
     tact_network_endpoint_close(listener);
 }
 
-static void relay_record_and_send(struct relay *relay, int is_from_caller,
-                                  const unsigned char *datagram, size_t size)
+static void record_and_send_datagram_of_relay(struct relay *relay, int is_from_caller,
+                                              const unsigned char *datagram, size_t size)
 {
     if (is_from_caller) {
         send(relay->socket[1], datagram, size, 0);
@@ -170,10 +172,10 @@ static void relay_record_and_send(struct relay *relay, int is_from_caller,
     }
 }
 
-static void relay_forward_queued(struct relay *relay, double packet_loss_probability)
+static void forward_queued_datagrams_of_relay(struct relay *relay, double packet_loss_probability)
 {
     for (int way = 0; way < 2; way++) {
-        unsigned char datagram[TACT_NETWORK_DATAGRAM];
+        unsigned char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES];
         struct sockaddr_in from;
         socklen_t size = sizeof from;
         ssize_t n;
@@ -188,7 +190,7 @@ static void relay_forward_queued(struct relay *relay, double packet_loss_probabi
                 relay->is_from_caller[relay->count++] = !way;
             }
             if (uniform(0.0, 1.0) >= packet_loss_probability) {
-                relay_record_and_send(relay, !way, datagram, (size_t)n);
+                record_and_send_datagram_of_relay(relay, !way, datagram, (size_t)n);
             }
         }
     }
@@ -203,15 +205,16 @@ static void network_handshakes_survive_packet_loss(void **state)
         struct tact_network_endpoint caller, listener;
         int connection_time_ms = 0;
         open_relayed_ends(&relay, &caller, &listener);
-        for (; !(caller.has_session && listener.has_session) && connection_time_ms < 20000;
+        for (; !(caller.has_encrypted_session && listener.has_encrypted_session) &&
+               connection_time_ms < 20000;
              connection_time_ms++) {
-            tick_endpoint(&caller, NULL);
-            if (caller.has_session) {
+            receive_and_send_at_endpoint(&caller, NULL);
+            if (caller.has_encrypted_session) {
                 tact_network_send(&caller, "data", 5);
             }
-            relay_forward_queued(&relay, 0.5);
-            tick_endpoint(&listener, NULL);
-            relay_forward_queued(&relay, 0.5);
+            forward_queued_datagrams_of_relay(&relay, 0.5);
+            receive_and_send_at_endpoint(&listener, NULL);
+            forward_queued_datagrams_of_relay(&relay, 0.5);
             now_ns += ms;
         }
         worst = connection_time_ms > worst ? connection_time_ms : worst;
@@ -231,25 +234,25 @@ static void late_answer_is_not_counted_as_forged(void **state)
     static struct relay relay;
     struct tact_network_endpoint caller, listener;
     open_relayed_ends(&relay, &caller, &listener);
-    tick_endpoint(&caller, NULL);
-    relay_forward_queued(&relay, 0.0);
-    tick_endpoint(&listener, NULL);
-    relay_forward_queued(&relay, 1.0);
+    receive_and_send_at_endpoint(&caller, NULL);
+    forward_queued_datagrams_of_relay(&relay, 0.0);
+    receive_and_send_at_endpoint(&listener, NULL);
+    forward_queued_datagrams_of_relay(&relay, 1.0);
     assert_true(relay.count == 2 && !relay.is_from_caller[1]);
     now_ns += 1600 * ms;
-    tick_endpoint(&caller, NULL);
+    receive_and_send_at_endpoint(&caller, NULL);
     for (int i = 0; i < 2; i++) { /* the second answer has a hash that belongs to no hello */
         relay.kept[1][relay.size[1] - 1 - TACT_NETWORK_TAG_BYTES] ^= (unsigned char)i;
-        relay_record_and_send(&relay, 0, relay.kept[1], relay.size[1]);
-        tick_endpoint(&caller, NULL);
+        record_and_send_datagram_of_relay(&relay, 0, relay.kept[1], relay.size[1]);
+        receive_and_send_at_endpoint(&caller, NULL);
         assert_int_equal(caller.counts.other_session_packet_count, 1);
         assert_int_equal(caller.counts.forged_packet_count, i);
     }
     for (int i = 0; i < 4; i++) {
-        relay_forward_queued(&relay, 0.0);
-        tick_endpoint(i % 2 ? &caller : &listener, NULL);
+        forward_queued_datagrams_of_relay(&relay, 0.0);
+        receive_and_send_at_endpoint(i % 2 ? &caller : &listener, NULL);
     }
-    assert_true(caller.has_session);
+    assert_true(caller.has_encrypted_session);
     close_relayed_ends(&relay, &caller, &listener);
 }
 
@@ -260,28 +263,29 @@ static void replayed_datagrams_have_no_effect(void **state)
     struct tact_network_endpoint caller, listener;
     open_relayed_ends(&relay, &caller, &listener);
     for (int i = 0; i < 50; i++, now_ns += ms) {
-        tick_endpoint(&caller, NULL);
+        receive_and_send_at_endpoint(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
-        relay_forward_queued(&relay, 0.0);
-        tick_endpoint(&listener, NULL);
+        forward_queued_datagrams_of_relay(&relay, 0.0);
+        receive_and_send_at_endpoint(&listener, NULL);
         tact_network_send(&listener, "of the listener", 16);
-        relay_forward_queued(&relay, 0.0);
+        forward_queued_datagrams_of_relay(&relay, 0.0);
     }
-    tick_endpoint(&caller, NULL);
-    assert_true(caller.has_session && listener.has_session && relay.count > 90);
+    receive_and_send_at_endpoint(&caller, NULL);
+    assert_true(caller.has_encrypted_session && listener.has_encrypted_session && relay.count > 90);
     const struct tact_network_session before = listener.session;
     const struct tact_network_endpoint_counts counts[2] = {caller.counts, listener.counts};
     const int recorded_datagram_count = relay.count;
     for (int round = 0; round < 40; round++, now_ns += ms) {
         for (int i = 0; i < recorded_datagram_count; i++) {
-            relay_record_and_send(&relay, relay.is_from_caller[i], relay.kept[i], relay.size[i]);
+            record_and_send_datagram_of_relay(&relay, relay.is_from_caller[i], relay.kept[i],
+                                              relay.size[i]);
         }
-        assert_int_equal(tick_endpoint(&caller, NULL), 0);
-        assert_int_equal(tick_endpoint(&listener, NULL), 0);
+        assert_int_equal(receive_and_send_at_endpoint(&caller, NULL), 0);
+        assert_int_equal(receive_and_send_at_endpoint(&listener, NULL), 0);
         relay.count = 512; /* answers to the replayed hello are not recorded */
-        relay_forward_queued(&relay, 0.0);
+        forward_queued_datagrams_of_relay(&relay, 0.0);
     }
-    assert_int_equal(tick_endpoint(&caller, NULL), 0);
+    assert_int_equal(receive_and_send_at_endpoint(&caller, NULL), 0);
     assert_memory_equal(&before, &listener.session, sizeof before);
     assert_int_equal(listener.counts.completed_handshake_count, 1);
     assert_int_equal(caller.counts.completed_handshake_count, 1);
@@ -294,8 +298,8 @@ static void replayed_datagrams_have_no_effect(void **state)
     assert_true(relay.kept[0][5] == TACT_NETWORK_HELLO);
     char text[TACT_NETWORK_PAYLOAD];
     tact_network_send(&caller, "continues", 10);
-    relay_forward_queued(&relay, 0.0);
-    assert_int_equal(tick_endpoint(&listener, text), 1);
+    forward_queued_datagrams_of_relay(&relay, 0.0);
+    assert_int_equal(receive_and_send_at_endpoint(&listener, text), 1);
     assert_string_equal(text, "continues");
     close_relayed_ends(&relay, &caller, &listener);
 }
@@ -308,7 +312,7 @@ static void flood_of_hello_packets_is_counted(void **state)
     unsigned char secret_keys[2][TACT_NETWORK_KEY_BYTES], key[2][TACT_NETWORK_KEY_BYTES];
     struct tact_network_identity identity[2], stranger;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(tact_network_key_pair(secret_keys[i], key[i], NULL), 0);
+        assert_int_equal(tact_network_make_key_pair(secret_keys[i], key[i], NULL), 0);
     }
     for (int i = 0; i < 2; i++) {
         assert_int_equal(tact_network_identity_make(secret_keys[i], key[!i], &identity[i], NULL),
@@ -323,11 +327,11 @@ static void flood_of_hello_packets_is_counted(void **state)
     for (int i = 0; i < 2000; i++, now_ns += ms) {
         failing.hello_creation_time_ns = 0;
         failing.identity = i % 2 ? identity[0] : stranger;
-        tact_network_endpoint_tick(&failing, now_ns);
+        tact_network_endpoint_send_due_handshakes(&failing, now_ns);
         if (i % 10 == 0) {
             tact_network_send(&caller, "continues", 10);
         }
-        assert_int_equal(tick_endpoint(&listener, NULL), i % 10 == 0);
+        assert_int_equal(receive_and_send_at_endpoint(&listener, NULL), i % 10 == 0);
     }
     print_message("%llu hellos of a stranger refused; of the right key %llu postponed\n",
                   (unsigned long long)listener.counts.forged_packet_count,
@@ -353,25 +357,26 @@ static void flood_of_recorded_hellos_delays_a_handshake_once(void **state)
     struct tact_network_sent_hello recorded_hellos[RECORDED];
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-    int connection_tick = -1;
+    int tick_of_completed_handshake = -1;
     open_endpoint(&listener, 0, 0, NULL);
     open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
     to.sin_port = htons((uint16_t)tact_network_endpoint_port(&listener));
     for (int i = 0; i < RECORDED; i++) {
         tact_network_make_hello(&caller.identity, &recorded_hellos[i]);
     }
-    for (int i = 0; i < 5000 && connection_tick < 0; i++, now_ns += ms) {
+    for (int i = 0; i < 5000 && tick_of_completed_handshake < 0; i++, now_ns += ms) {
         for (int k = 0; k < RECORDED; k++) {
             sendto(fd, recorded_hellos[k].hello, sizeof recorded_hellos[k].hello, 0,
                    (const struct sockaddr *)&to, sizeof to);
         }
-        tick_endpoint(&caller, NULL);
-        tick_endpoint(&listener, NULL);
-        connection_tick = caller.has_session ? i : -1;
+        receive_and_send_at_endpoint(&caller, NULL);
+        receive_and_send_at_endpoint(&listener, NULL);
+        tick_of_completed_handshake = caller.has_encrypted_session ? i : -1;
     }
-    print_message("connected after %d ms, %llu recorded hellos refused\n", connection_tick,
+    print_message("connected after %d ms, %llu recorded hellos refused\n",
+                  tick_of_completed_handshake,
                   (unsigned long long)listener.counts.replayed_packet_count);
-    assert_in_range(connection_tick, 0, 1000 * RECORDED / 20 + 200);
+    assert_in_range(tick_of_completed_handshake, 0, 1000 * RECORDED / 20 + 200);
     close(fd);
     tact_network_endpoint_close(&caller);
     tact_network_endpoint_close(&listener);
@@ -385,12 +390,12 @@ static void flood_of_made_up_answers_does_not_delay_a_handshake(void **state)
     struct tact_network_endpoint caller, listener;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int connection_tick = -1;
+    int tick_of_completed_handshake = -1;
     open_endpoint(&listener, 0, 0, NULL);
     open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
     to.sin_port = htons((uint16_t)tact_network_endpoint_port(&caller));
-    for (int i = 0; i < 1000 && connection_tick < 0; i++, now_ns += ms) {
-        tick_endpoint(&caller, NULL);
+    for (int i = 0; i < 1000 && tick_of_completed_handshake < 0; i++, now_ns += ms) {
+        receive_and_send_at_endpoint(&caller, NULL);
         for (int k = 0; k < 4; k++) {
             for (size_t b = 0; b < sizeof answer; b++) {
                 answer[b] = (unsigned char)random_bits();
@@ -402,13 +407,14 @@ static void flood_of_made_up_answers_does_not_delay_a_handshake(void **state)
         }
         if (i >= 500) { /* the listener starts late, when the made-up answers would have used up the
                            rate of handshakes */
-            tick_endpoint(&listener, NULL);
+            receive_and_send_at_endpoint(&listener, NULL);
         }
-        connection_tick = caller.has_session ? i : -1;
+        tick_of_completed_handshake = caller.has_encrypted_session ? i : -1;
     }
-    print_message("connected after %d ms, %llu made-up answers refused\n", connection_tick - 500,
+    print_message("connected after %d ms, %llu made-up answers refused\n",
+                  tick_of_completed_handshake - 500,
                   (unsigned long long)caller.counts.forged_packet_count);
-    assert_in_range(connection_tick, 500, 501);
+    assert_in_range(tick_of_completed_handshake, 500, 501);
     assert_in_range(caller.counts.forged_packet_count, 4 * 500, 4 * 502);
     assert_int_equal(caller.counts.postponed_hello_count, 0);
     tact_network_endpoint_close(&caller);
@@ -442,7 +448,7 @@ static void full_socket_loses_packets_without_waiting(void **state)
     assert_int_equal(caller.counts.sent, before.sent + 2000 - lost);
     assert_int_equal(dup2(own, caller.socket), caller.socket);
     assert_int_equal(tact_network_send(&caller, "arrives", 8), 0);
-    assert_int_equal(tick_endpoint(&listener, text), 1);
+    assert_int_equal(receive_and_send_at_endpoint(&listener, text), 1);
     assert_string_equal(text, "arrives");
     close(own);
     close(pair[0]);
@@ -459,11 +465,11 @@ static void random_datagrams_are_refused(void **state)
     struct tact_network_endpoint caller, listener;
     open_relayed_ends(&relay, &caller, &listener);
     for (int i = 0; i < 10; i++, now_ns += ms) {
-        tick_endpoint(&caller, NULL);
+        receive_and_send_at_endpoint(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
-        relay_forward_queued(&relay, 0.0);
-        tick_endpoint(&listener, NULL);
-        relay_forward_queued(&relay, 0.0);
+        forward_queued_datagrams_of_relay(&relay, 0.0);
+        receive_and_send_at_endpoint(&listener, NULL);
+        forward_queued_datagrams_of_relay(&relay, 0.0);
     }
     const struct tact_network_session before = listener.session;
     const int recorded_datagram_count = relay.count,
@@ -480,11 +486,11 @@ static void random_datagrams_are_refused(void **state)
             size = i % 3 == 1 ? relay.size[k] : random_bits() % (relay.size[k] + 10);
             datagram[random_bits() % relay.size[k]] ^= (unsigned char)(1 + random_bits() % 255);
         }
-        relay_record_and_send(&relay, i % 2, datagram, size);
-        relay_record_and_send(&relay, !(i % 2), datagram, size);
+        record_and_send_datagram_of_relay(&relay, i % 2, datagram, size);
+        record_and_send_datagram_of_relay(&relay, !(i % 2), datagram, size);
         if (i % 50 == 0) {
-            assert_int_equal(tick_endpoint(&caller, NULL), 0);
-            assert_int_equal(tick_endpoint(&listener, NULL), 0);
+            assert_int_equal(receive_and_send_at_endpoint(&caller, NULL), 0);
+            assert_int_equal(receive_and_send_at_endpoint(&listener, NULL), 0);
         }
     }
     const struct tact_network_endpoint_counts *c = &listener.counts;
@@ -511,15 +517,16 @@ static void other_protocol_versions_are_refused_by_name(void **state)
     open_endpoint(&listener, 0, 0, NULL);
     open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
     tact_network_write_datagram_start(datagram, TACT_NETWORK_HELLO);
-    for (int version = 1; version < TACT_NETWORK_VERSION; version++) {
+    for (int version = 1; version < TACT_NETWORK_PACKET_FORMAT_VERSION; version++) {
         datagram[4] = (unsigned char)version;
         assert_int_equal(send(caller.socket, datagram, sizeof datagram, 0), sizeof datagram);
     }
     datagram[5] = TACT_NETWORK_DATA + 1;
     assert_int_equal(send(caller.socket, datagram, sizeof datagram, 0), sizeof datagram);
-    assert_int_equal(tick_endpoint(&listener, NULL), 0);
-    assert_int_equal(listener.counts.other_version_packet_count, TACT_NETWORK_VERSION - 1);
-    assert_int_equal(listener.other_version_packet_count, TACT_NETWORK_VERSION - 1);
+    assert_int_equal(receive_and_send_at_endpoint(&listener, NULL), 0);
+    assert_int_equal(listener.counts.other_version_packet_count,
+                     TACT_NETWORK_PACKET_FORMAT_VERSION - 1);
+    assert_int_equal(listener.other_version_packet_count, TACT_NETWORK_PACKET_FORMAT_VERSION - 1);
     assert_int_equal(listener.counts.malformed_packet_count, 1);
     assert_int_equal(listener.counts.sent, 0);
     tact_network_endpoint_close(&caller);
@@ -557,8 +564,8 @@ static void network_addresses_are_checked(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tact_network_address address;
         struct tact_error err;
-        const int rc = tact_network_resolve(cases[i].text, cases[i].listen,
-                                            cases[i].only_this_machine, &address, &err);
+        const int rc = tact_network_resolve_address(cases[i].text, cases[i].listen,
+                                                    cases[i].only_this_machine, &address, &err);
         if (rc != cases[i].expected) {
             fail_msg("%s: %d, not %d", cases[i].text, rc, cases[i].expected);
         }

@@ -24,7 +24,7 @@ static void make_peer_identities(struct tact_network_identity *caller,
 {
     unsigned char secret_key_of_peer[2][TACT_NETWORK_KEY_BYTES], key[2][TACT_NETWORK_KEY_BYTES];
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(tact_network_key_pair(secret_key_of_peer[i], key[i], NULL), 0);
+        assert_int_equal(tact_network_make_key_pair(secret_key_of_peer[i], key[i], NULL), 0);
     }
     assert_int_equal(tact_network_identity_make(secret_key_of_peer[0], key[1], caller, NULL), 0);
     assert_int_equal(tact_network_identity_make(secret_key_of_peer[1], key[0], listener, NULL), 0);
@@ -54,13 +54,13 @@ static void both_ends_of_a_handshake_derive_the_same_keys(void **state)
     (void)state;
     struct tact_network_identity caller, listener;
     struct handshake_state x, second_handshake;
-    unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
+    unsigned char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES], payload[TACT_NETWORK_PAYLOAD];
     unsigned char sent[TACT_NETWORK_PAYLOAD];
     make_peer_identities(&caller, &listener);
     run_handshake(&caller, &listener, &x);
-    assert_memory_equal(x.caller.send_key, x.listener.receive_key, 32);
-    assert_memory_equal(x.caller.receive_key, x.listener.send_key, 32);
-    assert_memory_not_equal(x.caller.send_key, x.caller.receive_key, 32);
+    assert_memory_equal(x.caller.key_of_sent_packets, x.listener.key_of_received_packets, 32);
+    assert_memory_equal(x.caller.key_of_received_packets, x.listener.key_of_sent_packets, 32);
+    assert_memory_not_equal(x.caller.key_of_sent_packets, x.caller.key_of_received_packets, 32);
     assert_memory_equal(x.caller.name, x.listener.name, sizeof x.caller.name);
     for (size_t size = 0; size <= TACT_NETWORK_PAYLOAD; size += 145) {
         for (size_t i = 0; i < size; i++) {
@@ -77,8 +77,10 @@ static void both_ends_of_a_handshake_derive_the_same_keys(void **state)
         -EMSGSIZE);
     run_handshake(&caller, &listener,
                   &second_handshake); /* a second handshake derives other keys */
-    assert_memory_not_equal(x.caller.send_key, second_handshake.caller.send_key, 32);
-    assert_memory_not_equal(x.caller.receive_key, second_handshake.caller.receive_key, 32);
+    assert_memory_not_equal(x.caller.key_of_sent_packets,
+                            second_handshake.caller.key_of_sent_packets, 32);
+    assert_memory_not_equal(x.caller.key_of_received_packets,
+                            second_handshake.caller.key_of_received_packets, 32);
     ssize_t n = tact_network_encrypt_packet(&x.caller, sent, 10, datagram);
     assert_int_equal(
         tact_network_decrypt_packet(&second_handshake.listener, datagram, (size_t)n, payload),
@@ -128,8 +130,8 @@ static void handshake_has_the_stated_format(void **state)
     crypto_generichash_update(&blake, hello, SIZE);
     crypto_generichash_update(&blake, answer, TAG_AT);
     crypto_generichash_final(&blake, keys, sizeof keys);
-    assert_memory_equal(keys, x.caller.send_key, 32);
-    assert_memory_equal(keys + 32, x.caller.receive_key, 32);
+    assert_memory_equal(keys, x.caller.key_of_sent_packets, 32);
+    assert_memory_equal(keys + 32, x.caller.key_of_received_packets, 32);
 }
 
 /* Handshakes between two ends with the same pinned keys: no two session keys of all starts and
@@ -145,8 +147,8 @@ static void each_handshake_has_its_own_key(void **state)
     for (int i = 0; i < handshake_count; i++) {
         struct handshake_state x;
         run_handshake(&caller, &listener, &x);
-        memcpy(keys[2 * i], x.caller.send_key, sizeof *keys);
-        memcpy(keys[2 * i + 1], x.caller.receive_key, sizeof *keys);
+        memcpy(keys[2 * i], x.caller.key_of_sent_packets, sizeof *keys);
+        memcpy(keys[2 * i + 1], x.caller.key_of_received_packets, sizeof *keys);
         for (int k = 0; k < 2 * i + 1; k++) {
             assert_true(memcmp(keys[k], keys[2 * i + 1], sizeof *keys) &&
                         (k == 2 * i || memcmp(keys[k], keys[2 * i], sizeof *keys)));
@@ -174,15 +176,15 @@ static void handshake_refuses_every_flipped_bit(void **state)
             tact_network_finish_handshake(&caller, &x.sent_hello, answer, sizeof answer, &session),
             -EBADMSG);
     }
-    unsigned char datagram[TACT_NETWORK_DATAGRAM], changed_datagram[TACT_NETWORK_DATAGRAM],
-        payload[TACT_NETWORK_PAYLOAD];
+    unsigned char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES],
+        copy_with_changed_byte[TACT_NETWORK_MAX_DATAGRAM_BYTES], payload[TACT_NETWORK_PAYLOAD];
     const ssize_t n = tact_network_encrypt_packet(&x.listener, "pose and waves", 14, datagram);
     for (int bit = 0; bit < 8 * n; bit++) {
         const struct tact_network_session before = x.caller;
-        memcpy(changed_datagram, datagram, (size_t)n);
-        changed_datagram[bit / 8] ^= (unsigned char)(1U << (bit % 8));
-        assert_true(tact_network_decrypt_packet(&x.caller, changed_datagram, (size_t)n, payload) <
-                    0);
+        memcpy(copy_with_changed_byte, datagram, (size_t)n);
+        copy_with_changed_byte[bit / 8] ^= (unsigned char)(1U << (bit % 8));
+        assert_true(
+            tact_network_decrypt_packet(&x.caller, copy_with_changed_byte, (size_t)n, payload) < 0);
         assert_memory_equal(&x.caller, &before, sizeof before);
     }
     for (ssize_t size = 0; size < n; size++) { /* cut anywhere */
@@ -204,7 +206,7 @@ static void replay_window_accepts_each_packet_once(void **state)
     make_peer_identities(&caller, &listener);
     run_handshake(&caller, &listener, &x);
     for (int i = 0; i < PACKETS; i++) {
-        unsigned char datagram[TACT_NETWORK_DATAGRAM];
+        unsigned char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES];
         assert_int_equal(tact_network_encrypt_packet(&x.caller, "datagram", 8, datagram), 48);
         memcpy(sealed_datagrams[i], datagram, 48);
     }
@@ -228,7 +230,7 @@ static void replay_window_accepts_each_packet_once(void **state)
     assert_true(counts[0] > 1000 && counts[1] > 1000);
     /* the last counter that can be used: then no more packets are sent */
     x.caller.next_sent_counter = UINT64_MAX - 1;
-    unsigned char datagram[TACT_NETWORK_DATAGRAM];
+    unsigned char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES];
     assert_int_equal(tact_network_encrypt_packet(&x.caller, "", 0, datagram), 40);
     assert_int_equal(tact_network_decrypt_packet(&x.listener, datagram, 40, payload), 0);
     assert_int_equal(
@@ -269,7 +271,7 @@ static void handshake_refuses_unknown_peers(void **state)
         -EBADMSG);
     /* A hello of an earlier session is answered with new keys, so that the packets of that session
      * do not open. */
-    unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
+    unsigned char datagram[TACT_NETWORK_MAX_DATAGRAM_BYTES], payload[TACT_NETWORK_PAYLOAD];
     ssize_t n = tact_network_encrypt_packet(&x.caller, "", 0, datagram);
     assert_int_equal(tact_network_answer_hello(&listener, x.sent_hello.hello, &session, answer), 0);
     memcpy(datagram + TACT_NETWORK_START_BYTES, session.name, sizeof session.name);
@@ -300,23 +302,26 @@ static void network_key_files_are_checked(void **state)
     struct tact_error err;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/key", folder);
-    assert_int_equal(tact_network_key_pair(secret_key_of_peer, key, NULL), 0);
-    tact_network_key_text(TACT_NETWORK_SECRET_KEY, secret_key_of_peer, text);
+    assert_int_equal(tact_network_make_key_pair(secret_key_of_peer, key, NULL), 0);
+    tact_network_format_key_text(TACT_NETWORK_SECRET_KEY, secret_key_of_peer, text);
     write_file(path, text, 0600);
-    assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), 0);
+    assert_int_equal(tact_network_read_key_file(path, TACT_NETWORK_SECRET_KEY, back, NULL), 0);
     assert_memory_equal(secret_key_of_peer, back, sizeof secret_key_of_peer);
-    assert_int_equal(tact_network_key_read(path, TACT_NETWORK_PUBLIC_KEY, back, &err), -EINVAL);
+    assert_int_equal(tact_network_read_key_file(path, TACT_NETWORK_PUBLIC_KEY, back, &err),
+                     -EINVAL);
     assert_non_null(strstr(err.text, "is a secret key"));
     static const mode_t open_modes[] = {0640, 0604, 0620, 0602, 0610, 0601};
     for (size_t i = 0; i < sizeof open_modes / sizeof *open_modes; i++) {
         write_file(path, text, open_modes[i]);
-        assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, &err), -EACCES);
+        assert_int_equal(tact_network_read_key_file(path, TACT_NETWORK_SECRET_KEY, back, &err),
+                         -EACCES);
         assert_non_null(strstr(err.text, "chmod 600"));
     }
     if (!geteuid()) {
         write_file(path, text, 0600);
         assert_int_equal(chown(path, 1234, 0), 0);
-        assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), -EACCES);
+        assert_int_equal(tact_network_read_key_file(path, TACT_NETWORK_SECRET_KEY, back, NULL),
+                         -EACCES);
     }
     snprintf(long_text, sizeof long_text, "%.*s%.*s\n", (int)strlen(text) - 1, text, 200,
              "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
@@ -328,22 +333,26 @@ static void network_key_files_are_checked(void **state)
                                long_text};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_file(path, bad[i], 0600);
-        assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, &err), -EINVAL);
+        assert_int_equal(tact_network_read_key_file(path, TACT_NETWORK_SECRET_KEY, back, &err),
+                         -EINVAL);
         assert_string_equal(err.file, path);
     }
     /* replaces a character by one that base64 does not have, or a word by another */
     for (size_t i = 0; i < 18; i++) {
         write_file(path, text, 0600);
-        char changed_datagram[TACT_NETWORK_KEY_TEXT];
-        memcpy(changed_datagram, text, sizeof changed_datagram);
-        changed_datagram[i < 9 ? i : 10 + i] = '*';
-        write_file(path, changed_datagram, 0600);
-        assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), -EINVAL);
+        char copy_with_changed_byte[TACT_NETWORK_KEY_TEXT];
+        memcpy(copy_with_changed_byte, text, sizeof copy_with_changed_byte);
+        copy_with_changed_byte[i < 9 ? i : 10 + i] = '*';
+        write_file(path, copy_with_changed_byte, 0600);
+        assert_int_equal(tact_network_read_key_file(path, TACT_NETWORK_SECRET_KEY, back, NULL),
+                         -EINVAL);
     }
     unlink(path);
-    assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), -ENOENT);
-    assert_int_equal(tact_network_key_read(folder, TACT_NETWORK_SECRET_KEY, back, NULL), -EISDIR);
-    assert_int_equal(tact_network_key_read("/dev/null", TACT_NETWORK_PUBLIC_KEY, back, NULL),
+    assert_int_equal(tact_network_read_key_file(path, TACT_NETWORK_SECRET_KEY, back, NULL),
+                     -ENOENT);
+    assert_int_equal(tact_network_read_key_file(folder, TACT_NETWORK_SECRET_KEY, back, NULL),
+                     -EISDIR);
+    assert_int_equal(tact_network_read_key_file("/dev/null", TACT_NETWORK_PUBLIC_KEY, back, NULL),
                      -EINVAL);
     rmdir(folder);
 }

@@ -22,18 +22,18 @@ static void clock_offset_is_that_of_the_fastest_echo(void **state)
     (void)state;
     static const int64_t clock_offsets_ns[] = {0, 7777777, -1234567890123, INT64_MAX / 2};
     for (size_t k = 0; k < sizeof clock_offsets_ns / sizeof *clock_offsets_ns; k++) {
-        struct tact_network_clock clock = {.start_of_present_second_ns = 0};
-        const int64_t min_outward_delay = 20000 * us, back_least = 21000 * us;
+        struct tact_network_clock_offset_estimate clock = {.start_of_present_second_ns = 0};
+        const int64_t least_outward_link_delay_ns = 20000 * us, back_least = 21000 * us;
         int64_t least = INT64_MAX;
         for (int i = 0; i < 5000; i++) {
             const int64_t sent = 1000000000 + i * 1000 * us;
-            const int64_t out = min_outward_delay + (int64_t)uniform(0.0, 3e6);
+            const int64_t out = least_outward_link_delay_ns + (int64_t)uniform(0.0, 3e6);
             const int64_t back = back_least + (int64_t)uniform(0.0, 3e6);
             const int64_t held = (int64_t)uniform(0.0, 1e6);
             const struct tact_network_round_trip_stamps stamps = {
                 .sent_ns = sent,
-                .other_received_ns = sent + out + clock_offsets_ns[k],
-                .other_sent_ns = sent + out + held + clock_offsets_ns[k],
+                .other_end_received_ns = sent + out + clock_offsets_ns[k],
+                .other_end_sent_ns = sent + out + held + clock_offsets_ns[k],
                 .received_ns = sent + out + held + back};
             assert_int_equal(tact_network_clock_add_stamps(&clock, &stamps), out + back);
             least = out + back < least ? out + back : least;
@@ -41,20 +41,21 @@ static void clock_offset_is_that_of_the_fastest_echo(void **state)
         const struct tact_network_clock_sample best = tact_network_clock_best_sample(&clock);
         /* The clock offset is wrong by half of the difference of the fastest delays of the two
          * directions. */
-        const int64_t error = best.offset_ns - clock_offsets_ns[k];
+        const int64_t error = best.clock_offset_to_other_end_ns - clock_offsets_ns[k];
         assert_true(best.is_valid && best.round_trip_ns - least < 400 * us);
         assert_true(llabs(error + 500 * us) < 200 * us);
     }
-    struct tact_network_clock clock = {.start_of_present_second_ns = 0};
-    const struct tact_network_round_trip_stamps impossible_stamps = {
-        .sent_ns = 10, .other_received_ns = 5, .other_sent_ns = 100, .received_ns = 20};
-    assert_int_equal(tact_network_clock_add_stamps(&clock, &impossible_stamps), -1);
+    struct tact_network_clock_offset_estimate clock = {.start_of_present_second_ns = 0};
+    const struct tact_network_round_trip_stamps round_trip_stamps_out_of_order = {
+        .sent_ns = 10, .other_end_received_ns = 5, .other_end_sent_ns = 100, .received_ns = 20};
+    assert_int_equal(tact_network_clock_add_stamps(&clock, &round_trip_stamps_out_of_order), -1);
     assert_false(tact_network_clock_best_sample(&clock).is_valid);
-    const struct tact_network_round_trip_stamps far_future_stamps = {.sent_ns = 1,
-                                                                     .other_received_ns = INT64_MIN,
-                                                                     .other_sent_ns = INT64_MIN + 2,
-                                                                     .received_ns = INT64_MAX};
-    assert_true(tact_network_clock_add_stamps(&clock, &far_future_stamps) >= 0);
+    const struct tact_network_round_trip_stamps round_trip_stamps_of_far_future = {
+        .sent_ns = 1,
+        .other_end_received_ns = INT64_MIN,
+        .other_end_sent_ns = INT64_MIN + 2,
+        .received_ns = INT64_MAX};
+    assert_true(tact_network_clock_add_stamps(&clock, &round_trip_stamps_of_far_future) >= 0);
 }
 
 /* Packets with delays of 20 ms and an exponential tail, of which some are lost in bursts. */
@@ -87,7 +88,7 @@ static void measured_losses_and_delays_are_those_of_the_link(void **state)
     assert_int_equal(q.expected_packet_count, TICKS);
     assert_int_equal(q.lost, lost);
     assert_int_equal(q.longest_loss_gap, longest);
-    assert_true(fabs((double)q.min_delay - 20e6) < 1e4);
+    assert_true(fabs((double)q.smallest_packet_delay - 20e6) < 1e4);
     assert_true(fabs((double)q.delay_p50 - (20e6 + 1e6 * log(2.0))) < 2e4);
     assert_true(fabs((double)q.delay_p99 - (20e6 + 1e6 * log(100.0))) < 1.5e5);
     assert_true(fabs((double)q.delay_p999 - (20e6 + 1e6 * log(1000.0))) < 5e5);

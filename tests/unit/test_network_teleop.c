@@ -53,13 +53,13 @@ struct site {
 
 static struct site person_site, robot_site;
 
-static double hand_position(double time)
+static double position_of_person_hand(double time)
 {
     const double t = fmin(1.0, fmax(0.0, time - starts_at));
     return motion * t * t * t * (10.0 + t * (6.0 * t - 15.0));
 }
 
-static double hand_velocity(double time)
+static double velocity_of_person_hand(double time)
 {
     const double t = fmin(1.0, fmax(0.0, time - starts_at));
     return motion * 30.0 * t * t * (1.0 - t) * (1.0 - t);
@@ -85,7 +85,7 @@ static void receive_at_site(struct site *site, struct tact_simulated_link *from,
         const int rc = tact_network_channel_receive(&site->channel, payload, (size_t)size, now + 1);
         assert_true(rc == 0 || rc == -EALREADY);
     }
-    tact_network_channel_play(&site->channel, &site->in);
+    tact_network_channel_get_sample_of_tick(&site->channel, &site->in);
 }
 
 static void send_from_site(struct site *site, double wave, double position, double force,
@@ -99,19 +99,19 @@ static void send_from_site(struct site *site, double wave, double position, doub
     tact_simulated_link_send(site->link, now, payload, (size_t)size);
 }
 
-struct device_and_robot {
+struct motion_of_device_and_robot {
     double x, v, robot_x, robot_v, wall;
 };
 
-static void move_device_and_robot(struct device_and_robot *p, const struct run_options *o,
+static void move_device_and_robot(struct motion_of_device_and_robot *p, const struct run_options *o,
                                   double time, double felt_force, double drive)
 {
     const struct hand *hand = o->hand;
     for (int s = 0; s < 20; s++) {
         const double h = period / 20.0, t = time + s * h;
         p->v += h *
-                (felt_force - p->v + hand->damping * (hand_velocity(t) - p->v) +
-                 hand->stiffness * (hand_position(t) - p->x)) /
+                (felt_force - p->v + hand->damping * (velocity_of_person_hand(t) - p->v) +
+                 hand->stiffness * (position_of_person_hand(t) - p->x)) /
                 (0.1 + hand->mass);
         p->x += h * p->v;
         p->wall = !o->free && p->robot_x > wall_position
@@ -125,7 +125,7 @@ static void move_device_and_robot(struct device_and_robot *p, const struct run_o
 
 /* Forces in the modes that send positions: drives to the newest position and rate that were
  * received. */
-static double drive_force_toward(double other, double *last, double x, double v)
+static double drive_force_toward_other_site(double other, double *last, double x, double v)
 {
     const double rate = (other - *last) / period;
     *last = other;
@@ -133,15 +133,16 @@ static double drive_force_toward(double other, double *last, double x, double v)
 }
 
 /* Robot's end of the wave line, whose motion is solved together with the wave. */
-struct robot_line_end {
+struct robot_end_of_wave_line {
     double position, tank, force;
 };
 
-static double coupling_force(struct robot_line_end *end, const struct tact_wave_tie *tie,
-                             double wave, double round_trip, double other,
-                             const struct device_and_robot *p)
+static double wave_returned_by_robot_coupling(struct robot_end_of_wave_line *end,
+                                              const struct tact_wave_tie *tie, double wave,
+                                              double round_trip, double other,
+                                              const struct motion_of_device_and_robot *p)
 {
-    const double implicit_damping = tie->period * tie->stiffness + tie->damping;
+    const double implicit_tie_damping = tie->period * tie->stiffness + tie->damping;
     const double error = other - end->position;
     const double position_return_rate =
         tact_wave_line_end_return_rate(tie, round_trip, error, end->force);
@@ -150,8 +151,8 @@ static double coupling_force(struct robot_line_end *end, const struct tact_wave_
     wave = tact_wave_attenuate_incoming(tie, round_trip, error, wave, end->force);
     end->force = tact_wave_drive_gain_fraction(tie) *
                  (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
-                  implicit_damping * (stretch_correction_rate +
-                                      tact_wave_line_end_rate(tie->impedance, wave, 0.0)));
+                  implicit_tie_damping * (stretch_correction_rate +
+                                          tact_wave_line_end_rate(tie->impedance, wave, 0.0)));
     const double rate = tact_wave_line_end_rate(tie->impedance, wave, end->force);
     tact_wave_advance_line_end(tie, rate, stretch_correction_rate, end->force, p->robot_v,
                                &end->position, &end->tank);
@@ -161,12 +162,12 @@ static double coupling_force(struct robot_line_end *end, const struct tact_wave_
 static struct run_result run_press(const struct run_options *o)
 {
     struct run_result r = {.least_energy = 0.0};
-    struct device_and_robot p = {.x = 0.0};
+    struct motion_of_device_and_robot p = {.x = 0.0};
     const struct tact_wave_tie tie = {impedance, drive_stiffness, drive_damping, period, o->tank};
-    struct robot_line_end end = {.tank = o->tank};
+    struct robot_end_of_wave_line end = {.tank = o->tank};
     const int ticks = (int)((starts_at + 1.0 + o->press_duration) / period);
-    double late_squared_speed_sum = 0.0, last_person = 0.0, last_robot = 0.0, felt_force = 0.0,
-           drive = 0.0;
+    double squared_speed_sum_at_end_of_press = 0.0, last_person = 0.0, last_robot = 0.0,
+           felt_force = 0.0, drive = 0.0;
     open_teleop_sites(o);
     for (int k = 0; k < ticks; k++) {
         const int64_t now = (int64_t)k * 1000000;
@@ -176,20 +177,20 @@ static struct run_result run_press(const struct run_options *o)
         if (o->mode == WAVES || o->mode == WAVES_WITHOUT_POSITION) {
             felt_force = sqrt(2.0 * impedance) * person_site.in.wave[0] - impedance * p.v;
             out = tact_wave_outgoing(impedance, p.v, felt_force);
-            back = coupling_force(&end, &tie, robot_site.in.wave[0],
-                                  o->mode == WAVES &&
-                                          robot_site.channel.state == TACT_NETWORK_CHANNEL_OK
-                                      ? tact_network_channel_round_trip(&robot_site.channel)
-                                      : 0.0,
-                                  robot_site.in.position[0], &p);
+            back = wave_returned_by_robot_coupling(
+                &end, &tie, robot_site.in.wave[0],
+                o->mode == WAVES && robot_site.channel.state == TACT_NETWORK_CHANNEL_OK
+                    ? tact_network_channel_round_trip(&robot_site.channel)
+                    : 0.0,
+                robot_site.in.position[0], &p);
             drive = end.force;
         } else {
-            felt_force =
-                o->mode != POSITION_POSITION
-                    ? -person_site.in.force[0]
-                    : drive_force_toward(person_site.in.position[0], &last_person, p.x, p.v);
-            drive =
-                drive_force_toward(robot_site.in.position[0], &last_robot, p.robot_x, p.robot_v);
+            felt_force = o->mode != POSITION_POSITION
+                             ? -person_site.in.force[0]
+                             : drive_force_toward_other_site(person_site.in.position[0],
+                                                             &last_person, p.x, p.v);
+            drive = drive_force_toward_other_site(robot_site.in.position[0], &last_robot, p.robot_x,
+                                                  p.robot_v);
         }
         send_from_site(&person_site, out, p.x, felt_force, now);
         send_from_site(&robot_site, back, p.robot_x,
@@ -202,10 +203,11 @@ static struct run_result run_press(const struct run_options *o)
         const double t = k * period - starts_at;
         r.drag = t >= 0.0 && t <= 1.5 ? fmax(r.drag, -felt_force) : r.drag;
         r.peak = fmax(r.peak, p.wall);
-        late_squared_speed_sum += k >= ticks - 500 ? p.v * p.v + p.robot_v * p.robot_v : 0.0;
+        squared_speed_sum_at_end_of_press +=
+            k >= ticks - 500 ? p.v * p.v + p.robot_v * p.robot_v : 0.0;
         r.press_force -= k >= ticks - 500 ? felt_force / 500.0 : 0.0;
     }
-    r.late_speed = sqrt(late_squared_speed_sum / 500.0);
+    r.late_speed = sqrt(squared_speed_sum_at_end_of_press / 500.0);
     r.least_energy = fmin(person_site.channel.least_energy, robot_site.channel.least_energy);
     r.counts = robot_site.channel.counts;
     tact_simulated_link_free(person_site.link);
@@ -228,7 +230,7 @@ enum { DELAYS = 6 };
 static const double link_delays_ms[DELAYS] = {0.0, 5.0, 20.0, 50.0, 100.0, 200.0}; /* [ms] */
 
 /* largest force of the robot on the wall with the average hand [N] */
-static const double max_wall_impact_force = 1.5 * 5.8;
+static const double allowed_wall_impact_force = 1.5 * 5.8;
 
 static struct run_options options_of_plain_link(enum mode mode, int hand, double link_delay_ms)
 {
@@ -252,25 +254,25 @@ static struct wave_line_options wave_line_of_hand(const struct hand *hand, doubl
 /* The page has drags of the average hand, probably without the correction of positions. Its 1.15 N
  * at 200 ms are left out: these equations have 1.32 N there, and 1.11 N, impedance times rate of
  * the hand, before anything returns from the robot. */
-static void line_equations_have_the_published_drag(void **state)
+static void wave_line_equations_have_the_published_drag(void **state)
 {
     (void)state;
     static const double published_drag_force[] = {0.40, 0.44, 0.55, 0.74, 1.02}; /* [N] */
-    static const double tested_impedances[] = {3.0, 10.0, 30.0},
+    static const double tested_wave_impedances[] = {3.0, 10.0, 30.0},
                         published_at_120_ms[] = {0.5, 1.1, 2.5};
     for (int i = 0; i < 5; i++) {
         struct wave_line_options o = wave_line_of_hand(&hands[1], link_delays_ms[i]);
-        o.is_position_uncorrected = 1;
-        const double drag = wave_line_drag(&o, 1500);
+        o.is_position_correction_off = 1;
+        const double drag = wave_line_largest_drag_force(&o, 1500);
         print_message("%3.0f ms: drag %.3f N, published %.2f\n", link_delays_ms[i], drag,
                       published_drag_force[i]);
         assert_true(fabs(drag / published_drag_force[i] - 1.0) < 0.03);
     }
     for (int i = 0; i < 3; i++) {
         struct wave_line_options o = wave_line_of_hand(&hands[1], 120.0);
-        o.is_position_uncorrected = 1;
-        o.impedance = tested_impedances[i];
-        const double drag = wave_line_drag(&o, 1500);
+        o.is_position_correction_off = 1;
+        o.impedance = tested_wave_impedances[i];
+        const double drag = wave_line_largest_drag_force(&o, 1500);
         print_message("%2.0f N s/m: drag %.3f N at 120 ms, published %.1f\n", o.impedance, drag,
                       published_at_120_ms[i]);
         assert_true(fabs(drag - published_at_120_ms[i]) <= 0.05);
@@ -295,7 +297,7 @@ static void wave_press_equals_that_without_delay(void **state)
             assert_true(did_motion_settle(r));
             assert_true(r.least_energy > -1e-12 && r.counts.missing_wave_count == 0);
             const struct wave_line_options line = wave_line_of_hand(&hands[h], link_delays_ms[i]);
-            assert_true(fabs(f.drag / wave_line_drag(&line, 1500) - 1.0) < 0.01);
+            assert_true(fabs(f.drag / wave_line_largest_drag_force(&line, 1500) - 1.0) < 0.01);
             if (h == 1) {
                 o.free = 0;
                 o.tank = 0.1;
@@ -305,7 +307,7 @@ static void wave_press_equals_that_without_delay(void **state)
                 assert_true(press_result_with_tank.press_force <= r.press_force &&
                             press_result_with_tank.press_force > 2.9);
                 assert_true(fabs(r.press_force / ideal_press_force(&hands[h]) - 1.0) < 0.01);
-                assert_true(r.peak < max_wall_impact_force);
+                assert_true(r.peak < allowed_wall_impact_force);
             }
         }
     }
@@ -328,7 +330,7 @@ static void waves_without_position_act_as_a_spring(void **state)
     }
 }
 
-static void assert_relative(double value, double expected, double tolerance)
+static void assert_relative_difference_below(double value, double expected, double tolerance)
 {
     if (!(fabs(value / expected - 1.0) < tolerance)) {
         fail_msg("%g, expected %g within %g", value, expected, tolerance);
@@ -340,7 +342,7 @@ static void assert_relative(double value, double expected, double tolerance)
  * without channels has a peak of 5.8 N without delay, which is the page's ideal, and 31.9, 80.4,
  * 107.7, 40.9 and 44.7 N. Without the damper that loop has the peaks of expected_peak_force, at one
  * tick in place of 0 ms. */
-static void position_force_needs_a_fast_link(void **state)
+static void position_force_mode_needs_a_fast_link(void **state)
 {
     (void)state;
     static const double published_peak_force[DELAYS] = {5.8, 33.0, 81.0, 112.0, 42.0, 46.0},
@@ -350,19 +352,21 @@ static void position_force_needs_a_fast_link(void **state)
         struct run_options o = options_of_plain_link(POSITION_FORCE, 1, link_delays_ms[i]);
         assert_int_equal(did_motion_settle(run_press(&o)), link_delays_ms[i] < 20.0);
         o.mode = POSITION_WALL_FORCE;
-        const struct run_result press_without_wall_damper = run_press(&o);
+        const struct run_result press_result_without_wall_damper = run_press(&o);
         o.wall_damping = 10.0;
-        const struct run_result press_with_wall_damper = run_press(&o);
+        const struct run_result press_result_with_wall_damper = run_press(&o);
         print_message("%3.0f ms: wall's force sent back %.1f N at most%s, %.1f without a damper of "
                       "the wall, published %.1f\n",
-                      link_delays_ms[i], press_with_wall_damper.peak,
-                      did_motion_settle(press_with_wall_damper) ? " and at rest" : "",
-                      press_without_wall_damper.peak, published_peak_force[i]);
-        assert_false(did_motion_settle(press_without_wall_damper));
-        assert_int_equal(did_motion_settle(press_with_wall_damper), i == 0);
-        assert_relative(press_without_wall_damper.peak, expected_peak_force[i], 0.01);
+                      link_delays_ms[i], press_result_with_wall_damper.peak,
+                      did_motion_settle(press_result_with_wall_damper) ? " and at rest" : "",
+                      press_result_without_wall_damper.peak, published_peak_force[i]);
+        assert_false(did_motion_settle(press_result_without_wall_damper));
+        assert_int_equal(did_motion_settle(press_result_with_wall_damper), i == 0);
+        assert_relative_difference_below(press_result_without_wall_damper.peak,
+                                         expected_peak_force[i], 0.01);
         if (i > 0) { /* at 0 ms values are used a tick later here */
-            assert_relative(press_with_wall_damper.peak, published_peak_force[i], 0.05);
+            assert_relative_difference_below(press_result_with_wall_damper.peak,
+                                             published_peak_force[i], 0.05);
         }
     }
 }
@@ -372,7 +376,7 @@ static void position_force_needs_a_fast_link(void **state)
  * average hand has 8.7 N at 50 ms. A loop of the equations without channels has the forces of
  * expected_drag_force, at one tick in place of 0 ms, where it has 0.45 and 0.40 N without a delay.
  */
-static void position_position_drags_in_free_air(void **state)
+static void position_position_mode_drags_in_free_air(void **state)
 {
     (void)state;
     static const double published_drag_force[DELAYS] = {0.4, 1.4, 3.6, 5.3, 6.1, 6.5}; /* [N] */
@@ -386,9 +390,9 @@ static void position_position_drags_in_free_air(void **state)
             print_message("%3.0f ms: positions drag a%s hand with %.2f N, published %.1f%s\n",
                           link_delays_ms[i], h ? "n average" : " weak", r.drag,
                           published_drag_force[i], did_motion_settle(r) ? "" : ", and rattle");
-            assert_relative(r.drag, expected_drag_force[h][i], 0.01);
+            assert_relative_difference_below(r.drag, expected_drag_force[h][i], 0.01);
             if (h == 0 && i > 0) {
-                assert_relative(r.drag, published_drag_force[i], 0.12);
+                assert_relative_difference_below(r.drag, published_drag_force[i], 0.12);
             }
             assert_true(h == 1 || did_motion_settle(r) == (link_delays_ms[i] < 50.0));
         }
@@ -398,11 +402,11 @@ static void position_position_drags_in_free_air(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line_equations_have_the_published_drag),
+        cmocka_unit_test(wave_line_equations_have_the_published_drag),
         cmocka_unit_test(wave_press_equals_that_without_delay),
         cmocka_unit_test(waves_without_position_act_as_a_spring),
-        cmocka_unit_test(position_force_needs_a_fast_link),
-        cmocka_unit_test(position_position_drags_in_free_air),
+        cmocka_unit_test(position_force_mode_needs_a_fast_link),
+        cmocka_unit_test(position_position_mode_drags_in_free_air),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,23 +140,23 @@ static double largest_component_difference(const double *a, const double *b, int
 }
 
 struct moment_errors {
-    double smallest_volume; /* overlaps with less volume are left out [m^3] */
+    double smallest_compared_overlap_volume; /* overlaps with less volume are left out [m^3] */
     double volume, centroid, second, gradient, torque;
     int overlapping_pair_count, misses;
 };
 
 /* Relative errors of the overlap, reduced by the digits that summation over columns loses where
  * the overlap is smaller than the bodies. */
-static void merge_relative_errors(const struct tact_source_moments *got, int status,
-                                  const struct tact_moments *expected_moments,
-                                  struct moment_errors *e)
+static void merge_relative_moment_errors(const struct tact_source_moments *got, int status,
+                                         const struct tact_moments *expected_moments,
+                                         struct moment_errors *e)
 {
     if (status != got->status) {
         double left = status == 1 ? expected_moments->volume : got->moments.volume;
         e->misses += left > 1e-16; /* 1e-7 mm^3 */
         return;
     }
-    if (status == 1 && expected_moments->volume >= e->smallest_volume) {
+    if (status == 1 && expected_moments->volume >= e->smallest_compared_overlap_volume) {
         double size = cbrt(expected_moments->volume),
                area = tact_v3_norm(expected_moments->gradient) + size * size;
         double second_moment_trace =
@@ -183,8 +183,9 @@ static void merge_relative_errors(const struct tact_source_moments *got, int sta
     }
 }
 
-static struct moment_errors compare_device_with_host(enum tact_opencl_precision precision,
-                                                     double smallest_volume)
+static struct moment_errors
+compare_opencl_moments_with_host(enum tact_opencl_precision precision,
+                                 double smallest_compared_overlap_volume)
 {
     struct world *w = malloc(sizeof *w);
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -192,7 +193,7 @@ static struct moment_errors compare_device_with_host(enum tact_opencl_precision 
     struct tact_source source;
     struct tact_source_result result;
     struct tact_error err = {0};
-    struct moment_errors e = {.smallest_volume = smallest_volume};
+    struct moment_errors e = {.smallest_compared_overlap_volume = smallest_compared_overlap_volume};
     options.precision = precision;
     options.capacity = 1 << 19;
     make_world_of_random_shapes(w);
@@ -213,7 +214,7 @@ static struct moment_errors compare_device_with_host(enum tact_opencl_precision 
                                            NULL, scratch, &expected_moments);
             assert_true(status >= 0);
             assert_true(result.pairs[i].status >= 0);
-            merge_relative_errors(&result.pairs[i], status, &expected_moments, &e);
+            merge_relative_moment_errors(&result.pairs[i], status, &expected_moments, &e);
         }
     }
     source.ops->close(source.self);
@@ -227,10 +228,10 @@ static struct moment_errors compare_device_with_host(enum tact_opencl_precision 
     return e;
 }
 
-static void device_moments_agree_with_host_in_double_precision(void **unused)
+static void opencl_moments_agree_with_host_in_double(void **unused)
 {
     (void)unused;
-    struct moment_errors e = compare_device_with_host(TACT_OPENCL_AUTO, 0.0);
+    struct moment_errors e = compare_opencl_moments_with_host(TACT_OPENCL_AUTO, 0.0);
     assert_true(e.overlapping_pair_count >= 1000);
     assert_int_equal(e.misses, 0);
     /* Largest errors of volume, centroid, second moment, gradient and torque at 31 seeds: 7e-13,
@@ -242,10 +243,11 @@ static void device_moments_agree_with_host_in_double_precision(void **unused)
     assert_true(e.torque < 2e-12);
 }
 
-static void device_moments_agree_with_host_in_single_precision(void **unused)
+static void opencl_moments_agree_with_host_in_single(void **unused)
 {
     (void)unused;
-    struct moment_errors e = compare_device_with_host(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
+    struct moment_errors e =
+        compare_opencl_moments_with_host(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
     assert_true(e.overlapping_pair_count >= 1000);
     assert_int_equal(e.misses, 0);
     /* Largest errors of volume, centroid, second moment, gradient and torque at 31 seeds: 5e-6,
@@ -276,7 +278,7 @@ static int create_source_of_box_and_mesh(const struct tact_opencl_options *optio
 static const struct tact_pose overlapping_poses[2] = {{{0, 0, 0}, {1, 0, 0, 0}},
                                                       {{0.011, 0.002, 0.001}, {0.8, 0.6, 0, 0}}};
 
-static void same_frame_gives_the_same_device_moments_bits(void **unused)
+static void same_frame_gives_the_same_opencl_moments_bits(void **unused)
 {
     (void)unused;
     struct tact_source source;
@@ -301,7 +303,8 @@ static void same_frame_gives_the_same_device_moments_bits(void **unused)
 
 /* Boxes with common faces, and one with a face in a plane: a common face counts by half, as on the
  * host. */
-static void check_common_faces_count_by_half(enum tact_opencl_precision precision, double tolerance)
+static void check_opencl_common_faces_count_by_half(enum tact_opencl_precision precision,
+                                                    double tolerance)
 {
     struct tact_shape shapes[3] = {{.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
                                    {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.02}},
@@ -344,7 +347,7 @@ static void check_common_faces_count_by_half(enum tact_opencl_precision precisio
             uint32_t b = pairs[i].b;
             int status = tact_moments_pair(&shapes[0], &poses[0], &shapes[b], &poses[b], NULL, NULL,
                                            &expected_moments);
-            merge_relative_errors(&result.pairs[i], status, &expected_moments, &e);
+            merge_relative_moment_errors(&result.pairs[i], status, &expected_moments, &e);
         }
     }
     source.ops->close(source.self);
@@ -356,16 +359,16 @@ static void check_common_faces_count_by_half(enum tact_opencl_precision precisio
     assert_true(e.volume < tolerance && e.gradient < tolerance && e.torque < tolerance);
 }
 
-static void common_faces_count_by_half_on_the_device(void **unused)
+static void common_faces_count_by_half_on_opencl_devices(void **unused)
 {
     (void)unused;
-    check_common_faces_count_by_half(TACT_OPENCL_AUTO, 1e-9);
+    check_opencl_common_faces_count_by_half(TACT_OPENCL_AUTO, 1e-9);
     /* Errors at most 2e-4 at 30 seeds; 3.6e-3 at one, which projects nearly along a common face. A
      * common face counted whole would be an error of 0.1. */
-    check_common_faces_count_by_half(TACT_OPENCL_SINGLE, 1e-2);
+    check_opencl_common_faces_count_by_half(TACT_OPENCL_SINGLE, 1e-2);
 }
 
-static void device_skips_inactive_pairs_and_reports_full_buffers(void **unused)
+static void opencl_skips_inactive_pairs_reports_no_room(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -389,7 +392,7 @@ static void device_skips_inactive_pairs_and_reports_full_buffers(void **unused)
     source.ops->close(source.self);
 }
 
-static void kernels_with_wrong_results_are_detected(void **unused)
+static void wrong_results_of_opencl_kernels_are_detected(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -439,7 +442,7 @@ static void opencl_devices_are_listed(void **unused)
 }
 
 /* Degenerate placements whose volume is known: V of a (at the origin) with b (at `at`). */
-static void device_moments_of_degenerate_placements_are_exact(void **unused)
+static void opencl_moments_in_degenerate_poses_are_exact(void **unused)
 {
     (void)unused;
     const double ball = 4.0 / 3.0 * M_PI * 1e-6, cap = M_PI * 1e-6 * (0.01 - 0.001 / 3.0);
@@ -511,7 +514,7 @@ static void device_moments_of_degenerate_placements_are_exact(void **unused)
 }
 
 /* In a process of its own, as the OpenCL loader searches for drivers only once. */
-static int create_source_without_driver(void)
+static int try_moment_source_without_opencl_driver(void)
 {
     struct tact_source source;
     struct tact_error err;
@@ -531,7 +534,7 @@ static void source_creation_reports_a_missing_opencl_driver(void **unused)
     int wait_status = 1;
     pid_t child = fork();
     if (child == 0) {
-        _exit(create_source_without_driver());
+        _exit(try_moment_source_without_opencl_driver());
     }
     assert_int_equal(waitpid(child, &wait_status, 0), child);
     assert_int_equal(wait_status, 0);
@@ -544,13 +547,13 @@ int main(void)
         cmocka_unit_test(source_creation_reports_a_missing_opencl_driver)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opencl_devices_are_listed),
-        cmocka_unit_test(device_moments_agree_with_host_in_double_precision),
-        cmocka_unit_test(device_moments_agree_with_host_in_single_precision),
-        cmocka_unit_test(common_faces_count_by_half_on_the_device),
-        cmocka_unit_test(device_moments_of_degenerate_placements_are_exact),
-        cmocka_unit_test(same_frame_gives_the_same_device_moments_bits),
-        cmocka_unit_test(device_skips_inactive_pairs_and_reports_full_buffers),
-        cmocka_unit_test(kernels_with_wrong_results_are_detected),
+        cmocka_unit_test(opencl_moments_agree_with_host_in_double),
+        cmocka_unit_test(opencl_moments_agree_with_host_in_single),
+        cmocka_unit_test(common_faces_count_by_half_on_opencl_devices),
+        cmocka_unit_test(opencl_moments_in_degenerate_poses_are_exact),
+        cmocka_unit_test(same_frame_gives_the_same_opencl_moments_bits),
+        cmocka_unit_test(opencl_skips_inactive_pairs_reports_no_room),
+        cmocka_unit_test(wrong_results_of_opencl_kernels_are_detected),
         cmocka_unit_test(bad_opencl_options_are_refused),
     };
     struct tact_error err = {0};

@@ -33,7 +33,8 @@ struct answer {
 /* The devices and the cache folder of a child process that has these variables ("NAME=VALUE" ...,
  * NULL) and no others that name folders. are_kernels_built: 1 where it also builds the kernels,
  * which takes seconds in an empty cache; it has chosen the folder before that. */
-static struct answer run_with_environment(const char *const *variables, int are_kernels_built)
+static struct answer run_opencl_child_with_environment(const char *const *variables,
+                                                       int are_kernels_built)
 {
     int ends[2];
     struct answer a = {.devices = -1};
@@ -91,9 +92,9 @@ static int print_devices_and_cache_folder(int are_kernels_built)
 }
 
 /* Expects the same devices, and a private folder below TMPDIR that was removed at the end. */
-static void expect_private_cache_folder(const char *const *variables, int are_kernels_built)
+static void expect_private_kernel_cache_folder(const char *const *variables, int are_kernels_built)
 {
-    struct answer a = run_with_environment(variables, are_kernels_built);
+    struct answer a = run_opencl_child_with_environment(variables, are_kernels_built);
     assert_int_equal(a.devices, devices);
     if (strncmp(a.cache, path_in_test_folder("tmp/tact-opencl-"),
                 strlen(path_in_test_folder("tmp/tact-opencl-")))) {
@@ -104,10 +105,10 @@ static void expect_private_cache_folder(const char *const *variables, int are_ke
     assert_int_equal(access(a.cache, F_OK), -1);
 }
 
-static void expect_cache_folder(const char *const *variables, const char *path,
-                                int are_kernels_built)
+static void expect_opencl_kernel_cache_folder(const char *const *variables, const char *path,
+                                              int are_kernels_built)
 {
-    struct answer a = run_with_environment(variables, are_kernels_built);
+    struct answer a = run_opencl_child_with_environment(variables, are_kernels_built);
     assert_int_equal(a.devices, devices);
     assert_string_equal(a.cache, path);
     assert_int_equal(access(path, F_OK), 0);
@@ -121,11 +122,13 @@ static void kernel_cache_folder_is_private_without_a_home(void **state)
     (void)state;
     struct stat before = {0}, after = {0};
     int was = !stat("/tmp/pocl", &before);
-    expect_private_cache_folder((const char *const[]){"HOME=/dev/null/home", NULL}, 1);
-    expect_private_cache_folder(
+    expect_private_kernel_cache_folder((const char *const[]){"HOME=/dev/null/home", NULL}, 1);
+    expect_private_kernel_cache_folder(
         (const char *const[]){"HOME=/dev/null/home", "XDG_CACHE_HOME=/dev/null/x", NULL}, 0);
-    expect_private_cache_folder((const char *const[]){NULL}, 0); /* an environment without HOME */
-    expect_private_cache_folder((const char *const[]){"XDG_CACHE_HOME=relative", "HOME=", NULL}, 0);
+    expect_private_kernel_cache_folder((const char *const[]){NULL},
+                                       0); /* an environment without HOME */
+    expect_private_kernel_cache_folder(
+        (const char *const[]){"XDG_CACHE_HOME=relative", "HOME=", NULL}, 0);
     /* PoCL's default cache folder, which any user could have created */
     assert_true(was == !stat("/tmp/pocl", &after));
     assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec);
@@ -134,30 +137,37 @@ static void kernel_cache_folder_is_private_without_a_home(void **state)
 static void kernel_cache_environment_variables_are_respected(void **state)
 {
     (void)state;
-    char environment_entry[3][200];
-    snprintf(environment_entry[0], sizeof environment_entry[0], "XDG_CACHE_HOME=%s",
-             path_in_test_folder("xdg"));
-    snprintf(environment_entry[1], sizeof environment_entry[1], "CACHE_DIRECTORY=%s:/nowhere",
-             path_in_test_folder("service"));
-    snprintf(environment_entry[2], sizeof environment_entry[2], "HOME=%s",
-             path_in_test_folder("home"));
+    char environment_variable_assignment[3][200];
+    snprintf(environment_variable_assignment[0], sizeof environment_variable_assignment[0],
+             "XDG_CACHE_HOME=%s", path_in_test_folder("xdg"));
+    snprintf(environment_variable_assignment[1], sizeof environment_variable_assignment[1],
+             "CACHE_DIRECTORY=%s:/nowhere", path_in_test_folder("service"));
+    snprintf(environment_variable_assignment[2], sizeof environment_variable_assignment[2],
+             "HOME=%s", path_in_test_folder("home"));
     assert_int_equal(mkdir(path_in_test_folder("xdg"), 0755), 0);
     assert_int_equal(mkdir(path_in_test_folder("service"), 0700), 0);
     assert_int_equal(mkdir(path_in_test_folder("home"), 0755), 0);
-    expect_cache_folder((const char *const[]){environment_entry[2], NULL},
-                        path_in_test_folder("home/.cache/tact"), 1);
-    expect_cache_folder((const char *const[]){environment_entry[2], environment_entry[1], NULL},
-                        path_in_test_folder("service"), 0);
-    expect_cache_folder((const char *const[]){environment_entry[2], environment_entry[1],
-                                              environment_entry[0], NULL},
-                        path_in_test_folder("xdg/tact"), 0);
+    expect_opencl_kernel_cache_folder(
+        (const char *const[]){environment_variable_assignment[2], NULL},
+        path_in_test_folder("home/.cache/tact"), 1);
+    expect_opencl_kernel_cache_folder((const char *const[]){environment_variable_assignment[2],
+                                                            environment_variable_assignment[1],
+                                                            NULL},
+                                      path_in_test_folder("service"), 0);
+    expect_opencl_kernel_cache_folder((const char *const[]){environment_variable_assignment[2],
+                                                            environment_variable_assignment[1],
+                                                            environment_variable_assignment[0],
+                                                            NULL},
+                                      path_in_test_folder("xdg/tact"), 0);
     /* PoCL's own variable has priority over the others. */
-    snprintf(environment_entry[1], sizeof environment_entry[1], "POCL_CACHE_DIR=%s",
-             path_in_test_folder("users"));
+    snprintf(environment_variable_assignment[1], sizeof environment_variable_assignment[1],
+             "POCL_CACHE_DIR=%s", path_in_test_folder("users"));
     assert_int_equal(mkdir(path_in_test_folder("users"), 0755), 0);
-    expect_cache_folder((const char *const[]){environment_entry[2], environment_entry[1],
-                                              environment_entry[0], NULL},
-                        path_in_test_folder("users"), 0);
+    expect_opencl_kernel_cache_folder((const char *const[]){environment_variable_assignment[2],
+                                                            environment_variable_assignment[1],
+                                                            environment_variable_assignment[0],
+                                                            NULL},
+                                      path_in_test_folder("users"), 0);
 }
 
 /* A cache folder that other users can write to is not used, as the kernels that they put there
@@ -165,21 +175,24 @@ static void kernel_cache_environment_variables_are_respected(void **state)
 static void kernel_cache_folder_writable_by_others_is_not_used(void **state)
 {
     (void)state;
-    char environment_entry[200];
-    snprintf(environment_entry, sizeof environment_entry, "XDG_CACHE_HOME=%s",
-             path_in_test_folder("bad"));
+    char environment_variable_assignment[200];
+    snprintf(environment_variable_assignment, sizeof environment_variable_assignment,
+             "XDG_CACHE_HOME=%s", path_in_test_folder("bad"));
     assert_int_equal(mkdir(path_in_test_folder("bad"), 0755), 0);
     assert_int_equal(mkdir(path_in_test_folder("elsewhere"), 0700), 0);
     assert_int_equal(symlink(path_in_test_folder("elsewhere"), path_in_test_folder("bad/tact")), 0);
-    expect_private_cache_folder((const char *const[]){environment_entry, NULL}, 0);
+    expect_private_kernel_cache_folder((const char *const[]){environment_variable_assignment, NULL},
+                                       0);
     assert_int_equal(unlink(path_in_test_folder("bad/tact")), 0);
     assert_int_equal(mkdir(path_in_test_folder("bad/tact"), 0700), 0);
     assert_int_equal(chmod(path_in_test_folder("bad/tact"), 0777), 0);
-    expect_private_cache_folder((const char *const[]){environment_entry, NULL}, 0);
+    expect_private_kernel_cache_folder((const char *const[]){environment_variable_assignment, NULL},
+                                       0);
     assert_int_equal(chmod(path_in_test_folder("bad/tact"), 0700), 0);
     if (geteuid() == 0) {
         assert_int_equal(chown(path_in_test_folder("bad/tact"), 65534, 0), 0);
-        expect_private_cache_folder((const char *const[]){environment_entry, NULL}, 0);
+        expect_private_kernel_cache_folder(
+            (const char *const[]){environment_variable_assignment, NULL}, 0);
     }
 }
 

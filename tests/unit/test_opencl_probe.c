@@ -14,34 +14,34 @@
 
 #include "kernels/probe_internal.h"
 
-static void query_that_returns(void)
+static void opencl_driver_query_that_returns(void)
 {
     fputs("a driver's chatter\n", stderr);
 }
 
-static void query_that_aborts(void)
+static void opencl_driver_query_that_aborts(void)
 {
     fputs("Not enough memory to run on this device.\n", stderr);
     abort();
 }
 
-static void query_that_exits(void)
+static void opencl_driver_query_that_exits(void)
 {
     _exit(0); /* a driver that ends the process with status 0 has not returned either */
 }
 
 /* The probe's answer in a child process, as it runs once per process; called twice. */
-static int probe_twice_in_child(void (*query)(void), const char *expected_error_words)
+static int probe_opencl_driver_twice_in_child(void (*query)(void), const char *expected_error_words)
 {
     pid_t child = fork();
     if (child == 0) {
         struct tact_error err = {0}, second_error = {0};
         int rc = tact_cl_probe_driver(query, &err);
-        int is_second_answer_equal = tact_cl_probe_driver(query, &second_error) == rc &&
-                                     !strcmp(err.text, second_error.text);
+        int is_second_probe_answer_equal = tact_cl_probe_driver(query, &second_error) == rc &&
+                                           !strcmp(err.text, second_error.text);
         int error_names_the_reason = strstr(err.text, expected_error_words) != NULL;
         fprintf(stderr, "%d: %s\n", rc, err.text);
-        _exit(!is_second_answer_equal || !error_names_the_reason
+        _exit(!is_second_probe_answer_equal || !error_names_the_reason
                   ? 1
                   : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));
     }
@@ -54,15 +54,19 @@ static int probe_twice_in_child(void (*query)(void), const char *expected_error_
 static void opencl_driver_that_returns_is_used(void **state)
 {
     (void)state;
-    assert_int_equal(probe_twice_in_child(query_that_returns, ""), 10);
+    assert_int_equal(probe_opencl_driver_twice_in_child(opencl_driver_query_that_returns, ""), 10);
 }
 
 static void opencl_driver_that_aborts_is_not_used(void **state)
 {
     (void)state;
     assert_int_equal(
-        probe_twice_in_child(query_that_aborts, ": Not enough memory to run on this device."), 20);
-    assert_int_equal(probe_twice_in_child(query_that_exits, "terminates any process"), 20);
+        probe_opencl_driver_twice_in_child(opencl_driver_query_that_aborts,
+                                           ": Not enough memory to run on this device."),
+        20);
+    assert_int_equal(probe_opencl_driver_twice_in_child(opencl_driver_query_that_exits,
+                                                        "terminates any process"),
+                     20);
 }
 
 int main(void)

@@ -17,8 +17,8 @@ static const double script[] = {
 };
 static const struct tact_device_setting valid_script_settings[] = {NUMBERS("script", 5, 4, script)};
 
-static struct tact_device open_simulated_operator(const struct tact_device_setting *settings,
-                                                  int count)
+static struct tact_device open_scripted_operator_device(const struct tact_device_setting *settings,
+                                                        int count)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -29,7 +29,7 @@ static struct tact_device open_simulated_operator(const struct tact_device_setti
     return device;
 }
 
-static struct tact_device_input logged_press_value(struct tact_device *device, double t)
+static struct tact_device_input read_operator_device_at_time(struct tact_device *device, double t)
 {
     struct tact_device_input in = {.state = -1};
     device->ops->read(device->self, (uint64_t)(t * 1000.0), t, 77, &in);
@@ -41,24 +41,24 @@ static struct tact_device_input logged_press_value(struct tact_device *device, d
 static void operator_script_is_interpolated(void **state)
 {
     (void)state;
-    struct tact_device device = open_simulated_operator(valid_script_settings, 1);
+    struct tact_device device = open_scripted_operator_device(valid_script_settings, 1);
     assert_int_equal(device.info.input_count, 4);
     assert_string_equal(device.info.input[0].name, "grip");
     assert_string_equal(device.info.input[3].name, "deadman");
     assert_string_equal(device.info.input[1].unit, "rad");
     for (int row = 0; row < 5; row++) {
-        struct tact_device_input in = logged_press_value(&device, script[4 * row]);
+        struct tact_device_input in = read_operator_device_at_time(&device, script[4 * row]);
         for (int i = 0; i < 3; i++) {
             assert_true(in.channel[i] == script[4 * row + 1 + i]);
         }
     }
-    assert_true(logged_press_value(&device, 0.0).channel[0] == 0.0);
-    assert_true(logged_press_value(&device, 99.0).channel[1] == 0.8);
+    assert_true(read_operator_device_at_time(&device, 0.0).channel[0] == 0.0);
+    assert_true(read_operator_device_at_time(&device, 99.0).channel[1] == 0.8);
     /* 10 u^3 - 15 u^4 + 6 u^5 at u = 1/4 and 1/2, exact in binary. */
-    assert_true(logged_press_value(&device, 0.75).channel[0] == 0.103515625);
-    assert_true(logged_press_value(&device, 1.0).channel[0] == 0.5);
-    assert_true(logged_press_value(&device, 1.75).channel[0] == 1.0);
-    assert_true(fabs(logged_press_value(&device, 3.0).channel[2] - 0.025) < 1e-17);
+    assert_true(read_operator_device_at_time(&device, 0.75).channel[0] == 0.103515625);
+    assert_true(read_operator_device_at_time(&device, 1.0).channel[0] == 0.5);
+    assert_true(read_operator_device_at_time(&device, 1.75).channel[0] == 1.0);
+    assert_true(fabs(read_operator_device_at_time(&device, 3.0).channel[2] - 0.025) < 1e-17);
     device.ops->close(device.self);
 }
 
@@ -66,20 +66,22 @@ static void operator_script_is_interpolated(void **state)
 static void scripted_operator_motions_have_minimum_jerk(void **state)
 {
     (void)state;
-    struct tact_device device = open_simulated_operator(valid_script_settings, 1);
+    struct tact_device device = open_scripted_operator_device(valid_script_settings, 1);
     const double h = 1e-4;
-    double peak_rate = 0.0;
-    double largest_acceleration = 0.0;
+    double peak_rate_of_scripted_channel = 0.0;
+    double largest_acceleration_of_scripted_channel = 0.0;
     for (int i = 0; i <= 10000; i++) {
         double t = 0.5 + i * h;
-        double a = logged_press_value(&device, t - h).channel[0];
-        double b = logged_press_value(&device, t).channel[0];
-        double c = logged_press_value(&device, t + h).channel[0];
-        peak_rate = fmax(peak_rate, fabs(c - a) / (2.0 * h));
-        largest_acceleration = fmax(largest_acceleration, fabs(c - 2.0 * b + a) / (h * h));
+        double a = read_operator_device_at_time(&device, t - h).channel[0];
+        double b = read_operator_device_at_time(&device, t).channel[0];
+        double c = read_operator_device_at_time(&device, t + h).channel[0];
+        peak_rate_of_scripted_channel =
+            fmax(peak_rate_of_scripted_channel, fabs(c - a) / (2.0 * h));
+        largest_acceleration_of_scripted_channel =
+            fmax(largest_acceleration_of_scripted_channel, fabs(c - 2.0 * b + a) / (h * h));
     }
-    assert_true(fabs(peak_rate - 1.875) < 1e-6);
-    assert_true(fabs(largest_acceleration - 10.0 / sqrt(3.0)) < 1e-3);
+    assert_true(fabs(peak_rate_of_scripted_channel - 1.875) < 1e-6);
+    assert_true(fabs(largest_acceleration_of_scripted_channel - 10.0 / sqrt(3.0)) < 1e-3);
     device.ops->close(device.self);
 }
 
@@ -89,22 +91,22 @@ static void operator_holds_the_deadman_in_its_interval(void **state)
     const struct tact_device_setting s[] = {NUMBERS("script", 5, 4, script),
                                             SETTING("deadman_from", "0.25"),
                                             SETTING("deadman_until", "4.5")};
-    struct tact_device device = open_simulated_operator(s, 3);
-    assert_true(logged_press_value(&device, 0.249).channel[3] == 0.0);
-    assert_true(logged_press_value(&device, 0.25).channel[3] == 1.0);
-    assert_true(logged_press_value(&device, 4.499).channel[3] == 1.0);
-    assert_true(logged_press_value(&device, 4.5).channel[3] == 0.0);
+    struct tact_device device = open_scripted_operator_device(s, 3);
+    assert_true(read_operator_device_at_time(&device, 0.249).channel[3] == 0.0);
+    assert_true(read_operator_device_at_time(&device, 0.25).channel[3] == 1.0);
+    assert_true(read_operator_device_at_time(&device, 4.499).channel[3] == 1.0);
+    assert_true(read_operator_device_at_time(&device, 4.5).channel[3] == 0.0);
     device.ops->close(device.self);
-    device = open_simulated_operator(valid_script_settings, 1);
-    assert_true(logged_press_value(&device, 0.0).channel[3] == 1.0);
-    assert_true(logged_press_value(&device, 1e6).channel[3] == 1.0);
+    device = open_scripted_operator_device(valid_script_settings, 1);
+    assert_true(read_operator_device_at_time(&device, 0.0).channel[3] == 1.0);
+    assert_true(read_operator_device_at_time(&device, 1e6).channel[3] == 1.0);
     device.ops->close(device.self);
 }
 
 static void force_felt_by_the_operator_is_recorded(void **state)
 {
     (void)state;
-    struct tact_device device = open_simulated_operator(valid_script_settings, 1);
+    struct tact_device device = open_scripted_operator_device(valid_script_settings, 1);
     const double out[8] = {1.0, -2.0, 3.0, 4.0, 5.0, 6.0, 7.0, -8.0};
     assert_int_equal(device.info.output_count, 8);
     assert_string_equal(device.info.output[7].name, "felt_7");
@@ -143,9 +145,10 @@ static void bad_operator_settings_are_refused(void **state)
     const struct tact_device_setting twice[] = {valid_script_settings[0], valid_script_settings[0]};
     const struct tact_device_setting text[] = {SETTING("script", "close")};
     const struct tact_device_setting script_with_wrong_width[] = {NUMBERS("script", 4, 5, script)};
-    const struct tact_device_setting late_script[] = {
+    const struct tact_device_setting script_setting_with_time_backwards[] = {
         NUMBERS("script", 3, 4, script_with_time_backwards)};
-    const struct tact_device_setting invalid_grip_settings[] = {NUMBERS("script", 1, 4, wide)};
+    const struct tact_device_setting script_setting_with_grip_over_one[] = {
+        NUMBERS("script", 1, 4, wide)};
     const struct tact_device_setting settings_with_nan[] = {
         NUMBERS("script", 2, 4, script_with_nan)};
     const struct tact_device_setting word[] = {valid_script_settings[0],
@@ -159,8 +162,8 @@ static void bad_operator_settings_are_refused(void **state)
     expect_operator_refused(NULL, 0, 0, "device", "script");
     expect_operator_refused(text, 1, 10, "script", "rows of 4");
     expect_operator_refused(script_with_wrong_width, 1, 10, "script", "rows of 4");
-    expect_operator_refused(late_script, 1, 10, "script", "row 3: time 1 s");
-    expect_operator_refused(invalid_grip_settings, 1, 10, "script", "row 1: grip 1.5");
+    expect_operator_refused(script_setting_with_time_backwards, 1, 10, "script", "row 3: time 1 s");
+    expect_operator_refused(script_setting_with_grip_over_one, 1, 10, "script", "row 1: grip 1.5");
     expect_operator_refused(settings_with_nan, 1, 10, "script", "row 2: number 3");
     expect_operator_refused(word, 2, 11, "deadman_from", "a number, not 'soon'");
     expect_operator_refused(inf, 2, 11, "deadman_from", "finite");

@@ -139,8 +139,8 @@ static void outline_of_an_octagonal_prism_is_its_base(void **state)
 
 /* Fraction of the expected polygon's area that the found corners leave out; each must be one of
  * its corners. */
-static double missing_area_fraction(const double (*corner)[2], int count, const double (*wanted)[2],
-                                    int n)
+static double missing_outline_area_fraction(const double (*corner)[2], int count,
+                                            const double (*wanted)[2], int n)
 {
     double area[2] = {0, 0};
     for (int i = 0; i < count; i++) {
@@ -199,7 +199,7 @@ static void outlines_of_prisms_of_3_to_128_sides_are_nearly_whole(void **state)
                 expect_polygon_corners(corner, count, wanted, n);
             }
             assert_int_equal(count, n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS);
-            worst = fmax(worst, missing_area_fraction(corner, count, wanted, n));
+            worst = fmax(worst, missing_outline_area_fraction(corner, count, wanted, n));
         }
         tact_shape_release(&s);
     }
@@ -263,7 +263,7 @@ static void hulls_of_points_equal_those_by_andrews_chain(void **state)
     static double p[2000][2], wanted[2001][2];
     static struct tact_planar_hull hull;
     double worst[2] = {0, 0};
-    int many_cornered_polygon_count = 0;
+    int outline_count_with_corners_left_out = 0;
     for (int k = 0; k < 4000; k++) {
         double corner[TACT_PATCH_CORNERS][2];
         int n = 3 + (int)exp(uniform(0, k % 8 ? 5 : log(1900)));
@@ -278,17 +278,17 @@ static void hulls_of_points_equal_those_by_andrews_chain(void **state)
             int exact = corners <= TACT_PATCH_CORNERS;
             assert_true(exact ? count <= corners : count == TACT_PATCH_CORNERS);
             double *most = &worst[!exact];
-            *most = fmax(*most, missing_area_fraction(corner, count, wanted, corners));
-            many_cornered_polygon_count += !exact;
+            *most = fmax(*most, missing_outline_area_fraction(corner, count, wanted, corners));
+            outline_count_with_corners_left_out += !exact;
         } else {
             assert_int_equal(count, 0);
         }
     }
     print_message("hulls: area %.1e short; %d of more than %d corners: %.4f %%\n", worst[0],
-                  many_cornered_polygon_count, TACT_PATCH_CORNERS, 100 * worst[1]);
+                  outline_count_with_corners_left_out, TACT_PATCH_CORNERS, 100 * worst[1]);
     assert_true(worst[0] < 1e-8);
     assert_true(worst[1] < 2e-3);
-    assert_true(many_cornered_polygon_count > 100);
+    assert_true(outline_count_with_corners_left_out > 100);
 }
 
 /* Prisms of 3 to 14 sides in each other, at random: the outline of the corners that the measurement
@@ -307,14 +307,14 @@ static void outline_of_measured_corners_equals_that_of_another_cut(void **state)
         struct tact_moments m;
         tact_quat_to_m3(frame, turned.quat_wxyz);
         if (tact_moments_measure(&a, &pa, &b, &pb, NULL, NULL, &m, NULL, &found) == 1) {
-            const struct tact_pose *cut = found.was_b_cut ? &pb : &pa;
+            const struct tact_pose *cut = found.was_solid_b_cut_by_a ? &pb : &pa;
             int count = tact_outline(&a, &pa, &b, &pb, m.centroid, frame, repeated_corners);
             if (found.count) {
                 assert_int_equal(tact_outline_from_corners(&found, cut, m.centroid, frame, corner),
                                  count);
                 assert_memory_equal(corner, repeated_corners, (size_t)count * sizeof corner[0]);
             }
-            known[found.was_b_cut] += found.count > 0;
+            known[found.was_solid_b_cut_by_a] += found.count > 0;
             crowded += found.count == 0;
         } else {
             assert_int_equal(found.count, 0);

@@ -180,14 +180,14 @@ static double damping_for_passive_coupling(double stiffness, double damping, dou
 static void coupling_needs_no_more_damping_than_its_wall(void **state)
 {
     (void)state;
-    const double damping_of_blocked_tool = damping_for_passive_wall(1000.0, 2.0, 0);
-    const double damping_of_free_tool = damping_for_passive_coupling(1000.0, 2.0, 0.01);
+    const double needed_damping_with_blocked_tool = damping_for_passive_wall(1000.0, 2.0, 0);
+    const double needed_damping_with_free_tool = damping_for_passive_coupling(1000.0, 2.0, 0.01);
     print_message("K 1000, D 2: needs %.3f blocked, %.3f with a free tool of 10 g\n",
-                  damping_of_blocked_tool, damping_of_free_tool);
-    assert_true(fabs(damping_of_blocked_tool - 2.5) < 1e-6 &&
-                fabs(damping_of_free_tool - 2.22) < 5e-3);
-    assert_true(fabs(damping_for_passive_coupling(1000.0, 2.0, 1e9) - damping_of_blocked_tool) <
-                1e-3);
+                  needed_damping_with_blocked_tool, needed_damping_with_free_tool);
+    assert_true(fabs(needed_damping_with_blocked_tool - 2.5) < 1e-6 &&
+                fabs(needed_damping_with_free_tool - 2.22) < 5e-3);
+    assert_true(fabs(damping_for_passive_coupling(1000.0, 2.0, 1e9) -
+                     needed_damping_with_blocked_tool) < 1e-3);
     for (int i = 0; i < 60; i++) {
         const double k = pow(10.0, uniform(1.0, 5.0)), d = pow(10.0, uniform(-2.0, 2.0)),
                      m = pow(10.0, uniform(-4.0, 1.0));
@@ -277,18 +277,18 @@ static void check_largest_damping(const struct tact_passivity_loop *p)
 {
     const double most = tact_passivity_max_damping(p);
     const int delay = (int)(p->delay / period + 0.5);
-    const int rests_below_limit =
+    const int does_axis_rest_below_limit =
                   free_axis_comes_to_rest(p->mass, p->damping, p->stiffness, 0.94 * most, delay,
                                           p->rate_filter_weight, p->force_filter_weight),
-              rests_above_limit =
+              does_axis_rest_above_limit =
                   free_axis_comes_to_rest(p->mass, p->damping, p->stiffness, 1.06 * most, delay,
                                           p->rate_filter_weight, p->force_filter_weight);
-    if (!rests_below_limit || rests_above_limit) {
+    if (!does_axis_rest_below_limit || does_axis_rest_above_limit) {
         fail_msg("m %g, b %g, K %g, %d ticks late, weights %g and %g: limit %g, at 0.94 of it %s, "
                  "at 1.06 %s",
                  p->mass, p->damping, p->stiffness, delay, p->rate_filter_weight,
-                 p->force_filter_weight, most, rests_below_limit ? "rests" : "oscillates",
-                 rests_above_limit ? "rests" : "oscillates");
+                 p->force_filter_weight, most, does_axis_rest_below_limit ? "rests" : "oscillates",
+                 does_axis_rest_above_limit ? "rests" : "oscillates");
     }
 }
 

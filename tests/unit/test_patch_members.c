@@ -57,7 +57,7 @@ static const struct member {
     MEMBER(rolling_loss, OF_ELASTIC),
 };
 
-static int has_members_of(const struct tact_patch *patch, enum owner owner)
+static int do_patch_members_belong_to(const struct tact_patch *patch, enum owner owner)
 {
     switch (owner) {
     case OF_GAPS:
@@ -80,7 +80,7 @@ static void check_patches_are_equal(const char *model, const struct tact_patch *
 {
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const struct member *m = &members[i];
-        if (has_members_of(a, m->owner) &&
+        if (do_patch_members_belong_to(a, m->owner) &&
             memcmp((const char *)a + m->offset, (const char *)b + m->offset, m->size)) {
             fail_msg("model %s does not set tact_patch.%s", model, m->name);
         }
@@ -99,8 +99,8 @@ static void check_patches_are_equal(const char *model, const struct tact_patch *
 }
 
 /* Measures a pair twice, into memory of two patterns. Returns the number of patches, 0: none. */
-static int measure_into_two_patterns(const struct tact_contact_model *model,
-                                     struct tact_pair_query *query)
+static int measure_patches_into_two_memory_patterns(const struct tact_contact_model *model,
+                                                    struct tact_pair_query *query)
 {
     static struct tact_patch patch[2];
     static struct tact_pair_piece piece[2][TACT_PIECES];
@@ -143,9 +143,9 @@ static int measure_pair_of_shapes(const struct tact_contact_model *model,
     if (most <= 0 || (model->prepare && model->prepare(model, a, &material, &data_a, NULL))) {
         return 0;
     }
-    const int is_shape_b_prepared =
+    const int is_second_shape_prepared_for_model =
         !model->prepare || !model->prepare(model, b, &material, &data_b, NULL);
-    for (int i = 0; is_shape_b_prepared && i < LAWS * POSES; i++) {
+    for (int i = 0; is_second_shape_prepared_for_model && i < LAWS * POSES; i++) {
         const struct tact_contact_law law = {.friction = 0.5,
                                              .overlap = 2e-5,
                                              .dissipation = 5e-3,
@@ -171,12 +171,12 @@ static int measure_pair_of_shapes(const struct tact_contact_model *model,
                                         .twist = {{0.0}, {0.0, 0.0, -0.1, 0.0, 1.0, 0.0}}};
         if (!model->moments ||
             tact_moments_pair(a, &origin_pose, b, &pose, NULL, scratch, &moments) == 1) {
-            measured += measure_into_two_patterns(model, &query) > 0;
+            measured += measure_patches_into_two_memory_patterns(model, &query) > 0;
         }
     }
     if (model->release) {
         model->release(data_a);
-        if (is_shape_b_prepared) {
+        if (is_second_shape_prepared_for_model) {
             model->release(data_b);
         }
     }

@@ -50,8 +50,9 @@ static void friction_by_quadrature(enum shape shape, double v, double w, double 
 }
 
 /* A patch of unbounded inertia: unit normal force, slip v at angle `turn` and spin w. */
-static void make_moving_patch(enum tact_surface surface, double arm, double v, double w,
-                              double turn, struct tact_local_problem *p, double *r)
+static void make_sliding_spinning_patch_problem(enum tact_surface surface, double arm, double v,
+                                                double w, double turn, struct tact_local_problem *p,
+                                                double *r)
 {
     const double b[6] = {-1, v * cos(turn), v * sin(turn), w, 0, 0};
     memset(p, 0, sizeof *p);
@@ -79,16 +80,17 @@ static const char *const names[4] = {"uniform disc", "Hertz disc", "square", "ob
 /* Largest relative errors of friction and torsion over the ratio of slip to spin, and the largest
  * error of either as a share of its own limit. */
 static void largest_friction_errors(enum shape shape, enum tact_surface surface, double arm,
-                                    double *relative_error, double *share)
+                                    double *relative_friction_error, double *share)
 {
-    *relative_error = *share = 0;
+    *relative_friction_error = *share = 0;
     for (int i = -12; i <= 12; i++) {
         double ratio = pow(10, i / 6.0), turn = 0.3 + 0.1 * i, f, m, r[6];
         struct tact_local_problem p;
         friction_by_quadrature(shape, ratio, 1, turn, &f, &m);
-        make_moving_patch(surface, arm, ratio, 1, turn, &p, r);
+        make_sliding_spinning_patch_problem(surface, arm, ratio, 1, turn, &p, r);
         double got = -(r[1] * cos(turn) + r[2] * sin(turn));
-        *relative_error = fmax(*relative_error, fmax(fabs(got / f - 1), fabs(-r[3] / m - 1)));
+        *relative_friction_error =
+            fmax(*relative_friction_error, fmax(fabs(got / f - 1), fabs(-r[3] / m - 1)));
         *share = fmax(*share, fmax(fabs(got - f), fabs(-r[3] - m) / arm));
     }
 }
@@ -97,16 +99,17 @@ static void friction_of_a_disc_agrees_with_its_integral(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        double relative_error, share, old_relative, old_share, arm = i ? 3 * M_PI / 16 : 2.0 / 3;
+        double relative_friction_error, share, old_relative, old_share,
+            arm = i ? 3 * M_PI / 16 : 2.0 / 3;
         enum tact_surface surface = i ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
-        largest_friction_errors((enum shape)i, surface, arm, &relative_error, &share);
+        largest_friction_errors((enum shape)i, surface, arm, &relative_friction_error, &share);
         largest_friction_errors((enum shape)i, TACT_SURFACE_ELLIPSOID, arm, &old_relative,
                                 &old_share);
         print_message("%s: off by %.2f %% of its value, %.2f %% of its limit; ellipsoid %.0f %% "
                       "and %.1f %%\n",
-                      names[i], 100 * relative_error, 100 * share, 100 * old_relative,
+                      names[i], 100 * relative_friction_error, 100 * share, 100 * old_relative,
                       100 * old_share);
-        assert_true(relative_error < 0.02 && share < 0.01);
+        assert_true(relative_friction_error < 0.02 && share < 0.01);
     }
 }
 
@@ -121,7 +124,7 @@ static double rms_friction_error(enum shape shape, enum tact_surface surface, do
             double ratio = pow(10, i / 4.0) * arm, turn = k * M_PI / 8, f, m, r[6];
             struct tact_local_problem p;
             friction_by_quadrature(shape, ratio, 1, turn, &f, &m);
-            make_moving_patch(surface, arm, ratio, 1, turn, &p, r);
+            make_sliding_spinning_patch_problem(surface, arm, ratio, 1, turn, &p, r);
             double df = -(r[1] * cos(turn) + r[2] * sin(turn)) - f, dm = (-r[3] - m) / arm;
             sum += df * df + dm * dm;
             count += 2;
@@ -156,14 +159,14 @@ static void friction_dissipates_maximally(void **state)
         enum tact_surface surface = (enum tact_surface)(n % 3);
         double v = pow(10, uniform(-2, 2)), w = uniform(-1, 1), arm = uniform(0.1, 2), r[6];
         struct tact_local_problem p;
-        make_moving_patch(surface, arm, v, w, uniform(0, 6), &p, r);
+        make_sliding_spinning_patch_problem(surface, arm, v, w, uniform(0, 6), &p, r);
         double most = -(r[1] * p.b[1] + r[2] * p.b[2] + r[3] * p.b[3]);
         assert_true(tact_local_residual(&p, r) < 1e-10);
         for (int k = 0; k < 200; k++) {
             double other[6];
             struct tact_local_problem q;
-            make_moving_patch(surface, arm, pow(10, uniform(-2, 2)), uniform(-1, 1), uniform(0, 6),
-                              &q, other);
+            make_sliding_spinning_patch_problem(surface, arm, pow(10, uniform(-2, 2)),
+                                                uniform(-1, 1), uniform(0, 6), &q, other);
             double power = -(other[1] * p.b[1] + other[2] * p.b[2] + other[3] * p.b[3]);
             assert_true(power <= most * (1 + 1e-9));
         }

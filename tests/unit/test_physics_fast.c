@@ -123,17 +123,17 @@ static void open_throw_scene(struct throw_scene *s, const struct throw_case *t,
     struct tact_world_options o = tact_world_options_default();
     const struct tact_shape thin_sheet_shape = box_of_sides(0.4, 0.4, 1e-3);
     const double origin[3] = {0.0, 0.0, 0.0};
-    struct tact_pose pose_under_sheet = tact_pose_identity();
+    struct tact_pose pose_of_thin_target_sheet = tact_pose_identity();
     struct tact_contact_law law = make_rigid_law(0.3);
     struct tact_shape_mass mass;
     s->shape = shape_of_body_kind(t->kind, mesh);
     o.period = t->period;
     open_empty_scene(&s->scene, &o);
-    pose_under_sheet.position[2] = -0.5e-3;
+    pose_of_thin_target_sheet.position[2] = -0.5e-3;
     if (t->plane) {
         add_scene_ground(&s->scene);
     } else {
-        add_scene_shape(&s->scene, -1, &thin_sheet_shape, &pose_under_sheet, 0);
+        add_scene_shape(&s->scene, -1, &thin_sheet_shape, &pose_of_thin_target_sheet, 0);
     }
     add_scene_solid(&s->scene, &s->shape, 0.02, origin, 0.0);
     tact_shape_mass(&s->shape, &mass);
@@ -145,7 +145,7 @@ static void open_throw_scene(struct throw_scene *s, const struct throw_case *t,
 }
 
 /* One tick in which the body is at rest, far from all others: its contacts end. */
-static void end_contacts_of_body(struct world_scene *s, int index)
+static void move_body_away_to_end_contacts(struct world_scene *s, int index)
 {
     struct tact_body *body = tact_world_body(s->world, index);
     tact_v3_set(body->pose.position, 0.0, 0.0, 10.0);
@@ -163,9 +163,9 @@ static void orient_at_random(struct tact_body *body, enum body_kind kind)
         random_unit_quaternion(body->pose.quat_wxyz);
         return;
     }
-    const double tilt_vector[3] = {0.0, uniform(0.05, 1.52), 0.0},
+    const double rotation_vector_of_tilt[3] = {0.0, uniform(0.05, 1.52), 0.0},
                  yaw_vector[3] = {0.0, 0.0, uniform(-3.0, 3.0)};
-    tact_quat_from_rotvec(tilt, tilt_vector);
+    tact_quat_from_rotvec(tilt, rotation_vector_of_tilt);
     tact_quat_from_rotvec(yaw, yaw_vector);
     tact_quat_mul(body->pose.quat_wxyz, yaw, tilt);
 }
@@ -195,7 +195,7 @@ static void simulate_throw(struct throw_scene *scene, const struct throw_case *t
     if (!scene->is_scene_open) {
         open_throw_scene(scene, t, mesh);
     }
-    end_contacts_of_body(s, 0);
+    move_body_away_to_end_contacts(s, 0);
     struct tact_body *body = tact_world_body(s->world, 0);
     tact_v3_scale(offset, scene->centroid, -1.0);
     tact_v3_add(body->pose.position, place, scene->centroid);
@@ -229,7 +229,7 @@ static void close_throw_scenes(struct throw_scene *scenes, int count)
  * bodies that tumble on the surface after the impact gain and lose as they rock, of the first order
  * of the period. A cylinder gained 3.3e-4, the most of 12,000 throws, in four ticks in which it lay
  * tilted by 0.12 rad and its contact ran along the rim by 0.3 rad a tick. */
-static double max_energy_rise(enum body_kind kind)
+static double allowed_energy_rise_of_body_kind(enum body_kind kind)
 {
     return kind == BALL ? 1e-12 : kind == EGG || kind == CAN ? 5e-4 : 5e-5;
 }
@@ -261,7 +261,7 @@ static void fast_bodies_do_not_pass_through(void **state)
                kind_names[kind], trial_count, out.deepest, 1e3 * out.least, out.energy,
                out.energy_rise, out.overshot, out.ticks, out.unsolved_ticks);
         assert_true(out.deepest < 1e-12 && out.least > 0.0 && out.energy < 1e-9);
-        assert_true(out.energy_rise < max_energy_rise(kind));
+        assert_true(out.energy_rise < allowed_energy_rise_of_body_kind(kind));
     }
     tact_mesh_free(mesh);
 }
@@ -295,7 +295,7 @@ static void bodies_that_pass_through_are_counted(void **state)
 }
 
 /* Number of pairs that are counted as passing through each other in this tick. */
-static int count_outrun_pairs(const struct world_scene *s)
+static int count_pairs_passing_through(const struct world_scene *s)
 {
     int near_count, sum = 0;
     const int *near = tact_world_near(s->world, &near_count);
@@ -307,10 +307,10 @@ static int count_outrun_pairs(const struct world_scene *s)
 
 /* Rotates a body about the origin, without gravity, toward a fixed sheet of 1 mm that is 60 to
  * 140 mm away: a rod of 300 mm, or one of 80 mm with a head at 80 to 120 mm. Returns whether it is
- * on the other side at the end; *outrun_tick_count: the number of ticks in which it was
+ * on the other side at the end; *tick_count_with_pass_through: the number of ticks in which it was
  * counted as passing. */
 static int rotate_body_at_sheet(int has_rod_head, double thickness, double speed, double angle,
-                                int *outrun_tick_count)
+                                int *tick_count_with_pass_through)
 {
     const struct tact_shape thin_sheet = box_of_sides(0.08, 1e-3, 0.1),
                             head = box_of_sides(0.04, thickness, 0.01),
@@ -332,10 +332,10 @@ static int rotate_body_at_sheet(int has_rod_head, double thickness, double speed
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
     tact_world_body(s.world, body)->twist[5] = speed;
-    *outrun_tick_count = 0;
+    *tick_count_with_pass_through = 0;
     for (int k = 0; k < ticks; k++) {
         step_scene(&s);
-        *outrun_tick_count += count_outrun_pairs(&s);
+        *tick_count_with_pass_through += count_pairs_passing_through(&s);
         angle -= o.period * tact_world_body(s.world, body)->twist[5];
     }
     close_scene(&s);
@@ -348,14 +348,14 @@ static void bodies_that_rotate_through_are_counted(void **state)
     (void)state;
     static const double rotation_edge_speeds[] = {10.0, 60.0, 150.0, 400.0, 1000.0, 2000.0};
     int trial_count = campaign_trial_count(60, 2000), passed[2] = {0, 0}, missed = 0,
-        outrun_tick_count;
+        tick_count_with_pass_through;
     for (int i = 0; i < trial_count; i++) {
         const int has_rod_head = i & 1;
         const double thickness = i % 3 ? 2e-3 : 10e-3, speed = rotation_edge_speeds[i % 6];
         if (rotate_body_at_sheet(has_rod_head, thickness, speed, uniform(0.2, 1.4),
-                                 &outrun_tick_count)) {
+                                 &tick_count_with_pass_through)) {
             passed[has_rod_head]++;
-            missed += !outrun_tick_count;
+            missed += !tick_count_with_pass_through;
         }
     }
     printf("of %d rods %d passed, with a head %d; %d not counted\n", trial_count, passed[0],
@@ -376,13 +376,13 @@ static int count_passes_of_spinning_body(const struct spinning_case *t)
 {
     const struct tact_shape table = box_of_sides(2.0, 2.0, 0.02), pin = make_sphere(5e-3);
     const double place[3] = {0.0, 0.0, t->height};
-    struct tact_pose fixed_shape_pose = tact_pose_identity();
+    struct tact_pose pose_of_table_or_pin = tact_pose_identity();
     struct tact_contact_law law = make_rigid_law(0.3);
     struct world_scene s;
-    int outrun_tick_count = 0;
+    int tick_count_with_pass_through = 0;
     open_empty_scene(&s, NULL);
-    fixed_shape_pose.position[2] = t->has_pin_under_ball ? 0.012 : -0.01;
-    add_scene_shape(&s, -1, t->has_pin_under_ball ? &pin : &table, &fixed_shape_pose, 0);
+    pose_of_table_or_pin.position[2] = t->has_pin_under_ball ? 0.012 : -0.01;
+    add_scene_shape(&s, -1, t->has_pin_under_ball ? &pin : &table, &pose_of_table_or_pin, 0);
     const int body = add_scene_solid(&s, &t->shape, 0.1, place, 0.0);
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);
@@ -390,10 +390,10 @@ static int count_passes_of_spinning_body(const struct spinning_case *t)
     tact_v3_copy(tact_world_body(s.world, body)->twist + 3, t->spin);
     for (int k = 0; k < 20; k++) {
         step_scene(&s);
-        outrun_tick_count += count_outrun_pairs(&s);
+        tick_count_with_pass_through += count_pairs_passing_through(&s);
     }
     close_scene(&s);
-    return outrun_tick_count;
+    return tick_count_with_pass_through;
 }
 
 /* No tick is counted of bodies whose surfaces do not move through anything, by however much their
@@ -421,9 +421,9 @@ static void bodies_that_spin_in_place_are_not_counted(void **state)
         {"lever under a pin", box_of_sides(0.3, 0.01, 0.01), 0.0, 0.0, {0, 0, 300.0}, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const int outrun_tick_count = count_passes_of_spinning_body(&cases[i]);
-        if (outrun_tick_count) {
-            fail_msg("%s: %d counted", cases[i].name, outrun_tick_count);
+        const int tick_count_with_pass_through = count_passes_of_spinning_body(&cases[i]);
+        if (tick_count_with_pass_through) {
+            fail_msg("%s: %d counted", cases[i].name, tick_count_with_pass_through);
         }
     }
 }
@@ -455,7 +455,7 @@ static int simulate_box_collision(struct world_scene *s, double v, int are_boxes
     for (int k = 0; k < 2; k++) {
         far[k] = (k ? 1.0 : -1.0) * (0.03 + 1e-3 * v * uniform(0.0, 1.0));
     }
-    end_contacts_of_body(s, 1);
+    move_body_away_to_end_contacts(s, 1);
     for (int k = 0; k < 2; k++) {
         struct tact_body *body = tact_world_body(s->world, k);
         tact_v3_set(body->pose.position, far[k], 0.0, 0.0);

@@ -15,7 +15,7 @@
 /* Lets a block slide on the ground, or on a plate of 1 mm, at `v` in a direction. Checks each
  * position against the exact one of a start at `exact_start_speed`, until it has stopped; returns
  * how far it came. */
-static double stopping_distance_of_block(double period, int is_on_plate, double v,
+static double stopping_distance_of_block(double period, int is_body_on_thin_plate, double v,
                                          double exact_start_speed, double mu, double direction)
 {
     struct tact_world_options o = options_with_contact_model("features", period);
@@ -24,7 +24,7 @@ static double stopping_distance_of_block(double period, int is_on_plate, double 
     struct world_scene s;
     double off = 0.0;
     open_empty_scene(&s, &o);
-    add_ground_or_plate(&s, is_on_plate ? &plate : NULL);
+    add_ground_or_plate(&s, is_body_on_thin_plate ? &plate : NULL);
     add_scene_solid(&s, &box, 0.3, place, 0.0);
     start_box_on_ground(&s, mu);
     const struct tact_body *body = tact_world_body(s.world, 0);
@@ -226,7 +226,8 @@ static void block_tips_equally_by_features_and_by_moments(void **state)
 
 /* Angular frequency [rad/s] about y of the body that starts turned by `turn`, from three of its
  * periods, which are over within so many ticks. */
-static double rocking_frequency(struct world_scene *s, const double *turn, double period, int ticks)
+static double measure_rocking_frequency(struct world_scene *s, const double *turn, double period,
+                                        int ticks)
 {
     struct tact_body *body = tact_world_body(s->world, 0);
     tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
@@ -276,7 +277,7 @@ static void box_rocks_on_an_elastic_layer_at_the_exact_frequency(void **state)
         add_scene_solid(&s, &box, mass, place, 0.0);
         set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
-        double rocking_frequency_hz = rocking_frequency(&s, turn, o.period, 3000);
+        double rocking_frequency_hz = measure_rocking_frequency(&s, turn, o.period, 3000);
         printf("h %g ms: rocks at %.5f of %.3f Hz\n", 1e3 * o.period, rocking_frequency_hz / exact,
                exact / (2.0 * M_PI));
         assert_true(fabs(rocking_frequency_hz / exact - 1.0) < 1e-3 && s.unsolved_ticks == 0);
@@ -286,7 +287,7 @@ static void box_rocks_on_an_elastic_layer_at_the_exact_frequency(void **state)
 
 /* Tilt [rad] at which a box of half sides a, b rests whose centre of mass is off its middle by
  * `off`, on a layer by which its whole base is m g c deep; over the exact tilt. */
-static double relative_tilt_on_layer(double off, double compliance)
+static double tilt_on_elastic_layer_over_exact(double off, double compliance)
 {
     const double a = 0.05, b = 0.03, half_height = 0.02, mass = 1.0, load = mass * G;
     const double inertia[6] = {1e-3, 1e-3, 1e-3, 0.0, 0.0, 0.0};
@@ -327,7 +328,7 @@ static void box_tilts_on_an_elastic_layer_and_lifts_its_edge(void **state)
     (void)state;
     static const double load_offsets[] = {0.01, 0.02, 0.03, 0.04, 0.045};
     for (int i = 0; i < 5; i++) {
-        const double ratio = relative_tilt_on_layer(load_offsets[i], 1e-7);
+        const double ratio = tilt_on_elastic_layer_over_exact(load_offsets[i], 1e-7);
         printf("load %g mm off the middle: tilt %.7f of the exact one\n", 1e3 * load_offsets[i],
                ratio);
         assert_true(fabs(ratio - 1.0) < 1e-6);
@@ -353,7 +354,7 @@ static void egg_rocks_at_its_exact_frequency(void **state)
     add_scene_shape(&s, -1, &plate, &ground_pose, 0);
     add_scene_solid(&s, &egg, mass, place, 0.0);
     start_box_on_ground(&s, 1.0);
-    double rocking_frequency_hz = rocking_frequency(&s, turn, o.period, 10000);
+    double rocking_frequency_hz = measure_rocking_frequency(&s, turn, o.period, 10000);
     printf("rocks at %.5f of exact\n", rocking_frequency_hz / exact);
     assert_true(fabs(rocking_frequency_hz / exact - 1.0) < 2e-3);
     close_scene(&s);
@@ -368,7 +369,7 @@ static void contact_point_of_a_fingertip_on_a_face_is_at_its_centre(void **state
     struct tact_shape cube = box_of_sides(0.05, 0.05, 0.05);
     struct tact_contact_law law = make_friction_law(0.5);
     struct world_scene s;
-    double farthest_contact_point = 0.0;
+    double farthest_contact_point_distance = 0.0;
     law.tip_radius = 0.01;
     open_empty_scene(&s, &o);
     add_scene_ground(&s);
@@ -380,13 +381,13 @@ static void contact_point_of_a_fingertip_on_a_face_is_at_its_centre(void **state
         step_scene(&s);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         for (int i = 0; i < 2 && c && c->touching; i++) {
-            farthest_contact_point =
-                fmax(farthest_contact_point, fabs(c->patch.center[i] - place[i]));
+            farthest_contact_point_distance =
+                fmax(farthest_contact_point_distance, fabs(c->patch.center[i] - place[i]));
         }
     }
     printf("fingertip: contact point at most %.1e m from the centre, tilt %.1e, height %.9f m\n",
-           farthest_contact_point, body_tilt_from_vertical(&s, 0), place[2]);
-    assert_true(s.stats.contacts == 1 && farthest_contact_point < 1e-6);
+           farthest_contact_point_distance, body_tilt_from_vertical(&s, 0), place[2]);
+    assert_true(s.stats.contacts == 1 && farthest_contact_point_distance < 1e-6);
     assert_true(body_tilt_from_vertical(&s, 0) < 1e-6 && fabs(place[2] - 0.025) < 1e-6);
     close_scene(&s);
 }

@@ -148,11 +148,11 @@ static void box_in_touch_starts_without_overlap(void **state)
         tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
         tact_world_refresh(s.world);
         double first = lowest_corner_height(&s, 0, side);
-        int deep_start_pair_count = tact_world_start(s.world, s.scratch);
+        int pairs_overlapping_at_start = tact_world_start(s.world, s.scratch);
         run_scene_for_seconds(&s, 1.0);
         double last = lowest_corner_height(&s, 0, side);
         printf("starts at %.0e m: lowest corner %.1e m at the end\n", first, last);
-        assert_true(deep_start_pair_count == 0 && fabs(last) < 1e-12 &&
+        assert_true(pairs_overlapping_at_start == 0 && fabs(last) < 1e-12 &&
                     body_tilt_from_vertical(&s, 0) < 1e-12);
         close_scene(&s);
     }
@@ -258,15 +258,15 @@ static void an_aligned_stack_of_ten_does_not_creep(void **state)
 static const double ridge_vertices[6][3] = {{0.0, -0.1, 0.0},    {0.0, 0.1, 0.0},
                                             {-0.1, -0.1, -0.01}, {-0.1, 0.1, -0.01},
                                             {0.1, -0.1, -0.01},  {0.1, 0.1, -0.01}};
-static const double upper_hull_vertices[5][3] = {{0.0, 0.0, 0.0},
-                                                 {0.01, 0.01, 0.02},
-                                                 {-0.01, 0.01, 0.02},
-                                                 {-0.01, -0.01, 0.02},
-                                                 {0.01, -0.01, 0.02}};
-#define TOP_CENTROID_HEIGHT 0.015
+static const double vertices_of_body_on_ridge[5][3] = {{0.0, 0.0, 0.0},
+                                                       {0.01, 0.01, 0.02},
+                                                       {-0.01, 0.01, 0.02},
+                                                       {-0.01, -0.01, 0.02},
+                                                       {0.01, -0.01, 0.02}};
+#define CENTROID_HEIGHT_ABOVE_APEX 0.015
 
 /* A tick of a body at rest on the ridge. */
-struct balanced_tick_result {
+struct tick_result_of_body_on_ridge {
     double residual; /* before the only sweep */
     double force[3]; /* on the body, world axes [N] */
     double normal[3];
@@ -275,11 +275,12 @@ struct balanced_tick_result {
 
 /* Places the body at rest with its apex at `apex_offset_from_edge` from the edge of the ridge, and
  * does one tick. */
-static void balance_for_one_tick(struct world_scene *s, double apex_offset_from_edge, double height,
-                                 struct balanced_tick_result *out)
+static void solve_one_tick_of_body_on_ridge(struct world_scene *s, double apex_offset_from_edge,
+                                            double height, struct tick_result_of_body_on_ridge *out)
 {
     struct tact_body *body = tact_world_body(s->world, 0);
-    tact_v3_set(body->pose.position, apex_offset_from_edge, 0.0, height + TOP_CENTROID_HEIGHT);
+    tact_v3_set(body->pose.position, apex_offset_from_edge, 0.0,
+                height + CENTROID_HEIGHT_ABOVE_APEX);
     memset(body->twist, 0, sizeof body->twist);
     tact_world_refresh(s->world);
     step_scene(s);
@@ -295,8 +296,9 @@ static void balance_for_one_tick(struct world_scene *s, double apex_offset_from_
 
 /* Balances a body by its apex on one flank of the ridge for two ticks, on the other for a third,
  * and there without the impulses of the third. */
-static void balance_on_both_flanks(double apex_offset_from_edge, double compliance, double mass,
-                                   struct balanced_tick_result out[4])
+static void solve_ticks_on_both_flanks_of_ridge(double apex_offset_from_edge, double compliance,
+                                                double mass,
+                                                struct tick_result_of_body_on_ridge out[4])
 {
     const struct tact_pose origin_pose = tact_pose_identity();
     const double height = -0.1 * apex_offset_from_edge - mass * G * compliance;
@@ -306,7 +308,7 @@ static void balance_on_both_flanks(double apex_offset_from_edge, double complian
     struct tact_contact_law law = make_friction_law(0.5);
     struct world_scene s;
     assert_int_equal(tact_mesh_hull(ridge_vertices[0], 6, &ridge_mesh, NULL), 0);
-    assert_int_equal(tact_mesh_hull(upper_hull_vertices[0], 5, &top_mesh, NULL), 0);
+    assert_int_equal(tact_mesh_hull(vertices_of_body_on_ridge[0], 5, &top_mesh, NULL), 0);
     ridge.mesh = ridge_mesh;
     top.mesh = top_mesh;
     o.iterations = 1;
@@ -322,8 +324,8 @@ static void balance_on_both_flanks(double apex_offset_from_edge, double complian
             tact_world_refresh(s.world);
             step_scene(&s);
         }
-        balance_for_one_tick(&s, i < 2 ? -apex_offset_from_edge : apex_offset_from_edge, height,
-                             &out[i]);
+        solve_one_tick_of_body_on_ridge(&s, i < 2 ? -apex_offset_from_edge : apex_offset_from_edge,
+                                        height, &out[i]);
     }
     close_scene(&s);
     tact_mesh_free(ridge_mesh);
@@ -342,8 +344,8 @@ static void wrench_is_carried_over_a_jump_of_the_normal(void **state)
 {
     (void)state;
     const double mass = 0.1, angle = 2.0 * atan(0.1);
-    struct balanced_tick_result tick[4];
-    balance_on_both_flanks(1e-8, 1e-5, mass, tick);
+    struct tick_result_of_body_on_ridge tick[4];
+    solve_ticks_on_both_flanks_of_ridge(1e-8, 1e-5, mass, tick);
     const double normal_jump_angle = acos(tact_v3_dot(tick[1].normal, tick[2].normal));
     printf("n jumps by %.9f rad, exact %.9f; residual %.1e, without impulses %.1e\n",
            normal_jump_angle, angle, tick[2].residual, tick[3].residual);

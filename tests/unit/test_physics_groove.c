@@ -209,12 +209,12 @@ static void box_in_a_corner_of_three_walls_has_three_contacts(void **state)
                              /* wall across y */
                              0.55, -0.05, 0.25, 1.1, 0.1, 0.5};
     open_empty_scene(&s, &o);
-    struct tact_shape room_shape = make_shape_of_boxes(&s, room, 3),
+    struct tact_shape shape_of_three_walls = make_shape_of_boxes(&s, room, 3),
                       box = box_of_sides(0.1, 0.1, 0.1);
     const struct tact_pose here = tact_pose_identity();
     struct tact_contact_law law = make_rigid_law(0.0);
     const double at[3] = {0.04999, 0.04999, 0.04999};
-    add_scene_shape(&s, -1, &room_shape, &here, 0);
+    add_scene_shape(&s, -1, &shape_of_three_walls, &here, 0);
     add_scene_solid(&s, &box, mass, at, 0.0);
     set_scene_contact_law(&s, 0, 1, &law);
     finish_scene_building(&s);

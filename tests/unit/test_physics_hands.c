@@ -25,8 +25,8 @@ enum { HANDS = 3, JOINTS = 4, BODIES = 2, TICKS = 40, PERIODS = 3 };
 struct hands_scene {
     struct world_scene world;
     struct tact_link_def links[HANDS][JOINTS];
-    double weight;              /* weight of all [N] */
-    double sum_of_drive_forces; /* largest forces of all drives [N], a hinge's at
+    double weight;                    /* weight of all [N] */
+    double sum_of_drive_force_limits; /* largest forces of all drives [N], a hinge's at
                                    MIN_HINGE_DRIVE_LEVER */
     double momentum; /* momentum of all at the start [N s], of a hand summed over its links */
 };
@@ -48,8 +48,9 @@ static void random_direction_unit(double *out)
  * nearly singular. */
 static void random_joint_axis(double *axis)
 {
-    static const double offsets_from_axis[] = {0, 1e-12, 1e-9, 1e-6, 1e-3, 1};
-    double offset_direction[3], offset_from_axis = offsets_from_axis[random_index(6)];
+    static const double joint_axis_offsets_from_coordinate_axis[] = {0, 1e-12, 1e-9, 1e-6, 1e-3, 1};
+    double offset_direction[3],
+        offset_from_axis = joint_axis_offsets_from_coordinate_axis[random_index(6)];
     random_direction_unit(offset_direction);
     tact_v3_set(axis, 0, 0, 0);
     axis[random_index(3)] = 1;
@@ -132,7 +133,7 @@ static void add_random_hand(struct hands_scene *s, int index)
         state.v[i] = random_index(2) ? 0 : uniform(-1, 1) * (is_slide_joint ? 0.2 : 5);
         double most = links[i].limit > 0 ? links[i].limit
                                          : links[i].stiffness * fabs(state.target[i] - state.q[i]);
-        s->sum_of_drive_forces += is_slide_joint ? most : most / MIN_HINGE_DRIVE_LEVER;
+        s->sum_of_drive_force_limits += is_slide_joint ? most : most / MIN_HINGE_DRIVE_LEVER;
     }
 }
 
@@ -239,7 +240,7 @@ static double compute_hands_energy(struct hands_scene *s)
     return sum;
 }
 
-struct world_tally {
+struct tally_of_random_hands_worlds {
     long ticks, unsolved_ticks, contacts, deep, stuck;
     struct worst force;  /* contact force divided by its bound from weights, drives and momenta */
     struct worst energy; /* rise of the energy divided by the allowed rise */
@@ -251,7 +252,8 @@ struct world_tally {
 
 /* Work of all drives in the tick that was just solved: the torque that entered the solve, over the
  * motion [J]. Adds its size to all. */
-static double add_drive_work(struct hands_scene *s, int seed, double *all, struct world_tally *t)
+static double add_drive_work(struct hands_scene *s, int seed, double *all,
+                             struct tally_of_random_hands_worlds *t)
 {
     double sum = 0, h = s->world.options.period;
     for (int i = 0; i < tact_world_hand_count(s->world.world); i++) {
@@ -322,13 +324,14 @@ static double contact_work(struct hands_scene *s, const struct tact_contact *c, 
 }
 
 /* Counts the contacts of a tick and adds up their work. Returns the energy of their springs [J]. */
-static double add_contact_work(struct hands_scene *s, int seed,
-                               const struct velocities_before_tick *b, double *work,
-                               struct world_tally *t)
+static double count_contacts_and_add_their_work(struct hands_scene *s, int seed,
+                                                const struct velocities_before_tick *b,
+                                                double *work,
+                                                struct tally_of_random_hands_worlds *t)
 {
     struct tact_world *world = s->world.world;
     double h = s->world.options.period, springs = 0;
-    double load = s->weight + s->sum_of_drive_forces + s->momentum / h;
+    double load = s->weight + s->sum_of_drive_force_limits + s->momentum / h;
     for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
         const struct tact_contact *c = tact_world_contact(world, i);
         t->stuck += c->stuck;
@@ -345,7 +348,7 @@ static double add_contact_work(struct hands_scene *s, int seed,
 
 /* Records how far joints are beyond their stops. */
 static void check_joint_stops(struct hands_scene *s, int seed, int is_tick_solved,
-                              struct world_tally *t)
+                              struct tally_of_random_hands_worlds *t)
 {
     for (int i = 0; i < tact_world_hand_count(s->world.world); i++) {
         struct tact_hand *hand = tact_world_hand(s->world.world, i);
@@ -358,7 +361,7 @@ static void check_joint_stops(struct hands_scene *s, int seed, int is_tick_solve
     }
 }
 
-static double check_drive_targets(struct hands_scene *s, struct world_tally *t)
+static double check_drive_targets(struct hands_scene *s, struct tally_of_random_hands_worlds *t)
 {
     double most = 0;
     for (int i = tact_world_next_pair(s->world.world, -1); i >= 0;
@@ -369,34 +372,37 @@ static double check_drive_targets(struct hands_scene *s, struct world_tally *t)
     return most;
 }
 
-static void merge_worst_below_bound(struct worst *all, const struct worst *one, double bound)
+static void merge_worst_ratios_below_bound(struct worst *all, const struct worst *one, double bound)
 {
     record_if_worst(all, one->value, one->seed);
     all->exceed += !(one->value <= bound);
 }
 
-static void add_world_tally(struct world_tally *all, const struct world_tally *one)
+static void add_tally_of_random_hands_world(struct tally_of_random_hands_worlds *all,
+                                            const struct tally_of_random_hands_worlds *one)
 {
     all->ticks += one->ticks;
     all->unsolved_ticks += one->unsolved_ticks;
     all->contacts += one->contacts;
     all->deep += one->deep;
     all->stuck += one->stuck;
-    merge_worst_below_bound(&all->force, &one->force, 1e3);
-    merge_worst_below_bound(&all->energy, &one->energy, 1);
-    merge_worst_below_bound(&all->work, &one->work, 1);
-    merge_worst_below_bound(&all->drive, &one->drive, 1.001);
-    merge_worst_below_bound(&all->beyond, &one->beyond, 1e-9);
-    merge_worst_below_bound(&all->beyond_unsolved, &one->beyond_unsolved, 1e-9);
+    merge_worst_ratios_below_bound(&all->force, &one->force, 1e3);
+    merge_worst_ratios_below_bound(&all->energy, &one->energy, 1);
+    merge_worst_ratios_below_bound(&all->work, &one->work, 1);
+    merge_worst_ratios_below_bound(&all->drive, &one->drive, 1.001);
+    merge_worst_ratios_below_bound(&all->beyond, &one->beyond, 1e-9);
+    merge_worst_ratios_below_bound(&all->beyond_unsolved, &one->beyond_unsolved, 1e-9);
 }
 
 /* One world. Its energy may rise by the work of its drives, by the energy of its contacts' springs
  * at the start, by 1e-6 of the whole, and by the work that lifts every body out of its target
  * overlap. */
-static void run_random_hands_world(int seed, double h, int ticks, struct world_tally *total_tally)
+static void
+run_random_hands_world(int seed, double h, int ticks,
+                       struct tally_of_random_hands_worlds *tally_of_all_random_hands_worlds)
 {
     static struct hands_scene s;
-    struct world_tally one = {0}, *t = &one;
+    struct tally_of_random_hands_worlds one = {0}, *t = &one;
     build_random_hands_world(&s, seed, h);
     double first = compute_hands_energy(&s), lift = s.weight * check_drive_targets(&s, t);
     double work_of_drives = 0, all = fabs(first), springs = 0, work = 0;
@@ -405,7 +411,7 @@ static void run_random_hands_world(int seed, double h, int ticks, struct world_t
         store_velocities_before_tick(&s, &b);
         const long unsolved_ticks = s.world.unsolved_ticks;
         solve_scene_velocities(&s.world);
-        double held = add_contact_work(&s, seed, &b, &work, t);
+        double held = count_contacts_and_add_their_work(&s, seed, &b, &work, t);
         springs = i ? springs : held;
         work_of_drives += add_drive_work(&s, seed, &all, t);
         tact_world_integrate(s.world.world);
@@ -421,7 +427,7 @@ static void run_random_hands_world(int seed, double h, int ticks, struct world_t
     one.ticks = ticks;
     one.unsolved_ticks = s.world.unsolved_ticks;
     close_scene(&s.world);
-    add_world_tally(total_tally, &one);
+    add_tally_of_random_hands_world(tally_of_all_random_hands_worlds, &one);
 }
 
 static void print_worst_ratio(const char *what, const struct worst *w)
@@ -445,7 +451,7 @@ static void forces_and_energy_of_random_hands_stay_bounded(void **state)
         last = one ? first + 1 : campaign_trial_count(WORLDS, ALL_WORLDS);
     long ticks = 0, unsolved_ticks = 0;
     for (int k = 0; k < PERIODS; k++) {
-        struct world_tally t = {0};
+        struct tally_of_random_hands_worlds t = {0};
         double h = 1e-3 / (1 << k);
         for (int seed = first; seed < last; seed++) {
             run_random_hands_world(seed, h, TICKS << k, &t);

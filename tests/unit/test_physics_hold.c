@@ -54,17 +54,17 @@ static int open_pad_pinch_scene(struct world_scene *s, const struct tact_shape *
 }
 
 /* Simulates one tick with the load along y, applied as an impulse before the solve. */
-static void step_with_load(struct world_scene *s, int b, double load)
+static void step_world_with_tangential_load(struct world_scene *s, int b, double load)
 {
     tact_world_body(s->world, b)->twist[1] += load / BLOCK_MASS * s->options.period;
     step_scene(s);
 }
 
-/* Creep [m] of the block over the last half of `seconds` under a load of `load_over_friction_limit`
- * of the friction limit; load_cycle_kind: constant (0), times a sine of 2 Hz (1) or of one sign
- * (2). */
+/* Creep [m] of the block over the last half of `seconds` under a load of
+ * `load_as_share_of_friction_limit` of the friction limit; load_cycle_kind: constant (0), times a
+ * sine of 2 Hz (1) or of one sign (2). */
 static double measure_block_creep(const char *name, const struct tact_shape *pad, double modulus,
-                                  double load_over_friction_limit, int load_cycle_kind,
+                                  double load_as_share_of_friction_limit, int load_cycle_kind,
                                   double seconds, double *turn)
 {
     struct world_scene s;
@@ -77,8 +77,9 @@ static double measure_block_creep(const char *name, const struct tact_shape *pad
                                     : load_cycle_kind == 2 ? 0.5 + 0.5 * phase
                                                            : 1;
         double is_pad_closed = i < 200 ? 0 : 1; /* the load is zero until the pad has closed */
-        step_with_load(
-            &s, b, is_pad_closed * load_over_friction_limit * 2 * MU * PRESS * cyclic_load_factor);
+        step_world_with_tangential_load(&s, b,
+                                        is_pad_closed * load_as_share_of_friction_limit * 2 * MU *
+                                            PRESS * cyclic_load_factor);
         if (i == ticks / 2) {
             tact_v3_copy(from, body->pose.position);
             memcpy(q, body->pose.quat_wxyz, sizeof q);
@@ -93,7 +94,7 @@ static double measure_block_creep(const char *name, const struct tact_shape *pad
     double distance = tact_v3_norm(moved);
     print_message("%-22s load %.2f of the limit%s: moved %.1e m, turned %.1e rad in %.2f s; N %.4f "
                   "%.4f, %d sweeps, residual %.1e, unsolved %ld\n",
-                  name, load_over_friction_limit,
+                  name, load_as_share_of_friction_limit,
                   load_cycle_kind == 1 ? ", cyclic"
                   : load_cycle_kind    ? ", pulsing"
                                        : "",
@@ -104,7 +105,8 @@ static double measure_block_creep(const char *name, const struct tact_shape *pad
     return distance;
 }
 
-static void measure_creep_of_pad(const char *name, const struct tact_shape *pad, double modulus)
+static void measure_block_creep_under_several_loads(const char *name, const struct tact_shape *pad,
+                                                    double modulus)
 {
     double turn, shares[3] = {1 / 1.05, 1 / 2.0, 1 / 95.0};
     for (int i = 0; i < 3; i++) {
@@ -123,21 +125,21 @@ static void block_under_a_flat_pad_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = box_of_sides(0.02, 0.02, 0.02);
-    measure_creep_of_pad("flat pad", &pad, 0);
+    measure_block_creep_under_several_loads("flat pad", &pad, 0);
 }
 
 static void block_under_a_soft_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = make_sphere(0.01);
-    measure_creep_of_pad("soft ball", &pad, 3e5);
+    measure_block_creep_under_several_loads("soft ball", &pad, 3e5);
 }
 
 static void block_under_a_hard_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = make_sphere(0.01);
-    measure_creep_of_pad("hard ball", &pad, 0);
+    measure_block_creep_under_several_loads("hard ball", &pad, 0);
 }
 
 int main(void)

@@ -27,7 +27,7 @@ static int start_falling_ball(struct world_scene *s, const struct tact_contact_l
 }
 
 /* Highest point [m] after the next impact: rises from where it turns up until it turns down. */
-static double apex_after_next_impact(struct world_scene *s, int b)
+static double apex_height_after_next_impact(struct world_scene *s, int b)
 {
     const struct tact_body *body = tact_world_body(s->world, b);
     double top = -1;
@@ -54,7 +54,8 @@ static void dropped_ball_bounces_to_e_squared_times_its_height(void **state)
         double e = law.restitution = coefficient[i / 2], h = 0.5, period = i % 2 ? 1e-4 : 1e-3;
         int b = start_falling_ball(&s, &law, period, h);
         double slack = sqrt(2 * G * h) * period * 2;
-        double first = apex_after_next_impact(&s, b), second = apex_after_next_impact(&s, b);
+        double first = apex_height_after_next_impact(&s, b),
+               second = apex_height_after_next_impact(&s, b);
         print_message("e %.1f, period %.0e s: bounces to %.5f m and %.5f m; exact %.5f, %.5f; off "
                       "by %.1e, %.1e\n",
                       e, period, first, second, e * e * h, e * e * e * e * h,
@@ -93,7 +94,7 @@ static void restitution_does_not_depend_on_compliance(void **state)
         law.compliance = compliance[i % 3];
         law.dissipation = i % 2 ? 0.005 : 0;
         int b = start_falling_ball(&s, &law, period, h);
-        double slack = sqrt(2 * G * h) * period * 2, top = apex_after_next_impact(&s, b);
+        double slack = sqrt(2 * G * h) * period * 2, top = apex_height_after_next_impact(&s, b);
         worst = fmax(worst, fabs(top - e * e * h) / slack);
         assert_true(fabs(top - e * e * h) < slack);
         assert_int_equal(s.unsolved_ticks, 0);

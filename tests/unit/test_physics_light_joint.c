@@ -165,7 +165,7 @@ static void closed_chain_of_light_rods_swings(void **state)
 }
 
 /* Masses whose ratio is beyond that of rounding are counted. */
-static void rows_that_are_lost_in_rounding_are_counted(void **state)
+static void joint_rows_lost_in_rounding_are_counted(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -183,7 +183,7 @@ int main(void)
         cmocka_unit_test(stop_of_a_door_on_a_light_bracket_is_not_passed),
         cmocka_unit_test(friction_of_a_door_on_a_light_bracket_brakes),
         cmocka_unit_test(closed_chain_of_light_rods_swings),
-        cmocka_unit_test(rows_that_are_lost_in_rounding_are_counted),
+        cmocka_unit_test(joint_rows_lost_in_rounding_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

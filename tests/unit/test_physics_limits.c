@@ -21,9 +21,9 @@ static void assert_near(double got, double exact, double tolerance)
 }
 
 /* Puts a box of given length and height at rest on a slope, and simulates one tick. */
-static const struct tact_contact *simulate_contact_of_box_on_slope(struct world_scene *s,
-                                                                   double slope, double mu,
-                                                                   double length, double height)
+static const struct tact_contact *simulate_tick_of_box_on_slope(struct world_scene *s, double slope,
+                                                                double mu, double length,
+                                                                double height)
 {
     struct tact_world_options o = options_with_tilted_gravity(slope);
     struct tact_contact_law law = make_rigid_law(mu);
@@ -46,7 +46,7 @@ static void block_on_a_slope_has_exact_limit_margins(void **state)
     for (int slope_degrees = 5; slope_degrees <= 40; slope_degrees += 5) {
         struct world_scene s;
         double slope = slope_degrees * M_PI / 180, need = tan(slope);
-        const struct tact_contact *c = simulate_contact_of_box_on_slope(&s, slope, MU, 0.2, 0.04);
+        const struct tact_contact *c = simulate_tick_of_box_on_slope(&s, slope, MU, 0.2, 0.04);
         double friction = need < MU ? 1 - need / MU : MU / need - 1;
         assert_near(c->margins.friction, friction, 1e-9);
         assert_near(c->margins.slip, friction, 1e-9);
@@ -68,7 +68,7 @@ static void tipping_block_reaches_the_edge_limit_of_its_patch(void **state)
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
         const struct tact_contact *c =
-            simulate_contact_of_box_on_slope(&s, tested_slopes[i], 2.0, 0.1, 0.3);
+            simulate_tick_of_box_on_slope(&s, tested_slopes[i], 2.0, 0.1, 0.3);
         double reach = (0.15 - SINK) / 0.05 * tan(tested_slopes[i]);
         assert_near(c->margins.edge, reach < 1 ? 1 - reach : 1 / reach - 1, 1e-9);
         assert_true(c->margins.slip > 0);
@@ -95,11 +95,12 @@ static void limit_margins_of_spinning_or_separating_bodies_are_exact(void **stat
     body->twist[5] = 10; /* stopping it in one tick takes a torque of I w / h; the limit of the
                             patch is 2/3 mu m g R */
     solve_scene_velocities(&s);
-    double torque_of_friction_limit = 2.0 / 3 * MU * G * 0.05, need = 0.5 * 0.05 * 0.05 * 10 / 1e-3;
+    double largest_friction_torque_of_disc = 2.0 / 3 * MU * G * 0.05,
+           need = 0.5 * 0.05 * 0.05 * 10 / 1e-3;
     assert_int_equal(c->limits, TACT_LIMIT_SPIN);
     print_message("spin: margin %.6f, exact %.6f\n", c->margins.spin,
-                  torque_of_friction_limit / need - 1);
-    assert_near(c->margins.spin, torque_of_friction_limit / need - 1, 4e-5);
+                  largest_friction_torque_of_disc / need - 1);
+    assert_near(c->margins.spin, largest_friction_torque_of_disc / need - 1, 4e-5);
     assert_near(c->margins.slip, c->margins.spin, 1e-6);
     assert_near(c->margins.friction, 1, 1e-6);
     memset(body->twist, 0, sizeof body->twist);
@@ -152,8 +153,8 @@ static void saturated_joint_drive_is_reported(void **state)
         }
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         /* drive force at rest [N]: the finger reaches the floor after 20 um */
-        const double requested_drive_angle = 2 - 0.02;
-        const double exact[3] = {1 / requested_drive_angle - 1, 1 - requested_drive_angle / 5, 1};
+        const double drive_force_at_rest = 2 - 0.02;
+        const double exact[3] = {1 / drive_force_at_rest - 1, 1 - drive_force_at_rest / 5, 1};
         print_message("drive limit %g N: margin %.6f, normal force %.4f N\n", limits[i],
                       c->margins.joint, c->wrench[2]);
         assert_near(c->margins.joint, exact[i], 2.5e-5);

@@ -35,7 +35,7 @@ static void start_masonry_world(const struct masonry *m, struct world_scene *s)
     finish_scene_building(s);
 }
 
-static void run_masonry(int index, struct tally *tally)
+static void simulate_masonry_world(int index, struct tally *tally)
 {
     static struct masonry m;
     struct world_scene s;
@@ -57,11 +57,11 @@ static void run_masonry(int index, struct tally *tally)
     close_scene(&s);
 }
 
-static struct tally run_masonry_family(const char *name, int first)
+static struct tally simulate_masonry_worlds_of_family(const char *name, int first)
 {
     struct tally t = {0};
     for (int i = first; i < campaign_trial_count(50, 200); i += 2) {
-        run_masonry(i, &t);
+        simulate_masonry_world(i, &t);
     }
     print_message("%d %s: %d of %d ticks unsolved, %d of them the first; at most %d sweeps and %d "
                   "eliminations\n",
@@ -74,7 +74,7 @@ static struct tally run_masonry_family(const char *name, int first)
 static void masonry_stacks_are_solved_from_a_cold_start(void **state)
 {
     (void)state;
-    struct tally t = run_masonry_family("stacks", 0);
+    struct tally t = simulate_masonry_worlds_of_family("stacks", 0);
     assert_int_equal(t.unsolved_ticks, 0);
     assert_true(t.max_sweeps <= 45);
 }
@@ -86,7 +86,7 @@ static void masonry_stacks_are_solved_from_a_cold_start(void **state)
 static void masonry_walls_are_solved(void **state)
 {
     (void)state;
-    struct tally t = run_masonry_family("walls", 1);
+    struct tally t = simulate_masonry_worlds_of_family("walls", 1);
     assert_int_equal(t.unsolved_ticks, t.unsolved_first_ticks);
     assert_true(5 * t.unsolved_first_ticks <= t.world_count);
 }

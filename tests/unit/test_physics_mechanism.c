@@ -106,8 +106,8 @@ static void step_and_track_energy(struct world_scene *s, struct joint_and_energy
 }
 
 /* Mean period between rises of body 0's x through 0, over at least `seconds`. */
-static double measure_period(struct world_scene *s, double pivot, double seconds,
-                             struct joint_and_energy_errors *w)
+static double measure_swing_period_of_first_body(struct world_scene *s, double pivot,
+                                                 double seconds, struct joint_and_energy_errors *w)
 {
     double first = -1.0, last = -1.0;
     int count = 0;
@@ -135,7 +135,7 @@ static void pendulum_period(void **state)
         add_rod(&s, 0.1, 1.0, l, amplitude, mass);
         add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_frame(0.1, 0.0, 1.0));
         finish_scene_building(&s);
-        double period = measure_period(&s, 0.1, 20.0, &w);
+        double period = measure_swing_period_of_first_body(&s, 0.1, 20.0, &w);
         double exact = 4.0 * sqrt(rod_inertia(l, mass) / (mass * g * 0.5 * l)) *
                        elliptic_integral(sin(0.5 * amplitude));
         printf(
@@ -208,7 +208,7 @@ static void four_bar_swings_exactly(void **state)
     add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(1),
               hinge_frame(x + wide, 0.0, z));
     finish_scene_building(&s);
-    double period = measure_period(&s, 0.0, 20.0, &w);
+    double period = measure_swing_period_of_first_body(&s, 0.0, 20.0, &w);
     double inertia = 2.0 * rod_inertia(l, crank) + coupler * l * l;
     double exact =
         4.0 * sqrt(inertia / ((crank + coupler) * g * l)) * elliptic_integral(sin(0.5 * amplitude));
@@ -329,17 +329,17 @@ static void free_chain_keeps_momenta(void **state)
     }
     finish_scene_building(&s);
     double sum[2][6] = {{0.0}}, e[2], worst = 0.0;
-    for (int is_at_end = 0; is_at_end < 2; is_at_end++) {
+    for (int is_sum_at_end_of_run = 0; is_sum_at_end_of_run < 2; is_sum_at_end_of_run++) {
         for (int i = 0; i < 5; i++) {
             const struct tact_body *b = body_of(&s, i);
             double spin[3], orbit[3];
             tact_body_momentum(b, spin);
             tact_v3_cross(orbit, b->pose.position, b->twist);
-            tact_v3_axpy(sum[is_at_end], b->mass, b->twist);
-            tact_v3_axpy(sum[is_at_end] + 3, b->mass, orbit);
-            tact_v3_add(sum[is_at_end] + 3, sum[is_at_end] + 3, spin);
+            tact_v3_axpy(sum[is_sum_at_end_of_run], b->mass, b->twist);
+            tact_v3_axpy(sum[is_sum_at_end_of_run] + 3, b->mass, orbit);
+            tact_v3_add(sum[is_sum_at_end_of_run] + 3, sum[is_sum_at_end_of_run] + 3, spin);
         }
-        if (!is_at_end) {
+        if (!is_sum_at_end_of_run) {
             run_scene_for_seconds(&s, 5.0);
         }
     }
@@ -480,7 +480,7 @@ static double rand_in(double lo, double hi)
 }
 
 /* Random trees and loops of jointed boxes, thrown with velocities that violate the joints. */
-static void throw_mechanism(struct world_scene *s, double *energy)
+static void make_thrown_random_mechanism(struct world_scene *s, double *energy)
 {
     int bodies = 2 + (int)rand_in(0.0, 5.0), joints = bodies - 1 + (int)rand_in(0.0, 1.5);
     struct tact_contact_law law = make_rigid_law(rand_in(0.0, 1.0));
@@ -529,7 +529,7 @@ static void random_joints_stay_satisfied(void **state)
         struct world_scene s;
         double start, most = 0.0, e[2];
         seed = (77 + (uint64_t)n) ^ campaign_seed_offset();
-        throw_mechanism(&s, &start);
+        make_thrown_random_mechanism(&s, &start);
         for (int i = 0; i < ticks; i++) {
             long before = s.unsolved_ticks;
             step_scene(&s);

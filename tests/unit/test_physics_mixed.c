@@ -48,7 +48,7 @@ static struct tact_shape make_random_shape(double size)
 
 /* A curved solid is not used with the model `points`: it has as many contact points as triangles,
  * too many. */
-static int has_corners(const struct world_scene *s, int shape)
+static int does_shape_have_corners(const struct world_scene *s, int shape)
 {
     enum tact_shape_kind kind = s->shapes[shape].kind;
     return kind == TACT_SHAPE_BOX || kind == TACT_SHAPE_SPHERE || kind == TACT_SHAPE_HALFSPACE;
@@ -63,7 +63,8 @@ static struct tact_contact_law random_contact_law(const struct world_scene *s, i
     do {
         law.model = tact_contact_model_find(names[random_index(MODELS)]);
     } while (!law.model->patches(&s->shapes[a], &s->shapes[b], &s->options) ||
-             (law.model->points && !(points && has_corners(s, a) && has_corners(s, b))) ||
+             (law.model->points &&
+              !(points && does_shape_have_corners(s, a) && does_shape_have_corners(s, b))) ||
              (!is_soft && !strcmp(law.model->name, "field")));
     if (!strcmp(law.model->name, "field")) {
         law.compliance = 0.0;
@@ -134,15 +135,15 @@ static void islands_of_mixed_models_obey_the_contact_laws(void **state)
             most = now > most ? now : most;
         }
         with_four += most == MODELS_OF_SOLIDS;
-        t->violating_world_count += t->unsolved_ticks > before;
+        t->world_count_with_unsolved_ticks += t->unsolved_ticks > before;
         close_scene(&s);
     }
     print_message(
         "%d worlds of %.1f models; volume, features, field and points touch in one island "
         "in %d\n",
         random_world_count, (double)models / random_world_count, with_four);
-    check_tally_within_bounds(&world_tallies[0], "without points");
-    check_tally_within_bounds(&world_tallies[1], "with points");
+    check_momentum_and_limit_violations(&world_tallies[0], "without points");
+    check_momentum_and_limit_violations(&world_tallies[1], "with points");
     assert_true(models > 2 * random_world_count);
     /* In a pile all four rarely touch at once, in 3 of 540 worlds; in the towers of
      * test_physics_towers.c in nine of ten ticks. */

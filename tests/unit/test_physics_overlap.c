@@ -56,7 +56,7 @@ static void add_link_shape(struct world_scene *s, int link, double radius, doubl
     assert_true(tact_world_add_shape(s->world, owner, own, &local, 1) >= 0);
 }
 
-static void finish_world_with_friction(struct world_scene *s, double mu)
+static void prepare_world_with_friction(struct world_scene *s, double mu)
 {
     const struct tact_contact_law law = make_rigid_law(mu);
     set_scene_contact_law(s, 0, 1, &law);
@@ -66,7 +66,7 @@ static void finish_world_with_friction(struct world_scene *s, double mu)
 
 /* Steps, and returns the largest normal force of any contact in any tick [N]. Fails where a joint's
  * state is not finite. */
-static double run_and_find_largest_force(struct world_scene *s, double seconds)
+static double largest_contact_force_in_run(struct world_scene *s, double seconds)
 {
     double most = 0;
     for (long i = lround(seconds / s->options.period); i > 0; i--) {
@@ -87,8 +87,8 @@ static double run_and_find_largest_force(struct world_scene *s, double seconds)
 }
 
 /* A ball of 10 mm and 100 g on a slide along [1, 0, slope], `depth` inside the ground. */
-static struct tact_hand *open_slide_scene(struct world_scene *s, double h, double slope,
-                                          double depth)
+static struct tact_hand *open_slide_joint_scene_in_overlap(struct world_scene *s, double h,
+                                                           double slope, double depth)
 {
     const struct tact_world_options options = world_options_of_period(h);
     struct tact_link_def def = make_link_def(-1, TACT_JOINT_SLIDE, 0.1);
@@ -101,23 +101,26 @@ static struct tact_hand *open_slide_scene(struct world_scene *s, double h, doubl
     return hand;
 }
 
-static const double start_slopes[] = {0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1};
+static const double tested_slide_joint_slopes[] = {0,    1e-15, 1e-12, 1e-9, 1e-6,
+                                                   1e-4, 1e-3,  1e-2,  0.1,  1};
 
 /* A slide that starts inside the ground is moved only by the component of the weight along its
  * axis. (When overlaps at the start were opened: 5.5e11 N and 60 m at a slope of 1e-6.) */
 static void slide_joint_that_starts_in_overlap_is_not_pushed_out(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof start_slopes / sizeof *start_slopes; i++) {
+    for (size_t i = 0; i < sizeof tested_slide_joint_slopes / sizeof *tested_slide_joint_slopes;
+         i++) {
         for (int k = 0; k < 6; k++) {
             struct world_scene s;
-            double along = start_slopes[i] / hypot(1, start_slopes[i]);
-            struct tact_hand *hand =
-                open_slide_scene(&s, tick_periods[k % 3], start_slopes[i], 1e-4);
-            finish_world_with_friction(&s, k < 3 ? 0.5 : 0);
-            double most = run_and_find_largest_force(&s, 0.5), moved = tact_hand_state(hand).q[0];
-            print_message("slope %g, h %g, mu %g: %.2e N, moved %.2e m\n", start_slopes[i],
-                          tick_periods[k % 3], k < 3 ? 0.5 : 0, most, moved);
+            double along = tested_slide_joint_slopes[i] / hypot(1, tested_slide_joint_slopes[i]);
+            struct tact_hand *hand = open_slide_joint_scene_in_overlap(
+                &s, tick_periods[k % 3], tested_slide_joint_slopes[i], 1e-4);
+            prepare_world_with_friction(&s, k < 3 ? 0.5 : 0);
+            double most = largest_contact_force_in_run(&s, 0.5), moved = tact_hand_state(hand).q[0];
+            print_message("slope %g, h %g, mu %g: %.2e N, moved %.2e m\n",
+                          tested_slide_joint_slopes[i], tick_periods[k % 3], k < 3 ? 0.5 : 0, most,
+                          moved);
             assert_true(most <= 10 * 0.1 * G);
             assert_true(moved <= 1e-9 && moved >= -0.5 * G * along * 0.5 * 0.51);
             assert_int_equal(s.unsolved_ticks, 0);
@@ -131,20 +134,23 @@ static void slide_joint_that_starts_in_overlap_is_not_pushed_out(void **state)
 static void slide_joint_put_in_overlap_is_opened_or_reported(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof start_slopes / sizeof *start_slopes; i++) {
+    for (size_t i = 0; i < sizeof tested_slide_joint_slopes / sizeof *tested_slide_joint_slopes;
+         i++) {
         for (int k = 0; k < 3; k++) {
             struct world_scene s;
-            struct tact_hand *hand = open_slide_scene(&s, tick_periods[k], start_slopes[i], 1e-4);
+            struct tact_hand *hand = open_slide_joint_scene_in_overlap(
+                &s, tick_periods[k], tested_slide_joint_slopes[i], 1e-4);
             const struct tact_contact_law law = make_rigid_law(0);
             set_scene_contact_law(&s, 0, 1, &law);
             assert_int_equal(tact_world_finish(s.world), 0);
-            double most = run_and_find_largest_force(&s, 0.2), speed = tact_hand_state(hand).v[0];
+            double most = largest_contact_force_in_run(&s, 0.2), speed = tact_hand_state(hand).v[0];
             const struct tact_contact *c = tact_world_contact(s.world, 0);
-            print_message("slope %g, h %g: %.2e N, %.2e m/s, stuck %d\n", start_slopes[i],
-                          tick_periods[k], most, speed, c->stuck);
+            print_message("slope %g, h %g: %.2e N, %.2e m/s, stuck %d\n",
+                          tested_slide_joint_slopes[i], tick_periods[k], most, speed, c->stuck);
             assert_true(most <= 1e3 * 0.1 * G);
             assert_true(speed < 1);
-            assert_true(start_slopes[i] == 1e-3 || c->stuck == (start_slopes[i] < 1e-3));
+            assert_true(tested_slide_joint_slopes[i] == 1e-3 ||
+                        c->stuck == (tested_slide_joint_slopes[i] < 1e-3));
             close_scene(&s);
         }
     }
@@ -176,9 +182,9 @@ static void finger_that_starts_inside_its_palm_feels_bounded_force(void **state)
             add_link_shape(&s, 0, 0.01, 0.04);
             add_link_shape(&s, 1, 0.008, 0.03);
             add_link_shape(&s, 2, 0.008, 0);
-            finish_world_with_friction(&s, 0.5);
+            prepare_world_with_friction(&s, 0.5);
             assert_int_equal(tact_world_contact(s.world, 0)->stuck, k > 0);
-            double most = run_and_find_largest_force(&s, 0.3);
+            double most = largest_contact_force_in_run(&s, 0.3);
             print_message("h %g, axis %d: %.2f N\n", tick_periods[i], k, most);
             assert_true(most <= 100 * 0.15 * G);
             assert_true(fabs(tact_hand_state(hand).q[0]) < 0.1);
@@ -217,8 +223,8 @@ static void hand_with_overlapping_links_at_the_start_stays_bounded(void **state)
         for (int j = 0; j < 12; j++) {
             add_link_shape(&s, j, radius[j % 3], length[j % 3]);
         }
-        finish_world_with_friction(&s, 0.5);
-        double most = run_and_find_largest_force(&s, 0.2);
+        prepare_world_with_friction(&s, 0.5);
+        double most = largest_contact_force_in_run(&s, 0.2);
         print_message("h %g: %.2f N\n", tick_periods[i], most);
         assert_true(most <= 1e3 * (4 * 0.06 * G + 12 * 1 / 0.02));
         for (int j = 0; j < 12; j++) {
@@ -257,7 +263,7 @@ static void box_jammed_between_walls_is_in_balance(void **state)
         struct tact_world_options options = world_options_of_period(tick_periods[i]);
         tact_v3_set(options.gravity, G, 0, 0); /* gravity along x */
         int b = put_box_between_walls(&s, &options, 0.5);
-        double most = run_and_find_largest_force(&s, 0.5);
+        double most = largest_contact_force_in_run(&s, 0.5);
         const double *at = tact_world_body(s.world, b)->pose.position;
         print_message("h %g: %.3g N, box at %.2e %.2e %.2e\n", tick_periods[i], most, at[0], at[1],
                       at[2]);
@@ -277,7 +283,7 @@ static void box_jammed_between_walls_is_carried_by_friction(void **state)
         const struct tact_world_options options = world_options_of_period(tick_periods[i % 3]);
         const double friction = i < 3 ? 0.5 : 0;
         int b = put_box_between_walls(&s, &options, friction);
-        double t = 0.05, most = run_and_find_largest_force(&s, t);
+        double t = 0.05, most = largest_contact_force_in_run(&s, t);
         double distance_fallen = -tact_world_body(s.world, b)->pose.position[2];
         print_message("h %g, mu %g: %.3g N, fell %.3e m\n", options.period, friction, most,
                       distance_fallen);
@@ -339,10 +345,10 @@ static void ball_wholly_inside_a_box_feels_no_force(void **state)
         add_scene_shape(&s, -1, &box, &here, 0);
         struct tact_hand *hand = add_scene_hand(&s, &def, 1);
         add_link_shape(&s, 0, 0.01, 0);
-        finish_world_with_friction(&s, 0.5);
+        prepare_world_with_friction(&s, 0.5);
         struct tact_contact *c = tact_world_contact(s.world, 0);
         assert_true(c->stuck && c->preload > 0.1);
-        double most = run_and_find_largest_force(&s, 0.1);
+        double most = largest_contact_force_in_run(&s, 0.1);
         assert_true(most == 0 && c->stuck && !c->touching);
         assert_true(tact_hand_state(hand).q[0] == 0);
         tact_hand_state(hand).target[0] = 0.07;
@@ -373,13 +379,13 @@ static void initial_overlap_is_kept_and_only_shrinks(void **state)
         open_empty_scene(&s, &options);
         add_scene_ground(&s);
         int b = add_scene_solid(&s, &box, 0.2, (double[3]){0, 0, box_start_heights[0]}, 0);
-        finish_world_with_friction(&s, 0.5);
+        prepare_world_with_friction(&s, 0.5);
         assert_true(fabs(tact_world_contact(s.world, 0)->preload - (0.005 - 2e-5)) < 1e-12);
         for (int k = 0; k < 4; k++) {
             struct tact_body *body = tact_world_body(s.world, b);
             body->pose.position[2] = box_start_heights[k];
             tact_world_refresh(s.world);
-            double most = run_and_find_largest_force(&s, 0.5);
+            double most = largest_contact_force_in_run(&s, 0.5);
             print_message("h %g, put at %.3f: %.4f N, rests at %.9f\n", tick_periods[i],
                           box_start_heights[k], most, body->pose.position[2]);
             assert_true(fabs(body->pose.position[2] - box_resting_heights[k]) < 3e-7);

@@ -86,15 +86,15 @@ static struct tact_session *open_hand_session(const char *pad, struct tact_scene
 }
 
 /* Targets of the fingers: close, lift by 20 mm, then go up and down by 5 mm 1.4 times a second. */
-static void set_pad_drive_targets(const struct tact_hand_state *s, int tick)
+static void set_pad_finger_drive_targets(const struct tact_hand_state *s, int tick)
 {
-    const double time_since_pads_closed = tick > CLOSED ? 1e-3 * (tick - CLOSED) : 0.0;
-    const double up = time_since_pads_closed < 0.5
-                          ? 0.5 - 0.5 * cos(6.283185307179586 * time_since_pads_closed)
+    const double seconds_since_pads_closed = tick > CLOSED ? 1e-3 * (tick - CLOSED) : 0.0;
+    const double up = seconds_since_pads_closed < 0.5
+                          ? 0.5 - 0.5 * cos(6.283185307179586 * seconds_since_pads_closed)
                           : 1.0;
-    s->target[0] =
-        0.02 * up +
-        5e-3 * (time_since_pads_closed > 0.5 ? sin(8.8 * (time_since_pads_closed - 0.5)) : 0.0);
+    s->target[0] = 0.02 * up + 5e-3 * (seconds_since_pads_closed > 0.5
+                                           ? sin(8.8 * (seconds_since_pads_closed - 0.5))
+                                           : 0.0);
     for (int i = 1; i <= FINGERS; i++) {
         s->target[i] =
             fmin(1.0, tick / 500.0) *
@@ -111,7 +111,7 @@ static void grip_plate_with_pads(const char *pad)
     const struct tact_hand_state s = tact_hand_state(tact_world_hand(world, 0));
     double slip = 0.0, held = 0.0;
     for (int tick = 0; tick < TICKS; tick++) {
-        set_pad_drive_targets(&s, tick);
+        set_pad_finger_drive_targets(&s, tick);
         assert_int_equal(tact_session_step(session, 0, NULL), 0);
         const double plate_height_in_hand = tact_world_body(world, 0)->pose.position[2] - s.q[0];
         held = tick <= CLOSED ? plate_height_in_hand : held;

@@ -29,10 +29,10 @@ struct pinch_setup {
     struct world_scene scene;
     struct tact_source source;
     struct tact_source_pair pairs[8];
-    int device;              /* 0: moments of the host */
-    int moments_delay_ticks; /* age of the device's moments, which are extrapolated [ticks], less
-                              * than POSES
-                              */
+    int device;                      /* 0: moments of the host */
+    int age_of_opencl_moments_ticks; /* age of the device's moments, which are extrapolated [ticks],
+                                      * less than POSES
+                                      */
     struct tact_pose poses[POSES][SHAPES];
     int body;
     double arm;                 /* arm of the centre of mass from the line between the tips [m] */
@@ -112,8 +112,8 @@ static void open_moment_source(struct pinch_setup *p)
 
 /* Adds what the load changes of the body's velocity in a tick, once the patches are measured:
  * before, models would read it as a motion of the body. */
-static int add_velocity_by_load(void *user, enum tact_solve_phase phase,
-                                const struct tact_solve_stats *stats)
+static int add_load_velocity_after_measurement(void *user, enum tact_solve_phase phase,
+                                               const struct tact_solve_stats *stats)
 {
     struct pinch_setup *p = user;
     struct tact_body *body = tact_world_body(p->scene.world, p->body);
@@ -152,7 +152,7 @@ static void open_pinch_scene(struct pinch_setup *p, enum pinched_object pinched_
     tact_world_refresh(s->world);
     finish_scene_building(s);
     tact_world_set_weight(s->world, p->body, 0);
-    tact_world_set_observer(s->world, add_velocity_by_load, p);
+    tact_world_set_observer(s->world, add_load_velocity_after_measurement, p);
     if (p->device) {
         open_moment_source(p);
     }
@@ -167,7 +167,7 @@ static void close_pinch_setup(struct pinch_setup *p)
 }
 
 /* Hands the present poses to the source. */
-static void submit_poses_to_device(struct pinch_setup *p, uint64_t tick)
+static void submit_poses_to_opencl_source(struct pinch_setup *p, uint64_t tick)
 {
     struct tact_world *world = p->scene.world;
     uint8_t active[8];
@@ -180,21 +180,21 @@ static void submit_poses_to_device(struct pinch_setup *p, uint64_t tick)
     p->source.ops->submit(p->source.self, tick, tact_world_shape_poses(world), active, directions);
 }
 
-/* Moments as in a session: of the poses at the end of the last tick, or of `moments_delay_ticks`
- * before, extrapolated. */
-static void measure_moments_by_device(struct pinch_setup *p)
+/* Moments as in a session: of the poses at the end of the last tick, or of
+ * `age_of_opencl_moments_ticks` before, extrapolated. */
+static void measure_moments_by_opencl_device(struct pinch_setup *p)
 {
     struct tact_world *world = p->scene.world;
     uint64_t tick = (uint64_t)p->scene.ticks,
-             wanted =
-                 tick -
-                 (tick < (uint64_t)p->moments_delay_ticks ? 0 : (uint64_t)p->moments_delay_ticks);
+             wanted = tick - (tick < (uint64_t)p->age_of_opencl_moments_ticks
+                                  ? 0
+                                  : (uint64_t)p->age_of_opencl_moments_ticks);
     struct tact_source_result result;
     assert_true(tact_world_shape_count(world) <= SHAPES);
     memcpy(p->poses[tick % POSES], tact_world_shape_poses(world),
            (size_t)tact_world_shape_count(world) * sizeof(struct tact_pose));
-    if (tick == 0 || !p->moments_delay_ticks) {
-        submit_poses_to_device(p, tick);
+    if (tick == 0 || !p->age_of_opencl_moments_ticks) {
+        submit_poses_to_opencl_source(p, tick);
     }
     assert_int_equal(p->source.ops->wait(p->source.self, wanted, 20000000000), 0);
     assert_int_equal(p->source.ops->latest(p->source.self, &result), 0);
@@ -210,8 +210,8 @@ static void measure_moments_by_device(struct pinch_setup *p)
         }
         tact_world_set_moments(world, i, of->status > 0 ? &m : NULL);
     }
-    if (tick > 0 && p->moments_delay_ticks) {
-        submit_poses_to_device(p, tick);
+    if (tick > 0 && p->age_of_opencl_moments_ticks) {
+        submit_poses_to_opencl_source(p, tick);
     }
 }
 
@@ -224,7 +224,7 @@ static void step_pinch_setup(struct pinch_setup *p, double force)
         return;
     }
     tact_world_begin(s->world);
-    measure_moments_by_device(p);
+    measure_moments_by_opencl_device(p);
     assert_int_equal(tact_world_solve(s->world, &s->stats), 0);
     s->ticks++;
     tact_world_integrate(s->world);
@@ -323,9 +323,10 @@ static double run_pinch_counting_energy(struct pinch_setup *p, enum pinched_obje
     print_message("%-7s %s tips, by %s, %-7s load at %5.2f times margin: moved %.1e m in the "
                   "last %g s; N %.4f, residual %.0e; energy %.0e J over its least\n",
                   objects[pinched_object], tip == BALL_TIP ? "ball" : "capsule",
-                  p->model    ? p->model
-                  : p->device ? (p->moments_delay_ticks ? "late float moments" : "float moments")
-                              : "moments",
+                  p->model ? p->model
+                  : p->device
+                      ? (p->age_of_opencl_moments_ticks ? "late float moments" : "float moments")
+                      : "moments",
                   loads[load], margin, moved, seconds / 2, energy->grip, p->scene.stats.residual,
                   energy->energy_rise);
     close_pinch_setup(p);
@@ -353,12 +354,12 @@ static void check_object_is_held(struct pinch_setup *p, enum tip tip, double sec
 }
 
 /* Duration of a run, which ctest shortens, and further under a sanitizer. */
-static double run_duration(double default_duration)
+static double run_duration(double default_run_duration)
 {
-    const char *duration_text = getenv("TACT_PINCH_SECONDS");
-    return duration_text        ? atof(duration_text)
-           : IS_SANITIZER_BUILD ? fmin(default_duration, 1)
-                                : default_duration;
+    const char *run_duration_from_environment = getenv("TACT_PINCH_SECONDS");
+    return run_duration_from_environment ? atof(run_duration_from_environment)
+           : IS_SANITIZER_BUILD          ? fmin(default_run_duration, 1)
+                                         : default_run_duration;
 }
 
 static void pinched_object_does_not_creep_with_host_moments(void **state)
@@ -431,7 +432,8 @@ static void object_does_not_creep_with_late_single_precision_moments(void **stat
 {
     (void)state;
     skip_without_opencl_device();
-    struct pinch_setup p = {.device = 1, .moments_delay_ticks = 1, .object_release_time = 0.5};
+    struct pinch_setup p = {
+        .device = 1, .age_of_opencl_moments_ticks = 1, .object_release_time = 0.5};
     check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
@@ -442,16 +444,16 @@ static void pinched_object_slides_beyond_the_friction_limit(void **state)
     (void)state;
     struct pinch_setup p = {.object_release_time = 0.1};
     double h = 1e-3, t = p.object_release_time;
-    double expected_object_fall =
+    double expected_slide_of_pinched_object =
         0.5 * G * (1 - 1 / 1.03) * t * (t + h); /* including the integrator's v h / 2 */
-    print_message("the excess alone moves a body by %.3e m\n", expected_object_fall);
+    print_message("the excess alone moves a body by %.3e m\n", expected_slide_of_pinched_object);
     assert_true(run_pinch_setup(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) >
-                expected_object_fall);
-    assert_true(
-        fabs(run_pinch_setup(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / expected_object_fall -
-             1) < 0.05);
+                expected_slide_of_pinched_object);
+    assert_true(fabs(run_pinch_setup(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) /
+                         expected_slide_of_pinched_object -
+                     1) < 0.05);
     assert_true(run_pinch_setup(&p, RULER, BALL_TIP, STEADY, 1 / 1.03, 2 * t) >
-                0.1 * expected_object_fall);
+                0.1 * expected_slide_of_pinched_object);
 }
 
 int main(void)

@@ -13,41 +13,43 @@
 #include "support/world_scene.h"
 
 /* One scene in two worlds: with 6D contacts, whose state both use, and with contact points. */
-struct scene_pair {
+struct point_and_patch_scenes {
     struct world_scene patch, points;
 };
 
 typedef void (*build_fn)(struct world_scene *scene);
 
-static void open_scene_pair(struct scene_pair *scene_pair, build_fn build,
-                            struct tact_world_options options)
+static void open_point_and_patch_scenes(struct point_and_patch_scenes *point_and_patch_scenes,
+                                        build_fn build, struct tact_world_options options)
 {
     options.iterations = 100;
     options.tolerance = 1e-13;
-    open_empty_scene(&scene_pair->patch, &options);
-    build(&scene_pair->patch);
+    open_empty_scene(&point_and_patch_scenes->patch, &options);
+    build(&point_and_patch_scenes->patch);
     options.model = tact_contact_model_find("points");
     options.iterations = 20000;
-    open_empty_scene(&scene_pair->points, &options);
-    build(&scene_pair->points);
+    open_empty_scene(&point_and_patch_scenes->points, &options);
+    build(&point_and_patch_scenes->points);
 }
 
-static void close_scene_pair(struct scene_pair *scene_pair)
+static void close_point_and_patch_scenes(struct point_and_patch_scenes *point_and_patch_scenes)
 {
-    close_scene(&scene_pair->patch);
-    close_scene(&scene_pair->points);
+    close_scene(&point_and_patch_scenes->patch);
+    close_scene(&point_and_patch_scenes->points);
 }
 
 /* Solves one tick in both worlds from the state of the first and advances the first. Returns the
  * largest difference of a wrench, relative to the largest wrench (torques over `length`). */
-static double step_scene_pair(struct scene_pair *scene_pair, double length)
+static double step_point_and_patch_scenes(struct point_and_patch_scenes *point_and_patch_scenes,
+                                          double length)
 {
-    struct tact_world *a = scene_pair->patch.world, *b = scene_pair->points.world;
+    struct tact_world *a = point_and_patch_scenes->patch.world,
+                      *b = point_and_patch_scenes->points.world;
     for (int i = 0; i < tact_world_body_count(a); i++) {
         *tact_world_body(b, i) = *tact_world_body(a, i);
     }
-    solve_scene_velocities(&scene_pair->patch);
-    solve_scene_velocities(&scene_pair->points);
+    solve_scene_velocities(&point_and_patch_scenes->patch);
+    solve_scene_velocities(&point_and_patch_scenes->points);
     double worst = 0, size = 0;
     for (int i = tact_world_next_pair(a, -1); i >= 0; i = tact_world_next_pair(a, i)) {
         const struct tact_contact *p = tact_world_contact(a, i), *q = tact_world_contact(b, i);
@@ -65,22 +67,24 @@ static double step_scene_pair(struct scene_pair *scene_pair, double length)
 /* Compares the contact-point and patch solutions over some ticks. */
 static void compare_point_and_patch_model(const char *name, build_fn build,
                                           struct tact_world_options options, int ticks,
-                                          double length, double allowed_distance)
+                                          double length, double allowed_wrench_difference)
 {
-    struct scene_pair scene_pair;
+    struct point_and_patch_scenes point_and_patch_scenes;
     double worst = 0;
-    open_scene_pair(&scene_pair, build, options);
+    open_point_and_patch_scenes(&point_and_patch_scenes, build, options);
     for (int i = 0; i < ticks; i++) {
-        worst = fmax(worst, step_scene_pair(&scene_pair, length));
+        worst = fmax(worst, step_point_and_patch_scenes(&point_and_patch_scenes, length));
     }
     print_message("%s: wrenches of %d points within %.1e of the 6D contact's over %d ticks; sweeps "
                   "at most %d and %d, residuals %.0e and %.0e\n",
-                  name, scene_pair.points.stats.points, worst, ticks,
-                  scene_pair.patch.max_tick_iterations, scene_pair.points.max_tick_iterations,
-                  scene_pair.patch.worst_residual, scene_pair.points.worst_residual);
-    assert_true(worst <= allowed_distance);
-    assert_int_equal(scene_pair.points.stats.left_out, 0);
-    close_scene_pair(&scene_pair);
+                  name, point_and_patch_scenes.points.stats.points, worst, ticks,
+                  point_and_patch_scenes.patch.max_tick_iterations,
+                  point_and_patch_scenes.points.max_tick_iterations,
+                  point_and_patch_scenes.patch.worst_residual,
+                  point_and_patch_scenes.points.worst_residual);
+    assert_true(worst <= allowed_wrench_difference);
+    assert_int_equal(point_and_patch_scenes.points.stats.left_out, 0);
+    close_point_and_patch_scenes(&point_and_patch_scenes);
 }
 
 static void start_scene_with_friction(struct world_scene *s, double friction)
@@ -117,7 +121,7 @@ static void build_octagon(struct world_scene *s)
     tact_world_body(s->world, 0)->twist[0] = 1;
 }
 
-static void build_tall_block(struct world_scene *s)
+static void build_tipping_block_scene(struct world_scene *s)
 {
     struct tact_shape block = box_of_sides(0.04, 0.04, 0.1);
     const double at[3] = {0, 0, 0.05 - 2e-5};
@@ -140,7 +144,7 @@ static void build_stack_of_boxes(struct world_scene *s)
     start_scene_with_friction(s, 0.5);
 }
 
-static void build_table(struct world_scene *s)
+static void build_table_scene(struct world_scene *s)
 {
     static const double boxes[5 * 6] = {
         0,    0,    0.35, 0.9, 0.6,   0.05, 0.4,  0.25, 0.16, 0.04, 0.04,  0.32, -0.4, 0.25, 0.16,
@@ -160,9 +164,9 @@ static void point_model_gives_the_wrenches_of_the_patch_model(void **state)
     compare_point_and_patch_model("octagon that slides", build_octagon, flat, 50, 0.1, 1e-9);
     compare_point_and_patch_model("block held on a slope", build_block,
                                   options_with_tilted_gravity(0.3), 50, 0.05, 1e-9);
-    compare_point_and_patch_model("block that tips", build_tall_block,
+    compare_point_and_patch_model("block that tips", build_tipping_block_scene,
                                   options_with_tilted_gravity(0.42), 50, 0.02, 1e-9);
-    compare_point_and_patch_model("table", build_table, flat, 20, 0.4, 1e-9);
+    compare_point_and_patch_model("table", build_table_scene, flat, 20, 0.4, 1e-9);
     compare_point_and_patch_model("stack of 5, tapered", build_stack_of_boxes, flat, 3, 0.1, 1e-8);
 }
 
@@ -175,7 +179,7 @@ static void warm_started_contact_points_need_fewer_sweeps(void **state)
     o.model = tact_contact_model_find("points");
     o.iterations = 20000;
     open_empty_scene(&s, &o);
-    build_table(&s);
+    build_table_scene(&s);
     step_scene(&s);
     int sweeps_from_cold_start = s.stats.iterations;
     step_scene(&s);
@@ -306,13 +310,13 @@ static void overlap_of_boxes_gives_its_vertices_as_contact_points(void **state)
     assert_int_equal(count_points_at_box_corners(&store, lower, upper), 8);
     tact_points_destroy(&store);
 
-    const double lower_corner[3] = {-0.05, -0.05, -0.001}, top[3] = {0.05, 0.05, 0};
+    const double lower_corner_of_box_overlap[3] = {-0.05, -0.05, -0.001}, top[3] = {0.05, 0.05, 0};
     tact_v3_set(a.position, 0, 0, 0.049);
     b = tact_pose_identity();
     make_contact_points_of_boxes(&a, &b, 1, &store);
-    expect_points_bounding_box(&store, lower_corner, top);
+    expect_points_bounding_box(&store, lower_corner_of_box_overlap, top);
     print_message("box in the ground: %d points\n", store.now.count);
-    assert_int_equal(count_points_at_box_corners(&store, lower_corner, top), 8);
+    assert_int_equal(count_points_at_box_corners(&store, lower_corner_of_box_overlap, top), 8);
     tact_points_destroy(&store);
 
     tact_v3_set(a.position, 0, 0, 1); /* the bodies do not touch: only the centre matters */
@@ -349,7 +353,8 @@ static void solve_coulomb_problem_by_sweeps(const struct coulomb_problem *p, int
     *residual = INFINITY;
     for (int sweep_number = 1; sweep_number <= 500 && !(*residual <= 1e-13); sweep_number++) {
         for (int c = 0; c < p->contacts; c++) {
-            double impulse_with_no_torque[6] = {r[3 * c], r[3 * c + 1], r[3 * c + 2], 0, 0, 0};
+            double point_impulse_with_zero_torque[6] = {r[3 * c], r[3 * c + 1], r[3 * c + 2], 0, 0,
+                                                        0};
             struct contact_point_solver_pass pass;
             for (int i = 0; i < 3; i++) {
                 local[c].b[i] = p->q[3 * c + i];
@@ -360,8 +365,8 @@ static void solve_coulomb_problem_by_sweeps(const struct coulomb_problem *p, int
                     local[c].b[i] -= local[c].s[6 * i + k] * r[3 * c + k];
                 }
             }
-            tact_points_solve_pair(&store, c, &local[c], impulse_with_no_torque, &pass);
-            tact_v3_copy(r + 3 * c, impulse_with_no_torque);
+            tact_points_solve_pair(&store, c, &local[c], point_impulse_with_zero_torque, &pass);
+            tact_v3_copy(r + 3 * c, point_impulse_with_zero_torque);
         }
         *residual = compute_coulomb_residual(p, r);
         *six = *six == 0 && *residual <= 1e-6 ? sweep_number : *six;

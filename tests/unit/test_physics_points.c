@@ -9,7 +9,7 @@
 #include "support/campaign.h"
 #include "support/coulomb_world.h"
 
-static void solves_coulomb_problems(void **state)
+static void coulomb_problems_are_solved(void **state)
 {
     (void)state;
     static struct coulomb_problem p;
@@ -63,7 +63,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masonry_is_solved_within_100_sweeps),
-        cmocka_unit_test(solves_coulomb_problems),
+        cmocka_unit_test(coulomb_problems_are_solved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

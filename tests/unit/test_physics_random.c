@@ -120,14 +120,14 @@ static void random_worlds_obey_the_contact_laws(void **state)
                 fail_msg("world %d, tick %d: not finite", seed, i);
             }
         }
-        t.violating_world_count += t.unsolved_ticks > before;
+        t.world_count_with_unsolved_ticks += t.unsolved_ticks > before;
         close_scene(&s);
     }
     print_message(
         "%ld ticks, %.2f contacts each; unsolved %.3f %% in %d worlds, worst residual %.1e "
         "(world %d)\n",
         t.ticks, (double)t.contacts / (double)t.ticks,
-        100.0 * (double)t.unsolved_ticks / (double)t.ticks, t.violating_world_count,
+        100.0 * (double)t.unsolved_ticks / (double)t.ticks, t.world_count_with_unsolved_ticks,
         t.residual.value, t.residual.seed);
     print_message(
         "beyond the limits: %.1e (world %d) where solved, in %ld contacts; %.1e (world %d) "
@@ -149,21 +149,22 @@ static void random_worlds_obey_the_contact_laws(void **state)
     }
 }
 
-/* Kinetic energy of all bodies [J]; *energy_of_free_fall: the kinetic energy that they gain in a
- * tick of free fall. */
-static double kinetic_energy(struct world_scene *s, double *energy_of_free_fall)
+/* Kinetic energy of all bodies [J]; *energy_gained_by_free_fall_in_tick: the kinetic energy that
+ * they gain in a tick of free fall. */
+static double kinetic_energy(struct world_scene *s, double *energy_gained_by_free_fall_in_tick)
 {
     double energy = 0,
            speed_gained_in_tick_of_free_fall = s->options.period * tact_v3_norm(s->options.gravity);
-    *energy_of_free_fall = 0;
+    *energy_gained_by_free_fall_in_tick = 0;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
         double spin[3];
         tact_body_momentum(body, spin);
         energy += 0.5 * body->mass * tact_v3_dot(body->twist, body->twist) +
                   0.5 * tact_v3_dot(spin, body->twist + 3);
-        *energy_of_free_fall += 0.5 * body->mass * speed_gained_in_tick_of_free_fall *
-                                speed_gained_in_tick_of_free_fall;
+        *energy_gained_by_free_fall_in_tick += 0.5 * body->mass *
+                                               speed_gained_in_tick_of_free_fall *
+                                               speed_gained_in_tick_of_free_fall;
     }
     return energy;
 }
@@ -185,12 +186,15 @@ static void unsolved_ticks_do_not_add_energy(void **state)
                 *tact_world_body(few.world, k) = *tact_world_body(full.world, k);
             }
             tact_world_refresh(few.world);
-            double energy_of_free_fall, came = kinetic_energy(&full, &energy_of_free_fall);
+            double energy_gained_by_free_fall_in_tick,
+                came = kinetic_energy(&full, &energy_gained_by_free_fall_in_tick);
             solve_scene_velocities(&full);
             solve_scene_velocities(&few);
-            double kinetic_energy_when_solved = kinetic_energy(&full, &energy_of_free_fall),
-                   got = kinetic_energy(&few, &energy_of_free_fall);
-            double share = got / (came + kinetic_energy_when_solved + energy_of_free_fall);
+            double kinetic_energy_when_solved =
+                       kinetic_energy(&full, &energy_gained_by_free_fall_in_tick),
+                   got = kinetic_energy(&few, &energy_gained_by_free_fall_in_tick);
+            double share =
+                got / (came + kinetic_energy_when_solved + energy_gained_by_free_fall_in_tick);
             ticks++;
             unsolved_ticks += few.stats.residual > 1e-8;
             if (full.stats.residual <= 1e-8) {

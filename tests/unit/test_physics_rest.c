@@ -11,15 +11,15 @@
 /* Energy balance of a run. */
 struct energy_balance {
     double start, end; /* energy of the bodies at the start and at the end [J] */
-    double
-        worst_energy_rise; /* rise in a tick beyond the work of the contacts' normal forces [J] */
-    double positive_normal_work; /* positive work of the contacts' normal forces [J] */
-    double negative_normal_work; /* negative work of the contacts' normal forces [J] */
-    double friction;             /* work of friction and spin [J]: never positive */
-    double worst_friction_work;  /* largest positive work of friction of a contact in a solved tick
-                                    [J] */
-    double coming_to_rest_time;  /* first time after which nothing moved faster than 1e-3 m/s or
-                                    rad/s */
+    double largest_unexplained_energy_rise; /* rise in a tick beyond the work of the contacts'
+                                               normal forces [J] */
+    double positive_normal_work;            /* positive work of the contacts' normal forces [J] */
+    double negative_normal_work;            /* negative work of the contacts' normal forces [J] */
+    double friction;                        /* work of friction and spin [J]: never positive */
+    double largest_positive_friction_work;  /* largest positive work of friction of a contact in a
+                                    solved tick  [J] */
+    double coming_to_rest_time; /* first time after which nothing moved faster than 1e-3 m/s or
+                                   rad/s */
 };
 
 static void run_with_energy_balance(struct world_scene *s, double seconds,
@@ -43,12 +43,14 @@ static void run_with_energy_balance(struct world_scene *s, double seconds,
             out->negative_normal_work += fmin(normal, 0) * h;
             out->friction += friction * h;
             if (s->stats.residual <= 1e-8) {
-                out->worst_friction_work = fmax(out->worst_friction_work, friction * h);
+                out->largest_positive_friction_work =
+                    fmax(out->largest_positive_friction_work, friction * h);
             }
         }
         tact_world_integrate(s->world);
         double now = compute_scene_energy(s), energy_rise = now - out->end - work;
-        out->worst_energy_rise = fmax(out->worst_energy_rise, energy_rise);
+        out->largest_unexplained_energy_rise =
+            fmax(out->largest_unexplained_energy_rise, energy_rise);
         out->end = now;
         for (int i = 0; i < tact_world_body_count(s->world); i++) {
             const struct tact_body *b = tact_world_body(s->world, i);
@@ -61,8 +63,8 @@ static void run_with_energy_balance(struct world_scene *s, double seconds,
         "    energy %.3e -> %.3e J, rise beyond contact work %.1e, pushed %.1e, absorbed "
         "%.1e, friction %.1e (worst %.1e); at rest from %.3f s; %d sweeps, residual %.1e, "
         "unsolved %ld of %ld\n",
-        out->start, out->end, out->worst_energy_rise, out->positive_normal_work,
-        out->negative_normal_work, out->friction, out->worst_friction_work,
+        out->start, out->end, out->largest_unexplained_energy_rise, out->positive_normal_work,
+        out->negative_normal_work, out->friction, out->largest_positive_friction_work,
         out->coming_to_rest_time, s->max_tick_iterations, s->worst_residual, s->unsolved_ticks,
         s->ticks);
 }
@@ -72,8 +74,8 @@ static void run_with_energy_balance(struct world_scene *s, double seconds,
 static void check_energy_balance(const struct energy_balance *e)
 {
     double slack = 1e-12 * (fabs(e->start) + fabs(e->end));
-    assert_true(e->worst_energy_rise <= slack);
-    assert_true(e->worst_friction_work <= 1e-6 * fabs(e->start));
+    assert_true(e->largest_unexplained_energy_rise <= slack);
+    assert_true(e->largest_positive_friction_work <= 1e-6 * fabs(e->start));
     assert_true(e->end <= e->start + e->positive_normal_work + slack);
 }
 

@@ -11,7 +11,7 @@
 
 static const double G = 9.81, BALL_RADIUS = 0.05;
 
-struct rolling_result {
+struct sphere_rolling_motion {
     double speed;          /* speed downhill after the given time [m/s] */
     double spin;           /* angular velocity about the rolling axis [rad/s] */
     double patch;          /* mean of the patch's semi-axes at the end [m] */
@@ -22,7 +22,8 @@ struct rolling_result {
 
 /* Runs a sphere from rest for `seconds`. Its target overlap makes the patch radius a times RADIUS:
  * a cap of depth d has the radius sqrt(2 R d) and the mean depth d / 2. */
-static struct rolling_result run_sphere_on_slope(double slope, double mu, double a, double seconds)
+static struct sphere_rolling_motion run_sphere_on_slope(double slope, double mu, double a,
+                                                        double seconds)
 {
     struct world_scene s;
     struct tact_world_options options = options_with_tilted_gravity(slope);
@@ -30,7 +31,7 @@ static struct rolling_result run_sphere_on_slope(double slope, double mu, double
     struct tact_shape ball = make_sphere(BALL_RADIUS);
     double deepest = 0.5 * a * a * BALL_RADIUS;
     const double at[3] = {0, 0, BALL_RADIUS - deepest};
-    struct rolling_result out = {0};
+    struct sphere_rolling_motion out = {0};
     law.overlap = 0.5 * deepest;
     open_empty_scene(&s, &options);
     add_scene_ground(&s);
@@ -63,7 +64,7 @@ static void rolling_is_resisted_by_the_patch_radius(void **state)
     (void)state;
     const double slope = 0.2, radii[3] = {0.01, 0.03, 0.06};
     for (int i = 0; i < 3; i++) {
-        struct rolling_result r = run_sphere_on_slope(slope, 1.0, radii[i], 1.0);
+        struct sphere_rolling_motion r = run_sphere_on_slope(slope, 1.0, radii[i], 1.0);
         double exact = 5.0 / 7.0 * G * (sin(slope) - cos(slope) * radii[i]);
         print_message("    acceleration %.5f m/s^2, exact %.5f: off by %.3f %%; spin R / v %.5f\n",
                       r.speed, exact, 100 * (r.speed / exact - 1), r.spin * BALL_RADIUS / r.speed);
@@ -75,7 +76,7 @@ static void rolling_is_resisted_by_the_patch_radius(void **state)
 static void ball_with_a_patch_rests_on_a_gentle_slope(void **state)
 {
     (void)state;
-    struct rolling_result r = run_sphere_on_slope(0.05, 1.0, 0.06, 1.0);
+    struct sphere_rolling_motion r = run_sphere_on_slope(0.05, 1.0, 0.06, 1.0);
     print_message("    speed %.1e m/s, spin %.1e rad/s\n", r.speed, r.spin);
     assert_true(fabs(r.speed) < 1e-6 && fabs(r.spin) < 1e-4);
 }
@@ -83,7 +84,7 @@ static void ball_with_a_patch_rests_on_a_gentle_slope(void **state)
 static void frictionless_sphere_does_not_spin(void **state)
 {
     (void)state;
-    struct rolling_result r = run_sphere_on_slope(0.2, 0.0, 0.03, 1.0);
+    struct sphere_rolling_motion r = run_sphere_on_slope(0.2, 0.0, 0.03, 1.0);
     print_message("    speed %.6f m/s, exact %.6f, spin %.1e rad/s\n", r.speed, G * sin(0.2),
                   r.spin);
     assert_true(fabs(r.speed / (G * sin(0.2)) - 1) < 1e-9);

@@ -55,12 +55,12 @@ static void run_under_wrench(struct plate_scene *s, const double wrench[6], doub
 }
 
 /* Position of the box's point at the patch's centre, half of the overlap above its bottom. */
-static void find_lowest_foot_point(struct plate_scene *s, double foot_position[3])
+static void find_plate_point_at_patch_centre(struct plate_scene *s, double foot_position[3])
 {
     double overlap_at_rest = s->law.overlap + s->law.compliance * PLATE_MASS * G;
-    const double foot_in_body_frame[3] = {0, 0, 0.5 * (overlap_at_rest - s->side[2])};
+    const double bottom_point_in_body_frame[3] = {0, 0, 0.5 * (overlap_at_rest - s->side[2])};
     tact_pose_point(foot_position, &tact_world_body(s->scene.world, s->box)->pose,
-                    foot_in_body_frame);
+                    bottom_point_in_body_frame);
 }
 
 static double rotation_about_axis(struct plate_scene *s, int axis)
@@ -80,11 +80,11 @@ static void contact_spring_deflection_is_compliance_times_force(void **state)
     double foot_position[3], later[3], back[3];
     open_plate_on_springs(&s, 1e-4, t, 2e-5);
     run_under_wrench(&s, on, 2);
-    find_lowest_foot_point(&s, foot_position);
+    find_plate_point_at_patch_centre(&s, foot_position);
     run_under_wrench(&s, on, 60);
-    find_lowest_foot_point(&s, later);
+    find_plate_point_at_patch_centre(&s, later);
     run_under_wrench(&s, off, 2);
-    find_lowest_foot_point(&s, back);
+    find_plate_point_at_patch_centre(&s, back);
     print_message("is displaced by %.6f mm under %.3f N, exact %.6f; a minute later %.1e m more; "
                   "without it %.1e m\n",
                   1e3 * foot_position[0], tangential_pull_force, 1e3 * t * tangential_pull_force,
@@ -140,7 +140,7 @@ static void plate_on_contact_springs_swings_at_its_frequency(void **state)
     int rotation_on_contact_springs_follows_their_stiffness = 0;
     for (int i = 0; i < 4000 && rotation_on_contact_springs_follows_their_stiffness < 11; i++) {
         run_under_wrench(&s, none, h);
-        find_lowest_foot_point(&s, foot_position);
+        find_plate_point_at_patch_centre(&s, foot_position);
         if (last < 0 && foot_position[0] >= 0) {
             first[rotation_on_contact_springs_follows_their_stiffness ? 1 : 0] =
                 i + last / (last - foot_position[0]);
@@ -170,19 +170,19 @@ static void plate_on_contact_springs_slides_at_the_friction_limit(void **state)
         const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
         run_under_wrench(&s, load, 0.002);
     }
-    find_lowest_foot_point(&s, a);
+    find_plate_point_at_patch_centre(&s, a);
     for (int i = 0; i < 20000; i++) {
         const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
         run_under_wrench(&s, load, 0.002);
     }
-    find_lowest_foot_point(&s, b);
-    const double wrench_over_limit[6] = {1.03 * most}, none[6] = {0};
+    find_plate_point_at_patch_centre(&s, b);
+    const double pull_wrench_over_friction_limit[6] = {1.03 * most}, none[6] = {0};
     print_message("after 100 more cycles of 0.95: %.1e m\n", b[0] - a[0]);
     assert_true(fabs(b[0] - a[0]) < 1e-9);
     run_under_wrench(&s, none, 0.5);
-    run_under_wrench(&s, wrench_over_limit, 0.5);
+    run_under_wrench(&s, pull_wrench_over_friction_limit, 0.5);
     double before = tact_world_body(s.scene.world, s.box)->twist[0];
-    run_under_wrench(&s, wrench_over_limit, 0.5);
+    run_under_wrench(&s, pull_wrench_over_friction_limit, 0.5);
     double rate = (tact_world_body(s.scene.world, s.box)->twist[0] - before) / 0.5;
     print_message("at 1.03: %.5f m/s^2, exact %.5f\n", rate, 0.03 * MU * G);
     assert_true(fabs(rate / (0.03 * MU * G) - 1) < 1e-5);
@@ -201,7 +201,7 @@ static void contact_springs_turn_with_the_bodies(void **state)
     struct tact_contact_law law = make_rigid_law(MU);
     struct tact_shape table = box_of_sides(0.5, 0.5, 0.1), box = box_of_sides(0.08, 0.06, 0.02);
     const double low[3] = {0, 0, -0.05}, high[3] = {0, 0, 0.01 - 7e-5}, spin = 2, t = 1e-4;
-    const double foot_in_body_frame[3] = {0, 0, -high[2]};
+    const double bottom_point_in_body_frame[3] = {0, 0, -high[2]};
     const double press_force = 5, pull = 0.4 * MU * press_force;
     tact_v3_set(o.gravity, 0, 0, 0);
     law.compliance = 1e-5;
@@ -220,7 +220,7 @@ static void contact_springs_turn_with_the_bodies(void **state)
         tact_v3_axpy(body->twist, h / PLATE_MASS, force);
         step_scene(&s);
         double p[3];
-        tact_pose_point(p, &body->pose, foot_in_body_frame);
+        tact_pose_point(p, &body->pose, bottom_point_in_body_frame);
         tact_v3_sub(p, p, base->pose.position);
         at = spin * h * (i + 1);
         double along = p[0] * cos(at) + p[1] * sin(at),

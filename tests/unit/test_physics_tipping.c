@@ -83,7 +83,7 @@ static void check_tipping_slope(const char *name, enum solid kind, double yaw_de
 }
 
 /* Distance from the middle to the edge of the rectangle of half sides a, b in the direction yaw. */
-static double half_width_along(double a, double b, double yaw_deg)
+static double half_width_of_rectangle_along_yaw(double a, double b, double yaw_deg)
 {
     double c = fabs(cos(yaw_deg * RADIANS_PER_DEGREE)), s = fabs(sin(yaw_deg * RADIANS_PER_DEGREE));
     return fmin(a / fmax(c, 1e-9), b / fmax(s, 1e-9));
@@ -93,7 +93,7 @@ static void a_cube_tips_at_its_critical_slope(void **state)
 {
     (void)state;
     check_tipping_slope("cube", CUBE, 0, 0.05);
-    check_tipping_slope("cube", CUBE, 30, half_width_along(0.05, 0.05, 30));
+    check_tipping_slope("cube", CUBE, 30, half_width_of_rectangle_along_yaw(0.05, 0.05, 30));
 }
 
 static void a_box_tips_at_its_critical_slope(void **state)

@@ -58,7 +58,7 @@ static void write_file_in_folder(const char *name, const char *text)
 static int make_tower_folder(void **state)
 {
     (void)state;
-    char *torus_text = torus_patch_file_text(4, 0);
+    char *torus_text = torus_surface_patch_obj_text(4, 0);
     assert_non_null(mkdtemp(folder));
     write_file_in_folder("torus.obj", torus_text);
     write_file_in_folder("frustum.obj", "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\n"
@@ -114,7 +114,8 @@ static void write_smooth_shape(int kind, double size, char *out, size_t room)
 }
 
 /* Makes a stone at the origin: a smooth solid of a kind in any direction, or a box that stands. */
-static void make_random_stone(struct solid *s, double size, int kind, int uses_contact_points)
+static void make_random_solid_of_tower(struct solid *s, double size, int kind,
+                                       int uses_contact_points)
 {
     char shape[400];
     const double side = size * uniform(0.5, 0.8);
@@ -151,7 +152,8 @@ static void make_random_solids(struct solid solid[SOLIDS], double size, int kind
         }
         if (i >= CUBOIDS) {
             s->name = stones[i - CUBOIDS];
-            make_random_stone(s, size, i == CUBOIDS ? kind : random_index(6), uses_contact_points);
+            make_random_solid_of_tower(s, size, i == CUBOIDS ? kind : random_index(6),
+                                       uses_contact_points);
             continue;
         }
         const double side = size * (2.0 - 0.3 * i) * uniform(0.9, 1.1), high = 0.5 * size;
@@ -244,7 +246,8 @@ static void farthest_point_of_shape(const struct tact_shape *shape, const double
 
 /* Places the stones: the lowest point of the first on the frustum, that of the second on the
  * highest of the first, and the third on the ground beside the lower crate, all with a gap. */
-static void place_stones(const struct tact_world *world, struct solid solid[SOLIDS], double size)
+static void place_solids_of_tower(const struct tact_world *world, struct solid solid[SOLIDS],
+                                  double size)
 {
     const double gap = 2e-3 * size;
     double at[3] = {0.0, 0.0, 2.0 * size}, p[3];
@@ -288,7 +291,7 @@ static void write_random_tower(int number, int uses_contact_points, char *text)
     }
     write_tower_scene(solid, friction, 1e-3, uses_contact_points, text);
     open_session_of_scene_text(text, &options, &scene, &session);
-    place_stones(tact_session_world(session), solid, size);
+    place_solids_of_tower(tact_session_world(session), solid, size);
     tact_session_destroy(session);
     tact_scene_free(scene);
     write_tower_scene(solid, friction, 1e-3 / (1 << number % 3), uses_contact_points, text);
@@ -319,7 +322,7 @@ static int simulate_random_tower(const char *text, int number, int uses_contact_
             most_models_in_an_island(s.world, models_of_tower[uses_contact_points], MODELS) ==
                 MODELS;
     }
-    t->violating_world_count += t->unsolved_ticks > before;
+    t->world_count_with_unsolved_ticks += t->unsolved_ticks > before;
     tact_moments_scratch_destroy(s.scratch);
     tact_session_destroy(session);
     tact_scene_free(scene);
@@ -346,7 +349,7 @@ static void check_laws_of_towers(int uses_contact_points)
     }
     print_message("four models touch in one island in %ld of %ld ticks, in %d of %d towers\n",
                   tick_count_with_all_models, t.ticks, towers_with_all_models, tower_count);
-    check_tally_within_bounds(&t, uses_contact_points ? "towers with points" : "towers");
+    check_momentum_and_limit_violations(&t, uses_contact_points ? "towers with points" : "towers");
     assert_true(5 * tick_count_with_all_models > t.ticks &&
                 2 * towers_with_all_models >= tower_count);
     assert_true(uses_contact_points ? t.residual.value < 0.5 : 100 * t.unsolved_ticks <= t.ticks);

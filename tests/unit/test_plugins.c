@@ -37,7 +37,7 @@ static char folder[128], file[160], other[160];
 static int refused;
 
 /* Copies at most the first `most` bytes of a plug-in, with byte `at` changed unless that is 0. */
-static void copy_plugin(const char *from, const char *to, long most, long at)
+static void copy_plugin_with_changed_byte(const char *from, const char *to, long most, long at)
 {
     char path[512];
     snprintf(path, sizeof path, PLUGIN_BUILD_FOLDER "%s.so", from);
@@ -60,7 +60,7 @@ static void make_plugin_folder(void)
     assert_int_equal(system(command), 0);
     assert_int_equal(mkdir(folder, 0755), 0);
     assert_int_equal(chmod(folder, 0755), 0);
-    copy_plugin("good", file, 1L << 30, 0);
+    copy_plugin_with_changed_byte("good", file, 1L << 30, 0);
     unsetenv("TACT_TEST_LOADED");
     unsetenv("TACT_PLUGINS");
 }
@@ -159,7 +159,7 @@ static void make_folder_of_valid_plugins(const char *const *names, size_t name_c
     for (size_t i = 0; i < name_count; i++) {
         char path[200];
         snprintf(path, sizeof path, "%s/%s.so", folder, names[i]);
-        copy_plugin(names[i], path, 1L << 30, 0);
+        copy_plugin_with_changed_byte(names[i], path, 1L << 30, 0);
     }
 }
 
@@ -297,15 +297,15 @@ static void files_that_are_no_plugin_are_refused(void **state)
 {
     (void)state;
     make_plugin_folder();
-    copy_plugin("good", file, 0, 0);
+    copy_plugin_with_changed_byte("good", file, 0, 0);
     expect_plugin_not_loaded("cannot be loaded");
     static const long lengths[] = {30, 64, 70, 700, 4096, 9000};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        copy_plugin("good", file, lengths[i], 0);
+        copy_plugin_with_changed_byte("good", file, lengths[i], 0);
         expect_plugin_not_loaded("cannot be loaded");
     }
     /* changes the processor architecture in the ELF header */
-    copy_plugin("good", file, 1L << 30, 18);
+    copy_plugin_with_changed_byte("good", file, 1L << 30, 18);
     expect_plugin_not_loaded("cannot be loaded");
     FILE *text = fopen(file, "w");
     fputs("#!/bin/sh\ntouch /tmp/owned\n", text);
@@ -335,7 +335,7 @@ static void plugins_with_bad_function_tables_are_refused(void **state)
         char path[200];
         make_plugin_folder();
         snprintf(path, sizeof path, "%s/%s.so", folder, cases[i].name);
-        copy_plugin(cases[i].name, path, 1L << 30, 0);
+        copy_plugin_with_changed_byte(cases[i].name, path, 1L << 30, 0);
         expect_plugin_refused(cases[i].name, folder, cases[i].why);
     }
 }
@@ -375,7 +375,7 @@ static void plugin_does_not_replace_a_built_in_device_type(void **state)
     size_t count, builtin;
     make_plugin_folder();
     snprintf(path, sizeof path, "%s/operator.so", folder);
-    copy_plugin("good", path, 1L << 30, 0);
+    copy_plugin_with_changed_byte("good", path, 1L << 30, 0);
     struct tact_scene *scene = load_scene_of_device_type("operator", &err);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_devices_builtin(&builtin);
@@ -429,7 +429,7 @@ static void plugin_files_of_other_users_are_refused(void **state)
 static void plugin_folders_are_searched_in_order(void **state)
 {
     (void)state;
-    static const char installed_folder[] = PLUGIN_BUILD_FOLDER "installed";
+    static const char plugin_folder_as_installed[] = PLUGIN_BUILD_FOLDER "installed";
     char plugin_copy_path[200];
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins;
@@ -437,7 +437,7 @@ static void plugin_folders_are_searched_in_order(void **state)
     make_plugin_folder();
     assert_int_equal(mkdir(other, 0755), 0);
     snprintf(plugin_copy_path, sizeof plugin_copy_path, "%s/good.so", other);
-    copy_plugin("older", plugin_copy_path, 1L << 30, 0);
+    copy_plugin_with_changed_byte("older", plugin_copy_path, 1L << 30, 0);
     setenv("TACT_PLUGINS", other, 1);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_plugins_close(plugins);
@@ -447,20 +447,20 @@ static void plugin_folders_are_searched_in_order(void **state)
     assert_int_equal(unlink(file), 0);
     expect_plugin_refused("good", folder, "compiled for ABI version");
     unsetenv("TACT_PLUGINS");
-    assert_true(!mkdir(installed_folder, 0755) || errno == EEXIST);
-    assert_int_equal(chmod(installed_folder, 0755), 0);
-    copy_plugin("good", PLUGIN_BUILD_FOLDER "installed/good.so", 1L << 30, 0);
+    assert_true(!mkdir(plugin_folder_as_installed, 0755) || errno == EEXIST);
+    assert_int_equal(chmod(plugin_folder_as_installed, 0755), 0);
+    copy_plugin_with_changed_byte("good", PLUGIN_BUILD_FOLDER "installed/good.so", 1L << 30, 0);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_plugins_close(plugins);
-    assert_int_equal(chmod(installed_folder, 0777), 0);
+    assert_int_equal(chmod(plugin_folder_as_installed, 0777), 0);
     expect_plugin_refused("good", folder, "can be written by others");
-    struct tact_scene *operator_scene = load_scene_of_device_type("operator", &err);
+    struct tact_scene *scene_of_operator_device = load_scene_of_device_type("operator", &err);
     /* no plug-in folder is opened for built-in types */
-    assert_int_equal(tact_plugins_open(operator_scene, NULL, &plugins, &err), 0);
+    assert_int_equal(tact_plugins_open(scene_of_operator_device, NULL, &plugins, &err), 0);
     tact_plugins_close(plugins);
-    tact_scene_free(operator_scene);
+    tact_scene_free(scene_of_operator_device);
     assert_int_equal(unlink(PLUGIN_BUILD_FOLDER "installed/good.so"), 0);
-    assert_int_equal(rmdir(installed_folder), 0);
+    assert_int_equal(rmdir(plugin_folder_as_installed), 0);
     expect_plugin_refused("good", NULL, "no good.so in " PLUGIN_BUILD_FOLDER "installed");
     tact_scene_free(scene);
 }
@@ -554,7 +554,7 @@ static void replay_needs_no_device_plugin(void **state)
 
 /* The tests above count what they have seen refused: files and folders of plug-ins, and values of
  * TACT_PLUGINS. */
-static void at_least_40_bad_files_folders_and_variables_were_refused(void **state)
+static void at_least_40_bad_plugin_cases_were_refused(void **state)
 {
     (void)state;
     print_message("%d cases were refused\n", refused);
@@ -584,7 +584,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(plugin_folders_are_searched_in_order),
         cmocka_unit_test(set_user_id_program_ignores_the_plugin_variable),
         cmocka_unit_test(replay_needs_no_device_plugin),
-        cmocka_unit_test(at_least_40_bad_files_folders_and_variables_were_refused),
+        cmocka_unit_test(at_least_40_bad_plugin_cases_were_refused),
     };
     if (!mkdtemp(root)) {
         return 77;

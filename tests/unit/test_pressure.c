@@ -32,7 +32,7 @@ static void open_soft_pair_scene(struct world_scene *s, int is_ground_soft, int 
     add_scene_ground(s);
 }
 
-static void start_body_on_ground(struct world_scene *s)
+static void place_body_on_ground_and_start_world(struct world_scene *s)
 {
     struct tact_contact_law law = make_rigid_law(0.5);
     law.model = tact_contact_model_find("field");
@@ -47,7 +47,7 @@ struct sums {
     double area, load, moment[3], peak;
 };
 
-static struct sums sum_patch_polygons(int index)
+static struct sums sum_pressure_polygons_of_patch(int index)
 {
     struct sums out = {.peak = 0.0};
     const float(*c)[4] = map.corner;
@@ -88,7 +88,7 @@ static struct sums sum_patch_polygons(int index)
 static void check_pressure_patch(struct world_scene *s, int index, double curved)
 {
     const struct tact_pressure_patch *p = &map.patch[index];
-    struct sums of = sum_patch_polygons(index);
+    struct sums of = sum_pressure_polygons_of_patch(index);
     double size = sqrt(p->area);
     const struct tact_contact *c = tact_world_contact(s->world, (int)p->pair);
     assert_int_equal(p->left_out, 0);
@@ -111,7 +111,7 @@ static void pressure_map_of_a_resting_box_is_exact(void **state)
         const double place[3] = {0.0, 0.0, 0.01}, area = 0.04 * 0.03;
         open_soft_pair_scene(&s, is_body_soft & 1, is_body_soft & 2);
         add_scene_solid(&s, &box, 0.1, place, uniform(-3.0, 3.0));
-        start_body_on_ground(&s);
+        place_body_on_ground_and_start_world(&s);
         run_scene_for_seconds(&s, 0.5);
         tact_world_keep_pressure(s.world, &map);
         step_scene(&s);
@@ -145,7 +145,7 @@ static void pressure_maps_of_ball_and_cylinder_are_exact(void **state)
     const double tilt = uniform(0.1, 0.2);
     pose->quat_wxyz[0] = cos(0.5 * tilt);
     pose->quat_wxyz[2] = sin(0.5 * tilt);
-    start_body_on_ground(&s);
+    place_body_on_ground_and_start_world(&s);
     tact_world_keep_pressure(s.world, &map);
     step_scene(&s);
     assert_int_equal(map.patches, 2);
@@ -174,12 +174,12 @@ static void pressure_map_of_a_ball_across_a_bar_has_its_peak(void **state)
         open_soft_pair_scene(&s, 0, 1);
         add_scene_shape(&s, -1, &bar, &at, 0);
         add_scene_solid(&s, &ball, 0.1, on, 0.0);
-        start_body_on_ground(&s);
+        place_body_on_ground_and_start_world(&s);
         tact_world_keep_pressure(s.world, &map);
         step_scene(&s);
         assert_int_equal(map.patches, 1);
         double peak = PRESSURE_DEPTH_SLOPE * (0.02 - hypot(0.02 - depth, beyond));
-        const struct sums of = sum_patch_polygons(0);
+        const struct sums of = sum_pressure_polygons_of_patch(0);
         print_message("%.0f mm from the middle: peak %.6g Pa, exact %.6g; area %.4f, load %.4f\n",
                       1e3 * from, (double)map.patch[0].peak, peak, of.area / map.patch[0].area,
                       of.load / map.patch[0].load);
@@ -202,7 +202,7 @@ static void pressure_maps_have_whole_patches_only(void **state)
         const double at[3] = {0.1 * i, 0.0, 0.019};
         add_scene_solid(&s, &ball, 0.1, at, 0.0);
     }
-    start_body_on_ground(&s);
+    place_body_on_ground_and_start_world(&s);
     tact_world_keep_pressure(s.world, &map);
     step_scene(&s);
     uint32_t listed = 0, left_out = 0, whole = 0, before = FINE;
@@ -251,7 +251,7 @@ static void pressure_maps_do_not_change_the_simulation(void **state)
         memcpy(tact_world_body(s.world, 0)->pose.quat_wxyz, turn, sizeof turn);
         tact_v3_copy(tact_world_body(s.world, 0)->twist + 3, spin);
         tact_world_refresh(s.world);
-        start_body_on_ground(&s);
+        place_body_on_ground_and_start_world(&s);
         tact_world_keep_pressure(s.world, kept ? &map : NULL);
         run_scene_for_seconds(&s, 0.5);
         memcpy(end[kept], &tact_world_body(s.world, 0)->pose, 7 * sizeof(double));

@@ -35,7 +35,7 @@
 #include "support/run_scene.h"
 
 #define TICKS 10000
-#define FIRST_CHECKED_TICK 10 /* ticks at the start in which calls are not checked */
+#define FIRST_TICK_OF_CHECKED_CALLS 10 /* ticks at the start in which calls are not checked */
 
 /* Shared with the parent: the filter kills the child when it leaves the loop. */
 static struct {
@@ -120,33 +120,34 @@ static void forbid_system_calls(void)
 
 /* The simulated operator, wrapped so that its read() counts forbidden calls and installs the
  * filter. */
-static struct tact_device unwrapped_device;
+static struct tact_device operator_device_without_wrapper;
 static struct tact_network_device *network_device;
 
 static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t now,
                                  struct tact_device_input *in)
 {
-    if (tick == FIRST_CHECKED_TICK) {
+    if (tick == FIRST_TICK_OF_CHECKED_CALLS) {
         forbid_system_calls();
         is_thread_watched = 1;
     }
     seen->ticks = tick;
     seen->packets_received = network_device->channel.counts.received_packet_count;
-    unwrapped_device.ops->read(self, tick, t, now, in);
+    operator_device_without_wrapper.ops->read(self, tick, t, now, in);
 }
 
-static struct tact_device_ops call_counting_ops;
+static struct tact_device_ops device_ops_that_count_calls;
 
 static int open_watched_operator(const struct tact_device_config *config, struct tact_device *out,
                                  struct tact_error *err)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
-    int rc = tact_device_type_find(types, count, "operator")->open(config, &unwrapped_device, err);
-    call_counting_ops = *unwrapped_device.ops;
-    call_counting_ops.read = count_calls_and_read;
-    *out = unwrapped_device;
-    out->ops = &call_counting_ops;
+    int rc = tact_device_type_find(types, count, "operator")
+                 ->open(config, &operator_device_without_wrapper, err);
+    device_ops_that_count_calls = *operator_device_without_wrapper.ops;
+    device_ops_that_count_calls.read = count_calls_and_read;
+    *out = operator_device_without_wrapper;
+    out->ops = &device_ops_that_count_calls;
     return rc;
 }
 
@@ -201,18 +202,18 @@ static pid_t start_daemon(const char *path)
     }
     int32_t version, packet[8] = {0, 100, 0, 0, 0, 0, 0, 1};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int client_socket = accept(listening_socket, NULL, NULL);
-    if (recv(client_socket, &version, sizeof version, MSG_WAITALL) == sizeof version) {
-        send(client_socket, &version, sizeof version, MSG_NOSIGNAL);
+    const int spacenav_client_socket = accept(listening_socket, NULL, NULL);
+    if (recv(spacenav_client_socket, &version, sizeof version, MSG_WAITALL) == sizeof version) {
+        send(spacenav_client_socket, &version, sizeof version, MSG_NOSIGNAL);
     }
-    while (send(client_socket, packet, sizeof packet, MSG_NOSIGNAL) == sizeof packet) {
+    while (send(spacenav_client_socket, packet, sizeof packet, MSG_NOSIGNAL) == sizeof packet) {
         usleep(1000);
     }
     _exit(0);
 }
 
 /* The pinch with both ends of a link and a puck. */
-static int load_scene(struct tact_scene **scene, struct tact_error *err)
+static int load_pinch_scene_with_link_and_puck(struct tact_scene **scene, struct tact_error *err)
 {
     char devices[512];
     const int port = find_free_udp_port();
@@ -243,7 +244,7 @@ static void run_watched_session_in_child(void)
     struct tact_scene *scene;
     struct tact_session *session;
     struct tact_session_report report;
-    if (load_scene(&scene, &err)) {
+    if (load_pinch_scene_with_link_and_puck(&scene, &err)) {
         _exit(98);
     }
     struct tact_session_options options = tact_session_options_default();

@@ -96,7 +96,7 @@ static int are_settings_equal(const struct thread_setting *a, const struct threa
            a->cpu_time_limit.rlim_cur == b->cpu_time_limit.rlim_cur && a->handler == b->handler;
 }
 
-struct run_realtime_visit {
+struct real_time_thread_visit {
     struct tact_realtime_options options;
     struct tact_realtime_report report;
     int rc, rc_second;
@@ -105,7 +105,7 @@ struct run_realtime_visit {
 
 static void *enter_and_leave_realtime(void *arg)
 {
-    struct run_realtime_visit *v = arg;
+    struct real_time_thread_visit *v = arg;
     v->before = thread_settings();
     v->rc = tact_realtime_enter(&v->options, &v->report);
     v->inside = thread_settings();
@@ -117,7 +117,7 @@ static void *enter_and_leave_realtime(void *arg)
     return NULL;
 }
 
-static int run_realtime_visit(struct run_realtime_visit *v)
+static int real_time_thread_visit(struct real_time_thread_visit *v)
 {
     pthread_t thread;
     const int rc = tact_realtime_thread(&thread, &v->options, enter_and_leave_realtime, v);
@@ -144,9 +144,9 @@ static void check_realtime_items(const struct tact_realtime_report *r)
 static void leaving_real_time_restores_the_thread_settings(void **state)
 {
     (void)state;
-    static struct run_realtime_visit v;
+    static struct real_time_thread_visit v;
     v.options = tact_realtime_default();
-    assert_int_equal(run_realtime_visit(&v), 0);
+    assert_int_equal(real_time_thread_visit(&v), 0);
     assert_int_equal(v.rc, 0);
     assert_int_equal(v.rc_second, -EBUSY);
     assert_int_equal(v.report.count, 7);
@@ -171,9 +171,9 @@ static void leaving_real_time_restores_the_thread_settings(void **state)
 /* Two threads that are in real time at once: the first leaves when both have entered, the second
  * after it. */
 struct pair {
-    struct run_realtime_visit run_realtime_visit;
+    struct real_time_thread_visit real_time_thread_visit;
     pthread_barrier_t *barrier;
-    int is_first_to_leave;
+    int does_thread_leave_real_time_first;
     long locked_kb_after_first_left; /* memory locked by the process once the first thread has left
                                         [kB] */
     struct rlimit cpu_time_limit_after_first_left;
@@ -182,17 +182,17 @@ struct pair {
 static void *run_thread_of_pair(void *arg)
 {
     struct pair *p = arg;
-    struct run_realtime_visit *v = &p->run_realtime_visit;
+    struct real_time_thread_visit *v = &p->real_time_thread_visit;
     v->before = thread_settings();
     pthread_barrier_wait(p->barrier);
     v->rc = tact_realtime_enter(&v->options, &v->report);
     v->inside = thread_settings();
     pthread_barrier_wait(p->barrier); /* waits until both threads have entered real time */
-    if (p->is_first_to_leave) {
+    if (p->does_thread_leave_real_time_first) {
         tact_realtime_leave();
     }
     pthread_barrier_wait(p->barrier);
-    if (!p->is_first_to_leave) {
+    if (!p->does_thread_leave_real_time_first) {
         p->locked_kb_after_first_left = read_status_line_kb("VmLck");
         getrlimit(RLIMIT_RTTIME, &p->cpu_time_limit_after_first_left);
         tact_realtime_leave();
@@ -212,9 +212,9 @@ static void two_real_time_threads_leave_one_after_the_other(void **state)
     pthread_barrier_init(&barrier, NULL, 2);
     sched_getaffinity(0, sizeof all, &all);
     for (int i = 0; i < 2; i++) {
-        pair[i] = (struct pair){.barrier = &barrier, .is_first_to_leave = i};
-        pair[i].run_realtime_visit.options = tact_realtime_default();
-        assert_int_equal(tact_realtime_thread(&thread[i], &pair[i].run_realtime_visit.options,
+        pair[i] = (struct pair){.barrier = &barrier, .does_thread_leave_real_time_first = i};
+        pair[i].real_time_thread_visit.options = tact_realtime_default();
+        assert_int_equal(tact_realtime_thread(&thread[i], &pair[i].real_time_thread_visit.options,
                                               run_thread_of_pair, &pair[i]),
                          0);
     }
@@ -223,53 +223,53 @@ static void two_real_time_threads_leave_one_after_the_other(void **state)
     }
     pthread_barrier_destroy(&barrier);
     for (int i = 0; i < 2; i++) {
-        const struct run_realtime_visit *v = &pair[i].run_realtime_visit;
+        const struct real_time_thread_visit *v = &pair[i].real_time_thread_visit;
         assert_int_equal(v->rc, 0);
         assert_int_equal(v->report.count, 7);
         check_realtime_items(&v->report);
         /* Settings of the process are granted to both real-time threads alike. */
         for (int k = 0; k < 7; k++) {
             assert_int_equal(v->report.item[k].granted,
-                             pair[0].run_realtime_visit.report.item[k].granted);
+                             pair[0].real_time_thread_visit.report.item[k].granted);
         }
         assert_true(v->settings_after_real_time.scheduling_policy == SCHED_OTHER &&
                     CPU_EQUAL(&v->settings_after_real_time.affinity, &all));
     }
     /* Two processors are used where there are two; otherwise the report says that the threads
      * share one. */
-    CPU_AND(&shared, &pair[0].run_realtime_visit.inside.affinity,
-            &pair[1].run_realtime_visit.inside.affinity);
+    CPU_AND(&shared, &pair[0].real_time_thread_visit.inside.affinity,
+            &pair[1].real_time_thread_visit.inside.affinity);
     const int reported =
-        find_realtime_item(&pair[0].run_realtime_visit.report, "affinity")->why[0] != '\0' ||
-        find_realtime_item(&pair[1].run_realtime_visit.report, "affinity")->why[0] != '\0';
-    if (find_realtime_item(&pair[0].run_realtime_visit.report, "affinity")->granted) {
+        find_realtime_item(&pair[0].real_time_thread_visit.report, "affinity")->why[0] != '\0' ||
+        find_realtime_item(&pair[1].real_time_thread_visit.report, "affinity")->why[0] != '\0';
+    if (find_realtime_item(&pair[0].real_time_thread_visit.report, "affinity")->granted) {
         assert_int_equal(CPU_COUNT(&shared), CPU_COUNT(&all) > 1 ? 0 : 1);
         assert_int_equal(reported, CPU_COUNT(&all) == 1);
     }
     /* The first thread that leaves real time changes nothing for the other; the last one restores
      * everything. */
-    if (pair[0].run_realtime_visit.inside.locked_memory_kb > 0) { /* not under a sanitizer */
+    if (pair[0].real_time_thread_visit.inside.locked_memory_kb > 0) { /* not under a sanitizer */
         assert_true(pair[0].locked_kb_after_first_left > 0);
     }
-    if (find_realtime_item(&pair[0].run_realtime_visit.report, "fuse")->granted) {
+    if (find_realtime_item(&pair[0].real_time_thread_visit.report, "fuse")->granted) {
         assert_int_equal(pair[0].cpu_time_limit_after_first_left.rlim_cur, 200000);
     }
     assert_int_equal(thread_settings().locked_memory_kb, 0);
-    assert_true(pair[0].run_realtime_visit.settings_after_real_time.handler == SIG_DFL);
+    assert_true(pair[0].real_time_thread_visit.settings_after_real_time.handler == SIG_DFL);
     assert_true(thread_settings().cpu_time_limit.rlim_cur != 200000);
 }
 
 static void only_requested_realtime_settings_are_made(void **state)
 {
     (void)state;
-    static struct run_realtime_visit v;
+    static struct real_time_thread_visit v;
     v.options = tact_realtime_default();
     v.options.priority = 0;
     v.options.cpu = TACT_REALTIME_CPU_ANY;
     v.options.lock_memory = 0;
     v.options.dma_latency_us = -1;
     v.options.timer_slack_ns = 0;
-    assert_int_equal(run_realtime_visit(&v), 0);
+    assert_int_equal(real_time_thread_visit(&v), 0);
     assert_int_equal(v.rc, 0);
     assert_int_equal(v.report.count, 1);
     assert_string_equal(v.report.item[0].name, "stack");
@@ -294,11 +294,11 @@ static void bad_realtime_options_are_refused(void **state)
 static void refused_required_realtime_setting_is_an_error(void **state)
 {
     (void)state;
-    static struct run_realtime_visit v;
+    static struct real_time_thread_visit v;
     v.options = tact_realtime_default();
     v.options.cpu = 1000; /* number of a processor that no test machine has */
     v.options.require = 1;
-    assert_int_equal(run_realtime_visit(&v), 0);
+    assert_int_equal(real_time_thread_visit(&v), 0);
     assert_true(v.rc < 0);
     assert_true(v.report.refused > 0);
     assert_true(are_settings_equal(&v.before, &v.settings_after_real_time));
@@ -314,10 +314,10 @@ static void *thread_that_returns_at_once(void *arg)
  * an exit status. */
 static int run_realtime_unprivileged(rlim_t lockable_bytes)
 {
-    const struct rlimit low_memory_limit = {lockable_bytes, lockable_bytes}, none = {0, 0};
-    static struct run_realtime_visit v;
+    const struct rlimit low_locked_memory_limit = {lockable_bytes, lockable_bytes}, none = {0, 0};
+    static struct real_time_thread_visit v;
     mallopt(M_ARENA_MAX, 1); /* a memory arena per thread would count as 64 MiB more */
-    if (setrlimit(RLIMIT_MEMLOCK, &low_memory_limit)) {
+    if (setrlimit(RLIMIT_MEMLOCK, &low_locked_memory_limit)) {
         return 78;
     }
     setrlimit(RLIMIT_RTPRIO, &none);
@@ -330,19 +330,22 @@ static int run_realtime_unprivileged(rlim_t lockable_bytes)
         mlockall(MCL_CURRENT) == 0 && read_status_line_kb("VmLck") == 0;
     munlockall();
     const struct thread_setting before = thread_settings();
-    if (run_realtime_visit(&v) || v.rc) {
+    if (real_time_thread_visit(&v) || v.rc) {
         return 1;
     }
-    const char *required_settings[] = {"scheduler", "memory"};
+    const char *required_realtime_settings[] = {"scheduler", "memory"};
     for (int i = 0; i < (does_sanitizer_disable_locking ? 1 : 2); i++) {
-        const struct tact_realtime_item *item = find_realtime_item(&v.report, required_settings[i]);
+        const struct tact_realtime_item *item =
+            find_realtime_item(&v.report, required_realtime_settings[i]);
         if (!item || item->granted || !item->why[0] || !strstr(item->fix, "limits.d")) {
             return 2;
         }
         printf("unprivileged %s: %s; %s\n", item->name, item->why, item->fix);
     }
-    const struct tact_realtime_item *affinity_item = find_realtime_item(&v.report, "affinity");
-    if (!affinity_item || !affinity_item->granted || v.inside.scheduling_policy != SCHED_OTHER) {
+    const struct tact_realtime_item *report_item_of_cpu_affinity =
+        find_realtime_item(&v.report, "affinity");
+    if (!report_item_of_cpu_affinity || !report_item_of_cpu_affinity->granted ||
+        v.inside.scheduling_policy != SCHED_OTHER) {
         return 3;
     }
     const struct thread_setting settings_after_real_time = thread_settings();

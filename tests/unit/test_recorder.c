@@ -273,7 +273,7 @@ struct stalled_pipe {
 };
 
 /* Reader that stalls: it reads nothing from the pipe for a while, then everything. */
-static void *stall_reader(void *argument)
+static void *read_pipe_after_stall(void *argument)
 {
     const struct stalled_pipe *pipe_of_stalled_reader = argument;
     int from = open(pipe_of_stalled_reader->pipe_path, O_RDONLY);
@@ -306,7 +306,8 @@ static uint64_t record_through_a_stall(uint64_t ticks, long tick_interval_ns, us
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
     struct stalled_pipe pipe_of_stalled_reader = {pipe_path, memfd_create("disk", MFD_CLOEXEC),
                                                   stall_us};
-    assert_int_equal(pthread_create(&thread, NULL, stall_reader, &pipe_of_stalled_reader), 0);
+    assert_int_equal(pthread_create(&thread, NULL, read_pipe_after_stall, &pipe_of_stalled_reader),
+                     0);
     assert_int_equal(
         open_session_recorder(pipe_path, &options, (struct tact_messages){0}, &recorder), 0);
     clock_gettime(CLOCK_MONOTONIC, &next);

@@ -167,7 +167,7 @@ static void log_without_recorder_rings_is_completed(void **state)
     struct tact_recover_report report;
     struct tact_log *log;
 
-    record_then_kill_recorder(path, &options, 1, TICKS_BEYOND_RING, 0);
+    record_then_kill_recorder(path, &options, 1, TICK_COUNT_BEYOND_RING_CAPACITY, 0);
     unlink(find_ring_file_path());
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     assert_false(report.rings || report.was_complete);
@@ -217,7 +217,7 @@ static void log_in_use_is_not_recovered(void **state)
     /* The reader's message names the command that recovers the log, and that of a new recording
      * what it overwrites. */
     options.ring_folder = NULL;
-    record_then_kill_recorder(path, &options, 1, TICKS_BEYOND_RING, 0);
+    record_then_kill_recorder(path, &options, 1, TICK_COUNT_BEYOND_RING_CAPACITY, 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_non_null(strstr(tact_log_state(log)->why, "run `tact recover "));
     assert_int_equal(tact_log_recover(path, NULL, NULL, NULL), -EBUSY);

@@ -26,7 +26,7 @@ struct place {
     uint64_t ticks; /* ticks in the record, if it is a chunk */
 };
 
-static uint64_t count_ticks(const struct tact_mcap_record *chunk)
+static uint64_t count_ticks_in_chunk(const struct tact_mcap_record *chunk)
 {
     struct tact_bytes unpacked_chunk = {0};
     struct tact_mcap_record record;
@@ -34,8 +34,8 @@ static uint64_t count_ticks(const struct tact_mcap_record *chunk)
     uint64_t ticks = 0;
 
     assert_int_equal(tact_mcap_parse_chunk(chunk->content, &unpacked_chunk), 0);
-    struct tact_cursor chunk_cursor = {unpacked_chunk.data, unpacked_chunk.size, false};
-    while (tact_mcap_chunk_next(&chunk_cursor, &record) == 0) {
+    struct tact_byte_cursor chunk_cursor = {unpacked_chunk.data, unpacked_chunk.size, false};
+    while (tact_mcap_chunk_next_record(&chunk_cursor, &record) == 0) {
         if (record.opcode == TACT_MCAP_MESSAGE &&
             tact_mcap_parse_message(record.content, &message) == 0)
             ticks += message.channel ==
@@ -55,8 +55,9 @@ static struct place find_record_at_offset(const char *path, uint64_t at)
     assert_int_equal(tact_mcap_reader_open(&file, path), 0);
     while (place.opcode == 0 && tact_mcap_reader_next(&file, &record) == 0) {
         if (at < file.offset)
-            place = (struct place){record.opcode,
-                                   record.opcode == TACT_MCAP_CHUNK ? count_ticks(&record) : 0};
+            place = (struct place){record.opcode, record.opcode == TACT_MCAP_CHUNK
+                                                      ? count_ticks_in_chunk(&record)
+                                                      : 0};
     }
     tact_mcap_reader_close(&file);
     return place;

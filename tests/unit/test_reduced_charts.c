@@ -20,9 +20,10 @@ enum { TORUS_KINDS = 3 };
 
 static struct tact_charts *make_torus_charts(int kind)
 {
-    return kind == 0   ? NULL
-           : kind == 1 ? load_torus_patches(8)
-                       : load_patch_file_text(turned_torus_patch_file_text(20));
+    return kind == 0 ? NULL
+           : kind == 1
+               ? load_torus_surface_patches(8)
+               : load_surface_patches_and_free_text(turned_torus_surface_patch_obj_text(20));
 }
 
 /* The same torus in these kinds, whose charts are crossed (41 to 43): an ellipsoid that rolls and
@@ -178,18 +179,22 @@ static void chart_edges_keep_the_report_and_the_direction_of_slip(void **state)
         struct reduced_kinematics k;
         double axes[9], before[3], after[3], d[3];
         const int chart = r->state.chart[0];
-        r->incipient_slip[0] = 0.6;
-        r->incipient_slip[1] = 0.8;
+        r->incipient_slip_direction[0] = 0.6;
+        r->incipient_slip_direction[1] = 0.8;
         tact_reduced_kinematics(r->surface, &r->state, &k);
         tact_reduced_contact_axes_in_world(&k, axes);
-        tact_m3_mul_v3(before, axes, (double[3]){r->incipient_slip[0], r->incipient_slip[1], 0.0});
-        assert_int_equal(tact_reduced_step_contact(r, 0.2), REDUCED_NO_FAILURE);
+        tact_m3_mul_v3(
+            before, axes,
+            (double[3]){r->incipient_slip_direction[0], r->incipient_slip_direction[1], 0.0});
+        assert_int_equal(tact_reduced_step_contact(r, 0.2), NO_SIMULATION_FAILURE);
         if (r->state.chart[0] == chart) {
             continue;
         }
         tact_reduced_kinematics(r->surface, &r->state, &k);
         tact_reduced_contact_axes_in_world(&k, axes);
-        tact_m3_mul_v3(after, axes, (double[3]){r->incipient_slip[0], r->incipient_slip[1], 0.0});
+        tact_m3_mul_v3(
+            after, axes,
+            (double[3]){r->incipient_slip_direction[0], r->incipient_slip_direction[1], 0.0});
         tact_v3_sub(d, after, before);
         turned = fmax(turned, tact_v3_norm(d));
         tact_v3_sub(d, r->report.contact, k.frame[1].at);

@@ -71,9 +71,9 @@ static double largest_entry_difference(const double a[SPATIAL][COORDINATES],
 }
 
 /* Transforms every column from the contact frame of body 1 to the frame of body 1 (adjoint). */
-static void columns_to_body_frame(const struct contact_frame *f,
-                                  const double h[SPATIAL][COORDINATES],
-                                  double out[SPATIAL][COORDINATES])
+static void transform_columns_to_body_frame(const struct contact_frame *f,
+                                            const double h[SPATIAL][COORDINATES],
+                                            double out[SPATIAL][COORDINATES])
 {
     for (int j = 0; j < COORDINATES; j++) {
         double w[3], v[3], a[3], b[3], c[3];
@@ -92,8 +92,9 @@ static void columns_to_body_frame(const struct contact_frame *f,
 }
 
 /* Largest difference of sign H q' from a velocity, both in the frame of body 1. */
-static double velocity_error(const double h[SPATIAL][COORDINATES], const double rate[COORDINATES],
-                             double sign, const double is[SPATIAL])
+static double relative_velocity_error_of_jacobian(const double h[SPATIAL][COORDINATES],
+                                                  const double rate[COORDINATES], double sign,
+                                                  const double is[SPATIAL])
 {
     double worst = 0.0;
     for (int i = 0; i < SPATIAL; i++) {
@@ -140,12 +141,15 @@ static void coordinate_rates_give_the_relative_velocity(void **state)
         memcpy(with_entry, k.h, sizeof with_entry);
         assert_true(fabs(with_entry[2][4] - 1.0) < 1e-15);
         with_entry[2][4] = -1.0;
-        columns_to_body_frame(&k.frame[0], (const double(*)[COORDINATES])with_entry, in_body_frame);
-        worst = fmax(worst, velocity_error(k.body_frame_jacobian, s.rate, 1.0, is));
-        printed = fmin(printed, velocity_error(k.body_frame_jacobian, s.rate, -1.0, is));
+        transform_columns_to_body_frame(&k.frame[0], (const double(*)[COORDINATES])with_entry,
+                                        in_body_frame);
+        worst = fmax(worst,
+                     relative_velocity_error_of_jacobian(k.body_frame_jacobian, s.rate, 1.0, is));
+        printed = fmin(
+            printed, relative_velocity_error_of_jacobian(k.body_frame_jacobian, s.rate, -1.0, is));
         printed_entry =
-            fmin(printed_entry,
-                 velocity_error((const double(*)[COORDINATES])in_body_frame, s.rate, 1.0, is));
+            fmin(printed_entry, relative_velocity_error_of_jacobian(
+                                    (const double(*)[COORDINATES])in_body_frame, s.rate, 1.0, is));
         /* the coordinates give no velocity along the normal */
         for (int j = 0; j < COORDINATES; j++) {
             assert_true(fabs(k.h[5][j]) < 1e-15);
@@ -198,7 +202,7 @@ static void rate_of_the_velocity_relation_matches_differences(void **state)
         }
         worst = fmax(worst, largest_entry_difference(k.contact_jacobian_rate, by[0], 1.0));
         worst = fmax(worst, largest_entry_difference(k.body_frame_jacobian_rate, by[1], 1.0));
-        columns_to_body_frame(&k.frame[0], k.contact_jacobian_rate, other);
+        transform_columns_to_body_frame(&k.frame[0], k.contact_jacobian_rate, other);
         simple = fmin(simple, largest_entry_difference(other, by[1], 1.0));
         memcpy(other, k.contact_jacobian_rate, sizeof other);
         for (int i = 0; i < SPATIAL * 2; i++) { /* second term of the paper's (57), as printed */
@@ -247,14 +251,14 @@ static void rate_of_the_no_slip_matrix_matches_differences(void **state)
 }
 
 /* Transforms a wrench from the contact frame of body 1 to the frame of body 1. */
-static void wrench_to_body_frame(const struct contact_frame *f, const double wrench[SPATIAL],
-                                 double out[SPATIAL])
+static void transform_wrench_to_body_frame(const struct contact_frame *f,
+                                           const double wrench[SPATIAL], double out[SPATIAL])
 {
-    double contact_moment[3];
+    double moment_of_contact_force[3];
     tact_m3_mul_v3(out, f->axes, wrench);
     tact_m3_mul_v3(out + 3, f->axes, wrench + 3);
-    tact_v3_cross(contact_moment, f->at, out + 3);
-    tact_v3_add(out, out, contact_moment);
+    tact_v3_cross(moment_of_contact_force, f->at, out + 3);
+    tact_v3_add(out, out, moment_of_contact_force);
 }
 
 /* Largest difference of two wrenches, torques over 20 mm. */
@@ -280,7 +284,7 @@ static void first_row_of_equation_19_gives_the_contact_wrench(void **state)
             .options.gravity = {uniform(-3.0, 3.0), uniform(-3.0, 3.0), -9.81},
             .body = {.mass = 0.3, .inertia = {4e-5, 0, 0, 0, 9e-5, 0, 0, 0, 11e-5}}};
         struct reduced_state s;
-        struct reduced_motion motion_with_forces;
+        struct accelerations_and_contact_wrench motion_with_forces;
         double phi[SPATIAL] = {0.0}, rate[SPATIAL] = {0.0}, first[SPATIAL], mass_times[SPATIAL];
         double wrench[SPATIAL], momentum[3], change[3], turn[9], at[3], weight[3];
         make_random_contact(r.surface, &s);
@@ -288,7 +292,7 @@ static void first_row_of_equation_19_gives_the_contact_wrench(void **state)
         assert_int_equal(tact_reduced_solve_motion_equations(&r, &s, &k, TACT_REDUCED_SLIDING,
                                                              &motion_with_forces),
                          0);
-        wrench_to_body_frame(&k.frame[0], motion_with_forces.wrench, wrench);
+        transform_wrench_to_body_frame(&k.frame[0], motion_with_forces.wrench, wrench);
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
                 phi[i] += k.body_frame_jacobian[i][j] * s.rate[j];

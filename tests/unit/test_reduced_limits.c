@@ -19,15 +19,17 @@
 static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
 
 /* A ball whose centre of mass is beside its middle, at rest on the ground. */
-struct loaded_ball {
+struct ball_with_off_centre_mass {
     double radius, mass, inertia[6];
     double center[3];  /* centre of mass from the contact [m] */
     double gravity[3]; /* [m/s^2] */
 };
 
-static struct loaded_ball make_loaded_ball(double mass_factor)
+static struct ball_with_off_centre_mass
+make_ball_with_off_centre_mass(double random_mass_factor_of_ball)
 {
-    struct loaded_ball b = {.radius = BALL_RADIUS, .mass = uniform(0.05, 0.2) * mass_factor};
+    struct ball_with_off_centre_mass b = {.radius = BALL_RADIUS,
+                                          .mass = uniform(0.05, 0.2) * random_mass_factor_of_ball};
     const double scale = b.mass * BALL_RADIUS * BALL_RADIUS;
     for (int i = 0; i < 3; i++) {
         b.inertia[i] = scale * uniform(0.4, 0.5);
@@ -38,7 +40,9 @@ static struct loaded_ball make_loaded_ball(double mass_factor)
     return b;
 }
 
-static struct tact_reduced *start_loaded_ball(const struct loaded_ball *b, double spin_static)
+static struct tact_reduced *
+start_reduced_ball_with_off_centre_mass(const struct ball_with_off_centre_mass *b,
+                                        double spin_static)
 {
     struct tact_reduced_options o = tact_reduced_options_default();
     const struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {b->radius}};
@@ -61,7 +65,8 @@ static struct tact_reduced *start_loaded_ball(const struct loaded_ball *b, doubl
  * a = alpha x c at the centre of mass c from the contact, alpha_z = 0, the moments about the
  * contact are I alpha + m c x a = m c x g + tau n.
  */
-static double spin_torque_over_normal_force(const struct loaded_ball *b, double *normal_force)
+static double spin_torque_over_normal_force(const struct ball_with_off_centre_mass *b,
+                                            double *normal_force)
 {
     const double m = b->mass, *c = b->center;
     double load[3], a[3], turning[3], acceleration[3];
@@ -80,13 +85,13 @@ static double spin_torque_over_normal_force(const struct loaded_ball *b, double 
 
 /* Finds the spin_static from which the ball does not spin [m]; where it does not, checks its
  * wrench. */
-static double least_spin_static_without_spin(const struct loaded_ball *b, double exact,
-                                             double normal_force)
+static double least_spin_static_that_holds_ball(const struct ball_with_off_centre_mass *b,
+                                                double exact, double normal_force)
 {
     double low = 0.0, high = 0.3;
     for (int k = 0; k < 42; k++) {
         const double middle = 0.5 * (low + high);
-        struct tact_reduced *r = start_loaded_ball(b, middle);
+        struct tact_reduced *r = start_reduced_ball_with_off_centre_mass(b, middle);
         const struct tact_reduced_report *is = tact_reduced_report(r);
         assert_true(is->mode == TACT_REDUCED_NO_SPIN || is->mode == TACT_REDUCED_ROLLING);
         if (is->mode == TACT_REDUCED_NO_SPIN) {
@@ -108,10 +113,12 @@ static void spin_sticks_up_to_the_exact_torque(void **state)
     const int trial_count = campaign_trial_count(8, 400);
     double worst = 0.0, force[2] = {INFINITY, 0.0}, arm[2] = {INFINITY, 0.0};
     for (int i = 0; i < trial_count; i++) {
-        const struct loaded_ball b = make_loaded_ball(i % 2 ? 20.0 : 1.0);
+        const struct ball_with_off_centre_mass b =
+            make_ball_with_off_centre_mass(i % 2 ? 20.0 : 1.0);
         double normal_force;
         const double exact = spin_torque_over_normal_force(&b, &normal_force);
-        worst = fmax(worst, fabs(least_spin_static_without_spin(&b, exact, normal_force) - exact));
+        worst =
+            fmax(worst, fabs(least_spin_static_that_holds_ball(&b, exact, normal_force) - exact));
         force[0] = fmin(force[0], normal_force);
         force[1] = fmax(force[1], normal_force);
         arm[0] = fmin(arm[0], exact);
@@ -131,16 +138,17 @@ static void torsion_limit_is_a_length(void **state)
     const double scale = 5.0;
     double most = 0.0, worst = 0.0;
     for (int i = 0; i < campaign_trial_count(8, 400); i++) {
-        const struct loaded_ball b = make_loaded_ball(1.0);
-        struct loaded_ball larger_ball = b;
+        const struct ball_with_off_centre_mass b = make_ball_with_off_centre_mass(1.0);
+        struct ball_with_off_centre_mass unbalanced_ball_of_larger_radius = b;
         double force[2], is[2];
-        larger_ball.radius *= scale;
-        tact_v3_scale(larger_ball.center, b.center, scale);
-        tact_v3_scale(larger_ball.inertia, b.inertia, scale * scale);
+        unbalanced_ball_of_larger_radius.radius *= scale;
+        tact_v3_scale(unbalanced_ball_of_larger_radius.center, b.center, scale);
+        tact_v3_scale(unbalanced_ball_of_larger_radius.inertia, b.inertia, scale * scale);
         for (int k = 0; k < 2; k++) {
-            const struct loaded_ball *ball = k ? &larger_ball : &b;
+            const struct ball_with_off_centre_mass *ball =
+                k ? &unbalanced_ball_of_larger_radius : &b;
             const double exact = spin_torque_over_normal_force(ball, &force[k]);
-            is[k] = least_spin_static_without_spin(ball, exact, force[k]);
+            is[k] = least_spin_static_that_holds_ball(ball, exact, force[k]);
         }
         assert_true(fabs(force[1] / force[0] - 1.0) < 1e-12);
         worst = fmax(worst, fabs(is[1] - scale * is[0]));

@@ -19,7 +19,7 @@
 
 /* Error of the reference motion itself, relative, in steps over the knots of a profile, where third
  * derivatives jump. */
-#define REFERENCE_ERROR 1e-5
+#define RELATIVE_ERROR_OF_REFERENCE_MOTION 1e-5
 
 #define SQRT_ONE_HALF 0.70710678118654752440
 
@@ -138,7 +138,8 @@ static void compare_reduced_motion_with_world(const struct motion *m)
         return;
     }
     assert_true(off[0] < 2e-3 * tact_v3_norm(moved));
-    assert_true(off[1] < 0.3 * off[0] || off[0] < REFERENCE_ERROR * tact_v3_norm(moved));
+    assert_true(off[1] < 0.3 * off[0] ||
+                off[0] < RELATIVE_ERROR_OF_REFERENCE_MOTION * tact_v3_norm(moved));
 }
 
 /* One ring hangs in the other, like links of a chain. */

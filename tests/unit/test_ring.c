@@ -131,7 +131,7 @@ static void full_ring_drops_the_newest_element(void **state)
     tact_ring_free(ring);
 }
 
-struct two_thread_stress {
+struct two_thread_ring_exchange {
     struct tact_ring *ring;
     uint64_t count;
     int does_producer_drop_elements; /* the producer drops elements for which there is no room */
@@ -139,7 +139,7 @@ struct two_thread_stress {
 
 static void *produce_ring_elements(void *arg)
 {
-    struct two_thread_stress *s = arg;
+    struct two_thread_ring_exchange *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
         struct element *e = tact_ring_reserve(s->ring);
         while (!e && !s->does_producer_drop_elements) {
@@ -162,7 +162,7 @@ static void *produce_ring_elements(void *arg)
 }
 
 /* Returns the number of elements that arrived; fails on a torn, repeated or reordered one. */
-static uint64_t consume_ring_elements(struct two_thread_stress *s)
+static uint64_t consume_ring_elements(struct two_thread_ring_exchange *s)
 {
     uint64_t received_count = 0, next = 0;
     for (;;) {
@@ -184,10 +184,11 @@ static uint64_t consume_ring_elements(struct two_thread_stress *s)
     }
 }
 
-static void two_thread_stress(uint32_t capacity, uint64_t count, int does_producer_drop_elements)
+static void two_thread_ring_exchange(uint32_t capacity, uint64_t count,
+                                     int does_producer_drop_elements)
 {
-    struct two_thread_stress s = {.count = count,
-                                  .does_producer_drop_elements = does_producer_drop_elements};
+    struct two_thread_ring_exchange s = {
+        .count = count, .does_producer_drop_elements = does_producer_drop_elements};
     assert_int_equal(
         tact_ring_create(&s.ring, capacity, sizeof(struct element), START_INDEX_NEAR_WRAP), 0);
     pthread_t producer;
@@ -208,14 +209,14 @@ static void two_thread_stress(uint32_t capacity, uint64_t count, int does_produc
 static void two_threads_pass_all_elements_through_a_ring(void **state)
 {
     (void)state;
-    two_thread_stress(64, 1000000, 0);
-    two_thread_stress(1, 10000, 0);
+    two_thread_ring_exchange(64, 1000000, 0);
+    two_thread_ring_exchange(1, 10000, 0);
 }
 
 static void two_threads_pass_intact_elements_through_a_full_ring(void **state)
 {
     (void)state;
-    two_thread_stress(16, 1000000, 1);
+    two_thread_ring_exchange(16, 1000000, 1);
 }
 
 /* Prints the time to write a record of 256 bytes; no bound is checked. */

@@ -274,8 +274,9 @@ static void check_limits_of_vector(const struct tact_safety_channel *c, const do
                 vector_norm(change, n) <= c->rate * 0.001 + 4 * DBL_EPSILON * c->limit);
 }
 
-static void check_safety_step(const struct tact_safety *s, const struct tact_safety_channel *c,
-                              const double *sent, const double *last, int was_output_armed)
+static void check_outputs_of_safety_step(const struct tact_safety *s,
+                                         const struct tact_safety_channel *c, const double *sent,
+                                         const double *last, int was_output_armed)
 {
     const int is_chain_armed = s->state == TACT_SAFETY_ARMED;
     for (int i = 0; i < N; i++) {
@@ -369,8 +370,9 @@ static void channels_of_a_vector_have_common_limits(void **state)
     for (int i = 0; i < 3; i++) {
         struct tact_safety_channel one = c[3];
         (i == 0 ? &one.limit : i == 1 ? &one.rate : &one.cutoff)[0] = 5.0;
-        const struct tact_safety_channel changed_channels[4] = {c[0], c[1], c[2], one};
-        assert_int_equal(tact_safety_init(&s, changed_channels, 4, &o), -EINVAL);
+        const struct tact_safety_channel vector_channels_with_unequal_limits[4] = {c[0], c[1], c[2],
+                                                                                   one};
+        assert_int_equal(tact_safety_init(&s, vector_channels_with_unequal_limits, 4, &o), -EINVAL);
     }
     c[3].group = -1;
     assert_int_equal(tact_safety_init(&s, c, 4, &o), -EINVAL);
@@ -386,11 +388,12 @@ static void outputs_stay_within_limits_for_any_input(void **state)
         make_random_safety_chain(&s, c);
         double wanted[N] = {0}, sent[N] = {0}, last[N] = {0};
         int deadman = 0;
-        const int is_extreme_input = trial % 3 == 0;
+        const int is_extreme_output_requested = trial % 3 == 0;
         for (uint64_t k = 0; k < 200; k++) {
             deadman = random_bits() % 40 ? deadman : !deadman;
             for (int i = 0; i < N; i++) {
-                const double x = is_extreme_input ? random_safety_input() : uniform(-1, 1) * 100.0;
+                const double x =
+                    is_extreme_output_requested ? random_safety_input() : uniform(-1, 1) * 100.0;
                 wanted[i] = random_bits() % 4 ? wanted[i] : x;
             }
             if (random_bits() % 30 == 0) {
@@ -402,7 +405,7 @@ static void outputs_stay_within_limits_for_any_input(void **state)
             assert_int_equal(now, s.state);
             assert_true(now != TACT_SAFETY_ARMED || deadman);
             assert_true(before != TACT_SAFETY_FAULT || now == TACT_SAFETY_FAULT);
-            check_safety_step(&s, c, sent, last, was_output_armed);
+            check_outputs_of_safety_step(&s, c, sent, last, was_output_armed);
             memcpy(last, sent, sizeof last);
             armed_tick_count += now == TACT_SAFETY_ARMED;
             faults += now == TACT_SAFETY_FAULT && before != now;

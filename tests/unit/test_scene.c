@@ -122,8 +122,9 @@ static bool open_device(const struct tact_scene *scene, uint32_t i, struct tact_
 }
 
 /* True where a reference names another device, or a channel of this device. */
-static bool has_channel(const struct tact_device *device, const char *channel_reference,
-                        const struct tact_device_channel *channels, int count)
+static bool does_device_have_channel(const struct tact_device *device,
+                                     const char *channel_reference,
+                                     const struct tact_device_channel *channels, int count)
 {
     size_t length = strlen(device->info.name);
     if (strncmp(channel_reference, device->info.name, length) != 0 ||
@@ -151,15 +152,15 @@ static void example_scenes_name_existing_device_channels(void **state)
             }
             const struct tact_device_info *info = &device.info;
             for (uint32_t k = 0; k < s->inputs_count; k++) {
-                assert_true(
-                    has_channel(&device, s->inputs[k].from, info->input, info->input_count));
+                assert_true(does_device_have_channel(&device, s->inputs[k].from, info->input,
+                                                     info->input_count));
             }
             for (uint32_t k = 0; k < s->outputs_count; k++) {
-                assert_true(
-                    has_channel(&device, s->outputs[k].to, info->output, info->output_count));
+                assert_true(does_device_have_channel(&device, s->outputs[k].to, info->output,
+                                                     info->output_count));
             }
-            assert_true(!s->deadman ||
-                        has_channel(&device, s->deadman, info->input, info->input_count));
+            assert_true(!s->deadman || does_device_have_channel(&device, s->deadman, info->input,
+                                                                info->input_count));
             device.ops->close(device.self);
         }
         tact_scene_free(s);
@@ -374,7 +375,7 @@ static void mesh_file_of_several_shapes_is_read_once(void **state)
                                        "type: mesh, file: pyramid.obj, scale_xyz: [1, 2, 1]",
                                        "type: mesh, file: pyramid.obj, unit: mm",
                                        "type: mesh, file: pyramid.obj, scale_xyz: [1, 2, 3]"};
-    static const int first_shape_of_mesh[] = {0, 0, 2, 3, 4, 4, 6, 7};
+    static const int first_shape_with_the_same_mesh[] = {0, 0, 2, 3, 4, 4, 6, 7};
     enum { SHAPES = sizeof keys / sizeof *keys };
     char text[4096] = "name: s\nmaterials: [{name: a}]\n"
                       "pairs: [{materials: [a, a], friction: 0.5}]\nbodies:\n";
@@ -393,11 +394,12 @@ static void mesh_file_of_several_shapes_is_read_once(void **state)
         const struct tact_scene_shape *shape = scene->bodies[i].shapes;
         for (int k = 0; k < SHAPES; k++) {
             assert_true((shape->mesh == scene->bodies[k].shapes->mesh) ==
-                        (first_shape_of_mesh[i] == first_shape_of_mesh[k]));
+                        (first_shape_with_the_same_mesh[i] == first_shape_with_the_same_mesh[k]));
         }
         assert_true(shape->shape.mesh == shape->mesh &&
-                    !shape->file_data == (i != first_shape_of_mesh[i]));
-        assert_memory_equal(scene->bodies[i].inertia, scene->bodies[first_shape_of_mesh[i]].inertia,
+                    !shape->file_data == (i != first_shape_with_the_same_mesh[i]));
+        assert_memory_equal(scene->bodies[i].inertia,
+                            scene->bodies[first_shape_with_the_same_mesh[i]].inertia,
                             6 * sizeof(double));
     }
     tact_scene_free(scene);

@@ -46,13 +46,14 @@ static void bad_scene_files_are_refused(void **state)
 {
     (void)state;
     struct dirent **bad_scene_folder_entries;
-    int wrong_file_count = 0, seen = 0;
+    int wrongly_handled_scene_file_count = 0, seen = 0;
     int n = scandir(TACT_SOURCE_DIR "/tests/data/scenes/bad", &bad_scene_folder_entries, NULL,
                     alphasort);
     for (int i = 0; i < n; i++) {
         const char *dot = strrchr(bad_scene_folder_entries[i]->d_name, '.');
         if (dot && strcmp(dot, ".yaml") == 0) {
-            wrong_file_count += check_bad_scene_file(bad_scene_folder_entries[i]->d_name);
+            wrongly_handled_scene_file_count +=
+                check_bad_scene_file(bad_scene_folder_entries[i]->d_name);
             seen++;
         }
         free(bad_scene_folder_entries[i]);
@@ -60,7 +61,7 @@ static void bad_scene_files_are_refused(void **state)
     free(bad_scene_folder_entries);
     print_message("%d bad scenes\n", seen);
     assert_true(seen >= 80);
-    assert_int_equal(wrong_file_count, 0);
+    assert_int_equal(wrongly_handled_scene_file_count, 0);
 }
 
 /* A document loaded by its schema alone, without the checks of scenes. */

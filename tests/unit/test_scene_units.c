@@ -90,8 +90,9 @@ static double largest_scaled_difference(const double *x, const double *scaled_va
 
 /* Largest difference of the bodies' poses and velocities, in metres: that of a unit vector times 1
  * m, that of a velocity times 10 ms. */
-static double compare_bodies(const struct run *unscaled_run, const struct run *scaled_run,
-                             const struct unit_scaling *by)
+static double largest_body_difference_after_scaling(const struct run *unscaled_run,
+                                                    const struct run *scaled_run,
+                                                    const struct unit_scaling *by)
 {
     double worst = 0.0;
     for (int i = 0; i < tact_world_body_count(unscaled_run->world); i++) {
@@ -111,7 +112,7 @@ static double compare_bodies(const struct run *unscaled_run, const struct run *s
 
 /* Largest difference in some ticks, and the number of ticks with a contact. */
 static double compare_motion(const char *text, const char *directory, const struct unit_scaling *by,
-                             int ticks, int *run_count_with_contact)
+                             int ticks, int *tick_count_with_contact)
 {
     static const struct unit_scaling unscaled_units = {0, 0, 0};
     struct run unscaled_run, scaled_run;
@@ -124,8 +125,8 @@ static double compare_motion(const char *text, const char *directory, const stru
         tact_session_step(scaled_run.session, 0, &status[1]);
         assert_false(status[0].faults || status[1].faults);
         assert_int_equal(status[0].contacts, status[1].contacts);
-        *run_count_with_contact += status[0].contacts > 0;
-        worst = fmax(worst, compare_bodies(&unscaled_run, &scaled_run, by));
+        *tick_count_with_contact += status[0].contacts > 0;
+        worst = fmax(worst, largest_body_difference_after_scaling(&unscaled_run, &scaled_run, by));
     }
     close_scaled_session(&unscaled_run);
     close_scaled_session(&scaled_run);
@@ -149,7 +150,7 @@ static void scenes_move_alike_in_other_units(void **unused)
     const int each = is_long_campaign() ? 1 : IS_SANITIZER_BUILD ? 24 : 8, ticks = 60;
     const int first = (int)(campaign_seed_offset() % (unsigned)each);
     double worst[sizeof units / sizeof *units] = {0.0};
-    int run_count_with_contact = 0, scenes = 0, differing_scene_count = 0;
+    int tick_count_with_contact = 0, scenes = 0, differing_scene_count = 0;
     const struct edit empty_edits[] = {{0}};
     glob_t found;
     assert_int_equal(glob(TACT_SOURCE_DIR "/examples/scenes/*.yaml", 0, NULL, &found), 0);
@@ -161,7 +162,7 @@ static void scenes_move_alike_in_other_units(void **unused)
         char *text = load_scene_text_with_edits(strrchr(path, '/') + 1, empty_edits);
         for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
             const double difference = compare_motion(text, TACT_SOURCE_DIR "/examples/scenes",
-                                                     &units[k].by, ticks, &run_count_with_contact);
+                                                     &units[k].by, ticks, &tick_count_with_contact);
             const bool is_peg_scene = units[k].bound > 0.0 && strstr(path, peg_scene_ending);
             if (!(difference <= (is_peg_scene ? difference_bound_of_peg_scene : units[k].bound))) {
                 print_message("%s: 2^(%g, %g, %g) of length, mass and time: %.2g m\n", path,
@@ -176,7 +177,7 @@ static void scenes_move_alike_in_other_units(void **unused)
     globfree(&found);
     print_message("%d scenes: %.2g and %.2g m with other lengths\n", scenes, worst[2], worst[3]);
     assert_int_equal(differing_scene_count, 0);
-    assert_true(scenes > 0 && (run_count_with_contact > 0 || each > 1));
+    assert_true(scenes > 0 && (tick_count_with_contact > 0 || each > 1));
 }
 
 int main(void)

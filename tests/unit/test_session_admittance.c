@@ -62,7 +62,7 @@ static void write_admittance_scene(const struct admittance_press *p, const char 
 }
 
 /* Runs a press; values: COLUMNS a tick, freed by the caller. Returns the number of ticks. */
-static uint64_t simulate_press(const struct admittance_press *p, double **values)
+static uint64_t simulate_admittance_press(const struct admittance_press *p, double **values)
 {
     char scene[4096], path[64];
     struct tact_session_report report;
@@ -99,7 +99,7 @@ static uint64_t simulate_press(const struct admittance_press *p, double **values
 }
 
 /* Root mean square of the speed that is sent in the ticks [from, until) [m/s]. */
-static double sent_rms_speed(const double *values, uint64_t from, uint64_t until)
+static double rms_speed_of_sent_positions(const double *values, uint64_t from, uint64_t until)
 {
     double sum = 0.0;
     for (uint64_t k = from; k < until; k++) {
@@ -121,7 +121,7 @@ static void every_simulated_hand_rests_at_a_wall(void **state)
         const struct admittance_press p = {
             0.1, hands[i / 3][0], hands[i / 3][1], 0.01, 0.03, devices[i % 3], 3.0};
         double *values, most = 0.0;
-        const uint64_t ticks = simulate_press(&p, &values);
+        const uint64_t ticks = simulate_admittance_press(&p, &values);
         const double *last = values + (ticks - 1) * COLUMNS;
         for (uint64_t k = 0; k < ticks; k++) {
             most = fmax(most, values[k * COLUMNS + X]);
@@ -129,9 +129,10 @@ static void every_simulated_hand_rests_at_a_wall(void **state)
         const double pressed = 0.02 * p.stiffness;
         print_message("%g N/m, %s: %.1e m/s left, %.4f N of %.4f, %.1e m in the wall, joint and "
                       "device %.1e m apart\n",
-                      p.stiffness, p.device, sent_rms_speed(values, ticks - 500, ticks),
-                      last[FORCE], pressed, most - 0.01, last[X] - last[JOINT]);
-        assert_true(sent_rms_speed(values, ticks - 500, ticks) < 1e-6);
+                      p.stiffness, p.device,
+                      rms_speed_of_sent_positions(values, ticks - 500, ticks), last[FORCE], pressed,
+                      most - 0.01, last[X] - last[JOINT]);
+        assert_true(rms_speed_of_sent_positions(values, ticks - 500, ticks) < 1e-6);
         assert_true(fabs(last[FORCE] / pressed - 1.0) < (i % 3 == 2 ? 0.02 : 1e-3));
         assert_true(most < (i % 3 == 2 ? 0.0103 : 0.01001));
         free(values);
@@ -145,16 +146,19 @@ static void every_simulated_hand_rests_at_a_wall(void **state)
 
 /* Work of the hand on the device up to a tick: it is a spring and damper, whose force changes
  * evenly within a tick, from the log of the motion and the motion of its end (press.csv). */
-static double work_of_hand(const struct admittance_press *p, const double *values, uint64_t ticks)
+static double work_of_hand_on_simulated_device(const struct admittance_press *p,
+                                               const double *values, uint64_t ticks)
 {
     double work = 0.0, before = 0.0;
     for (uint64_t k = 1; k < ticks; k++) {
         const double *v = values + k * COLUMNS;
         const double moved = v[X] - v[X - COLUMNS];
         const double end = p->step * fmin(1.0, fmax(0.0, ((double)k * period - 0.3) / 0.3));
-        const double joint_damper_force = p->damping * (end - before - moved) / period;
-        const double first = p->stiffness * (before - v[X - COLUMNS]) + joint_damper_force;
-        work += 0.5 * (first + p->stiffness * (end - v[X]) + joint_damper_force) * moved;
+        const double force_of_hand_damper_on_device = p->damping * (end - before - moved) / period;
+        const double first =
+            p->stiffness * (before - v[X - COLUMNS]) + force_of_hand_damper_on_device;
+        work +=
+            0.5 * (first + p->stiffness * (end - v[X]) + force_of_hand_damper_on_device) * moved;
         before = end;
     }
     return work;
@@ -174,13 +178,13 @@ static void admittance_port_absorbs_the_work_of_the_hand(void **state)
     for (int i = 0; i < 3; i++) {
         const struct admittance_press *p = &press_cases[i];
         double *values, outside = 0.0;
-        const uint64_t ticks = simulate_press(p, &values);
+        const uint64_t ticks = simulate_admittance_press(p, &values);
         const double *last = values + (ticks - 1) * COLUMNS;
         for (const double *v = values + COLUMNS; v <= last; v += COLUMNS) {
             const double commanded_velocity = v[SENT - COLUMNS];
             outside += v[FORCE] * period * commanded_velocity;
         }
-        const double work = work_of_hand(p, values, ticks);
+        const double work = work_of_hand_on_simulated_device(p, values, ticks);
         print_message("%g kg, %g N/m: %.4f mJ absorbed, the hand gave %.4f, least %.2e mJ\n",
                       p->mass, p->stiffness, 1e3 * last[ENERGY], 1e3 * work, 1e3 * last[LEAST]);
         assert_true(fabs(last[ENERGY] - outside) < 1e-12 * fmax(1.0, fabs(outside)));
@@ -192,7 +196,8 @@ static void admittance_port_absorbs_the_work_of_the_hand(void **state)
 
 /* Growth of the sampled loop over 2500 ticks: the device moves at the speed v[k -
  * delay] within tick k, and the force of the next one is -K x - B v. */
-static double growth_of_sampled_loop(double mass, double stiffness, double damping, int delay)
+static double growth_per_tick_of_sampled_loop(double mass, double stiffness, double damping,
+                                              int delay)
 {
     double x = 1e-3, v = 0.0, queue[8] = {0.0}, force = 0.0, early = 0.0, late = 0.0;
     for (int k = 0; k < 4000; k++) {
@@ -220,22 +225,30 @@ static void least_admittance_mass_is_that_of_the_sampled_loop(void **state)
         char device[64];
         while (high / low > 1.0005) {
             const double middle = sqrt(low * high);
-            *(growth_of_sampled_loop(middle, 1000.0, 40.0, delay) > 1.0 ? &low : &high) = middle;
+            *(growth_per_tick_of_sampled_loop(middle, 1000.0, 40.0, delay) > 1.0 ? &low : &high) =
+                middle;
         }
         if (delay == 0) {
             const double exact = period * (40.0 - joint_damping) / 2.0 + 250e-6;
             assert_true(fabs(high / exact - 1.0) < 2e-3);
         }
         tact_number_print(device, sizeof device, "control: rate, force_delay: %g", delay * period);
-        for (int is_above_least_mass = 0; is_above_least_mass < 2; is_above_least_mass++) {
+        for (int is_mass_above_least_stable_mass = 0; is_mass_above_least_stable_mass < 2;
+             is_mass_above_least_stable_mass++) {
             const struct admittance_press p = {
-                (is_above_least_mass ? 1.05 : 0.95) * high, 1000.0, 40.0, 1.0, 1e-3, device, 2.0};
+                (is_mass_above_least_stable_mass ? 1.05 : 0.95) * high,
+                1000.0,
+                40.0,
+                1.0,
+                1e-3,
+                device,
+                2.0};
             double *values;
-            const uint64_t ticks = simulate_press(&p, &values);
-            const double left = sent_rms_speed(values, ticks - 500, ticks);
+            const uint64_t ticks = simulate_admittance_press(&p, &values);
+            const double left = rms_speed_of_sent_positions(values, ticks - 500, ticks);
             print_message("%d ticks late, %.4f kg of %.4f: %.1e m/s left\n", delay, p.mass, high,
                           left);
-            assert_true(is_above_least_mass ? left < 1e-6 : left > 0.01);
+            assert_true(is_mass_above_least_stable_mass ? left < 1e-6 : left > 0.01);
             free(values);
         }
     }
@@ -249,7 +262,7 @@ static void lost_admittance_device_stands_still(void **state)
     const struct admittance_press p = {
         0.5, 300.0, 10.0, 1.0, 0.03, "control: rate, lost: [[0.45, 0.8]]", 2.0};
     double *values, jump = 0.0, moved = 0.0;
-    const uint64_t ticks = simulate_press(&p, &values);
+    const uint64_t ticks = simulate_admittance_press(&p, &values);
     assert_true(values[449 * COLUMNS + SENT] > 0.01);
     for (uint64_t k = 450; k < 800; k++) {
         assert_true(values[k * COLUMNS + SENT] == 0.0);
@@ -465,7 +478,7 @@ static void port_energy_of_a_constant_push_is_exact(void **state)
     (void)state;
     const struct admittance_press p = {0.5, 0.0, 0.0, 1.0, 0.0, "control: rate, push: 0.7", 1.0};
     double *values;
-    const uint64_t ticks = simulate_press(&p, &values);
+    const uint64_t ticks = simulate_admittance_press(&p, &values);
     const double *last = values + (ticks - 1) * COLUMNS;
     print_message("%.6f mJ absorbed, %.6f m by 0.7 N\n", 1e3 * last[ENERGY], last[X]);
     assert_true(last[X] > 0.1 && fabs(last[ENERGY] - 0.7 * last[X]) < 1e-12);

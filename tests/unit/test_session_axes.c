@@ -23,7 +23,7 @@
 #include "support/turn_energy.h"
 
 /* Writes a scene with `keys` in place of a text in it. */
-static void replace_text(char out[4096], const char *from, const char *keys)
+static void write_scene_with_replaced_text(char out[4096], const char *from, const char *keys)
 {
     char before[4096];
     memcpy(before, out, sizeof before);
@@ -38,7 +38,8 @@ static void replace_text(char out[4096], const char *from, const char *keys)
 static void force_at_a_wall_is_that_of_all_axes(void **state)
 {
     (void)state;
-    static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
+    static const struct tact_device_type *const types[] = {&test_probe_device_type,
+                                                           &test_pedal_device_type};
     for (int trial = 0; trial < 3; trial++) {
         const double k[3] = {pow(10.0, uniform(2.0, 3.5)), pow(10.0, uniform(2.0, 3.5)),
                              pow(10.0, uniform(2.0, 3.5))};
@@ -56,18 +57,18 @@ static void force_at_a_wall_is_that_of_all_axes(void **state)
                           "position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 1e6, "
                           "quat_wxyz: [%.17g, %.17g, %.17g, %.17g]",
                           quat[0], quat[1], quat[2], quat[3]);
-        write_led_tool_scene(scene_text, "0, 0, 0", keys);
+        format_led_tool_scene(scene_text, "0, 0, 0", keys);
         tact_number_print(keys, sizeof keys, "axis_stiffness: [%.17g, %.17g, %.17g], damping: 20",
                           k[0], k[1], k[2]);
-        replace_text(scene_text, "stiffness: 1000, damping: 5", keys);
-        replace_text(scene_text, "friction: 0.5", "friction: 0");
+        write_scene_with_replaced_text(scene_text, "stiffness: 1000, damping: 5", keys);
+        write_scene_with_replaced_text(scene_text, "friction: 0.5", "friction: 0");
         options.types = types;
         options.type_count = 2;
         options.clock = TACT_LOOP_FREE;
         probe = (struct probe){.state = TACT_DEVICE_OK, .in = {[W] = 1.0}, .deadman = 1.0};
         open_session_of_scene_text(scene_text, &options, &scene, &session);
         assert_int_equal(tact_session_begin(session), 0);
-        step_session(session, 250); /* the force has faded in */
+        step_led_tool_session(session, 250); /* the force has faded in */
         const double depth = 0.002, aside[3] = {depth, 0.001, -0.0005};
         tact_m3_tmul_v3(along, a, normal);
         tact_m3_tmul_v3(moved, a, aside);
@@ -78,7 +79,7 @@ static void force_at_a_wall_is_that_of_all_axes(void **state)
             for (int i = 0; i < 3; i++) {
                 probe.in[X + i] = moved[i] * fmin(1.0, tick / 300.0);
             }
-            step_session(session, 1);
+            step_led_tool_session(session, 1);
         }
         double off = 0.0;
         for (int i = 0; i < 3; i++) {
@@ -90,12 +91,13 @@ static void force_at_a_wall_is_that_of_all_axes(void **state)
                       energy * 1e3);
         assert_true(off < 1e-4 * depth / flexibility);
         assert_true(energy > 0.5 * depth * depth / flexibility);
-        end_session(session, scene);
+        end_led_tool_session(session, scene);
     }
 }
 
 /* A tool of 100 g in free space whose attitude has three stiffnesses and no damper. */
-static void write_turned_scene(char out[4096], const double k[3], const double quat[4], int rate)
+static void write_scene_with_attitude_stiffnesses(char out[4096], const double k[3],
+                                                  const double quat[4], int rate)
 {
     char keys[512];
     tact_number_print(keys, sizeof keys,
@@ -103,22 +105,24 @@ static void write_turned_scene(char out[4096], const double k[3], const double q
                       "[tx, ty, tz], limit: 100, rate: 1e9, turn_limit: 1e3, turn_rate: 1e9, "
                       "quat_wxyz: [%.17g, %.17g, %.17g, %.17g]",
                       quat[0], quat[1], quat[2], quat[3]);
-    write_led_tool_scene(out, "0, 0, 0", keys);
+    format_led_tool_scene(out, "0, 0, 0", keys);
     tact_number_print(keys, sizeof keys, "axis_stiffness: [%.17g, %.17g, %.17g], damping: 0", k[0],
                       k[1], k[2]);
-    replace_text(out, "stiffness: 1, damping: 0.01", keys);
-    replace_text(out, "position: [0.06, 0, 0]", "position: [60, 0, 0]");
-    replace_text(out, "[1e-5, 1e-5, 1e-5, 0", "[1e-2, 1e-2, 1e-2, 0");
+    write_scene_with_replaced_text(out, "stiffness: 1, damping: 0.01", keys);
+    write_scene_with_replaced_text(out, "position: [0.06, 0, 0]", "position: [60, 0, 0]");
+    write_scene_with_replaced_text(out, "[1e-5, 1e-5, 1e-5, 0", "[1e-2, 1e-2, 1e-2, 0");
     tact_number_print(keys, sizeof keys, "name: lead\nperiod: %.17g\n", 1.0 / rate);
-    replace_text(out, "name: lead\n", keys);
+    write_scene_with_replaced_text(out, "name: lead\n", keys);
 }
 
 /* Energy of spring and tool less what the port of the attitude has absorbed, after the device has
  * turned by up to 0.8 rad about all axes and back within a second. *most: largest energy. */
-static double energy_gained_in_turn(const double k[3], const double quat[4], const double reach[3],
-                                    const double phase[3], int rate, double *most)
+static double attitude_energy_gained_in_turn(const double k[3], const double quat[4],
+                                             const double reach[3], const double phase[3], int rate,
+                                             double *most)
 {
-    static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
+    static const struct tact_device_type *const types[] = {&test_probe_device_type,
+                                                           &test_pedal_device_type};
     const double pi = 3.14159265358979323846, inertia = 1e-2;
     char scene_text[4096];
     double axes[9], energy = 0.0;
@@ -128,12 +132,12 @@ static double energy_gained_in_turn(const double k[3], const double quat[4], con
     options.types = types;
     options.type_count = 2;
     options.clock = TACT_LOOP_FREE;
-    write_turned_scene(scene_text, k, quat, rate);
+    write_scene_with_attitude_stiffnesses(scene_text, k, quat, rate);
     tact_quat_to_m3(axes, quat);
     probe = (struct probe){.state = TACT_DEVICE_OK, .in = {[W] = 1.0}, .deadman = 1.0};
     open_session_of_scene_text(scene_text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
-    step_session(session, rate / 4);
+    step_led_tool_session(session, rate / 4);
     *most = 0.0;
     for (int tick = 0; tick <= rate; tick++) {
         const double share = sin(pi * tick / rate);
@@ -142,14 +146,14 @@ static double energy_gained_in_turn(const double k[3], const double quat[4], con
             turn[i] = reach[i] * share * share * sin(2.0 * pi * tick / rate + phase[i]);
         }
         tact_quat_from_rotvec(&probe.in[W], turn);
-        step_session(session, 1);
+        step_led_tool_session(session, 1);
         const struct tact_hand_state s = tact_hand_state(tact_world_hand(session->world, 0));
         energy = attitude_spring_energy(k, axes, s.target + 3, s.q + 3) +
                  0.5 * inertia * tact_v3_dot(s.v + 3, s.v + 3);
         *most = fmax(*most, energy);
     }
     energy -= tact_session_port(session, 1).energy;
-    end_session(session, scene);
+    end_led_tool_session(session, scene);
     return energy;
 }
 
@@ -167,7 +171,7 @@ static void attitude_loop_has_its_exact_energy_balance(void **state)
             phase[i] = uniform(-3.1, 3.1);
         }
         for (int i = 0; i < 3; i++) {
-            gained[i] = energy_gained_in_turn(k, quat, reach, phase, 1000 << i, &most);
+            gained[i] = attitude_energy_gained_in_turn(k, quat, reach, phase, 1000 << i, &most);
         }
         const double limit = (8.0 * gained[2] - 6.0 * gained[1] + gained[0]) / 3.0;
         print_message("%.2f, %.2f, %.2f N m/rad: gained %.3f, %.3f, %.3f mJ at h, h/2, h/4, to "
@@ -179,7 +183,7 @@ static void attitude_loop_has_its_exact_energy_balance(void **state)
 }
 
 /* Without a damping each axis has that of its stiffness; what bounds the stiffness bounds each. */
-static void axes_have_defaults_and_limits(void **state)
+static void coupling_axes_have_default_damping_and_limits(void **state)
 {
     (void)state;
     static const struct {
@@ -201,8 +205,8 @@ static void axes_have_defaults_and_limits(void **state)
         struct tact_scene *scene = NULL;
         struct tact_error err = {.line = 0};
         char text[4096];
-        write_led_tool_scene(text, "0, 0, 0", "position: [x, y, z]");
-        replace_text(text, "stiffness: 1000, damping: 5", rows[i].coupling);
+        format_led_tool_scene(text, "0, 0, 0", "position: [x, y, z]");
+        write_scene_with_replaced_text(text, "stiffness: 1000, damping: 5", rows[i].coupling);
         const int rc = tact_scene_parse(text, strlen(text), "a.yaml", NULL, &scene, &err);
         print_message("%s: %d: %s: %s\n", rows[i].coupling, err.line, err.key, err.text);
         if (rows[i].message) {
@@ -239,7 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(force_at_a_wall_is_that_of_all_axes),
         cmocka_unit_test(attitude_loop_has_its_exact_energy_balance),
-        cmocka_unit_test(axes_have_defaults_and_limits),
+        cmocka_unit_test(coupling_axes_have_default_damping_and_limits),
         cmocka_unit_test(session_with_unequal_axes_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static int open_simulated_site(const struct tact_device_config *config, struct t
 {
     static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
                                                read_simulated_site, write_simulated_site,
-                                               close_probe_device};
+                                               close_test_probe_device};
     static const char *const names[] = {"wave", "position", "force"};
     (void)config, (void)err;
     out->ops = &ops;
@@ -112,7 +112,7 @@ struct coupled_base {
 static void open_session_of_base(const struct coupled_base *b, const char *record,
                                  struct tact_scene **scene, struct tact_session **session)
 {
-    static const struct tact_device_type *const types[] = {&probe_type,
+    static const struct tact_device_type *const types[] = {&test_probe_device_type,
                                                            &simulated_site_device_type};
     struct tact_session_options options = tact_session_options_default();
     char out[4096];
@@ -146,8 +146,8 @@ static void make_random_base(struct coupled_base *b, const char *mode, const cha
 }
 
 /* A diag(numbers) A^T x, or with `inverse` A diag(1 / numbers) A^T x. */
-static void multiply_along_axes(double out[3], const struct coupled_base *b, const double *numbers,
-                                const double x[3], int inverse)
+static void multiply_vector_along_base_axes(double out[3], const struct coupled_base *b,
+                                            const double *numbers, const double x[3], int inverse)
 {
     double along[3];
     tact_m3_tmul_v3(along, b->a, x);
@@ -178,10 +178,10 @@ static void force_of_the_other_site_displaces_along_all_axes(void **state)
         for (int i = 0; i < AXES; i++) {
             received_force[i] = uniform(-1.0, 1.0) * (i < 3 ? 5.0 : 0.2);
         }
-        step_session(session, TICKS);
+        step_led_tool_session(session, TICKS);
         const double *q = hand_state_of_base(session).q, zero_attitude[3] = {0.0};
         double energy_gradient_by_base[3], energy_gradient_by_target[3];
-        multiply_along_axes(way, &b, b.k, received_force, 1);
+        multiply_vector_along_base_axes(way, &b, b.k, received_force, 1);
         tact_m3_tmul_v3(felt_wrench, b.a, received_force);
         attitude_spring_gradients(energy_gradient_by_base, energy_gradient_by_target, b.k + 3, b.a,
                                   zero_attitude, q + 3);
@@ -197,14 +197,14 @@ static void force_of_the_other_site_displaces_along_all_axes(void **state)
             "%.1f mm and %.3f rad away, off by %.1e m or N m; feels %.3f N, off by %.1e\n",
             1e3 * tact_v3_norm(q), tact_v3_norm(q + 3), off, tact_v3_norm(probe.out), off_felt);
         assert_true(off < 1e-8 && off_felt < 1e-6);
-        end_session(session, scene);
+        end_led_tool_session(session, scene);
     }
 }
 
 /* Device and other site move at speeds of their own: in steady motion the force of the coupling, K
  * (x - q) + D (u - v), and that of the tie, k (y - q) + d (w - v), are in balance, and the person
  * feels the former. */
-static void forces_balance_in_steady_motion(void **state)
+static void forces_of_both_sites_balance_in_steady_motion(void **state)
 {
     (void)state;
     static const double tie_stiffness = 700.0, tie_damping = 15.0; /* [N/m], [N s/m] */
@@ -225,15 +225,15 @@ static void forces_balance_in_steady_motion(void **state)
                 probe.in[X + i] = along[i] * tick * period;
                 received_position[i] = w[i] * tick * period;
             }
-            step_session(session, 1);
+            step_led_tool_session(session, 1);
         }
         const struct tact_hand_state base = hand_state_of_base(session);
         for (int i = 0; i < 3; i++) {
             error[i] = u[i] * TICKS * period - base.q[i];
             rate[i] = u[i] - base.v[i];
         }
-        multiply_along_axes(spring, &b, b.k, error, 0);
-        multiply_along_axes(damper, &b, b.d, rate, 0);
+        multiply_vector_along_base_axes(spring, &b, b.k, error, 0);
+        multiply_vector_along_base_axes(damper, &b, b.d, rate, 0);
         double felt_wrench[3];
         tact_m3_mul_v3(felt_wrench, b.a, probe.out);
         for (int i = 0; i < 3; i++) {
@@ -245,7 +245,7 @@ static void forces_balance_in_steady_motion(void **state)
         print_message("%.2f N, dampers %.3f N: out of balance by %.1e N\n", tact_v3_norm(spring),
                       tact_v3_norm(damper), off);
         assert_true(tact_v3_norm(spring) > 1.0 && tact_v3_norm(damper) > 0.01 && off < 1e-8);
-        end_session(session, scene);
+        end_led_tool_session(session, scene);
     }
 }
 
@@ -266,15 +266,15 @@ static void record_tied_base_motion(const struct coupled_base *b, const char *re
             received_force[i] = 2.0 * sin((5.0 + i) * t);
             received_force[3 + i] = 0.05 * cos((7.0 - i) * t);
         }
-        step_session(session, 1);
+        step_led_tool_session(session, 1);
         memcpy(q[tick], hand_state_of_base(session).q, sizeof *q);
     }
-    end_session(session, scene);
+    end_led_tool_session(session, scene);
 }
 
 /* Stiffnesses and dampings that differ from each other by a relative 1e-10 move a base as equal
  * ones do, whose ties are computed axis by axis of the world: also while it turns. */
-static void nearly_equal_axes_move_as_equal_ones(void **state)
+static void nearly_equal_stiffnesses_move_as_equal_ones(void **state)
 {
     (void)state;
     static const char *const tie_settings[][2] = {
@@ -323,8 +323,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(force_of_the_other_site_displaces_along_all_axes),
-        cmocka_unit_test(forces_balance_in_steady_motion),
-        cmocka_unit_test(nearly_equal_axes_move_as_equal_ones),
+        cmocka_unit_test(forces_of_both_sites_balance_in_steady_motion),
+        cmocka_unit_test(nearly_equal_stiffnesses_move_as_equal_ones),
         cmocka_unit_test(session_with_ties_of_unequal_axes_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,8 +48,8 @@ static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
 {
     for (size_t i = 0; i < sizeof script / sizeof *script; i++) {
         if (script[i].tick == tick) {
-            (script[i].dropped ? mock_pad_drop_events : mock_pad_send)(pad, script[i].events,
-                                                                       script[i].count);
+            (script[i].dropped ? mock_pad_drop_events : mock_pad_send_events)(pad, script[i].events,
+                                                                              script[i].count);
         }
     }
     if (tick == PULLED) {
@@ -79,7 +79,8 @@ static int open_wrapped_pad(const struct tact_device_config *config, struct tact
 }
 
 /* Runs pad.yaml; records the events, or plays them where `settings` names a recording. */
-static void run_pad_scene(const char *settings, int is_recording, const char *log)
+static void run_and_log_pad_scene(const char *settings, int are_device_events_recorded,
+                                  const char *log)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "evdev",
                                                  "wrapped", open_wrapped_pad, NULL};
@@ -88,13 +89,13 @@ static void run_pad_scene(const char *settings, int is_recording, const char *lo
     char *text = load_scene_text_with_edits("pad.yaml", edits);
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
-    options.types = is_recording ? types : tact_devices_builtin(&options.type_count);
-    options.type_count = is_recording ? 1 : options.type_count;
+    options.types = are_device_events_recorded ? types : tact_devices_builtin(&options.type_count);
+    options.type_count = are_device_events_recorded ? 1 : options.type_count;
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = log;
     options.replace = 1;
-    options.record_devices = is_recording ? folder : NULL;
+    options.record_devices = are_device_events_recorded ? folder : NULL;
     run_session_of_scene_text(text, &options, &report);
     free(text);
 }
@@ -138,17 +139,17 @@ static void played_event_recording_gives_the_same_bits(void **state)
     snprintf(other, sizeof other, "%s/other.mcap", folder);
     snprintf(match, sizeof match, "match: X-Box #");
     for (int i = 0; i < 2; i++) { /* the second run replaces the device recording of the first */
-        run_pad_scene(match, 1, live_log_path);
+        run_and_log_pad_scene(match, 1, live_log_path);
     }
     const size_t rz = device_channel_index(&inner, "abs_rz"),
                  x = device_channel_index(&inner, "abs_x");
     const size_t y = device_channel_index(&inner, "abs_y"),
                  south = device_channel_index(&inner, "btn_south");
     snprintf(play, sizeof play, "recording: %s/pad.evemu #", folder);
-    run_pad_scene(play, 0, replayed_log);
+    run_and_log_pad_scene(play, 0, replayed_log);
     snprintf(play, sizeof play,
              "recording: %s/pad.evemu\n      deadzone: 0.3\n      inverted: abs_x #", folder);
-    run_pad_scene(play, 0, other);
+    run_and_log_pad_scene(play, 0, other);
     const char *paths[] = {live_log_path, replayed_log, other};
     for (int i = 0; i < 3; i++) {
         values[i] = read_records_of_log(paths[i], &live_and_played_logs[i], &size[i]);

@@ -21,7 +21,7 @@
 #define TICK_PERIOD 1e-3 /* [s] */
 
 /* A rigid box over a soft floor. */
-static const char box_over_floor[] =
+static const char box_over_soft_floor_scene_text[] =
     "name: fall\nduration: %g\nmoments: {source: %s, max_age: %d}\n"
     "materials:\n"
     "  - {name: foam, field: {modulus: %g, thickness: 0.01}}\n"
@@ -45,8 +45,8 @@ struct box_scene {
 static void print_box_scene(char *text, size_t size, const struct box_scene *of)
 {
     const double *q = of->quat_wxyz;
-    tact_number_print(text, size, box_over_floor, 0.5, of->source, of->max_age, of->modulus,
-                      of->friction, of->height, q[0], q[1], q[2], q[3],
+    tact_number_print(text, size, box_over_soft_floor_scene_text, 0.5, of->source, of->max_age,
+                      of->modulus, of->friction, of->height, q[0], q[1], q[2], q[3],
                       uniform(-of->spin, of->spin), uniform(-of->spin, of->spin),
                       uniform(-of->spin, of->spin));
 }
@@ -61,7 +61,7 @@ static double energy_of_first_body(struct tact_session *session)
 }
 
 /* Largest energy of the first body in a run, over that at its start. */
-static double highest_energy_ratio(const char *text, struct tact_session_report *report)
+static double largest_energy_ratio_of_run(const char *text, struct tact_session_report *report)
 {
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_session *session;
@@ -97,7 +97,8 @@ static void carried_contacts_of_falling_boxes_add_no_energy(void **state)
             scene.max_age = ages[i % 4];
             scene.friction = i / 4 % 2 ? 0.5 : 0.0;
             print_box_scene(text, sizeof text, &scene);
-            largest_energy_ratio = fmax(largest_energy_ratio, highest_energy_ratio(text, &report));
+            largest_energy_ratio =
+                fmax(largest_energy_ratio, largest_energy_ratio_of_run(text, &report));
             assert_int_equal(report.faults, 0);
             assert_true(report.age_max == (uint32_t)scene.max_age || !report.source_pairs);
             carried_contact_count += report.source_pairs;
@@ -134,7 +135,7 @@ static double error_of_carried_wrench(struct tact_world *world, int pair, const 
     int counts[TACT_SOLVE_COUNTS], a, b;
     tact_world_pair_shapes(world, pair, &a, &b);
     tact_world_begin(world);
-    tact_world_make_field_query(world, pair, &query);
+    tact_world_make_query_of_pair_fields(world, pair, &query);
     const struct tact_pose *poses = tact_world_shape_poses(world);
     tact_field_measure_pair_at_poses(&query, (const struct tact_pose[]){poses[a], poses[b]},
                                      workspace, &then);
@@ -147,8 +148,7 @@ static double error_of_carried_wrench(struct tact_world *world, int pair, const 
     tact_field_measure_pair_at_poses(&query, (const struct tact_pose[]){poses[a], poses[b]},
                                      workspace, &now);
     assert_int_equal(
-        tact_carry_measurement_to_poses(world, a, b, &then, counts, &carried_patch, piece),
-        0);
+        tact_carry_measurement_to_poses(world, a, b, &then, counts, &carried_patch, piece), 0);
     wrench_in_world(&carried_patch, w[0]);
     wrench_in_world(&now.patch, w[1]);
     for (int i = 0; i < 6; i++) {
@@ -324,7 +324,7 @@ static void carried_sessions_replay_from_any_tick(void **state)
 
 /* Runs a scene in real time, and checks that its log replays bit for bit. Returns how many contacts
  * the thread measured. */
-static uint64_t count_thread_contacts_in_real_time(const char *text)
+static uint64_t count_contacts_measured_by_thread(const char *text)
 {
     struct tact_session_options options = {.clock = TACT_LOOP_REAL};
     struct tact_replay_options how = tact_replay_options_default();
@@ -358,18 +358,18 @@ static void real_time_sessions_with_a_thread_replay(void **state)
     enum { MAX_RUNS = 10 };
     (void)state;
     for (int i = 0; i < 2; i++) {
-        uint64_t thread_contact_count = 0;
+        uint64_t contact_count_measured_by_thread = 0;
         char text[4096];
         tact_number_print(text, sizeof text, soft_shapes_scene, 0.4, sources[i]);
-        for (int run = 0; run < MAX_RUNS && !thread_contact_count; run++) {
-            thread_contact_count = count_thread_contacts_in_real_time(text);
+        for (int run = 0; run < MAX_RUNS && !contact_count_measured_by_thread; run++) {
+            contact_count_measured_by_thread = count_contacts_measured_by_thread(text);
         }
-        assert_true(thread_contact_count > 0);
+        assert_true(contact_count_measured_by_thread > 0);
     }
 }
 
 /* The report of a pair has the time that its measurement takes, and how often it was measured. */
-static void pairs_of_fields_have_their_cost(void **state)
+static void pressure_field_pairs_have_their_measured_cost(void **state)
 {
     (void)state;
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
@@ -407,7 +407,7 @@ int main(void)
         cmocka_unit_test(no_carried_contact_begins_late),
         cmocka_unit_test(carried_sessions_replay_from_any_tick),
         cmocka_unit_test(real_time_sessions_with_a_thread_replay),
-        cmocka_unit_test(pairs_of_fields_have_their_cost),
+        cmocka_unit_test(pressure_field_pairs_have_their_measured_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

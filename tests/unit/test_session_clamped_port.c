@@ -50,8 +50,8 @@ static const char second_device[] =
     "      hand_damping: 2, hand_stiffness: 100}\n";
 
 struct port_energy_result {
-    double energy, least;                      /* of force times motion [J] */
-    double energy_in_log, least_energy_in_log; /* as the log states them [J] */
+    double energy, least;                                /* of force times motion [J] */
+    double port_energy_in_log, least_port_energy_in_log; /* as the log states them [J] */
     double
         largest_energy_beyond_damper; /* the most that the port generated beyond what its force can
                           store by the energy bound, and the device's damping has dissipated [J] */
@@ -81,19 +81,19 @@ static struct port_energy_result measure_port_energy(const char *device, const c
     struct port_energy_result out = {.energy = 0.0};
     double dissipated_energy = 0.0;
     for (uint64_t k = 1; k < t.ticks; k++) {
-        const double moved = logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X),
-                     force = logged_press_value(&t, k, FORCE);
-        out.energy -= logged_press_value(&t, k - 1, FORCE) * moved;
+        const double moved = value_in_press_log(&t, k, X) - value_in_press_log(&t, k - 1, X),
+                     force = value_in_press_log(&t, k, FORCE);
+        out.energy -= value_in_press_log(&t, k - 1, FORCE) * moved;
         dissipated_energy += damping / PRESS_TICK_PERIOD * moved * moved;
         out.least = fmin(out.least, out.energy);
         out.largest_energy_beyond_damper =
             fmax(out.largest_energy_beyond_damper,
                  force * force / (2.0 * bound_stiffness) - out.energy - dissipated_energy);
         out.farthest_pressed_position =
-            fmax(out.farthest_pressed_position, logged_press_value(&t, k, X));
+            fmax(out.farthest_pressed_position, value_in_press_log(&t, k, X));
     }
-    out.energy_in_log = logged_press_value(&t, t.ticks - 1, ENERGY);
-    out.least_energy_in_log = logged_press_value(&t, t.ticks - 1, LEAST);
+    out.port_energy_in_log = value_in_press_log(&t, t.ticks - 1, ENERGY);
+    out.least_port_energy_in_log = value_in_press_log(&t, t.ticks - 1, LEAST);
     free(t.values);
     check_replays_of_log(path, TICKS, 311, 1);
     return out;
@@ -101,7 +101,7 @@ static struct port_energy_result measure_port_energy(const char *device, const c
 
 /* With the passivity controller, with the energy bound and without either; a clamp that never acts
  * changes nothing. */
-static void motion_beyond_the_clamp_counts(void **state)
+static void port_energy_counts_motion_beyond_the_clamp(void **state)
 {
     (void)state;
     static const char *const devices[] = {"", ", device: {mass: 0.1, damping: 1000}",
@@ -110,24 +110,26 @@ static void motion_beyond_the_clamp_counts(void **state)
                                                     "1.1,0.1\n1.4,-0.03\n2,-0.03\n"),
                      0);
     for (int i = 0; i < 3; i++) {
-        const struct port_energy_result result_without_clamp =
+        const struct port_energy_result port_energy_result_without_clamp =
                                             measure_port_energy(devices[i], "", 0),
                                         wide = measure_port_energy(devices[i],
                                                                    ", lower: -1, upper: 1", 0),
                                         clamped = measure_port_energy(
                                             devices[i], ", lower: -0.01, upper: 0.02", 0);
-        print_message(
-            "\"%s\": absorbed %.6f mJ, at its least %.6f; clamped %.6f, %.6f, in the log "
-            "off by %.1e, %.1e J, %.1e J beyond the damper's\n",
-            devices[i], 1e3 * result_without_clamp.energy, 1e3 * result_without_clamp.least,
-            1e3 * clamped.energy, 1e3 * clamped.least, clamped.energy_in_log - clamped.energy,
-            clamped.least_energy_in_log - clamped.least, clamped.largest_energy_beyond_damper);
+        print_message("\"%s\": absorbed %.6f mJ, at its least %.6f; clamped %.6f, %.6f, in the log "
+                      "off by %.1e, %.1e J, %.1e J beyond the damper's\n",
+                      devices[i], 1e3 * port_energy_result_without_clamp.energy,
+                      1e3 * port_energy_result_without_clamp.least, 1e3 * clamped.energy,
+                      1e3 * clamped.least, clamped.port_energy_in_log - clamped.energy,
+                      clamped.least_port_energy_in_log - clamped.least,
+                      clamped.largest_energy_beyond_damper);
         assert_true(clamped.farthest_pressed_position > 0.09 && clamped.least < -0.01);
-        assert_true(fabs(clamped.energy_in_log - clamped.energy) < 1e-14);
-        assert_true(fabs(clamped.least_energy_in_log - clamped.least) < 1e-14);
+        assert_true(fabs(clamped.port_energy_in_log - clamped.energy) < 1e-14);
+        assert_true(fabs(clamped.least_port_energy_in_log - clamped.least) < 1e-14);
         assert_true(i < 2 || clamped.largest_energy_beyond_damper < 1e-12);
-        assert_true(wide.energy_in_log == result_without_clamp.energy_in_log &&
-                    wide.energy == result_without_clamp.energy);
+        assert_true(wide.port_energy_in_log ==
+                        port_energy_result_without_clamp.port_energy_in_log &&
+                    wide.energy == port_energy_result_without_clamp.energy);
     }
 }
 
@@ -144,18 +146,18 @@ static void port_counts_the_motion_of_its_device_only(void **state)
                                         two = measure_port_energy(devices[i], "", 1);
         print_message(
             "\"%s\": absorbed %.6f mJ, by two devices %.6f, in the log off by %.1e, %.1e J\n",
-            devices[i], 1e3 * one.energy, 1e3 * two.energy, two.energy_in_log - two.energy,
-            two.least_energy_in_log - two.least);
+            devices[i], 1e3 * one.energy, 1e3 * two.energy, two.port_energy_in_log - two.energy,
+            two.least_port_energy_in_log - two.least);
         assert_true(fabs(two.energy - one.energy) > 5e-5);
-        assert_true(fabs(two.energy_in_log - two.energy) < 1e-14);
-        assert_true(fabs(two.least_energy_in_log - two.least) < 1e-14);
+        assert_true(fabs(two.port_energy_in_log - two.energy) < 1e-14);
+        assert_true(fabs(two.least_port_energy_in_log - two.least) < 1e-14);
         assert_true(i < 1 || two.largest_energy_beyond_damper < 1e-12);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(motion_beyond_the_clamp_counts),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(port_energy_counts_motion_beyond_the_clamp),
                                        cmocka_unit_test(port_counts_the_motion_of_its_device_only)};
     return cmocka_run_group_tests(tests, make_press_folder, remove_press_folder);
 }

@@ -26,16 +26,16 @@
  * a wall that it does not pass. Returns the largest difference after the outputs have ramped in. */
 static double largest_force_error_against_recursion(const struct press_log *t, double k, double d)
 {
-    double p = 0.0, u = 0.0, worst = 0.0, before = logged_press_value(t, 0, X);
+    double p = 0.0, u = 0.0, worst = 0.0, before = value_in_press_log(t, 0, X);
     for (uint64_t i = 0; i < t->ticks; i++) {
-        const double x = logged_press_value(t, i, X), rate = (x - before) / PRESS_TICK_PERIOD;
+        const double x = value_in_press_log(t, i, X), rate = (x - before) / PRESS_TICK_PERIOD;
         u = (PRESS_TOOL_MASS * u + PRESS_TICK_PERIOD * (k * (x - p) + d * rate)) /
             (PRESS_TOOL_MASS + PRESS_TICK_PERIOD * (d + PRESS_TICK_PERIOD * k));
         u = fmin(u, (PRESS_WALL_POSITION - p) / PRESS_TICK_PERIOD);
         p += PRESS_TICK_PERIOD * u;
         before = x;
         const double force = -(k * (x - p) + d * (rate - u));
-        worst = i > 200 ? fmax(worst, fabs(force - logged_press_value(t, i, FORCE))) : worst;
+        worst = i > 200 ? fmax(worst, fabs(force - value_in_press_log(t, i, FORCE))) : worst;
     }
     return worst;
 }
@@ -44,7 +44,7 @@ static double largest_force_error_against_recursion(const struct press_log *t, d
 static uint64_t find_tick_of_touch(const struct press_log *t)
 {
     uint64_t tick = 1;
-    while (tick + 2 < t->ticks && logged_press_value(t, tick, TOOL) < PRESS_WALL_POSITION - 1e-8) {
+    while (tick + 2 < t->ticks && value_in_press_log(t, tick, TOOL) < PRESS_WALL_POSITION - 1e-8) {
         tick++;
     }
     assert_true(tick + 2 < t->ticks);
@@ -58,40 +58,42 @@ static uint64_t find_tick_of_touch(const struct press_log *t)
 static void coupled_hand_feels_only_the_wall(void **state)
 {
     (void)state;
-    static const double coupling_gains[][2] = {{500.0, 10.0}, {2000.0, 20.0}, {8000.0, 40.0}};
+    static const double coupling_stiffness_and_damping_pairs[][2] = {
+        {500.0, 10.0}, {2000.0, 20.0}, {8000.0, 40.0}};
     for (int g = 0; g < 3; g++) {
-        const double k = coupling_gains[g][0], d = coupling_gains[g][1];
-        struct press_scenario p = {pressing_hands[0], "coupling: {%s}", k, d, NULL, 4.0,
-                                   PRESS_TOOL_MASS,   "press.csv"};
+        const double k = coupling_stiffness_and_damping_pairs[g][0],
+                     d = coupling_stiffness_and_damping_pairs[g][1];
+        struct hand_press_scenario p = {pressing_hands[0], "coupling: {%s}", k, d, NULL, 4.0,
+                                        PRESS_TOOL_MASS,   "press.csv"};
         struct press_log t = simulate_coupled_press(&p);
         double energy = 0.0, step = 0.0, speed_at_touch = 0.0;
         const uint64_t touch_tick = find_tick_of_touch(&t);
         for (uint64_t i = 1; i < t.ticks; i++) {
-            const double moved = logged_press_value(&t, i, X) - logged_press_value(&t, i - 1, X);
-            energy -= logged_press_value(&t, i - 1, FORCE) * moved;
-            step = fmax(step, fabs(logged_press_value(&t, i, FORCE) -
-                                   logged_press_value(&t, i - 1, FORCE)));
+            const double moved = value_in_press_log(&t, i, X) - value_in_press_log(&t, i - 1, X);
+            energy -= value_in_press_log(&t, i - 1, FORCE) * moved;
+            step = fmax(step, fabs(value_in_press_log(&t, i, FORCE) -
+                                   value_in_press_log(&t, i - 1, FORCE)));
             if (i + 1 >= touch_tick && i <= touch_tick + 1) {
                 speed_at_touch = fmax(speed_at_touch, moved / PRESS_TICK_PERIOD);
             }
         }
         const double largest_relative_force_error = largest_force_error_against_recursion(&t, k, d),
-                     lag = logged_press_value(&t, 150, X) - logged_press_value(&t, 150, TOOL);
+                     lag = value_in_press_log(&t, 150, X) - value_in_press_log(&t, 150, TOOL);
         p.drive = "%s";
         struct press_log log_of_drive_damped_on_base = simulate_coupled_press(&p);
-        const double lag_of_drive_damped_on_base =
-            logged_press_value(&log_of_drive_damped_on_base, 150, X) -
-            logged_press_value(&log_of_drive_damped_on_base, 150, TOOL);
+        const double tool_lag_with_drive_damped_on_base =
+            value_in_press_log(&log_of_drive_damped_on_base, 150, X) -
+            value_in_press_log(&log_of_drive_damped_on_base, 150, TOOL);
         print_message("K %g, D %g: force off by %.1e N, lag %.1e m (damped against the base %.1e), "
                       "step %.3f of %.3f N, absorbed %.6f mJ\n",
-                      k, d, largest_relative_force_error, lag, lag_of_drive_damped_on_base, step,
-                      (PRESS_TICK_PERIOD * k + d) * speed_at_touch, energy * 1e3);
+                      k, d, largest_relative_force_error, lag, tool_lag_with_drive_damped_on_base,
+                      step, (PRESS_TICK_PERIOD * k + d) * speed_at_touch, energy * 1e3);
         /* relative error of the force, as the contact yields by some 1e-9 m */
         assert_true(largest_relative_force_error < 1e-5);
-        assert_true(fabs(lag) < 2e-5 && lag_of_drive_damped_on_base > 10.0 * fabs(lag));
+        assert_true(fabs(lag) < 2e-5 && tool_lag_with_drive_damped_on_base > 10.0 * fabs(lag));
         assert_true(step <= (PRESS_TICK_PERIOD * k + d) * speed_at_touch);
-        assert_true(fabs(energy - logged_press_value(&t, t.ticks - 1, ENERGY)) < 1e-15);
-        assert_true(energy > 0.0 && logged_press_value(&t, t.ticks - 1, LEAST) > -1e-6);
+        assert_true(fabs(energy - value_in_press_log(&t, t.ticks - 1, ENERGY)) < 1e-15);
+        assert_true(energy > 0.0 && value_in_press_log(&t, t.ticks - 1, LEAST) > -1e-6);
         free(t.values);
         free(log_of_drive_damped_on_base.values);
     }
@@ -111,15 +113,17 @@ static void mesh_wall_is_felt_two_ticks_late(void **state)
                           "1, triangles: 1200}, position: [0.08, 0, 0],",
                       features[] = "model: features",
                       overlap[] = "model: volume, overlap: 1e-7, dissipation: 0";
-    static const double coupling_gains[][2] = {{500.0, 10.0}, {2000.0, 5.0}, {2000.0, 20.0}};
+    static const double coupling_stiffness_and_damping_pairs[][2] = {
+        {500.0, 10.0}, {2000.0, 5.0}, {2000.0, 20.0}};
     for (int g = 0; g < 3; g++) {
-        const double k = coupling_gains[g][0], d = coupling_gains[g][1];
-        const struct press_scenario p = {pressing_hands[0], "coupling: {%s}", k, d, NULL, 0.5,
-                                         PRESS_TOOL_MASS,   "press.csv"};
+        const double k = coupling_stiffness_and_damping_pairs[g][0],
+                     d = coupling_stiffness_and_damping_pairs[g][1];
+        const struct hand_press_scenario p = {pressing_hands[0], "coupling: {%s}", k, d, NULL, 0.5,
+                                              PRESS_TOOL_MASS,   "press.csv"};
         char scene[4096], changed_scene[4300], path[64];
         struct tact_session_report report;
         struct tact_session_options options = tact_session_options_default();
-        write_press_scene(&p, scene);
+        format_press_scene(&p, scene);
         const char *model = strstr(scene, features), *at = strstr(scene, box);
         assert_true(model && at > model);
         snprintf(changed_scene, sizeof changed_scene, "%.*s%s%.*s%s%s", (int)(model - scene), scene,
@@ -135,25 +139,25 @@ static void mesh_wall_is_felt_two_ticks_late(void **state)
         struct press_log t = read_press_log(path, 1);
         uint64_t touch_tick = 1;
         while (touch_tick < t.ticks &&
-               logged_press_value(&t, touch_tick, TOOL) <= PRESS_WALL_POSITION) {
+               value_in_press_log(&t, touch_tick, TOOL) <= PRESS_WALL_POSITION) {
             touch_tick++;
         }
         assert_true(touch_tick + 3 < t.ticks);
-        const double depth = logged_press_value(&t, touch_tick, TOOL) - PRESS_WALL_POSITION;
+        const double depth = value_in_press_log(&t, touch_tick, TOOL) - PRESS_WALL_POSITION;
         double steps[3], speed = 0.0;
         for (uint64_t i = 0; i < 3; i++) {
-            steps[i] = logged_press_value(&t, touch_tick + i - 1, FORCE) -
-                       logged_press_value(&t, touch_tick + i, FORCE);
-            speed = fmax(speed, logged_press_value(&t, touch_tick + i, X) -
-                                    logged_press_value(&t, touch_tick + i - 1, X));
+            steps[i] = value_in_press_log(&t, touch_tick + i - 1, FORCE) -
+                       value_in_press_log(&t, touch_tick + i, FORCE);
+            speed = fmax(speed, value_in_press_log(&t, touch_tick + i, X) -
+                                    value_in_press_log(&t, touch_tick + i - 1, X));
         }
         speed /= PRESS_TICK_PERIOD;
         print_message("K %g, D %g: %.2f v T deep, steps of %.3f, %.3f, %.3f N of %.3f; tool at "
                       "%.1f, %.1f, %.1f um\n",
                       k, d, depth / (speed * PRESS_TICK_PERIOD), steps[0], steps[1], steps[2],
                       (PRESS_TICK_PERIOD * k + d) * speed, depth * 1e6,
-                      (logged_press_value(&t, touch_tick + 1, TOOL) - PRESS_WALL_POSITION) * 1e6,
-                      (logged_press_value(&t, touch_tick + 2, TOOL) - PRESS_WALL_POSITION) * 1e6);
+                      (value_in_press_log(&t, touch_tick + 1, TOOL) - PRESS_WALL_POSITION) * 1e6,
+                      (value_in_press_log(&t, touch_tick + 2, TOOL) - PRESS_WALL_POSITION) * 1e6);
         assert_true(depth < speed * PRESS_TICK_PERIOD);
         for (int i = 0; i < 3; i++) {
             assert_true(steps[i] < (2.0 * PRESS_TICK_PERIOD * k + d) * speed);
@@ -167,39 +171,39 @@ static void mesh_wall_is_felt_two_ticks_late(void **state)
 static void replugging_a_device_makes_no_force_jump(void **state)
 {
     (void)state;
-    const struct press_scenario p = {pressing_hands[1],
-                                     "coupling: {%s, filter: 100}",
-                                     1000.0,
-                                     5.0,
-                                     "      lost: [[1, 1.5]]\n",
-                                     4.0,
-                                     PRESS_TOOL_MASS,
-                                     "press.csv"};
+    const struct hand_press_scenario p = {pressing_hands[1],
+                                          "coupling: {%s, filter: 100}",
+                                          1000.0,
+                                          5.0,
+                                          "      lost: [[1, 1.5]]\n",
+                                          4.0,
+                                          PRESS_TOOL_MASS,
+                                          "press.csv"};
     struct press_log t = simulate_coupled_press(&p);
     double force_jump = 0.0, force = 0.0;
     for (uint64_t i = 1; i < t.ticks; i++) {
-        force_jump = fmax(force_jump, fabs(logged_press_value(&t, i, TARGET) -
-                                           logged_press_value(&t, i - 1, TARGET)));
+        force_jump = fmax(force_jump, fabs(value_in_press_log(&t, i, TARGET) -
+                                           value_in_press_log(&t, i - 1, TARGET)));
         if (i > 1000 && i < 1500) {
-            force = fmax(force, fabs(logged_press_value(&t, i, FORCE)));
-            assert_true(logged_press_value(&t, i, ENGAGED) == 0.0);
+            force = fmax(force, fabs(value_in_press_log(&t, i, FORCE)));
+            assert_true(value_in_press_log(&t, i, ENGAGED) == 0.0);
         }
         if (i >= 1500) {
             const double change =
-                fabs(logged_press_value(&t, i, FORCE) - logged_press_value(&t, i - 1, FORCE));
+                fabs(value_in_press_log(&t, i, FORCE) - value_in_press_log(&t, i - 1, FORCE));
             assert_true(change < 1000.0 * 1e-3);
         }
     }
-    const double final_target_lag =
-        logged_press_value(&t, t.ticks - 1, TARGET) - logged_press_value(&t, t.ticks - 1, X);
+    const double target_lag_behind_device_at_end =
+        value_in_press_log(&t, t.ticks - 1, TARGET) - value_in_press_log(&t, t.ticks - 1, X);
     print_message("lost for 0.5 s: target jumps by %.1e m at most, %.1e m from the device at the "
                   "end\n",
-                  force_jump, final_target_lag);
+                  force_jump, target_lag_behind_device_at_end);
     assert_true(force_jump < 3e-4 && force == 0.0);
-    assert_true(fabs(logged_press_value(&t, 1499, X) - logged_press_value(&t, 1499, TARGET)) >
+    assert_true(fabs(value_in_press_log(&t, 1499, X) - value_in_press_log(&t, 1499, TARGET)) >
                     1e-5 ||
                 force_jump > 0.0);
-    assert_true(fabs(final_target_lag) < 1e-5);
+    assert_true(fabs(target_lag_behind_device_at_end) < 1e-5);
     free(t.values);
     char path[64];
     snprintf(path, sizeof path, "%s/press.mcap", press_folder);
@@ -211,7 +215,7 @@ static void replugging_a_device_makes_no_force_jump(void **state)
 static void short_loss_of_a_device_leaves_no_force(void **state)
 {
     (void)state;
-    const struct press_scenario p = {
+    const struct hand_press_scenario p = {
         pressing_hands[1], "coupling: {%s}", 1000.0, 5.0, "      lost: [[1, 1.003]]\n", 1.2,
         PRESS_TOOL_MASS,   "press.csv"};
     char scene[4096], path[64];
@@ -223,16 +227,16 @@ static void short_loss_of_a_device_leaves_no_force(void **state)
     options.record = path;
     options.replace = 1;
     options.ticks = 1200;
-    write_press_scene(&p, scene);
+    format_press_scene(&p, scene);
     memcpy(strstr(scene, "rate: 1e9"), "rate: 100", 9);
     run_session_of_scene_text(scene, &options, &report);
     struct press_log t = read_press_log(path, 1);
     print_message("pressed with %.3f N, lost for 3 ms, then %.3f N\n",
-                  logged_press_value(&t, 999, FORCE), logged_press_value(&t, 1003, FORCE));
-    assert_true(logged_press_value(&t, 999, FORCE) < -3.0);
-    assert_true(logged_press_value(&t, 1002, FORCE) == 0.0);
+                  value_in_press_log(&t, 999, FORCE), value_in_press_log(&t, 1003, FORCE));
+    assert_true(value_in_press_log(&t, 999, FORCE) < -3.0);
+    assert_true(value_in_press_log(&t, 1002, FORCE) == 0.0);
     for (uint64_t i = 1003; i < t.ticks; i++) {
-        assert_true(fabs(logged_press_value(&t, i, FORCE) - logged_press_value(&t, i - 1, FORCE)) <
+        assert_true(fabs(value_in_press_log(&t, i, FORCE) - value_in_press_log(&t, i - 1, FORCE)) <
                     0.1001);
     }
     free(t.values);
@@ -240,15 +244,15 @@ static void short_loss_of_a_device_leaves_no_force(void **state)
 }
 
 /* A device whose values are old from 1 s to 2 s, while its hand moves by 30 mm. */
-static struct silent_device {
+static struct device_with_interval_of_old_values {
     double x, force[3000];
     uint64_t tick;
-} silent_device;
+} device_with_interval_of_old_values;
 
 static void read_silent_device(void *self, uint64_t tick, double t, int64_t now,
                                struct tact_device_input *in)
 {
-    struct silent_device *device = self;
+    struct device_with_interval_of_old_values *device = self;
     const int is_device_silent = tick >= 1000 && tick < 2000;
     device->tick = tick;
     device->x = is_device_silent ? device->x : fmin(0.03, 0.1 * t) + (tick >= 2000 ? 0.03 : 0.0);
@@ -259,7 +263,7 @@ static void read_silent_device(void *self, uint64_t tick, double t, int64_t now,
 
 static void write_silent_device(void *self, const double *out, int64_t now)
 {
-    struct silent_device *device = self;
+    struct device_with_interval_of_old_values *device = self;
     (void)now;
     device->force[device->tick] = out[0];
 }
@@ -276,9 +280,9 @@ static int open_silent_device(const struct tact_device_config *config, struct ta
                                                write_silent_device, close_silent_device};
     (void)config;
     (void)err;
-    memset(&silent_device, 0, sizeof silent_device);
+    memset(&device_with_interval_of_old_values, 0, sizeof device_with_interval_of_old_values);
     out->ops = &ops;
-    out->self = &silent_device;
+    out->self = &device_with_interval_of_old_values;
     out->info.input_count = out->info.output_count = 1;
     strcpy(out->info.input[0].name, "x");
     strcpy(out->info.output[0].name, "f");
@@ -294,14 +298,14 @@ static void silent_device_loses_its_coupling_force(void **state)
                                                  open_silent_device, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static const char settings[] = "devices: [{name: stick, type: silent}]\n";
-    const struct press_scenario p = {pressing_hands[1], "coupling: {%s}", 500.0, 5.0, NULL, 3.0,
-                                     PRESS_TOOL_MASS,   "press.csv"};
+    const struct hand_press_scenario p = {
+        pressing_hands[1], "coupling: {%s}", 500.0, 5.0, NULL, 3.0, PRESS_TOOL_MASS, "press.csv"};
     char scene[4096], changed_scene[5000], path[64];
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     double force_jump = 0.0;
     (void)state;
-    write_press_scene(&p, scene);
+    format_press_scene(&p, scene);
     const char *devices = strstr(scene, "devices:");
     snprintf(changed_scene, sizeof changed_scene, "%.*s%s%s", (int)(devices - scene), scene,
              settings, strstr(scene, "inputs:"));
@@ -313,7 +317,7 @@ static void silent_device_loses_its_coupling_force(void **state)
     options.record = path;
     options.replace = 1;
     run_session_of_scene_text(changed_scene, &options, &report);
-    const double *force = silent_device.force;
+    const double *force = device_with_interval_of_old_values.force;
     for (int i = 1000; i < 2999; i++) {
         force_jump = fmax(force_jump, fabs(force[i] - force[i - 1]));
     }
@@ -363,9 +367,9 @@ static void bad_coupling_settings_are_refused(void **state)
         char scene[4096];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        const struct press_scenario p = {pressing_hands[0], bad[i].drive, 1.0, 1.0, NULL, 1.0,
-                                         PRESS_TOOL_MASS,   "press.csv"};
-        write_press_scene(&p, scene);
+        const struct hand_press_scenario p = {pressing_hands[0], bad[i].drive, 1.0, 1.0, NULL, 1.0,
+                                              PRESS_TOOL_MASS,   "press.csv"};
+        format_press_scene(&p, scene);
         assert_int_equal(tact_scene_parse(scene, strlen(scene), "bad.yaml", NULL, &out, &err), -22);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_int_equal(err.line, bad[i].line);
@@ -396,9 +400,9 @@ static void coupling_gains_have_defaults(void **state)
         char scene[4096];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        const struct press_scenario p = {pressing_hands[0], rows[i].drive, 0.0, 0.0, NULL, 1.0,
-                                         PRESS_TOOL_MASS,   "press.csv"};
-        write_press_scene(&p, scene);
+        const struct hand_press_scenario p = {pressing_hands[0], rows[i].drive, 0.0, 0.0, NULL, 1.0,
+                                              PRESS_TOOL_MASS,   "press.csv"};
+        format_press_scene(&p, scene);
         if (tact_scene_parse(scene, strlen(scene), "a.yaml", NULL, &out, &err)) {
             fail_msg("%s", err.text);
         }
@@ -420,9 +424,9 @@ static void coupling_without_an_input_is_refused(void **state)
         char scene[4096], changed_scene[5000];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        const struct press_scenario p = {pressing_hands[0], "coupling: {%s}", 1.0, 1.0, NULL, 1.0,
-                                         PRESS_TOOL_MASS,   "press.csv"};
-        write_press_scene(&p, scene);
+        const struct hand_press_scenario p = {
+            pressing_hands[0], "coupling: {%s}", 1.0, 1.0, NULL, 1.0, PRESS_TOOL_MASS, "press.csv"};
+        format_press_scene(&p, scene);
         *strstr(scene, "inputs:") = 0;
         snprintf(changed_scene, sizeof changed_scene, "%s%s", scene, instead[i]);
         assert_int_equal(
@@ -466,9 +470,10 @@ static void coupling_of_an_unknown_device_is_named(void **state)
                                             .clock = TACT_LOOP_FREE,
                                             .source = "host"};
         run_scene(&options, &result);
-        const char *first = strstr(result.run_warnings, "are not checked");
-        print_message("%s: %s\n", rows[i].scene, result.run_warnings);
-        assert_true(rows[i].named ? strstr(result.run_warnings, rows[i].named) != NULL : !first);
+        const char *first = strstr(result.run_warning_text, "are not checked");
+        print_message("%s: %s\n", rows[i].scene, result.run_warning_text);
+        assert_true(rows[i].named ? strstr(result.run_warning_text, rows[i].named) != NULL
+                                  : !first);
         assert_true(!first || !strstr(first + 1, "are not checked"));
     }
 }

@@ -35,13 +35,13 @@ static const char soft_bodies_scene[] =
     "     shapes: [{type: cylinder, radius: 0.02, length: 0.04, material: steel}]}\n";
 
 /* A session in a folder with its log. */
-struct cutter_run {
+struct field_cutter_session_run {
     const char *source;
     int clock;
     double seconds;
     tact_field_cutter_factory factory;
     void *user;
-    int adding_result; /* result of tact_session_add_field_cutter() */
+    int status_of_adding_field_cutter; /* result of tact_session_add_field_cutter() */
     struct tact_session_polygons polygons;
     struct tact_session_report report;
     char warnings[2048];
@@ -49,7 +49,7 @@ struct cutter_run {
 
 static void append_warning(void *user, enum tact_message_level level, const char *text)
 {
-    struct cutter_run *run = user;
+    struct field_cutter_session_run *run = user;
     const size_t used = strlen(run->warnings);
     if (level >= TACT_MESSAGE_WARNING && strstr(text, "polygons")) {
         snprintf(run->warnings + used, sizeof run->warnings - used, "%s\n", text);
@@ -57,7 +57,7 @@ static void append_warning(void *user, enum tact_message_level level, const char
 }
 
 /* Runs a session and checks that its log replays bit for bit on the host. */
-static void run_with_cutter(struct cutter_run *run)
+static void run_session_with_field_cutter(struct field_cutter_session_run *run)
 {
     struct tact_replay_options how = tact_replay_options_default();
     struct tact_session_options options = {.clock = run->clock,
@@ -74,7 +74,8 @@ static void run_with_cutter(struct cutter_run *run)
     run->warnings[0] = '\0';
     tact_number_print(text, sizeof text, soft_bodies_scene, run->seconds, run->source);
     open_session_of_scene_text(text, &options, &scene, &session);
-    run->adding_result = tact_session_add_field_cutter(session, run->factory, run->user);
+    run->status_of_adding_field_cutter =
+        tact_session_add_field_cutter(session, run->factory, run->user);
     assert_int_equal(tact_session_run(session, &run->report), 0);
     assert_int_equal(tact_session_add_field_cutter(session, run->factory, run->user), -EALREADY);
     tact_session_polygons(session, &run->polygons);
@@ -97,9 +98,10 @@ static void run_with_cutter(struct cutter_run *run)
 enum { MAX_RUNS = 10 };
 
 /* A cutter with little room. */
-static int make_small_cutter(void *user, const struct tact_field_cutter_scene *scene,
-                             const char *device, struct tact_messages messages,
-                             struct tact_field_cutter *out, struct tact_error *err)
+static int make_field_cutter_with_little_room(void *user,
+                                              const struct tact_field_cutter_scene *scene,
+                                              const char *device, struct tact_messages messages,
+                                              struct tact_field_cutter *out, struct tact_error *err)
 {
     struct tact_field_cutter_scene small = *scene;
     small.pair_capacity = 2;
@@ -108,61 +110,63 @@ static int make_small_cutter(void *user, const struct tact_field_cutter_scene *s
     return tact_opencl_field_cutter_factory(user, &small, device, messages, out, err);
 }
 
-static void sessions_with_a_device_have_the_bits_of_the_host(void **state)
+static void sessions_with_a_field_cutter_have_host_bits(void **state)
 {
     (void)state;
     skip_test_without_opencl();
-    for (int is_cutter_small = 0; is_cutter_small < 2; is_cutter_small++) {
-        struct cutter_run run = {.source = "opencl",
-                                 .clock = TACT_LOOP_REAL,
-                                 .seconds = 0.3,
-                                 .factory = is_cutter_small ? make_small_cutter
-                                                            : tact_opencl_field_cutter_factory};
+    for (int has_field_cutter_little_room = 0; has_field_cutter_little_room < 2;
+         has_field_cutter_little_room++) {
+        struct field_cutter_session_run run = {.source = "opencl",
+                                               .clock = TACT_LOOP_REAL,
+                                               .seconds = 0.3,
+                                               .factory = has_field_cutter_little_room
+                                                              ? make_field_cutter_with_little_room
+                                                              : tact_opencl_field_cutter_factory};
         for (int i = 0; i < MAX_RUNS && !run.polygons.device_polygons; i++) {
-            run_with_cutter(&run);
-            assert_int_equal(run.adding_result, 0);
+            run_session_with_field_cutter(&run);
+            assert_int_equal(run.status_of_adding_field_cutter, 0);
             assert_non_null(strstr(run.polygons.device, "opencl: "));
             assert_string_equal(run.warnings, "");
         }
         assert_true(run.polygons.device_polygons > 0);
         assert_int_equal(run.polygons.host_frames, 0);
         assert_true(run.polygons.device_time > 0.0);
-        assert_true(!is_cutter_small ||
+        assert_true(!has_field_cutter_little_room ||
                     run.polygons.device_polygons <= 5 * run.polygons.device_frames);
     }
 }
 
 /* With `auto` both ways are timed. */
-static void auto_times_the_device_and_the_host(void **state)
+static void field_cutter_and_host_are_timed_by_auto(void **state)
 {
-    struct cutter_run run = {.source = "auto",
-                             .clock = TACT_LOOP_REAL,
-                             .seconds = 0.3,
-                             .factory = tact_opencl_field_cutter_factory};
+    struct field_cutter_session_run run = {.source = "auto",
+                                           .clock = TACT_LOOP_REAL,
+                                           .seconds = 0.3,
+                                           .factory = tact_opencl_field_cutter_factory};
     (void)state;
     skip_test_without_opencl();
     for (int i = 0; i < MAX_RUNS && (!run.polygons.device_frames || !run.polygons.host_frames);
          i++) {
-        run_with_cutter(&run);
+        run_session_with_field_cutter(&run);
     }
     assert_true(run.polygons.device_time > 0.0 && run.polygons.host_time > 0.0);
     assert_true(run.polygons.device_polygons > 0 && run.polygons.host_polygons > 0);
 }
 
 /* A device with wrong bits is refused once, by its name and with the reason. */
-static void device_with_wrong_bits_is_not_used(void **state)
+static void field_cutter_with_wrong_bits_is_not_used(void **state)
 {
     struct tact_opencl_options options = tact_opencl_options_default();
-    struct cutter_run run = {.source = "opencl",
-                             .clock = TACT_LOOP_REAL,
-                             .seconds = 0.1,
-                             .factory = tact_opencl_field_cutter_factory,
-                             .user = &options};
+    struct field_cutter_session_run run = {.source = "opencl",
+                                           .clock = TACT_LOOP_REAL,
+                                           .seconds = 0.1,
+                                           .factory = tact_opencl_field_cutter_factory,
+                                           .user = &options};
     (void)state;
     skip_test_without_opencl();
     options.fault.wrong_kernels = 1;
-    run_with_cutter(&run);
-    assert_int_equal(run.adding_result, -EDOM);
+    run_session_with_field_cutter(&run);
+    assert_int_equal(run.status_of_adding_field_cutter, -EDOM);
     assert_string_equal(run.polygons.device, "");
     static const char reason[] = "computes other bits than the host";
     const char *warning = strstr(run.warnings, reason);
@@ -179,34 +183,36 @@ static int fail_to_cut(void *self, struct tact_field_cuts *const *cuts, size_t c
     return -EIO;
 }
 
-static void close_nothing(void *self)
+static void close_failing_field_cutter(void *self)
 {
     (void)self;
 }
 
-static const struct tact_field_cutter_ops failing_ops = {TACT_ABI(struct tact_field_cutter_ops),
-                                                         fail_to_cut, close_nothing};
+static const struct tact_field_cutter_ops failing_field_cutter_ops = {
+    TACT_ABI(struct tact_field_cutter_ops), fail_to_cut, close_failing_field_cutter};
 
-static int make_failing_cutter(void *user, const struct tact_field_cutter_scene *scene,
-                               const char *device, struct tact_messages messages,
-                               struct tact_field_cutter *out, struct tact_error *err)
+static int make_failing_field_cutter(void *user, const struct tact_field_cutter_scene *scene,
+                                     const char *device, struct tact_messages messages,
+                                     struct tact_field_cutter *out, struct tact_error *err)
 {
     (void)user;
     (void)device;
     (void)messages;
     (void)err;
     assert_int_equal(scene->field_count, 4);
-    *out = (struct tact_field_cutter){&failing_ops, NULL, "failing"};
+    *out = (struct tact_field_cutter){&failing_field_cutter_ops, NULL, "failing"};
     return 0;
 }
 
-static void failing_driver_leaves_all_to_the_host(void **state)
+static void failing_field_cutter_leaves_all_to_the_host(void **state)
 {
-    struct cutter_run run = {
-        .source = "auto", .clock = TACT_LOOP_REAL, .seconds = 0.2, .factory = make_failing_cutter};
+    struct field_cutter_session_run run = {.source = "auto",
+                                           .clock = TACT_LOOP_REAL,
+                                           .seconds = 0.2,
+                                           .factory = make_failing_field_cutter};
     (void)state;
     for (int i = 0; i < MAX_RUNS && !run.polygons.has_failed; i++) {
-        run_with_cutter(&run);
+        run_session_with_field_cutter(&run);
     }
     assert_int_equal(run.polygons.has_failed, 1);
     assert_int_equal(run.polygons.device_polygons, 0);
@@ -214,7 +220,7 @@ static void failing_driver_leaves_all_to_the_host(void **state)
 }
 
 /* No device is opened where a session measures in the tick, or with the thread alone. */
-static void other_sessions_open_no_device(void **state)
+static void host_and_thread_sessions_open_no_field_cutter(void **state)
 {
     static const struct {
         const char *source;
@@ -225,12 +231,12 @@ static void other_sessions_open_no_device(void **state)
                  {"thread", TACT_LOOP_FREE}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct cutter_run run = {.source = cases[i].source,
-                                 .clock = cases[i].clock,
-                                 .seconds = 0.05,
-                                 .factory = make_failing_cutter};
-        run_with_cutter(&run);
-        assert_int_equal(run.adding_result, 0);
+        struct field_cutter_session_run run = {.source = cases[i].source,
+                                               .clock = cases[i].clock,
+                                               .seconds = 0.05,
+                                               .factory = make_failing_field_cutter};
+        run_session_with_field_cutter(&run);
+        assert_int_equal(run.status_of_adding_field_cutter, 0);
         assert_string_equal(run.polygons.device, "");
     }
 }
@@ -238,11 +244,11 @@ static void other_sessions_open_no_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions_with_a_device_have_the_bits_of_the_host),
-        cmocka_unit_test(auto_times_the_device_and_the_host),
-        cmocka_unit_test(device_with_wrong_bits_is_not_used),
-        cmocka_unit_test(failing_driver_leaves_all_to_the_host),
-        cmocka_unit_test(other_sessions_open_no_device),
+        cmocka_unit_test(sessions_with_a_field_cutter_have_host_bits),
+        cmocka_unit_test(field_cutter_and_host_are_timed_by_auto),
+        cmocka_unit_test(field_cutter_with_wrong_bits_is_not_used),
+        cmocka_unit_test(failing_field_cutter_leaves_all_to_the_host),
+        cmocka_unit_test(host_and_thread_sessions_open_no_field_cutter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

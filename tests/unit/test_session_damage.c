@@ -50,8 +50,8 @@ static void list_chunk_ends(void)
         if (file_record.opcode != TACT_MCAP_CHUNK)
             continue;
         assert_int_equal(tact_mcap_parse_chunk(file_record.content, &unpacked_chunk), 0);
-        struct tact_cursor chunk_cursor = {unpacked_chunk.data, unpacked_chunk.size, false};
-        while (tact_mcap_chunk_next(&chunk_cursor, &record_in_chunk) == 0) {
+        struct tact_byte_cursor chunk_cursor = {unpacked_chunk.data, unpacked_chunk.size, false};
+        while (tact_mcap_chunk_next_record(&chunk_cursor, &record_in_chunk) == 0) {
             struct tact_mcap_message message;
             if (record_in_chunk.opcode == TACT_MCAP_MESSAGE &&
                 tact_mcap_parse_message(record_in_chunk.content, &message) == 0)
@@ -102,7 +102,7 @@ static void write_truncated_copy(size_t length)
 }
 
 /* Number of ticks in the chunks before that byte. */
-static uint64_t ticks_before_byte(size_t at)
+static uint64_t tick_count_in_chunks_before_byte(size_t at)
 {
     uint64_t ticks = 0;
     for (size_t i = 0; i < chunk_count && chunks[i].end <= at; i++)
@@ -112,7 +112,7 @@ static uint64_t ticks_before_byte(size_t at)
 
 /* Reads the damaged copy and returns the number of its ticks, 0 where it is refused. Checks that
  * each equals a tick of the session, once and in order, and that the missing ones are reported. */
-static uint64_t read_damaged_copy(size_t length, struct tact_log_state *found)
+static uint64_t read_damaged_log_copy(size_t length, struct tact_log_state *found)
 {
     struct tact_log *log;
     struct tact_error err = {0};
@@ -148,9 +148,9 @@ static void truncated_log_reports_its_loss(void **state)
         size_t at = next_random_of_seed(&seed) % size;
         write_truncated_copy(at);
         struct tact_log_state found;
-        uint64_t ticks = read_damaged_copy(at, &found);
+        uint64_t ticks = read_damaged_log_copy(at, &found);
         assert_int_equal(found.lost, 0);
-        assert_int_equal(ticks, ticks_before_byte(at));
+        assert_int_equal(ticks, tick_count_in_chunks_before_byte(at));
         lost += 1500 - ticks;
     }
     print_message("%d cuts: every whole chunk read, %lu ticks stated as lost on average\n",
@@ -158,7 +158,7 @@ static void truncated_log_reports_its_loss(void **state)
 }
 
 /* Ticks of the chunk whose record or index contains a byte; 0 for a byte outside of all. */
-static uint64_t ticks_of_chunk_at(size_t at)
+static uint64_t tick_count_of_chunk_at_byte(size_t at)
 {
     size_t i = 0;
     while (i < chunk_count && chunks[i].end <= at)
@@ -172,7 +172,7 @@ static void flipped_bit_of_a_log_loses_only_its_chunk(void **state)
 {
     (void)state;
     uint64_t seed = 12 ^ campaign_seed_offset(), most = 0;
-    int ticks_of_whole_chunks = 0;
+    int flipped_bits_without_lost_tick = 0;
     for (int i = 0; i < DAMAGE_TRIAL_COUNT; i++) {
         struct tact_log_state found;
         size_t length = i % 2 ? size : chunks[chunk_count - 1].end;
@@ -181,20 +181,21 @@ static void flipped_bit_of_a_log_loses_only_its_chunk(void **state)
         bytes[at] ^= bit;
         write_truncated_copy(length);
         bytes[at] ^= bit;
-        uint64_t ticks = read_damaged_copy(length, &found), lost = 1500 - ticks;
+        uint64_t ticks = read_damaged_log_copy(length, &found), lost = 1500 - ticks;
         assert_false(found.complete);
-        if (lost > ticks_of_chunk_at(at))
+        if (lost > tick_count_of_chunk_at_byte(at))
             fail_msg("byte %zu of %zu: %lu ticks lost, its chunk has %lu: %s", at, length,
-                     (unsigned long)lost, (unsigned long)ticks_of_chunk_at(at), found.why);
+                     (unsigned long)lost, (unsigned long)tick_count_of_chunk_at_byte(at),
+                     found.why);
         /* The number of ticks lost at the end is unknown, as no tick follows them. */
         assert_true(found.lost == lost || (found.last_tick + 1 + lost == 1500 && found.lost == 0));
         assert_true(lost == 0 || strstr(found.why, "lost") || strstr(found.why, "not known") ||
                     length < size);
-        ticks_of_whole_chunks += lost == 0;
+        flipped_bits_without_lost_tick += lost == 0;
         most = lost > most ? lost : most;
     }
     print_message("%d flipped bits: %d without a tick lost, at most %lu lost\n", DAMAGE_TRIAL_COUNT,
-                  ticks_of_whole_chunks, (unsigned long)most);
+                  flipped_bits_without_lost_tick, (unsigned long)most);
 }
 
 /* Damage to the head of a record is detected where the record starts, not where its wrong length
@@ -215,9 +216,9 @@ static void flipped_bits_in_record_heads_are_detected(void **state)
             bytes[at] ^= (uint8_t)(1U << i / 2 % 8);
             write_truncated_copy(length);
             bytes[at] ^= (uint8_t)(1U << i / 2 % 8);
-            uint64_t lost = 1500 - read_damaged_copy(length, &found);
+            uint64_t lost = 1500 - read_damaged_log_copy(length, &found);
             if (found.damage_at != first_record_offset_of_opcode[opcode] ||
-                lost > ticks_of_chunk_at(at))
+                lost > tick_count_of_chunk_at_byte(at))
                 fail_msg("bit %zu of the head of a record of kind %d at byte %lu: %lu ticks lost, "
                          "damaged at byte %lu: %s",
                          i / 2, opcode, (unsigned long)first_record_offset_of_opcode[opcode],
@@ -242,7 +243,7 @@ static void rest_of_a_truncated_log_replays(void **state)
         write_truncated_copy(at);
         assert_int_equal(tact_replay_run(copy, no_messages, &report, NULL), 0);
         assert_int_equal(report.differing, 0);
-        assert_int_equal(report.ticks, ticks_before_byte(at));
+        assert_int_equal(report.ticks, tick_count_in_chunks_before_byte(at));
         assert_false(report.complete);
         assert_true(report.damage[0] != '\0');
     }

@@ -34,19 +34,20 @@ static void write_file(const char *name, const char *content, char path[64])
 /* Energy that the device of a press has absorbed: minus the integral of force times speed, of a
  * force that is constant from `delay` ticks after it was sent until the next one acts, and of even
  * motion within a tick. */
-static double absorbed_energy(const struct press_log *t, double delay, double *least)
+static double energy_absorbed_by_drive_port(const struct press_log *t, double delay, double *least)
 {
     double energy = 0.0;
     *least = 0.0;
     for (uint64_t k = 1; k < t->ticks; k++) {
-        const double moved = logged_press_value(t, k, X) - logged_press_value(t, k - 1, X);
+        const double moved = value_in_press_log(t, k, X) - value_in_press_log(t, k - 1, X);
         const double first = floor((double)k - 1.0 - delay), /* acts at the start of the tick */
             until = first + 1.0 + delay - ((double)k - 1.0);
-        const double older_force =
-            first < 0.0 ? 0.0 : logged_press_value(t, (uint64_t)first, FORCE);
-        const double newer_force =
-            first < -1.0 ? 0.0 : logged_press_value(t, (uint64_t)(first + 1.0), FORCE);
-        energy -= moved * (until * older_force + (1.0 - until) * newer_force);
+        const double older_delayed_device_force =
+            first < 0.0 ? 0.0 : value_in_press_log(t, (uint64_t)first, FORCE);
+        const double newer_delayed_device_force =
+            first < -1.0 ? 0.0 : value_in_press_log(t, (uint64_t)(first + 1.0), FORCE);
+        energy -= moved *
+                  (until * older_delayed_device_force + (1.0 - until) * newer_delayed_device_force);
         *least = fmin(*least, energy);
     }
     return energy;
@@ -55,7 +56,7 @@ static double absorbed_energy(const struct press_log *t, double delay, double *l
 /* At a wall, a drive of 2000 N/m and 20 N s/m whose damper acts against the base: with each delay
  * of the device's calibration the motion has the same bits, and only the energy differs. The
  * calibration states ten times the damping of the twin, which renders this drive at each delay. */
-static void energy_is_that_of_the_force_that_acts(void **state)
+static void port_energy_is_that_of_the_acting_force(void **state)
 {
     (void)state;
     static const double force_delays_ticks[] = {0.0, 0.5, 1.0, 2.3};
@@ -67,20 +68,20 @@ static void energy_is_that_of_the_force_that_acts(void **state)
                           1e-3 * force_delays_ticks[i]);
         write_file("x.yaml", calibration, path);
         snprintf(device, sizeof device, "    calibration: %s\n", path);
-        const struct press_scenario p = {pressing_hands[0], "%s",       2000, 20, device, 1.5,
-                                         PRESS_TOOL_MASS,   "press.csv"};
+        const struct hand_press_scenario p = {pressing_hands[0], "%s",       2000, 20, device, 1.5,
+                                              PRESS_TOOL_MASS,   "press.csv"};
         struct press_log t = simulate_coupled_press(&p);
         assert_int_equal(remove(path), 0);
-        const double energy = absorbed_energy(&t, force_delays_ticks[i], &least);
-        final_positions[i] = logged_press_value(&t, t.ticks - 1, X);
+        const double energy = energy_absorbed_by_drive_port(&t, force_delays_ticks[i], &least);
+        final_positions[i] = value_in_press_log(&t, t.ticks - 1, X);
         print_message("%g ticks: absorbed %.6f mJ, at its least %.6f; in the log off by %.1e, "
                       "%.1e J\n",
                       force_delays_ticks[i], 1e3 * energy, 1e3 * least,
-                      logged_press_value(&t, t.ticks - 1, ENERGY) - energy,
-                      logged_press_value(&t, t.ticks - 1, LEAST) - least);
+                      value_in_press_log(&t, t.ticks - 1, ENERGY) - energy,
+                      value_in_press_log(&t, t.ticks - 1, LEAST) - least);
         assert_true(fabs(energy) > 1e-3 && least < -1e-3);
-        assert_true(fabs(logged_press_value(&t, t.ticks - 1, ENERGY) - energy) < 1e-14);
-        assert_true(fabs(logged_press_value(&t, t.ticks - 1, LEAST) - least) < 1e-14);
+        assert_true(fabs(value_in_press_log(&t, t.ticks - 1, ENERGY) - energy) < 1e-14);
+        assert_true(fabs(value_in_press_log(&t, t.ticks - 1, LEAST) - least) < 1e-14);
         assert_true(final_positions[i] == final_positions[0]);
         free(t.values);
         snprintf(path, sizeof path, "%s/press.mcap", press_folder);
@@ -90,8 +91,8 @@ static void energy_is_that_of_the_force_that_acts(void **state)
 
 enum { WALKER_TICKS = 600, DEVICES = 2 };
 
-struct walking_device {
-    int is_second_walker;
+struct random_walk_device {
+    int is_second_random_walk_device;
     double x;
 };
 
@@ -99,12 +100,12 @@ struct walking_device {
 static void read_random_walk_device(void *self, uint64_t tick, double t, int64_t now,
                                     struct tact_device_input *in)
 {
-    struct walking_device *w = self;
+    struct random_walk_device *w = self;
     const double event = uniform(0.0, 1.0);
     (void)tick, (void)t;
     in->stamp_ns = now;
     in->state = event < 0.03 ? TACT_DEVICE_LOST : event < 0.15 ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
-    in->channel[3] = !w->is_second_walker || uniform(0.0, 1.0) < 0.95;
+    in->channel[3] = !w->is_second_random_walk_device || uniform(0.0, 1.0) < 0.95;
     if (in->state != TACT_DEVICE_STALE) {
         w->x += uniform(-2e-3, 2e-3);
         in->channel[0] = event > 0.99 ? NAN : w->x;
@@ -124,10 +125,10 @@ static int open_random_walk_device(const struct tact_device_config *config, stru
         TACT_ABI(struct tact_device_ops), read_random_walk_device, write_random_walk_device, free};
     static const char *const names[] = {"x", "v", "f", "deadman"}, *const units[] = {"m", "m/s",
                                                                                      "N", "1"};
-    struct walking_device *w = calloc(1, sizeof *w);
+    struct random_walk_device *w = calloc(1, sizeof *w);
     (void)err;
     assert_non_null(w);
-    w->is_second_walker = config->name[0] == 'b';
+    w->is_second_random_walk_device = config->name[0] == 'b';
     out->self = w;
     out->ops = &ops;
     out->info.input_count = 4;
@@ -142,7 +143,7 @@ static int open_random_walk_device(const struct tact_device_config *config, stru
     return 0;
 }
 
-static struct tact_session_options options_with_walkers(void)
+static struct tact_session_options session_options_with_random_walk_devices(void)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "walker",
                                                  "of a test", open_random_walk_device, NULL};
@@ -156,7 +157,7 @@ static struct tact_session_options options_with_walkers(void)
 }
 
 /* A joint in free space, and its two devices. */
-static const char walker_joint_yaml[] =
+static const char joint_with_random_walk_devices_yaml[] =
     "name: walkers\n"
     "hands:\n"
     "  - name: hand\n"
@@ -187,11 +188,11 @@ static const double input_scale[DEVICES] = {-2.0, 1.0}, output_scale[DEVICES] = 
 static void record_two_hands(char path[64])
 {
     char scene[4096], calibration[64], key[128];
-    struct tact_session_options options = options_with_walkers();
+    struct tact_session_options options = session_options_with_random_walk_devices();
     struct tact_session_report report;
     write_file("x.yaml", "haptic:\n  x: [0.1, 10, 0.0023, 0, 0, 0]\n", calibration);
     snprintf(key, sizeof key, ", calibration: %s", calibration);
-    snprintf(scene, sizeof scene, walker_joint_yaml, key);
+    snprintf(scene, sizeof scene, joint_with_random_walk_devices_yaml, key);
     strcat(scene, two_hands_yaml);
     snprintf(path, 64, "%s/press.mcap", press_folder);
     options.record = path;
@@ -238,7 +239,7 @@ static void compute_port_energies(struct tact_log *log, double energy[DEVICES],
     free(record);
 }
 
-static void each_of_two_hands_has_its_energy(void **state)
+static void each_of_two_hands_has_the_energy_of_its_ports(void **state)
 {
     (void)state;
     char path[64];
@@ -286,10 +287,10 @@ static void reactions_without_a_position_have_no_port(void **state)
                  {"", "to: a.f", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[4096];
-        const struct tact_session_options options = options_with_walkers();
+        const struct tact_session_options options = session_options_with_random_walk_devices();
         struct tact_scene *scene;
         struct tact_session *session;
-        const int length = snprintf(text, sizeof text, walker_joint_yaml, "");
+        const int length = snprintf(text, sizeof text, joint_with_random_walk_devices_yaml, "");
         snprintf(text + length, sizeof text - (size_t)length,
                  "inputs: [%s]\noutputs: [{from: hand.tip, %s, limit: 1, rate: 1}]\n",
                  cases[i].input, cases[i].output);
@@ -390,8 +391,8 @@ static void logs_before_drive_ports_replay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(energy_is_that_of_the_force_that_acts),
-        cmocka_unit_test(each_of_two_hands_has_its_energy),
+        cmocka_unit_test(port_energy_is_that_of_the_acting_force),
+        cmocka_unit_test(each_of_two_hands_has_the_energy_of_its_ports),
         cmocka_unit_test(reactions_without_a_position_have_no_port),
         cmocka_unit_test(logs_before_drive_ports_replay),
     };

@@ -15,7 +15,7 @@
 
 /* All shapes overlap: shape 0 is the palm, 1 and 2 are fingers a and b of `left`, 3 is the base of
  * `right`. */
-#define FINGER_LINK(name)                                                                          \
+#define FINGER_LINK_YAML(name)                                                                     \
     "      - name: " name "\n"                                                                     \
     "        mass: 0.02\n"                                                                         \
     "        joint: {type: hinge, axis: [0, 1, 0]}\n"                                              \
@@ -35,12 +35,12 @@ static const char scene_text[] =
     "  - objects: [left.b, right.base]\n"
     "hands:\n"
     "  - name: left\n"
-    "    links:\n" FINGER_LINK("a")
-        FINGER_LINK("b") "  - name: right\n"
-                         "    base:\n"
-                         "      mass: 0.1\n"
-                         "      shapes: [{type: box, size: [0.02, 0.02, 0.02], "
-                         "material: skin}]\n";
+    "    links:\n" FINGER_LINK_YAML("a")
+        FINGER_LINK_YAML("b") "  - name: right\n"
+                              "    base:\n"
+                              "      mass: 0.1\n"
+                              "      shapes: [{type: box, size: [0.02, 0.02, 0.02], "
+                              "material: skin}]\n";
 
 static void excluded_objects_of_a_scene_do_not_touch(void **state)
 {

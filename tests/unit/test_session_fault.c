@@ -14,7 +14,7 @@
 #include "support/run_scene.h"
 
 #define TICKS 100
-#define FAULT_TICK 50
+#define TICK_OF_SPOILED_WORLD 50
 #define LOG TACT_BINARY_DIR "/fault.mcap"
 
 /* A finger whose drive is always off its target, so that its output is not zero while armed. */
@@ -53,7 +53,7 @@ static void read_observed_device(void *self, uint64_t tick, double t, int64_t no
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
     in->channel[0] = 1.0;
-    if (tick == FAULT_TICK) {
+    if (tick == TICK_OF_SPOILED_WORLD) {
         spoil_world_state(tact_session_world(session_to_be_spoiled));
     }
 }
@@ -93,7 +93,7 @@ static void store_last_message(void *user, enum tact_message_level level, const 
     }
 }
 
-static void make_far_body_nan(struct tact_world *world)
+static void make_far_body_pose_nan(struct tact_world *world)
 {
     tact_world_body(world, 1)->twist[1] = NAN;
 }
@@ -103,7 +103,7 @@ static void make_far_body_fast(struct tact_world *world)
     tact_world_body(world, 1)->twist[0] = 1001.0;
 }
 
-static void make_ball_nan(struct tact_world *world)
+static void make_ball_velocity_nan(struct tact_world *world)
 {
     tact_world_body(world, 0)->twist[4] = NAN;
 }
@@ -150,9 +150,9 @@ static void session_fault_names_its_cause(void **state)
     static const struct {
         void (*spoil_world)(struct tact_world *);
         const char *what;
-    } cases[] = {{make_far_body_nan, "body far: the body's pose is not finite"},
+    } cases[] = {{make_far_body_pose_nan, "body far: the body's pose is not finite"},
                  {make_far_body_fast, "body far: the speed exceeds max_speed"},
-                 {make_ball_nan, "body ball: the body's velocity is not finite"},
+                 {make_ball_velocity_nan, "body ball: the body's velocity is not finite"},
                  {make_joint_fast, "joint h.a: the angular speed exceeds 1e5 rad/s"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tact_session_report report;
@@ -161,10 +161,10 @@ static void session_fault_names_its_cause(void **state)
         char *json, quoted[256];
         run_session_with_fault(cases[i].spoil_world, &report, &json);
         assert_string_equal(report.fault.text, cases[i].what);
-        assert_int_equal(report.fault.tick, FAULT_TICK);
+        assert_int_equal(report.fault.tick, TICK_OF_SPOILED_WORLD);
         assert_int_equal(report.safety, TACT_SAFETY_FAULT);
-        assert_true(fabs(sent[FAULT_TICK - 1]) > 0.01);
-        for (int k = FAULT_TICK; k <= TICKS; k++) {
+        assert_true(fabs(sent[TICK_OF_SPOILED_WORLD - 1]) > 0.01);
+        for (int k = TICK_OF_SPOILED_WORLD; k <= TICKS; k++) {
             assert_true(sent[k] == 0.0);
         }
         snprintf(quoted, sizeof quoted, "\"fault\": \"%s\"", cases[i].what);
@@ -178,7 +178,7 @@ static void session_fault_names_its_cause(void **state)
             const struct tact_log_event *e = tact_log_event(log, k);
             if (!strcmp(e->name, "fault")) {
                 events++;
-                assert_int_equal(e->tick, FAULT_TICK);
+                assert_int_equal(e->tick, TICK_OF_SPOILED_WORLD);
                 assert_string_equal(e->text, cases[i].what);
             }
         }

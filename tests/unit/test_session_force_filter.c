@@ -60,7 +60,7 @@ static const char one_axis_yaml[] =
     "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9%s}]\n";
 
 /* Writes the calibration file x.yaml of the stick, and its key into `key`. */
-static void write_calibration(const char *numbers, char key[128])
+static void write_stick_calibration_file(const char *numbers, char key[128])
 {
     char path[64];
     snprintf(path, sizeof path, "%s/x.yaml", press_folder);
@@ -71,7 +71,7 @@ static void write_calibration(const char *numbers, char key[128])
     snprintf(key, 128, "    calibration: %s\n", path);
 }
 
-static struct tact_session_options options_of_twins(double seconds)
+static struct tact_session_options session_options_with_twin_devices(double seconds)
 {
     struct tact_session_options options = tact_session_options_default();
     options.types = tact_devices_builtin(&options.type_count);
@@ -83,7 +83,7 @@ static struct tact_session_options options_of_twins(double seconds)
 /* Loads a scene and creates its session. Returns 0 or a negative errno. */
 static int create_session_of_scene_text(const char *text, struct tact_error *err)
 {
-    const struct tact_session_options options = options_of_twins(0.01);
+    const struct tact_session_options options = session_options_with_twin_devices(0.01);
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     int rc = tact_scene_parse(text, strlen(text), "filtered.yaml", NULL, &scene, err);
@@ -94,7 +94,7 @@ static int create_session_of_scene_text(const char *text, struct tact_error *err
 }
 
 /* The number that a message states as the limit. */
-static double read_refused_limit(const char *text)
+static double read_limit_in_refusal_message(const char *text)
 {
     const char *limit = strstr(text, "is over ");
     char *end;
@@ -105,7 +105,7 @@ static double read_refused_limit(const char *text)
 /* A stiffness beyond the limit is refused with that figure, and 0.1 % under it is not: of couplings
  * and of drives, of stated and of calibrated devices, with the delay of a filter and in the units
  * of the joint. */
-static void stiffness_beyond_the_figure_is_refused(void **state)
+static void stiffness_beyond_the_refusal_limit_is_refused(void **state)
 {
     (void)state;
     static const char stated[] = ", device: {mass: 0.1, damping: 1}",
@@ -142,7 +142,7 @@ static void stiffness_beyond_the_figure_is_refused(void **state)
         char calibration[128] = "", scene[4096], joint[192];
         const double factors[] = {0.999, 1.001};
         if (rows[i].numbers) {
-            write_calibration(rows[i].numbers, calibration);
+            write_stick_calibration_file(rows[i].numbers, calibration);
         }
         for (int k = 0; k < 2; k++) {
             struct tact_error err = {0};
@@ -156,7 +156,7 @@ static void stiffness_beyond_the_figure_is_refused(void **state)
             print_message("%zu: %d: %s: %s\n", i, err.line, err.key, rc ? err.text : "accepted");
             assert_int_equal(rc, k ? -22 : 0);
             if (k) {
-                assert_true(fabs(read_refused_limit(err.text) - rows[i].limit) < 2e-3);
+                assert_true(fabs(read_limit_in_refusal_message(err.text) - rows[i].limit) < 2e-3);
                 assert_non_null(strstr(err.text, rows[i].reason));
                 assert_non_null(strstr(err.text, "\"hard: true\""));
                 assert_string_equal(err.key, rows[i].coupling
@@ -186,7 +186,7 @@ static const char tool_yaml[] =
     "1e9, scale: 2%s}]\n";
 
 /* The filter of a tool is that of its outputs. A stiffness by default is half of the limit. */
-static void filter_of_a_tool_counts(void **state)
+static void force_filter_of_a_tool_is_that_of_its_outputs(void **state)
 {
     (void)state;
     static const char device[] = "device: {mass: 0.1, damping: 1}";
@@ -220,11 +220,11 @@ static void filter_of_a_tool_counts(void **state)
 }
 
 /* The damping that makes a released device oscillate is that of the loop with both filters. */
-static void damping_beyond_the_figure_is_refused(void **state)
+static void damping_beyond_the_refusal_limit_is_refused(void **state)
 {
     (void)state;
     char calibration[128], scene[4096], joint[192];
-    write_calibration("0.1, 1, 0.001, 0, 0, 0", calibration);
+    write_stick_calibration_file("0.1, 1, 0.001, 0, 0, 0", calibration);
     for (int i = 0; i < 4; i++) {
         const double force_filter = i & 1 ? 30.0 : 0.0, rate_filter = i & 2 ? 50.0 : 0.0;
         const struct tact_passivity_loop loop = {DEVICE_MASS,
@@ -247,7 +247,7 @@ static void damping_beyond_the_figure_is_refused(void **state)
             assert_int_equal(create_session_of_scene_text(scene, &err), k ? -22 : 0);
             if (k) {
                 print_message("filters of %g and %g Hz: %s\n", rate_filter, force_filter, err.text);
-                assert_true(fabs(read_refused_limit(err.text) - limit) < 2e-3);
+                assert_true(fabs(read_limit_in_refusal_message(err.text) - limit) < 2e-3);
                 assert_int_equal(strstr(err.text, "filters") != NULL, i > 0);
             }
         }
@@ -274,12 +274,14 @@ static double exact_stiffness_limit(double cutoff)
 
 /* Runs a press; in the log, whose values the caller frees, the energy of the port is that of a
  * drive where `joint` has no coupling. */
-static struct press_log press_wall(const char *joint, const char *calibration, double mass,
-                                   const char *settings, double cutoff, double seconds)
+static struct press_log simulate_wall_press_with_force_filter(const char *joint,
+                                                              const char *calibration, double mass,
+                                                              const char *settings, double cutoff,
+                                                              double seconds)
 {
     char scene[4096], path[64], filter[64];
     struct tact_session_report report;
-    struct tact_session_options options = options_of_twins(seconds);
+    struct tact_session_options options = session_options_with_twin_devices(seconds);
     snprintf(path, sizeof path, "%s/press.mcap", press_folder);
     options.record = path;
     options.replace = 1;
@@ -293,7 +295,7 @@ static struct press_log press_wall(const char *joint, const char *calibration, d
 /* A free device that 1 N presses to a wall comes to rest at 0.9 of the figure without a damper and
  * without a passivity controller, whose device is not known here; at 1.1 of the exact limit it
  * does not. The figure is under the exact limit. */
-static void free_device_rests_up_to_the_figure(void **state)
+static void free_device_rests_up_to_the_stiffness_limit(void **state)
 {
     (void)state;
     static const double filter_cutoffs_hz[] = {100.0, 30.0, 10.0};
@@ -307,9 +309,9 @@ static void free_device_rests_up_to_the_figure(void **state)
             char joint[128];
             tact_number_print(joint, sizeof joint, "coupling: {stiffness: %.9g, damping: 0}",
                               k ? 1.1 * exact : 0.9 * approximate_stiffness_limit);
-            struct press_log t =
-                press_wall(joint, "", DEVICE_MASS, "      push: 1\n", filter_cutoffs_hz[i], 12.0);
-            rms[k] = rms_speed_of_last_500_ticks(&t);
+            struct press_log t = simulate_wall_press_with_force_filter(
+                joint, "", DEVICE_MASS, "      push: 1\n", filter_cutoffs_hz[i], 12.0);
+            rms[k] = rms_tool_speed_of_last_500_ticks(&t);
             free(t.values);
         }
         print_message("%g Hz: figure %.1f N/m, exact limit %.1f; %.1e m/s rms left at 0.9 of the "
@@ -323,7 +325,7 @@ static void free_device_rests_up_to_the_figure(void **state)
 
 /* Presses of the three hands at 0.9 of the figure of a calibrated device, without a damper and with
  * one, and by a drive, come to rest. */
-static void hands_rest_up_to_the_figure(void **state)
+static void hands_at_a_wall_rest_below_stiffness_limit(void **state)
 {
     (void)state;
     static const char *const joints[] = {"coupling: {stiffness: %.9g, damping: 0}",
@@ -331,7 +333,7 @@ static void hands_rest_up_to_the_figure(void **state)
                                          "stiffness: %.9g, damping: 3"};
     static const double filter_cutoffs_hz[] = {100.0, 30.0, 10.0};
     char calibration[128];
-    write_calibration("0.1, 1, 0, 0, 0, 0", calibration);
+    write_stick_calibration_file("0.1, 1, 0, 0, 0, 0", calibration);
     for (int i = 0; i < 27; i += is_quick_sanitizer_run() ? 5 : 1) {
         const struct pressing_hand *hand = &pressing_hands[i % 3];
         const double cutoff = filter_cutoffs_hz[i / 3 % 3];
@@ -347,20 +349,20 @@ static void hands_rest_up_to_the_figure(void **state)
                           "      hand_damping: %g\n"
                           "      hand_stiffness: %g\n",
                           press_folder, hand->damping, hand->stiffness);
-        struct press_log t =
-            press_wall(joint, calibration, DEVICE_MASS + hand->mass, settings, cutoff, 4.0);
-        const double rms = rms_speed_of_last_500_ticks(&t);
+        struct press_log t = simulate_wall_press_with_force_filter(
+            joint, calibration, DEVICE_MASS + hand->mass, settings, cutoff, 4.0);
+        const double rms = rms_tool_speed_of_last_500_ticks(&t);
         print_message("%s, %s hand, %g Hz: %.1e m/s rms left, the port absorbed %.3f mJ, at its "
                       "least %.3f mJ\n",
                       joint, hand->name, cutoff, rms,
-                      1e3 * logged_press_value(&t, t.ticks - 1, ENERGY),
-                      1e3 * logged_press_value(&t, t.ticks - 1, LEAST));
+                      1e3 * value_in_press_log(&t, t.ticks - 1, ENERGY),
+                      1e3 * value_in_press_log(&t, t.ticks - 1, LEAST));
         assert_true(rms < 2e-3);
         free(t.values);
     }
 }
 
-static int remove_folder(void **state)
+static int remove_press_test_folder(void **state)
 {
     char path[64];
     snprintf(path, sizeof path, "%s/x.yaml", press_folder);
@@ -371,11 +373,11 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stiffness_beyond_the_figure_is_refused),
-        cmocka_unit_test(filter_of_a_tool_counts),
-        cmocka_unit_test(damping_beyond_the_figure_is_refused),
-        cmocka_unit_test(free_device_rests_up_to_the_figure),
-        cmocka_unit_test(hands_rest_up_to_the_figure),
+        cmocka_unit_test(stiffness_beyond_the_refusal_limit_is_refused),
+        cmocka_unit_test(force_filter_of_a_tool_is_that_of_its_outputs),
+        cmocka_unit_test(damping_beyond_the_refusal_limit_is_refused),
+        cmocka_unit_test(free_device_rests_up_to_the_stiffness_limit),
+        cmocka_unit_test(hands_at_a_wall_rest_below_stiffness_limit),
     };
-    return cmocka_run_group_tests(tests, make_press_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_press_folder, remove_press_test_folder);
 }

@@ -29,7 +29,7 @@ static const double proximal_length = 0.05, distal_length = 0.03; /* lengths of 
 static char folder[] = "/tmp/tact_glove_XXXXXX", log_path[64];
 
 /* Stiffness of a joint's coupling [N m/rad], and limit of its torque [N m]; 0: none. */
-static double stiffness_of_joint(int joint)
+static double coupling_stiffness_of_glove_joint(int joint)
 {
     return 0.3 + 0.07 * joint;
 }
@@ -75,7 +75,7 @@ static void write_glove_scene(char *out, size_t room, const char *glove_settings
             "        center_of_mass: [0.015, 0, 0]\n",
             i, is_distal_joint ? "" : "# a finger", is_distal_joint ? proximal_length : 0.0,
             is_distal_joint ? 0.0 : 0.025 * (i / 2 - 2), torque_limit_of_joint(i),
-            stiffness_of_joint(i));
+            coupling_stiffness_of_glove_joint(i));
         if (is_distal_joint) {
             used = append_scene_text(
                 out, used, room,
@@ -166,7 +166,7 @@ static void every_joint_of_a_hand_is_felt_with_its_limit(void **state)
                      distal_link_angle = a + last->q[2 * finger_index + 1];
         const double arm =
             distal_length * cos(distal_link_angle) + (i % 2 ? 0.0 : proximal_length * cos(a));
-        const double spring = stiffness_of_joint(i) * (last->angle[i] - last->q[i]);
+        const double spring = coupling_stiffness_of_glove_joint(i) * (last->angle[i] - last->q[i]);
         const double limit = torque_limit_of_joint(i);
         const int is_over_torque_limit = limit > 0.0 && spring > limit;
         print_message("joint %d: %.5f N m, spring %.5f%s, by the floor's %.3f N %.5f; felt %.5f; "
@@ -193,19 +193,20 @@ static void lost_glove_returns_without_a_jump(void **state)
 {
     (void)state;
     static struct tick_values values[TICKS];
-    double torque_while_lost = 0.0, step = 0.0;
+    double largest_torque_while_glove_is_lost = 0.0, step = 0.0;
     simulate_glove("lost: [[1.5, 2]]", values);
     for (int k = 1500; k < TICKS; k++) {
         for (int i = 0; i < JOINTS; i++) {
-            torque_while_lost = fmax(torque_while_lost, k < 2000 ? fabs(values[k].sent[i]) : 0.0);
+            largest_torque_while_glove_is_lost =
+                fmax(largest_torque_while_glove_is_lost, k < 2000 ? fabs(values[k].sent[i]) : 0.0);
             step = fmax(step, k > 1500 ? fabs(values[k].sent[i] - values[k - 1].sent[i]) /
-                                             stiffness_of_joint(i)
+                                             coupling_stiffness_of_glove_joint(i)
                                        : 0.0);
         }
     }
     print_message("lost: %.1e N m, then steps of what the springs have for %.2f mrad at most\n",
-                  torque_while_lost, 1e3 * step);
-    assert_true(torque_while_lost == 0.0 && step < 5e-3);
+                  largest_torque_while_glove_is_lost, 1e3 * step);
+    assert_true(largest_torque_while_glove_is_lost == 0.0 && step < 5e-3);
     for (int i = 0; i < JOINTS; i++) {
         assert_true(fabs(values[TICKS - 1].sent[i]) > 1e-3);
     }

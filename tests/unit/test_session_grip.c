@@ -37,8 +37,8 @@ struct held {
     struct tact_session_grip grip;
 };
 
-static double mean_contact_force(struct tact_world *world, const int link[2],
-                                 const double local[2][3])
+static double mean_contact_force_along_tip_line(struct tact_world *world, const int link[2],
+                                                const double local[2][3])
 {
     double point[2][3], line[3], force[2] = {0.0, 0.0};
     int count;
@@ -80,8 +80,9 @@ static struct held run_grip_with_device_type(const char *text, double seconds,
         assert_int_equal(tact_session_step(session, 0, &status), 0);
     }
     assert_int_equal(tact_session_grip_count(session), 1);
-    const struct held held = {mean_contact_force(tact_session_world(session), link, local),
-                              tact_session_grip(session, 0)};
+    const struct held held = {
+        mean_contact_force_along_tip_line(tact_session_world(session), link, local),
+        tact_session_grip(session, 0)};
     tact_session_destroy(session);
     tact_scene_free(scene);
     return held;
@@ -95,7 +96,7 @@ static struct held run_grip_session(const char *text, double seconds, const int 
 
 /* A device whose channel is 1, and from some tick on another value. */
 enum { BROKEN_FROM = 800 };
-static double nonfinite_value;
+static double nonfinite_grip_command;
 
 static void read_nonfinite_device(void *self, uint64_t tick, double t, int64_t now_ns,
                                   struct tact_device_input *in)
@@ -103,7 +104,7 @@ static void read_nonfinite_device(void *self, uint64_t tick, double t, int64_t n
     (void)self, (void)t;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now_ns;
-    in->channel[0] = tick < BROKEN_FROM ? 1.0 : nonfinite_value;
+    in->channel[0] = tick < BROKEN_FROM ? 1.0 : nonfinite_grip_command;
 }
 
 static void close_nonfinite_device(void *self)
@@ -134,7 +135,7 @@ static void nonfinite_grip_command_moves_nothing(void **state)
     char text[4096];
     print_grip_scene(text, sizeof text, 1e-3, 2.0, 0.5, "scale: 4, limit: 10, speed: 0.5");
     for (int i = 0; i < 3; i++) {
-        nonfinite_value = values[i];
+        nonfinite_grip_command = values[i];
         const struct held held =
             run_grip_with_device_type(text, 1.2, &type, ruler_finger_links, ruler_tip_points);
         assert_true(held.grip.commanded == 0.0);
@@ -315,10 +316,12 @@ static void grip_force_has_no_jump_where_drives_bear_little(void **state)
         "inputs:\n  - {from: person.turn, to: hand.left, offset: 0.1}\n"
         "  - {from: person.turn, to: hand.right, offset: 0.1}\n"
         "grips:\n  - {links: [hand.left, hand.right], from: person.grip, scale: 1, speed: 0.5}\n";
-    const double sines_of_lean[] = {0.0, 0.001, 0.0316, 0.03163, 0.1};
-    for (size_t i = 0; i < sizeof sines_of_lean / sizeof *sines_of_lean; i++) {
+    const double sines_of_tilt_of_tip_line[] = {0.0, 0.001, 0.0316, 0.03163, 0.1};
+    for (size_t i = 0; i < sizeof sines_of_tilt_of_tip_line / sizeof *sines_of_tilt_of_tip_line;
+         i++) {
         char text[4096];
-        const double s = sines_of_lean[i], across = 0.03 * s, along = 0.03 * sqrt(1.0 - s * s);
+        const double s = sines_of_tilt_of_tip_line[i], across = 0.03 * s,
+                     along = 0.03 * sqrt(1.0 - s * s);
         const int link[2] = {0, 1};
         const double tip_positions[2][3] = {{0, -along, across}, {0, along, across}};
         tact_number_print(text, sizeof text, scene, -along, across, along, across);

@@ -31,7 +31,7 @@ struct grip {
 static const struct grip grips[] = {
     {"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1000.0}};
 
-static const double device_mass = 0.1; /* [kg] */
+static const double haptic_device_mass = 0.1; /* [kg] */
 
 static char folder[] = "/tmp/tact_grips_XXXXXX";
 
@@ -108,8 +108,10 @@ static void check_press_force(const struct grip *grip, const struct hand_press *
                   grip->name, hand_press->what, hand_press->delay, pressed->force, exact,
                   pressed->tool[2] * 1e3, wall * 1e3, pressed->speed * 1e3,
                   pressed->turn_speed * 1e3, pressed->energy);
-    const double force_at_tool_position = series_stiffness * (pressed->tool[2] - hand_press->aim);
-    assert_true(fabs(pressed->force - force_at_tool_position) < 1e-4 * force_at_tool_position);
+    const double expected_press_force_at_tool_position =
+        series_stiffness * (pressed->tool[2] - hand_press->aim);
+    assert_true(fabs(pressed->force - expected_press_force_at_tool_position) <
+                1e-4 * expected_press_force_at_tool_position);
     assert_true(fabs(pressed->force - exact) < 0.02 * exact);
     assert_true(pressed->force > 0.1);
     assert_true(pressed->speed < 1e-6);
@@ -136,7 +138,7 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
     char mass[128], stiffness[128], damping[256], file[128], path[64], name[64], coupling[128],
         turn[128];
     struct run_result result;
-    const double arm = 0.06 * 0.06, device_and_hand_mass = device_mass + grip->mass;
+    const double arm = 0.06 * 0.06, device_and_hand_mass = haptic_device_mass + grip->mass;
     snprintf(name, sizeof name, "%s/way.csv", folder);
     write_hand_motion(name, hand_press->motion_csv);
     snprintf(file, sizeof file, "hand_file: %s", name);
@@ -152,7 +154,8 @@ static struct pressed run_press_by_hand(const char *scene, const char *hand,
     tact_number_print(coupling, sizeof coupling,
                       "stiffness: %g\n        damping: %g\n"
                       "        device: {mass: %g, damping: 1, delay: %d.0e-3}",
-                      hand_press->stiffness, hand_press->damping, device_mass, hand_press->delay);
+                      hand_press->stiffness, hand_press->damping, haptic_device_mass,
+                      hand_press->delay);
     tact_number_print(turn, sizeof turn,
                       "stiffness: %g\n        damping: 0.02\n        device: "
                       "{mass: 2e-3, damping: 0.01, delay: %d.0e-3}",
@@ -229,24 +232,25 @@ static void every_hand_presses_a_held_ruler_with_the_exact_force(void **state)
  * ball of 5 mm that comes down from a height of 70 mm, by the distances of all triangles. */
 static double touch_height_of_stylus(double x, double y)
 {
-    const struct tact_generate rock_parameters = {.kind = TACT_GENERATE_BUMPY_CUBE,
-                                                  .edge = 0.1,
-                                                  .bump = 0.004,
-                                                  .count = 6,
-                                                  .triangles = 98304,
-                                                  .seed = 1};
+    const struct tact_generate bumpy_cube_parameters = {.kind = TACT_GENERATE_BUMPY_CUBE,
+                                                        .edge = 0.1,
+                                                        .bump = 0.004,
+                                                        .count = 6,
+                                                        .triangles = 98304,
+                                                        .seed = 1};
     struct tact_soup soup;
     const char *bad_parameter_name;
-    assert_int_equal(tact_soup_generate(&rock_parameters, &soup, &bad_parameter_name), 0);
+    assert_int_equal(tact_soup_generate(&bumpy_cube_parameters, &soup, &bad_parameter_name), 0);
     double apart = 0.07, inside = 0.05;
     for (int i = 0; i < 20; i++) {
         const double center[3] = {x, y, 0.5 * (apart + inside)};
         double least = INFINITY;
         for (uint32_t k = 0; k < soup.triangle_count; k++) {
             const uint32_t *t = soup.triangles + 3 * (size_t)k;
-            least = fmin(least, tact_triangle_distance2(center, soup.vertices + 3 * (size_t)t[0],
-                                                        soup.vertices + 3 * (size_t)t[1],
-                                                        soup.vertices + 3 * (size_t)t[2]));
+            least =
+                fmin(least, tact_triangle_squared_distance(center, soup.vertices + 3 * (size_t)t[0],
+                                                           soup.vertices + 3 * (size_t)t[1],
+                                                           soup.vertices + 3 * (size_t)t[2]));
         }
         *(least > 0.005 * 0.005 ? &apart : &inside) = center[2];
     }

@@ -24,8 +24,8 @@
 
 #define LOG "hold.mcap"
 
-static const char *log_to_record;     /* path of the log of the next run, or NULL */
-static double support_end_time = 0.5; /* time until which the ruler's weight is carried [s] */
+static const char *path_of_log_to_record; /* path of the log of the next run, or NULL */
+static double support_end_time = 0.5;     /* time until which the ruler's weight is carried [s] */
 
 /* A run that has ended: the ruler, how far the left tip, where it presses, moved down since its
  * weight was released at 0.5 s, and the report of the ruler against the hand. */
@@ -36,8 +36,9 @@ struct held_ruler_motion {
     json_t *report, *hold;
 };
 
-static struct held_ruler_motion run_ruler(const char *ruler_position, double friction,
-                                          const char *script, const char *grip, double seconds)
+static struct held_ruler_motion simulate_held_ruler(const char *ruler_position_yaml,
+                                                    double friction, const char *script,
+                                                    const char *grip, double seconds)
 {
     char text[4096];
     struct tact_session_options options = tact_session_options_default();
@@ -47,10 +48,10 @@ static struct held_ruler_motion run_ruler(const char *ruler_position, double fri
     struct tact_scene *scene;
     struct held_ruler_motion out = {.fallen_height = 0.0};
     double before[3] = {0.0}, after[3], rotation[9], tip[3] = {0.0};
-    tact_number_print(text, sizeof text, grip_scene_format, 1e-3, seconds, friction, ruler_position,
-                      support_end_time, script, grip);
+    tact_number_print(text, sizeof text, grip_scene_format, 1e-3, seconds, friction,
+                      ruler_position_yaml, support_end_time, script, grip);
     options.clock = TACT_LOOP_FREE;
-    options.record = log_to_record;
+    options.record = path_of_log_to_record;
     options.types = tact_devices_builtin(&options.type_count);
     open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
@@ -85,13 +86,13 @@ static struct held_ruler_motion run_ruler(const char *ruler_position, double fri
     return out;
 }
 
-static double number_in_report(const struct held_ruler_motion *run, const char *key)
+static double number_in_hold_report(const struct held_ruler_motion *run, const char *key)
 {
     return json_number_value(json_object_get(run->hold, key));
 }
 
 /* Time of the k-th event of a run [s]; checks that it is of that kind. */
-static double event_time(const struct held_ruler_motion *run, size_t k, const char *kind)
+static double time_of_hold_event(const struct held_ruler_motion *run, size_t k, const char *kind)
 {
     const json_t *event = json_array_get(json_object_get(run->hold, "events"), k);
     assert_non_null(event);
@@ -105,17 +106,17 @@ static void ruler_slips_with_the_known_acceleration(void **state)
 {
     (void)state;
     const struct held_ruler_motion run =
-        run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
-    const double slip = number_in_report(&run, "slip"), exact = 9.81 - 2.0 * 0.1 * 1.0 / 0.03;
+        simulate_held_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
+    const double slip = number_in_hold_report(&run, "slip"), exact = 9.81 - 2.0 * 0.1 * 1.0 / 0.03;
     print_message("slip %.9f m, by the poses %.9f; acceleration %.6f, exact %.6f m/s^2\n", slip,
                   run.fallen_height - run.tip_fallen_height, run.speed, exact);
     assert_true(fabs(slip - (run.fallen_height - run.tip_fallen_height)) < 1e-6);
     assert_true(fabs(run.speed - exact) < 1e-5 * exact);
-    assert_true(number_in_report(&run, "turn") < 1e-6);
-    assert_true(fabs(number_in_report(&run, "grip_force") - 2.0) < 0.02);
-    assert_true(fabs(number_in_report(&run, "grip_over_load") - 10.0) < 1e-3);
-    assert_true(event_time(&run, 0, "touch") < 0.4);
-    assert_true(fabs(event_time(&run, 1, "slip") - 0.5) < 0.003);
+    assert_true(number_in_hold_report(&run, "turn") < 1e-6);
+    assert_true(fabs(number_in_hold_report(&run, "grip_force") - 2.0) < 0.02);
+    assert_true(fabs(number_in_hold_report(&run, "grip_over_load") - 10.0) < 1e-3);
+    assert_true(time_of_hold_event(&run, 0, "touch") < 0.4);
+    assert_true(fabs(time_of_hold_event(&run, 1, "slip") - 0.5) < 0.003);
     assert_int_equal(json_array_size(json_object_get(run.hold, "events")), 2);
     json_decref(run.report);
 }
@@ -125,13 +126,13 @@ static void ruler_slips_with_the_known_acceleration(void **state)
 static void turning_of_the_ruler_in_the_grip_is_reported(void **state)
 {
     (void)state;
-    const struct held_ruler_motion run =
-        run_ruler("0.05", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 2, speed: 0.5", 0.6);
+    const struct held_ruler_motion run = simulate_held_ruler(
+        "0.05", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 2, speed: 0.5", 0.6);
     print_message("turn %.9f rad, of the ruler %.9f, at the end %.9f\n",
-                  number_in_report(&run, "turn"), run.total_rotation, run.rotation_at_end);
+                  number_in_hold_report(&run, "turn"), run.total_rotation, run.rotation_at_end);
     assert_true(run.rotation_at_end > 0.05 &&
                 fabs(run.total_rotation - run.rotation_at_end) < 0.01 * run.rotation_at_end);
-    assert_true(fabs(number_in_report(&run, "turn") - run.total_rotation) < 1e-6);
+    assert_true(fabs(number_in_hold_report(&run, "turn") - run.total_rotation) < 1e-6);
     json_decref(run.report);
 }
 
@@ -141,17 +142,18 @@ static void hold_and_release_of_the_ruler_are_reported(void **state)
 {
     (void)state;
     const struct held_ruler_motion held =
-        run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 4, speed: 0.5", 1.5);
-    assert_true(number_in_report(&held, "slip") < 1e-7 && number_in_report(&held, "slips") == 0.0);
-    assert_true(fabs(number_in_report(&held, "load_force") - 0.2943) < 1e-6);
+        simulate_held_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 4, speed: 0.5", 1.5);
+    assert_true(number_in_hold_report(&held, "slip") < 1e-7 &&
+                number_in_hold_report(&held, "slips") == 0.0);
+    assert_true(fabs(number_in_hold_report(&held, "load_force") - 0.2943) < 1e-6);
     json_decref(held.report);
-    const struct held_ruler_motion run_with_release =
-        run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0], [0.4, 1, 0, 0], [0.45, 0, 0, 0]",
-                  "scale: 4, speed: 0.5", 0.9);
-    assert_true(number_in_report(&run_with_release, "touches") == 1.0 &&
-                number_in_report(&run_with_release, "releases") == 1.0);
-    assert_false(json_boolean_value(json_object_get(run_with_release.hold, "touching")));
-    json_decref(run_with_release.report);
+    const struct held_ruler_motion motion_of_released_ruler = simulate_held_ruler(
+        "0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0], [0.4, 1, 0, 0], [0.45, 0, 0, 0]",
+        "scale: 4, speed: 0.5", 0.9);
+    assert_true(number_in_hold_report(&motion_of_released_ruler, "touches") == 1.0 &&
+                number_in_hold_report(&motion_of_released_ruler, "releases") == 1.0);
+    assert_false(json_boolean_value(json_object_get(motion_of_released_ruler.hold, "touching")));
+    json_decref(motion_of_released_ruler.report);
 }
 
 /* The number of events of that name in the log, and the tick of the first. */
@@ -180,10 +182,10 @@ static void log_has_the_hold_events_of_the_report(void **state)
 {
     (void)state;
     unlink(LOG);
-    log_to_record = LOG;
+    path_of_log_to_record = LOG;
     const struct held_ruler_motion run =
-        run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
-    log_to_record = NULL;
+        simulate_held_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
+    path_of_log_to_record = NULL;
     struct tact_scene_log view;
     struct tact_log *log;
     struct tact_error err = {.line = 0};
@@ -193,8 +195,8 @@ static void log_has_the_hold_events_of_the_report(void **state)
     assert_int_equal(tact_log_open(LOG, &log, &err), 0);
     assert_int_equal(count_events(log, "touch", &touch_tick), 1);
     assert_int_equal(count_events(log, "slip", &slip), 1);
-    assert_true(fabs((double)touch_tick * 1e-3 - event_time(&run, 0, "touch")) < 1e-9);
-    assert_true(fabs((double)slip * 1e-3 - event_time(&run, 1, "slip")) < 1e-9);
+    assert_true(fabs((double)touch_tick * 1e-3 - time_of_hold_event(&run, 0, "touch")) < 1e-9);
+    assert_true(fabs((double)slip * 1e-3 - time_of_hold_event(&run, 1, "slip")) < 1e-9);
     assert_int_equal(tact_scene_log_open(log, (struct tact_messages){0}, &view, &err), 0);
     assert_int_equal(view.hold_count, 1);
     assert_string_equal(view.holds[0].body, "ruler");
@@ -202,9 +204,9 @@ static void log_has_the_hold_events_of_the_report(void **state)
     assert_int_equal(tact_log_seek(log, 579), 0);
     assert_int_equal(tact_log_next(log, r), 1);
     const double *hold = r->values + view.holds[0].hold;
-    assert_true(hold[0] == number_in_report(&run, "grip_force") && hold[1] > 0.0);
-    assert_true(hold[2] == number_in_report(&run, "slip") &&
-                hold[3] == number_in_report(&run, "turn"));
+    assert_true(hold[0] == number_in_hold_report(&run, "grip_force") && hold[1] > 0.0);
+    assert_true(hold[2] == number_in_hold_report(&run, "slip") &&
+                hold[3] == number_in_hold_report(&run, "turn"));
     struct tact_session_hold hold_at_session_end = {.touching = 0};
     options.from = 540;
     options.ended = store_hold_at_session_end;
@@ -213,7 +215,7 @@ static void log_has_the_hold_events_of_the_report(void **state)
     assert_true(replay_report.ticks == 40 && replay_report.values > 0 &&
                 replay_report.differing == 0);
     assert_true(hold_at_session_end.touching && hold_at_session_end.touches == 0);
-    assert_true(hold_at_session_end.slip == number_in_report(&run, "slip"));
+    assert_true(hold_at_session_end.slip == number_in_hold_report(&run, "slip"));
     options.from = (double)touch_tick;
     assert_int_equal(tact_replay_run_with(LOG, &options, &replay_report, &err), 0);
     assert_true(hold_at_session_end.touching && hold_at_session_end.touches == 1);
@@ -238,18 +240,20 @@ static void hold_events_beyond_the_list_are_counted(void **state)
                                           0.8 + 0.8 * i);
     }
     unlink(LOG);
-    log_to_record = LOG;
+    path_of_log_to_record = LOG;
     support_end_time = 100.0;
-    const struct held_ruler_motion run = run_ruler("0", 0.8, script, "scale: 4, speed: 1", 16.2);
-    log_to_record = NULL;
+    const struct held_ruler_motion run =
+        simulate_held_ruler("0", 0.8, script, "scale: 4, speed: 1", 16.2);
+    path_of_log_to_record = NULL;
     support_end_time = 0.5;
-    const double events = number_in_report(&run, "touches") + number_in_report(&run, "slips") +
-                          number_in_report(&run, "releases");
+    const double events = number_in_hold_report(&run, "touches") +
+                          number_in_hold_report(&run, "slips") +
+                          number_in_hold_report(&run, "releases");
     struct tact_log *log;
     uint64_t tick = 0;
-    print_message("%g touches, %g slips, %g releases\n", number_in_report(&run, "touches"),
-                  number_in_report(&run, "slips"), number_in_report(&run, "releases"));
-    assert_true(events > 33.0 && number_in_report(&run, "events_left_out") == events - 32.0);
+    print_message("%g touches, %g slips, %g releases\n", number_in_hold_report(&run, "touches"),
+                  number_in_hold_report(&run, "slips"), number_in_hold_report(&run, "releases"));
+    assert_true(events > 33.0 && number_in_hold_report(&run, "events_left_out") == events - 32.0);
     assert_int_equal(tact_log_open(LOG, &log, NULL), 0);
     assert_int_equal(count_events(log, "touch", &tick) + count_events(log, "slip", &tick) +
                          count_events(log, "release", &tick),

@@ -65,15 +65,15 @@ static void two_sessions_in_real_time_do_not_disturb_each_other(void **state)
 }
 
 /* Settings of the thread that runs the status callback. */
-struct callback_thread {
+struct status_callback_thread {
     pthread_t host;
     int status_callback_count, unblocked_signal_count, policy;
 };
 
-static void check_callback_thread(void *user, const struct tact_session_status *status)
+static void check_status_callback_thread(void *user, const struct tact_session_status *status)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGCHLD, SIGPROF};
-    struct callback_thread *w = user;
+    struct status_callback_thread *w = user;
     sigset_t mask;
     (void)status;
     if (pthread_equal(pthread_self(), w->host)) {
@@ -90,7 +90,7 @@ static void check_callback_thread(void *user, const struct tact_session_status *
 /* The host's thread has real-time priority, where that is permitted. */
 static void *run_in_host_thread(void *arg)
 {
-    struct callback_thread *w = arg;
+    struct status_callback_thread *w = arg;
     const struct sched_param high = {.sched_priority = 10};
     const struct rlimit cpu_time_limit = {500000, RLIM_INFINITY};
     struct tact_session_options options = tact_session_options_default();
@@ -104,7 +104,7 @@ static void *run_in_host_thread(void *arg)
     w->policy = -1;
     options.ticks = TICKS;
     options.record = TACT_BINARY_DIR "/host.mcap";
-    options.watch = check_callback_thread;
+    options.watch = check_status_callback_thread;
     options.watch_user = w;
     remove(options.record);
     open_session_of_scene_text(ball, &options, &scene, &session);
@@ -120,7 +120,7 @@ static void the_status_thread_inherits_no_signals_or_priority(void **state)
 {
     (void)state;
     pthread_t thread;
-    struct callback_thread w = {.status_callback_count = 0};
+    struct status_callback_thread w = {.status_callback_count = 0};
     assert_int_equal(pthread_create(&thread, NULL, run_in_host_thread, &w), 0);
     pthread_join(thread, NULL);
     assert_true(w.status_callback_count > 0);

@@ -103,7 +103,7 @@ static int open_robot_joint(const struct tact_device_config *config, struct tact
 }
 
 /* Torque of the joint's implicit drive [N m]. */
-static double drive_torque(double target, double q, double v)
+static double torque_of_implicit_drive(double target, double q, double v)
 {
     double next = (inertia * v + period * stiffness * (target - q)) /
                   (inertia + period * damping + period * period * stiffness);
@@ -228,12 +228,13 @@ static void robot_joint_follows_its_drive(void **unused)
         double target = scripted_target_angle(tick * period);
         ramp = fmin(1.0, ramp + period / 0.2);
         double rate = tick ? (rig.angle[tick] - rig.angle[tick - 1]) / period : 0.0;
-        double torque = ramp * drive_torque(target, rig.angle[tick], rate);
+        double torque = ramp * torque_of_implicit_drive(target, rig.angle[tick], rate);
         worst = fmax(worst, fabs(rig.torque[tick] - torque));
         most = fmax(most, fabs(rig.torque[tick]));
         apart = fmax(apart, fabs(rig.angle[tick] - rig_without_wall.q));
         rig_without_wall.v +=
-            period * ramp * drive_torque(target, rig_without_wall.q, rig_without_wall.v) / inertia;
+            period * ramp *
+            torque_of_implicit_drive(target, rig_without_wall.q, rig_without_wall.v) / inertia;
         rig_without_wall.q += period * rig_without_wall.v;
     }
     print_message("robot joint: torque to %.3f N m, within %.1e of the drive's law; angle within "
@@ -321,10 +322,11 @@ static void haptic_joint_feels_the_reaction(void **unused)
 static void lost_joint_encoder_releases_the_torque(void **unused)
 {
     (void)unused;
-    for (int is_stale_trial = 0; is_stale_trial < 2; is_stale_trial++) {
+    for (int are_encoder_values_stale_not_lost = 0; are_encoder_values_stale_not_lost < 2;
+         are_encoder_values_stale_not_lost++) {
         char log[64];
         memset(&rig, 0, sizeof rig);
-        uint64_t *span = is_stale_trial ? rig.stale_interval : rig.lost;
+        uint64_t *span = are_encoder_values_stale_not_lost ? rig.stale_interval : rig.lost;
         span[0] = 1960; /* interval while the joint is fast and away from its target */
         span[1] = 2100;
         /* the target equals the link's angle, so that only its speed causes a torque */

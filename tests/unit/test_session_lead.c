@@ -31,10 +31,10 @@ static void led_tool_moves_in_the_world_frame(void **state)
     (void)state;
     struct tact_scene *scene;
     struct tact_session *session =
-        begin_session("position: [x, y, z], attitude: [w, i, j, k], scale: 3, "
-                      "quat_wxyz: [0, 0.7071067811865476, "
-                      "0.7071067811865476, 0]",
-                      NULL, &scene);
+        begin_led_tool_session("position: [x, y, z], attitude: [w, i, j, k], scale: 3, "
+                               "quat_wxyz: [0, 0.7071067811865476, "
+                               "0.7071067811865476, 0]",
+                               NULL, &scene);
     const double *target = session_target_pose(session);
     for (int k = 0; k <= 1000; k++) {
         const double t = k / 1000.0, sign = k % 2 ? -1.0 : 1.0;
@@ -43,7 +43,7 @@ static void led_tool_moves_in_the_world_frame(void **state)
         probe.in[Z] = 0.01 * t;
         probe.in[W] = sign * cos(0.75 * t);
         probe.in[I] = sign * sin(0.75 * t);
-        step_session(session, 1);
+        step_led_tool_session(session, 1);
     }
     const double wanted[6] = {-0.06, 0.0, -0.03, 0.0, 1.5, 0.0};
     for (int i = 0; i < 6; i++) {
@@ -54,9 +54,9 @@ static void led_tool_moves_in_the_world_frame(void **state)
     probe.in[W] = probe.in[I] =
         0.0; /* a quaternion of zeros is no attitude: the target keeps its own */
     probe.in[X] = 6.0;
-    step_session(session, 1);
+    step_led_tool_session(session, 1);
     assert_true(fabs(target[0] - wanted[0]) < 1e-12 && fabs(target[1] - wanted[1]) < 1e-12);
-    end_session(session, scene);
+    end_led_tool_session(session, scene);
 }
 
 /* The wrench goes out along the device's axes: a wall in the world's x pushes against the device's
@@ -65,15 +65,15 @@ static void force_sent_is_in_the_device_frame(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin_session(
+    struct tact_session *session = begin_led_tool_session(
         "position: [x, y, z], attitude: [rx, ry, rz], force: [fx, fy, fz], torque: [tx, ty, "
         "tz], limit: 50, rate: 1e6, turn_limit: 1, turn_rate: 1e4, force_scale: 0.5, "
         "quat_wxyz: [0.7071067811865476, 0, 0, -0.7071067811865476]",
         NULL, &scene);
-    step_session(session, 250); /* the force has faded in */
+    step_led_tool_session(session, 250); /* the force has faded in */
     for (int k = 0; k <= 600; k++) {
         probe.in[Y] = fmin(0.004, 1e-5 * k);
-        step_session(session, 1);
+        step_led_tool_session(session, 1);
     }
     struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
     const double *torque = tact_hand_state(hand).torque;
@@ -86,7 +86,7 @@ static void force_sent_is_in_the_device_frame(void **state)
     const double energy = tact_session_port(session, 0).energy;
     print_message("absorbed %.4f mJ\n", energy * 1e3);
     assert_true(fabs(energy - 0.5 * 0.5 * stiffness * 0.004 * 0.004) < 0.05 * energy);
-    end_session(session, scene);
+    end_led_tool_session(session, scene);
 }
 
 /* Rates of a puck move the tool along its own axes; a small deflection does nothing, and a large
@@ -96,44 +96,44 @@ static void puck_rates_move_the_led_tool(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin_session(
+    struct tact_session *session = begin_led_tool_session(
         "mode: rate, position: [x, y, z], attitude: [rx, ry, rz], dead_zone: 0.1, speed: "
         "0.2, turn_speed: 2, lower: [-1, -1, -0.02]",
         NULL, &scene);
     const double *target = session_target_pose(session);
     probe.in[X] = -0.05;
     probe.in[RZ] = 0.08;
-    step_session(session, 100);
+    step_led_tool_session(session, 100);
     assert_true(tact_v3_norm(target) == 0.0 && tact_v3_norm(target + 3) == 0.0);
     /* The base starts turned by 2 atan(0.6 / 0.8): its x axis is 0.28, 0.96. */
     probe.in[X] = probe.in[RZ] = 0.0;
     probe.in[Y] = 0.55; /* 0.55 is half way from the end of the dead zone, 0.1, to 1 */
-    step_session(session, 100);
+    step_led_tool_session(session, 100);
     assert_true(fabs(target[0] + 0.96 * 0.1 * 0.1) < 1e-12);
     assert_true(fabs(target[1] - 0.28 * 0.1 * 0.1) < 1e-12);
     probe.in[X] = probe.in[Y] = probe.in[Z] = -1.0;
     const double before[3] = {target[0], target[1], target[2]};
-    step_session(session, 10);
+    step_led_tool_session(session, 10);
     double moved[3];
     tact_v3_sub(moved, target, before);
     assert_true(fabs(tact_v3_norm(moved) - 0.2 * 0.01) < 1e-12);
     probe.in[X] = probe.in[Y] = 0.0;
-    step_session(session, 1000);
+    step_led_tool_session(session, 1000);
     assert_true(target[2] == -0.02);
     memset(probe.in, 0, sizeof probe.in);
     probe.in[RX] = 1.0;
-    step_session(session, 100);
+    step_led_tool_session(session, 100);
     assert_true(fabs(tact_v3_norm(target + 3) - 0.2) < 1e-12);
     assert_true(fabs(target[3] - 0.2 * 0.28) < 1e-12 && fabs(target[4] - 0.2 * 0.96) < 1e-12);
     /* Against the wall: no further than what the base's limit of 20 N stretches, 20 mm. */
     probe.in[RX] = 0.0;
     probe.in[X] = 0.28;
     probe.in[Y] = -0.96;
-    step_session(session, 4000);
+    step_led_tool_session(session, 4000);
     const double *q = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).q;
     print_message("target %.4f mm from the tool\n", (target[0] - q[0]) * 1e3);
     assert_true(target[0] - q[0] > 0.019 && target[0] - q[0] < 0.0201 + 0.2e-3);
-    end_session(session, scene);
+    end_led_tool_session(session, scene);
 }
 
 /* Largest motion and rotation of a tool's target in a tick, by random channels of a puck: small
@@ -142,7 +142,7 @@ static void puck_rates_have_the_speed_limits(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin_session(
+    struct tact_session *session = begin_led_tool_session(
         "mode: rate, position: [x, y, z], attitude: [rx, ry, rz], dead_zone: 0.1, speed: "
         "0.2, turn_speed: 2, lower: [-1, -1, -1], upper: [0, 1, 1]",
         NULL, &scene);
@@ -150,7 +150,7 @@ static void puck_rates_have_the_speed_limits(void **state)
     const double *target = session_target_pose(session);
     double largest_target_motion[2] = {0.0, 0.0};
     probe.in[Y] = 1.0;
-    step_session(session, 100); /* moves the tool away from the wall */
+    step_led_tool_session(session, 100); /* moves the tool away from the wall */
     for (int k = 0; k < 3000; k++) {
         const double range = k % 3 == 0 ? 0.5 : k % 3 == 1 ? 2.0 : 1e6;
         double before[6], from[4], to[4], turn[4], moved[3], turned[3];
@@ -158,7 +158,7 @@ static void puck_rates_have_the_speed_limits(void **state)
             before[i] = target[i];
             probe.in[channels[i]] = uniform(-range, range);
         }
-        step_session(session, 1);
+        step_led_tool_session(session, 1);
         tact_v3_sub(moved, target, before);
         tact_quat_from_rotvec(from, before + 3);
         tact_quat_from_rotvec(to, target + 3);
@@ -172,7 +172,7 @@ static void puck_rates_have_the_speed_limits(void **state)
                   largest_target_motion[1]);
     assert_true(fabs(largest_target_motion[0] - 0.2) < 1e-11 &&
                 fabs(largest_target_motion[1] - 2.0) < 1e-11);
-    end_session(session, scene);
+    end_led_tool_session(session, scene);
 }
 
 /* Beyond the edge of its workspace the device gives a rate too, by how far it is beyond; the target
@@ -182,50 +182,50 @@ static void tool_moves_by_rate_beyond_the_workspace_edge(void **state)
     (void)state;
     struct tact_scene *scene;
     struct tact_session *session =
-        begin_session("position: [x, y, z], scale: 2, edge: 0.05, edge_speed: "
-                      "0.1, center: [0, 0.01, 0]",
-                      NULL, &scene);
+        begin_led_tool_session("position: [x, y, z], scale: 2, edge: 0.05, edge_speed: "
+                               "0.1, center: [0, 0.01, 0]",
+                               NULL, &scene);
     const double *target = session_target_pose(session);
     probe.in[Y] = 0.01;
-    step_session(session, 210);
+    step_led_tool_session(session, 210);
     for (int k = 0; k < 500;
          k++) { /* moves the device to the edge of its workspace, away from the wall */
         probe.in[Y] = 0.01 - 1e-4 * k;
-        step_session(session, 1);
+        step_led_tool_session(session, 1);
     }
     const double target_y_at_workspace_edge = target[1];
     assert_true(fabs(target_y_at_workspace_edge + 2.0 * 0.0499) < 1e-12);
     /* at 1.5 times the distance `edge`: the target moves at half of `edge_speed` */
     probe.in[Y] = 0.01 - 0.075;
-    step_session(session, 200);
+    step_led_tool_session(session, 200);
     const double first = target[1];
-    step_session(session, 1000);
+    step_led_tool_session(session, 1000);
     const double displacement_by_rate = target[1] - first;
     print_message("moves by %.6f m in 1 s\n", displacement_by_rate);
     assert_true(first < target_y_at_workspace_edge - 2.0 * 0.025);
     assert_true(fabs(displacement_by_rate + 0.05) < 1e-9);
     probe.in[Y] = 0.01 - 0.2;
-    step_session(session, 200);
+    step_led_tool_session(session, 200);
     const double last = target[1];
-    step_session(session, 100);
+    step_led_tool_session(session, 100);
     assert_true(fabs(target[1] - last + 0.01) < 1e-12); /* at most the speed */
-    end_session(session, scene);
-    session =
-        begin_session("position: [x, y, z], scale: 0.2, edge: 0.05, edge_speed: 0.1", NULL, &scene);
+    end_led_tool_session(session, scene);
+    session = begin_led_tool_session("position: [x, y, z], scale: 0.2, edge: 0.05, edge_speed: 0.1",
+                                     NULL, &scene);
     target = session_target_pose(session);
-    step_session(session, 210);
+    step_led_tool_session(session, 210);
     for (int k = 0; k <= 550; k++) { /* 11 mm into the wall */
         probe.in[X] = 1e-4 * k;
-        step_session(session, 1);
+        step_led_tool_session(session, 1);
     }
-    step_session(session, 5000);
+    step_led_tool_session(session, 5000);
     const double *q = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).q;
     print_message("target %.4f mm from the tool\n", (target[0] - q[0]) * 1e3);
     assert_true(target[0] - q[0] > 0.01999 && target[0] - q[0] < 0.0201);
     const double stopped = target[0];
-    step_session(session, 500);
+    step_led_tool_session(session, 500);
     assert_true(target[0] == stopped);
-    end_session(session, scene);
+    end_led_tool_session(session, scene);
 }
 
 /* Scenes that are refused, with line and key. */
@@ -259,7 +259,7 @@ static void invalid_led_tools_are_refused(void **state)
         struct tact_scene *scene;
         struct tact_error err;
         char out[4096];
-        write_led_tool_scene(out, "0, 0, 0", bad[i][0]);
+        format_led_tool_scene(out, "0, 0, 0", bad[i][0]);
         assert_int_equal(tact_scene_parse(out, strlen(out), "a.yaml", NULL, &scene, &err), -EINVAL);
         print_message("%s:%d: %s: %s\n", err.file, err.line, err.key, err.text);
         assert_true(err.line > 0 && !strncmp(err.key, "tools[0]", 8));
@@ -344,7 +344,8 @@ static void gripper_led_by_the_tool_moves_a_box(void **state)
 static void tool_led_by_uncalibrated_channels_is_refused(void **state)
 {
     (void)state;
-    static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
+    static const struct tact_device_type *const types[] = {&test_probe_device_type,
+                                                           &test_pedal_device_type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session;
     struct tact_scene *scene;
@@ -352,8 +353,8 @@ static void tool_led_by_uncalibrated_channels_is_refused(void **state)
     char out[4096];
     options.types = types;
     options.type_count = 2;
-    write_led_tool_scene(out, "0, 0, 0",
-                         "position: [x, y, z], force: [fx, fy, fz], limit: 1, rate: 1");
+    format_led_tool_scene(out, "0, 0, 0",
+                          "position: [x, y, z], force: [fx, fy, fz], limit: 1, rate: 1");
     assert_int_equal(tact_scene_parse(out, strlen(out), "a.yaml", NULL, &scene, &err), 0);
     probe = (struct probe){.state = TACT_DEVICE_OK, .raw = 1};
     assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINVAL);
@@ -375,7 +376,7 @@ static void absurd_base_masses_are_refused(void **state)
         struct tact_scene *scene;
         struct tact_error err;
         char out[4096], changed_scene[4096], key[64];
-        write_led_tool_scene(out, "0, 0, 0", "position: [x, y, z]");
+        format_led_tool_scene(out, "0, 0, 0", "position: [x, y, z]");
         const char *at = strstr(out, bad[i][0]);
         assert_non_null(at);
         snprintf(changed_scene, sizeof changed_scene, "%.*s%s%s", (int)(at - out), out, bad[i][1],

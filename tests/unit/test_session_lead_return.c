@@ -60,15 +60,15 @@ static struct device_pose move_tool_through_event(enum event event, int k, struc
 }
 
 /* Changes of a force, or of a torque, by its length in successive ticks [N, N m]. */
-struct wrench_changes {
+struct largest_wrench_changes_in_a_tick {
     double last[3], rise, change, least_press;
-    int late_force_tick_count; /* number of ticks with a force where there must be none */
+    int ticks_with_forbidden_force; /* number of ticks with a force where there must be none */
 };
 
 /* Records the change of the force in a tick, as the person feels it, and whether the force is zero
  * in time. A force whose device is lost, or whose deadman is released, must be zero at once. */
-static void record_force_change(struct wrench_changes *r, const double *force, enum event event,
-                                int k)
+static void record_force_or_torque_change(struct largest_wrench_changes_in_a_tick *r,
+                                          const double *force, enum event event, int k)
 {
     double step[3];
     tact_v3_sub(step, force, r->last);
@@ -78,7 +78,7 @@ static void record_force_change(struct wrench_changes *r, const double *force, e
     const int stopped = event == BY_STOP && k == ENDS;
     r->rise = fmax(r->rise, length - tact_v3_norm(r->last));
     r->change = fmax(r->change, cut || stopped ? 0.0 : tact_v3_norm(step));
-    r->late_force_tick_count +=
+    r->ticks_with_forbidden_force +=
         ((cut || stopped || (is_during_event && (event == BY_UNPLUG || event == BY_DEADMAN))) ||
          (is_during_event && (event == BY_CLUTCH || event == BY_SILENCE) && k > BEGINS + 210)) &&
         length > 0.0;
@@ -89,10 +89,10 @@ static void record_force_change(struct wrench_changes *r, const double *force, e
 /* Runs each event ROUNDS times with a tool that has its tip at that place, and adds to r: force and
  * torque. */
 static void press_tool_through_events(const char *tip, const char *keys, const char *log,
-                                      struct wrench_changes r[2])
+                                      struct largest_wrench_changes_in_a_tick r[2])
 {
     struct tact_scene *scene;
-    struct tact_session *session = begin_session_with_tip(tip, keys, log, &scene);
+    struct tact_session *session = begin_led_tool_session_with_tip(tip, keys, log, &scene);
     struct device_pose from = {0.0, 0.0};
     for (int i = 0; i < 3; i++) {
         r[0].last[i] = r[1].last[i] = 0.0;
@@ -105,22 +105,23 @@ static void press_tool_through_events(const char *tip, const char *keys, const c
             if (event != BY_STOP || k < BEGINS || k >= ENDS) {
                 tact_recorder_wait_room(session->recorder);
                 tact_session_tick(session, (uint64_t)(i * CYCLE + k), 0, 0);
-                record_force_change(&r[0], probe.out, event, k);
-                record_force_change(&r[1], probe.out + 3, event, k);
+                record_force_or_torque_change(&r[0], probe.out, event, k);
+                record_force_or_torque_change(&r[1], probe.out + 3, event, k);
             }
         }
         from = at;
     }
-    end_session(session, scene);
+    end_led_tool_session(session, scene);
 }
 
-static void print_wrench_changes(const struct wrench_changes r[2], int event_count)
+static void print_largest_wrench_changes(const struct largest_wrench_changes_in_a_tick r[2],
+                                         int event_count)
 {
     for (int i = 0; i < 2; i++) {
         print_message("%d times each: pressed with %.3f %s or more; it rises by %.4f in a tick, "
                       "changes by %.4f; late %d\n",
                       event_count, r[i].least_press, i ? "N m" : "N", r[i].rise, r[i].change,
-                      r[i].late_force_tick_count);
+                      r[i].ticks_with_forbidden_force);
     }
 }
 
@@ -152,16 +153,17 @@ static void force_and_torque_return_without_a_jump_after_each_event(void **state
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/lead.mcap", folder);
     for (int i = 0; i < 2; i++) {
-        struct wrench_changes r[2] = {{.least_press = INFINITY}, {.least_press = INFINITY}};
+        struct largest_wrench_changes_in_a_tick r[2] = {{.least_press = INFINITY},
+                                                        {.least_press = INFINITY}};
         snprintf(text, sizeof text, keys, attitude_keys[i]);
         for (int k = 0; k < sessions; k++) {
             press_tool_through_events(tips[i], text, path, r);
         }
-        print_wrench_changes(r, sessions * ROUNDS);
+        print_largest_wrench_changes(r, sessions * ROUNDS);
         assert_true(r[0].least_press > (i ? 1.5 : 2.5) && r[1].least_press >= (i ? 0.04 : 0.0));
         assert_true(r[0].change < stiffness * 1e-3);
         assert_true(r[1].change < rotational_stiffness * 1e-3 / 0.06);
-        assert_int_equal(r[0].late_force_tick_count + r[1].late_force_tick_count, 0);
+        assert_int_equal(r[0].ticks_with_forbidden_force + r[1].ticks_with_forbidden_force, 0);
         check_session_replay(path);
     }
     assert_true(remove(path) == 0 && rmdir(folder) == 0);
@@ -172,23 +174,23 @@ static void force_lost_with_its_device_is_no_trip(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin_session(
+    struct tact_session *session = begin_led_tool_session(
         "position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 500", NULL, &scene);
-    step_session(session, 210);
+    step_led_tool_session(session, 210);
     for (int k = 0; k < 120;
          k++) { /* the force rises by 0.1 N a tick, 0.2 of what the output's rate allows */
         probe.in[X] = 1e-4 * k;
-        step_session(session, 1);
+        step_led_tool_session(session, 1);
     }
     const uint64_t slowed = session->safety.trips[TACT_TRIP_RATE];
     assert_true(tact_v3_norm(probe.out) > 5.0);
     probe.state = TACT_DEVICE_LOST;
-    step_session(session, 1);
+    step_led_tool_session(session, 1);
     assert_true(tact_v3_norm(probe.out) == 0.0);
     probe.state = TACT_DEVICE_OK;
-    step_session(session, 300);
+    step_led_tool_session(session, 300);
     assert_int_equal(session->safety.trips[TACT_TRIP_RATE], slowed);
-    end_session(session, scene);
+    end_led_tool_session(session, scene);
 }
 
 int main(void)

@@ -20,7 +20,7 @@
 #include "support/run_scene.h"
 
 #define TICK_PERIOD 1e-3 /* [s] */
-#define RATTLE_SPEED                                                                               \
+#define RMS_SPEED_FROM_WHICH_DEVICE_RATTLES                                                        \
     2e-3 /* rms speed over half a second from which on a device counts as rattling [m/s] */
 
 static const char text[] =
@@ -80,7 +80,8 @@ static struct motion read_motion_of_second(const char *path, uint64_t first)
 /* Runs a session in which a device is pushed; reads its motion in the fifth second and in the last
  * one. */
 static void run_pushed_device(double stiffness, int delay, uint64_t ticks,
-                              struct motion *fifth_second_motion, struct motion *last_second_motion)
+                              struct motion *device_motion_in_fifth_second,
+                              struct motion *device_motion_in_last_second)
 {
     char scene[4096], path[] = "/tmp/tact_limits_XXXXXX";
     struct tact_session_report report;
@@ -93,8 +94,8 @@ static void run_pushed_device(double stiffness, int delay, uint64_t ticks,
     options.ticks = ticks;
     tact_number_print(scene, sizeof scene, text, stiffness, delay * TICK_PERIOD);
     run_session_of_scene_text(scene, &options, &report);
-    *fifth_second_motion = read_motion_of_second(path, 4000);
-    *last_second_motion = read_motion_of_second(path, ticks - 1000);
+    *device_motion_in_fifth_second = read_motion_of_second(path, 4000);
+    *device_motion_in_last_second = read_motion_of_second(path, ticks - 1000);
     unlink(path);
 }
 
@@ -107,20 +108,23 @@ static void pushed_device_rests_below_its_limit_and_rattles_above(void **state)
     for (int i = 0; i < 6; i += is_quick_sanitizer_run() ? 3 : 1) {
         const int delay = i / 2, is_above = i % 2;
         const double stiffness = (is_above ? 1.05 : 0.95) * limits[delay];
-        struct motion fifth_second_motion, last_second_motion;
-        run_pushed_device(stiffness, delay, (uint64_t)seconds * 1000, &fifth_second_motion,
-                          &last_second_motion);
+        struct motion device_motion_in_fifth_second, device_motion_in_last_second;
+        run_pushed_device(stiffness, delay, (uint64_t)seconds * 1000,
+                          &device_motion_in_fifth_second, &device_motion_in_last_second);
         print_message("%d ticks late, %.1f N/m of %.1f: moves by %.2e m in the fifth second, by "
                       "%.2e m and at %.2e mm/s in the last of %d\n",
-                      delay, stiffness, limits[delay], fifth_second_motion.range,
-                      last_second_motion.range, last_second_motion.speed * 1e3, seconds);
+                      delay, stiffness, limits[delay], device_motion_in_fifth_second.range,
+                      device_motion_in_last_second.range, device_motion_in_last_second.speed * 1e3,
+                      seconds);
         if (is_above) {
-            assert_true(last_second_motion.speed > 10.0 * RATTLE_SPEED &&
-                        last_second_motion.range > 0.9 * fifth_second_motion.range);
+            assert_true(
+                device_motion_in_last_second.speed > 10.0 * RMS_SPEED_FROM_WHICH_DEVICE_RATTLES &&
+                device_motion_in_last_second.range > 0.9 * device_motion_in_fifth_second.range);
         } else {
-            assert_true(last_second_motion.range < 0.01 * fifth_second_motion.range &&
-                        last_second_motion.speed < RATTLE_SPEED);
-            assert_true(!is_long_campaign() || last_second_motion.range < 1e-7);
+            assert_true(device_motion_in_last_second.range <
+                            0.01 * device_motion_in_fifth_second.range &&
+                        device_motion_in_last_second.speed < RMS_SPEED_FROM_WHICH_DEVICE_RATTLES);
+            assert_true(!is_long_campaign() || device_motion_in_last_second.range < 1e-7);
         }
     }
 }

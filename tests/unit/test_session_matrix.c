@@ -34,7 +34,8 @@ static void replace_text(char out[8192], const char *from, const char *to)
     snprintf(out, 8192, "%.*s%s%s", (int)(at - before), before, to, at + strlen(from));
 }
 
-static void print_matrix(char *out, size_t size, const char *key, const double m[36])
+static void format_stiffness_or_damping_matrix(char *out, size_t size, const char *key,
+                                               const double m[36])
 {
     size_t used = (size_t)snprintf(out, size, "      %s: [", key);
     for (int i = 0; i < 36; i++) {
@@ -46,8 +47,9 @@ static void print_matrix(char *out, size_t size, const char *key, const double m
 
 /* A tool that a device leads in position and attitude, coupled by matrices; `couplings`: of which
  * other keys there are. */
-static void write_matrix_scene(char out[8192], const double tip[3], const double quat[4],
-                               const double k[36], const double d[36], const char *couplings)
+static void write_scene_with_stiffness_matrix(char out[8192], const double tip[3],
+                                              const double quat[4], const double k[36],
+                                              const double d[36], const char *couplings)
 {
     char text[4096], place[128], keys[512], matrices[4096], more[2048];
     tact_number_print(place, sizeof place, "%.17g, %.17g, %.17g", tip[0], tip[1], tip[2]);
@@ -56,10 +58,10 @@ static void write_matrix_scene(char out[8192], const double tip[3], const double
                       "[tx, ty, tz], limit: 1e3, rate: 1e9, turn_limit: 1e3, turn_rate: 1e9, "
                       "quat_wxyz: [%.17g, %.17g, %.17g, %.17g]",
                       quat[0], quat[1], quat[2], quat[3]);
-    write_led_tool_scene(text, place, keys);
+    format_led_tool_scene(text, place, keys);
     memcpy(out, text, sizeof text);
-    print_matrix(matrices, sizeof matrices, "stiffness_matrix", k);
-    print_matrix(more, sizeof more, "damping_matrix", d);
+    format_stiffness_or_damping_matrix(matrices, sizeof matrices, "stiffness_matrix", k);
+    format_stiffness_or_damping_matrix(more, sizeof more, "damping_matrix", d);
     strcat(matrices, more);
     strcat(matrices, couplings);
     replace_text(out,
@@ -72,7 +74,8 @@ static void write_matrix_scene(char out[8192], const double tip[3], const double
 
 static struct tact_session_options matrix_session_options(void)
 {
-    static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
+    static const struct tact_device_type *const types[] = {&test_probe_device_type,
+                                                           &test_pedal_device_type};
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
     options.type_count = 2;
@@ -80,7 +83,8 @@ static struct tact_session_options matrix_session_options(void)
     return options;
 }
 
-static struct tact_session *begin_matrix_session(const char *text, struct tact_scene **scene)
+static struct tact_session *begin_session_with_stiffness_matrix(const char *text,
+                                                                struct tact_scene **scene)
 {
     const struct tact_session_options options = matrix_session_options();
     struct tact_session *session;
@@ -138,7 +142,7 @@ static void press_with_springs_at_a_point_is_exact(void **state)
         tact_quat_to_m3(axes, quat);
         spring_matrix_at_point(k, spring, point);
         spring_matrix_at_point(d, damper, point);
-        write_matrix_scene(text, tip, quat, k, d, "");
+        write_scene_with_stiffness_matrix(text, tip, quat, k, d, "");
         double tip_in_world_axes[3];
         tact_quat_rotate(tip_in_world_axes, hand_attitude_quat, tip);
         char wall[128]; /* the wall's face is where the tool's tip is */
@@ -154,13 +158,13 @@ static void press_with_springs_at_a_point_is_exact(void **state)
         for (int i = 0; i < 3; i++) {
             flexibility += normal[i] * normal[i] / spring[i] + turn[i] * turn[i] / spring[3 + i];
         }
-        struct tact_session *session = begin_matrix_session(text, &scene);
-        step_session(session, 250); /* the force has faded in */
+        struct tact_session *session = begin_session_with_stiffness_matrix(text, &scene);
+        step_led_tool_session(session, 250); /* the force has faded in */
         for (int tick = 0; tick <= 3000; tick++) {
             for (int i = 0; i < 3; i++) {
                 probe.in[X + i] = depth * normal[i] * fmin(1.0, tick / 300.0);
             }
-            step_session(session, 1);
+            step_led_tool_session(session, 1);
         }
         const double force = depth / flexibility;
         for (int i = 0; i < 3; i++) {
@@ -175,19 +179,19 @@ static void press_with_springs_at_a_point_is_exact(void **state)
             for (int i = 0; i < 3; i++) {
                 probe.in[X + i] = (depth + 0.02 * fmin(1.0, tick / 1000.0)) * normal[i];
             }
-            step_session(session, 1);
+            step_led_tool_session(session, 1);
         }
         const double wrench_imbalance = find_wrench_imbalance(session, tip, quat);
         print_message("%.3f N, off balance by %.1e\n", tact_v3_norm(probe.out), wrench_imbalance);
         assert_true(tact_v3_norm(probe.out) > 10.0 * force && wrench_imbalance < 1e-6);
-        end_session(session, scene);
+        end_led_tool_session(session, scene);
     }
 }
 
 /* The device follows a closed path in position and attitude: what both ports have absorbed when the
  * tool rests again is not below 0, and approaches 0 with the period, as there is only a small
  * damper. */
-static void loop_of_the_device_generates_no_energy(void **state)
+static void device_loop_with_matrices_generates_no_energy(void **state)
 {
     (void)state;
     const double tip[3] = {0.0}, quat[4] = {0.5, -0.5, 0.5, 0.5};
@@ -205,12 +209,12 @@ static void loop_of_the_device_generates_no_energy(void **state)
             const int ticks = 1000 << n;
             char text[8192], period[64];
             struct tact_scene *scene;
-            write_matrix_scene(text, tip, quat, k, d, "");
+            write_scene_with_stiffness_matrix(text, tip, quat, k, d, "");
             tact_number_print(period, sizeof period, "name: lead\nperiod: %.17g\n", 1.0 / ticks);
             replace_text(text, "name: lead\n", period);
             replace_text(text, "position: [0.06, 0, 0]", "position: [60, 0, 0]");
-            struct tact_session *session = begin_matrix_session(text, &scene);
-            step_session(session, ticks / 4);
+            struct tact_session *session = begin_session_with_stiffness_matrix(text, &scene);
+            step_led_tool_session(session, ticks / 4);
             for (int tick = 0; tick <= ticks + ticks / 2; tick++) {
                 const double t = fmin(1.0, (double)tick / ticks);
                 const double share = sin(pi * t) * sin(pi * t);
@@ -220,11 +224,11 @@ static void loop_of_the_device_generates_no_energy(void **state)
                     *(i < 3 ? &probe.in[X + i] : &turn[i - 3]) = at;
                 }
                 tact_quat_from_rotvec(&probe.in[W], turn);
-                step_session(session, 1);
+                step_led_tool_session(session, 1);
             }
             absorbed[n] =
                 tact_session_port(session, 0).energy + tact_session_port(session, 1).energy;
-            end_session(session, scene);
+            end_led_tool_session(session, scene);
         }
         print_message("absorbed %.4f, %.4f, %.4f mJ at h, h/2, h/4\n", 1e3 * absorbed[0],
                       1e3 * absorbed[1], 1e3 * absorbed[2]);
@@ -234,7 +238,7 @@ static void loop_of_the_device_generates_no_energy(void **state)
 
 /* What is refused, with its key: by the scene, or by the session (session: 1), for which a
  * direction of force and torque counts. */
-static void bad_matrices_are_refused(void **state)
+static void bad_stiffness_matrices_are_refused(void **state)
 {
     (void)state;
     static const char coupling_with_device[] =
@@ -290,7 +294,7 @@ static void bad_matrices_are_refused(void **state)
         spring_matrix_at_point(d, damper, none);
         k[rows[i].at] += rows[i].by;
         d[rows[i].at] += rows[i].damped_by;
-        write_matrix_scene(text, none, quat, k, d, rows[i].couplings);
+        write_scene_with_stiffness_matrix(text, none, quat, k, d, rows[i].couplings);
         replace_text(text, rows[i].from, rows[i].to);
         int rc = tact_scene_parse(text, strlen(text), "a.yaml", NULL, &scene, &err);
         if (rows[i].session || !rows[i].message) {
@@ -315,8 +319,8 @@ static void stiffness_matrix_of_a_remote_base_is_refused(void **state)
     static char keys[4096], more[2048];
     double k[36];
     random_spring_matrix(k, 1000.0, 0.05);
-    print_matrix(keys, sizeof keys, "stiffness_matrix", k);
-    print_matrix(more, sizeof more, "damping_matrix", k);
+    format_stiffness_or_damping_matrix(keys, sizeof keys, "stiffness_matrix", k);
+    format_stiffness_or_damping_matrix(more, sizeof more, "damping_matrix", k);
     strcat(keys, more);
     strcat(keys, "      mass: 0.05\n");
     const struct edit edits[] = {
@@ -337,7 +341,7 @@ static void stiffness_matrix_of_a_remote_base_is_refused(void **state)
 }
 
 /* The stylus of tool.yaml on springs at a point of it: replays are equal bit for bit. */
-static void session_with_matrices_is_replayed(void **state)
+static void session_with_stiffness_matrices_is_replayed(void **state)
 {
     (void)state;
     const double spring[6] = {1000.0, 500.0, 250.0, 1.0, 0.5, 2.0}, point[3] = {0.01, 0.0, -0.02};
@@ -347,8 +351,8 @@ static void session_with_matrices_is_replayed(void **state)
     for (int i = 0; i < 36; i++) {
         d[i] = 5e-3 * k[i];
     }
-    print_matrix(keys, sizeof keys, "stiffness_matrix", k);
-    print_matrix(more, sizeof more, "damping_matrix", d);
+    format_stiffness_or_damping_matrix(keys, sizeof keys, "stiffness_matrix", k);
+    format_stiffness_or_damping_matrix(more, sizeof more, "damping_matrix", d);
     strcat(keys, more);
     strcat(keys, "      limit: 8 ");
     const struct edit edits[] = {{"        stiffness: 1000\n        damping: 5\n", ""},
@@ -362,10 +366,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(press_with_springs_at_a_point_is_exact),
-        cmocka_unit_test(loop_of_the_device_generates_no_energy),
-        cmocka_unit_test(bad_matrices_are_refused),
+        cmocka_unit_test(device_loop_with_matrices_generates_no_energy),
+        cmocka_unit_test(bad_stiffness_matrices_are_refused),
         cmocka_unit_test(stiffness_matrix_of_a_remote_base_is_refused),
-        cmocka_unit_test(session_with_matrices_is_replayed),
+        cmocka_unit_test(session_with_stiffness_matrices_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,8 @@
 #include "support/remote_scenes.h"
 #include "support/replays.h"
 
-static const double series_press_force = 0.02 / (1.0 / 300.0 + 1.0 / 1000.0 + 1.0 / 5000.0);
+static const double press_force_of_three_springs_in_series =
+    0.02 / (1.0 / 300.0 + 1.0 / 1000.0 + 1.0 / 5000.0);
 
 static char folder[] = "/tmp/tact_network_XXXXXX";
 
@@ -93,10 +94,11 @@ static double press_remote_wall(const char *link, double *least, int ticks)
     }
     print_message("press %.2f N of %.2f, robot's peak %.2f N, round trip %.3f s, one way %.3f s; "
                   "%g lost, %g repeated, %g missing, %g duplicate, %g late; energy %.1e J\n",
-                  felt_force, series_press_force, peak, read_link_input(PERSON, "round_trip"),
-                  read_link_input(PERSON, "one_way"), read_link_input(PERSON, "lost"),
-                  read_link_input(PERSON, "repeated"), read_link_input(PERSON, "missing"),
-                  read_link_input(PERSON, "duplicate"), read_link_input(PERSON, "late"), *least);
+                  felt_force, press_force_of_three_springs_in_series, peak,
+                  read_link_input(PERSON, "round_trip"), read_link_input(PERSON, "one_way"),
+                  read_link_input(PERSON, "lost"), read_link_input(PERSON, "repeated"),
+                  read_link_input(PERSON, "missing"), read_link_input(PERSON, "duplicate"),
+                  read_link_input(PERSON, "late"), *least);
     assert_true(peak < 1.5 * 6.5);
     assert_true(read_link_input(PERSON, "lost") > 50.0 &&
                 read_link_input(PERSON, "duplicate") > 10.0);
@@ -109,7 +111,7 @@ static double press_remote_wall(const char *link, double *least, int ticks)
     return felt_force;
 }
 
-#define POOR_LINK                                                                                  \
+#define LINK_WITH_JITTER_AND_LOSS_YAML                                                             \
     ", link: {delay: 0.05, jitter: 0.02, loss: 0.05, burst: 0.01, duplicate: 0.01, reorder: "      \
     "0.01, seed: 3}"
 
@@ -121,11 +123,14 @@ static void press_force_over_a_poor_link_is_that_of_springs(void **state)
     SKIP_UNDER_TSAN();
     double least;
     const int end = 7500;
-    const double press_force_over_poor_link = press_remote_wall(POOR_LINK, &least, end);
-    assert_true(least >= -1e-12 && press_force_over_poor_link > 0.85 * series_press_force &&
-                press_force_over_poor_link < 1.02 * series_press_force);
-    const double held = press_remote_wall(POOR_LINK ", hold: 0.01", &least, end);
-    assert_true(fabs(held / series_press_force - 1.0) < 0.1);
+    const double press_force_over_poor_link =
+        press_remote_wall(LINK_WITH_JITTER_AND_LOSS_YAML, &least, end);
+    assert_true(least >= -1e-12 &&
+                press_force_over_poor_link > 0.85 * press_force_of_three_springs_in_series &&
+                press_force_over_poor_link < 1.02 * press_force_of_three_springs_in_series);
+    const double held =
+        press_remote_wall(LINK_WITH_JITTER_AND_LOSS_YAML ", hold: 0.01", &least, end);
+    assert_true(fabs(held / press_force_of_three_springs_in_series - 1.0) < 0.1);
     for (int i = 0; i < SITES; i++) {
         char path[64];
         log_path(i, path);
@@ -142,7 +147,8 @@ enum { COUNTERS = sizeof counters / sizeof *counters };
 
 /* What a site consumes and counts within a minute. */
 struct minute_statistics {
-    double counter_increase[COUNTERS]; /* increase of each counter within the last minute */
+    double network_counter_increase_in_minute[COUNTERS]; /* increase of each counter within the last
+                                                            minute */
     double counts_a_minute_ago[COUNTERS];
 };
 
@@ -150,7 +156,8 @@ static void record_minute_statistics(int site, struct minute_statistics *minute_
 {
     for (int i = 0; i < COUNTERS; i++) {
         const double now = read_link_input(site, counters[i]);
-        minute_statistics->counter_increase[i] = now - minute_statistics->counts_a_minute_ago[i];
+        minute_statistics->network_counter_increase_in_minute[i] =
+            now - minute_statistics->counts_a_minute_ago[i];
         minute_statistics->counts_a_minute_ago[i] = now;
     }
 }
@@ -164,7 +171,7 @@ static void no_memory_or_count_grows_in_an_hour_over_a_poor_link(void **state)
     const int minute_count = campaign_trial_count(0, 60);
     struct minute_statistics now[SITES] = {0}, first[SITES];
     long before = 0;
-    open_person_and_robot_sites(find_free_udp_port(), POOR_LINK, 1e6, 0);
+    open_person_and_robot_sites(find_free_udp_port(), LINK_WITH_JITTER_AND_LOSS_YAML, 1e6, 0);
     wait_for_both_links();
     for (int m = 0; m < minute_count; m++) {
         struct rusage use;
@@ -183,13 +190,14 @@ static void no_memory_or_count_grows_in_an_hour_over_a_poor_link(void **state)
             first[i] = m == 1 ? now[i] : first[i];
             print_message("  fill %.3f s, energy %.2e J, %g lost, %g missing, %g restarts\n",
                           read_link_input(i, "playout_fill"), read_link_input(i, "channel_energy"),
-                          now[i].counter_increase[0], now[i].counter_increase[2],
+                          now[i].network_counter_increase_in_minute[0],
+                          now[i].network_counter_increase_in_minute[2],
                           read_link_input(i, "restarts"));
             assert_true(read_link_input(i, "playout_fill") < 0.1);
             assert_true(read_link_input(i, "least_energy") >= -1e-12);
             for (int c = 0; c < COUNTERS && m > 1; c++) {
-                assert_true(now[i].counter_increase[c] <=
-                            1.5 * first[i].counter_increase[c] + 30.0);
+                assert_true(now[i].network_counter_increase_in_minute[c] <=
+                            1.5 * first[i].network_counter_increase_in_minute[c] + 30.0);
             }
             assert_int_equal(link_input_of_site(i)->state, TACT_DEVICE_OK);
         }
@@ -218,7 +226,8 @@ static void silent_site_releases_the_tie_of_the_other(void **state)
     }
     print_message("felt %.2f N, at most %.4f N after 0.35 s of silence\n", before,
                   max_tie_force_when_silent);
-    assert_true(fabs(before / series_press_force - 1.0) < 0.1 && max_tie_force_when_silent < 0.01);
+    assert_true(fabs(before / press_force_of_three_springs_in_series - 1.0) < 0.1 &&
+                max_tie_force_when_silent < 0.01);
     for (k = 0; k < 700; k++) { /* the robot's site has received no packet either */
         assert_int_equal(tact_session_step(sessions[ROBOT], 0, NULL), 0);
     }
@@ -233,15 +242,16 @@ static void silent_site_releases_the_tie_of_the_other(void **state)
     close_sessions_of_sites();
 }
 
-/* Presses over a link; the person's loop skips `skipped_ticks` ticks at 5 s, of which no waves are
- * sent. Neither force changes by 0.5 N in a tick from then on. */
-static void check_press_continues_after_skipped_ticks(const char *link, uint64_t skipped_ticks)
+/* Presses over a link; the person's loop skips `skipped_tick_count_of_person_loop` ticks at 5 s, of
+ * which no waves are sent. Neither force changes by 0.5 N in a tick from then on. */
+static void check_press_continues_after_skipped_ticks(const char *link,
+                                                      uint64_t skipped_tick_count_of_person_loop)
 {
     double largest[SITES] = {0.0}, before[SITES];
     open_person_and_robot_sites(find_free_udp_port(), link, 100.0, 0);
     struct tact_network_device *device = sessions[PERSON]->devices[0].device.self;
     for (int k = wait_for_both_links(); k < 6000; k++) {
-        device->next_tick -= k == 5000 ? skipped_ticks : 0;
+        device->next_tick -= k == 5000 ? skipped_tick_count_of_person_loop : 0;
         for (int i = 0; i < SITES; i++) {
             before[i] = tie_state_of_site(i)->force;
         }
@@ -253,13 +263,13 @@ static void check_press_continues_after_skipped_ticks(const char *link, uint64_t
     const double felt_force = -tie_state_of_site(PERSON)->force;
     print_message("%llu ticks skipped%s: at most %.3f N in a tick at the person, %.3f N at the "
                   "robot, %g missing, press %.2f N\n",
-                  (unsigned long long)skipped_ticks, link, largest[PERSON], largest[ROBOT],
-                  read_link_input(ROBOT, "missing"), felt_force);
+                  (unsigned long long)skipped_tick_count_of_person_loop, link, largest[PERSON],
+                  largest[ROBOT], read_link_input(ROBOT, "missing"), felt_force);
     assert_true(largest[PERSON] < 0.5 && largest[ROBOT] < 0.5 &&
-                felt_force > 0.9 * series_press_force);
+                felt_force > 0.9 * press_force_of_three_springs_in_series);
     for (int i = 0; i < SITES; i++) {
         assert_true(read_link_input(i, "least_energy") >= -1e-12);
-        assert_true((read_link_input(i, "missing") > 0.0) == !skipped_ticks);
+        assert_true((read_link_input(i, "missing") > 0.0) == !skipped_tick_count_of_person_loop);
         assert_true(read_link_input(i, "restarts") == 0.0);
     }
     close_sessions_of_sites();
@@ -314,7 +324,8 @@ static void check_logged_tie(int site, const char *joint, const struct session_r
                 r->values[remote.used_wave] == tie->used_wave &&
                 r->values[remote.sent_wave] == tie->sent_wave);
     assert_true(r->values[remote.engaged] == tie->ticks && tie->ticks > 0.0);
-    assert_true(r->values[remote.tank] == tie->energy_tank && r->values[remote.work] == tie->work);
+    assert_true(r->values[remote.tank] == tie->remaining_tank_energy &&
+                r->values[remote.work] == tie->work);
     free(r);
     tact_scene_log_close(&view);
     tact_log_close(log);
@@ -381,7 +392,7 @@ static void clutch_and_fault_of_one_site_reach_the_other(void **state)
 static void send_invalid_datagrams(int fd, const struct sockaddr_in *to, int count)
 {
     unsigned char datagram[600] = "TACT";
-    datagram[4] = TACT_NETWORK_VERSION;
+    datagram[4] = TACT_NETWORK_PACKET_FORMAT_VERSION;
     for (int i = 0; i < count; i++) {
         datagram[5] = (unsigned char)(1 + i % 3);
         sendto(fd, datagram, i % 3 < 2 ? TACT_NETWORK_HELLO_BYTES : 600, 0,

@@ -19,7 +19,7 @@
 #include "support/network_sites.h"
 #include "support/remote_scenes.h"
 
-enum { PERIOD_NS = 1000000, DATAGRAMS_PER_TICK = 16 };
+enum { PERIOD_NS = 1000000, MAX_DATAGRAMS_READ_PER_TICK = 16 };
 static const double joint_force_limit = 20.0;                      /* of the robot's joint [N] */
 static const double output_force_limit = 5.0, output_rate = 100.0; /* of either site [N], [N/s] */
 
@@ -111,13 +111,13 @@ static struct attacked_site_extremes run_attacked_site(int attacked_site, int ti
         worst.most_datagrams_in_a_tick = datagrams_read_in_tick > worst.most_datagrams_in_a_tick
                                              ? datagrams_read_in_tick
                                              : worst.most_datagrams_in_a_tick;
-        worst.force = fmax(worst.force, fabs(tie_force(attacked_site)));
+        worst.force = fmax(worst.force, fabs(first_tie_force_of_site(attacked_site)));
         worst.output = fmax(worst.output, fabs(*output));
         if (fpclassify(*output) != FP_ZERO) {
             worst.output_step = fmax(worst.output_step, fabs(*output - last));
         }
         worst.engaged_tick_count += sessions[attacked_site]->remotes[0].state.ticks > 0.0;
-        assert_true(isfinite(tie_force(attacked_site)) && isfinite(*output));
+        assert_true(isfinite(first_tie_force_of_site(attacked_site)) && isfinite(*output));
     }
     print_message(
         "%s: tie up to %.3g N, output up to %.3g N, %.3g N in a tick; %llu datagrams in a "
@@ -126,7 +126,7 @@ static struct attacked_site_extremes run_attacked_site(int attacked_site, int ti
         (unsigned long long)worst.most_datagrams_in_a_tick, worst.engaged_tick_count, ticks);
     assert_true(worst.output <= output_force_limit * (1.0 + 1e-9));
     assert_true(worst.output_step <= output_rate * 1e-9 * PERIOD_NS * (1.0 + 1e-9));
-    assert_true(worst.most_datagrams_in_a_tick <= DATAGRAMS_PER_TICK);
+    assert_true(worst.most_datagrams_in_a_tick <= MAX_DATAGRAMS_READ_PER_TICK);
     /* the person's joint has no limit of its own: only its output reaches a person */
     assert_true(attacked_site == PERSON || worst.force <= joint_force_limit * (1.0 + 1e-9));
     assert_true(worst.engaged_tick_count > 30);
@@ -150,7 +150,7 @@ static void flood_of_valid_packets_is_bounded(void **state)
     for (int attacked_site = 0; attacked_site < SITES; attacked_site++) {
         open_sessions_of_sites();
         const struct attacked_site_extremes worst = run_attacked_site(attacked_site, 500, 1e6, 60);
-        assert_int_equal(worst.most_datagrams_in_a_tick, DATAGRAMS_PER_TICK);
+        assert_int_equal(worst.most_datagrams_in_a_tick, MAX_DATAGRAMS_READ_PER_TICK);
         close_sessions_of_sites();
     }
 }

@@ -269,21 +269,21 @@ static void tied_rotations_pass_half_a_turn_without_a_step(void **state)
                 tact_hand_state(tact_world_hand(s->world, 0)).target[3 + k] =
                     turning[k].state.target;
             }
-            double composed_rotation[3], moved[3], rate[3], ahead[3];
+            double tie_target_rotation_vector[3], moved[3], rate[3], ahead[3];
             for (int k = 0; k < 3; k++) {
                 most = fmax(most, fabs(tact_session_line_end_position_error(s, &turning[k]) -
                                        step * axis[k]));
                 rate[k] = tact_session_tie_target_rate(s, &turning[k]);
                 moved[k] = turning[k].state.target + 1e-6 * rate[k];
                 ahead[k] = 1e-6 * axis[k];
-                composed_rotation[k] = turning[k].state.target;
+                tie_target_rotation_vector[k] = turning[k].state.target;
             }
-            compose_rotations(rotation_vector, ahead, composed_rotation);
+            compose_rotations(rotation_vector, ahead, tie_target_rotation_vector);
             for (int k = 0; k < 3; k++) {
                 ahead[k] = -moved[k];
             }
-            compose_rotations(composed_rotation, rotation_vector, ahead);
-            most_rate = fmax(most_rate, tact_v3_norm(composed_rotation) / 1e-6);
+            compose_rotations(tie_target_rotation_vector, rotation_vector, ahead);
+            most_rate = fmax(most_rate, tact_v3_norm(tie_target_rotation_vector) / 1e-6);
         }
         for (int n = -200; n < 200; n++) { /* to and fro about half a turn */
             tact_v3_scale(rotation_vector, axis, pi + 0.02 * sin(0.3 * n));

@@ -27,7 +27,7 @@ static const double reach = 0.07, wall = 0.05; /* [m] */
 static const double impedance = 10.0;          /* [N s/m] */
 static const double small_tank_energy = 0.1;   /* [J] */
 /* largest RMS speed in the last half second; what is faster rattles [m/s] */
-static const double max_rms_speed_at_rest = 2e-3;
+static const double allowed_rms_speed_at_rest = 2e-3;
 
 static const struct operator_hand {
     const char *name;
@@ -38,15 +38,15 @@ enum {
     PLAYOUT_WAIT_MS = 40,     /* playout wait of the channel, for jitter and repeats [ms] */
     REPEATS = 20,             /* waves that a packet repeats */
     MOTION_START_TICK = 2000, /* of the hand, which takes 1 s [ticks] */
-    MOTION_TO = 3000,         /* [ticks] */
+    MOTION_END_TICK = 3000,   /* [ticks] */
     REST_TICKS = 500, /* at the end of a press, of which mean force and speed are taken [ticks] */
     MAX_WAVES_MISSING_AT_REST = 2 * REPEATS, /* at both ends; if more, it is extended by as long */
     MAX_REST_REPETITIONS = 8,
-    PRESS_END_TICK = 13000,     /* end of a press, 10 s after the motion [ticks] */
-    BLACKOUT_START_TICK = 7000, /* of the blackout of 1 s, in the press [ticks] */
-    BLACKOUT_END_TICK = 8000,   /* [ticks] */
-    DEADMAN_RELEASED = 8500,    /* [ticks] */
-    DEADMAN_HELD_AGAIN = 9010   /* [ticks] */
+    PRESS_END_TICK = 13000,        /* end of a press, 10 s after the motion [ticks] */
+    BLACKOUT_START_TICK = 7000,    /* of the blackout of 1 s, in the press [ticks] */
+    BLACKOUT_END_TICK = 8000,      /* [ticks] */
+    DEADMAN_RELEASE_TICK = 8500,   /* [ticks] */
+    DEADMAN_HELD_AGAIN_TICK = 9010 /* [ticks] */
 };
 
 struct press_options {
@@ -60,23 +60,23 @@ struct press_options {
 
 struct press {
     double press, peak, late_speed, least_energy;
-    double missing_at_rest;    /* waves missing at both ends in the last half second */
-    double peak_wall_force;    /* largest force on the wall [N] */
-    double force_in_blackout;  /* largest force on the person once it has faded [N] */
-    double largest_force_step; /* largest change of a force in a tick from the blackout on [N] */
+    double waves_missing_at_rest; /* waves missing at both ends in the last half second */
+    double peak_wall_force;       /* largest force on the wall [N] */
+    double force_in_blackout;     /* largest force on the person once it has faded [N] */
+    double largest_force_step;    /* largest change of a force in a tick from the blackout on [N] */
 };
 
 /* Without a wall. */
 struct free_motion {
     double drag;
-    double drag_by_equations;        /* of a plain line [N] */
-    double deviation_from_equations; /* largest one of the robot's place [m] */
-    double missing[SITES];           /* waves missing at each end in the motion's first second */
-    double lost[SITES];              /* packets with any of the waves due in it that were lost */
+    double drag_by_equations;                   /* of a plain line [N] */
+    double robot_deviation_from_line_equations; /* largest one of the robot's place [m] */
+    double missing[SITES]; /* waves missing at each end in the motion's first second */
+    double lost[SITES];    /* packets with any of the waves due in it that were lost */
 };
 
 /* Settings of both ends of the link. */
-static void print_press_settings(char *out, size_t size, const struct press_options *o)
+static void format_link_settings_of_press(char *out, size_t size, const struct press_options *o)
 {
     char delay[32];
     tact_number_print(delay, sizeof delay, "%g", 1e-3 * o->link_delay_ms);
@@ -123,7 +123,7 @@ static void open_press_sessions(const struct press_options *o)
 {
     const int port = find_free_udp_port();
     char text[4096], settings[256], device[512];
-    print_press_settings(settings, sizeof settings, o);
+    format_link_settings_of_press(settings, sizeof settings, o);
     for (int i = 0; i < SITES; i++) {
         snprintf(device, sizeof device, "type: network, settings: {%s: \"127.0.0.1:%d\", %s}",
                  i ? "listen" : "connect", port, settings);
@@ -155,11 +155,12 @@ static void record_blackout(const struct press_options *o, int tick, const doubl
                             struct press *r)
 {
     if (tick >= BLACKOUT_START_TICK + o->link_delay_ms + PLAYOUT_WAIT_MS + 300 &&
-        tick < DEADMAN_HELD_AGAIN - 10) {
-        r->force_in_blackout = fmax(r->force_in_blackout, fabs(tie_force(PERSON)));
+        tick < DEADMAN_HELD_AGAIN_TICK - 10) {
+        r->force_in_blackout = fmax(r->force_in_blackout, fabs(first_tie_force_of_site(PERSON)));
     }
     for (int i = 0; i < SITES && tick >= BLACKOUT_START_TICK; i++) {
-        r->largest_force_step = fmax(r->largest_force_step, fabs(tie_force(i) - last[i]));
+        r->largest_force_step =
+            fmax(r->largest_force_step, fabs(first_tie_force_of_site(i) - last[i]));
     }
 }
 
@@ -179,12 +180,12 @@ static double count_waves_missing_at_both_ends(void)
     return read_link_input(PERSON, "missing") + read_link_input(ROBOT, "missing");
 }
 
-static void add_tick_at_rest(struct rest *rest, int ticks_to_end)
+static void add_tick_to_rest_statistics(struct rest *rest, int ticks_to_end)
 {
     if (ticks_to_end == REST_TICKS) {
         *rest = (struct rest){.missing_before = count_waves_missing_at_both_ends()};
     }
-    rest->force -= tie_force(PERSON);
+    rest->force -= first_tie_force_of_site(PERSON);
     rest->squared_speed += joint_velocity(PERSON) * joint_velocity(PERSON) +
                            joint_velocity(ROBOT) * joint_velocity(ROBOT);
 }
@@ -205,27 +206,28 @@ static struct press run_press(const struct press_options *o, int end)
     double last[SITES] = {0.0};
     open_press_sessions(o);
     for (int k = wait_for_both_links(); k < end; k++) {
-        if (k > BLACKOUT_END_TICK && (is_in_handshake(PERSON) || is_in_handshake(ROBOT))) {
+        if (k > BLACKOUT_END_TICK &&
+            (is_link_of_site_in_handshake(PERSON) || is_link_of_site_in_handshake(ROBOT))) {
             usleep(5000);
         }
         step_both_sessions();
-        r.peak = fmax(r.peak, tie_force(ROBOT));
+        r.peak = fmax(r.peak, first_tie_force_of_site(ROBOT));
         r.peak_wall_force = fmax(r.peak_wall_force, wall_force());
         if (o->has_blackout_in_press) {
             record_blackout(o, k, last, &r);
         }
         if (end - k <= REST_TICKS) {
-            add_tick_at_rest(&rest, end - k);
+            add_tick_to_rest_statistics(&rest, end - k);
         }
         if (k == end - 1 && end < latest_end_tick && was_rest_disturbed(&rest)) {
             end += REST_TICKS;
         }
-        last[PERSON] = tie_force(PERSON);
-        last[ROBOT] = tie_force(ROBOT);
+        last[PERSON] = first_tie_force_of_site(PERSON);
+        last[ROBOT] = first_tie_force_of_site(ROBOT);
     }
     r.press = rest.force / REST_TICKS;
     r.late_speed = sqrt(rest.squared_speed / REST_TICKS);
-    r.missing_at_rest = count_waves_missing_at_both_ends() - rest.missing_before;
+    r.waves_missing_at_rest = count_waves_missing_at_both_ends() - rest.missing_before;
     r.least_energy =
         fmin(read_link_input(PERSON, "least_energy"), read_link_input(ROBOT, "least_energy"));
     close_sessions_of_sites();
@@ -237,12 +239,13 @@ static struct press run_press(const struct press_options *o, int end)
 static void count_missing_waves(const struct press_options *o, int tick, struct free_motion *m)
 {
     const int first_sending_tick = MOTION_START_TICK - o->link_delay_ms - PLAYOUT_WAIT_MS - 1,
-              last_sending_tick = MOTION_TO - o->link_delay_ms - PLAYOUT_WAIT_MS + REPEATS + 1;
+              last_sending_tick =
+                  MOTION_END_TICK - o->link_delay_ms - PLAYOUT_WAIT_MS + REPEATS + 1;
     for (int i = 0; i < SITES; i++) {
         const struct tact_network_device *other = sessions[!i]->devices[0].device.self;
         const double missing = read_link_input(i, "missing"),
                      lost = (double)tact_simulated_link_counts(other->link).lost;
-        m->missing[i] += tick == MOTION_TO - 1           ? missing
+        m->missing[i] += tick == MOTION_END_TICK - 1     ? missing
                          : tick == MOTION_START_TICK - 1 ? -missing
                                                          : 0.0;
         m->lost[i] += tick == last_sending_tick        ? lost
@@ -267,7 +270,7 @@ static struct free_motion run_free_motion(struct press_options o)
     struct free_motion m = {.drag = 0.0};
     const struct wave_line_options options = wave_line_of_press(&o);
     /* a poor link is cut after the motion */
-    const int end = MOTION_TO + (o.is_constant_delay_link ? 500 : 0);
+    const int end = MOTION_END_TICK + (o.is_constant_delay_link ? 500 : 0);
     o.wall_position = 1.0;
     open_press_sessions(&o);
     start_wave_line(&line, &options);
@@ -278,10 +281,10 @@ static struct free_motion run_free_motion(struct press_options o)
             continue;
         }
         step_wave_line(&line);
-        m.drag = fmax(m.drag, -tie_force(PERSON));
+        m.drag = fmax(m.drag, -first_tie_force_of_site(PERSON));
         m.drag_by_equations = fmax(m.drag_by_equations, -line.force);
-        m.deviation_from_equations = fmax(
-            m.deviation_from_equations,
+        m.robot_deviation_from_line_equations = fmax(
+            m.robot_deviation_from_line_equations,
             fabs(tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q[0] - line.robot_x));
     }
     close_sessions_of_sites();
@@ -331,7 +334,7 @@ static double ideal_peak_wall_force(const struct operator_hand *hand)
 /* Relative to a press without delay, which the page has with the average hand up to 100 ms, and
  * 4.09 of 4.41 N at 200 ms. The default tank of 1 J is just what the line of the strong hand
  * contains at 240 ms. */
-static double max_press_error(const struct press_options *o)
+static double allowed_press_force_error(const struct press_options *o)
 {
     return o->link_delay_ms > 100 && o->hand->stiffness > 500.0 ? 0.2 : 0.05;
 }
@@ -344,10 +347,10 @@ static void check_press_on_wall(const struct press_options *o)
     print_message("%3d ms %-7s press %.2f of %.2f N, peak %.2f N, on the wall %.2f of %.2f N, %.0e "
                   "m/s at the end with %.0f waves missing\n",
                   o->link_delay_ms, o->hand->name, p.press, ideal_force, p.peak, p.peak_wall_force,
-                  peak_wall_force, p.late_speed, p.missing_at_rest);
-    assert_true(fabs(p.press / ideal_force - 1.0) < max_press_error(o));
+                  peak_wall_force, p.late_speed, p.waves_missing_at_rest);
+    assert_true(fabs(p.press / ideal_force - 1.0) < allowed_press_force_error(o));
     assert_true(p.peak < 1.5 * ideal_force && p.peak_wall_force < 1.5 * peak_wall_force &&
-                p.late_speed < max_rms_speed_at_rest && p.least_energy > -1e-12);
+                p.late_speed < allowed_rms_speed_at_rest && p.least_energy > -1e-12);
 }
 
 /* Over a plain line force and motion are those of its equations; beyond 80 ms the end of the line
@@ -359,22 +362,26 @@ static void check_drag_in_free_air(struct press_options o)
 {
     const struct free_motion motion_over_poor_link = run_free_motion(o);
     o.is_constant_delay_link = 1;
-    const struct free_motion drag_of_plain_line = run_free_motion(o);
+    const struct free_motion free_motion_over_plain_line = run_free_motion(o);
     struct wave_line_options longer = wave_line_of_press(&o);
     longer.delay = fmin(0.39, longer.delay + 0.5e-3 * (motion_over_poor_link.missing[PERSON] +
                                                        motion_over_poor_link.missing[ROBOT]));
-    const double drag_of_longer_line = wave_line_drag(&longer, MOTION_TO - MOTION_START_TICK);
+    const double drag_of_longer_line =
+        wave_line_largest_drag_force(&longer, MOTION_END_TICK - MOTION_START_TICK);
     print_message("               drag %.3f N over a plain line, %.3f by its equations, from which "
                   "the robot is %.2f mm at most; %.3f over the poor link, %.3f "
                   "with %.0f and %.0f "
                   "waves missing of %.0f and %.0f packets lost\n",
-                  drag_of_plain_line.drag, drag_of_plain_line.drag_by_equations,
-                  1e3 * drag_of_plain_line.deviation_from_equations, motion_over_poor_link.drag,
-                  drag_of_longer_line, motion_over_poor_link.missing[PERSON],
-                  motion_over_poor_link.missing[ROBOT], motion_over_poor_link.lost[PERSON],
-                  motion_over_poor_link.lost[ROBOT]);
-    assert_true(fabs(drag_of_plain_line.drag / drag_of_plain_line.drag_by_equations - 1.0) < 0.006);
-    assert_true(drag_of_plain_line.deviation_from_equations < (o.link_delay_ms > 50 ? 3e-3 : 3e-4));
+                  free_motion_over_plain_line.drag, free_motion_over_plain_line.drag_by_equations,
+                  1e3 * free_motion_over_plain_line.robot_deviation_from_line_equations,
+                  motion_over_poor_link.drag, drag_of_longer_line,
+                  motion_over_poor_link.missing[PERSON], motion_over_poor_link.missing[ROBOT],
+                  motion_over_poor_link.lost[PERSON], motion_over_poor_link.lost[ROBOT]);
+    assert_true(
+        fabs(free_motion_over_plain_line.drag / free_motion_over_plain_line.drag_by_equations -
+             1.0) < 0.006);
+    assert_true(free_motion_over_plain_line.robot_deviation_from_line_equations <
+                (o.link_delay_ms > 50 ? 3e-3 : 3e-4));
     for (int i = 0; i < SITES; i++) {
         /* half of the repeats: the last of them may arrive a tick or two too late */
         assert_true(motion_over_poor_link.missing[i] <=
@@ -423,23 +430,23 @@ static void check_press_after_blackout(struct press_options o)
                  ideal_force = ideal_press_force(o.hand);
     o.has_blackout_in_press = 1;
     /* again 10 s after the deadman was held again */
-    const struct press p = run_press(&o, DEADMAN_HELD_AGAIN + 10000);
+    const struct press p = run_press(&o, DEADMAN_HELD_AGAIN_TICK + 10000);
     print_message(
         "%3d ms %-7s press %.2f N without 1 s of silence, %.2f after it, of %.2f; at "
         "most %.4f N in it, %.3f N in a tick, %.0e m/s at the end with %.0f waves missing\n",
         o.link_delay_ms, o.hand->name, press_without_blackout, p.press, ideal_force,
-        p.force_in_blackout, p.largest_force_step, p.late_speed, p.missing_at_rest);
-    assert_true(fabs(press_without_blackout / ideal_force - 1.0) < max_press_error(&o));
+        p.force_in_blackout, p.largest_force_step, p.late_speed, p.waves_missing_at_rest);
+    assert_true(fabs(press_without_blackout / ideal_force - 1.0) < allowed_press_force_error(&o));
     /* the strong hand has 7.9 N at 200 ms before and 8.7 after, as the tank is filled again */
     assert_true(p.press > 0.95 * press_without_blackout && p.press < 1.02 * ideal_force);
     assert_true(p.force_in_blackout < 0.05 && p.largest_force_step < 0.05 * ideal_force);
-    assert_true(p.peak < 1.5 * ideal_force && p.late_speed < max_rms_speed_at_rest &&
+    assert_true(p.peak < 1.5 * ideal_force && p.late_speed < allowed_rms_speed_at_rest &&
                 p.least_energy > -1e-12);
 }
 
 /* 1 s of silence in the press: the force fades, nothing engages until the deadman was released, and
  * the same press returns, with every hand. */
-static void press_returns_after_a_blackout(void **state)
+static void press_force_returns_after_a_link_blackout(void **state)
 {
     (void)state;
     static const int link_delays_ms[] = {50, 0, 5, 20, 100, 200};
@@ -459,7 +466,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wall_is_pressed_over_poor_links),
-        cmocka_unit_test(press_returns_after_a_blackout),
+        cmocka_unit_test(press_force_returns_after_a_link_blackout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

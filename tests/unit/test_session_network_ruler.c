@@ -29,7 +29,7 @@ static void open_sessions_of_sites(const char *const settings[SITES], int releas
     const int port = find_free_udp_port();
     char address[64];
     snprintf(address, sizeof address, "\"127.0.0.1:%d\"", port);
-    const struct edit person_edits[] = {
+    const struct edit edits_of_person_scene[] = {
         {"\"127.0.0.1:4710\"", address},
         {"link: {delay: 0.05}", settings[PERSON]},
         {"operator.deadman", "operator.turn"},
@@ -45,12 +45,13 @@ static void open_sessions_of_sites(const char *const settings[SITES], int releas
         {"[20, 1, 0", "[9982, 1, 1"},
         {"[21, 0, 0", "[9983, 1, 1"},
         {NULL, NULL}};
-    const struct edit robot_edits[] = {
-        person_edits[0], {"link: {delay: 0.05}", settings[ROBOT]}, {NULL, NULL}};
+    const struct edit edits_of_robot_scene[] = {
+        edits_of_person_scene[0], {"link: {delay: 0.05}", settings[ROBOT]}, {NULL, NULL}};
     for (int i = 0; i < SITES; i++) {
         struct tact_error err = {.line = 0};
         const char *name = i ? "teleop_remote.yaml" : "teleop_local.yaml";
-        char *text = load_scene_text_with_edits(name, i ? robot_edits : person_edits);
+        char *text =
+            load_scene_text_with_edits(name, i ? edits_of_robot_scene : edits_of_person_scene);
         if (tact_scene_parse(text, strlen(text), name, NULL, &scenes[i], &err)) {
             fail_msg("%d: %s: %s", err.line, err.key, err.text);
         }
@@ -78,8 +79,8 @@ enum { LIFTED = 10000 }; /* ticks until the ruler is lifted and at rest */
 
 /* Lifts the ruler and holds it until tick `end`; returns how far it moves in the fingers meanwhile,
  * and the height to which it was lifted [m]. */
-static double hold_ruler(const char *settings, int end, const char *const records[SITES],
-                         double *height)
+static double lift_and_hold_ruler_over_link(const char *settings, int end,
+                                            const char *const records[SITES], double *height)
 {
     double first[3] = {0.0}, now[3] = {0.0}, most = 0.0;
     open_sessions_of_sites((const char *const[]){settings, settings}, 0, records);
@@ -109,7 +110,7 @@ static void ruler_is_held_by_a_remote_hand(void **state)
     /* the short form of the test runs the last link alone */
     for (size_t n = is_long_campaign() ? 0 : count - 1; n < count; n++) {
         double height;
-        const double most = hold_ruler(links[n].settings, end, NULL, &height);
+        const double most = lift_and_hold_ruler_over_link(links[n].settings, end, NULL, &height);
         print_message("%s: lifted by %.2f mm; the ruler moved in the fingers by %.4f mm\n",
                       links[n].name, 1e3 * height, 1e3 * most);
         /* under a sanitizer the run ends before the ruler is lifted */
@@ -131,7 +132,8 @@ static void ruler_logs_of_both_sites_replay(void **state)
     for (int i = 0; i < SITES; i++) {
         snprintf(paths[i], sizeof paths[i], "%s/%d.mcap", folder, i);
     }
-    hold_ruler(POOR_LINK("0.05"), end, (const char *const[]){paths[PERSON], paths[ROBOT]}, &height);
+    lift_and_hold_ruler_over_link(POOR_LINK("0.05"), end,
+                                  (const char *const[]){paths[PERSON], paths[ROBOT]}, &height);
     for (int i = 0; i < SITES; i++) {
         check_replays_of_log(paths[i], end, 7001, 1);
         assert_int_equal(remove(paths[i]), 0);
@@ -168,14 +170,14 @@ static void remote_hand_holds_the_ruler_for_an_hour(void **state)
         for (int i = 0; i < 3 && k > SETTLED; i++) {
             most = fmax(most, fabs(now[i] - first[i]));
         }
-        least_grip = k > SETTLED ? fmin(least_grip, tie_force(ROBOT)) : least_grip;
+        least_grip = k > SETTLED ? fmin(least_grip, first_tie_force_of_site(ROBOT)) : least_grip;
         memory = k == SETTLED ? resident_memory_bytes() : memory;
     }
     const double memory_growth_bytes = resident_memory_bytes() - memory;
     print_message(
         "in an hour the ruler moved by %.4f mm, the grip was at least %.2f N and at the "
         "end %.2f, memory grew by %.0f kB, least energy of the channels %.1e and %.1e J\n",
-        1e3 * most, least_grip, tie_force(ROBOT), 1e-3 * memory_growth_bytes,
+        1e3 * most, least_grip, first_tie_force_of_site(ROBOT), 1e-3 * memory_growth_bytes,
         read_link_input(PERSON, "least_energy"), read_link_input(ROBOT, "least_energy"));
     assert_true(most < 1e-4 && least_grip > 3.3 && memory_growth_bytes < 1e6);
     assert_true(read_link_input(PERSON, "least_energy") > -1e-12 &&
@@ -186,12 +188,12 @@ static void remote_hand_holds_the_ruler_for_an_hour(void **state)
 /* A silence of the link: nothing arrives, or nothing in one direction. */
 struct link_silence {
     const char *name, *delay;
-    int is_poor_link;            /* 1: the link has jitter and bursts of loss */
-    double until;                /* end of the silence, which begins at SILENCE_START_TIME [s] */
-    int loses_packets_to_robot;  /* 1: packets to the robot are lost */
-    int loses_packets_to_person; /* 1: packets to the person are lost */
-    double max_slip;             /* bound of the slip of the ruler in the fingers [m] */
-    int releases_deadman;        /* 1: between 12.5 and 13.1 s */
+    int has_link_jitter_and_loss; /* 1: the link has jitter and bursts of loss */
+    double until;                 /* end of the silence, which begins at SILENCE_START_TIME [s] */
+    int loses_packets_to_robot;   /* 1: packets to the robot are lost */
+    int loses_packets_to_person;  /* 1: packets to the person are lost */
+    double allowed_ruler_slip_in_fingers; /* bound of the slip of the ruler in the fingers [m] */
+    int releases_deadman;                 /* 1: between 12.5 and 13.1 s */
 };
 
 /* What a silence does, from its beginning on; forces are those of the left finger. */
@@ -204,24 +206,26 @@ struct link_silence_effect {
 
 #define SILENCE_START_TIME 11.0 /* [s] */
 
-static void print_link_settings(char *out, size_t size, const struct link_silence *link_silence,
-                                int has_link_silence)
+static void format_link_settings_with_silence(char *out, size_t size,
+                                              const struct link_silence *link_silence,
+                                              int has_link_silence)
 {
     char end[32];
     tact_number_print(end, sizeof end, "%g",
                       has_link_silence ? link_silence->until : SILENCE_START_TIME);
     snprintf(out, size, "%slink: {delay: %s, blackout: [11, %s]%s",
-             link_silence->is_poor_link ? "jitter: 0.02, repeats: 20, " : "", link_silence->delay,
-             end, link_silence->is_poor_link ? POOR_LINK_SETTINGS : "}");
+             link_silence->has_link_jitter_and_loss ? "jitter: 0.02, repeats: 20, " : "",
+             link_silence->delay, end,
+             link_silence->has_link_jitter_and_loss ? POOR_LINK_SETTINGS : "}");
 }
 
 static void open_sessions_with_silence(const struct link_silence *link_silence)
 {
     char settings[SITES][160];
-    print_link_settings(settings[PERSON], sizeof settings[PERSON], link_silence,
-                        link_silence->loses_packets_to_robot);
-    print_link_settings(settings[ROBOT], sizeof settings[ROBOT], link_silence,
-                        link_silence->loses_packets_to_person);
+    format_link_settings_with_silence(settings[PERSON], sizeof settings[PERSON], link_silence,
+                                      link_silence->loses_packets_to_robot);
+    format_link_settings_with_silence(settings[ROBOT], sizeof settings[ROBOT], link_silence,
+                                      link_silence->loses_packets_to_person);
     open_sessions_of_sites((const char *const[]){settings[PERSON], settings[ROBOT]},
                            link_silence->releases_deadman, NULL);
 }
@@ -230,7 +234,8 @@ static void record_tick(struct link_silence_effect *effect, const double place[3
                         const double last[2])
 {
     double now[3];
-    const double grip = tie_force(ROBOT), felt_force = -tie_force(PERSON);
+    const double grip = first_tie_force_of_site(ROBOT),
+                 felt_force = -first_tie_force_of_site(PERSON);
     find_ruler_position(now);
     for (int i = 0; i < 3; i++) {
         effect->slip = fmax(effect->slip, fabs(now[i] - place[i]));
@@ -253,18 +258,18 @@ run_grip_through_link_silence(const struct link_silence *link_silence)
     open_sessions_with_silence(link_silence);
     for (int k = wait_for_both_links(); k < end; k++) {
         if (k > (int)(link_silence->until * 1e3) &&
-            (is_in_handshake(PERSON) || is_in_handshake(ROBOT))) {
+            (is_link_of_site_in_handshake(PERSON) || is_link_of_site_in_handshake(ROBOT))) {
             usleep(5000);
         }
         step_both_sessions();
         if (k == from - 1) {
             find_ruler_position(place);
-            effect.grip_force_before_silence = tie_force(ROBOT);
+            effect.grip_force_before_silence = first_tie_force_of_site(ROBOT);
         } else if (k >= from) {
             record_tick(&effect, place, last);
         }
-        last[PERSON] = -tie_force(PERSON);
-        last[ROBOT] = tie_force(ROBOT);
+        last[PERSON] = -first_tie_force_of_site(PERSON);
+        last[ROBOT] = first_tie_force_of_site(ROBOT);
     }
     effect.last_felt = last[PERSON];
     effect.last_grip = last[ROBOT];
@@ -303,7 +308,7 @@ static void link_silence_does_not_drop_the_ruler(void **state)
             link_silence->name, e.grip_force_before_silence, e.least_grip, e.last_grip,
             e.least_felt, e.last_felt, e.largest_robot_force_step, e.largest_person_force_step,
             1e3 * e.slip);
-        assert_true(e.slip < link_silence->max_slip);
+        assert_true(e.slip < link_silence->allowed_ruler_slip_in_fingers);
         assert_true(e.least_grip > 0.95 * e.grip_force_before_silence);
         assert_true(e.last_felt > 0.98 * e.grip_force_before_silence &&
                     e.last_grip > 0.98 * e.grip_force_before_silence);
@@ -324,17 +329,23 @@ static void link_silences_of_any_length_cause_no_force_jump(void **state)
     for (int n = 0; n < count; n++) {
         char delay[32];
         const double until = 0.005 + (n % 2 ? uniform(0.0, 0.1) : uniform(0.1, 1.0));
-        const int direction = 1 + (int)uniform(0.0, 3.0), is_poor_link = uniform(0.0, 3.0) < 1.0;
+        const int direction = 1 + (int)uniform(0.0, 3.0),
+                  has_link_jitter_and_loss = uniform(0.0, 3.0) < 1.0;
         tact_number_print(delay, sizeof delay, "%.3f", uniform(0.0, 0.06));
-        const struct link_silence link_silence = {
-            NULL,          delay,          is_poor_link, SILENCE_START_TIME + until,
-            direction & 1, direction >> 1, 1.0,          until > 0.45};
+        const struct link_silence link_silence = {NULL,
+                                                  delay,
+                                                  has_link_jitter_and_loss,
+                                                  SILENCE_START_TIME + until,
+                                                  direction & 1,
+                                                  direction >> 1,
+                                                  1.0,
+                                                  until > 0.45};
         const struct link_silence_effect e = run_grip_through_link_silence(&link_silence);
         const double step = fmax(e.largest_robot_force_step, e.largest_person_force_step);
         if (step > worst) {
             print_message("%.4f s, directions %d, %s link of %s s: grip %.2f N, at least %.2f, at "
                           "the end %.2f; most in a tick %.3f and %.3f N\n",
-                          until, direction, is_poor_link ? "poor" : "plain", delay,
+                          until, direction, has_link_jitter_and_loss ? "poor" : "plain", delay,
                           e.grip_force_before_silence, e.least_grip, e.last_grip,
                           e.largest_robot_force_step, e.largest_person_force_step);
         }

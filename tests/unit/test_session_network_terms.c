@@ -42,18 +42,18 @@ struct remotes {
     const char *joint[3], *keys;
 };
 
-static const struct remotes waves_of_slide = {{"slider"}, "impedance: 1"};
+static const struct remotes wave_tie_of_slide = {{"slider"}, "impedance: 1"};
 static const struct remotes position = {{"base_x", "base_y", "base_z"}, "impedance: 1"};
 static const struct remotes attitude = {{"base_rx", "base_ry", "base_rz"}, "impedance: 1"};
 
-struct received_message {
+struct refusal_message_of_site {
     char text[1024];
     atomic_int is_received;
 };
 
 static void keep_refusal_message(void *user, enum tact_message_level level, const char *text)
 {
-    struct received_message *message = user;
+    struct refusal_message_of_site *message = user;
     if (strstr(text, "no remote joint engages") && !atomic_load(&message->is_received)) {
         assert_int_equal(level, TACT_MESSAGE_WARNING);
         snprintf(message->text, sizeof message->text, "%s", text);
@@ -86,11 +86,11 @@ static int count_engaged_ties(int site)
 }
 
 /* Runs both ends; text: what the message of the first end says; NULL: both engage. */
-static void connect_remote_ends(const struct remotes *first_remotes,
-                                const struct remotes *second_remotes, const char *text)
+static void connect_sites_with_ties(const struct remotes *ties_of_first_site,
+                                    const struct remotes *ties_of_second_site, const char *text)
 {
-    static struct received_message messages[SITES];
-    const struct remotes *remotes[SITES] = {first_remotes, second_remotes};
+    static struct refusal_message_of_site messages[SITES];
+    const struct remotes *remotes[SITES] = {ties_of_first_site, ties_of_second_site};
     const int port = find_free_udp_port();
     int engaged = 0;
     for (int i = 0; i < SITES; i++) {
@@ -124,19 +124,19 @@ static void connect_remote_ends(const struct remotes *first_remotes,
 static void link_ends_with_equal_tie_terms_engage(void **state)
 {
     (void)state;
-    const struct remotes waves_of_hinge = {{"base_ring"}, "impedance: 1"};
-    const struct remotes waves_with_position = {{"base_x", "base_y", "base_z"},
-                                                "impedance: 1, stiffness: 100, damping: 2"};
-    connect_remote_ends(&waves_of_slide, &waves_of_slide, NULL);
-    connect_remote_ends(&waves_of_hinge, &waves_of_hinge, NULL);
-    connect_remote_ends(&position, &waves_with_position, NULL);
-    connect_remote_ends(&attitude, &attitude, NULL);
+    const struct remotes wave_tie_of_hinge = {{"base_ring"}, "impedance: 1"};
+    const struct remotes wave_ties_of_base_position = {{"base_x", "base_y", "base_z"},
+                                                       "impedance: 1, stiffness: 100, damping: 2"};
+    connect_sites_with_ties(&wave_tie_of_slide, &wave_tie_of_slide, NULL);
+    connect_sites_with_ties(&wave_tie_of_hinge, &wave_tie_of_hinge, NULL);
+    connect_sites_with_ties(&position, &wave_ties_of_base_position, NULL);
+    connect_sites_with_ties(&attitude, &attitude, NULL);
 }
 
 static void each_differing_tie_key_is_refused_by_its_name(void **state)
 {
     (void)state;
-    static const struct remotes waves_of_hinge = {{"base_ring"}, "impedance: 1"};
+    static const struct remotes wave_tie_of_hinge = {{"base_ring"}, "impedance: 1"};
     static const struct remotes impedance = {{"slider"}, "impedance: 1.0000001"};
     static const struct remotes mode = {{"slider"}, "mode: position_force, damping: 1"};
     static const struct remotes axis = {{NULL, "slider"}, "impedance: 1"};
@@ -145,17 +145,18 @@ static void each_differing_tie_key_is_refused_by_its_name(void **state)
     static const struct remotes tie_with_other_first_joint = {{"slider", "base_ring"},
                                                               "impedance: 1"};
     static const struct {
-        const struct remotes *first_remotes, *second_remotes;
+        const struct remotes *ties_of_first_site, *ties_of_second_site;
         const char *text;
     } cases[] = {
-        {&waves_of_slide, &impedance, ": the wave impedance is not that of the other end"},
-        {&waves_of_slide, &mode, ": axis 0: mode waves here, position_force at the other end"},
-        {&waves_of_slide, &axis,
+        {&wave_tie_of_slide, &impedance, ": the wave impedance is not that of the other end"},
+        {&wave_tie_of_slide, &mode, ": axis 0: mode waves here, position_force at the other end"},
+        {&wave_tie_of_slide, &axis,
          ": axis 0: tied here, not tied at the other end; axis 1: not tied here, tied at"},
-        {&waves_of_slide, &tie_with_other_first_joint,
+        {&wave_tie_of_slide, &tie_with_other_first_joint,
          ": axis 1: not tied here, tied at the other end"},
-        {&waves_of_slide, &waves_of_hinge, ": axis 0: joint slide here, hinge at the other end"},
-        {&waves_of_slide, &position,
+        {&wave_tie_of_slide, &wave_tie_of_hinge,
+         ": axis 0: joint slide here, hinge at the other end"},
+        {&wave_tie_of_slide, &position,
          ": axis 0: joint slide here, base_x at the other end; axis 1: not tied here"},
         {&position, &tie_with_exchanged_axes,
          ": axis 0: joint base_x here, base_y at the other end; axis 1: joint base_y here, base_x"},
@@ -164,7 +165,8 @@ static void each_differing_tie_key_is_refused_by_its_name(void **state)
          "base_ry at the other end; axis 2: joint base_z here, base_rz at the other end"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        connect_remote_ends(cases[i].first_remotes, cases[i].second_remotes, cases[i].text);
+        connect_sites_with_ties(cases[i].ties_of_first_site, cases[i].ties_of_second_site,
+                                cases[i].text);
     }
 }
 
@@ -176,9 +178,9 @@ static void tie_terms_of_six_axes_fit_a_channel(void **state)
     static const char *const joints[] = {"arm.slider",  "arm.base_ring", "arm.base_x",
                                          "arm.base_y",  "arm.base_z",    "arm.base_rx",
                                          "arm.base_ry", "arm.base_rz"};
-    uint64_t terms_of_all_cases[6 * 32];
+    uint64_t tie_terms_of_all_cases[6 * 32];
     int count = 0;
-    struct tact_scene *scene = make_scene_of_remote_ties(&waves_of_slide, 0, 1);
+    struct tact_scene *scene = make_scene_of_remote_ties(&wave_tie_of_slide, 0, 1);
     struct tact_scene_remote tie[6], *own = scene->remotes;
     const uint32_t original_remote_count = scene->remotes_count;
     for (uint32_t i = 0; i < 6; i++) {
@@ -195,15 +197,15 @@ static void tie_terms_of_six_axes_fit_a_channel(void **state)
             tie[i].joint = (char *)(uintptr_t)joints[k % 8];
             const double terms = tact_session_remote_terms(scene, "site");
             assert_true(terms >= 1.0 && terms < 0x1p53);
-            terms_of_all_cases[count] = (uint64_t)terms;
+            tie_terms_of_all_cases[count] = (uint64_t)terms;
             for (int n = 0; n < count; n++) {
                 char text[512];
-                tact_remote_terms_difference(terms_of_all_cases[n], terms_of_all_cases[count], text,
-                                             sizeof text);
-                assert_int_equal(terms_of_all_cases[n] == terms_of_all_cases[count],
+                tact_remote_terms_difference(tie_terms_of_all_cases[n],
+                                             tie_terms_of_all_cases[count], text, sizeof text);
+                assert_int_equal(tie_terms_of_all_cases[n] == tie_terms_of_all_cases[count],
                                  n % 32 == 31 && k == 31);
                 assert_int_equal(text[0] == '\0',
-                                 terms_of_all_cases[n] == terms_of_all_cases[count]);
+                                 tie_terms_of_all_cases[n] == tie_terms_of_all_cases[count]);
             }
         }
     }

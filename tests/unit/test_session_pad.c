@@ -43,12 +43,13 @@ static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
 {
     for (size_t i = 0; i < sizeof script / sizeof *script; i++) {
         if (script[i].tick == tick) {
-            mock_pad_send(pad, script[i].events, script[i].count);
+            mock_pad_send_events(pad, script[i].events, script[i].count);
         }
     }
     /* the hand lifts the ruler by 5 cm within 0.8 s */
     if (tick >= 900 && tick < 1700 && tick % 10 == 0) {
-        mock_pad_send(pad, (const int[][3]){{EV_ABS, ABS_Y, -(int)(tick - 890) * 16384 / 800}}, 1);
+        mock_pad_send_events(
+            pad, (const int[][3]){{EV_ABS, ABS_Y, -(int)(tick - 890) * 16384 / 800}}, 1);
     }
     inner.ops->read(self, tick, t, now, in);
 }
@@ -115,20 +116,21 @@ static void game_pad_opens_and_closes_the_pinch(void **state)
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     double open = logged_value_at(log, r, 50, "pinch_target", 1),
            closed = logged_value_at(log, r, 450, "pinch_target", 1);
-    double released_target = logged_value_at(log, r, 2000, "pinch_target", 1),
-           target_after_second_press = logged_value_at(log, r, 2500, "pinch_target", 1);
+    double finger_target_with_released_deadman = logged_value_at(log, r, 2000, "pinch_target", 1),
+           finger_target_with_deadman_held_again = logged_value_at(log, r, 2500, "pinch_target", 1);
     double high = logged_value_at(log, r, 1850, "ruler_pose", 2),
            low = logged_value_at(log, r, 2990, "ruler_pose", 2);
     double force = fabs(logged_value_at(log, r, 1850, "ruler_pinch_left_distal_wrench", 1));
     print_message(
         "target open %.3f closed %.3f, deadman released %.3f, then %.3f rad; ruler at %.4f "
         "m held with %.2f N, %.4f m released\n",
-        open, closed, released_target, target_after_second_press, high, force, low);
+        open, closed, finger_target_with_released_deadman, finger_target_with_deadman_held_again,
+        high, force, low);
     assert_true(fabs(closed - open) > 0.15);
-    assert_true(released_target ==
+    assert_true(finger_target_with_released_deadman ==
                 closed); /* targets do not change while the deadman is released */
     /* the targets follow the trigger once the deadman is pressed again */
-    assert_true(fabs(target_after_second_press - open) < 0.02);
+    assert_true(fabs(finger_target_with_deadman_held_again - open) < 0.02);
     assert_true(fabs(high - 0.05) < 0.002);
     assert_true(fabs(force / 4 - 1) < 0.1);
     assert_true(low < 0.02);

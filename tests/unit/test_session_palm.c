@@ -72,7 +72,7 @@ static void collect_warnings(void *user, enum tact_message_level level, const ch
 static void links_that_overlap_at_the_start_do_not_touch(void **state)
 {
     (void)state;
-    static const int excluded_pairs[5][5] = {
+    static const int expected_excluded_shape_pairs[5][5] = {
         {0, 0, 0, 0, 0}, {0, 0, 1, 0, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 0, 1}};
     char warnings_text[2048] = "";
     struct tact_session_options options = tact_session_options_default();
@@ -85,7 +85,8 @@ static void links_that_overlap_at_the_start_do_not_touch(void **state)
     assert_int_equal(tact_world_shape_count(world), 5);
     for (int a = 0; a < 5; a++) {
         for (int b = a + 1; b < 5; b++) {
-            assert_int_equal(tact_world_pair_between(world, a, b) < 0, excluded_pairs[a][b]);
+            assert_int_equal(tact_world_pair_between(world, a, b) < 0,
+                             expected_excluded_shape_pairs[a][b]);
         }
     }
     print_message("%s", warnings_text);

@@ -149,8 +149,8 @@ static void read_needed_damping(const char *path, double needed[CYCLES / 2 + 1])
 
 /* Damping needed at an angle wT, by the formula: H = (K + B (1 - 1/z) / T), `delay` ticks late and
  * filtered. */
-static double damping_by_formula(double stiffness, double damping, int delay, double cutoff,
-                                 double angle)
+static double needed_damping_by_formula(double stiffness, double damping, int delay, double cutoff,
+                                        double angle)
 {
     const double weight = tact_low_pass_weight(cutoff, TICK_PERIOD);
     const double complex change = 1.0 - cexp(-I * angle);
@@ -186,11 +186,11 @@ static void wall_needs_the_damping_of_colgates_condition(void **state)
         for (int count = 1; count <= CYCLES / 2; count++) {
             const double angle = 2.0 * pi * count / CYCLES;
             most = fmax(most, needed[count]);
-            off = fmax(off, fabs(needed[count] - damping_by_formula(stiffness, rows[i].damping,
-                                                                    rows[i].delay, rows[i].cutoff,
-                                                                    angle)));
+            off = fmax(off, fabs(needed[count] -
+                                 needed_damping_by_formula(stiffness, rows[i].damping,
+                                                           rows[i].delay, rows[i].cutoff, angle)));
         }
-        const double damping_by_simple_condition =
+        const double needed_damping_by_simple_condition =
             stiffness * (TICK_PERIOD * (0.5 + rows[i].delay) +
                          tact_passivity_filter_delay(rows[i].cutoff, TICK_PERIOD)) +
             rows[i].damping;
@@ -198,10 +198,10 @@ static void wall_needs_the_damping_of_colgates_condition(void **state)
                       "simple condition "
                       "%.4f; off by %.1e\n",
                       stiffness, rows[i].damping, rows[i].delay, rows[i].cutoff, most,
-                      rows[i].needed, damping_by_simple_condition, off);
+                      rows[i].needed, needed_damping_by_simple_condition, off);
         assert_true(off < 1e-5);
         assert_true(fabs(most - rows[i].needed) < 2e-3 * rows[i].needed);
-        assert_true(most < damping_by_simple_condition + 1e-5);
+        assert_true(most < needed_damping_by_simple_condition + 1e-5);
     }
 }
 

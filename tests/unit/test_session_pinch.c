@@ -62,7 +62,7 @@ static void pinch_by_opencl_moments_holds_the_ruler(void **state)
 
 /* Largest offset of the centre of mass that torsion holds [m]: d = 2 k mu N / (m g) with N = 4 N,
  * R = 8 mm, E* = 0.3 MPa, mu = 0.8 and m = 30 g is 55.19 mm. */
-static double torsion_offset_limit(void)
+static double ruler_offset_at_torsion_limit(void)
 {
     return 2 * (3 * M_PI / 16 * cbrt(3 * 4 * 0.008 / (4 * 3e5))) * 0.8 * 4 / (0.03 * 9.81);
 }
@@ -73,12 +73,12 @@ static double ruler_pitch_at_end(double fraction, double seconds, const char *so
     struct run_options o = ruler_run_options(seconds, source);
     struct run_result r;
     tact_number_print(position, sizeof position, "position: [%.6f, 0, 0]",
-                      fraction * torsion_offset_limit());
+                      fraction * ruler_offset_at_torsion_limit());
     const struct edit edits[] = {{"position: [0.05, 0, 0]", position}, {NULL, NULL}};
     o.edits = edits;
     run_scene(&o, &r);
     print_message("%.2f of %.2f mm for %.0f s (%s): pitch %.3f deg\n", fraction,
-                  1e3 * torsion_offset_limit(), seconds, r.report.source, r.pitch_deg);
+                  1e3 * ruler_offset_at_torsion_limit(), seconds, r.report.source, r.pitch_deg);
     return r.pitch_deg;
 }
 

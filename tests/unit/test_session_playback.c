@@ -93,13 +93,14 @@ static int open_simulated_board(const struct tact_device_config *config, struct 
 }
 
 /* The ruler's operator under another type name. */
-static const struct tact_device_type board_type = {TACT_ABI(struct tact_device_type), "operator",
-                                                   "a board", open_simulated_board, NULL};
+static const struct tact_device_type simulated_board_device_type = {
+    TACT_ABI(struct tact_device_type), "operator", "a board", open_simulated_board, NULL};
 static struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal", "a pedal",
                                              /* the open() of this type is that of the built-in
                                               * operator */
                                              NULL, NULL};
-static const struct tact_device_type *const types[] = {&board_type, &pedal_type, &tact_twin_type};
+static const struct tact_device_type *const types[] = {&simulated_board_device_type, &pedal_type,
+                                                       &tact_twin_type};
 
 static struct tact_replay_options replay_options_for_scene(const char *name)
 {
@@ -116,7 +117,7 @@ static struct tact_replay_options replay_options_for_scene(const char *name)
     return o;
 }
 
-static int record_pinch_log(void **state)
+static int record_log_of_pinched_ruler(void **state)
 {
     (void)state;
     struct run_result r;
@@ -473,5 +474,5 @@ int main(void)
         cmocka_unit_test(playback_refuses_devices_that_do_not_fit),
         cmocka_unit_test(playback_keeps_real_time),
     };
-    return cmocka_run_group_tests(tests, record_pinch_log, remove_log_and_scene);
+    return cmocka_run_group_tests(tests, record_log_of_pinched_ruler, remove_log_and_scene);
 }

@@ -57,7 +57,7 @@ struct tick_values {
     double x, force, joint, velocity, sent, energy;
 };
 
-static int read_tick_values(struct tick_values *values)
+static int read_logged_tick_values(struct tick_values *values)
 {
     struct tact_log *log;
     int ticks = 0;
@@ -99,13 +99,13 @@ static int simulate_scene(const struct scene_settings *p,
     options.ticks = (uint64_t)ticks;
     write_scene_text(p, scene);
     run_session_of_scene_text(scene, &options, report);
-    return read_tick_values(values);
+    return read_logged_tick_values(values);
 }
 
 /* A push moves the joint by m v' + b v = F, implicitly in each tick; the device, which begins 40 mm
  * from the joint, goes by what the joint has moved, in the ratio of the scale, while the outputs
  * ramp in by that share, and is there at the next tick. */
-static void device_follows_the_motion_of_the_joint_exactly(void **state)
+static void servo_follows_the_motion_of_the_joint_exactly(void **state)
 {
     (void)state;
     static const double output_scales[] = {1.0, -0.5, 3.0};
@@ -145,7 +145,7 @@ static void device_follows_the_motion_of_the_joint_exactly(void **state)
 /* A push to the end of the range and back: the device stops exactly there, and returns in the tick
  * in which the joint turns round, however far the joint went on. A speed over its limit is not made
  * up for: the device stands still as soon as the joint does. */
-static void range_and_speed_of_a_device_are_kept(void **state)
+static void range_and_speed_limits_of_a_servo_are_kept(void **state)
 {
     (void)state;
     static struct tick_values values[MOST];
@@ -251,8 +251,8 @@ static int open_servo(const struct tact_device_config *config, struct tact_devic
     return 0;
 }
 
-static const struct tact_device_type servo_type = {TACT_ABI(struct tact_device_type), "servo",
-                                                   "goes to positions", open_servo, NULL};
+static const struct tact_device_type servo_device_type = {
+    TACT_ABI(struct tact_device_type), "servo", "goes to positions", open_servo, NULL};
 
 static void set_value_in_ticks(int *values, int from, int until, int value)
 {
@@ -267,7 +267,7 @@ static void set_value_in_ticks(int *values, int from, int until, int value)
 static void sent_position_never_jumps_at_release_loss_or_return(void **state)
 {
     (void)state;
-    static const struct tact_device_type *const types[] = {&servo_type};
+    static const struct tact_device_type *const types[] = {&servo_device_type};
     static struct tick_values values[MOST];
     enum { TICKS = 3000 };
     struct tact_session_report report;
@@ -338,17 +338,19 @@ static void every_hand_rests_at_a_wall(void **state)
                           "hand_damping: %g, %s}}",
                           folder, hands[i / 3][0], hands[i / 3][1], servos[i % 3]);
         const int ticks = simulate_scene(&p, NULL, 3000, values, &report);
-        double squared_speed_sum = 0.0, most = 0.0;
+        double squared_speed_sum_of_last_half_second = 0.0, most = 0.0;
         for (int k = 1; k < ticks; k++) {
             const double velocity = (values[k].x - values[k - 1].x) / period;
-            squared_speed_sum += k >= ticks - 500 ? velocity * velocity : 0.0;
+            squared_speed_sum_of_last_half_second += k >= ticks - 500 ? velocity * velocity : 0.0;
             most = fmax(most, values[k].x);
         }
         const double pressed = 0.02 * hands[i / 3][0], force = values[ticks - 1].force;
         print_message("%g N/m, %s: %.1e m/s left, %.4f N of %.4f, %.1e m in the wall, %.3f mJ\n",
-                      hands[i / 3][0], servos[i % 3], sqrt(squared_speed_sum / 500.0), force,
-                      pressed, most - 0.01, 1e3 * values[ticks - 1].energy);
-        assert_true(sqrt(squared_speed_sum / 500.0) < 1e-6 && fabs(force / pressed - 1.0) < 1e-3);
+                      hands[i / 3][0], servos[i % 3],
+                      sqrt(squared_speed_sum_of_last_half_second / 500.0), force, pressed,
+                      most - 0.01, 1e3 * values[ticks - 1].energy);
+        assert_true(sqrt(squared_speed_sum_of_last_half_second / 500.0) < 1e-6 &&
+                    fabs(force / pressed - 1.0) < 1e-3);
         assert_true(most < (i % 3 ? 0.0103 : 0.01001) && values[ticks - 1].energy > 0.0);
     }
 }
@@ -399,7 +401,7 @@ static void position_outputs_onto_unfit_devices_are_refused(void **state)
 }
 
 /* An output that no input measures, or in another unit, is an error of the device type. */
-static void unmeasured_positions_are_refused(void **state)
+static void position_outputs_that_no_input_measures_fail(void **state)
 {
     (void)state;
     static const int raw[] = {-1, 5, 2, 1, 4, 0};
@@ -459,12 +461,12 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_follows_the_motion_of_the_joint_exactly),
-        cmocka_unit_test(range_and_speed_of_a_device_are_kept),
+        cmocka_unit_test(servo_follows_the_motion_of_the_joint_exactly),
+        cmocka_unit_test(range_and_speed_limits_of_a_servo_are_kept),
         cmocka_unit_test(sent_position_never_jumps_at_release_loss_or_return),
         cmocka_unit_test(every_hand_rests_at_a_wall),
         cmocka_unit_test(position_outputs_onto_unfit_devices_are_refused),
-        cmocka_unit_test(unmeasured_positions_are_refused),
+        cmocka_unit_test(position_outputs_that_no_input_measures_fail),
         cmocka_unit_test(log_of_position_outputs_is_not_played_back),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

@@ -33,26 +33,26 @@ static void every_coupled_hand_settles_at_the_wall(void **state)
     (void)state;
     static const double coupling_gains_text[][2] = {{500.0, 5.0}, {2000.0, 2.0}, {2000.0, 20.0}};
     for (int i = 0; i < 18; i += is_quick_sanitizer_run() ? 5 : 1) {
-        const struct press_scenario p = {pressing_hands[i / 3 % 3],
-                                         "coupling: {%s}",
-                                         coupling_gains_text[i % 3][0],
-                                         coupling_gains_text[i % 3][1],
-                                         i < 9 ? NULL : PRESS_FORCE_DELAY_SETTING,
-                                         4.0,
-                                         PRESS_TOOL_MASS,
-                                         "press.csv"};
+        const struct hand_press_scenario p = {pressing_hands[i / 3 % 3],
+                                              "coupling: {%s}",
+                                              coupling_gains_text[i % 3][0],
+                                              coupling_gains_text[i % 3][1],
+                                              i < 9 ? NULL : PRESS_FORCE_DELAY_SETTING,
+                                              4.0,
+                                              PRESS_TOOL_MASS,
+                                              "press.csv"};
         struct press_log t = simulate_coupled_press(&p);
-        const double speed = rms_speed_of_last_500_ticks(&t);
+        const double speed = rms_tool_speed_of_last_500_ticks(&t);
         /* Quasi-static force: stiffness of grip and coupling in series, over 20 mm. */
         const double pressed =
             0.02 * p.stiffness * p.grip.stiffness / (p.stiffness + p.grip.stiffness);
         print_message("%s, K %g, D %g: %.1e m/s left, %.4f N of %.4f\n", p.grip.name, p.stiffness,
-                      p.damping, speed, -logged_press_value(&t, t.ticks - 1, FORCE), pressed);
+                      p.damping, speed, -value_in_press_log(&t, t.ticks - 1, FORCE), pressed);
         assert_true(speed < 1e-6);
-        assert_true(fabs(logged_press_value(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
+        assert_true(fabs(value_in_press_log(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
         free(t.values);
     }
-    static const struct press_scenario unstable_presses[] = {
+    static const struct hand_press_scenario unstable_presses[] = {
         {{"weak", 0.1, 2.0, 100.0}, "%s", 8000, 40, NULL, 4, 0.05, "press.csv"},
         {{"weak", 0.1, 2.0, 100.0},
          "coupling: {%s}",
@@ -65,8 +65,8 @@ static void every_coupled_hand_settles_at_the_wall(void **state)
     for (int i = 0; i < 2; i++) {
         struct press_log t = simulate_coupled_press(&unstable_presses[i]);
         print_message("%s: %.1e m/s left\n", unstable_presses[i].drive,
-                      rms_speed_of_last_500_ticks(&t));
-        assert_true(rms_speed_of_last_500_ticks(&t) > 2e-3);
+                      rms_tool_speed_of_last_500_ticks(&t));
+        assert_true(rms_tool_speed_of_last_500_ticks(&t) > 2e-3);
         free(t.values);
     }
 }
@@ -92,16 +92,16 @@ struct energy_generated_by_port {
 static struct energy_generated_by_port energy_generated_by_port(const struct press_log *t,
                                                                 uint64_t force_delay_ticks)
 {
-    const double device_damping = 1.0,
-                 bound_stiffness =
-                     device_damping / (PRESS_TICK_PERIOD * (0.5 + (double)force_delay_ticks));
+    const double damping_of_haptic_device = 1.0,
+                 bound_stiffness = damping_of_haptic_device /
+                                   (PRESS_TICK_PERIOD * (0.5 + (double)force_delay_ticks));
     double energy = 0.0, dissipated_energy = 0.0, most_allowed = 0.0;
     struct energy_generated_by_port out = {0.0, -INFINITY};
     for (uint64_t k = 1 + force_delay_ticks; k < t->ticks; k++) {
-        const double moved = logged_press_value(t, k, X) - logged_press_value(t, k - 1, X);
-        const double force = logged_press_value(t, k, FORCE);
-        energy -= logged_press_value(t, k - 1 - force_delay_ticks, FORCE) * moved;
-        dissipated_energy += device_damping / PRESS_TICK_PERIOD * moved * moved;
+        const double moved = value_in_press_log(t, k, X) - value_in_press_log(t, k - 1, X);
+        const double force = value_in_press_log(t, k, FORCE);
+        energy -= value_in_press_log(t, k - 1 - force_delay_ticks, FORCE) * moved;
+        dissipated_energy += damping_of_haptic_device / PRESS_TICK_PERIOD * moved * moved;
         const double energy_beyond_damper = -energy - dissipated_energy;
         out.most = fmax(out.most, -energy);
         out.largest_energy_beyond_damper =
@@ -115,19 +115,19 @@ static struct energy_generated_by_port energy_generated_by_port(const struct pre
 /* Simulates the press of a table's row, and checks its peak, depth, verdict and energy. */
 static void check_press_of_table_row(const struct expected_press_row *row)
 {
-    const struct press_scenario p = {pressing_hands[0], row->drive,  row->stiffness,
-                                     row->damping,      row->device, row->device ? 8.0 : 5.5,
-                                     row->mass,         "lead.csv"};
+    const struct hand_press_scenario p = {pressing_hands[0], row->drive,  row->stiffness,
+                                          row->damping,      row->device, row->device ? 8.0 : 5.5,
+                                          row->mass,         "lead.csv"};
     struct press_log t = simulate_coupled_press(&p);
     double peak = 0.0;
     for (uint64_t k = 1500; k < t.ticks; k++) {
-        peak = fmax(peak, -logged_press_value(&t, k, FORCE));
+        peak = fmax(peak, -value_in_press_log(&t, k, FORCE));
     }
-    const double rest = 1e3 * (logged_press_value(&t, t.ticks - 1, X) - PRESS_WALL_POSITION);
+    const double rest = 1e3 * (value_in_press_log(&t, t.ticks - 1, X) - PRESS_WALL_POSITION);
     const struct energy_generated_by_port generated_port_energy =
         energy_generated_by_port(&t, row->device ? 1 : 0);
     const double given = 1e3 * generated_port_energy.most;
-    const double speed = rms_speed_of_last_500_ticks(&t);
+    const double speed = rms_tool_speed_of_last_500_ticks(&t);
     print_message("K %g, D %g, %g kg, %s%s: peak %.3f N of %.3f, %.3f mm deep of %.3f, gave %.3f "
                   "mJ of %.2f, %.2g nJ beyond the damper's, %.2g mm/s left\n",
                   p.stiffness, p.damping, p.tool_mass, p.drive, p.device ? ", late" : "", peak,
@@ -136,7 +136,7 @@ static void check_press_of_table_row(const struct expected_press_row *row)
     assert_true(row->peak == 0.0 || fabs(peak - row->peak) < 0.05 * row->peak);
     assert_true(row->given == 0.0 || fabs(given - row->given) < 0.06 * row->given + 5e-3);
     assert_true(row->device || /* else the port does not know of the delay */
-                fabs(1e3 * logged_press_value(&t, t.ticks - 1, LEAST) + given) < 1e-10);
+                fabs(1e3 * value_in_press_log(&t, t.ticks - 1, LEAST) + given) < 1e-10);
     assert_true((p.drive != hard && p.drive != hard_late) ||
                 generated_port_energy.largest_energy_beyond_damper < 1e-12);
     if (row->rest == 0.0) {
@@ -209,18 +209,18 @@ struct motion_after_touch {
 static struct motion_after_touch measure_motion_after_touch(const struct press_log *t)
 {
     struct motion_after_touch out = {0.0, 0};
-    double last_fast_velocity = 0.0;
+    double last_velocity_over_2_mm_per_s = 0.0;
     uint64_t k = 1500;
-    while (k < t->ticks && logged_press_value(t, k, TOOL) < PRESS_WALL_POSITION - 1e-8) {
+    while (k < t->ticks && value_in_press_log(t, k, TOOL) < PRESS_WALL_POSITION - 1e-8) {
         k++;
     }
     for (k++; k < t->ticks; k++) {
         const double velocity =
-            (logged_press_value(t, k, X) - logged_press_value(t, k - 1, X)) / PRESS_TICK_PERIOD;
+            (value_in_press_log(t, k, X) - value_in_press_log(t, k - 1, X)) / PRESS_TICK_PERIOD;
         out.fastest_return_speed = fmax(out.fastest_return_speed, -velocity);
         if (fabs(velocity) > 2e-3) {
-            out.reversal_count += velocity * last_fast_velocity < 0.0;
-            last_fast_velocity = velocity;
+            out.reversal_count += velocity * last_velocity_over_2_mm_per_s < 0.0;
+            last_velocity_over_2_mm_per_s = velocity;
         }
     }
     return out;
@@ -235,26 +235,29 @@ static void relative_damper_turns_the_device_round_three_times(void **state)
     (void)state;
     static const struct {
         double stiffness, damping, fastest_return_speed; /* [m/s] */
-        int reversals_on_base; /* least number, with the damper of a drive */
+        int least_reversals_with_drive_damped_on_base;   /* least number, with the damper of a drive
+                                                          */
     } rows[] = {{500, 10, 9.432e-3, 8}, {2000, 20, 29.618e-3, 20}, {8000, 40, 44.154e-3, 80}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i += is_quick_sanitizer_run() ? 3 : 1) {
-        struct press_scenario p = {pressing_hands[0], plain,     rows[i].stiffness,
-                                   rows[i].damping,   NULL,      5.5,
-                                   PRESS_TOOL_MASS,   "lead.csv"};
+        struct hand_press_scenario p = {pressing_hands[0], plain,     rows[i].stiffness,
+                                        rows[i].damping,   NULL,      5.5,
+                                        PRESS_TOOL_MASS,   "lead.csv"};
         struct press_log t = simulate_coupled_press(&p);
         p.drive = ground;
         struct press_log log_of_drive_damped_on_base = simulate_coupled_press(&p);
         const struct motion_after_touch motion = measure_motion_after_touch(&t);
-        const struct motion_after_touch motion_on_base =
+        const struct motion_after_touch motion_with_drive_damped_on_base =
             measure_motion_after_touch(&log_of_drive_damped_on_base);
         print_message("K %g, D %g: returns at %.2f mm/s of %.2f, turns round %d times; with the "
                       "damper against the base at %.2f mm/s, %d times\n",
                       p.stiffness, p.damping, 1e3 * motion.fastest_return_speed,
                       1e3 * rows[i].fastest_return_speed, motion.reversal_count,
-                      1e3 * motion_on_base.fastest_return_speed, motion_on_base.reversal_count);
+                      1e3 * motion_with_drive_damped_on_base.fastest_return_speed,
+                      motion_with_drive_damped_on_base.reversal_count);
         assert_true(fabs(motion.fastest_return_speed / rows[i].fastest_return_speed - 1.0) < 0.05);
         assert_int_equal(motion.reversal_count, 3);
-        assert_true(motion_on_base.reversal_count >= rows[i].reversals_on_base);
+        assert_true(motion_with_drive_damped_on_base.reversal_count >=
+                    rows[i].least_reversals_with_drive_damped_on_base);
         free(t.values);
         free(log_of_drive_damped_on_base.values);
     }
@@ -282,12 +285,12 @@ static void coupling_stays_passive_at_stiff_walls(void **state)
                 {hard_late, PRESS_FORCE_DELAY_SETTING, 8e3},
                 {hard_late, PRESS_FORCE_DELAY_SETTING, 1e5}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct press_scenario p = {
+        const struct hand_press_scenario p = {
             pressing_hands[0],          rows[i].drive,   rows[i].stiffness, 0.0, rows[i].device,
             rows[i].device ? 8.0 : 4.0, PRESS_TOOL_MASS, "press.csv"};
         struct press_log t = simulate_coupled_press(&p);
-        const double speed = rms_speed_of_last_500_ticks(&t),
-                     least = logged_press_value(&t, t.ticks - 1, LEAST);
+        const double speed = rms_tool_speed_of_last_500_ticks(&t),
+                     least = value_in_press_log(&t, t.ticks - 1, LEAST);
         print_message("K %g, %s%s: %.2g mm/s left, least energy %.3f mJ\n", p.stiffness, p.drive,
                       p.device ? ", late" : "", speed * 1e3, least * 1e3);
         if (p.drive == plain || p.drive == known_late) {
@@ -313,27 +316,27 @@ static void port_energy_is_that_of_the_acting_delayed_force(void **state)
         snprintf(drive, sizeof drive,
                  "coupling: {%%s, device: {mass: 1e-9, damping: 1e4, delay: %d.%02de-3}}", whole,
                  (int)(100.0 * part));
-        const struct press_scenario p = {
+        const struct hand_press_scenario p = {
             pressing_hands[0], drive,      8e3, 0.0, PRESS_FORCE_DELAY_SETTING, 1.0,
             PRESS_TOOL_MASS,   "press.csv"};
         struct press_log t = simulate_coupled_press(&p);
         double energy = 0.0, at_once = 0.0, least = 0.0;
         for (uint64_t k = 1; k < t.ticks; k++) {
-            const double moved = logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X);
+            const double moved = value_in_press_log(&t, k, X) - value_in_press_log(&t, k - 1, X);
             const uint64_t newer_force_tick = k > (uint64_t)whole + 1 ? k - 1 - (uint64_t)whole : 0;
             const uint64_t older_force_tick = newer_force_tick > 0 ? newer_force_tick - 1 : 0;
             const double force_after_device_delay =
-                (1.0 - part) * logged_press_value(&t, newer_force_tick, FORCE) +
-                part * logged_press_value(&t, older_force_tick, FORCE);
+                (1.0 - part) * value_in_press_log(&t, newer_force_tick, FORCE) +
+                part * value_in_press_log(&t, older_force_tick, FORCE);
             energy -= force_after_device_delay * moved;
-            at_once -= logged_press_value(&t, k - 1, FORCE) * moved;
+            at_once -= value_in_press_log(&t, k - 1, FORCE) * moved;
             least = fmin(least, energy);
         }
         print_message("%.2f ticks: %.3f mJ, in the log %.3f; at the output %.3f\n",
                       force_delays_ticks[i], energy * 1e3,
-                      logged_press_value(&t, t.ticks - 1, ENERGY) * 1e3, at_once * 1e3);
-        assert_true(fabs(energy - logged_press_value(&t, t.ticks - 1, ENERGY)) < 1e-13);
-        assert_true(fabs(least - logged_press_value(&t, t.ticks - 1, LEAST)) < 1e-13);
+                      value_in_press_log(&t, t.ticks - 1, ENERGY) * 1e3, at_once * 1e3);
+        assert_true(fabs(energy - value_in_press_log(&t, t.ticks - 1, ENERGY)) < 1e-13);
+        assert_true(fabs(least - value_in_press_log(&t, t.ticks - 1, LEAST)) < 1e-13);
         assert_true(force_delays_ticks[i] < 1.0 || energy < 10.0 * fmin(at_once, -1e-4));
         free(t.values);
         snprintf(path, sizeof path, "%s/press.mcap", press_folder);

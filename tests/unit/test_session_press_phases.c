@@ -48,7 +48,7 @@ struct measured_press {
 static void measure_wall_press(const struct expected_peak_row *row, const char *contact,
                                double phase, struct measured_press *out)
 {
-    const struct press_scenario p = {
+    const struct hand_press_scenario p = {
         pressing_hands[0], "coupling: {%s}", row->stiffness, row->damping, NULL, 4.5,
         row->mass,         "phase.csv"};
     char motion[128];
@@ -59,24 +59,24 @@ static void measure_wall_press(const struct expected_peak_row *row, const char *
     struct press_log t = simulate_press_with_contact(&p, contact);
     uint64_t touch_tick = FIRST;
     while (touch_tick + 2 < t.ticks &&
-           logged_press_value(&t, touch_tick, TOOL) < PRESS_WALL_POSITION - 1e-8) {
+           value_in_press_log(&t, touch_tick, TOOL) < PRESS_WALL_POSITION - 1e-8) {
         touch_tick++;
     }
     assert_true(touch_tick + 2 < t.ticks);
     double largest_touch_velocity = 0.0, largest_force_rise = 0.0;
-    *out = (struct measured_press){.speed = rms_speed_of_last_500_ticks(&t)};
+    *out = (struct measured_press){.speed = rms_tool_speed_of_last_500_ticks(&t)};
     for (uint64_t k = touch_tick - 1; k <= touch_tick + 1; k++) {
         largest_touch_velocity = fmax(
             largest_touch_velocity,
-            (logged_press_value(&t, k, X) - logged_press_value(&t, k - 1, X)) / PRESS_TICK_PERIOD);
+            (value_in_press_log(&t, k, X) - value_in_press_log(&t, k - 1, X)) / PRESS_TICK_PERIOD);
     }
     for (uint64_t k = FIRST; k < t.ticks; k++) {
-        out->peak = fmax(out->peak, -logged_press_value(&t, k, FORCE));
-        largest_force_rise = fmax(largest_force_rise, logged_press_value(&t, k - 1, FORCE) -
-                                                          logged_press_value(&t, k, FORCE));
+        out->peak = fmax(out->peak, -value_in_press_log(&t, k, FORCE));
+        largest_force_rise = fmax(largest_force_rise, value_in_press_log(&t, k - 1, FORCE) -
+                                                          value_in_press_log(&t, k, FORCE));
     }
-    out->depth = logged_press_value(&t, touch_tick, TOOL) - PRESS_WALL_POSITION;
-    out->rest = logged_press_value(&t, t.ticks - 1, TOOL) - PRESS_WALL_POSITION;
+    out->depth = value_in_press_log(&t, touch_tick, TOOL) - PRESS_WALL_POSITION;
+    out->rest = value_in_press_log(&t, t.ticks - 1, TOOL) - PRESS_WALL_POSITION;
     out->step = largest_force_rise /
                 ((PRESS_TICK_PERIOD * row->stiffness + row->damping) * largest_touch_velocity);
     free(t.values);

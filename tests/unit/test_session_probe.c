@@ -179,14 +179,15 @@ static void compare_press_with_recording(const char *path, const struct part *pa
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    const long input_value_offset = tact_log_field(log, "probe_input", NULL) + 2,
+    const long probe_position_offset_in_record = tact_log_field(log, "probe_input", NULL) + 2,
                sent = tact_log_field(log, "outputs_sent", NULL),
                port = tact_log_field(log, "hand_tip_coupling", NULL) + 6;
     double work = 0.0, last_y = 0.0, last_force = 0.0, depth = 0.0;
     int row = 0, touched = -2;
     *out = (struct difference){.command = 0.0};
     for (int k = 0; tact_log_next(log, record) > 0; k++) {
-        const double y = record->values[input_value_offset], force = record->values[sent];
+        const double y = record->values[probe_position_offset_in_record],
+                     force = record->values[sent];
         work -= k ? last_force * (y - last_y) : 0.0;
         out->energy = fmax(out->energy, fabs(work - record->values[port]));
         if (is_contact_found_by_overlap && y < 0.0 && last_y >= 0.0) {

@@ -134,7 +134,7 @@ static void simulate_scene(const struct scene_settings *p, int ticks, struct tic
 /* Forces and torques at random, which do not change: each coordinate is that of a mass, or of the
  * inertia of a ball, with its damper, implicit; the base turns about the axis of the torque. The
  * device is sent these speeds, ramped in, and its ports have the work of the person. */
-static void base_moves_as_a_damped_body(void **state)
+static void pushed_base_moves_as_a_damped_body(void **state)
 {
     (void)state;
     static struct tick_values values[TICKS];
@@ -175,7 +175,7 @@ static void base_moves_as_a_damped_body(void **state)
 }
 
 /* A speed over its limit keeps its direction. */
-static void speeds_are_limited_by_their_length(void **state)
+static void speeds_of_a_pushed_base_are_limited_by_norm(void **state)
 {
     (void)state;
     static struct tick_values values[TICKS];
@@ -302,8 +302,8 @@ static int remove_test_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base_moves_as_a_damped_body),
-        cmocka_unit_test(speeds_are_limited_by_their_length),
+        cmocka_unit_test(pushed_base_moves_as_a_damped_body),
+        cmocka_unit_test(speeds_of_a_pushed_base_are_limited_by_norm),
         cmocka_unit_test(person_feels_force_and_torque_of_a_wall),
         cmocka_unit_test(bad_pushed_bases_are_refused),
     };

@@ -35,7 +35,7 @@ void __wrap_tact_recorder_commit(struct tact_recorder *recorder)
 }
 
 /* Of Vigna's splitmix64. */
-static uint64_t next_random(uint64_t *seed)
+static uint64_t next_splitmix64_number(uint64_t *seed)
 {
     uint64_t z = (*seed += 0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -87,7 +87,8 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
                waitpid(child, &wait_status, WNOHANG) == 0) {
             nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
         }
-        nanosleep(&(struct timespec){.tv_nsec = (long)(next_random(&seed) % 100000000)}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = (long)(next_splitmix64_number(&seed) % 100000000)},
+                  NULL);
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &wait_status, 0), child);
         uint64_t completed_tick_count = atomic_load(completed_ticks);

@@ -56,7 +56,7 @@ static void remote_press_is_that_of_springs_in_series(void **state)
 
 /* Nothing arrives for 0.3 s before the press, which is reached all the same; then also with 10 of
  * every 200 waves missing, each of which takes something of it. */
-static void line_with_missing_waves_stays_passive(void **state)
+static void wave_line_with_missing_waves_stays_passive(void **state)
 {
     (void)state;
     button = (struct button){0.3, 100.0, 100.0, 100.0};
@@ -290,7 +290,7 @@ static void bad_remote_channels_are_refused(void **state)
         struct tact_scene *scene = parse_remote_scene(text);
         struct tact_error err = {.line = 0};
         struct tact_session *session = NULL;
-        assert_int_equal(create_session(scene, &end, NULL, &session, &err), -EINVAL);
+        assert_int_equal(create_session_of_link_end(scene, &end, NULL, &session, &err), -EINVAL);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_string_equal(err.key, bad[i].key);
         tact_scene_free(scene);
@@ -301,7 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(remote_press_is_that_of_springs_in_series),
-        cmocka_unit_test(line_with_missing_waves_stays_passive),
+        cmocka_unit_test(wave_line_with_missing_waves_stays_passive),
         cmocka_unit_test(robot_force_lasts_over_a_gap_of_waves),
         cmocka_unit_test(lost_site_engages_again_only_by_its_deadman),
         cmocka_unit_test(felt_force_fades_on_a_short_deadman_release),

@@ -73,7 +73,8 @@ static void copy_log_without_ticks(const char *path, uint64_t from, uint64_t to,
     free(record);
 }
 
-static void run_and_record(struct run_options *o, char *log, struct run_result *result)
+static void run_and_record_example_scene(struct run_options *o, char *log,
+                                         struct run_result *result)
 {
     strcpy(log, "/tmp/tact_replay_XXXXXX");
     close(mkstemp(log));
@@ -88,7 +89,7 @@ static void run_with_host_moments_replays_bit_for_bit(void **state)
         .scene = "ruler.yaml", .seconds = 3, .clock = TACT_LOOP_FREE, .source = "host"};
     struct run_result r;
     char log[64];
-    run_and_record(&o, log, &r);
+    run_and_record_example_scene(&o, log, &r);
     expect_replay_is_identical(log, 3000, 0);
     unlink(log);
 }
@@ -102,7 +103,7 @@ static void run_in_real_time_replays_bit_for_bit(void **state)
         .scene = "ruler.yaml", .seconds = 3, .clock = TACT_LOOP_REAL, .source = "opencl"};
     struct run_result r;
     char log[64];
-    run_and_record(&o, log, &r);
+    run_and_record_example_scene(&o, log, &r);
     print_message("age %u (most %u), %lu fallbacks, %lu missed\n", r.report.age, r.report.age_max,
                   (unsigned long)r.report.fallbacks, (unsigned long)r.report.loop.missed);
     assert_int_equal(r.report.loop.ticks, 3000);
@@ -160,7 +161,7 @@ static void replay_restarts_after_a_gap_in_the_log(void **state)
         .scene = "ruler.yaml", .seconds = 2, .clock = TACT_LOOP_FREE, .source = "host"};
     struct run_result r;
     char log[64], copied_log_path[80];
-    run_and_record(&o, log, &r);
+    run_and_record_example_scene(&o, log, &r);
     snprintf(copied_log_path, sizeof copied_log_path, "%s_copy", log);
     copy_log_without_ticks(log, 400, 650,
                            copied_log_path); /* removes ticks while the fingers close */
@@ -201,7 +202,7 @@ static void replay_restores_joints_pieces_and_springs_after_a_gap(void **state)
                                 .source = "host"};
         struct run_result r;
         char log[64], copied_log_path[80];
-        run_and_record(&o, log, &r);
+        run_and_record_example_scene(&o, log, &r);
         expect_replay_is_identical(log, 1000, 0);
         snprintf(copied_log_path, sizeof copied_log_path, "%s_copy", log);
         copy_log_without_ticks(log, 350, 600, copied_log_path);
@@ -223,7 +224,7 @@ static void run_of_bouchards_algorithm_1_replays(void **state)
                             .source = "host"};
     struct run_result r;
     char log[64];
-    run_and_record(&o, log, &r);
+    run_and_record_example_scene(&o, log, &r);
     print_message("Algorithm 1: pitch %.3f deg, %.1f sweeps\n", r.pitch_deg,
                   r.report.iterations_mean);
     expect_replay_is_identical(log, 3000, 0);
@@ -241,7 +242,7 @@ static void check_guided_run(const struct edit *edits)
     struct run_result r;
     char log[64];
     double tilt, slip;
-    run_and_record(&o, log, &r);
+    run_and_record_example_scene(&o, log, &r);
     read_worst_tilt_and_slip_of_log(log, "ruler", "ruler_pinch_left_distal",
                                     "ruler_pinch_right_distal", 2.0, 11.0, &tilt, &slip);
     print_message("ruler at %.3f %.3f %.3f m, turned %.3f deg and slipped %.2e m on the way\n",
@@ -288,7 +289,7 @@ static void truncated_session_log_replays_to_its_end(void **state)
     struct tact_error err = {0};
     char log[64];
     struct stat size;
-    run_and_record(&o, log, &r);
+    run_and_record_example_scene(&o, log, &r);
     stat(log, &size);
     assert_int_equal(truncate(log, size.st_size / 2), 0);
     assert_int_equal(tact_replay_run(log, no_messages, &report, &err), 0);
@@ -311,7 +312,7 @@ static void changed_byte_of_a_replayed_log_is_detected(void **state)
     char log[64];
     struct stat size;
     uint64_t seed = 99 ^ campaign_seed_offset();
-    run_and_record(&o, log, &r);
+    run_and_record_example_scene(&o, log, &r);
     stat(log, &size);
     int fd = open(log, O_RDWR);
     const int trial_count = campaign_trial_count(40, 40);

@@ -15,9 +15,9 @@
 #include "support/script_device.h"
 
 #define TICKS 2000
-#define RULER_PRESSED_TICK 1000 /* tick by which the fingers press the ruler */
-#define RULER_OUTPUT_LIMIT 2.0  /* limit of every output in ruler.yaml [N m] */
-#define MAX_OUTPUT_STEP 0.5     /* largest change of an output in a tick [N m] */
+#define RULER_PRESSED_TICK 1000         /* tick by which the fingers press the ruler */
+#define RULER_OUTPUT_LIMIT 2.0          /* limit of every output in ruler.yaml [N m] */
+#define ALLOWED_OUTPUT_STEP_IN_TICK 0.5 /* largest change of an output in a tick [N m] */
 
 /* A simulated haptic glove whose values a function sets in each tick, and which stores what is
  * written to it. */
@@ -192,7 +192,7 @@ static void released_deadman_zeroes_the_glove_force_at_once(void **state)
     assert_true(largest_glove_torque_at(1800) > 0.05);
 }
 
-static void set_device_stale(uint64_t tick, struct tact_device_input *in)
+static void set_device_input_state_stale(uint64_t tick, struct tact_device_input *in)
 {
     in->state = tick >= 1200 && tick < 1500 ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
 }
@@ -202,7 +202,7 @@ static void stale_device_values_release_the_deadman(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_session_with_glove(set_device_stale, &report, NULL);
+    run_session_with_glove(set_device_input_state_stale, &report, NULL);
     assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
         assert_true(largest_glove_torque_at(i) == 0.0);
@@ -210,7 +210,7 @@ static void stale_device_values_release_the_deadman(void **state)
     assert_true(largest_glove_torque_at(1800) > 0.05);
 }
 
-static void set_device_lost(uint64_t tick, struct tact_device_input *in)
+static void set_device_input_state_lost(uint64_t tick, struct tact_device_input *in)
 {
     in->state = tick >= 1200 && tick < 1500 ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
 }
@@ -219,13 +219,14 @@ static void lost_device_gets_zero_force(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_session_with_glove(set_device_lost, &report, NULL);
+    run_session_with_glove(set_device_input_state_lost, &report, NULL);
     for (int i = 1200; i < 1500; i++) {
         assert_true(largest_glove_torque_at(i) == 0.0);
     }
     for (int i = 1500; i < TICKS; i++) {
         for (int k = 0; k < 4; k++) {
-            assert_true(fabs(glove.sent[i][k] - glove.sent[i - 1][k]) <= MAX_OUTPUT_STEP + 1e-12);
+            assert_true(fabs(glove.sent[i][k] - glove.sent[i - 1][k]) <=
+                        ALLOWED_OUTPUT_STEP_IN_TICK + 1e-12);
         }
     }
     assert_true(largest_glove_torque_at(1500) < 0.02);
@@ -263,7 +264,7 @@ static void outputs_are_not_armed_while_a_device_is_lost(void **state)
     lost_interval.from = lost_interval.to = 0;
 }
 
-static void set_values_to_nan(uint64_t tick, struct tact_device_input *in)
+static void set_device_input_values_to_nan(uint64_t tick, struct tact_device_input *in)
 {
     if (tick >= 1200 && tick < 1300) {
         in->channel[0] = NAN;
@@ -277,14 +278,14 @@ static void nonfinite_device_values_are_ignored(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_session_with_glove(set_values_to_nan, &report, NULL);
+    run_session_with_glove(set_device_input_values_to_nan, &report, NULL);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     for (int i = 1200; i < 1300; i++) {
         assert_true(fabs(largest_glove_torque_at(i) - largest_glove_torque_at(1199)) < 0.01);
     }
 }
 
-static void set_deadman_to_nan(uint64_t tick, struct tact_device_input *in)
+static void set_deadman_input_to_nan(uint64_t tick, struct tact_device_input *in)
 {
     if (tick >= 1200) {
         in->channel[3] = NAN;
@@ -295,14 +296,14 @@ static void nonfinite_deadman_counts_as_released(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_session_with_glove(set_deadman_to_nan, &report, NULL);
+    run_session_with_glove(set_deadman_input_to_nan, &report, NULL);
     assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1200; i < TICKS; i++) {
         assert_true(largest_glove_torque_at(i) == 0.0);
     }
 }
 
-static void set_huge_target(uint64_t tick, struct tact_device_input *in)
+static void set_huge_joint_target_input(uint64_t tick, struct tact_device_input *in)
 {
     if (tick >= 1200) {
         in->channel[0] = 1e308; /* finite, but overflows in the computation of the drives */
@@ -316,7 +317,7 @@ static void diverged_simulation_is_a_session_fault(void **state)
     (void)state;
     struct tact_session_report report;
     char *json;
-    run_session_with_glove(set_huge_target, &report, &json);
+    run_session_with_glove(set_huge_joint_target_input, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
     assert_true(largest_glove_torque_at(1199) > 0.05);
     for (int i = 1210; i < TICKS; i++) {

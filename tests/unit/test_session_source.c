@@ -35,14 +35,14 @@ enum { TICKS = 1500, FAULT = TICKS / 2 };
 enum { RUNS = 4 };
 
 static void run_with_opencl_fault(struct tact_opencl_fault fault, const char *source,
-                                  uint64_t least_source_pairs, struct run_result *r)
+                                  uint64_t least_pairs_measured_by_source, struct run_result *r)
 {
     struct run_options o = {.scene = "ruler.yaml",
                             .seconds = TICKS * 1e-3,
                             .clock = TACT_LOOP_REAL,
                             .source = source,
                             .factory = make_faulty_opencl_source,
-                            .source_factory_user = &fault};
+                            .source_factory_user_data = &fault};
     bool are_deadlines_kept = false;
     for (int run = 0; run < RUNS && !are_deadlines_kept; run++) {
         run_scene(&o, r);
@@ -56,8 +56,8 @@ static void run_with_opencl_fault(struct tact_opencl_fault fault, const char *so
         assert_int_equal(r->report.loop.ticks, TICKS);
         assert_int_equal(r->report.loop.executed + r->report.loop.skipped, TICKS);
         assert_true(fabs(r->pitch_deg) < 0.5);
-        are_deadlines_kept =
-            r->report.loop.missed < FAULT * 2 / 3 && r->report.source_pairs >= least_source_pairs;
+        are_deadlines_kept = r->report.loop.missed < FAULT * 2 / 3 &&
+                             r->report.source_pairs >= least_pairs_measured_by_source;
     }
     assert_true(are_deadlines_kept);
 }
@@ -69,7 +69,7 @@ static void host_replaces_a_killed_opencl_worker(void **state)
     struct run_result r;
     run_with_opencl_fault((struct tact_opencl_fault){.exit_after = FAULT}, "opencl", FAULT / 3, &r);
     assert_true(r.report.fallback_ticks + r.report.loop.skipped >= FAULT - 100);
-    assert_non_null(strstr(r.run_warnings, "late"));
+    assert_non_null(strstr(r.run_warning_text, "late"));
 }
 
 static void host_replaces_a_hanging_opencl_worker(void **state)
@@ -79,7 +79,7 @@ static void host_replaces_a_hanging_opencl_worker(void **state)
     struct run_result r;
     run_with_opencl_fault((struct tact_opencl_fault){.hang_after = FAULT}, "opencl", FAULT / 3, &r);
     assert_true(r.report.fallback_ticks + r.report.loop.skipped >= FAULT - 100);
-    assert_non_null(strstr(r.run_warnings, "late"));
+    assert_non_null(strstr(r.run_warning_text, "late"));
 }
 
 static void occasional_late_opencl_frames_are_tolerated(void **state)
@@ -93,7 +93,7 @@ static void occasional_late_opencl_frames_are_tolerated(void **state)
 }
 
 /* A driver with wrong results is detected before the loop starts, and the host measures instead. */
-static void kernels_with_wrong_results_are_not_used(void **state)
+static void opencl_kernels_with_wrong_results_are_unused(void **state)
 {
     (void)state;
     skip_test_without_opencl();
@@ -101,7 +101,7 @@ static void kernels_with_wrong_results_are_not_used(void **state)
     run_with_opencl_fault((struct tact_opencl_fault){.wrong_kernels = 1}, "auto", 0, &r);
     assert_string_equal(r.report.source, "host");
     assert_int_equal(r.report.source_pairs, 0);
-    assert_non_null(strstr(r.run_warnings, "host"));
+    assert_non_null(strstr(r.run_warning_text, "host"));
 }
 
 /* Without late frames the age is 1: moments of this tick's poses, measured in another thread. */
@@ -131,7 +131,7 @@ int main(void)
         cmocka_unit_test(host_replaces_a_killed_opencl_worker),
         cmocka_unit_test(host_replaces_a_hanging_opencl_worker),
         cmocka_unit_test(occasional_late_opencl_frames_are_tolerated),
-        cmocka_unit_test(kernels_with_wrong_results_are_not_used),
+        cmocka_unit_test(opencl_kernels_with_wrong_results_are_unused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,20 +87,21 @@ static const struct tact_device_type *const types[] = {&glove_device_type};
 struct rig {
     struct tact_scene *scene;
     struct tact_session *session;
-    double bad_controller_target; /* target of the controller where it is not 0, such as NaN */
+    double
+        nonfinite_controller_target; /* target of the controller where it is not 0, such as NaN */
     uint64_t between_ticks_callback_count;
 };
 
 /* Controller that moves the finger onto the ball and back. */
-static void control_press_and_release(void *user, const struct tact_session_state *state,
-                                      double *target)
+static void press_and_release_ball_by_controller(void *user, const struct tact_session_state *state,
+                                                 double *target)
 {
     struct rig *rig = user;
     assert_int_equal(state->tick, rig->between_ticks_callback_count++);
     assert_int_equal(state->joint_count, 1);
     assert_true(isfinite(state->q[0]) && isfinite(state->v[0]) && isfinite(state->torque[0]));
-    target[0] = rig->bad_controller_target != 0.0 ? rig->bad_controller_target
-                                                  : -0.3 * tact_sin(20.0 * state->time);
+    target[0] = rig->nonfinite_controller_target != 0.0 ? rig->nonfinite_controller_target
+                                                        : -0.3 * tact_sin(20.0 * state->time);
 }
 
 static void open_stepped_session(struct rig *rig, const char *text, int clock, const char *log)
@@ -113,7 +114,7 @@ static void open_stepped_session(struct rig *rig, const char *text, int clock, c
     options.ticks = 200;
     options.record = log;
     options.replace = 1;
-    options.control = control_press_and_release;
+    options.control = press_and_release_ball_by_controller;
     options.control_user = rig;
     deadman = 1;
     device_write_count = 0;
@@ -295,9 +296,9 @@ static void released_deadman_keeps_the_joint_targets(void **state)
 }
 
 /* Sets a target that is not finite for some ticks. */
-static void set_bad_target(struct rig *rig)
+static void command_nonfinite_target_for_some_ticks(struct rig *rig)
 {
-    rig->bad_controller_target = NAN;
+    rig->nonfinite_controller_target = NAN;
     struct tact_session_status status = step_session(rig, 5);
     assert_int_equal(status.safety, TACT_SAFETY_FAULT);
     assert_string_equal(
@@ -305,7 +306,7 @@ static void set_bad_target(struct rig *rig)
         "joint h.a: the drive target that the program's controller set is not finite");
     assert_true(last_written_output == 0.0);
     assert_int_equal(tact_session_clear_fault(rig->session), -EBUSY);
-    rig->bad_controller_target = 0.0;
+    rig->nonfinite_controller_target = 0.0;
     assert_true(tact_session_arm(rig->session) < 0);
     step_session(rig, 1);
     assert_int_equal(tact_session_clear_fault(rig->session), 0);
@@ -324,7 +325,7 @@ static void cleared_session_fault_waits_for_the_deadman(void **state)
                          FIRST_LOG_PATH);
     assert_int_equal(tact_session_begin(rig.session), 0);
     step_session(&rig, 50);
-    set_bad_target(&rig);
+    command_nonfinite_target_for_some_ticks(&rig);
     assert_int_equal(tact_session_arm(rig.session), -EPERM);
     deadman = 0;
     step_session(&rig, 1);
@@ -332,7 +333,7 @@ static void cleared_session_fault_waits_for_the_deadman(void **state)
     struct tact_session_status status = step_session(&rig, 20);
     assert_int_equal(status.safety, TACT_SAFETY_ARMED);
     assert_true(last_written_output != 0.0);
-    set_bad_target(&rig);
+    command_nonfinite_target_for_some_ticks(&rig);
     assert_int_equal(tact_session_end(rig.session, &report), 0);
     assert_int_equal(report.faults, 2);
     assert_int_equal(report.fault.tick, 50 + 56 + 21);
@@ -361,7 +362,7 @@ static void cleared_fault_without_deadman_waits_for_arming_by_program(void **sta
     open_stepped_session(&rig, GLOVE_SCENE_YAML(""), TACT_LOOP_FREE, FIRST_LOG_PATH);
     assert_int_equal(tact_session_begin(rig.session), 0);
     step_session(&rig, 50);
-    set_bad_target(&rig);
+    command_nonfinite_target_for_some_ticks(&rig);
     assert_int_equal(tact_session_arm(rig.session), 0);
     struct tact_session_status status = step_session(&rig, 20);
     assert_int_equal(status.safety, TACT_SAFETY_ARMED);
@@ -397,12 +398,12 @@ static void session_fault_whose_cause_lasts_is_not_cleared(void **state)
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
     assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_DISARMED);
     /* The fault is cleared between two ticks, but its cause is present again in the next tick. */
-    rig.bad_controller_target = NAN;
+    rig.nonfinite_controller_target = NAN;
     step_session(&rig, 1);
-    rig.bad_controller_target = 0.0;
+    rig.nonfinite_controller_target = 0.0;
     step_session(&rig, 1);
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
-    rig.bad_controller_target = NAN;
+    rig.nonfinite_controller_target = NAN;
     assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_FAULT);
     close_stepped_session(&rig);
     remove(FIRST_LOG_PATH);

@@ -58,7 +58,7 @@ struct felt_force {
     double most, step, end;
 };
 
-static struct felt_force read_felt_force(const char *path)
+static struct felt_force read_force_felt_by_tool_user(const char *path)
 {
     struct felt_force out = {0.0, 0.0, 0.0};
     struct tact_log *log;
@@ -124,7 +124,7 @@ static void tool_that_starts_inside_a_body_strikes_no_hand(void **state)
                                         .source = "host",
                                         .record = path},
                   &result);
-        const struct felt_force felt_tool_force = read_felt_force(path);
+        const struct felt_force felt_tool_force = read_force_felt_by_tool_user(path);
         print_message("%s: at most %.3f N, %.3f N more in a tick; ends at %.2f mm\n",
                       motions[i].what, felt_tool_force.most, felt_tool_force.step,
                       felt_tool_force.end * 1e3);
@@ -160,7 +160,7 @@ static const char hard[] =
     "      hand_stiffness: 100, hand_damping: 2}\n"
     "%s";
 
-static const char inputs_of_each_axis[] =
+static const char inputs_of_each_axis_yaml[] =
     "inputs:\n"
     "  - {from: device.x, to: tip.base_x}\n"
     "  - {from: device.y, to: tip.base_y}\n"
@@ -242,7 +242,7 @@ static void check_passivity_bound_of_axis(const char *io, const char *motion, in
 static void each_tool_axis_has_its_own_passivity_bound(void **state)
 {
     (void)state;
-    check_passivity_bound_of_axis(inputs_of_each_axis,
+    check_passivity_bound_of_axis(inputs_of_each_axis_yaml,
                                   "t,x,y,z\n0,0,0,0\n0.3,0,0,0\n0.8,0,0.04,0\n9,0,0.04,0\n", 1);
     check_passivity_bound_of_axis(turned, "t,x,y,z\n0,0,0,0\n0.3,0,0,0\n0.8,0,0,0.04\n9,0,0,0.04\n",
                                   2);

@@ -170,7 +170,7 @@ static void quantised_sensor_causes_no_motion_within_its_bound(void **state)
     static const struct {
         const char *step, *friction;
         double stiffness;
-        int comes_to_rest;
+        int does_pressed_device_come_to_rest;
     } cases[] = {{"30e-6", "0.005", 330.0, 1},
                  {"60e-6", "0.02", 660.0, 1},
                  {"10e-6", "0.02", 1950.0, 1},
@@ -187,7 +187,7 @@ static void quantised_sensor_causes_no_motion_within_its_bound(void **state)
         const double range = position_range_of_pressed_device(s, 7, cases[i].stiffness);
         print_message("steps of %s m, %s N of friction, %g N/m: moves by %.2g um\n", cases[i].step,
                       cases[i].friction, cases[i].stiffness, range * 1e6);
-        assert_true(cases[i].comes_to_rest ? range < 1e-9 : range > 1e-6);
+        assert_true(cases[i].does_pressed_device_come_to_rest ? range < 1e-9 : range > 1e-6);
     }
 }
 

@@ -101,37 +101,37 @@ static struct tact_session *make_session_of_device_type(struct tact_scene **scen
     return session;
 }
 
-#define DEFINE_SPOILED_DESCRIPTION(name, change)                                                   \
+#define DEFINE_DEVICE_WITH_BAD_DESCRIPTION(name, change)                                           \
     static void name(struct tact_device *d)                                                        \
     {                                                                                              \
         change;                                                                                    \
     }
 
-DEFINE_SPOILED_DESCRIPTION(too_many_inputs, d->info.input_count = 4000)
-DEFINE_SPOILED_DESCRIPTION(negative_inputs, d->info.input_count = -1)
-DEFINE_SPOILED_DESCRIPTION(too_many_outputs, d->info.output_count = 65)
-DEFINE_SPOILED_DESCRIPTION(too_many_wrenches, d->info.wrench_count = 5)
-DEFINE_SPOILED_DESCRIPTION(endless_name,
-                           memset(d->info.input[1].name, 'x', sizeof d->info.input[1].name))
-DEFINE_SPOILED_DESCRIPTION(empty_name, d->info.input[2].name[0] = 0)
-DEFINE_SPOILED_DESCRIPTION(same_names, strcpy(d->info.input[3].name, "angle"))
-DEFINE_SPOILED_DESCRIPTION(same_outputs, strcpy(d->info.output[1].name, "felt"))
-DEFINE_SPOILED_DESCRIPTION(control_name, strcpy(d->info.output[1].name, "a\nb"))
-DEFINE_SPOILED_DESCRIPTION(c1_name, strcpy(d->info.output[1].name, "a\xc2\x9b"
-                                                                   "2J"))
-DEFINE_SPOILED_DESCRIPTION(not_utf8, strcpy(d->info.input[1].name, "\xff\xfe"))
-DEFINE_SPOILED_DESCRIPTION(endless_unit,
-                           memset(d->info.output[0].unit, 'm', sizeof d->info.output[0].unit))
-DEFINE_SPOILED_DESCRIPTION(odd_rest, d->info.input[4].rest = NAN)
-DEFINE_SPOILED_DESCRIPTION(endless_rest, d->info.output[1].rest = INFINITY)
-DEFINE_SPOILED_DESCRIPTION(endless_model, memset(d->info.model, 'm', sizeof d->info.model))
-DEFINE_SPOILED_DESCRIPTION(far_wrench, d->info.wrench[0].channel = 2)
-DEFINE_SPOILED_DESCRIPTION(wrench_before, d->info.wrench[0].channel = -1)
-DEFINE_SPOILED_DESCRIPTION(wrench_frame, strcpy(d->info.wrench[0].frame, "\x7f"))
-DEFINE_SPOILED_DESCRIPTION(wrench_word, strcpy(d->info.wrench[0].name, "1 wrist"))
-DEFINE_SPOILED_DESCRIPTION(no_functions, d->ops = NULL)
-DEFINE_SPOILED_DESCRIPTION(no_read, ((struct tact_device_ops *)d->ops)->read = NULL)
-DEFINE_SPOILED_DESCRIPTION(no_close, ((struct tact_device_ops *)d->ops)->close = NULL)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(too_many_inputs, d->info.input_count = 4000)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(negative_inputs, d->info.input_count = -1)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(too_many_outputs, d->info.output_count = 65)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(too_many_wrenches, d->info.wrench_count = 5)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(endless_name,
+                                   memset(d->info.input[1].name, 'x', sizeof d->info.input[1].name))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(empty_name, d->info.input[2].name[0] = 0)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(same_names, strcpy(d->info.input[3].name, "angle"))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(same_outputs, strcpy(d->info.output[1].name, "felt"))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(control_name, strcpy(d->info.output[1].name, "a\nb"))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(c1_name, strcpy(d->info.output[1].name, "a\xc2\x9b"
+                                                                           "2J"))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(not_utf8, strcpy(d->info.input[1].name, "\xff\xfe"))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(endless_unit, memset(d->info.output[0].unit, 'm',
+                                                        sizeof d->info.output[0].unit))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(odd_rest, d->info.input[4].rest = NAN)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(endless_rest, d->info.output[1].rest = INFINITY)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(endless_model, memset(d->info.model, 'm', sizeof d->info.model))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(far_wrench, d->info.wrench[0].channel = 2)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(wrench_before, d->info.wrench[0].channel = -1)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(wrench_frame, strcpy(d->info.wrench[0].frame, "\x7f"))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(wrench_word, strcpy(d->info.wrench[0].name, "1 wrist"))
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(no_functions, d->ops = NULL)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(no_read, ((struct tact_device_ops *)d->ops)->read = NULL)
+DEFINE_DEVICE_WITH_BAD_DESCRIPTION(no_close, ((struct tact_device_ops *)d->ops)->close = NULL)
 
 static void every_invalid_device_description_is_refused(void **state)
 {
@@ -211,16 +211,17 @@ static int fail_to_open_device(const struct tact_device_config *config, struct t
 static void failures_of_a_device_type_name_it(void **state)
 {
     (void)state;
-    static const struct tact_device_type type_that_fails_silently = {
+    static const struct tact_device_type device_type_that_fails_silently = {
         TACT_ABI(struct tact_device_type), "odd", "fails", fail_to_open_device, NULL};
     static const struct tact_device_type device_type_without_functions = {
         .abi = TACT_ABI(struct tact_device_type)};
     static const struct tact_device_type old = {
         {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", fail_to_open_device, NULL};
-    static const struct tact_device_type type_of_small_size = {
+    static const struct tact_device_type device_type_of_small_struct_size = {
         {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", fail_to_open_device, NULL};
-    const struct tact_device_type *const types[] = {
-        &type_that_fails_silently, &device_type_without_functions, &old, &type_of_small_size};
+    const struct tact_device_type *const types[] = {&device_type_that_fails_silently,
+                                                    &device_type_without_functions, &old,
+                                                    &device_type_of_small_struct_size};
     static const char *const why[] = {"cannot be opened: No such device", "has no name",
                                       "compiled for another ABI version",
                                       "compiled for another ABI version"};
@@ -241,13 +242,14 @@ static void failures_of_a_device_type_name_it(void **state)
     }
 }
 
-static int is_replacement_requested; /* whether the device is asked to replace its recording */
+static int
+    is_recording_replacement_requested; /* whether the device is asked to replace its recording */
 
 static int open_with_recording(const struct tact_device_config *config, struct tact_device *out,
                                struct tact_error *err)
 {
     assert_non_null(config->record);
-    is_replacement_requested = config->replace;
+    is_recording_replacement_requested = config->replace;
     return open_described_device(config, out, err);
 }
 
@@ -289,8 +291,8 @@ static void recording_that_is_played_is_not_replaced(void **state)
         if (tact_session_create(scene, &options, &session, &err)) {
             fail_msg("%s", err.text);
         }
-        if (is_replacement_requested != cases[i].expected) {
-            fail_msg("case %zu: %d", i, is_replacement_requested);
+        if (is_recording_replacement_requested != cases[i].expected) {
+            fail_msg("case %zu: %d", i, is_recording_replacement_requested);
         }
         tact_session_destroy(session);
         tact_scene_free(scene);

@@ -63,7 +63,7 @@ static int open_probe_device(const struct tact_device_config *config, struct tac
     return 0;
 }
 
-static struct tact_session_options options_with_probe(void)
+static struct tact_session_options session_options_with_probe_device(void)
 {
     static const struct tact_device_type probe_type = {TACT_ABI(struct tact_device_type), "probe",
                                                        "of a test", open_probe_device, NULL};
@@ -115,7 +115,7 @@ static void outputs_that_form_no_vector_are_refused(void **state)
          "  - {from: tip.base_x, to: probe.tx, limit: 1, rate: 9}\n",
          "outputs[3].from", "a force or moment vector of a device can have 3 outputs at most"},
     };
-    const struct tact_session_options options = options_with_probe();
+    const struct tact_session_options options = session_options_with_probe_device();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct tact_session *session;
         struct tact_scene *scene;
@@ -148,7 +148,7 @@ static void reaction_of_a_coupling_is_sent_once(void **state)
         {"from: tip.base_x, to: other.fx, limit: 1, rate: 9, scale: 0", NULL},
         {"from: tip.base_x, to: other.fx, limit: 1, rate: 9, what: drive", NULL},
     };
-    const struct tact_session_options options = options_with_probe();
+    const struct tact_session_options options = session_options_with_probe_device();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tact_session *session;
         struct tact_scene *scene;
@@ -176,7 +176,7 @@ static void reaction_of_a_coupling_is_sent_once(void **state)
 
 /* Copies a log, in whose scene outputs of drives with a negative scale become what they are to a
  * person: reactions. */
-static void copy_drives_as_reactions(const char *path, const char *copied_log_path)
+static void copy_log_with_drives_as_reactions(const char *path, const char *copied_log_path)
 {
     static const char from[] = "what: drive,    scale: -1", to[] = "what: reaction, scale: 1 ";
     const struct tact_messages no_messages = {NULL, NULL};
@@ -238,7 +238,7 @@ static void compare_sent_outputs(void *user, const struct tact_layout *layout,
 /* Presses against the wall and along it, and records it in `path`. */
 static void record_press_session(const char *outputs, const char *path)
 {
-    struct tact_session_options options = options_with_probe();
+    struct tact_session_options options = session_options_with_probe_device();
     struct tact_session_report report;
     struct tact_session *session;
     struct tact_scene *scene;
@@ -279,7 +279,7 @@ static void old_logs_of_outputs_that_form_no_vector_replay(void **state)
         struct tact_error err = {.line = 0};
         struct sent_outputs sent = {.differing = 0};
         record_press_session(outputs[i], path);
-        copy_drives_as_reactions(path, copied_log_path);
+        copy_log_with_drives_as_reactions(path, copied_log_path);
         struct tact_replay_options how = tact_replay_options_default();
         how.compared = compare_sent_outputs;
         how.user = &sent;

@@ -89,16 +89,16 @@ static void record_wrench_session(const char *path)
 }
 
 /* Reads the records of a chunk. Returns the number of messages of the topic. */
-static uint64_t count_topic_messages_of_chunk(struct tact_span chunk, int *channel,
-                                              uint64_t sensor_message_count)
+static uint64_t count_wrench_messages_of_chunk(struct tact_byte_span chunk, int *channel,
+                                               uint64_t sensor_message_count)
 {
-    struct tact_cursor at = {chunk.data, chunk.size, false};
+    struct tact_byte_cursor at = {chunk.data, chunk.size, false};
     struct tact_mcap_record r;
-    while (tact_mcap_chunk_next(&at, &r) == 0) {
+    while (tact_mcap_chunk_next_record(&at, &r) == 0) {
         struct tact_mcap_channel c;
         struct tact_mcap_message m;
         if (r.opcode == TACT_MCAP_CHANNEL && tact_mcap_parse_channel(r.content, &c) == 0 &&
-            tact_span_equals_text(c.topic, "/sensors/n_2_board_wrist/wrench")) {
+            tact_byte_span_equals_text(c.topic, "/sensors/n_2_board_wrist/wrench")) {
             *channel = c.id;
         } else if (r.opcode == TACT_MCAP_MESSAGE && tact_mcap_parse_message(r.content, &m) == 0 &&
                    m.channel == *channel) {
@@ -117,7 +117,7 @@ static uint64_t count_topic_messages_of_chunk(struct tact_span chunk, int *chann
     return sensor_message_count;
 }
 
-static uint64_t count_topic_messages(const char *path)
+static uint64_t count_wrench_messages_of_log(const char *path)
 {
     struct tact_mcap_reader reader;
     struct tact_mcap_record r;
@@ -128,8 +128,8 @@ static uint64_t count_topic_messages(const char *path)
     while (tact_mcap_reader_next(&reader, &r) == 0) {
         if (r.opcode == TACT_MCAP_CHUNK) {
             assert_int_equal(tact_mcap_parse_chunk(r.content, &chunk), 0);
-            sensor_message_count = count_topic_messages_of_chunk(
-                (struct tact_span){chunk.data, chunk.size}, &channel, sensor_message_count);
+            sensor_message_count = count_wrench_messages_of_chunk(
+                (struct tact_byte_span){chunk.data, chunk.size}, &channel, sensor_message_count);
         }
     }
     tact_mcap_reader_close(&reader);
@@ -138,7 +138,7 @@ static uint64_t count_topic_messages(const char *path)
 }
 
 /* Topics encoded from the log contain this topic too. */
-static void check_exported_topic(const char *path)
+static void check_exported_wrench_topic(const char *path)
 {
     static const struct tact_messages no_messages = {NULL, NULL};
     const struct tact_topic_message *messages;
@@ -180,8 +180,8 @@ static void wrench_sensor_is_logged_and_replayed(void **unused)
     (void)unused;
     snprintf(path, sizeof path, "/tmp/tact-session-wrench-%d.mcap", (int)getpid());
     record_wrench_session(path);
-    assert_int_equal(count_topic_messages(path), TICKS / EVERY);
-    check_exported_topic(path);
+    assert_int_equal(count_wrench_messages_of_log(path), TICKS / EVERY);
+    check_exported_wrench_topic(path);
     int rc = tact_replay_run(path, no_messages, &report, &err);
     unlink(path);
     if (rc) {

@@ -28,8 +28,8 @@ static void mass_properties_of_a_capsule_are_exact(void **unused)
     const int n = 200000;
     for (int i = 0; i < n; i++) {
         double dz = 2.0 * (r + l) / n, z = -r - l + (i + 0.5) * dz;
-        double distance_beyond_cylinder = fmax(fabs(z) - l, 0.0),
-               r2 = r * r - distance_beyond_cylinder * distance_beyond_cylinder;
+        double axial_distance_beyond_cylinder = fmax(fabs(z) - l, 0.0),
+               r2 = r * r - axial_distance_beyond_cylinder * axial_distance_beyond_cylinder;
         double m = pi * r2 * dz;
         v += m;
         inertia_about_axis += m * r2 / 2.0;

@@ -36,7 +36,7 @@ static struct tact_charts *make_revolution_charts(const double (*profile)[2], in
 }
 
 /* Surface of revolution of a closed circle of radius r about (at, 0). */
-static struct tact_charts *make_circular_ring(double at, double r, int points)
+static struct tact_charts *make_circular_ring_charts(double at, double r, int points)
 {
     double profile[TACT_PROFILE_POINTS][2];
     for (int i = 0; i < points; i++) {
@@ -274,8 +274,8 @@ static void contacts_of_revolved_rings_equal_those_of_tori(void **state)
 {
     (void)state;
     const int poses = campaign_trial_count(1200, 40000);
-    struct tact_charts *a = make_circular_ring(0.04, 0.008, 120),
-                       *b = make_circular_ring(0.03, 0.006, 120);
+    struct tact_charts *a = make_circular_ring_charts(0.04, 0.008, 120),
+                       *b = make_circular_ring_charts(0.03, 0.006, 120);
     const struct tact_shape first_ring_shape = revolution_shape_of_charts(a),
                             ring_b = revolution_shape_of_charts(b),
                             torus_a = {.kind = TACT_SHAPE_TORUS, .size = {0.04, 0.008}},
@@ -351,10 +351,10 @@ static void distance_of_crossed_cylinders_is_that_of_their_axes(void **state)
         }
         tact_v3_cross(n, za, zb);
         double sine = tact_v3_norm(n), along[3];
-        double gap = fabs(tact_v3_dot(n, pair.origin_offset)) / sine - 0.03;
-        tact_v3_cross(along, pair.origin_offset, zb);
+        double gap = fabs(tact_v3_dot(n, pair.offset_from_origin_b_to_origin_a)) / sine - 0.03;
+        tact_v3_cross(along, pair.offset_from_origin_b_to_origin_a, zb);
         s[0] = -tact_v3_dot(along, n) / (sine * sine);
-        tact_v3_cross(along, pair.origin_offset, za);
+        tact_v3_cross(along, pair.offset_from_origin_b_to_origin_a, za);
         s[1] = -tact_v3_dot(along, n) / (sine * sine);
         if (gap > 2e-3 || gap < -5e-3 || sine < 0.05 || fabs(s[0]) > 0.0599 ||
             fabs(s[1]) > 0.0499) {

@@ -29,7 +29,7 @@ static struct tact_shape random_ellipsoid(void)
     return make_ellipsoid(s[0], s[1], s[2]);
 }
 
-static void relative_rotation_matrix(double turn[9], const struct tact_pose *pose)
+static void rotation_matrix_of_pose(double turn[9], const struct tact_pose *pose)
 {
     tact_quat_to_m3(turn, pose->quat_wxyz);
 }
@@ -123,13 +123,13 @@ static double relative_distance_outside_ellipsoid(const struct tact_shape *s, co
  * disjoint A and B (weak duality). */
 static double gap_of_supporting_planes(const struct smooth_pair *pair, const double *n)
 {
-    return tact_v3_dot(n, pair->origin_offset) -
+    return tact_v3_dot(n, pair->offset_from_origin_b_to_origin_a) -
            support_function_of_ellipsoid(pair->shape[0], pair->rotation[0], n) -
            support_function_of_ellipsoid(pair->shape[1], pair->rotation[1], n);
 }
 
 /* The least overlap of the supporting planes over many directions. */
-static double least_overlap_of_directions(const struct smooth_pair *pair)
+static double least_overlap_of_supporting_planes(const struct smooth_pair *pair)
 {
     double best = -INFINITY;
     for (int i = 0; i < 2000; i++) { /* directions along a spiral over the sphere */
@@ -161,18 +161,18 @@ static void distances_of_ellipsoids_equal_their_dual_values(void **state)
         }
         double far[3], size = fmax(tact_v3_norm(a.size), tact_v3_norm(b.size));
         tact_v3_sub(far, c.arm[0], c.arm[1]);
-        tact_v3_add(far, far, pair.origin_offset);
+        tact_v3_add(far, far, pair.offset_from_origin_b_to_origin_a);
         double distance = c.gap > 0.0 ? tact_v3_norm(far) : -tact_v3_norm(far);
         gap = fmax(gap, fabs(distance - gap_of_supporting_planes(&pair, c.frame)) / size);
         on = fmax(on, fmax(fabs(relative_distance_outside_ellipsoid(&a, c.place[0])),
                            fabs(relative_distance_outside_ellipsoid(&b, c.place[1]))));
         if (c.gap > 0.0) {
             apart++;
-            assert_true(least_overlap_of_directions(&pair) <= c.gap + 1e-12 * size);
+            assert_true(least_overlap_of_supporting_planes(&pair) <= c.gap + 1e-12 * size);
         } else if (c.gap > -0.2 * fmin(a.size[0], b.size[0])) {
             shallow++; /* the dual has several maxima, of which the search nearly always finds the
                           greatest */
-            least += least_overlap_of_directions(&pair) <= c.gap + 1e-12 * size;
+            least += least_overlap_of_supporting_planes(&pair) <= c.gap + 1e-12 * size;
         }
     }
     printf("%d pairs, %d apart: primal and dual differ by at most %.1e of the size, points are on "
@@ -191,7 +191,7 @@ static void distances_of_ellipsoids_equal_the_convex_program(void **state)
     const int pairs = campaign_trial_count(10000, 50000);
     double largest_distance_shortfall = 0.0, largest_distance_excess = 0.0,
            largest_unexplained_error = 0.0;
-    int unconverged_program_count = 0, searched_pair_count = 0, unfound_pair_count = 0;
+    int unconverged_convex_program_count = 0, searched_pair_count = 0, unfound_pair_count = 0;
     for (int apart = 0; apart < pairs; searched_pair_count++) {
         struct tact_shape shape[2] = {random_ellipsoid(), random_ellipsoid()};
         struct tact_pose pose[2] = {random_pose(0.12), random_pose(0.05)};
@@ -209,18 +209,20 @@ static void distances_of_ellipsoids_equal_the_convex_program(void **state)
         const double off = (distance - c.gap) / size;
         largest_distance_shortfall = fmax(largest_distance_shortfall, -off);
         largest_unexplained_error = fmax(largest_unexplained_error, off - error / size);
-        unconverged_program_count += error / size > 1e-11;
+        unconverged_convex_program_count += error / size > 1e-11;
         largest_distance_excess = fmax(largest_distance_excess, error / size > 1e-11 ? 0.0 : off);
         apart++;
     }
     printf("%d pairs apart: the program's distance is at most %.1e of the size shorter and %.1e "
            "longer; %d did not converge, of which none is longer than its duality gap by %.1e; of "
            "%d pairs %d not found\n",
-           pairs, largest_distance_shortfall, largest_distance_excess, unconverged_program_count,
-           largest_unexplained_error, searched_pair_count, unfound_pair_count);
+           pairs, largest_distance_shortfall, largest_distance_excess,
+           unconverged_convex_program_count, largest_unexplained_error, searched_pair_count,
+           unfound_pair_count);
     assert_true(unfound_pair_count <= 1 + searched_pair_count / 10000);
     assert_true(largest_distance_shortfall < 1e-12 && largest_distance_excess < 1e-11 &&
-                largest_unexplained_error < 1e-12 && unconverged_program_count <= pairs / 500);
+                largest_unexplained_error < 1e-12 &&
+                unconverged_convex_program_count <= pairs / 500);
 }
 
 /* A few steps from the last tick's points lead to the same result as a cold search. */
@@ -272,8 +274,8 @@ static void closest_point_of_an_ellipsoid_on_a_plane_is_exact(void **state)
         struct tact_shape e = random_ellipsoid();
         struct tact_pose pe = random_pose(0.2), pp = random_pose(0.2);
         double rotation_of_ellipsoid[9], rotation_of_plane[9], apart[3];
-        relative_rotation_matrix(rotation_of_ellipsoid, &pe);
-        relative_rotation_matrix(rotation_of_plane, &pp);
+        rotation_matrix_of_pose(rotation_of_ellipsoid, &pe);
+        rotation_matrix_of_pose(rotation_of_plane, &pp);
         const double up[3] = {rotation_of_plane[2], rotation_of_plane[5], rotation_of_plane[8]};
         tact_v3_sub(apart, pe.position, pp.position);
         double exact =

@@ -103,7 +103,7 @@ static void contact_equations(const struct smooth_pair *pair, enum equation_form
         compute_surface_point_frame(pair, k, place[k], &s[k]);
     }
     tact_v3_sub(e, s[0].at, s[1].at);
-    tact_v3_add(e, e, pair->origin_offset);
+    tact_v3_add(e, e, pair->offset_from_origin_b_to_origin_a);
     least_distance_equations(s, e, 0, f, j);
     if (equation_form == NORMALS) {
         opposite_normal_equations(s, f + 2, j + 2);
@@ -188,8 +188,8 @@ struct pair_with_known_closest_points {
 };
 
 /* Points at which the outward normals are -n and n, rotated by `turn` about random axes. */
-static void points_with_opposite_normals(const struct pair_with_known_closest_points *k,
-                                         double turn, double place[2][3])
+static void set_places_with_rotated_opposite_normals(const struct pair_with_known_closest_points *k,
+                                                     double turn, double place[2][3])
 {
     for (int i = 0; i < 2; i++) {
         double t[2][3], to[3], local[3], angle = uniform(0.0, 6.28);
@@ -202,7 +202,8 @@ static void points_with_opposite_normals(const struct pair_with_known_closest_po
     }
 }
 
-static void set_known_pair(double gap, struct pair_with_known_closest_points *k)
+static void make_pair_with_known_closest_points(double gap,
+                                                struct pair_with_known_closest_points *k)
 {
     const double size[6] = {0.03, 0.02, 0.016, 0.026, 0.018, 0.022};
     struct tact_pose pa = random_pose(0.0), pb = random_pose(0.0);
@@ -212,12 +213,13 @@ static void set_known_pair(double gap, struct pair_with_known_closest_points *k)
     tact_v3_set(k->n, uniform(-1.0, 1.0), uniform(-1.0, 1.0), uniform(-1.0, 1.0));
     tact_v3_normalize(k->n, k->n);
     tact_smooth_set_pair(&k->a, &pa, &k->b, &pb, &k->pair);
-    points_with_opposite_normals(k, 0.0, k->place);
+    set_places_with_rotated_opposite_normals(k, 0.0, k->place);
     tact_m3_mul_v3(at, k->pair.rotation[1], k->place[1]);
     tact_v3_axpy(at, gap, k->n);
-    tact_v3_copy(k->pair.origin_offset, at);
+    tact_v3_copy(k->pair.offset_from_origin_b_to_origin_a, at);
     tact_m3_mul_v3(at, k->pair.rotation[0], k->place[0]);
-    tact_v3_sub(k->pair.origin_offset, k->pair.origin_offset, at);
+    tact_v3_sub(k->pair.offset_from_origin_b_to_origin_a, k->pair.offset_from_origin_b_to_origin_a,
+                at);
 }
 
 /* The derivatives against central differences, away from the solution. */
@@ -229,9 +231,9 @@ static void derivatives_of_contact_equations_are_exact(void **state)
         struct pair_with_known_closest_points k;
         struct surface_point_frame s[2], other[2];
         double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
-        set_known_pair(1e-3 * (n % 3 - 1), &k);
+        make_pair_with_known_closest_points(1e-3 * (n % 3 - 1), &k);
         const enum equation_form equation_form = n % 2 ? LEAST_DISTANCE : NORMALS;
-        points_with_opposite_normals(&k, COLD_START_ROTATION, place);
+        set_places_with_rotated_opposite_normals(&k, COLD_START_ROTATION, place);
         contact_equations(&k.pair, equation_form, place, s, f, j);
         for (int m = 0; m < UNKNOWNS; m++) {
             double side[2][UNKNOWNS], unused[UNKNOWNS][UNKNOWNS];
@@ -245,7 +247,7 @@ static void derivatives_of_contact_equations_are_exact(void **state)
                 for (int r = 0; r < 2; r++) {
                     double e[3];
                     tact_v3_sub(e, other[0].at, other[1].at);
-                    tact_v3_add(e, e, k.pair.origin_offset);
+                    tact_v3_add(e, e, k.pair.offset_from_origin_b_to_origin_a);
                     for (int b = 0; b < 2; b++) {
                         const double *t = s[b].t[r], *up = other[b].normal;
                         double across[3];
@@ -277,7 +279,7 @@ static void determinants_of_contact_equations_match_closed_forms(void **state)
         struct surface_point_frame s[2];
         struct smooth_contact c;
         double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS], gap = gaps[n % 4], m[4];
-        set_known_pair(gap, &k);
+        make_pair_with_known_closest_points(gap, &k);
         memcpy(c.place, k.place, sizeof c.place);
         assert_int_equal(tact_smooth_refine_closest_points(&k.pair, &c), 0);
         assert_true(fabs(c.gap - gap) < 1e-15);
@@ -308,9 +310,9 @@ static void measure_equation_forms(double gap, int trial_count, struct cost cost
     for (int n = 0; n < trial_count; n++) {
         struct pair_with_known_closest_points k;
         double start[2][2][3];
-        set_known_pair(gap, &k);
-        points_with_opposite_normals(&k, COLD_START_ROTATION, start[0]);
-        points_with_opposite_normals(&k, WARM_START_ROTATION, start[1]);
+        make_pair_with_known_closest_points(gap, &k);
+        set_places_with_rotated_opposite_normals(&k, COLD_START_ROTATION, start[0]);
+        set_places_with_rotated_opposite_normals(&k, WARM_START_ROTATION, start[1]);
         for (enum equation_form equation_form = NORMALS; equation_form <= LEAST_DISTANCE;
              equation_form++) {
             struct surface_point_frame s[2];

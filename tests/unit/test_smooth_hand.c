@@ -13,11 +13,14 @@
 #include "support/world_scene.h"
 
 #define G 9.81
-#define ARM_LENGTH 0.03 /* length of the first link, from the base to the second hinge [m] */
+#define FIRST_LINK_LENGTH                                                                          \
+    0.03 /* length of the first link, from the base to the second hinge [m]                        \
+          */
 #define ARM_SLANT_ANGLE                                                                            \
-    0.6                 /* downward slope of the first link where the ellipsoid lies flat [rad] */
-#define START_ANGLE 0.8 /* angle of the ellipsoid at the start, at rest [rad] */
-#define ANGLE_STEP 1e-4 /* difference of the ellipsoid's angle for numerical derivatives [rad] */
+    0.6 /* downward slope of the first link where the ellipsoid lies flat [rad] */
+#define ELLIPSOID_ANGLE_AT_START 0.8 /* angle of the ellipsoid at the start, at rest [rad] */
+#define ANGLE_STEP_OF_DERIVATIVES                                                                  \
+    1e-4 /* difference of the ellipsoid's angle for numerical derivatives [rad] */
 
 static const double size[3] = {0.03, 0.02, 0.015};
 
@@ -30,38 +33,41 @@ struct arm {
 
 /* The first joint value where the ellipsoid touches the ground at an angle: its centre is at hypot(
  * a sin, c cos). */
-static double touching_joint_angle(const struct arm *arm, double angle)
+static double joint_angle_at_which_link_touches(const struct arm *arm, double angle)
 {
-    return asin((arm->height - hypot(size[0] * sin(angle), size[2] * cos(angle))) / ARM_LENGTH);
+    return asin((arm->height - hypot(size[0] * sin(angle), size[2] * cos(angle))) /
+                FIRST_LINK_LENGTH);
 }
 
-static struct arm make_arm(double offset)
+static struct arm make_arm_of_two_ellipsoids(double offset)
 {
     const struct tact_link_def link = {.parent = -1,
                                        .joint = TACT_JOINT_HINGE,
                                        .axis = {0.0, 1.0, 0.0},
                                        .origin = tact_pose_identity(),
                                        .mass = 0.05,
-                                       .center = {0.5 * ARM_LENGTH, 0.0, 0.0},
+                                       .center = {0.5 * FIRST_LINK_LENGTH, 0.0, 0.0},
                                        .inertia = {2e-4, 1e-5, 2e-4, 0.0, 0.0, 0.0}};
-    struct arm arm = {{link, link}, size[2] + ARM_LENGTH * sin(ARM_SLANT_ANGLE)};
+    struct arm arm = {{link, link}, size[2] + FIRST_LINK_LENGTH * sin(ARM_SLANT_ANGLE)};
     arm.link[1].parent = 0;
-    arm.link[1].origin.position[0] = ARM_LENGTH;
+    arm.link[1].origin.position[0] = FIRST_LINK_LENGTH;
     arm.link[1].mass = 0.1;
     arm.link[1].inertia[1] = 2e-4;
     tact_v3_set(arm.link[1].center, offset, 0.0, 0.0);
-    arm.link[0].start = touching_joint_angle(&arm, START_ANGLE);
-    arm.link[1].start = START_ANGLE - arm.link[0].start;
+    arm.link[0].start = joint_angle_at_which_link_touches(&arm, ELLIPSOID_ANGLE_AT_START);
+    arm.link[1].start = ELLIPSOID_ANGLE_AT_START - arm.link[0].start;
     return arm;
 }
 
 /* Position x and z of a link's centre of mass, and its angle, for an angle of the ellipsoid. */
 static void find_link_position(const struct arm *arm, int link, double angle, double out[3])
 {
-    const double first = touching_joint_angle(arm, angle), *c = arm->link[link].center;
+    const double first = joint_angle_at_which_link_touches(arm, angle), *c = arm->link[link].center;
     out[2] = link ? angle : first;
-    out[0] = cos(out[2]) * c[0] + sin(out[2]) * c[2] + (link ? ARM_LENGTH * cos(first) : 0.0);
-    out[1] = cos(out[2]) * c[2] - sin(out[2]) * c[0] - (link ? ARM_LENGTH * sin(first) : 0.0);
+    out[0] =
+        cos(out[2]) * c[0] + sin(out[2]) * c[2] + (link ? FIRST_LINK_LENGTH * cos(first) : 0.0);
+    out[1] =
+        cos(out[2]) * c[2] - sin(out[2]) * c[0] - (link ? FIRST_LINK_LENGTH * sin(first) : 0.0);
 }
 
 /* Effective mass of the coordinate q, the ellipsoid's angle; *potential_energy: potential energy.
@@ -72,11 +78,11 @@ static double effective_arm_mass(const struct arm *arm, double q, double *potent
     *potential_energy = 0.0;
     for (int i = 0; i < 2; i++) {
         double low[3], high[3], now[3], rate[3];
-        find_link_position(arm, i, q - ANGLE_STEP, low);
-        find_link_position(arm, i, q + ANGLE_STEP, high);
+        find_link_position(arm, i, q - ANGLE_STEP_OF_DERIVATIVES, low);
+        find_link_position(arm, i, q + ANGLE_STEP_OF_DERIVATIVES, high);
         find_link_position(arm, i, q, now);
         for (int k = 0; k < 3; k++) {
-            rate[k] = (high[k] - low[k]) / (2.0 * ANGLE_STEP);
+            rate[k] = (high[k] - low[k]) / (2.0 * ANGLE_STEP_OF_DERIVATIVES);
         }
         mass += arm->link[i].mass * (rate[0] * rate[0] + rate[1] * rate[1]) +
                 arm->link[i].inertia[1] * rate[2] * rate[2];
@@ -88,10 +94,11 @@ static double effective_arm_mass(const struct arm *arm, double q, double *potent
 /* M q'' + M' q'^2 / 2 + V' = 0. */
 static double exact_angular_acceleration(const struct arm *arm, double q, double rate)
 {
-    double v[3], low = effective_arm_mass(arm, q - ANGLE_STEP, &v[0]),
+    double v[3], low = effective_arm_mass(arm, q - ANGLE_STEP_OF_DERIVATIVES, &v[0]),
                  now = effective_arm_mass(arm, q, &v[1]),
-                 high = effective_arm_mass(arm, q + ANGLE_STEP, &v[2]);
-    double slope = (high - low) / (2.0 * ANGLE_STEP), force = (v[2] - v[0]) / (2.0 * ANGLE_STEP);
+                 high = effective_arm_mass(arm, q + ANGLE_STEP_OF_DERIVATIVES, &v[2]);
+    double slope = (high - low) / (2.0 * ANGLE_STEP_OF_DERIVATIVES),
+           force = (v[2] - v[0]) / (2.0 * ANGLE_STEP_OF_DERIVATIVES);
     return -(0.5 * slope * rate * rate + force) / now;
 }
 
@@ -100,7 +107,7 @@ static void integrate_exact_motion(const struct arm *arm, double time, double ou
 {
     enum { STEPS = 600 };
     const double h = time / STEPS;
-    double y[2] = {START_ANGLE, 0.0};
+    double y[2] = {ELLIPSOID_ANGLE_AT_START, 0.0};
     for (int n = 0; n < STEPS; n++) {
         static const double at[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
         double k[2] = {0.0, 0.0}, sum[2] = {0.0, 0.0};
@@ -114,7 +121,7 @@ static void integrate_exact_motion(const struct arm *arm, double time, double ou
         y[0] += h / 6.0 * sum[0];
         y[1] += h / 6.0 * sum[1];
     }
-    out[0] = touching_joint_angle(arm, y[0]);
+    out[0] = joint_angle_at_which_link_touches(arm, y[0]);
     out[1] = y[0] - out[0];
 }
 
@@ -144,10 +151,13 @@ static double largest_joint_value_error_after_motion(const struct arm *arm, doub
     assert_true(tact_world_add_shape(s.world, tip, shape, &here, 1) >= 0);
     set_scene_contact_law(&s, 0, 1, &law);
     struct tact_hand_state state = tact_hand_state(tact_world_hand(s.world, 0));
-    slope = (touching_joint_angle(arm, START_ANGLE + ANGLE_STEP) -
-             touching_joint_angle(arm, START_ANGLE - ANGLE_STEP)) /
-            (2.0 * ANGLE_STEP);
-    rate = -0.5 * h * exact_angular_acceleration(arm, START_ANGLE, 0.0); /* half a tick before */
+    slope = (joint_angle_at_which_link_touches(arm, ELLIPSOID_ANGLE_AT_START +
+                                                        ANGLE_STEP_OF_DERIVATIVES) -
+             joint_angle_at_which_link_touches(arm, ELLIPSOID_ANGLE_AT_START -
+                                                        ANGLE_STEP_OF_DERIVATIVES)) /
+            (2.0 * ANGLE_STEP_OF_DERIVATIVES);
+    rate = -0.5 * h *
+           exact_angular_acceleration(arm, ELLIPSOID_ANGLE_AT_START, 0.0); /* half a tick before */
     state.v[0] = slope * rate;
     state.v[1] = rate - state.v[0];
     finish_scene_building(&s);
@@ -165,7 +175,7 @@ static void motion_of_a_touching_link_is_of_second_order(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 2; i++) {
-        const struct arm arm = make_arm(i ? 0.004 : 0.0);
+        const struct arm arm = make_arm_of_two_ellipsoids(i ? 0.004 : 0.0);
         double off[3];
         for (int k = 0; k < 3; k++) {
             off[k] = largest_joint_value_error_after_motion(&arm, 2e-3 / (1 << k), 0.6);

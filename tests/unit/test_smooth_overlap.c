@@ -146,7 +146,7 @@ static double largest_depth_in_torus(const struct smooth_query *p)
     return depth;
 }
 
-static struct tact_charts *load_pebble(double scale)
+static struct tact_charts *load_pebble_subdivision_surface(double scale)
 {
     struct tact_charts *charts = NULL;
     char *control_mesh_text = load_scene_text_with_edits("pebble.obj", NULL);
@@ -166,21 +166,22 @@ static void deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap(void
     double profile[64][2];
     const int profile_point_count = make_bowl_profile(profile),
               poses = campaign_trial_count(150, 5000);
-    int total_separate_count = 0, by_volume = 0;
-    struct tact_charts *charts[3] = {load_torus_patches(4), NULL, load_pebble(1.0)};
+    int separate_solid_pair_count = 0, by_volume = 0;
+    struct tact_charts *charts[3] = {load_torus_surface_patches(4), NULL,
+                                     load_pebble_subdivision_surface(1.0)};
     assert_int_equal(
         tact_charts_revolution((const double(*)[2])profile, profile_point_count, &charts[1], NULL),
         0);
-    static const enum tact_shape_kind charted_shape_kinds[3] = {
+    static const enum tact_shape_kind shape_kinds_with_charts[3] = {
         TACT_SHAPE_PATCHES, TACT_SHAPE_REVOLUTION, TACT_SHAPE_SUBDIVISION};
     for (int i = 0; i < 6; i++) {
-        struct tact_shape a = {.kind = charted_shape_kinds[i / 2], .charts = charts[i / 2]},
+        struct tact_shape a = {.kind = shape_kinds_with_charts[i / 2], .charts = charts[i / 2]},
                           patches = {.kind = TACT_SHAPE_PATCHES, .charts = charts[0]},
                           closed = {.kind = TACT_SHAPE_TORUS,
                                     .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
         struct smooth_query p;
-        int overlap_count = 0, apart = 0, missed_overlap_count = 0, false_overlap_count = 0,
-            overlap_count_without_normal = 0;
+        int overlapping_solid_pair_count = 0, apart = 0, missed_overlap_count = 0,
+            false_overlap_count = 0, overlap_count_without_normal = 0;
         assert_int_equal(tact_shape_tessellate(&a), 0);
         assert_int_equal(tact_shape_tessellate(&patches), 0);
         assert_int_equal(tact_shape_tessellate(&closed), 0);
@@ -190,7 +191,7 @@ static void deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap(void
             p.pose[1] = random_pose(0.01);
             const double depth = largest_depth_in_torus(&p);
             const int rc = measure_smooth_query(&p);
-            overlap_count += depth > MIN_OVERLAP_DEPTH_M;
+            overlapping_solid_pair_count += depth > MIN_OVERLAP_DEPTH_M;
             missed_overlap_count += depth > MIN_OVERLAP_DEPTH_M && (rc == -EDOM || rc == -ENODATA);
             overlap_count_without_normal += rc == -ERANGE;
             apart += depth < -MIN_SEPARATION_M;
@@ -199,16 +200,17 @@ static void deep_solids_have_a_contact_where_an_exact_test_finds_an_overlap(void
         printf("%s on a torus %s: of %d overlaps %d missed, of %d apart %d with a contact; %d by "
                "volume, %d without a normal\n",
                (const char *const[]){"torus of patches", "bowl", "pebble"}[i / 2],
-               i % 2 ? "in closed form" : "of patches", overlap_count, missed_overlap_count, apart,
-               false_overlap_count, p.counts[TACT_COUNT_NOT_FOUND], overlap_count_without_normal);
-        assert_true(overlap_count > poses / 10);
-        total_separate_count += apart;
+               i % 2 ? "in closed form" : "of patches", overlapping_solid_pair_count,
+               missed_overlap_count, apart, false_overlap_count, p.counts[TACT_COUNT_NOT_FOUND],
+               overlap_count_without_normal);
+        assert_true(overlapping_solid_pair_count > poses / 10);
+        separate_solid_pair_count += apart;
         by_volume += p.counts[TACT_COUNT_NOT_FOUND];
         assert_true(missed_overlap_count == 0 && false_overlap_count == 0);
         close_smooth_query(&p);
         tact_shape_release(&closed);
     }
-    assert_true(total_separate_count > poses && by_volume > poses / 4);
+    assert_true(separate_solid_pair_count > poses && by_volume > poses / 4);
     for (int i = 0; i < 3; i++) {
         tact_charts_free(charts[i]);
     }
@@ -221,7 +223,7 @@ static void contact_of_solids_that_are_apart_is_none(void **state)
     (void)state;
     double profile[64][2];
     const int profile_point_count = make_bowl_profile(profile);
-    struct tact_charts *charts[2] = {NULL, load_torus_patches(4)};
+    struct tact_charts *charts[2] = {NULL, load_torus_surface_patches(4)};
     assert_int_equal(
         tact_charts_revolution((const double(*)[2])profile, profile_point_count, &charts[0], NULL),
         0);
@@ -252,7 +254,8 @@ static void contact_of_solids_that_are_apart_is_none(void **state)
 static void solid_inside_a_parametric_solid_is_reported(void **state)
 {
     (void)state;
-    struct tact_charts *charts[2] = {load_pebble(1.0), load_pebble(0.2)};
+    struct tact_charts *charts[2] = {load_pebble_subdivision_surface(1.0),
+                                     load_pebble_subdivision_surface(0.2)};
     struct tact_shape solid[3] = {{.kind = TACT_SHAPE_SUBDIVISION, .charts = charts[0]},
                                   {.kind = TACT_SHAPE_SUBDIVISION, .charts = charts[1]},
                                   {.kind = TACT_SHAPE_SPHERE, .size = {2e-3, 2e-3, 2e-3}}};

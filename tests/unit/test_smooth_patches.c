@@ -32,7 +32,7 @@ static void compare_torus_patches_with_torus(const struct tact_charts *charts, i
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
                                      .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
     double worst[4] = {0.0};
-    int crossed_patch_edges = 0;
+    int crossed_patch_edge_count = 0;
     for (int i = 0; i < places; i++) {
         struct tact_surface_point p, q;
         double place[3] = {(int)uniform(0.0, 15.999), uniform(0.0, 1.0), uniform(0.0, 1.0)};
@@ -52,7 +52,7 @@ static void compare_torus_patches_with_torus(const struct tact_charts *charts, i
             tact_v3_scale(step, t[0], 1e-6 * cos(i));
             tact_v3_axpy(step, 1e-6 * sin(i), t[1]);
             tact_charts_move(charts, place, step);
-            crossed_patch_edges += place[0] != first;
+            crossed_patch_edge_count += place[0] != first;
             assert_int_equal(tact_charts_point(charts, place, &q), 0);
             tact_v3_sub(moved, q.at, p.at);
             tact_v3_sub(moved, moved, step);
@@ -60,9 +60,9 @@ static void compare_torus_patches_with_torus(const struct tact_charts *charts, i
         }
     }
     printf("points to %.1e, normals to %.1e, curvature to %.1e, steps to %.1e, %d crossings\n",
-           worst[0], worst[1], worst[2], worst[3], crossed_patch_edges);
+           worst[0], worst[1], worst[2], worst[3], crossed_patch_edge_count);
     assert_true(worst[0] < 1e-14 && worst[1] < 1e-13 && worst[2] < 1e-11 && worst[3] < 1e-3);
-    assert_true(crossed_patch_edges > places / 40);
+    assert_true(crossed_patch_edge_count > places / 40);
 }
 
 /* A torus of patches of degrees 2 and 3, equal and unequal, is the torus. */
@@ -75,7 +75,7 @@ static void torus_patches_have_the_surface_of_the_torus(void **state)
     struct tact_shape_mass mass, exact;
     tact_shape_mass(&torus, &exact);
     for (int k = 0; k < 4; k++) {
-        struct tact_charts *charts = load_torus_patches_of_degrees(4, patch_degrees[k]);
+        struct tact_charts *charts = load_torus_surface_patches_of_degrees(4, patch_degrees[k]);
         struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
         printf("degrees %d and %d: ", patch_degrees[k][0], patch_degrees[k][1]);
         compare_torus_patches_with_torus(charts, campaign_trial_count(2000, 100000));
@@ -99,7 +99,8 @@ static void contacts_of_torus_patches_are_those_of_tori(void **state)
     (void)state;
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS,
                                      .size = {TORUS_RING_RADIUS_M, TORUS_TUBE_RADIUS_M}};
-    struct tact_charts *charts = load_torus_patches(4), *split = load_torus_patches(8);
+    struct tact_charts *charts = load_torus_surface_patches(4),
+                       *split = load_torus_surface_patches(8);
     const struct tact_shape a = {.kind = TACT_SHAPE_PATCHES,
                                  .charts = charts,
                                  .mesh = charts->mesh},
@@ -180,8 +181,10 @@ static void torus_moves_alike_however_split_into_patches(void **state)
     position_after_ring_swings_on_ball(&torus, exact);
     for (int i = 0; i < 9; i++) {
         struct tact_charts *charts =
-            i < 7 ? load_torus_patches_of_degrees(tested_arcs_per_circle[i], patch_degrees[i])
-                  : load_patch_file_text(turned_torus_patch_file_text(i == 7 ? 4 : 8));
+            i < 7
+                ? load_torus_surface_patches_of_degrees(tested_arcs_per_circle[i], patch_degrees[i])
+                : load_surface_patches_and_free_text(
+                      turned_torus_surface_patch_obj_text(i == 7 ? 4 : 8));
         struct tact_shape ring = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
         assert_int_equal(tact_shape_tessellate(&ring), 0);
         position_after_ring_swings_on_ball(&ring, at);
@@ -257,7 +260,7 @@ static void patch_surface_session_replays_from_any_tick(void **state)
         "    quat_wxyz: [0.7071067811865476, 0.7071067811865476, 0, 0]\n"
         "    shapes: [{type: patches, file: %s, material: steel}]\n";
     char folder[] = "/tmp/tact-patches-XXXXXX", path[64], text[2048];
-    char *torus = torus_patch_file_text(4, 0);
+    char *torus = torus_surface_patch_obj_text(4, 0);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/torus.obj", folder);
     FILE *file = fopen(path, "w");
@@ -308,7 +311,7 @@ static void bad_surface_patch_files_are_refused(void **state)
         struct tact_charts *charts = NULL;
         struct tact_error err = {.line = 0};
         int are_patches_flipped = i == sizeof bad / sizeof *bad;
-        char *text = torus_patch_file_text(4, are_patches_flipped);
+        char *text = torus_surface_patch_obj_text(4, are_patches_flipped);
         if (!are_patches_flipped) {
             replace_in_text(text, bad[i].from, bad[i].to);
         }
@@ -364,7 +367,7 @@ static void bad_joints_of_surface_patches_are_refused_with_reason(void **state)
     static const char vertices[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\n"
                                    "v 0 -1 0\nv 1 -1 0\nv 0 0 -1\nv 1 0 -1\n";
     static const struct {
-        const char *control_points[3], *expected_message;
+        const char *control_point_lines[3], *expected_message;
     } bad[] = {
         {{"1 2 3 4"},
          "patch 0, side v = 0, borders on no patch: the surface is open, or patches of other "
@@ -389,10 +392,10 @@ static void bad_joints_of_surface_patches_are_refused_with_reason(void **state)
         struct tact_error err = {.line = 0};
         char text[1024];
         int size = snprintf(text, sizeof text, "%scstype bezier\ndeg 1 1\n", vertices);
-        for (int k = 0; k < 3 && bad[i].control_points[k]; k++) {
+        for (int k = 0; k < 3 && bad[i].control_point_lines[k]; k++) {
             size += snprintf(text + size, sizeof text - (size_t)size,
                              "surf 0 1 0 1 %s\nparm u 0 1\nparm v 0 1\nend\n",
-                             bad[i].control_points[k]);
+                             bad[i].control_point_lines[k]);
         }
         assert_int_equal(tact_charts_patches(text, (size_t)size, "flat.obj", 1.0, &charts, &err),
                          -EINVAL);

@@ -318,7 +318,7 @@ static void revolution_surface_session_replays_from_any_tick(void **state)
 
 /* A body with rings about it lies on a plane, or on another: at each crest it has the same normal
  * and the same curvature, which a search from one of the contacts must not take for that one. */
-static void search_finds_the_contact_at_every_crest(void **state)
+static void smooth_contact_is_found_at_every_wave_crest(void **state)
 {
     (void)state;
     enum { POINTS = 81 };
@@ -372,7 +372,7 @@ int main(void)
         cmocka_unit_test(ball_in_a_tube_rolls_up_and_down_at_the_exact_period),
         cmocka_unit_test(chart_division_of_a_profile_changes_no_motion),
         cmocka_unit_test(crossed_cylinders_rock_at_the_exact_frequency),
-        cmocka_unit_test(search_finds_the_contact_at_every_crest),
+        cmocka_unit_test(smooth_contact_is_found_at_every_wave_crest),
         cmocka_unit_test(revolution_surface_session_replays_from_any_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

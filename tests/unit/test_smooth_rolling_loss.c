@@ -322,7 +322,7 @@ static void cylinder_with_rolling_loss_stops_at_the_exact_distance(void **state)
 }
 
 /* Two balls on one axle and, with a third, that one on top of one of them: rolling. */
-static void open_balls_on_axle(struct world_scene *s, int has_third_ball)
+static void open_balls_on_axle(struct world_scene *s, int has_scene_third_ball_on_top)
 {
     const struct tact_shape ball = make_sphere(BALL_RADIUS);
     const double place[3] = {0.0, -0.03, BALL_RADIUS}, top[3] = {0.001, -0.03, 3.0 * BALL_RADIUS};
@@ -333,7 +333,7 @@ static void open_balls_on_axle(struct world_scene *s, int has_third_ball)
     add_scene_solid(s, &ball, BALL_MASS, place, 0.0);
     other.position[1] = 0.06;
     add_scene_shape(s, 0, &ball, &other, 1);
-    if (has_third_ball) {
+    if (has_scene_third_ball_on_top) {
         add_scene_solid(s, &ball, BALL_MASS, top, 0.0);
         set_scene_contact_law(s, 1, 1, &law);
     }
@@ -370,15 +370,15 @@ static void interior_point_method_finds_the_rolling_torques(void **state)
     assert_int_equal(s.world->islands.count, 1);
     const struct island *island = &s.world->islands.list[0];
     double impulses_found_by_sweeps[3][6], most = 0.0, worst = 0.0;
-    int rolling_contacts = 0;
+    int contacts_at_rolling_limit = 0;
     assert_int_equal(island->blocks.count, 3);
     for (int i = 0; i < 3; i++) {
         const struct tact_contact *c = &s.world->contacts[s.world->blocks[i].contact];
         memcpy(impulses_found_by_sweeps[i], c->impulse, sizeof impulses_found_by_sweeps[i]);
         most = fmax(most, impulses_found_by_sweeps[i][0]);
-        rolling_contacts += !!(c->limits & TACT_LIMIT_ROLLING);
+        contacts_at_rolling_limit += !!(c->limits & TACT_LIMIT_ROLLING);
     }
-    int steps = tact_barrier_solve(s.world, island, 60);
+    int steps = tact_barrier_solve_island(s.world, island, 60);
     for (int i = 0; i < 18; i++) {
         const struct block *block = &s.world->blocks[i / 6];
         double arm = i % 6 > 3 ? block->local.rolling_arm[i % 6 - 4] : block->local.spin_arm;
@@ -387,8 +387,8 @@ static void interior_point_method_finds_the_rolling_torques(void **state)
         worst = fmax(worst, unit * fabs(found - impulses_found_by_sweeps[i / 6][i % 6]) / most);
     }
     printf("%d of 3 roll: impulses within %.1e of those of the sweeps after %d steps\n",
-           rolling_contacts, worst, steps);
-    assert_true(rolling_contacts == 2 && steps > 5 && worst < 1e-7);
+           contacts_at_rolling_limit, worst, steps);
+    assert_true(contacts_at_rolling_limit == 2 && steps > 5 && worst < 1e-7);
     close_scene(&s);
 }
 

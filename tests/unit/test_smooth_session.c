@@ -183,7 +183,7 @@ static double time_of_division_chain(void)
 }
 
 /* Two smooth bodies, the first above the second and beside it, and a query of them. */
-struct warm_pair {
+struct warm_started_smooth_pair {
     struct tact_pose pose[2];
     void *data[2];
     double kept[128];
@@ -195,8 +195,9 @@ struct warm_pair {
 
 /* Makes a query of two bodies, of which the first is lowered until they touch and by `overlap` [m]
  * more. initial_lateral_offset: x of the second one [m] */
-static void open_warm_pair(const struct tact_shape *a, const struct tact_shape *b,
-                           double initial_lateral_offset, double overlap, struct warm_pair *p)
+static void open_warm_started_smooth_pair(const struct tact_shape *a, const struct tact_shape *b,
+                                          double initial_lateral_offset, double overlap,
+                                          struct warm_started_smooth_pair *p)
 {
     static struct tact_pair_piece piece[TACT_PIECES];
     struct tact_patch patch;
@@ -232,7 +233,7 @@ static void open_warm_pair(const struct tact_shape *a, const struct tact_shape *
     p->pose[0].position[2] -= overlap;
 }
 
-static void close_warm_pair(struct warm_pair *p)
+static void close_warm_started_smooth_pair(struct warm_started_smooth_pair *p)
 {
     tact_model_smooth.release(p->data[0]);
     tact_model_smooth.release(p->data[1]);
@@ -240,7 +241,8 @@ static void close_warm_pair(struct warm_pair *p)
 
 /* The least mean time [s] of a measurement in 5 rounds, or more until it is below
  * `sufficient_time`, as the first body rocks by `angle` [rad]. */
-static double time_of_warm_pair(struct warm_pair *p, double angle, double sufficient_time)
+static double mean_time_of_warm_started_query(struct warm_started_smooth_pair *p, double angle,
+                                              double sufficient_time)
 {
     enum { TICKS = 400, ROUNDS = 5, MOST_ROUNDS = 1000 };
     static struct tact_pair_piece piece[TACT_PIECES];
@@ -266,19 +268,19 @@ static void warm_started_smooth_query_is_fast(void **state)
     (void)state;
     const struct tact_shape a = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.05, 0.03, 0.02}};
     const struct tact_shape b = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.04, 0.06, 0.03}};
-    struct warm_pair p;
+    struct warm_started_smooth_pair p;
     double shortest_division_chain_time = 1.0;
     for (int i = 0; i < 20; i++) {
         shortest_division_chain_time = fmin(shortest_division_chain_time, time_of_division_chain());
     }
     const int is_machine_slow = IS_SANITIZER_BUILD || shortest_division_chain_time > 20e-6;
     const double bound = is_machine_slow ? 1e-3 : 2e-6;
-    open_warm_pair(&a, &b, 0.0, 1e-4, &p);
-    const double best = time_of_warm_pair(&p, 0.1, bound);
+    open_warm_started_smooth_pair(&a, &b, 0.0, 1e-4, &p);
+    const double best = mean_time_of_warm_started_query(&p, 0.1, bound);
     printf("a warm pair of ellipsoids takes %.2f us, under %g us; 2000 divisions %.1f us\n",
            1e6 * best, 1e6 * bound, 1e6 * shortest_division_chain_time);
     assert_true(best < bound);
-    close_warm_pair(&p);
+    close_warm_started_smooth_pair(&p);
 }
 
 /* Surfaces of patches and control meshes are searched in each tick: a torus of patches of degree 3,
@@ -298,15 +300,15 @@ static void warm_chart_queries_take_microseconds(void **state)
                                              i / 2 ? TACT_SHAPE_SUBDIVISION : TACT_SHAPE_PATCHES,
                                          .charts = charts[i / 2],
                                          .mesh = tact_charts_mesh(charts[i / 2])};
-        struct warm_pair p;
-        open_warm_pair(&solid, i % 2 ? &solid : &ball, i / 2 ? 0.0 : 0.03, 3e-4, &p);
-        const double best = time_of_warm_pair(&p, 0.01, 1.0);
+        struct warm_started_smooth_pair p;
+        open_warm_started_smooth_pair(&solid, i % 2 ? &solid : &ball, i / 2 ? 0.0 : 0.03, 3e-4, &p);
+        const double best = mean_time_of_warm_started_query(&p, 0.01, 1.0);
         printf("a warm pair of %s takes %.1f us\n",
                (const char *const[]){"a bicubic torus on a ball", "bicubic tori",
                                      "Loop's pebble on a ball", "Loop's pebbles"}[i],
                1e6 * best);
         assert_true(best < (IS_SANITIZER_BUILD ? 0.1 : 2e-3));
-        close_warm_pair(&p);
+        close_warm_started_smooth_pair(&p);
     }
     tact_charts_free(charts[0]);
     tact_charts_free(charts[1]);

@@ -16,8 +16,8 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 #define MU 0.3
-#define TOP_MASS 0.02
-#define TOP_RADIUS 0.02
+#define TIPPE_TOP_MASS 0.02
+#define TIPPE_TOP_RADIUS 0.02
 #define CENTRE_OF_MASS_OFFSET                                                                      \
     0.006 /* distance of the centre of mass below the ball's centre [m]                            \
            */
@@ -30,9 +30,10 @@ struct top {
     double friction, arm, y[13];
 };
 
-static const double inertia[3] = {131.0 / 350.0 * TOP_MASS * TOP_RADIUS * TOP_RADIUS,
-                                  131.0 / 350.0 * TOP_MASS *TOP_RADIUS *TOP_RADIUS,
-                                  0.4 * TOP_MASS *TOP_RADIUS *TOP_RADIUS};
+static const double inertia[3] = {
+    131.0 / 350.0 * TIPPE_TOP_MASS * TIPPE_TOP_RADIUS * TIPPE_TOP_RADIUS,
+    131.0 / 350.0 * TIPPE_TOP_MASS *TIPPE_TOP_RADIUS *TIPPE_TOP_RADIUS,
+    0.4 * TIPPE_TOP_MASS *TIPPE_TOP_RADIUS *TIPPE_TOP_RADIUS};
 
 /* Angular acceleration in body axes due to a torque: I^-1 of it. */
 static void angular_acceleration(const double *turn, const double *torque,
@@ -67,7 +68,7 @@ static void tippe_top_state_derivative(const struct top *top, const double *y, d
     tact_m3_mul_v3(w, turn, y + 4);
     tact_m3_mul_v3(d, turn, local);
     tact_v3_copy(r, d);
-    r[2] -= TOP_RADIUS;
+    r[2] -= TIPPE_TOP_RADIUS;
     tact_v3_cross(slip, w, r);
     tact_v3_add(slip, slip, y + 10);
     friction_wrench(top, slip, w[2], force, torque);
@@ -82,7 +83,8 @@ static void tippe_top_state_derivative(const struct top *top, const double *y, d
     angular_acceleration(
         turn, t,
         per); /* angular acceleration by a unit normal force with its friction and torsion */
-    double normal_acceleration_without_force = -G, normal_acceleration_per_force = 1.0 / TOP_MASS;
+    double normal_acceleration_without_force = -G,
+           normal_acceleration_per_force = 1.0 / TIPPE_TOP_MASS;
     tact_v3_cross(t, free, d);
     normal_acceleration_without_force += t[2];
     tact_v3_cross(t, w, d);
@@ -97,7 +99,7 @@ static void tippe_top_state_derivative(const struct top *top, const double *y, d
     const double half[4] = {0.0, 0.5 * y[4], 0.5 * y[5], 0.5 * y[6]};
     tact_quat_mul(rate, y, half);
     tact_v3_copy(rate + 7, y + 10);
-    tact_v3_scale(rate + 10, force, n / TOP_MASS);
+    tact_v3_scale(rate + 10, force, n / TIPPE_TOP_MASS);
     rate[12] -= G;
 }
 
@@ -132,7 +134,7 @@ static struct top make_tippe_top(double tilt, int spins_about_vertical, double a
     double d[3]; /* from the centre of mass, which starts at rest, to the ball's centre */
     tact_v3_set(w, 0.0, 0.0, CENTRE_OF_MASS_OFFSET);
     tact_m3_mul_v3(d, m, w);
-    tact_v3_set(top.y + 7, -d[0], -d[1], TOP_RADIUS - d[2]);
+    tact_v3_set(top.y + 7, -d[0], -d[1], TIPPE_TOP_RADIUS - d[2]);
     return top;
 }
 
@@ -144,13 +146,13 @@ static void start_tippe_top_in_world(struct world_scene *s, const struct top *to
     struct tact_body body = {.pose = tact_pose_identity()};
     struct tact_pose local = tact_pose_identity();
     const double packed_inertia[6] = {inertia[0], inertia[1], inertia[2], 0.0, 0.0, 0.0};
-    const struct tact_shape ball = make_sphere(TOP_RADIUS);
+    const struct tact_shape ball = make_sphere(TIPPE_TOP_RADIUS);
     o.period = h;
     o.spin = spin;
     law.model = &tact_model_smooth;
     law.tip_radius = a; /* the patch is a disc of that radius, whatever the force */
     local.position[2] = CENTRE_OF_MASS_OFFSET;
-    assert_int_equal(tact_body_set_mass(&body, TOP_MASS, packed_inertia), 0);
+    assert_int_equal(tact_body_set_mass(&body, TIPPE_TOP_MASS, packed_inertia), 0);
     memcpy(body.pose.quat_wxyz, top->y, 4 * sizeof *top->y);
     tact_v3_copy(body.pose.position, top->y + 7);
     tact_v3_copy(body.twist, top->y + 10);
@@ -164,7 +166,7 @@ static void start_tippe_top_in_world(struct world_scene *s, const struct top *to
 }
 
 /* Cosine of the angle between the top's axis and the vertical. */
-static double cosine_to_vertical(const double *quat)
+static double cosine_of_top_axis_to_vertical(const double *quat)
 {
     const double z[3] = {0.0, 0.0, 1.0};
     double up[3];
@@ -180,26 +182,27 @@ static double jellett_integral(const struct tact_body *body)
     double l[3], r[3];
     tact_body_momentum(body, l);
     tact_quat_rotate(r, body->pose.quat_wxyz, d);
-    r[2] -= TOP_RADIUS;
+    r[2] -= TIPPE_TOP_RADIUS;
     return -tact_v3_dot(l, r);
 }
 
-/* Time at which the axis is level [s], 0 if never. *lift_off_time: time at which the normal force
- * first becomes negative, which the equations permit. */
-static double exact_time_of_level_axis(struct top *top, double seconds, double *lift_off_time)
+/* Time at which the axis is level [s], 0 if never. *time_of_negative_normal_force: time at which
+ * the normal force first becomes negative, which the equations permit. */
+static double exact_time_of_level_axis(struct top *top, double seconds,
+                                       double *time_of_negative_normal_force)
 {
     const double h = 2e-5;
     double last = 1.0, level = 0.0, rate[13];
-    *lift_off_time = 0.0;
+    *time_of_negative_normal_force = 0.0;
     for (long i = 1; i <= lround(seconds / h); i++) {
         integrate_tippe_top_step(top, h);
-        double now = cosine_to_vertical(top->y);
+        double now = cosine_of_top_axis_to_vertical(top->y);
         if (!(level > 0.0) && now < 0.0) {
             level = h * ((double)i - now / (now - last));
         }
         tippe_top_state_derivative(top, top->y, rate);
-        if (!(*lift_off_time > 0.0) && rate[12] < -G) {
-            *lift_off_time = h * (double)i;
+        if (!(*time_of_negative_normal_force > 0.0) && rate[12] < -G) {
+            *time_of_negative_normal_force = h * (double)i;
         }
         last = now;
     }
@@ -216,7 +219,7 @@ static double world_time_of_level_axis(struct world_scene *s, double seconds, do
     *kept = 0.0;
     for (long i = 1; i <= lround(seconds / s->options.period); i++) {
         step_scene(s);
-        double now = cosine_to_vertical(body->pose.quat_wxyz);
+        double now = cosine_of_top_axis_to_vertical(body->pose.quat_wxyz);
         if (!(level > 0.0) && now < 0.0) {
             level = s->options.period * ((double)i - now / (now - last));
         }
@@ -233,7 +236,7 @@ static double slip_speed(const struct tact_body *body)
     const double d[3] = {0.0, 0.0, CENTRE_OF_MASS_OFFSET};
     double r[3], v[3];
     tact_quat_rotate(r, body->pose.quat_wxyz, d);
-    r[2] -= TOP_RADIUS;
+    r[2] -= TIPPE_TOP_RADIUS;
     tact_v3_cross(v, body->twist + 3, r);
     tact_v3_add(v, v, body->twist);
     return hypot(v[0], v[1]);
@@ -272,11 +275,12 @@ static void tilted_tippe_top_with_point_contact_inverts(void **state)
     (void)state;
     const struct top top = make_tippe_top(0.5, 1, 0.0);
     struct top moved = top;
-    double lift_off_time, exact = exact_time_of_level_axis(&moved, 1.0, &lift_off_time), angle,
-                          kept;
-    const double end = acos(cosine_to_vertical(moved.y)) * 180.0 / PI;
+    double time_of_negative_normal_force,
+        exact = exact_time_of_level_axis(&moved, 1.0, &time_of_negative_normal_force), angle, kept;
+    const double end = acos(cosine_of_top_axis_to_vertical(moved.y)) * 180.0 / PI;
     printf("exact: level at %.4f s, %.2f degrees after 1 s\n", exact, end);
-    assert_true(fabs(exact - 0.496) < 0.002 && lift_off_time > 0.4 && lift_off_time < 0.6);
+    assert_true(fabs(exact - 0.496) < 0.002 && time_of_negative_normal_force > 0.4 &&
+                time_of_negative_normal_force < 0.6);
     assert_true(fabs(end - 158.7) < 0.5);
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
@@ -286,7 +290,7 @@ static void tilted_tippe_top_with_point_contact_inverts(void **state)
         double level = world_time_of_level_axis(&s, 1.0, start, &angle, &kept);
         printf("point, h %.1f ms: level at %.4f s, exact %.4f, lifts at %.4f; after 1 s %.1f "
                "degrees; Jellett's integral kept to %.1e\n",
-               1e3 * s.options.period, level, exact, lift_off_time, angle, kept);
+               1e3 * s.options.period, level, exact, time_of_negative_normal_force, angle, kept);
         assert_true(fabs(level / exact - 1.0) < 0.01 && fabs(angle - 164.0) < 1.0 && kept < 1e-5);
         close_scene(&s);
     }
@@ -301,17 +305,17 @@ static void tippe_top_keeps_jellett_integral_whatever_the_friction(void **state)
     for (int i = 0; i < 2; i++) {
         struct top top = make_tippe_top(0.5, 1, 0.0);
         struct world_scene s;
-        double lift_off_time, angle, kept;
+        double time_of_negative_normal_force, angle, kept;
         top.friction = i ? 0.6 : 0.1;
         struct top moved = top;
-        const double exact = exact_time_of_level_axis(&moved, 1.5, &lift_off_time);
+        const double exact = exact_time_of_level_axis(&moved, 1.5, &time_of_negative_normal_force);
         start_tippe_top_in_world(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3);
         const double start = jellett_integral(tact_world_body(s.world, 0));
         assert_true(fabs(start / 7.161736e-6 - 1.0) < 1e-6);
         const double level = world_time_of_level_axis(&s, 2.0, start, &angle, &kept);
         printf("friction %.1f: level at %.4f s, exact %.4f, lifts at %.4f; after 2 s %.1f degrees; "
                "Jellett's integral kept to %.1e\n",
-               top.friction, level, exact, lift_off_time, angle, kept);
+               top.friction, level, exact, time_of_negative_normal_force, angle, kept);
         assert_true(kept < 1e-5 && fabs(level / exact - 1.0) < 0.01);
         assert_true(fabs(exact - (i ? 0.2688 : 1.3894)) < 1e-3);
         close_scene(&s);
@@ -327,26 +331,32 @@ static void tippe_top_with_a_contact_patch_inverts(void **state)
     (void)state;
     static const double known[3] = {1.108, 0.976, 0.948};
     /* by the default limit surface at 1 ms and 0.1 ms, as METHOD.md states */
-    static const double stated_level_times[3][2] = {{1.073, 1.036}, {1.021, 0.981}, {0.987, 0.997}};
+    static const double stated_times_of_level_axis[3][2] = {
+        {1.073, 1.036}, {1.021, 0.981}, {0.987, 0.997}};
     for (int i = 0; i < 3; i++) {
         double a = 1e-4 * (i + 1), angle, kept;
         const struct top top = make_tippe_top(0.1, 0, 3.0 * PI / 16.0 * a);
         struct top moved = top;
-        double lift_off_time, exact = exact_time_of_level_axis(&moved, 1.5, &lift_off_time);
+        double time_of_negative_normal_force,
+            exact = exact_time_of_level_axis(&moved, 1.5, &time_of_negative_normal_force);
         assert_true(fabs(exact / known[i] - 1.0) < 5e-3);
         for (int k = 0; k < 4; k++) {
-            const int uses_contensou = k / 2;
+            const int uses_limit_surface_spin_law = k / 2;
             const double h = k % 2 ? 1e-4 : 1e-3, bound = k % 2 ? 0.005 : 0.05;
             struct world_scene s;
-            start_tippe_top_in_world(&s, &top, a,
-                                     uses_contensou ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ, h);
+            start_tippe_top_in_world(
+                &s, &top, a,
+                uses_limit_surface_spin_law ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ, h);
             const double start = jellett_integral(tact_world_body(s.world, 0));
             double level = world_time_of_level_axis(&s, 1.5, start, &angle, &kept);
             printf("a = %.1f mm, %s, h %.1f ms: level at %.4f s, the equations at %.4f\n", 1e3 * a,
-                   uses_contensou ? "Coulomb and Contensou" : "ellipsoid", 1e3 * h, level, exact);
-            assert_true(level > 0.0 && (uses_contensou || fabs(level / exact - 1.0) < bound));
-            assert_true(uses_contensou || fabs(level / known[i] - 1.0) < bound);
-            assert_true(!uses_contensou || fabs(level / stated_level_times[i][k % 2] - 1.0) < 0.03);
+                   uses_limit_surface_spin_law ? "Coulomb and Contensou" : "ellipsoid", 1e3 * h,
+                   level, exact);
+            assert_true(level > 0.0 &&
+                        (uses_limit_surface_spin_law || fabs(level / exact - 1.0) < bound));
+            assert_true(uses_limit_surface_spin_law || fabs(level / known[i] - 1.0) < bound);
+            assert_true(!uses_limit_surface_spin_law ||
+                        fabs(level / stated_times_of_level_axis[i][k % 2] - 1.0) < 0.03);
             close_scene(&s);
         }
     }
@@ -358,30 +368,32 @@ static void ball_on_a_slope_rolls_from_the_exact_friction_on(void **state)
 {
     (void)state;
     for (int i = 0; i < 9; i++) {
-        static const double friction_fractions[3] = {0.5, 0.999, 1.001};
+        static const double tested_shares_of_rolling_friction_limit[3] = {0.5, 0.999, 1.001};
         const double angle = PI / 180.0 * (15.0 + 20.0 * (i / 3)), seconds = 0.3;
-        const double friction = 2.0 / 7.0 * tan(angle) * friction_fractions[i % 3];
-        const double place[3] = {0.0, 0.0, TOP_RADIUS};
+        const double friction =
+            2.0 / 7.0 * tan(angle) * tested_shares_of_rolling_friction_limit[i % 3];
+        const double place[3] = {0.0, 0.0, TIPPE_TOP_RADIUS};
         const double rolling_acceleration = 5.0 / 7.0 * G * sin(angle);
         const double exact[2] = {i % 3 == 2 ? rolling_acceleration
                                             : G * (sin(angle) - friction * cos(angle)),
-                                 i % 3 == 2 ? rolling_acceleration / TOP_RADIUS
-                                            : 2.5 * friction * G * cos(angle) / TOP_RADIUS};
+                                 i % 3 == 2 ? rolling_acceleration / TIPPE_TOP_RADIUS
+                                            : 2.5 * friction * G * cos(angle) / TIPPE_TOP_RADIUS};
         const struct tact_world_options o = options_with_tilted_gravity(angle);
-        const struct tact_shape shape = make_sphere(TOP_RADIUS);
+        const struct tact_shape shape = make_sphere(TIPPE_TOP_RADIUS);
         struct tact_contact_law law = make_rigid_law(friction);
         struct world_scene s;
         law.model = &tact_model_smooth;
         open_empty_scene(&s, &o);
         add_scene_ground(&s);
-        add_scene_solid(&s, &shape, TOP_MASS, place, 0.0);
+        add_scene_solid(&s, &shape, TIPPE_TOP_MASS, place, 0.0);
         set_scene_contact_law(&s, 0, 1, &law);
         finish_scene_building(&s);
         run_scene_for_seconds(&s, seconds);
         const struct tact_body *ball = tact_world_body(s.world, 0);
         const double is[2] = {ball->twist[0] / seconds, ball->twist[4] / seconds};
         printf("%.0f degrees, friction %.3f of the limit: %.9f m/s^2 (%.9f), %.6f rad/s^2 (%.6f)\n",
-               180.0 / PI * angle, friction_fractions[i % 3], is[0], exact[0], is[1], exact[1]);
+               180.0 / PI * angle, tested_shares_of_rolling_friction_limit[i % 3], is[0], exact[0],
+               is[1], exact[1]);
         assert_true(fabs(is[0] / exact[0] - 1.0) < 1e-8 && fabs(is[1] / exact[1] - 1.0) < 1e-8);
         close_scene(&s);
     }
@@ -438,11 +450,12 @@ static void collisions_of_smooth_bodies_gain_no_energy(void **state)
             step_scene(&s);
             const struct tact_contact *c = tact_world_contact(s.world, 0);
             double now = kinetic_energy(&s);
-            int does_top_push_plane = c->touching && c->impulse[0] > 0.0;
-            gained = does_top_push_plane && !pressed ? fmax(gained, now / last - 1.0) : gained;
+            int does_tippe_top_push_plane = c->touching && c->impulse[0] > 0.0;
+            gained =
+                does_tippe_top_push_plane && !pressed ? fmax(gained, now / last - 1.0) : gained;
             deepest[i % 2] = c->touching ? fmin(deepest[i % 2], c->patch.gap[0]) : deepest[i % 2];
-            pressed = does_top_push_plane;
-            hit |= does_top_push_plane;
+            pressed = does_tippe_top_push_plane;
+            hit |= does_tippe_top_push_plane;
             last = now;
         }
         assert_true(last <= start * (1.0 + 1e-9));

@@ -131,7 +131,7 @@ static void compare_surface_with_subdivided_mesh(const struct polygon_mesh *cont
         subdivide_polygon_mesh(&fine[0], &fine[1]);
         fine[0] = fine[1];
     }
-    compute_limit_positions(&fine[0], at, normal);
+    compute_subdivision_limit_positions(&fine[0], at, normal);
     for (int i = 0; i < squares; i++) {
         for (int k = 0; k < (n + 1) * (n + 1); k++) {
             struct tact_surface_point p;
@@ -375,7 +375,8 @@ static void contacts_do_not_change_with_a_subdivided_mesh(void **state)
 }
 
 /* A body rolls down a slope of 0.05 rad: where it is after `seconds`. */
-static void roll_down_slope(const struct tact_charts *charts, double seconds, struct tact_pose *out)
+static void roll_body_down_slope(const struct tact_charts *charts, double seconds,
+                                 struct tact_pose *out)
 {
     struct tact_shape shape = {.kind = TACT_SHAPE_SUBDIVISION, .charts = charts};
     struct tact_contact_law law = make_rigid_law(0.6);
@@ -410,7 +411,7 @@ static void body_of_a_subdivided_mesh_moves_the_same(void **state)
         subdivide_polygon_mesh(&mesh, &fine);
         for (int m = 0; m < 2; m++) {
             struct tact_charts *charts = limit_surface_kind(m ? &fine : &mesh, 0.02);
-            roll_down_slope(charts, 0.3, &pose[m]);
+            roll_body_down_slope(charts, 0.3, &pose[m]);
             tact_charts_free(charts);
         }
         for (int k = 0; k < 3; k++) {

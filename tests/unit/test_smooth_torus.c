@@ -19,7 +19,7 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-static struct tact_shape make_torus(double ring, double tube)
+static struct tact_shape make_torus_shape(double ring, double tube)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_TORUS, .size = {ring, tube}};
     return s;
@@ -28,7 +28,7 @@ static struct tact_shape make_torus(double ring, double tube)
 static void torus_surface_and_mass_are_exact(void **state)
 {
     (void)state;
-    struct tact_shape s = make_torus(0.05, 0.02), same;
+    struct tact_shape s = make_torus_shape(0.05, 0.02), same;
     struct tact_shape_mass mass, mass_of_mesh;
     double worst = 0.0;
     for (int i = 0; i < 500; i++) {
@@ -59,7 +59,7 @@ static void torus_surface_and_mass_are_exact(void **state)
         assert_true(fabs(mass_of_mesh.inertia[i] / mass.inertia[i] - 1.0) < 0.01);
     }
     tact_shape_release(&s);
-    s = make_torus(0.02, 0.05);
+    s = make_torus_shape(0.02, 0.05);
     assert_true(tact_shape_tessellate(&s) < 0);
 }
 
@@ -70,7 +70,7 @@ static void triangulation_of_a_torus_has_its_ring_and_its_tube(void **state)
     (void)state;
     static const double tube_radii[] = {2e-4, 5e-4, 1e-3, 5e-3, 0.02, 0.04, 0.0499};
     for (size_t i = 0; i < sizeof tube_radii / sizeof *tube_radii; i++) {
-        struct tact_shape s = make_torus(0.05, tube_radii[i]);
+        struct tact_shape s = make_torus_shape(0.05, tube_radii[i]);
         struct tact_shape_mass mass;
         double inner = INFINITY, outer = 0.0, height = 0.0;
         tact_shape_mass(&s, &mass);
@@ -99,7 +99,7 @@ static double gap_to_other_ring(const struct smooth_pair *pair, double u)
     const double local[3] = {a[0] * cos(u), a[0] * sin(u), 0.0};
     double at[3], q[3];
     tact_m3_mul_v3(at, pair->rotation[0], local);
-    tact_v3_add(at, at, pair->origin_offset);
+    tact_v3_add(at, at, pair->offset_from_origin_b_to_origin_a);
     tact_m3_tmul_v3(q, pair->rotation[1], at);
     return hypot(hypot(q[0], q[1]) - b[0], q[2]) - a[1] - b[1];
 }
@@ -137,8 +137,8 @@ static void all_contacts_of_two_tori_are_found(void **state)
     const int pairs = campaign_trial_count(1200, 40000);
     int pair_count_with_several_contacts = 0, found_contact_count = 0, missed_contact_count = 0;
     for (int i = 0; i < pairs; i++) {
-        const struct tact_shape a = make_torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
-        const struct tact_shape b = make_torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
+        const struct tact_shape a = make_torus_shape(uniform(0.02, 0.05), uniform(0.003, 0.01));
+        const struct tact_shape b = make_torus_shape(uniform(0.02, 0.05), uniform(0.003, 0.01));
         struct tact_pose pa = random_pose(0.05), pb = random_pose(0.02);
         struct smooth_contact c[TACT_PIECES];
         struct smooth_pair pair;
@@ -177,7 +177,7 @@ static struct tact_body *open_free_ring_scene(struct world_scene *s, double ring
     struct tact_contact_law law = make_rigid_law(mu);
     struct tact_body body = {.pose = tact_pose_identity()};
     const struct tact_pose here = tact_pose_identity();
-    const struct tact_shape shape = make_torus(ring, tube);
+    const struct tact_shape shape = make_torus_shape(ring, tube);
     o.period = h;
     law.model = &tact_model_smooth;
     assert_int_equal(tact_body_set_mass(&body, mass, inertia), 0);
@@ -283,7 +283,7 @@ static void ring_in_a_ring_swings_with_the_exact_period(void **state)
     const double turn[3] = {0.5 * PI, 0.0, 0.0}, side[3] = {0.0, 0.5 * PI, 0.0};
     struct tact_pose fixed_ring_pose = tact_pose_identity();
     struct world_scene s;
-    const struct tact_shape fixed = make_torus(ring, tube);
+    const struct tact_shape fixed = make_torus_shape(ring, tube);
     struct tact_body *body = open_free_ring_scene(&s, ring, tube, mass, inertia, 1e-3, 0.8);
     tact_quat_from_rotvec(fixed_ring_pose.quat_wxyz, turn);
     add_scene_shape(&s, -1, &fixed, &fixed_ring_pose, 0);
@@ -381,7 +381,7 @@ static double smallest_gap_of_scene(const struct body_on_ring *how, double scale
 static void body_that_touches_along_a_ring_comes_to_rest(void **state)
 {
     (void)state;
-    const struct tact_shape ring = make_torus(0.025, 0.005), ball = make_sphere(0.03);
+    const struct tact_shape ring = make_torus_shape(0.025, 0.005), ball = make_sphere(0.03);
     const struct tact_shape egg = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.03, 0.03, 0.02}};
     const struct body_on_ring cases[] = {
         {"ball on ring", ring, ball, {5e-4, 0.0, 0.0252}, 0},
@@ -395,8 +395,8 @@ static void body_that_touches_along_a_ring_comes_to_rest(void **state)
         {"ring on ball", ball, ring, {5e-4, 0.0, 0.0252}, 0},
     };
     static const double length_scales[] = {1.0, 0.02, 200.0};
-    const int cases_per_trial = is_quick_sanitizer_run() ? 5 : 1;
-    for (int i = 0; i < (int)(sizeof cases / sizeof *cases) * 5; i += cases_per_trial) {
+    const int stride_of_tested_cases = is_quick_sanitizer_run() ? 5 : 1;
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases) * 5; i += stride_of_tested_cases) {
         const struct body_on_ring *how = &cases[i / 5];
         /* without .ci/long at 1 ms, and half of them at 0.5 ms or 1 mm too */
         if (!is_long_campaign() && i % 5 != 0 && i % 5 != (i / 5 % 2 ? 1 : 3)) {
@@ -457,8 +457,10 @@ static void fast_ball_does_not_pass_through_a_ring(void **state)
 
 /* Whether the middle line of a ring, at the origin of the world, is inside another shape: an
  * ellipsoid, or another ring, whose own is then inside this one. */
-static int is_middle_line_inside(const struct tact_shape *ring, const struct tact_pose *pose,
-                                 const struct tact_shape *other, const struct tact_pose *place)
+static int is_ring_middle_line_inside_shape(const struct tact_shape *ring,
+                                            const struct tact_pose *pose,
+                                            const struct tact_shape *other,
+                                            const struct tact_pose *place)
 {
     struct smooth_pair pair;
     tact_smooth_set_pair(ring, pose, other, place, &pair);
@@ -467,7 +469,7 @@ static int is_middle_line_inside(const struct tact_shape *ring, const struct tac
         const double local[3] = {ring->size[0] * cos(angle), ring->size[0] * sin(angle), 0.0};
         double at[3], q[3];
         tact_m3_mul_v3(at, pair.rotation[0], local);
-        tact_v3_add(at, at, pair.origin_offset);
+        tact_v3_add(at, at, pair.offset_from_origin_b_to_origin_a);
         tact_m3_tmul_v3(q, pair.rotation[1], at);
         if (other->kind == TACT_SHAPE_TORUS
                 ? hypot(hypot(q[0], q[1]) - size[0], q[2]) < size[1]
@@ -488,9 +490,9 @@ static void ring_with_its_middle_line_in_another_body_has_a_contact(void **state
     int inside = 0, stuck = 0, by_volume = 0, unfound = 0;
     double largest_speed = 0.0;
     while (inside < wanted) {
-        const struct tact_shape ring = make_torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
+        const struct tact_shape ring = make_torus_shape(uniform(0.02, 0.05), uniform(0.003, 0.01));
         const struct tact_shape other =
-            inside % 2 ? make_torus(uniform(0.02, 0.05), uniform(0.005, 0.01))
+            inside % 2 ? make_torus_shape(uniform(0.02, 0.05), uniform(0.005, 0.01))
                        : (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID,
                                              .size = {uniform(0.01, 0.05), uniform(0.01, 0.05),
                                                       uniform(0.01, 0.05)}};
@@ -498,7 +500,7 @@ static void ring_with_its_middle_line_in_another_body_has_a_contact(void **state
         const double origin[3] = {0.0, 0.0, 0.0};
         struct tact_contact_law law = make_rigid_law(0.3);
         struct world_scene s;
-        if (!is_middle_line_inside(&ring, &pose, &other, &place)) {
+        if (!is_ring_middle_line_inside_shape(&ring, &pose, &other, &place)) {
             continue;
         }
         law.model = &tact_model_smooth;

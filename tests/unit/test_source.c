@@ -40,7 +40,7 @@ static int compute_fake_moments(void *user, const struct tact_pose *poses, const
     return 0;
 }
 
-static void submit_to_fake_worker(struct tact_worker *worker, uint64_t tick)
+static void submit_to_fake_worker(struct tact_moments_worker *worker, uint64_t tick)
 {
     struct tact_pose poses[FAKE_SHAPES];
     uint8_t active[FAKE_PAIRS];
@@ -66,9 +66,9 @@ static void check_fake_source_result(const struct tact_source_result *r)
     }
 }
 
-static struct tact_worker *create_fake_worker(const struct tact_opencl_options *options)
+static struct tact_moments_worker *create_fake_worker(const struct tact_opencl_options *options)
 {
-    struct tact_worker *worker = NULL;
+    struct tact_moments_worker *worker = NULL;
     assert_int_equal(
         tact_worker_create(&fake_source_scene, options, compute_fake_moments, NULL, &worker, NULL),
         0);
@@ -83,7 +83,7 @@ static void worker_frames_arrive_whole_and_in_order(void **unused)
     uint64_t newest_result_tick = 0, different = 0;
     options.period_ns = 10000;
     options.poll_ns = 1000;
-    struct tact_worker *worker = create_fake_worker(&options);
+    struct tact_moments_worker *worker = create_fake_worker(&options);
     assert_int_equal(tact_worker_latest(worker, &result), -EAGAIN);
     for (uint64_t tick = 1; tick <= 50000; tick++) {
         submit_to_fake_worker(worker, tick);
@@ -108,7 +108,7 @@ static void waiting_for_a_worker_result_ends_at_its_timeout(void **unused)
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_opencl_statistics worker_statistics;
     options.fault.exit_after = 3;
-    struct tact_worker *worker = create_fake_worker(&options);
+    struct tact_moments_worker *worker = create_fake_worker(&options);
     for (uint64_t tick = 0; tick < 3; tick++) {
         submit_to_fake_worker(worker, tick);
         assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
@@ -129,7 +129,7 @@ static void free_wheeling_worker_does_not_wait_for_ticks(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
-    struct tact_worker *worker = create_fake_worker(&options);
+    struct tact_moments_worker *worker = create_fake_worker(&options);
     int64_t start = tact_clock_now();
     for (uint64_t tick = 0; tick < 2000; tick++) {
         submit_to_fake_worker(worker, tick);
@@ -147,7 +147,7 @@ static void hung_worker_does_not_block_close(void **unused)
     struct tact_opencl_options options = tact_opencl_options_default();
     options.fault.hang_after = 1;
     options.close_ns = 50 * MS;
-    struct tact_worker *worker = create_fake_worker(&options);
+    struct tact_moments_worker *worker = create_fake_worker(&options);
     submit_to_fake_worker(worker, 1);
     assert_int_equal(tact_worker_wait(worker, 1, 5000 * MS), 0);
     submit_to_fake_worker(worker, 2);
@@ -174,7 +174,7 @@ static void overloaded_worker_with_priority_still_sleeps(void **unused)
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_opencl_statistics s;
-    struct tact_worker *worker = NULL;
+    struct tact_moments_worker *worker = NULL;
     const struct rlimit cpu_time_limit = {400000, RLIM_INFINITY};
     options.fifo_priority = 1;
     setrlimit(RLIMIT_RTTIME, &cpu_time_limit);
@@ -200,7 +200,7 @@ static void idle_worker_uses_no_processor_time(void **unused)
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_opencl_statistics before, after;
-    struct tact_worker *worker = create_fake_worker(&options);
+    struct tact_moments_worker *worker = create_fake_worker(&options);
     submit_to_fake_worker(worker, 1);
     assert_int_equal(tact_worker_wait(worker, 1, 5000 * MS), 0);
     tact_worker_statistics(worker, &before);
@@ -233,7 +233,7 @@ static void make_shapes(void)
     assert_int_equal(tact_shape_tessellate(&shapes[TIP]), 0);
 }
 
-static void release_shapes(void)
+static void release_opencl_source_shapes(void)
 {
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shapes[i]);
@@ -261,7 +261,8 @@ static int compare_values(const void *a, const void *b)
 
 struct worker_timing_outcome {
     uint64_t ticks, age_one, late, older_result_count, longest;
-    double frame_p50_us, frame_p99_us, result_found_p50_us, cpu_share, submit_p99_us;
+    double median_frame_duration_us, p99_frame_duration_us, result_found_p50_us, cpu_share,
+        submit_p99_us;
 };
 
 /* continues over all loops, as a moment source requires ascending ticks */
@@ -269,8 +270,8 @@ static uint64_t last_submitted_tick;
 
 /* A loop at 1 kHz like the session's: reads the results of the last tick's poses, and submits
  * poses at the end of each tick. */
-static void run_loop_with_source(struct tact_source *source, uint64_t ticks, uint32_t first,
-                                 uint32_t count, struct worker_timing_outcome *o)
+static void run_loop_with_moment_source(struct tact_source *source, uint64_t ticks, uint32_t first,
+                                        uint32_t count, struct worker_timing_outcome *o)
 {
     double *frame = calloc(ticks, sizeof *frame), *found = calloc(ticks, sizeof *found);
     double *submit_durations = calloc(ticks, sizeof *submit_durations);
@@ -305,8 +306,8 @@ static void run_loop_with_source(struct tact_source *source, uint64_t ticks, uin
     qsort(found, ticks, sizeof *found, compare_values);
     qsort(submit_durations, ticks, sizeof *submit_durations, compare_values);
     o->ticks = ticks;
-    o->frame_p50_us = frame[ticks / 2];
-    o->frame_p99_us = frame[ticks * 99 / 100];
+    o->median_frame_duration_us = frame[ticks / 2];
+    o->p99_frame_duration_us = frame[ticks * 99 / 100];
     o->result_found_p50_us = found[ticks / 2];
     o->submit_p99_us = submit_durations[ticks * 99 / 100];
     o->cpu_share = (double)(s.cpu_ns - before.cpu_ns) / (double)((int64_t)ticks * TICK_PERIOD_NS);
@@ -319,7 +320,8 @@ static void print_timing_outcome(const char *what, const struct worker_timing_ou
 {
     print_message("%s: frame p50 %.1f p99 %.1f us, found after %.1f us (p50), submit p99 %.1f us, "
                   "age 1 in %.2f %% of %lu ticks (oldest %lu, loop late %lu), worker %.1f %% CPU\n",
-                  what, o->frame_p50_us, o->frame_p99_us, o->result_found_p50_us, o->submit_p99_us,
+                  what, o->median_frame_duration_us, o->p99_frame_duration_us,
+                  o->result_found_p50_us, o->submit_p99_us,
                   100.0 * (double)o->age_one / (double)o->ticks, (unsigned long)o->ticks,
                   (unsigned long)o->longest, (unsigned long)o->late, 100.0 * o->cpu_share);
 }
@@ -343,12 +345,12 @@ static void worker_results_are_one_tick_old(void **unused)
     struct tact_source_result result;
     struct worker_timing_outcome o;
     assert_int_equal(create_opencl_source(NULL, &source), 0);
-    run_loop_with_source(&source, 200, 0, 3, &o); /* warm-up */
-    run_loop_with_source(&source, 1000, 0, 2, &o);
+    run_loop_with_moment_source(&source, 200, 0, 3, &o); /* warm-up */
+    run_loop_with_moment_source(&source, 1000, 0, 2, &o);
     print_timing_outcome("two balls on a plate", &o);
     /* on an idle machine nearly all results are one tick old */
     assert_true(o.age_one >= (o.ticks - o.late) / 2);
-    run_loop_with_source(&source, 1000, 2, 1, &o);
+    run_loop_with_moment_source(&source, 1000, 2, 1, &o);
     print_timing_outcome("capsule on a mesh of 5000 triangles", &o);
     /* on an idle machine nearly all results are one tick old */
     assert_true(o.age_one >= (o.ticks - o.late) / 2);
@@ -368,7 +370,7 @@ static void slow_worker_frame_only_raises_the_result_age(void **unused)
     options.fault.delay_every = 50;
     options.fault.delay_ns = 5 * MS;
     assert_int_equal(create_opencl_source(&options, &source), 0);
-    run_loop_with_source(&source, 1000, 0, 2, &o);
+    run_loop_with_moment_source(&source, 1000, 0, 2, &o);
     print_timing_outcome("every 50th frame 5 ms late", &o);
     assert_true(o.longest >= 5);
     assert_true(o.age_one >= (o.ticks - o.late) / 2);
@@ -385,7 +387,7 @@ static void killed_worker_leaves_its_last_frame(void **unused)
     struct worker_timing_outcome o;
     options.fault.exit_after = 300;
     assert_int_equal(create_opencl_source(&options, &source), 0);
-    run_loop_with_source(&source, 1000, 0, 3, &o);
+    run_loop_with_moment_source(&source, 1000, 0, 3, &o);
     print_timing_outcome("worker killed after 300 frames", &o);
     tact_opencl_statistics(&source, &worker_statistics);
     assert_int_equal(worker_statistics.frames, 300);
@@ -434,8 +436,8 @@ static void worker_with_priority_keeps_up_on_a_busy_machine(void **unused)
         assert_int_equal(pthread_create(&threads[i], NULL, occupy_processor, &work[i]), 0);
     }
     sched_setscheduler(0, SCHED_FIFO, &loop);
-    run_loop_with_source(&source, 200, 0, 2, &o);
-    run_loop_with_source(&source, 1000, 0, 2, &o);
+    run_loop_with_moment_source(&source, 200, 0, 2, &o);
+    run_loop_with_moment_source(&source, 1000, 0, 2, &o);
     sched_setscheduler(0, SCHED_OTHER, &normal);
     is_load_stopped = 1;
     for (int i = 0; i < 4; i++) {
@@ -465,7 +467,7 @@ static void hung_opencl_driver_does_not_hang_close(void **unused)
     options.close_ns = 100 * MS;
     options.messages.fn = count_error_messages;
     assert_int_equal(create_opencl_source(&options, &source), 0);
-    run_loop_with_source(&source, 200, 0, 3, &o);
+    run_loop_with_moment_source(&source, 200, 0, 3, &o);
     int64_t start = tact_clock_now();
     source.ops->close(source.self);
     assert_true(tact_clock_now() - start < 2000 * MS);
@@ -474,7 +476,7 @@ static void hung_opencl_driver_does_not_hang_close(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest handover_tests[] = {
+    const struct CMUnitTest worker_handover_tests[] = {
         cmocka_unit_test(worker_frames_arrive_whole_and_in_order),
         cmocka_unit_test(waiting_for_a_worker_result_ends_at_its_timeout),
         cmocka_unit_test(free_wheeling_worker_does_not_wait_for_ticks),
@@ -491,7 +493,7 @@ int main(void)
     };
     struct tact_error err = {0};
     size_t count = 0;
-    int failed = cmocka_run_group_tests(handover_tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(worker_handover_tests, NULL, NULL);
 #if defined(__SANITIZE_THREAD__)
     print_message("the device itself is not run under a thread sanitizer\n");
     return failed;
@@ -502,6 +504,6 @@ int main(void)
     }
     make_shapes();
     failed += cmocka_run_group_tests(device, NULL, NULL);
-    release_shapes();
+    release_opencl_source_shapes();
     return failed;
 }

@@ -88,7 +88,7 @@ static void open_device(struct device_config *c, const struct tact_device_settin
     accept_spacenav_client();
 }
 
-static void advance_1ms_and_read(struct tact_device *device, struct tact_device_input *in)
+static void read_device_after_1ms(struct tact_device *device, struct tact_device_input *in)
 {
     now_ns += 1000000;
     device->ops->read(device->self, 0, 0.0, now_ns, in);
@@ -112,28 +112,28 @@ static void spacenav_puck_has_axes_and_buttons(void **state)
     assert_int_equal(device.info.input_count, LOSSES + 1);
     assert_string_equal(device.info.input[RZ].name, "rz");
     assert_string_equal(device.info.input[BUTTON + 15].name, "button_15");
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     send_packet(MOTION, 100, -200, 300, -400, 500, 250);
     send_packet(PRESS, 1, 0, 0, 0, 0, 0);
     send_packet(PRESS, 900, 0, 0, 0, 0, 0); /* a button without a channel */
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     const double wanted[6] = {0.2, -0.4, -0.6, -0.8, 1.0, -0.5};
     assert_memory_equal(in.channel, wanted, sizeof wanted);
     assert_true(in.channel[BUTTON] == 0.0 && in.channel[BUTTON + 1] == 1.0);
     assert_true(in.stamp_ns == now_ns && in.channel[CLAMPED] == 0.0);
     send_packet(MOTION, INT32_MIN, INT32_MAX, INT32_MIN, 0, 0, 0);
     send_packet(RELEASE, 1, 0, 0, 0, 0, 0);
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_true(in.channel[X] == -1.0 && in.channel[Y] == 1.0 && in.channel[Z] == 1.0);
     assert_true(in.channel[BUTTON + 1] == 0.0 && in.channel[CLAMPED] == 1.0);
     /* A packet that arrives in parts is used once it is complete. */
     const int32_t packet[8] = {MOTION, 250};
     assert_int_equal(send(daemon_end, packet, 5, 0), 5);
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_true(in.channel[X] == -1.0);
     assert_int_equal(send(daemon_end, (const char *)packet + 5, 27, 0), 27);
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_true(in.channel[X] == 0.5 && in.channel[REFUSED] == 0.0);
     close_device(&device);
     assert_non_null(strstr(c.messages, "1 motions over the range of 500"));
@@ -152,18 +152,18 @@ static void silent_spacenav_puck_is_at_rest(void **state)
     send_packet(MOTION, 350, 0, 0, 0, 0, 0);
     send_packet(PRESS, 0, 0, 0, 0, 0, 0);
     for (int i = 0; i < 51; i++) {
-        advance_1ms_and_read(&device, &in);
+        read_device_after_1ms(&device, &in);
         assert_true(in.channel[X] == 1.0);
     }
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_true(in.channel[X] == 0.0 && in.channel[BUTTON] == 1.0);
     send_packet(MOTION, 350, 0, 0, 0, 0, 0);
     send_packet(DEVICE, 1, 0, 0, 0, 0, 0);
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     assert_true(in.channel[X] == 0.0 && in.channel[BUTTON] == 0.0 && in.channel[LOSSES] == 1.0);
     send_packet(DEVICE, 0, 0, 0, 0, 0, 0);
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[X] == 0.0 && in.channel[BUTTON] == 0.0);
     close_device(&device);
@@ -184,10 +184,10 @@ static void malformed_spacenav_packets_are_refused(void **state)
         open_device(&c, NULL, 0, &device);
         send_packet(MOTION, 0, 350, 0, 0, 0, 0);
         send_packet(PRESS, 0, 0, 0, 0, 0, 0);
-        advance_1ms_and_read(&device, &in);
+        read_device_after_1ms(&device, &in);
         assert_true(in.channel[Y] == 1.0 && in.channel[REFUSED] == 0.0);
         assert_int_equal(send(daemon_end, bad[i], sizeof bad[i], 0), sizeof bad[i]);
-        advance_1ms_and_read(&device, &in);
+        read_device_after_1ms(&device, &in);
         assert_int_equal(in.state, TACT_DEVICE_LOST);
         assert_true(in.channel[Y] == 0.0 && in.channel[BUTTON] == 0.0);
         assert_true(in.channel[REFUSED] == 1.0 && in.channel[LOSSES] == 1.0);
@@ -210,20 +210,20 @@ static void lost_spacenav_connections_are_made_again(void **state)
     send_packet(MOTION, 350, 0, 0, 0, 0, 0);
     send_packet(PRESS, 0, 0, 0, 0, 0, 0);
     assert_int_equal(send(daemon_end, part, 7, 0), 7);
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_true(in.state == TACT_DEVICE_OK && in.channel[BUTTON] == 1.0);
     end_spacenav_daemon();
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     assert_true(in.channel[X] == 0.0 && in.channel[BUTTON] == 0.0 && in.channel[LOSSES] == 1.0);
     start_spacenav_daemon();
     for (int i = 0; i < 6000 && in.state != TACT_DEVICE_OK; i++) {
         usleep(5000);
-        advance_1ms_and_read(&device, &in);
+        read_device_after_1ms(&device, &in);
     }
     accept_spacenav_client();
     send_packet(MOTION, 0, 350, 0, 0, 0, 0);
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[X] == 0.0 && in.channel[Y] == 1.0 && in.channel[BUTTON] == 0.0);
     close_device(&device);
@@ -240,17 +240,17 @@ static void packets_queued_while_the_loop_stopped_move_nothing(void **state)
     struct tact_device device;
     struct tact_device_input in = {.state = TACT_DEVICE_LOST};
     open_device(&c, NULL, 0, &device);
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     for (int i = 0; i < 150; i++) {
         send_packet(i ? MOTION : PRESS, 0, 0, 0, 0, 0, i ? 350 : 0);
     }
     for (int i = 0; i < 4; i++) {
-        advance_1ms_and_read(&device, &in);
+        read_device_after_1ms(&device, &in);
         assert_true(in.state == TACT_DEVICE_OK && in.channel[RZ] == 0.0);
         assert_true(in.channel[BUTTON] == 0.0 && in.channel[OVERRUNS] == 1.0);
     }
     send_packet(MOTION, 0, 0, 0, 0, 0, 350);
-    advance_1ms_and_read(&device, &in);
+    read_device_after_1ms(&device, &in);
     assert_true(in.channel[RZ] == -1.0);
     close_device(&device);
 }

@@ -75,7 +75,7 @@ static void names_of_log_parts_follow_a_pattern(void **state)
     }
 }
 
-struct event_recorder {
+struct event_recording_thread {
     struct tact_recorder *recorder;
     atomic_bool stop;
     uint64_t events;
@@ -84,7 +84,7 @@ struct event_recorder {
 
 static void *record_events_in_thread(void *argument)
 {
-    struct event_recorder *t = argument;
+    struct event_recording_thread *t = argument;
     while (!atomic_load(&t->stop)) {
         t->failed |= tact_recorder_event(t->recorder, t->events, 0, "note", "");
         t->events++;
@@ -111,26 +111,27 @@ static void record_split_session(const struct tact_recorder_options *options, ui
                                  unsigned min_log_part_count)
 {
     struct tact_recorder_report report;
-    struct event_recorder event_recorder = {.events = 0};
+    struct event_recording_thread event_recording_thread = {.events = 0};
     struct tact_log *log;
     pthread_t thread;
 
-    assert_int_equal(open_session_recorder(first, options, no_messages, &event_recorder.recorder),
-                     0);
-    assert_int_equal(pthread_create(&thread, NULL, record_events_in_thread, &event_recorder), 0);
+    assert_int_equal(
+        open_session_recorder(first, options, no_messages, &event_recording_thread.recorder), 0);
+    assert_int_equal(
+        pthread_create(&thread, NULL, record_events_in_thread, &event_recording_thread), 0);
     int failed = 0;
     for (uint64_t tick = 0; tick < ticks; tick++) {
-        record_session_ticks(event_recorder.recorder, tick, 1);
-        failed |= tact_recorder_event_rt(event_recorder.recorder, tick, 0, "tick", "");
+        record_session_ticks(event_recording_thread.recorder, tick, 1);
+        failed |= tact_recorder_event_rt(event_recording_thread.recorder, tick, 0, "tick", "");
         sleep_for_microseconds(150);
     }
-    atomic_store(&event_recorder.stop, true);
+    atomic_store(&event_recording_thread.stop, true);
     pthread_join(thread, NULL);
-    assert_int_equal(failed | event_recorder.failed, 0);
-    assert_int_equal(tact_recorder_close(event_recorder.recorder, &report), 0);
+    assert_int_equal(failed | event_recording_thread.failed, 0);
+    assert_int_equal(tact_recorder_close(event_recording_thread.recorder, &report), 0);
     assert_int_equal(report.records, ticks);
     assert_int_equal(report.overruns + report.event_overruns + report.discarded, 0);
-    assert_int_equal(report.events, ticks + event_recorder.events);
+    assert_int_equal(report.events, ticks + event_recording_thread.events);
 
     assert_int_equal(tact_log_open(first, &log, NULL), 0);
     const struct tact_log_state *state = tact_log_state(log);
@@ -150,7 +151,7 @@ static void record_split_session(const struct tact_recorder_options *options, ui
     assert_int_equal(tact_log_seek(log, ticks), 0);
     assert_int_equal(tact_log_seek(log, ticks + 1), -ERANGE);
     check_every_event_is_logged(log, "tick", ticks);
-    check_every_event_is_logged(log, "note", event_recorder.events);
+    check_every_event_is_logged(log, "note", event_recording_thread.events);
     for (size_t i = 0; tact_log_topic(log, i); i++) {
         if (strcmp(tact_log_topic(log, i)->name, "/tact/tick") == 0)
             assert_int_equal(tact_log_topic(log, i)->messages, ticks);
@@ -184,9 +185,9 @@ static void session_log_is_split_by_time(void **state)
 
     /* A missing file is reported, and so is one of another session. */
     assert_int_equal(unlink(path), 0);
-    for (int is_file_of_other_session = 0; is_file_of_other_session < 2;
-         is_file_of_other_session++) {
-        if (is_file_of_other_session)
+    for (int is_log_part_of_other_session = 0; is_log_part_of_other_session < 2;
+         is_log_part_of_other_session++) {
+        if (is_log_part_of_other_session)
             assert_int_equal(symlink(first, path), 0);
         assert_int_equal(tact_log_open(first, &log, NULL), 0);
         assert_false(tact_log_state(log)->complete);

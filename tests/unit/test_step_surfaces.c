@@ -65,14 +65,14 @@ static void known_step_surfaces_are_read(void **state)
     for (int i = 0; i < 1000; i++) {
         const double uv[2] = {uniform(0.0, 1.0), uniform(0.0, 1.0)};
         const double torus_angles[2] = {2.0 * M_PI * uv[0], 2.0 * M_PI * uv[1]};
-        step_spline_point(&surfaces[1], torus_angles, at);
+        step_spline_evaluate_point(&surfaces[1], torus_angles, at);
         off[0] = fmax(off[0], fabs(hypot(hypot(at[0], at[1]) - 0.03, at[2]) - 0.008));
-        step_spline_point(&surfaces[2], uv, at);
+        step_spline_evaluate_point(&surfaces[2], uv, at);
         off[1] = fmax(off[1], fabs(at[0] - uv[0]) + fabs(at[1] - uv[1]));
         off[1] = fmax(off[1], fabs(at[2] - uv[0] * uv[1]));
-        step_spline_point(&surfaces[3], uv, at);
+        step_spline_evaluate_point(&surfaces[3], uv, at);
         off[2] = fmax(off[2], fabs(hypot(at[0], at[1]) - 1.0) + fabs(at[2] - 3.0 * uv[1]));
-        step_spline_point(&surfaces[4], (double[2]){4.0 * uv[0], uv[1]}, at);
+        step_spline_evaluate_point(&surfaces[4], (double[2]){4.0 * uv[0], uv[1]}, at);
         periodic_tube_point(4.0 * uv[0], uv[1], tube);
         for (int k = 0; k < 3; k++) {
             off[3] = fmax(off[3], fabs(at[k] - tube[k]));
@@ -143,11 +143,11 @@ static void mutated_step_files_are_read_or_refused(void **state)
                 continue;
             }
             for (int m = 0; m < 2; m++) {
-                step_spline_range(&surfaces[k], m, range[m]);
+                step_spline_parameter_range(&surfaces[k], m, range[m]);
                 assert_true(range[m][1] > range[m][0]);
             }
-            step_spline_point(&surfaces[k], (double[2]){range[0][1], range[1][0]}, at);
-            step_spline_print(to, &surfaces[k], k % 2);
+            step_spline_evaluate_point(&surfaces[k], (double[2]){range[0][1], range[1][0]}, at);
+            step_spline_write_as_obj(to, &surfaces[k], k % 2);
         }
         assert_int_equal(fclose(to), 0);
         free(out);

@@ -24,7 +24,7 @@
 #define TICKS_PER_VIEW_SAMPLE                                                                      \
     17 /* number of ticks of 1 ms in a frame of a sixtieth of a second, rounded up */
 #define MAX_TICKS_PER_VIEW_SAMPLE 21 /* a quarter more */
-#define USUAL_ELAPSED_NS                                                                           \
+#define USUAL_TICK_ELAPSED_NS                                                                      \
     INT64_C(200000) /* elapsed time of a tick, short enough that it publishes [ns] */
 #define MAX_STORED_SAMPLES 4096
 #define MAX_STORED_EVENTS 64
@@ -119,19 +119,19 @@ const char *server_address(const struct server *s)
     return "";
 }
 
-void player_announce(FILE *to, const char *address, int opens_browser)
+void player_print_and_open_address(FILE *to, const char *address, int opens_browser)
 {
     (void)to;
     (void)address;
     (void)opens_browser;
 }
 
-struct wire_sample *server_sample_to_fill(struct server *s)
+struct wire_sample *server_get_sample_to_fill(struct server *s)
 {
     return s->sample;
 }
 
-void server_publish(struct server *s)
+void server_publish_sample(struct server *s)
 {
     const struct wire_sample *sample = s->sample;
     assert_in_range(s->published_sample_count, 0, MAX_STORED_SAMPLES - 1);
@@ -149,10 +149,11 @@ void server_publish(struct server *s)
     s->options.add_events(s->options.user, s);
 }
 
-struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
+struct tact_record *server_get_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
 {
-    const int is_tick_wanted = s->wanted_tick_interval && tick % s->wanted_tick_interval == 0;
-    return is_tick_wanted || (sample && s->do_clients_want_frames) ? s->record : NULL;
+    const int is_record_of_tick_wanted =
+        s->wanted_tick_interval && tick % s->wanted_tick_interval == 0;
+    return is_record_of_tick_wanted || (sample && s->do_clients_want_frames) ? s->record : NULL;
 }
 
 void server_push_record(struct server *s, struct tact_record *record, size_t bytes)
@@ -168,12 +169,12 @@ int server_needs_ticks_between_samples(const struct server *s)
     return s->wanted_tick_interval > 0;
 }
 
-void server_fetch_sample_buffer(struct server *s)
+void server_bring_sample_buffer_into_cache(struct server *s)
 {
     s->fetched_sample_count++;
 }
 
-void server_fetch_record_buffer(struct server *s)
+void server_bring_record_buffer_into_cache(struct server *s)
 {
     (void)s;
 }
@@ -208,10 +209,10 @@ int server_client_count(const struct server *s)
     return s->pages;
 }
 
-static int64_t usual_elapsed_time(uint64_t tick)
+static int64_t usual_elapsed_time_of_tick(uint64_t tick)
 {
     (void)tick;
-    return USUAL_ELAPSED_NS;
+    return USUAL_TICK_ELAPSED_NS;
 }
 
 static void record_observed_tick(void *user, struct tact_session *session,
@@ -229,7 +230,7 @@ static void record_observed_tick(void *user, struct tact_session *session,
 static void reset_viewer_stream_bench(void)
 {
     memset(&bench, 0, sizeof bench);
-    bench.elapsed_ns = usual_elapsed_time;
+    bench.elapsed_ns = usual_elapsed_time_of_tick;
 }
 
 /* Runs a scene for that many ticks, at the pace of the pages where bench.ask is set. */
@@ -305,12 +306,12 @@ static void real_time_view_sample_has_17_ticks_and_a_record_halfway(void **unuse
 
 static int64_t elapsed_time_late_in_seven_of_ten_ticks(uint64_t tick)
 {
-    return USUAL_ELAPSED_NS + (tick % 10 < 7 ? 500000 : 0);
+    return USUAL_TICK_ELAPSED_NS + (tick % 10 < 7 ? 500000 : 0);
 }
 
 static int64_t elapsed_time_that_grows_each_tick(uint64_t tick)
 {
-    return USUAL_ELAPSED_NS + 20000 * (int64_t)tick;
+    return USUAL_TICK_ELAPSED_NS + 20000 * (int64_t)tick;
 }
 
 static void late_tick_publishes_nothing_to_viewers(void **unused)
@@ -320,18 +321,19 @@ static void late_tick_publishes_nothing_to_viewers(void **unused)
     bench.server.do_clients_want_frames = 1;
     bench.elapsed_ns = elapsed_time_late_in_seven_of_ten_ticks;
     run_observed_ruler(2000, NULL);
-    int late_sample_count = 0, late_record_count = 0;
+    int sample_count_published_in_late_ticks = 0, record_count_published_in_late_ticks = 0;
     check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
     for (int i = 0; i < bench.server.published_sample_count; i++) {
-        late_sample_count += bench.server.samples[i].tick % 10 < 7 &&
-                             bench.server.samples[i].ticks < MAX_TICKS_PER_VIEW_SAMPLE;
+        sample_count_published_in_late_ticks +=
+            bench.server.samples[i].tick % 10 < 7 &&
+            bench.server.samples[i].ticks < MAX_TICKS_PER_VIEW_SAMPLE;
     }
     for (int i = 0; i < bench.server.record_count; i++) {
-        late_record_count += bench.server.records[i].tick % 10 < 7;
+        record_count_published_in_late_ticks += bench.server.records[i].tick % 10 < 7;
     }
     /* The first ticks are compared with an average that begins with one of them. */
-    assert_in_range(late_sample_count, 0, 2);
-    assert_in_range(late_record_count, 0, 2);
+    assert_in_range(sample_count_published_in_late_ticks, 0, 2);
+    assert_in_range(record_count_published_in_late_ticks, 0, 2);
     assert_true(bench.server.published_sample_count > 2000 / MAX_TICKS_PER_VIEW_SAMPLE - 1);
 }
 
@@ -357,13 +359,15 @@ static void stream_records_are_made_only_on_request(void **unused)
     run_observed_ruler(300, NULL);
     assert_int_equal(bench.server.record_count, 0);
     assert_int_equal(bench.server.published_sample_count, 300 / TICKS_PER_VIEW_SAMPLE);
-    for (unsigned tick_interval = 1; tick_interval <= 10; tick_interval += 9) {
+    for (unsigned interval_of_requested_ticks = 1; interval_of_requested_ticks <= 10;
+         interval_of_requested_ticks += 9) {
         reset_viewer_stream_bench();
-        bench.server.wanted_tick_interval = tick_interval;
+        bench.server.wanted_tick_interval = interval_of_requested_ticks;
         run_observed_ruler(300, NULL);
-        assert_int_equal(bench.server.record_count, 300 / tick_interval);
+        assert_int_equal(bench.server.record_count, 300 / interval_of_requested_ticks);
         for (int i = 0; i < bench.server.record_count; i++) {
-            assert_int_equal(bench.server.records[i].tick, (uint64_t)i * tick_interval);
+            assert_int_equal(bench.server.records[i].tick,
+                             (uint64_t)i * interval_of_requested_ticks);
         }
         check_samples_have_all_ticks(TICKS_PER_VIEW_SAMPLE, MAX_TICKS_PER_VIEW_SAMPLE);
     }
@@ -372,10 +376,10 @@ static void stream_records_are_made_only_on_request(void **unused)
 static void session_fault_is_sent_to_viewers_once(void **unused)
 {
     (void)unused;
-    const struct edit slow_ruler_edits[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"},
-                                            {NULL, NULL}};
+    const struct edit edits_of_ruler_over_max_speed[] = {
+        {"name: ruler", "name: ruler\nmax_speed: 0.001"}, {NULL, NULL}};
     reset_viewer_stream_bench();
-    run_observed_ruler(1200, slow_ruler_edits);
+    run_observed_ruler(1200, edits_of_ruler_over_max_speed);
     assert_int_equal(bench.server.fault_count, 1);
     assert_ptr_not_equal(bench.server.fault, NULL);
     reset_viewer_stream_bench();
@@ -426,7 +430,7 @@ static void request_as_a_page_does(struct bench *b, int frame)
     } else if (frame == 11) {
         b->server.options.ask(user, SERVER_STEP, 3.0);
     } else if (frame == 13) {
-        b->server.options.ask(user, SERVER_SPEED, 10.0);
+        b->server.options.ask(user, SERVER_SET_SPEED, 10.0);
         b->server.options.ask(user, SERVER_PLAY, 0.0);
     } else if (frame == 20) {
         b->server.options.ask(user, SERVER_STOP, 0.0);
@@ -455,14 +459,14 @@ static void paced_simulation_follows_requests_of_its_pages(void **unused)
     for (int i = 0; i < bench.server.record_count; i++) {
         assert_int_equal(bench.server.records[i].at, bench.server.records[i].tick);
     }
-    int samples_while_paused = 0;
+    int sample_count_while_paused = 0;
     for (int i = 0; i < bench.server.published_sample_count; i++) {
         const struct published_sample *s = &bench.server.samples[i];
-        samples_while_paused += (s->flags & WIRE_PAUSED) != 0;
+        sample_count_while_paused += (s->flags & WIRE_PAUSED) != 0;
         assert_true(s->ticks > 0 || s->flags & WIRE_PAUSED); /* no tick is published twice */
         assert_true(!(s->flags & WIRE_PAUSED) || s->tick + 1 == at[9] || s->tick + 1 == at[12]);
     }
-    assert_int_equal(samples_while_paused,
+    assert_int_equal(sample_count_while_paused,
                      2); /* one sample when the simulation is paused, one after the steps */
 }
 
@@ -559,11 +563,11 @@ static void touches_are_sent_to_viewers_without_a_log(void **unused)
 static void session_fault_is_an_event_of_its_tick_for_viewers(void **unused)
 {
     (void)unused;
-    const struct edit slow_ruler_edits[] = {{"name: ruler", "name: ruler\nmax_speed: 0.001"},
-                                            {NULL, NULL}};
+    const struct edit edits_of_ruler_over_max_speed[] = {
+        {"name: ruler", "name: ruler\nmax_speed: 0.001"}, {NULL, NULL}};
     reset_viewer_stream_bench();
     bench.log = LOG;
-    run_observed_ruler(600, slow_ruler_edits);
+    run_observed_ruler(600, edits_of_ruler_over_max_speed);
     assert_true(check_sent_events_are_those_of_the_log() > 0);
     assert_string_equal(bench.server.events[0].name, "fault");
     assert_non_null(strstr(bench.server.events[0].text, "max_speed"));

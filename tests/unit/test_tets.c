@@ -50,7 +50,7 @@ static void append_to_file_text(struct file *f, const char *format, ...)
     assert_true(f->size < ROOM);
 }
 
-static void write_big_endian(struct file *f, uint64_t bits, int bytes)
+static void append_big_endian_number(struct file *f, uint64_t bits, int bytes)
 {
     for (int i = bytes - 1; i >= 0; i--) {
         f->text[f->size++] = (char)(bits >> (8 * i));
@@ -62,7 +62,7 @@ static void append_mesh_file_number(struct file *f, double x, int is_file_binary
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     if (is_file_binary) {
-        write_big_endian(f, bits, 8);
+        append_big_endian_number(f, bits, 8);
     } else {
         append_to_file_text(f, "%d.%05d ", (int)x, (int)round(fabs(x - (int)x) * 1e5));
     }
@@ -94,21 +94,22 @@ static void write_vtk_file(struct file *f, int is_file_binary, int is_new_format
     append_to_file_text(f, is_new_format_version ? "CELLS 13 48\nOFFSETS vtktypeint64\n"
                                                  : "CELLS 12 60\n");
     for (int i = 0; is_new_format_version && i <= TETS; i++) {
-        is_file_binary ? write_big_endian(f, 4 * (uint64_t)i, 8)
+        is_file_binary ? append_big_endian_number(f, 4 * (uint64_t)i, 8)
                        : append_to_file_text(f, "%d ", 4 * i);
     }
     append_to_file_text(f, is_new_format_version ? "\nCONNECTIVITY vtktypeint64\n" : "");
     for (int i = 0; i < TETS; i++) {
         const int cell[5] = {4, face[i][0], face[i][1], face[i][2], 8};
         for (int k = is_new_format_version; k < 5; k++) {
-            is_file_binary ? write_big_endian(f, (uint64_t)cell[k], is_new_format_version ? 8 : 4)
-                           : append_to_file_text(f, "%d ", cell[k]);
+            is_file_binary
+                ? append_big_endian_number(f, (uint64_t)cell[k], is_new_format_version ? 8 : 4)
+                : append_to_file_text(f, "%d ", cell[k]);
         }
         append_to_file_text(f, is_file_binary ? "" : "\n");
     }
     append_to_file_text(f, "\nCELL_TYPES 12\n");
     for (int i = 0; i < TETS; i++) {
-        is_file_binary ? write_big_endian(f, 10, 4) : append_to_file_text(f, "10\n");
+        is_file_binary ? append_big_endian_number(f, 10, 4) : append_to_file_text(f, "10\n");
     }
     append_to_file_text(f,
                         is_new_format_version
@@ -204,7 +205,7 @@ static double contact_force_of_file_field(const struct file *f, double scale)
 
 /* The pressure of a cube falls to 0 from a square whose half side is less by the depth: k d times
  * the area, less what the sides of the pyramid lack. */
-static double exact_cube_force(double slope, double half)
+static double exact_force_on_pressed_cube(double slope, double half)
 {
     const double d = 0.002, inner = 2.0 * (half - d);
     /* int_0^d of the area within which the least distance from a side is over u, times k */
@@ -221,7 +222,7 @@ static void all_tetrahedra_file_formats_give_the_same_field(void **state)
     (void)state;
     static struct file f;
     const double pressure = 5e5,
-                 exact = exact_cube_force(pressure / CUBE_HALF_SIDE, CUBE_HALF_SIDE);
+                 exact = exact_force_on_pressed_cube(pressure / CUBE_HALF_SIDE, CUBE_HALF_SIDE);
     for (int i = 0; i < 6; i++) {
         if (i < 4) {
             write_vtk_file(&f, i % 2, i / 2, "pressure", pressure);
@@ -238,11 +239,12 @@ static void all_tetrahedra_file_formats_give_the_same_field(void **state)
     assert_int_equal(warning_count, 1);
     /* the field's pressure slope is that of the material, 1e7 Pa/m */
     write_vtk_file(&f, 1, 1, "extent", CUBE_HALF_SIDE);
-    assert_true(fabs(contact_force_of_file_field(&f, 1.0) / exact_cube_force(1e7, CUBE_HALF_SIDE) -
+    assert_true(fabs(contact_force_of_file_field(&f, 1.0) /
+                         exact_force_on_pressed_cube(1e7, CUBE_HALF_SIDE) -
                      1.0) < 1e-8);
-    assert_true(
-        fabs(contact_force_of_file_field(&f, 2.0) / exact_cube_force(1e7, 2.0 * CUBE_HALF_SIDE) -
-             1.0) < 1e-8);
+    assert_true(fabs(contact_force_of_file_field(&f, 2.0) /
+                         exact_force_on_pressed_cube(1e7, 2.0 * CUBE_HALF_SIDE) -
+                     1.0) < 1e-8);
 }
 
 /* Reads the file and, where that succeeds, checks its pressure field. */
@@ -346,7 +348,7 @@ static void text_before_the_tetrahedra_is_skipped(void **state)
     static struct file f;
     static const char *const before[] = {"\xEF\xBB\xBF", "\r\n \t", "\xEF\xBB\xBF\n",
                                          "$Comments\n$Nodes of a cube\n$EndComments\n"};
-    const double exact = exact_cube_force(5e5 / CUBE_HALF_SIDE, CUBE_HALF_SIDE);
+    const double exact = exact_force_on_pressed_cube(5e5 / CUBE_HALF_SIDE, CUBE_HALF_SIDE);
     for (int i = 0; i < 4; i++) {
         for (int msh = i / 3; msh < 3; msh++) {
             const char *const first = msh ? "$MeshFormat" : "# vtk";
@@ -407,10 +409,10 @@ static void cell_counts_beyond_the_file_are_refused(void **state)
     f.size = (size_t)(at - f.text);
     append_to_file_text(&f, "POINTS 1 float\n");
     for (int i = 0; i < 3; i++) {
-        write_big_endian(&f, 0, 4);
+        append_big_endian_number(&f, 0, 4);
     }
     append_to_file_text(&f, "\nCELLS 2 1\n");
-    write_big_endian(&f, 0, 4);
+    append_big_endian_number(&f, 0, 4);
     exact = malloc(f.size);
     memcpy(exact, f.text, f.size);
     assert_int_equal(read_and_check_tetrahedra_file(exact, f.size, &err), -EINVAL);
@@ -424,24 +426,25 @@ static void cell_counts_beyond_the_file_are_refused(void **state)
 static void damaged_tetrahedra_files_are_read_or_refused(void **state)
 {
     (void)state;
-    static struct file intact_mesh_file, f;
+    static struct file undamaged_tetrahedra_file, f;
     int refused = 0;
     for (int format = 0; format < 6; format++) {
         struct tact_error err;
         if (format < 4) {
-            write_vtk_file(&intact_mesh_file, format % 2, format / 2, "pressure", 5e5);
+            write_vtk_file(&undamaged_tetrahedra_file, format % 2, format / 2, "pressure", 5e5);
         } else {
-            write_msh_file(&intact_mesh_file, format % 2, "pressure", 5e5);
+            write_msh_file(&undamaged_tetrahedra_file, format % 2, "pressure", 5e5);
         }
-        for (size_t size = 0; size + 16 < intact_mesh_file.size; size += 7) {
+        for (size_t size = 0; size + 16 < undamaged_tetrahedra_file.size; size += 7) {
             char *exact = malloc(size + 1);
-            memcpy(exact, intact_mesh_file.text, size);
+            memcpy(exact, undamaged_tetrahedra_file.text, size);
             if (!(read_and_check_tetrahedra_file(exact, size, &err) < 0 && err.text[0]))
-                fail_msg("format %d of %zu bytes, %zu", format, size, intact_mesh_file.size);
+                fail_msg("format %d of %zu bytes, %zu", format, size,
+                         undamaged_tetrahedra_file.size);
             free(exact);
         }
         for (int i = 0; i < 400; i++) {
-            f = intact_mesh_file;
+            f = undamaged_tetrahedra_file;
             for (int k = 0; k < 3; k++) {
                 size_t at = (size_t)(uniform(0.0, 1.0) * (double)f.size);
                 f.text[at] = (char)(random_bits() % 3 ? random_bits() : (uint64_t)'9');

@@ -25,8 +25,9 @@ static void write_file(const char *text, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static int open_trajectory_with(struct device_config *c, const struct tact_device_setting *settings,
-                                int count, struct tact_device *device)
+static int try_to_open_trajectory_device(struct device_config *c,
+                                         const struct tact_device_setting *settings, int count,
+                                         struct tact_device *device)
 {
     device_config_init(c, settings, count);
     c->config.directory = folder;
@@ -40,7 +41,7 @@ static struct tact_device open_trajectory_device(const char *csv,
 {
     struct tact_device device;
     write_file(csv, strlen(csv));
-    if (open_trajectory_with(c, settings, count, &device)) {
+    if (try_to_open_trajectory_device(c, settings, count, &device)) {
         fail_msg("%s: %s", c->err.key, c->err.text);
     }
     return device;
@@ -179,7 +180,7 @@ static void compare_rows_with_csv(FILE *file, const char *path, int rate, int ro
     struct device_config c;
     struct tact_device device;
     int now;
-    assert_int_equal(open_trajectory_with(&c, s, 3, &device), 0);
+    assert_int_equal(try_to_open_trajectory_device(&c, s, 3, &device), 0);
     assert_non_null(strstr(c.messages, message));
     assert_string_equal(device.info.input[2].name, "pz_m");
     void *saved_locale = tact_number_begin();
@@ -242,7 +243,7 @@ static void damaged_trajectory_files_are_refused_or_finite(void **state)
     static const char bytes[] = ",;\t \n\r\"#.-+eE0123456789naifx\xef\0";
     const struct tact_device_setting settings_without_columns[] = {SETTING("file", "motion.csv"),
                                                                    SETTING("rate", "1e9")};
-    const struct tact_device_setting settings_with_time[] = {
+    const struct tact_device_setting settings_with_time_column[] = {
         SETTING("file", "motion.csv"), SETTING("time", "1"), SETTING("ramp", "0.1")};
     uint32_t seed = 20260101 ^ (uint32_t)(campaign_seed_offset() >> 32);
     int played_file_count = 0;
@@ -257,8 +258,9 @@ static void damaged_trajectory_files_are_refused_or_finite(void **state)
         write_file(text, i % 5 ? sizeof whole - 1 : next_mutation_random(&seed) % sizeof whole);
         struct device_config c;
         struct tact_device device;
-        int rc = open_trajectory_with(&c, i % 2 ? settings_with_time : settings_without_columns,
-                                      i % 2 ? 3 : 2, &device);
+        int rc = try_to_open_trajectory_device(
+            &c, i % 2 ? settings_with_time_column : settings_without_columns, i % 2 ? 3 : 2,
+            &device);
         if (rc < 0) {
             assert_true(c.err.text[0] != '\0');
             continue;
@@ -312,7 +314,8 @@ static void malformed_trajectory_files_are_refused(void **state)
                                                 SETTING("rate", "100"),
                                                 SETTING("columns", bad[i].columns)};
         write_file(bad[i].csv, strlen(bad[i].csv));
-        assert_int_equal(open_trajectory_with(&c, s, bad[i].columns ? 3 : 2, &device), -22);
+        assert_int_equal(try_to_open_trajectory_device(&c, s, bad[i].columns ? 3 : 2, &device),
+                         -22);
         const char *file = bad[i].columns ? "scene.yaml" : "/motion.csv";
         if (!strstr(c.err.file, file) || !strstr(c.err.text, bad[i].word) ||
             c.err.line != bad[i].line || c.err.column != bad[i].column ||
@@ -323,7 +326,7 @@ static void malformed_trajectory_files_are_refused(void **state)
     }
     const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "100")};
     write_file("1\n2\0003\n", 6);
-    assert_int_equal(open_trajectory_with(&c, s, 2, &device), -22);
+    assert_int_equal(try_to_open_trajectory_device(&c, s, 2, &device), -22);
     assert_int_equal(c.err.line, 2);
 }
 
@@ -333,7 +336,7 @@ static void expect_trajectory_refused(const struct tact_device_setting *settings
     struct device_config c;
     struct tact_device device;
     write_file("t,x\n0,2\n1,3\n0.5,4\n", 18);
-    assert_int_equal(open_trajectory_with(&c, settings, count, &device), rc);
+    assert_int_equal(try_to_open_trajectory_device(&c, settings, count, &device), rc);
     if (strcmp(c.err.key, key) != 0 || !strstr(c.err.text, word)) {
         fail_msg("%s: %s", c.err.key, c.err.text);
     }

@@ -32,7 +32,7 @@ static void fill_numbered_value(struct value *v, uint64_t number)
     }
 }
 
-static int is_value_intact(const struct value *v)
+static int is_triple_buffer_value_intact(const struct value *v)
 {
     uint64_t sum = v->number;
     for (uint64_t i = 0; i < 30; i++) {
@@ -44,7 +44,7 @@ static int is_value_intact(const struct value *v)
     return sum == v->sum;
 }
 
-static void publish_value(struct tact_triple *triple, uint64_t number)
+static void write_and_publish_numbered_value(struct tact_triple *triple, uint64_t number)
 {
     fill_numbered_value(tact_triple_write_begin(triple), number);
     tact_triple_publish(triple);
@@ -75,14 +75,14 @@ static void triple_buffer_reader_gets_the_newest_value(void **state)
     for (int round = 0; round < 200; round++) {
         const int published_value_count = 1 + round % 4;
         for (int i = 0; i < published_value_count; i++) {
-            publish_value(triple, number++);
+            write_and_publish_numbered_value(triple, number++);
         }
         overwritten += (uint64_t)published_value_count - 1;
         const struct value *v = tact_triple_read(triple, &fresh);
         assert_non_null(v);
         assert_int_equal(fresh, 1);
         assert_int_equal(v->number, number - 1);
-        assert_true(is_value_intact(v));
+        assert_true(is_triple_buffer_value_intact(v));
         assert_int_equal(tact_triple_sequence(triple),
                          (uint32_t)(START_NUMBER_NEAR_WRAP + number - 1));
         assert_int_equal(tact_triple_overwritten(triple), overwritten);
@@ -100,12 +100,12 @@ static void value_read_from_a_triple_buffer_is_stable(void **state)
     (void)state;
     struct tact_triple *triple;
     assert_int_equal(tact_triple_create(&triple, sizeof(struct value), 0), 0);
-    publish_value(triple, 7);
+    write_and_publish_numbered_value(triple, 7);
     const struct value *held = tact_triple_read(triple, NULL);
     for (uint64_t i = 100; i < 110; i++) {
-        publish_value(triple, i);
+        write_and_publish_numbered_value(triple, i);
         assert_int_equal(held->number, 7);
-        assert_true(is_value_intact(held));
+        assert_true(is_triple_buffer_value_intact(held));
     }
     assert_int_equal(tact_triple_overwritten(triple), 9);
     held = tact_triple_read(triple, NULL);
@@ -113,16 +113,16 @@ static void value_read_from_a_triple_buffer_is_stable(void **state)
     tact_triple_free(triple);
 }
 
-struct triple_stress_state {
+struct triple_buffer_stress_state {
     struct tact_triple *triple;
     uint64_t count;
 };
 
 static void *write_numbered_values(void *arg)
 {
-    struct triple_stress_state *s = arg;
+    struct triple_buffer_stress_state *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
-        publish_value(s->triple, i);
+        write_and_publish_numbered_value(s->triple, i);
         if (i % 64 == 0) {
             sched_yield();
         }
@@ -130,10 +130,10 @@ static void *write_numbered_values(void *arg)
     return NULL;
 }
 
-static void two_threads_exchange_intact_values(void **state)
+static void threads_exchange_intact_triple_buffer_values(void **state)
 {
     (void)state;
-    struct triple_stress_state s = {.count = IS_SANITIZER_BUILD ? 200000 : 2000000};
+    struct triple_buffer_stress_state s = {.count = IS_SANITIZER_BUILD ? 200000 : 2000000};
     assert_int_equal(tact_triple_create(&s.triple, sizeof(struct value), START_NUMBER_NEAR_WRAP),
                      0);
     pthread_t writer;
@@ -146,7 +146,7 @@ static void two_threads_exchange_intact_values(void **state)
         if (!v) {
             continue;
         }
-        assert_true(is_value_intact(v));
+        assert_true(is_triple_buffer_value_intact(v));
         assert_int_equal(tact_triple_sequence(s.triple),
                          (uint32_t)(START_NUMBER_NEAR_WRAP + v->number));
         assert_true(!does_reader_hold_value || (fresh ? v->number > last : v->number == last));
@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(empty_triple_buffer_has_no_value_and_bad_sizes_are_refused),
         cmocka_unit_test(triple_buffer_reader_gets_the_newest_value),
         cmocka_unit_test(value_read_from_a_triple_buffer_is_stable),
-        cmocka_unit_test(two_threads_exchange_intact_values),
+        cmocka_unit_test(threads_exchange_intact_triple_buffer_values),
         cmocka_unit_test(cost_of_triple_buffer_exchange_is_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static struct tact_device open_twin(const struct tact_device_setting *settings, 
     return device;
 }
 
-static struct tact_device_input logged_press_value(struct tact_device *device, uint64_t tick)
+static struct tact_device_input read_twin_device_at_tick(struct tact_device *device, uint64_t tick)
 {
     struct tact_device_input in = {.state = -1};
     device->ops->read(device->self, tick, (double)tick * period, 1000000 * (int64_t)tick, &in);
@@ -59,7 +59,7 @@ static void free_twin_mass_accelerates_exactly(void **state)
     const double half = 0.5;
     for (uint64_t tick = 0; tick <= 20000; tick++) {
         const double t = (double)tick * period, x = 0.5 * (2.0 / 0.25) * t * t;
-        struct tact_device_input in = logged_press_value(&device, tick);
+        struct tact_device_input in = read_twin_device_at_tick(&device, tick);
         device.ops->write(device.self, &half, 0);
         expect_close_value(in.channel[0], x, 1e-12 * (1.0 + x));
         expect_close_value(in.channel[1], x, 1e-12 * (1.0 + x));
@@ -98,7 +98,7 @@ static void twin_step_response_is_exact(void **state)
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     double worst = 0.0;
     for (uint64_t tick = 0; tick <= 5000; tick++) {
-        struct tact_device_input in = logged_press_value(&device, tick);
+        struct tact_device_input in = read_twin_device_at_tick(&device, tick);
         for (int i = 0; i < 4; i++) {
             double x = exact_step_response(m[i], b[i], k[i], (double)tick * period);
             worst = fmax(worst, fabs(in.channel[i] - x));
@@ -119,7 +119,7 @@ static void an_undamped_twin_keeps_its_energy(void **state)
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double whole = 0.5 * 300.0 * 0.03 * 0.03;
     for (uint64_t tick = 0; tick <= 3600000; tick += 100) {
-        logged_press_value(&device, tick);
+        read_twin_device_at_tick(&device, tick);
         struct tact_twin_state now = simulated_axis_state(&device, 0);
         double x = now.position - 0.02;
         double energy = 0.5 * 300.0 * x * x + 0.5 * 0.1 * now.velocity * now.velocity;
@@ -153,7 +153,7 @@ static void moving_hand_drives_the_twin_exactly(void **state)
     for (uint64_t tick = 0; tick < 2000; tick++) {
         const double t = (double)tick * period;
         double x = v * t - b * v / k + exp(-rate * t) * (p * cos(w * t) + q * sin(w * t));
-        expect_close_value(logged_press_value(&device, tick).channel[0], x, 1e-12);
+        expect_close_value(read_twin_device_at_tick(&device, tick).channel[0], x, 1e-12);
     }
     device.ops->close(device.self);
     unlink(path);
@@ -174,25 +174,25 @@ static void twin_readings_are_quantised(void **state)
                                             SETTING("start", "-0.7")};
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     const double lsb = 2.0 / 255.0;
-    int distinct_reading_count = 0, last = -1;
+    int reading_change_count = 0, last = -1;
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        double y = logged_press_value(&device, tick).channel[0],
+        double y = read_twin_device_at_tick(&device, tick).channel[0],
                exact = 2.0 * simulated_axis_state(&device, 0).position;
         double code = (y + 1.0) / lsb;
         expect_close_value(code, nearbyint(code), 1e-9);
         expect_close_value(y, fmin(1.0, fmax(-1.0, exact)), 0.5 * lsb * (1.0 + 1e-12));
-        distinct_reading_count += (int)nearbyint(code) != last;
+        reading_change_count += (int)nearbyint(code) != last;
         last = (int)nearbyint(code);
     }
-    assert_int_equal(distinct_reading_count, 256);
-    assert_true(logged_press_value(&device, 2000).channel[0] == 1.0);
+    assert_int_equal(reading_change_count, 256);
+    assert_true(read_twin_device_at_tick(&device, 2000).channel[0] == 1.0);
     device.ops->close(device.self);
 
     const struct tact_device_setting counts[] = {SETTING("axes", "x"), SETTING("mass", "1"),
                                                  SETTING("push", "-1"), SETTING("step", "0.125")};
     device = open_twin(counts, ELEMENT_COUNT(counts));
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        double y = logged_press_value(&device, tick).channel[0],
+        double y = read_twin_device_at_tick(&device, tick).channel[0],
                exact = simulated_axis_state(&device, 0).position;
         assert_true(y == 0.125 * nearbyint(exact / 0.125));
     }
@@ -210,8 +210,8 @@ static void twin_readings_have_their_exact_delay(void **state)
     struct tact_device now = open_twin(s, 5), late = open_twin(s, 6);
     double reported[1000];
     for (uint64_t tick = 0; tick < 1000; tick++) {
-        reported[tick] = logged_press_value(&now, tick).channel[0];
-        struct tact_device_input in = logged_press_value(&late, tick);
+        reported[tick] = read_twin_device_at_tick(&now, tick).channel[0];
+        struct tact_device_input in = read_twin_device_at_tick(&late, tick);
         assert_true(in.channel[0] == reported[tick < 7 ? 0 : tick - 7]);
         assert_int_equal(in.stamp_ns, 1000000 * ((int64_t)tick - 7));
     }
@@ -234,7 +234,7 @@ static void twin_forces_have_their_exact_delay(void **state)
             double ticks_since_push = (double)tick - 11.0 - delay;
             double x =
                 ticks_since_push < 0.0 ? 0.0 : 4.0 * period * period * (0.5 + ticks_since_push);
-            expect_close_value(logged_press_value(&device, tick).channel[0], x, 1e-18);
+            expect_close_value(read_twin_device_at_tick(&device, tick).channel[0], x, 1e-18);
             device.ops->write(device.self, tick == 10 ? &on : &off, 0);
         }
         device.ops->close(device.self);
@@ -250,11 +250,11 @@ static void twin_motor_saturates(void **state)
     const double out[] = {0.1, -0.4, 0.6, -5.0, (double)INFINITY, (double)NAN};
     const double force[] = {-0.3, 1.2, -1.5, 1.5, 0.0, 0.0};
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
-    logged_press_value(&device, 0);
+    read_twin_device_at_tick(&device, 0);
     for (int i = 0; i < ELEMENT_COUNT(out); i++) {
         double before = simulated_axis_state(&device, 0).velocity;
         device.ops->write(device.self, &out[i], 0);
-        logged_press_value(&device, (uint64_t)i + 1);
+        read_twin_device_at_tick(&device, (uint64_t)i + 1);
         expect_close_value(simulated_axis_state(&device, 0).force, force[i], 1e-15);
         expect_close_value(simulated_axis_state(&device, 0).velocity - before,
                            force[i] / 0.5 * period, 1e-17);
@@ -271,7 +271,7 @@ static void twin_stops_at_its_end_stops(void **state)
                                             NUMBERS("push", 2, 2, push)};
     struct tact_device device = open_twin(s, ELEMENT_COUNT(s));
     for (uint64_t tick = 0; tick <= 3000; tick++) {
-        double x = logged_press_value(&device, tick).channel[0];
+        double x = read_twin_device_at_tick(&device, tick).channel[0];
         assert_true(x >= -0.1 && x <= 0.2);
         if (tick == 1000) {
             assert_true(x == 0.2 && simulated_axis_state(&device, 0).velocity == 0.0);
@@ -304,7 +304,7 @@ static void twin_is_unplugged_and_replugged(void **state)
     const double one = 1.0;
     double held = 0.0, velocity = 0.0;
     for (uint64_t tick = 0; tick < 1000; tick++) {
-        struct tact_device_input in = logged_press_value(&device, tick);
+        struct tact_device_input in = read_twin_device_at_tick(&device, tick);
         bool is_device_lost = (tick >= 500 && tick < 600) || (tick >= 800 && tick < 900);
         assert_int_equal(in.state, is_device_lost ? TACT_DEVICE_LOST : TACT_DEVICE_OK);
         assert_true(in.channel[1] == (tick >= 100 && !is_device_lost ? 1.0 : 0.0));
@@ -336,16 +336,16 @@ static void twin_simulates_skipped_ticks(void **state)
         NUMBERS("push", 2, 2, push)};
     struct tact_device each = open_twin(s, ELEMENT_COUNT(s)), some = open_twin(s, ELEMENT_COUNT(s));
     for (uint64_t tick = 0; tick <= 2000; tick++) {
-        double x = logged_press_value(&each, tick).channel[0];
+        double x = read_twin_device_at_tick(&each, tick).channel[0];
         /* a force that changes only at ticks that both loops have */
         const double out = (double)(tick / 50 % 7) - 3.0;
         each.ops->write(each.self, &out, 0);
         if (tick % 50 == 0) {
-            assert_true(logged_press_value(&some, tick).channel[0] == x);
+            assert_true(read_twin_device_at_tick(&some, tick).channel[0] == x);
             some.ops->write(some.self, &out, 0);
         }
     }
-    logged_press_value(&some, 1u << 30);
+    read_twin_device_at_tick(&some, 1u << 30);
     assert_true(isfinite(simulated_axis_state(&some, 0).position));
     each.ops->close(each.self);
     some.ops->close(some.self);
@@ -371,7 +371,7 @@ static void rendered_spring_and_damper_are_exact(void **state)
     for (uint64_t tick = 0; tick <= 5000; tick++) {
         const double t = tick < 10 ? 0.0 : (double)(tick - 10) * period;
         const double x = 480.0 * 0.25 / 500.0 * exact_step_response(0.05, 0.4, 500.0, t);
-        expect_close_value(logged_press_value(&device, tick).channel[0], 2.0 * x, 1e-12);
+        expect_close_value(read_twin_device_at_tick(&device, tick).channel[0], 2.0 * x, 1e-12);
         device.ops->write(device.self, out, 0);
     }
     device.ops->close(device.self);
@@ -390,7 +390,7 @@ static void rendered_friction_is_coulomb_friction(void **state)
     double last = 0.0;
     for (uint64_t tick = 0; tick <= 4000; tick++) {
         const double t = (double)tick * period, later = t - 0.1;
-        const double x = logged_press_value(&device, tick).channel[0];
+        const double x = read_twin_device_at_tick(&device, tick).channel[0];
         device.ops->write(device.self, &half, 0);
         if (tick <= 100) {
             expect_close_value(x, 0.5 * 12.5 * t * t, 1e-12);
@@ -420,7 +420,7 @@ static void rendered_vibration_is_exact(void **state)
     const double w = 2.0 * 3.14159265358979323846 * 90.0 * period;
     double last = 0.0;
     for (uint64_t tick = 0; tick < 1200; tick++) {
-        logged_press_value(&device, tick);
+        read_twin_device_at_tick(&device, tick);
         device.ops->write(device.self, &out, 0);
         const double v = simulated_axis_state(&device, 0).velocity;
         if (tick <= 1000) {
@@ -458,7 +458,7 @@ static void a_twin_describes_its_channels(void **state)
     assert_string_equal(info->output[0].name, "motor");
     assert_string_equal(info->output[1].name, "strong");
     assert_true(info->input[0].rest == 0.25 && info->input[1].rest == -0.5);
-    assert_true(logged_press_value(&device, 0).channel[1] == -0.5);
+    assert_true(read_twin_device_at_tick(&device, 0).channel[1] == -0.5);
     assert_int_equal(tact_twin_read_state(&device, 2, &none), -22);
     device.ops->close(device.self);
 }

@@ -16,7 +16,7 @@
 #define SPEED_LIMIT 100.0
 
 /* Two balls on a plane, one of them on a slider, and a finger of a hinge and a slide. */
-static struct tact_world *make_world(struct tact_moments_scratch **scratch)
+static struct tact_world *make_world_with_slider_and_finger(struct tact_moments_scratch **scratch)
 {
     struct tact_world_options options = tact_world_options_default();
     struct tact_contact_law law = {.friction = 0.5, .overlap = 2e-5, .dissipation = 0.005};
@@ -65,8 +65,9 @@ static struct tact_world *make_world(struct tact_moments_scratch **scratch)
 
 /* Runs a tick up to the check of the state. pair: whose moment number `at` is set to `value`, or
  * -1. */
-static void run_world_tick(struct tact_world *world, struct tact_moments_scratch *scratch, int pair,
-                           int at, double value)
+static void run_world_tick_with_changed_moment(struct tact_world *world,
+                                               struct tact_moments_scratch *scratch, int pair,
+                                               int at, double value)
 {
     struct tact_solve_stats stats;
     tact_world_begin(world);
@@ -100,10 +101,10 @@ static void every_number_of_a_world_is_checked_for_nan(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch;
-    struct tact_world *world = make_world(&scratch);
+    struct tact_world *world = make_world_with_slider_and_finger(&scratch);
     struct tact_world_fault fault;
-    run_world_tick(world, scratch, -1, 0, 0.0);
-    run_world_tick(world, scratch, -1, 0, 0.0);
+    run_world_tick_with_changed_moment(world, scratch, -1, 0, 0.0);
+    run_world_tick_with_changed_moment(world, scratch, -1, 0, 0.0);
     assert_int_equal(tact_world_check(world, SPEED_LIMIT, &fault), 0);
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(world, 0));
     for (size_t k = 0; k < 3; k++) {
@@ -143,9 +144,9 @@ static void body_speeds_over_the_limit_are_detected(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch;
-    struct tact_world *world = make_world(&scratch);
+    struct tact_world *world = make_world_with_slider_and_finger(&scratch);
     struct tact_world_fault fault;
-    run_world_tick(world, scratch, -1, 0, 0.0);
+    run_world_tick_with_changed_moment(world, scratch, -1, 0, 0.0);
     double *twist = tact_world_body(world, 1)->twist;
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(world, 0));
     const struct {
@@ -182,10 +183,10 @@ static void nonfinite_moments_are_detected_after_the_tick(void **state)
     for (int at = 0; at < 16; at++) {
         for (size_t k = 0; k < 3; k++) {
             struct tact_moments_scratch *scratch;
-            struct tact_world *world = make_world(&scratch);
-            run_world_tick(world, scratch, -1, 0, 0.0);
+            struct tact_world *world = make_world_with_slider_and_finger(&scratch);
+            run_world_tick_with_changed_moment(world, scratch, -1, 0, 0.0);
             assert_true(tact_world_contact(world, 0)->touching);
-            run_world_tick(world, scratch, 0, at, odd[k]);
+            run_world_tick_with_changed_moment(world, scratch, 0, at, odd[k]);
             expect_world_fault(world, TACT_WORLD_PAIR, 0, 0, "overlap");
             tact_world_destroy(world);
             tact_moments_scratch_destroy(scratch);

@@ -64,7 +64,7 @@ static void solve_linear_system(int n, double a[8][8], double b[8][6], int colum
 
 /* A sensor whose gauges give volts = bias + sensitivity wrench, about 9 V at 50 N and 2 N m, and
  * its calibration: the (pseudo-)inverse. */
-static void make_gauge_sensor(int gauges, double sensitivity[8][6], struct tact_wrench_map *map)
+static void make_gauge_sensor(int gauges, double sensitivity[8][6], struct tact_gauge_map *map)
 {
     const double full[6] = {50, 50, 50, 2, 2, 2};
     double normal[8][8];
@@ -96,7 +96,7 @@ static void make_gauge_sensor(int gauges, double sensitivity[8][6], struct tact_
     }
 }
 
-static void apply_wrench_to_gauges(const struct tact_wrench_map *map, double sensitivity[8][6],
+static void apply_wrench_to_gauges(const struct tact_gauge_map *map, double sensitivity[8][6],
                                    const double wrench[6], double volts[8])
 {
     for (int i = 0; i < map->gauges; i++) {
@@ -107,7 +107,7 @@ static void apply_wrench_to_gauges(const struct tact_wrench_map *map, double sen
     }
 }
 
-static void random_wrench(double wrench[6])
+static void make_random_wrench(double wrench[6])
 {
     for (int k = 0; k < 6; k++) {
         wrench[k] = random_signed_unit() * (k < 3 ? 50.0 : 2.0);
@@ -120,13 +120,13 @@ static void wrenches_are_recovered_from_gauge_voltages(void **unused)
     double worst = 0.0;
     for (int n = 0; n < SENSORS; n++) {
         double sensitivity[8][6];
-        struct tact_wrench_map map;
+        struct tact_gauge_map map;
         make_gauge_sensor(6 + n % 3, sensitivity, &map);
         for (int m = 0; m < WRENCHES; m++) {
             double wrench[6];
             double volts[8];
             double found[6];
-            random_wrench(wrench);
+            make_random_wrench(wrench);
             apply_wrench_to_gauges(&map, sensitivity, wrench, volts);
             tact_wrench_from_gauges(&map, volts, found);
             for (int k = 0; k < 6; k++) {
@@ -150,13 +150,13 @@ static void wrench_errors_by_quantisation_are_bounded(void **unused)
     gauge.volts.coefficients[1] = lsb;
     for (int n = 0; n < SENSORS; n++) {
         double sensitivity[8][6];
-        struct tact_wrench_map map;
+        struct tact_gauge_map map;
         make_gauge_sensor(6, sensitivity, &map);
         for (int m = 0; m < WRENCHES; m++) {
             double wrench[6];
             double volts[8];
             double found[6];
-            random_wrench(wrench);
+            make_random_wrench(wrench);
             apply_wrench_to_gauges(&map, sensitivity, wrench, volts);
             for (int i = 0; i < 6; i++) {
                 volts[i] =
@@ -183,7 +183,7 @@ static void measured_wrenches_move_to_another_frame(void **unused)
     (void)unused;
     for (int n = 0; n < SENSORS; n++) {
         double sensitivity[8][6];
-        struct tact_wrench_map map;
+        struct tact_gauge_map map;
         struct tact_pose pose;
         double here[6] = {0};
         double there[6] = {0};
@@ -296,7 +296,7 @@ static void calibration_files_of_ati_are_read(void **unused)
     snprintf(both, sizeof both, "%s%s", axes, user);
     const char *rows[] = {axes, user, both};
     for (int n = 0; n < 3; n++) {
-        struct tact_wrench_map map;
+        struct tact_gauge_map map;
         struct tact_error err = {.line = 0};
         if (tact_wrench_read_ati(write_ati_file(head, rows[n]), 0, &map, &err)) {
             fail_msg("%s", err.text);
@@ -334,7 +334,7 @@ static void invalid_wrench_calibration_files_are_refused(void **unused)
         {"<!-- <Calibration ForceUnits=\"N\" ", "", "no element Calibration"},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-        struct tact_wrench_map map;
+        struct tact_gauge_map map;
         struct tact_error err = {.line = 0};
         assert_int_equal(
             tact_wrench_read_ati(write_ati_file(cases[n].head, cases[n].rows), 0, &map, &err),
@@ -343,14 +343,14 @@ static void invalid_wrench_calibration_files_are_refused(void **unused)
             fail_msg("case %zu: \"%s\" does not say \"%s\"", n, err.text, cases[n].text);
         }
     }
-    struct tact_wrench_map map;
+    struct tact_gauge_map map;
     assert_int_equal(tact_wrench_read_ati("/nowhere/x.cal", 0, &map, NULL), -ENOENT);
 }
 
 /* Six UserAxis rows, all equal to the first. */
 #define ROW(name, values) "<UserAxis Name=\"" name "\" values=\"" values "\"/>\n"
 #define ROWS(v) ROW("Fx", v) ROW("Fy", v) ROW("Fz", v) ROW("Tx", v) ROW("Ty", v) ROW("Tz", v)
-#define SECOND_ROWS                                                                                \
+#define SECOND_CALIBRATION_MATRIX_ROWS                                                             \
     "</Calibration>\n<Calibration ForceUnits=\"N\" TorqueUnits=\"N-m\">\n" ROWS("7 0 0 0 0 0")
 
 /* Files that can be read in two ways are refused. */
@@ -361,7 +361,7 @@ static void ambiguous_wrench_calibration_files_are_refused(void **unused)
         const char *rows, *text;
         int line;
     } cases[] = {
-        {ROWS("1 0 0 0 0 0") SECOND_ROWS, "several Calibration elements", 12},
+        {ROWS("1 0 0 0 0 0") SECOND_CALIBRATION_MATRIX_ROWS, "several Calibration elements", 12},
         {ROWS("1 0 0 0 0 0") ROW("Fy", "2 0 0 0 0 0"), "given twice: Fy", 11},
         {"<Axis Name=\"Fx\" values=\"1 2 3 4 5 6\" scale=\"1\"/>\n" ROW("Fy", "1 2 3 4 5 6"),
          "no UserAxis fx", 4},
@@ -379,7 +379,7 @@ static void ambiguous_wrench_calibration_files_are_refused(void **unused)
          11},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-        struct tact_wrench_map map;
+        struct tact_gauge_map map;
         struct tact_error err = {.line = 0};
         assert_int_equal(tact_wrench_read_ati(write_ati_file(head, cases[n].rows), 0, &map, &err),
                          -EINVAL);
@@ -393,8 +393,8 @@ static void ambiguous_wrench_calibration_files_are_refused(void **unused)
 static void one_of_several_wrench_calibrations_is_selected(void **unused)
 {
     (void)unused;
-    const char *path = write_ati_file(head, ROWS("1 0 0 0 0 0") SECOND_ROWS);
-    struct tact_wrench_map map;
+    const char *path = write_ati_file(head, ROWS("1 0 0 0 0 0") SECOND_CALIBRATION_MATRIX_ROWS);
+    struct tact_gauge_map map;
     struct tact_error err = {.line = 0};
     assert_int_equal(tact_wrench_read_ati(path, 1, &map, &err), 0);
     assert_true(map.matrix[0][0] == 1.0 && map.matrix[3][0] == 1e-3);
@@ -409,7 +409,7 @@ static void one_of_several_wrench_calibrations_is_selected(void **unused)
 static void long_calibration_files_are_read_to_a_limit(void **unused)
 {
     (void)unused;
-    struct tact_wrench_map map;
+    struct tact_gauge_map map;
     struct tact_error err = {.line = 0};
     char *rows = malloc(2 << 20);
     const char *const last = ROWS("1 0 0 0 0 0") ROW("Fy", "2 0 0 0 0 0");
@@ -436,10 +436,10 @@ static const struct tact_device_channel inputs[] = {
 static const double unit_matrix[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
 
 static int read_settings(const struct tact_device_setting *settings, int count,
-                         struct device_config *config, struct tact_wrench *wrenches)
+                         struct device_config *config, struct tact_force_torque_sensor *wrenches)
 {
     device_config_init(config, settings, count);
-    return tact_wrench_settings(&config->config, inputs, 8, wrenches, 2, &config->err);
+    return tact_wrench_read_sensor_settings(&config->config, inputs, 8, wrenches, 2, &config->err);
 }
 
 static void settings_of_two_wrench_sensors_are_read(void **unused)
@@ -463,7 +463,7 @@ static void settings_of_two_wrench_sensors_are_read(void **unused)
         SETTING("wrenches[1].frame", "palm"),
     };
     struct device_config config;
-    struct tact_wrench w[2];
+    struct tact_force_torque_sensor w[2];
     struct tact_device_info info = {.input_count = 22};
     assert_int_equal(read_settings(settings, 12, &config, w), 2);
     assert_string_equal(w[0].frame, "wrist");
@@ -474,8 +474,8 @@ static void settings_of_two_wrench_sensors_are_read(void **unused)
     assert_string_equal(w[1].frame, "palm");
     assert_int_equal(w[1].gauge[5], 7);
     assert_true(w[1].map.matrix[3][1] == -0.5 && w[1].map.matrix[4][0] == 0.5);
-    tact_wrench_describe(&w[0], 8, &info);
-    tact_wrench_describe(&w[1], 15, &info);
+    tact_wrench_describe_channels(&w[0], 8, &info);
+    tact_wrench_describe_channels(&w[1], 15, &info);
     assert_int_equal(info.wrench_count, 2);
     assert_int_equal(info.wrench[1].channel, 15);
     assert_string_equal(info.input[8].name, "wrist_fx");
@@ -488,7 +488,7 @@ static void bad_wrench_sensor_settings_are_named(void **unused)
 {
     (void)unused;
 #define WRIST SETTING("wrenches[0].name", "wrist")
-#define BOUND_CHANNELS_SETTING SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g5")
+#define WRENCH_CHANNELS_SETTING SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g5")
 #define FULL_MATRIX NUMBERS("wrenches[0].matrix", 6, 6, unit_matrix)
     const double zeros[36] = {0};
     const struct {
@@ -496,8 +496,8 @@ static void bad_wrench_sensor_settings_are_named(void **unused)
         int count, line;
         const char *text;
     } cases[] = {
-        {{BOUND_CHANNELS_SETTING, FULL_MATRIX}, 2, 10, "missing key \"name\""},
-        {{SETTING("wrenches[0].name", "my-wrist"), BOUND_CHANNELS_SETTING, FULL_MATRIX},
+        {{WRENCH_CHANNELS_SETTING, FULL_MATRIX}, 2, 10, "missing key \"name\""},
+        {{SETTING("wrenches[0].name", "my-wrist"), WRENCH_CHANNELS_SETTING, FULL_MATRIX},
          3,
          10,
          "my-wrist"},
@@ -511,52 +511,52 @@ static void bad_wrench_sensor_settings_are_named(void **unused)
          3,
          11,
          "twice: g4"},
-        {{WRIST, BOUND_CHANNELS_SETTING}, 2, 10, "either matrix"},
-        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].file", "a.cal")},
+        {{WRIST, WRENCH_CHANNELS_SETTING}, 2, 10, "either matrix"},
+        {{WRIST, WRENCH_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].file", "a.cal")},
          4,
          12,
          "either matrix"},
-        {{WRIST, BOUND_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 3, 6, unit_matrix)},
+        {{WRIST, WRENCH_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 3, 6, unit_matrix)},
          3,
          12,
          "6 rows"},
-        {{WRIST, BOUND_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 6, 6, zeros)},
+        {{WRIST, WRENCH_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 6, 6, zeros)},
          3,
          12,
          "row of fx"},
-        {{WRIST, BOUND_CHANNELS_SETTING, SETTING("wrenches[0].file", "/nowhere/a.cal")},
+        {{WRIST, WRENCH_CHANNELS_SETTING, SETTING("wrenches[0].file", "/nowhere/a.cal")},
          3,
          12,
          "cannot open"},
-        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].units", "N")},
+        {{WRIST, WRENCH_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].units", "N")},
          4,
          13,
          "units of force"},
-        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].bias", 1, 5, zeros)},
+        {{WRIST, WRENCH_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].bias", 1, 5, zeros)},
          4,
          13,
          "6 numbers"},
-        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].limits", 1, 6, zeros)},
+        {{WRIST, WRENCH_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].limits", 1, 6, zeros)},
          4,
          13,
          "above 0"},
-        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX,
+        {{WRIST, WRENCH_CHANNELS_SETTING, FULL_MATRIX,
           NUMBERS("wrenches[0].quat_wxyz", 1, 4, zeros)},
          4,
          13,
          "length"},
-        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tare", "11")},
+        {{WRIST, WRENCH_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tare", "11")},
          4,
          13,
          "0 to 10 s"},
-        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tara", "1")},
+        {{WRIST, WRENCH_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tara", "1")},
          4,
          13,
          "unknown key"},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         struct device_config config;
-        struct tact_wrench w[2];
+        struct tact_force_torque_sensor w[2];
         assert_int_equal(read_settings(cases[n].setting, cases[n].count, &config, w), -EINVAL);
         if (!strstr(config.err.text, cases[n].text) || config.err.line != cases[n].line) {
             fail_msg("case %zu: %d: \"%s\" does not say \"%s\"", n, config.err.line,

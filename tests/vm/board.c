@@ -76,10 +76,10 @@ int open_channels_of_process(int pid, const char *node)
 
 int find_guard_process(void)
 {
-    return find_guard_process_of(NULL);
+    return find_guard_process_of_node(NULL);
 }
 
-int find_guard_process_of(const char *node)
+int find_guard_process_of_node(const char *node)
 {
     DIR *dir = opendir("/proc");
     int found = 0;

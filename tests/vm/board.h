@@ -6,8 +6,8 @@
 #include <comedilib.h>
 
 /* Raw value of 0 V in a range of -10 to 10 V. */
-#define BOARD_RAW_ZERO 32768U
-#define BOARD_RAW_MAX 65535U
+#define BOARD_RAW_VALUE_OF_ZERO_VOLTS 32768U
+#define LARGEST_BOARD_RAW_VALUE 65535U
 
 /* Loads the drivers and attaches comedi_test to /dev/comedi0 and /dev/comedi1. Skips the test (77)
  * outside the virtual machine. */
@@ -24,7 +24,7 @@ int open_channels_of_process(int pid, const char *node);
 
 /* Process id of a running tact-guard, or 0; and of the tact-guard that has a given node open. */
 int find_guard_process(void);
-int find_guard_process_of(const char *node);
+int find_guard_process_of_node(const char *node);
 
 /* Write or read one raw value of a channel through a descriptor of the board. */
 void write_board_channel(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw);

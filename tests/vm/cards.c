@@ -35,8 +35,9 @@ static void read_plant_device(void *self, uint64_t tick, double t, int64_t now,
     for (unsigned int i = 1; i < 7 && board_output_fd >= 0 && tick < PULLED; i++) {
         const int saturated = tick >= SATURATED && tick < SATURATED + LASTING && i == 4;
         write_board_channel(board_output_fd, 1, i,
-                            saturated ? BOARD_RAW_MAX
-                                      : BOARD_RAW_ZERO + 37U * i * (unsigned int)(tick % 90));
+                            saturated ? LARGEST_BOARD_RAW_VALUE
+                                      : BOARD_RAW_VALUE_OF_ZERO_VOLTS +
+                                            37U * i * (unsigned int)(tick % 90));
     }
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
@@ -127,7 +128,7 @@ static void run_session(const char *const card_source_yaml[CARDS], int is_board_
     open_session_of_scene_text(text, &options, &scene, &session);
     board_output_fd =
         is_board_real
-            ? open_channels_of_process(find_guard_process_of("/dev/comedi0"), "/dev/comedi0")
+            ? open_channels_of_process(find_guard_process_of_node("/dev/comedi0"), "/dev/comedi0")
             : -1;
     atomic_store(&ticks, 0);
     assert_true(!is_board_real ||
@@ -149,7 +150,7 @@ void card_recordings_are_played_to_the_bit(void **state)
     static const char *const recordings[CARDS] = {"recording: /dev/shm/cards/board.csv",
                                                   "recording: /dev/shm/cards/waves.csv",
                                                   "recording: /dev/shm/cards/port.csv"};
-    int tick_counts_by_state[4];
+    int tick_counts_by_device_state[4];
     (void)state;
     assert_int_equal(system("mkdir -p " RECORDING_FOLDER), 0);
     attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
@@ -160,17 +161,18 @@ void card_recordings_are_played_to_the_bit(void **state)
     run_session(recordings, 0, RECORDING_FOLDER "/again.mcap");
     attach_board_driver("/dev/comedi1", "comedi_test 2000000,50000");
     compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
-                            "port_input", 0, tick_counts_by_state);
+                            "port_input", 0, tick_counts_by_device_state);
     compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
-                            "waves_input", 0, tick_counts_by_state);
+                            "waves_input", 0, tick_counts_by_device_state);
     compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
-                            "board_input", 0, tick_counts_by_state);
+                            "board_input", 0, tick_counts_by_device_state);
     print_message("cards played to the bit: board %d ticks well, %d at fault, %d unplugged\n",
-                  tick_counts_by_state[TACT_DEVICE_OK], tick_counts_by_state[TACT_DEVICE_STALE],
-                  tick_counts_by_state[TACT_DEVICE_LOST]);
+                  tick_counts_by_device_state[TACT_DEVICE_OK],
+                  tick_counts_by_device_state[TACT_DEVICE_STALE],
+                  tick_counts_by_device_state[TACT_DEVICE_LOST]);
     /* how long the board is unplugged depends on the host that runs the virtual machine */
-    assert_true(tick_counts_by_state[TACT_DEVICE_LOST] > 10);
-    assert_true(tick_counts_by_state[TACT_DEVICE_STALE] > LASTING &&
-                tick_counts_by_state[TACT_DEVICE_OK] > TICKS / 4);
+    assert_true(tick_counts_by_device_state[TACT_DEVICE_LOST] > 10);
+    assert_true(tick_counts_by_device_state[TACT_DEVICE_STALE] > LASTING &&
+                tick_counts_by_device_state[TACT_DEVICE_OK] > TICKS / 4);
     assert_int_equal(system("rm -r " RECORDING_FOLDER), 0);
 }

@@ -31,15 +31,15 @@ enum {
 }; /* pause between two reports of input events: 2500 reports a second from each device */
 
 static atomic_int ticks; /* number of ticks of the session so far; negative: it has ended */
-static int is_live_run;
+static int is_run_with_live_devices;
 static atomic_int losses; /* number of reported losses of events */
 
 /* The device's read: delays the session's loop once, beyond the kernel's event buffer. */
-static void read_with_delay(void *self, uint64_t tick, double t, int64_t now,
-                            struct tact_device_input *in)
+static void read_and_delay_loop_once(void *self, uint64_t tick, double t, int64_t now,
+                                     struct tact_device_input *in)
 {
     (void)self, (void)t;
-    if (is_live_run && tick == LATE) {
+    if (is_run_with_live_devices && tick == LATE) {
         tact_clock_sleep_until(now + LATE_MS * MS);
     }
     in->state = TACT_DEVICE_OK;
@@ -47,11 +47,11 @@ static void read_with_delay(void *self, uint64_t tick, double t, int64_t now,
     atomic_store(&ticks, (int)tick);
 }
 
-static int open_with_delay(const struct tact_device_config *config, struct tact_device *out,
-                           struct tact_error *err)
+static int open_device_that_delays_loop(const struct tact_device_config *config,
+                                        struct tact_device *out, struct tact_error *err)
 {
     (void)config, (void)err;
-    return open_script_device(read_with_delay, NULL, out);
+    return open_script_device(read_and_delay_loop_once, NULL, out);
 }
 
 /* Scene of a pad and a puck; %s: the setting that selects each device. */
@@ -72,7 +72,7 @@ static const char scene_text[] =
     "inputs:\n"
     "  - {from: pad.abs_x, to: hand.finger}\n";
 
-static void send_device_report(int pad, int puck, int n)
+static void send_pad_and_puck_report(int pad, int puck, int n)
 {
     if (pad >= 0) {
         send_pad_event(pad, EV_ABS, ABS_X, n * 7 % 1999 - 999);
@@ -95,7 +95,7 @@ static void *move_and_unplug_devices(void *unused)
     atomic_store(&ticks, 0);
     for (int tick = 0; tick >= 0; tick = atomic_load(&ticks)) {
         if (tick >= BEGUN) {
-            send_device_report(pad, puck, n++);
+            send_pad_and_puck_report(pad, puck, n++);
         }
         if (tick >= PULLED && tick < PLUGGED && pad >= 0) {
             unplug_pad(pad);
@@ -125,7 +125,7 @@ static void keep_message(void *unused, enum tact_message_level level, const char
 static void run_session(const char *pad, const char *puck, const char *log)
 {
     static const struct tact_device_type late = {TACT_ABI(struct tact_device_type), "late",
-                                                 "comes late", open_with_delay, NULL};
+                                                 "comes late", open_device_that_delays_loop, NULL};
     static const struct tact_device_type *const types[] = {&late, &tact_evdev_type};
     static struct tact_session_report result;
     struct tact_session_options options = tact_session_options_default();
@@ -137,8 +137,8 @@ static void run_session(const char *pad, const char *puck, const char *log)
     options.messages = (struct tact_messages){keep_message, NULL};
     options.record = log;
     options.replace = 1;
-    options.record_devices = is_live_run ? RECORDING_FOLDER : NULL;
-    options.clock = is_live_run ? TACT_LOOP_REAL : TACT_LOOP_FREE;
+    options.record_devices = is_run_with_live_devices ? RECORDING_FOLDER : NULL;
+    options.clock = is_run_with_live_devices ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     run_session_of_scene_text(text, &options, &result);
 }
 
@@ -148,7 +148,7 @@ void event_recordings_are_played_to_the_bit(void **state)
     pthread_t thread;
     (void)state;
     assert_int_equal(system("mkdir -p " RECORDING_FOLDER), 0);
-    is_live_run = 1;
+    is_run_with_live_devices = 1;
     atomic_store(&ticks, -1);
     assert_int_equal(pthread_create(&thread, NULL, move_and_unplug_devices, NULL), 0);
     while (atomic_load(&ticks) < 0) {
@@ -157,19 +157,20 @@ void event_recordings_are_played_to_the_bit(void **state)
     run_session("match: " PAD_NAME, "match: " PUCK_NAME, RECORDING_FOLDER "/live.mcap");
     atomic_store(&ticks, -1);
     pthread_join(thread, NULL);
-    is_live_run = 0;
+    is_run_with_live_devices = 0;
     assert_true(atomic_load(&losses) > 0);
     run_session("recording: " RECORDING_FOLDER "/pad.evemu",
                 "recording: " RECORDING_FOLDER "/puck.evemu", RECORDING_FOLDER "/again.mcap");
     for (int i = 0; i < 2; i++) {
-        int tick_counts_by_state[4];
+        int tick_counts_by_device_state[4];
         int compared_tick_count =
             compare_replayed_device(RECORDING_FOLDER "/live.mcap", RECORDING_FOLDER "/again.mcap",
-                                    fields[i], 3 * BEGUN, tick_counts_by_state);
+                                    fields[i], 3 * BEGUN, tick_counts_by_device_state);
         print_message("%s: %d ticks played to the bit, %d of them unplugged\n", fields[i],
-                      compared_tick_count, tick_counts_by_state[TACT_DEVICE_LOST]);
+                      compared_tick_count, tick_counts_by_device_state[TACT_DEVICE_LOST]);
         assert_true(compared_tick_count > TICKS / 2);
-        assert_in_range(tick_counts_by_state[TACT_DEVICE_LOST], PLUGGED - PULLED - 20, TICKS / 2);
+        assert_in_range(tick_counts_by_device_state[TACT_DEVICE_LOST], PLUGGED - PULLED - 20,
+                        TICKS / 2);
     }
     assert_int_equal(system("rm -r " RECORDING_FOLDER), 0);
 }

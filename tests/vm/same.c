@@ -45,27 +45,28 @@ static double *read_compared_values(struct log_cursor *log_cursor, uint64_t firs
 
 int compare_replayed_device(const char *live_log_path, const char *replayed_log_path,
                             const char *field, uint64_t first_stamped_tick,
-                            int tick_counts_by_state[4])
+                            int tick_counts_by_device_state[4])
 {
     struct log_cursor a = open_log_cursor(live_log_path, field);
     struct log_cursor b = open_log_cursor(replayed_log_path, field);
     int ticks = 0;
-    memset(tick_counts_by_state, 0, 4 * sizeof *tick_counts_by_state);
+    memset(tick_counts_by_device_state, 0, 4 * sizeof *tick_counts_by_device_state);
     assert_int_equal(a.size, b.size);
     while (tact_log_next(a.log, a.record) > 0) {
         do { /* the recorded session may have skipped ticks of a late loop */
             assert_int_equal(tact_log_next(b.log, b.record), 1);
         } while (b.record->tick < a.record->tick);
-        const double *reported_values = read_compared_values(&a, first_stamped_tick),
+        const double *recorded_device_values = read_compared_values(&a, first_stamped_tick),
                      *played_values = read_compared_values(&b, first_stamped_tick);
         for (uint32_t i = 0; i < a.size; i++) {
-            if (memcmp(&reported_values[i], &played_values[i], sizeof *reported_values) != 0) {
+            if (memcmp(&recorded_device_values[i], &played_values[i],
+                       sizeof *recorded_device_values) != 0) {
                 fail_msg("%s in tick %llu: %.17g was reported, %.17g is played (value %u)", field,
-                         (unsigned long long)a.record->tick, reported_values[i], played_values[i],
-                         i);
+                         (unsigned long long)a.record->tick, recorded_device_values[i],
+                         played_values[i], i);
             }
         }
-        tick_counts_by_state[(int)reported_values[0]]++;
+        tick_counts_by_device_state[(int)recorded_device_values[0]]++;
         ticks++;
     }
     close_log_cursor(&a);

@@ -57,13 +57,13 @@ static void applied_wrench_at_tick(uint64_t tick, double wrench[6])
 
 static comedi_t *plant;
 
-static void drive_gauges_with_wrench(const double wrench[6], int saturated)
+static void write_gauge_voltages_of_wrench(const double wrench[6], int saturated)
 {
     double volts[6];
     gauge_voltages_for_wrench(wrench, volts);
     for (unsigned int i = 0; i < GAUGES; i++) {
-        lsampl_t raw =
-            (int)i == saturated ? BOARD_RAW_MAX : (lsampl_t)lrint((volts[i] + 10.0) / lsb);
+        lsampl_t raw = (int)i == saturated ? LARGEST_BOARD_RAW_VALUE
+                                           : (lsampl_t)lrint((volts[i] + 10.0) / lsb);
         comedi_data_write(plant, 1, i, 0, AREF_GROUND, raw);
     }
 }
@@ -74,7 +74,8 @@ static void read_plant_device(void *self, uint64_t tick, double t, int64_t now,
     double wrench[6];
     (void)self, (void)t;
     applied_wrench_at_tick(tick, wrench);
-    drive_gauges_with_wrench(wrench, tick >= SATURATED && tick < SATURATED + LASTING ? 3 : -1);
+    write_gauge_voltages_of_wrench(wrench,
+                                   tick >= SATURATED && tick < SATURATED + LASTING ? 3 : -1);
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
 }
@@ -137,7 +138,7 @@ static void record_sensor_session(struct device_config *reported)
 
 /* Checks the sensor's logged values of a tick: state, stamp, six gauges, six wrench components,
  * overload. Returns the largest error relative to its bound. */
-static double check_sensor_tick(uint64_t tick, const double *in)
+static double check_wrenches_of_sensor_tick(uint64_t tick, const double *in)
 {
     double wrench[6];
     double worst = 0.0;
@@ -174,7 +175,7 @@ static void check_logged_wrenches(void)
     assert_true(at >= 0);
     struct tact_record *r = test_malloc(tact_layout_bytes(layout));
     while (tact_log_next(log, r) > 0) {
-        worst = fmax(worst, check_sensor_tick(r->tick, r->values + at));
+        worst = fmax(worst, check_wrenches_of_sensor_tick(r->tick, r->values + at));
         ticks++;
     }
     test_free(r);
@@ -222,14 +223,14 @@ void tare_measures_the_zero_of_a_wrench_sensor(void **state)
     struct tact_device_input in;
     (void)state;
     plant = comedi_open(BOARD_NODE);
-    drive_gauges_with_wrench(before, 2);
+    write_gauge_voltages_of_wrench(before, 2);
     device_config_init(&config, settings, 6);
     assert_int_not_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
     assert_non_null(strstr(config.err.text, "the zero of sensor wrist was not measured: input g2"));
-    drive_gauges_with_wrench(before, -1);
+    write_gauge_voltages_of_wrench(before, -1);
     assert_int_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
     assert_true(device.info.input[0].raw && !device.info.wrench[0].untared);
-    drive_gauges_with_wrench(wrench_after_loading, -1);
+    write_gauge_voltages_of_wrench(wrench_after_loading, -1);
     device.ops->read(device.self, 0, 0.0, 0, &in);
     for (int k = 0; k < 6; k++) {
         double bound = 0.0;

@@ -24,7 +24,7 @@ static struct {
     atomic_int push;
     atomic_int uploads; /* in progress */
     atomic_int_fast64_t gone_ns;
-    struct stick_event event[STICK_EVENTS];
+    struct joystick_event event[MAX_STORED_JOYSTICK_EVENTS];
 } stick;
 
 static void fail_unless_success(int rc, const char *what)
@@ -37,11 +37,11 @@ static void fail_unless_success(int rc, const char *what)
 
 /* Updates the stick's present force level after the driver received an event: upload, play, stop,
  * gain or erase. */
-static void record_driver_event(enum stick_event_kind kind, int id, int value,
-                                const struct ff_effect *effect)
+static void update_current_joystick_force_level(enum joystick_event_kind kind, int id, int value,
+                                                const struct ff_effect *effect)
 {
-    static int level[STICK_EFFECTS];
-    static int is_effect_playing[STICK_EFFECTS];
+    static int level[JOYSTICK_EFFECT_COUNT];
+    static int is_joystick_effect_playing[JOYSTICK_EFFECT_COUNT];
     static int gain = 0xffff;
     int push = 0;
     if (kind == STICK_GAIN) {
@@ -49,21 +49,21 @@ static void record_driver_event(enum stick_event_kind kind, int id, int value,
     } else if (kind == STICK_UPLOAD) {
         level[id] = effect->type == FF_CONSTANT ? effect->u.constant.level : 0;
     } else {
-        is_effect_playing[id] = kind == STICK_PLAY;
+        is_joystick_effect_playing[id] = kind == STICK_PLAY;
     }
-    for (int i = 0; i < STICK_EFFECTS; i++) {
-        push += is_effect_playing[i] && gain ? level[i] : 0;
+    for (int i = 0; i < JOYSTICK_EFFECT_COUNT; i++) {
+        push += is_joystick_effect_playing[i] && gain ? level[i] : 0;
     }
     atomic_store(&stick.push, push);
 }
 
-static void store_driver_event(enum stick_event_kind kind, int id, int value,
-                               const struct ff_effect *effect)
+static void store_joystick_driver_event(enum joystick_event_kind kind, int id, int value,
+                                        const struct ff_effect *effect)
 {
-    record_driver_event(kind, id, value, effect);
+    update_current_joystick_force_level(kind, id, value, effect);
     int n = atomic_load(&stick.count);
-    if (n < STICK_EVENTS) {
-        stick.event[n] = (struct stick_event){tact_clock_now(), kind, id, value, {0}};
+    if (n < MAX_STORED_JOYSTICK_EVENTS) {
+        stick.event[n] = (struct joystick_event){tact_clock_now(), kind, id, value, {0}};
         if (effect) {
             stick.event[n].effect = *effect;
         }
@@ -82,7 +82,7 @@ static void answer_upload_request(int request)
         usleep((unsigned int)atomic_load(&stick.slow_us));
     }
     atomic_fetch_sub(&stick.uploads, 1);
-    store_driver_event(STICK_UPLOAD, up.effect.id, 0, &up.effect);
+    store_joystick_driver_event(STICK_UPLOAD, up.effect.id, 0, &up.effect);
     up.retval = 0;
     ioctl(stick.fd, UI_END_FF_UPLOAD, &up);
 }
@@ -93,12 +93,12 @@ static void answer_erase_request(int request)
     if (ioctl(stick.fd, UI_BEGIN_FF_ERASE, &erase_request) < 0) {
         return;
     }
-    store_driver_event(STICK_ERASE, (int)erase_request.effect_id, 0, NULL);
+    store_joystick_driver_event(STICK_ERASE, (int)erase_request.effect_id, 0, NULL);
     erase_request.retval = 0;
     ioctl(stick.fd, UI_END_FF_ERASE, &erase_request);
 }
 
-static void *run_stick_driver(void *unused)
+static void *run_joystick_driver(void *unused)
 {
     (void)unused;
     while (!atomic_load(&stick.quit)) {
@@ -113,19 +113,19 @@ static void *run_stick_driver(void *unused)
         } else if (event.type == EV_UINPUT && event.code == UI_FF_ERASE) {
             answer_erase_request(event.value);
         } else if (event.type == EV_FF && event.code == FF_GAIN) {
-            store_driver_event(STICK_GAIN, -1, event.value, NULL);
+            store_joystick_driver_event(STICK_GAIN, -1, event.value, NULL);
         } else if (event.type == EV_FF && event.code < FF_GAIN) {
-            store_driver_event(event.value ? STICK_PLAY : STICK_STOP, event.code, 0, NULL);
+            store_joystick_driver_event(event.value ? STICK_PLAY : STICK_STOP, event.code, 0, NULL);
         }
     }
     return NULL;
 }
 
-static void create_uinput_stick(const int *effects)
+static void create_uinput_joystick(const int *effects)
 {
     struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = 2},
-                                 .name = STICK_NAME,
-                                 .ff_effects_max = STICK_EFFECTS};
+                                 .name = JOYSTICK_NAME,
+                                 .ff_effects_max = JOYSTICK_EFFECT_COUNT};
     stick.fd = open("/dev/uinput", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     fail_unless_success(stick.fd, "/dev/uinput");
     fail_unless_success(ioctl(stick.fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
@@ -144,7 +144,7 @@ static void create_uinput_stick(const int *effects)
     fail_unless_success(ioctl(stick.fd, UI_DEV_CREATE), "UI_DEV_CREATE");
 }
 
-const char *stick_device_path(void)
+const char *joystick_device_path(void)
 {
     static char node[64];
     char name[64] = "";
@@ -160,7 +160,7 @@ const char *stick_device_path(void)
     return node;
 }
 
-void plug_in_stick(const int *effects)
+void plug_in_joystick(const int *effects)
 {
     const struct sched_param driver_priority = {
         .sched_priority = 92}; /* thread priority: the simulated driver must not be delayed */
@@ -169,18 +169,18 @@ void plug_in_stick(const int *effects)
     if (!loaded++) {
         fail_unless_success(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
     }
-    create_uinput_stick(effects);
+    create_uinput_joystick(effects);
     atomic_store(&stick.quit, 0);
     atomic_store(&stick.count, 0);
     pthread_attr_init(&attr);
     pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
     pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
     pthread_attr_setschedparam(&attr, &driver_priority);
-    fail_unless_success(-pthread_create(&stick.driver, &attr, run_stick_driver, NULL), "driver");
+    fail_unless_success(-pthread_create(&stick.driver, &attr, run_joystick_driver, NULL), "driver");
     pthread_attr_destroy(&attr);
 }
 
-void unplug_stick(void)
+void unplug_joystick(void)
 {
     atomic_store(&stick.quit, 1);
     fail_unless_success(ioctl(stick.fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
@@ -189,12 +189,12 @@ void unplug_stick(void)
     close(stick.fd);
 }
 
-void set_stick_upload_delay(int us)
+void set_joystick_upload_delay(int us)
 {
     atomic_store(&stick.slow_us, us);
 }
 
-void send_stick_event(int type, int code, int value)
+void send_joystick_event(int type, int code, int value)
 {
     const struct input_event events[2] = {
         {.type = (uint16_t)type, .code = (uint16_t)code, .value = value},
@@ -202,37 +202,37 @@ void send_stick_event(int type, int code, int value)
     fail_unless_success((int)write(stick.fd, events, sizeof events), "write");
 }
 
-int stick_pending_upload_count(void)
+int pending_joystick_upload_count(void)
 {
     return atomic_load(&stick.uploads);
 }
 
-int64_t stick_removal_time_ns(void)
+int64_t joystick_removal_time_ns(void)
 {
     return atomic_load(&stick.gone_ns);
 }
 
-int stick_event_count(void)
+int joystick_event_count(void)
 {
     return atomic_load(&stick.count);
 }
 
-const struct stick_event *get_stick_event(int index)
+const struct joystick_event *get_joystick_event(int index)
 {
     return &stick.event[index];
 }
 
-int current_stick_force_level(void)
+int current_joystick_force_level(void)
 {
     return atomic_load(&stick.push);
 }
 
-const struct ff_effect *stick_effect_playing_at(int type, int64_t ns)
+const struct ff_effect *joystick_effect_playing_at_time(int type, int64_t ns)
 {
-    const struct ff_effect *effect[STICK_EFFECTS] = {NULL};
-    int64_t effect_start_ns[STICK_EFFECTS] = {0};
-    for (int i = 0; i < stick_event_count() && stick.event[i].ns <= ns; i++) {
-        const struct stick_event *e = &stick.event[i];
+    const struct ff_effect *effect[JOYSTICK_EFFECT_COUNT] = {NULL};
+    int64_t effect_start_ns[JOYSTICK_EFFECT_COUNT] = {0};
+    for (int i = 0; i < joystick_event_count() && stick.event[i].ns <= ns; i++) {
+        const struct joystick_event *e = &stick.event[i];
         if (e->kind == STICK_UPLOAD) {
             effect[e->id] = &e->effect;
         } else if (e->kind == STICK_ERASE) {
@@ -244,7 +244,7 @@ const struct ff_effect *stick_effect_playing_at(int type, int64_t ns)
             effect_start_ns[e->id] = 0;
         }
     }
-    for (int i = 0; i < STICK_EFFECTS; i++) {
+    for (int i = 0; i < JOYSTICK_EFFECT_COUNT; i++) {
         if (effect[i] && effect[i]->type == type && effect_start_ns[i] &&
             ns - effect_start_ns[i] < effect[i]->replay.length * 1000000LL) {
             return effect[i];
@@ -253,20 +253,21 @@ const struct ff_effect *stick_effect_playing_at(int type, int64_t ns)
     return NULL;
 }
 
-int stick_gain_at(int64_t ns)
+int joystick_gain_at_time(int64_t ns)
 {
     int gain = 0xffff;
-    for (int i = 0; i < stick_event_count() && stick.event[i].ns <= ns; i++) {
+    for (int i = 0; i < joystick_event_count() && stick.event[i].ns <= ns; i++) {
         gain = stick.event[i].kind == STICK_GAIN ? stick.event[i].value : gain;
     }
     return gain;
 }
 
-double stick_force_at(int64_t ns)
+double joystick_force_at_time(int64_t ns)
 {
-    const struct ff_effect *e = stick_effect_playing_at(FF_CONSTANT, ns);
+    const struct ff_effect *e = joystick_effect_playing_at_time(FF_CONSTANT, ns);
     const double pi = 3.14159265358979323846;
     /* direction 0x4000 is left */
-    return e ? -sin(e->direction / 32768.0 * pi) * e->u.constant.level * stick_gain_at(ns) / 65535.0
+    return e ? -sin(e->direction / 32768.0 * pi) * e->u.constant.level * joystick_gain_at_time(ns) /
+                   65535.0
              : 0.0;
 }

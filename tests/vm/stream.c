@@ -28,7 +28,7 @@ static struct device_config config;
 static struct tact_device device;
 static struct tact_device_input in;
 
-static int open_stream_device(const char *rate, struct tact_device *out)
+static int open_board_stream_device(const char *rate, struct tact_device *out)
 {
     const struct tact_device_setting settings[] = {SETTING("board", BOARD_NODE),
                                                    SETTING("inputs", "saw=ai0 square=ai1 flat=ai2"),
@@ -39,7 +39,7 @@ static int open_stream_device(const char *rate, struct tact_device *out)
 
 /* Checks one scan: sawtooth and square wave change sign together; the sawtooth advances slightly
  * between two channels. */
-static void check_scan_consistency(void)
+static void check_board_scan_consistency(void)
 {
     double saw = in.channel[SAW];
     assert_true(fabs(saw) < amplitude * 1.001);
@@ -54,11 +54,11 @@ void board_stream_is_read_beside_the_loop(void **state)
 {
     double low = 9.0;
     double high = -9.0;
-    double oldest_scan_age_seconds = 0.0;
-    int64_t reading_time_ns = 0;
+    double largest_board_scan_age_seconds = 0.0;
+    int64_t time_spent_reading_board_ns = 0;
     int64_t stamp = 0;
     (void)state;
-    assert_int_equal(open_stream_device("2000", &device), 0);
+    assert_int_equal(open_board_stream_device("2000", &device), 0);
     assert_string_equal(device.info.input[AGE].name, "stream_age");
     assert_string_equal(device.info.input[LOST].name, "stream_lost");
     const char *reported = strstr(config.messages, "samples 3 analog inputs at ");
@@ -71,33 +71,35 @@ void board_stream_is_read_beside_the_loop(void **state)
         int before = count_ioctl_calls();
         int64_t now = tact_clock_now();
         device.ops->read(device.self, tick, 0.0, now, &in);
-        reading_time_ns += tact_clock_now() - now;
+        time_spent_reading_board_ns += tact_clock_now() - now;
         assert_int_equal(count_ioctl_calls(), before);
         assert_int_equal(in.state, TACT_DEVICE_OK);
         assert_true(in.stamp_ns >= stamp && in.stamp_ns <= tact_clock_now());
         stamp = in.stamp_ns;
-        check_scan_consistency();
+        check_board_scan_consistency();
         low = fmin(low, in.channel[SAW]);
         high = fmax(high, in.channel[SAW]);
-        oldest_scan_age_seconds = fmax(oldest_scan_age_seconds, in.channel[AGE]);
+        largest_board_scan_age_seconds = fmax(largest_board_scan_age_seconds, in.channel[AGE]);
         assert_true(in.channel[LOST] == 0.0);
     }
     print_message("stream of 3 channels: %.1f us a tick, scans at most %.1f ms old\n",
-                  (double)reading_time_ns / TICKS / 1e3, 1e3 * oldest_scan_age_seconds);
+                  (double)time_spent_reading_board_ns / TICKS / 1e3,
+                  1e3 * largest_board_scan_age_seconds);
     assert_true(low < -0.7 * amplitude && high > 0.7 * amplitude);
-    assert_true(oldest_scan_age_seconds < 0.03); /* comedi_test's timer has a resolution of 4 ms */
-    assert_true(reading_time_ns < TICKS * INT64_C(5000));
+    assert_true(largest_board_scan_age_seconds <
+                0.03); /* comedi_test's timer has a resolution of 4 ms */
+    assert_true(time_spent_reading_board_ns < TICKS * INT64_C(5000));
     struct tact_device second;
-    assert_int_equal(open_stream_device("2000", &second), -EBUSY);
+    assert_int_equal(open_board_stream_device("2000", &second), -EBUSY);
     assert_non_null(strstr(config.err.text, "cannot stream"));
     device.ops->close(device.self);
     /* after close() the device can be opened again */
-    assert_int_equal(open_stream_device("2000", &device), 0);
+    assert_int_equal(open_board_stream_device("2000", &device), 0);
     device.ops->close(device.self);
 }
 
 /* Stops the whole process until the driver's buffer has overflowed. */
-static void stop_for_a_second(void)
+static void stop_process_until_board_buffer_overflows(void)
 {
     const pid_t self = getpid();
     const pid_t child = fork();
@@ -116,10 +118,10 @@ void overflowing_board_stream_is_restarted(void **state)
     comedi_t *dev = comedi_open(BOARD_NODE);
     assert_int_equal(comedi_set_buffer_size(dev, 0, 65536), 65536); /* half a second */
     comedi_close(dev);
-    assert_int_equal(open_stream_device("20000", &device), 0);
+    assert_int_equal(open_board_stream_device("20000", &device), 0);
     int64_t start_time_ns = tact_clock_now();
     int stale_tick_count = 0;
-    stop_for_a_second();
+    stop_process_until_board_buffer_overflows();
     for (uint64_t tick = 0; tick < 300; tick++) {
         tact_clock_sleep_until(start_time_ns + 1500000000 + (int64_t)tick * 1000000);
         device.ops->read(device.self, tick, 0.0, tact_clock_now(), &in);
@@ -130,7 +132,7 @@ void overflowing_board_stream_is_restarted(void **state)
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[LOST] == 1.0);
     assert_true(in.channel[AGE] < 0.03);
-    check_scan_consistency();
+    check_board_scan_consistency();
     device.ops->close(device.self);
     assert_non_null(strstr(config.messages, "was lost (the driver's buffer was full), 1 so far"));
 }

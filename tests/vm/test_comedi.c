@@ -64,7 +64,7 @@ static void run_device_tick(const double *out)
     tact_clock_sleep_until(now + 1000000);
 }
 
-static void run_device_ticks(int n, const double *out)
+static void read_and_write_board_in_ticks(int n, const double *out)
 {
     for (int i = 0; i < n; i++) {
         run_device_tick(out);
@@ -96,7 +96,7 @@ static void board_values_are_written_and_read(void **unused)
     assert_int_equal(open_board_device(settings, 5), 0);
     assert_string_equal(device.info.input[1].unit, "N");
     /* outputs are zeroed on opening, before the first tick */
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
     assert_int_equal(read_board_output(BOARD_NODE, 3), lrint((1.0 + 10.0) / lsb));
     run_device_tick(out);
     run_device_tick(out);
@@ -108,10 +108,10 @@ static void board_values_are_written_and_read(void **unused)
     const double volts_beyond_range[] = {
         1e9, NAN}; /* a value beyond the range is clamped to it, NaN is treated as 0 */
     run_device_tick(volts_beyond_range);
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_MAX);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), LARGEST_BOARD_RAW_VALUE);
     assert_int_equal(read_board_output(BOARD_NODE, 3), lrint((1.0 + 10.0) / lsb));
     device.ops->close(device.self);
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
     assert_int_equal(read_board_output(BOARD_NODE, 3), lrint((1.0 + 10.0) / lsb));
 }
 
@@ -121,7 +121,7 @@ static void board_tick_makes_two_system_calls(void **unused)
     const struct tact_device_setting settings[] = {SETTING("outputs", "a=ao0 b=ao1 c=ao2 d=ao3"),
                                                    SETTING("inputs", "i=ai0 j=ai1 k=ai2 l=ai3")};
     assert_int_equal(open_board_device(settings, 2), 0);
-    run_device_ticks(20, zeros);
+    read_and_write_board_in_ticks(20, zeros);
     int before = ioctl_call_count;
     int64_t ticks_start_ns = tact_clock_now();
     for (int i = 0; i < 1000; i++) {
@@ -149,19 +149,20 @@ static void board_outputs_are_locked(void **unused)
     struct tact_device first = device;
     assert_int_equal(open_board_device(settings, 1), -EBUSY);
     assert_non_null(strstr(config.err.text, "another process has locked the outputs"));
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
     first.ops->close(first.self);
-    write_board_output(BOARD_NODE, 0, BOARD_RAW_ZERO); /* unlocked */
+    write_board_output(BOARD_NODE, 0, BOARD_RAW_VALUE_OF_ZERO_VOLTS); /* unlocked */
 }
 
 /* Sets the output that is wired to an input to `raw` for n ticks, while the device writes `out`. */
-static void set_output_wired_to_input(int board_channel, lsampl_t raw, int n, const double *out)
+static void set_output_wired_to_input(int descriptor_of_board, lsampl_t raw, int n,
+                                      const double *out)
 {
-    write_board_channel(board_channel, 1, 4, raw);
-    run_device_ticks(n, out);
+    write_board_channel(descriptor_of_board, 1, 4, raw);
+    read_and_write_board_in_ticks(n, out);
 }
 
-static void board_input_faults_zero_outputs(void **unused)
+static void board_input_faults_zero_the_outputs(void **unused)
 {
     (void)unused;
     const double limits[] = {-5, 5};
@@ -171,42 +172,42 @@ static void board_input_faults_zero_outputs(void **unused)
     const double out[] = {2.0};
     const lsampl_t at_2 = (lsampl_t)lrint(12.0 / lsb);
     assert_int_equal(open_board_device(settings, 5), 0);
-    int board_channel = open_channels_of_process(0, BOARD_NODE);
-    set_output_wired_to_input(board_channel, 40000, 5, out);
+    int descriptor_of_board = open_channels_of_process(0, BOARD_NODE);
+    set_output_wired_to_input(descriptor_of_board, 40000, 5, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
     double good = in.channel[0];
 
     /* two saturated ticks are not a fault yet, but their values are not used */
-    set_output_wired_to_input(board_channel, BOARD_RAW_MAX, 2, out);
+    set_output_wired_to_input(descriptor_of_board, LARGEST_BOARD_RAW_VALUE, 2, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[0] == good);
-    run_device_ticks(1, out);
+    read_and_write_board_in_ticks(1, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
     assert_true(in.channel[0] == good);
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
 
-    set_output_wired_to_input(board_channel, 40000, 15, out); /* not yet */
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
-    run_device_ticks(20, out); /* during the ramp */
-    long output_during_rise = read_board_output(BOARD_NODE, 0);
-    assert_in_range(output_during_rise, BOARD_RAW_ZERO + 1, at_2 - 1);
-    run_device_ticks(220, out);
+    set_output_wired_to_input(descriptor_of_board, 40000, 15, out); /* not yet */
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
+    read_and_write_board_in_ticks(20, out); /* during the ramp */
+    long raw_output_during_ramp = read_board_output(BOARD_NODE, 0);
+    assert_in_range(raw_output_during_ramp, BOARD_RAW_VALUE_OF_ZERO_VOLTS + 1, at_2 - 1);
+    read_and_write_board_in_ticks(220, out);
     assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
 
     /* 8.3 V is within the converter's range, but outside the channel's limits */
-    set_output_wired_to_input(board_channel, 60000, 3, out);
+    set_output_wired_to_input(descriptor_of_board, 60000, 3, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
     for (int i = 0; i < 300; i++) {
-        set_output_wired_to_input(board_channel, 40000U + (unsigned int)i % 2U, 1, out);
+        set_output_wired_to_input(descriptor_of_board, 40000U + (unsigned int)i % 2U, 1, out);
     }
     assert_int_equal(read_board_output(BOARD_NODE, 0), at_2);
     /* a reading that is constant for the whole timeout counts as stuck */
-    run_device_ticks(401, out);
+    read_and_write_board_in_ticks(401, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
-    close(board_channel);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
+    close(descriptor_of_board);
     device.ops->close(device.self);
     assert_non_null(strstr(config.messages, "warning: device: input x is saturated"));
     assert_non_null(strstr(config.messages, "warning: device: input x is outside its limits"));
@@ -214,7 +215,7 @@ static void board_input_faults_zero_outputs(void **unused)
 }
 
 /* A command of another process occupies the inputs: their values are stale and the outputs zero. */
-static void busy_board_inputs_zero_outputs(void **unused)
+static void busy_board_inputs_zero_the_outputs(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {
@@ -223,7 +224,7 @@ static void busy_board_inputs_zero_outputs(void **unused)
     unsigned int list = CR_PACK(0, 0, AREF_GROUND);
     comedi_cmd command = {0};
     assert_int_equal(open_board_device(settings, 3), 0);
-    run_device_ticks(3, out);
+    read_and_write_board_in_ticks(3, out);
     comedi_t *other = comedi_open(BOARD_NODE);
     comedi_get_cmd_generic_timed(other, 0, &command, 1, 1000000);
     command.chanlist = &list;
@@ -231,14 +232,14 @@ static void busy_board_inputs_zero_outputs(void **unused)
     command.stop_src = TRIG_NONE;
     command.stop_arg = 0;
     assert_int_equal(comedi_command(other, &command), 0);
-    run_device_ticks(2, out);
+    read_and_write_board_in_ticks(2, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
     /* while another process uses them the inputs cannot be read */
     assert_int_equal(read_board_output(BOARD_NODE, 0), -1);
-    run_device_ticks(60, out);
+    read_and_write_board_in_ticks(60, out);
     comedi_cancel(other, 0);
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
-    run_device_ticks(300, out);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
+    read_and_write_board_in_ticks(300, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_int_equal(read_board_output(BOARD_NODE, 0), lrint(13.0 / lsb));
     comedi_close(other);
@@ -253,28 +254,28 @@ static void board_plugged_in_again_is_used(void **unused)
         SETTING("outputs", "a=ao0"), SETTING("inputs", "x=ai0"), SETTING("recover", "0.01")};
     const double out[] = {3.0};
     assert_int_equal(open_board_device(settings, 3), 0);
-    run_device_ticks(5, out);
+    read_and_write_board_in_ticks(5, out);
     for (int round = 0; round < 5; round++) {
         double held = in.channel[0];
         attach_board_driver(BOARD_NODE, NULL);
         run_device_tick(out);
         assert_int_equal(in.state, TACT_DEVICE_LOST);
         assert_true(in.channel[0] == held);
-        run_device_ticks(120, out);
+        read_and_write_board_in_ticks(120, out);
         attach_board_driver(BOARD_NODE, "comedi_test 2000000,50000");
         int ticks_until_reconnected = 0;
         while (in.state != TACT_DEVICE_OK && ticks_until_reconnected < 500) {
-            assert_true(read_board_output(BOARD_NODE, 0) <= (long)BOARD_RAW_ZERO);
+            assert_true(read_board_output(BOARD_NODE, 0) <= (long)BOARD_RAW_VALUE_OF_ZERO_VOLTS);
             run_device_tick(out);
             ticks_until_reconnected++;
         }
         assert_in_range(ticks_until_reconnected, 1, 200);
         assert_true(read_board_output(BOARD_NODE, 0) < lrint(13.0 / lsb)); /* ramps up */
-        run_device_ticks(250, out);
+        read_and_write_board_in_ticks(250, out);
         assert_int_equal(read_board_output(BOARD_NODE, 0), lrint(13.0 / lsb));
     }
     device.ops->close(device.self);
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
     assert_non_null(strstr(config.messages, "was disconnected"));
     assert_non_null(strstr(config.messages, "is connected again"));
 }
@@ -291,7 +292,7 @@ static void another_board_at_the_same_node_is_refused(void **unused)
     attach_board_driver("/dev/comedi2", NULL);
     run_device_tick(zeros);
     attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
-    run_device_ticks(200, zeros);
+    read_and_write_board_in_ticks(200, zeros);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     device.ops->close(device.self);
     attach_board_driver("/dev/comedi2", NULL);
@@ -321,12 +322,12 @@ static void digital_outputs_follow_channels(void **unused)
             run_device_tick(zeros);
         }
         /* the outputs are read at the hardware port, as the subdevice is locked */
-        int board_channel = open_channels_of_process(0, "/dev/comedi2");
+        int descriptor_of_board = open_channels_of_process(0, "/dev/comedi2");
         lsampl_t data[2] = {0, 0};
         comedi_insn insn = {.insn = INSN_BITS, .n = 2, .data = data, .subdev = 0};
-        assert_true(ioctl(board_channel, COMEDI_INSN, &insn) >= 0);
+        assert_true(ioctl(descriptor_of_board, COMEDI_INSN, &insn) >= 0);
         read = data[1];
-        close(board_channel);
+        close(descriptor_of_board);
         assert_int_equal(read & 3U, expected[i]);
     }
     assert_true(in.channel[0] == 0.0 || in.channel[0] == 1.0);
@@ -426,8 +427,8 @@ int main(void)
         cmocka_unit_test(board_values_are_written_and_read),
         cmocka_unit_test(board_tick_makes_two_system_calls),
         cmocka_unit_test(board_outputs_are_locked),
-        cmocka_unit_test(board_input_faults_zero_outputs),
-        cmocka_unit_test(busy_board_inputs_zero_outputs),
+        cmocka_unit_test(board_input_faults_zero_the_outputs),
+        cmocka_unit_test(busy_board_inputs_zero_the_outputs),
         cmocka_unit_test(board_plugged_in_again_is_used),
         cmocka_unit_test(another_board_at_the_same_node_is_refused),
         cmocka_unit_test(digital_outputs_follow_channels),

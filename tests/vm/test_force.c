@@ -39,7 +39,8 @@ enum {
 };                /* output channels, in the order of the scene's `forces` */
 enum { AGE = 3 }; /* input channel of the force's age, after abs_x, abs_y, btn_trigger */
 
-static const int all_effects[] = {FF_CONSTANT, FF_SPRING, FF_DAMPER, FF_RUMBLE, FF_GAIN, 0};
+static const int all_force_feedback_effects[] = {FF_CONSTANT, FF_SPRING, FF_DAMPER,
+                                                 FF_RUMBLE,   FF_GAIN,   0};
 
 /* The evdev device, wrapped so that its values and forces are recorded tick by tick. */
 static struct tact_device inner;
@@ -55,8 +56,8 @@ static struct {
     atomic_int steady; /* 1: the script keeps a constant press */
 } observed;
 
-static void read_stick_and_log(void *self, uint64_t tick, double t, int64_t now,
-                               struct tact_device_input *in)
+static void read_joystick_and_log_call(void *self, uint64_t tick, double t, int64_t now,
+                                       struct tact_device_input *in)
 {
     inner.ops->read(self, tick, t, now, in);
     observed.tick = tick;
@@ -65,7 +66,7 @@ static void read_stick_and_log(void *self, uint64_t tick, double t, int64_t now,
     observed.age[tick] = (float)in->channel[AGE];
 }
 
-static void write_stick_and_log(void *self, const double *out, int64_t now)
+static void write_joystick_and_log_call(void *self, const double *out, int64_t now)
 {
     uint64_t tick = observed.tick;
     if (tick + 1 > atomic_load(&observed.ticks)) { /* the last write of a session, which sends
@@ -77,15 +78,15 @@ static void write_stick_and_log(void *self, const double *out, int64_t now)
     inner.ops->write(self, out, now);
 }
 
-static int open_stick_with_recorded_io(const struct tact_device_config *config,
-                                       struct tact_device *out, struct tact_error *err)
+static int open_joystick_with_logged_calls(const struct tact_device_config *config,
+                                           struct tact_device *out, struct tact_error *err)
 {
     int rc = tact_evdev_type.open(config, &inner, err);
     *out = inner;
     if (!rc) {
         wrapped_device_ops = *inner.ops;
-        wrapped_device_ops.read = read_stick_and_log;
-        wrapped_device_ops.write = write_stick_and_log;
+        wrapped_device_ops.read = read_joystick_and_log_call;
+        wrapped_device_ops.write = write_joystick_and_log_call;
         out->ops = &wrapped_device_ops;
         strcpy(out->info.type, "stick");
     }
@@ -132,7 +133,7 @@ static const char scene_text[] =
     "  - {name: script, type: script}\n"
     "  - name: stick\n"
     "    type: stick\n"
-    "    settings: {match: " STICK_NAME ", forces: force_x spring damper strong, gain: 0.8}\n"
+    "    settings: {match: " JOYSTICK_NAME ", forces: force_x spring damper strong, gain: 0.8}\n"
     "inputs: [{from: script.angle, to: hand.tip}]\n"
     "outputs:\n"
     "  - {from: hand.tip, to: stick.force_x, what: force, along: [0, -1, 0], scale: 0.1,\n"
@@ -154,12 +155,12 @@ static void keep_message(void *user, enum tact_message_level level, const char *
     }
 }
 
-static void open_session(uint64_t ticks)
+static void open_session_with_joystick(uint64_t ticks)
 {
     static const struct tact_device_type script = {TACT_ABI(struct tact_device_type), "script",
                                                    "a hand", open_press_script, NULL};
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stick",
-                                                 "evdev, wrapped", open_stick_with_recorded_io,
+                                                 "evdev, wrapped", open_joystick_with_logged_calls,
                                                  NULL};
     static const struct tact_device_type *const types[] = {&script, &type};
     struct tact_session_options options = tact_session_options_default();
@@ -175,7 +176,7 @@ static void open_session(uint64_t ticks)
     open_session_of_scene_text(scene_text, &options, &scene, &session);
 }
 
-static void close_session(void)
+static void close_session_with_joystick(void)
 {
     tact_session_destroy(session);
     tact_scene_free(scene);
@@ -196,27 +197,27 @@ static double check_age_of_played_force(int tick)
         then--;
     }
     const double *out = observed.out[then];
-    const struct ff_effect *push = stick_effect_playing_at(FF_CONSTANT, now);
-    const struct ff_effect *spring = stick_effect_playing_at(FF_SPRING, now);
-    const struct ff_effect *damper_effect = stick_effect_playing_at(FF_DAMPER, now);
-    const struct ff_effect *playing_rumble_effect = stick_effect_playing_at(FF_RUMBLE, now);
+    const struct ff_effect *push = joystick_effect_playing_at_time(FF_CONSTANT, now);
+    const struct ff_effect *spring = joystick_effect_playing_at_time(FF_SPRING, now);
+    const struct ff_effect *damper_effect = joystick_effect_playing_at_time(FF_DAMPER, now);
+    const struct ff_effect *playing_rumble_effect = joystick_effect_playing_at_time(FF_RUMBLE, now);
     /* The played force may be newer than the reported age says, as effects are uploaded one after
      * the other. */
-    int is_force_matched = 0;
-    for (; then < tick && !is_force_matched; then++) {
+    int is_played_force_found_in_outputs = 0;
+    for (; then < tick && !is_played_force_found_in_outputs; then++) {
         out = observed.out[then];
-        is_force_matched =
+        is_played_force_found_in_outputs =
             (push ? push->u.constant.level : 0) == -lrint(out[FORCE_X_OUTPUT] * 0x7fff);
     }
-    assert_true(is_force_matched);
+    assert_true(is_played_force_found_in_outputs);
     assert_int_equal(push != NULL, out[FORCE_X_OUTPUT] != 0.0);
     assert_true(!push || push->direction == 0x4000);
     /* Where a press begins the push plays alone until the other effects are uploaded. */
-    if (push && stick_effect_playing_at(FF_CONSTANT, now - UPLOADS_NS)) {
+    if (push && joystick_effect_playing_at_time(FF_CONSTANT, now - UPLOADS_NS)) {
         assert_non_null(spring);
         assert_non_null(damper_effect);
         assert_non_null(playing_rumble_effect);
-        assert_int_equal(stick_gain_at(now), lrint(0.8 * 65535));
+        assert_int_equal(joystick_gain_at_time(now), lrint(0.8 * 65535));
         assert_true(fabs(spring->u.condition[0].right_coeff / 32767.0 - out[SPRING_OUTPUT]) < 0.05);
         assert_true(fabs(damper_effect->u.condition[1].left_coeff / 32767.0 - out[DAMPER_OUTPUT]) <
                     0.05);
@@ -226,7 +227,7 @@ static double check_age_of_played_force(int tick)
     return age;
 }
 
-static void check_forces_were_played(const char *what, double max_played_force_age)
+static void check_forces_were_played(const char *what, double allowed_age_of_played_force)
 {
     double worst = 0.0, sum = 0.0, most = 0.0;
     int count = 0, touching = 0;
@@ -242,42 +243,42 @@ static void check_forces_were_played(const char *what, double max_played_force_a
     print_message(
         "%s: push to %.2f, touching in %d of %d, its age mean %.1f, most %.1f ms; %d "
         "events at the stick; wake max %.1f us, compute p50 %.1f, max %.1f us, missed %d\n",
-        what, most, touching, count, 1e3 * sum / count, 1e3 * worst, stick_event_count(),
+        what, most, touching, count, 1e3 * sum / count, 1e3 * worst, joystick_event_count(),
         (double)report.loop.wake_latency.max / 1e3,
         (double)tact_histogram_quantile(&report.loop.compute, 0.5) / 1e3,
         (double)report.loop.compute.max / 1e3, (int)report.loop.missed);
-    assert_true(worst < max_played_force_age);
+    assert_true(worst < allowed_age_of_played_force);
     assert_true(most > 0.2);
     assert_in_range(touching, count / 5, count - 1);
 }
 
 static double outputs_of_first_run[TICKS][OUTPUTS];
 
-static void stick_force_follows_contact(void **unused)
+static void joystick_force_follows_contact(void **unused)
 {
     (void)unused;
-    plug_in_stick(all_effects);
-    open_session(TICKS);
+    plug_in_joystick(all_force_feedback_effects);
+    open_session_with_joystick(TICKS);
     assert_int_equal(tact_session_run(session, &report), 0);
-    close_session();
+    close_session_with_joystick();
     check_forces_were_played("prompt driver", 0.0065);
     memcpy(outputs_of_first_run, observed.out, sizeof outputs_of_first_run);
-    assert_true(stick_force_at(tact_clock_now()) == 0.0);
+    assert_true(joystick_force_at_time(tact_clock_now()) == 0.0);
     assert_int_equal(find_guard_process(), 0);
-    unplug_stick();
+    unplug_joystick();
 }
 
 /* With a driver that takes 50 ms for each upload forces are older, but ticks are equal bit for bit.
  */
-static void slow_stick_driver_changes_no_tick(void **unused)
+static void slow_joystick_driver_changes_no_tick(void **unused)
 {
     (void)unused;
-    plug_in_stick(all_effects);
-    set_stick_upload_delay(50000);
-    open_session(TICKS);
+    plug_in_joystick(all_force_feedback_effects);
+    set_joystick_upload_delay(50000);
+    open_session_with_joystick(TICKS);
     assert_int_equal(tact_session_run(session, &report), 0);
-    set_stick_upload_delay(0);
-    close_session();
+    set_joystick_upload_delay(0);
+    close_session_with_joystick();
     double worst = 0.0;
     for (int tick = 600; tick < TICKS; tick++) {
         worst = fmax(worst, (double)observed.age[tick]);
@@ -285,18 +286,18 @@ static void slow_stick_driver_changes_no_tick(void **unused)
     print_message(
         "slow driver: age most %.1f ms, compute max %.1f us, wake max %.1f us, %d events\n",
         1e3 * worst, (double)report.loop.compute.max / 1e3,
-        (double)report.loop.wake_latency.max / 1e3, stick_event_count());
+        (double)report.loop.wake_latency.max / 1e3, joystick_event_count());
     assert_memory_equal(outputs_of_first_run, observed.out, sizeof outputs_of_first_run);
     assert_true(worst > 0.05 && worst < 0.5); /* four effects are uploaded one after the other */
-    unplug_stick();
+    unplug_joystick();
 }
 
 static struct device_config config;
 
-static int open_stick_device(struct tact_device *device, const char *forces, const char *guard)
+static int open_joystick_device(struct tact_device *device, const char *forces, const char *guard)
 {
     const struct tact_device_setting settings[] = {
-        SETTING("match", STICK_NAME), SETTING("forces", forces), SETTING("rate", "50"),
+        SETTING("match", JOYSTICK_NAME), SETTING("forces", forces), SETTING("rate", "50"),
         SETTING("guard", guard), SETTING("guard_timeout", "0.2")};
     device_config_init(&config, settings, 5);
     return tact_evdev_type.open(&config.config, device, &config.err);
@@ -304,14 +305,14 @@ static int open_stick_device(struct tact_device *device, const char *forces, con
 
 /* The stick plays a constant force for two minutes without a pause, with and without the guard,
  * although its effects have a limited length. */
-static void stick_force_outlasts_the_length_of_its_effects(void **unused)
+static void joystick_force_outlasts_its_effects_length(void **unused)
 {
     struct tact_device device;
     struct tact_device_input in;
     (void)unused;
     for (int round = 0; round < 2; round++) {
-        plug_in_stick(all_effects);
-        assert_int_equal(open_stick_device(&device, "force_x", round ? "false" : "true"), 0);
+        plug_in_joystick(all_force_feedback_effects);
+        assert_int_equal(open_joystick_device(&device, "force_x", round ? "false" : "true"), 0);
         const double out[] = {0.5};
         for (int tick = 0; tick < (round ? 200 : 6250); tick++) {
             int64_t now = tact_clock_now();
@@ -319,17 +320,17 @@ static void stick_force_outlasts_the_length_of_its_effects(void **unused)
             device.ops->write(device.self, out, now);
             tact_clock_sleep_until(now + 20000000);
             if (tick > 10) {
-                double force = stick_force_at(tact_clock_now());
+                double force = joystick_force_at_time(tact_clock_now());
                 if (!(fabs(force - 16384) < 1.0)) {
                     fail_msg("%g after %.1f s", force, 0.02 * tick);
                 }
             }
         }
-        print_message("%s: %d events in %d s\n", round ? "thread" : "guard", stick_event_count(),
+        print_message("%s: %d events in %d s\n", round ? "thread" : "guard", joystick_event_count(),
                       round ? 4 : 125);
         device.ops->close(device.self);
-        assert_true(stick_force_at(tact_clock_now()) == 0.0);
-        unplug_stick();
+        assert_true(joystick_force_at_time(tact_clock_now()) == 0.0);
+        unplug_joystick();
     }
 }
 
@@ -346,7 +347,7 @@ static int count_open_descriptors(int pid)
     return count;
 }
 
-static void *run_session_thread(void *result)
+static void *run_joystick_session_in_thread(void *result)
 {
     *(int *)result = tact_session_run(session, &report);
     return NULL;
@@ -371,7 +372,7 @@ static uint64_t wait_for_device_state(uint64_t from, int state)
 
 /* The session's outputs are zero in the tick that detects the unplugged stick, at most two ticks
  * after its removal, and ramp over 0.2 s once it is back, also at the stick. */
-static void stick_unplugged_in_contact_is_lost(void **unused)
+static void joystick_unplugged_in_contact_is_lost(void **unused)
 {
     pthread_t thread;
     int result = -1;
@@ -379,25 +380,25 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
     int guard_descriptor_count = 0;
     uint64_t longest = 0;
     (void)unused;
-    plug_in_stick(all_effects);
-    open_session(MOST_TICKS - 1);
+    plug_in_joystick(all_force_feedback_effects);
+    open_session_with_joystick(MOST_TICKS - 1);
     atomic_store(&observed.steady, 1);
-    assert_int_equal(pthread_create(&thread, NULL, run_session_thread, &result), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_joystick_session_in_thread, &result), 0);
     for (int round = 0; round < REPLUG_ROUNDS; round++) {
         usleep(300000);
         uint64_t before = atomic_load(&observed.ticks);
         assert_true(before > 200);
         double full = observed.out[before - 1][FORCE_X_OUTPUT];
         assert_true(full > 0.2);
-        assert_true(fabs(stick_force_at(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
+        assert_true(fabs(joystick_force_at_time(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
         descriptor_count_of_test =
             round == 1 ? count_open_descriptors(getpid()) : descriptor_count_of_test;
         guard_descriptor_count =
             round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
         int64_t unplug_start_ns = tact_clock_now();
-        unplug_stick();
+        unplug_joystick();
         int64_t removal_end_ns =
-            stick_removal_time_ns(); /* the stick was removed between these times */
+            joystick_removal_time_ns(); /* the stick was removed between these times */
         uint64_t lost = wait_for_device_state(before, TACT_DEVICE_LOST);
         assert_true(observed.read_times_ns[lost] > unplug_start_ns &&
                     observed.read_times_ns[lost] < removal_end_ns + 2000000);
@@ -406,7 +407,7 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
             assert_true(observed.out[tick][FORCE_X_OUTPUT] == 0.0 &&
                         observed.out[tick][STRONG_RUMBLE_OUTPUT] == 0.0);
         }
-        plug_in_stick(all_effects);
+        plug_in_joystick(all_force_feedback_effects);
         uint64_t back = wait_for_device_state(lost, TACT_DEVICE_OK);
         longest = back - lost > longest ? back - lost : longest;
         usleep(100000);
@@ -414,8 +415,8 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
             double share = (double)(tick - back + 1) / 200.0;
             assert_true(fabs(observed.out[tick][FORCE_X_OUTPUT] - share * full) < 0.01 * full);
         }
-        for (int i = 0; i < stick_event_count(); i++) {
-            const struct stick_event *e = get_stick_event(i);
+        for (int i = 0; i < joystick_event_count(); i++) {
+            const struct joystick_event *e = get_joystick_event(i);
             double share = (double)(e->ns - observed.read_times_ns[back]) / 2e8;
             if (e->kind == STICK_UPLOAD && e->effect.type == FF_CONSTANT) {
                 assert_true(-e->effect.u.constant.level <= lrint((share + 0.01) * full * 32767));
@@ -434,48 +435,49 @@ static void stick_unplugged_in_contact_is_lost(void **unused)
         REPLUG_ROUNDS, (unsigned long long)report.loop.ticks,
         (unsigned long long)report.loop.missed, (double)report.loop.wake_latency.max / 1e3,
         (unsigned long long)longest, descriptor_count_of_test, guard_descriptor_count);
-    close_session();
-    unplug_stick();
+    close_session_with_joystick();
+    unplug_joystick();
 }
 
 /* The stick is unplugged while its driver sleeps in an upload: the guard is not blocked, the loop
  * detects the loss without delay, and the next stick gets the same forces. */
-static void stick_unplugged_during_an_upload_is_lost(void **unused)
+static void joystick_unplugged_during_an_upload_is_lost(void **unused)
 {
     pthread_t thread;
     int result = -1, guard_descriptor_count = 0;
     (void)unused;
-    plug_in_stick(all_effects);
-    set_stick_upload_delay(60000);
-    open_session(MOST_TICKS - 1);
-    assert_int_equal(pthread_create(&thread, NULL, run_session_thread, &result), 0);
+    plug_in_joystick(all_force_feedback_effects);
+    set_joystick_upload_delay(60000);
+    open_session_with_joystick(MOST_TICKS - 1);
+    assert_int_equal(pthread_create(&thread, NULL, run_joystick_session_in_thread, &result), 0);
     for (int round = 0; round < UPLOAD_REPLUG_ROUNDS; round++) {
         /* the hand presses the wall at most of these moments */
         usleep(700000 + (unsigned int)round * 7000);
-        while (!stick_pending_upload_count()) {
+        while (!pending_joystick_upload_count()) {
             usleep(1000);
         }
         uint64_t before = atomic_load(&observed.ticks);
         guard_descriptor_count =
             round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
         int64_t unplug_start_ns = tact_clock_now();
-        unplug_stick();
-        int64_t stick_removal_ns = stick_removal_time_ns();
+        unplug_joystick();
+        int64_t time_of_joystick_removal_ns = joystick_removal_time_ns();
         uint64_t lost = wait_for_device_state(before, TACT_DEVICE_LOST);
         assert_true(observed.read_times_ns[lost] > unplug_start_ns &&
-                    observed.read_times_ns[lost] < stick_removal_ns + 2000000);
+                    observed.read_times_ns[lost] < time_of_joystick_removal_ns + 2000000);
         for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
             assert_true(observed.out[tick][FORCE_X_OUTPUT] == 0.0 &&
                         observed.out[tick][STRONG_RUMBLE_OUTPUT] == 0.0);
         }
-        plug_in_stick(all_effects);
+        plug_in_joystick(all_force_feedback_effects);
         wait_for_device_state(lost, TACT_DEVICE_OK);
     }
-    set_stick_upload_delay(0);
+    set_joystick_upload_delay(0);
     atomic_store(&observed.steady, 1);
     usleep(1000000);
     double full = observed.out[atomic_load(&observed.ticks) - 1][FORCE_X_OUTPUT];
-    assert_true(full > 0.2 && fabs(stick_force_at(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
+    assert_true(full > 0.2 &&
+                fabs(joystick_force_at_time(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
     assert_int_equal(count_open_descriptors(find_guard_process()), guard_descriptor_count);
     tact_stop_request(&stop);
     pthread_join(thread, NULL);
@@ -484,8 +486,8 @@ static void stick_unplugged_during_an_upload_is_lost(void **unused)
                   UPLOAD_REPLUG_ROUNDS, (unsigned long long)report.loop.ticks,
                   (unsigned long long)report.loop.missed,
                   (double)report.loop.wake_latency.max / 1e3);
-    close_session();
-    unplug_stick();
+    close_session_with_joystick();
+    unplug_joystick();
 }
 
 /* Effects that the device lacks are replaced by others; devices without usable effects are refused.
@@ -511,8 +513,8 @@ static void unusable_force_devices_are_refused(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tact_device device;
         static const int none[] = {FF_GAIN, 0};
-        plug_in_stick(cases[i].effects[0] ? cases[i].effects : none);
-        assert_int_equal(open_stick_device(&device, cases[i].forces, "true"), cases[i].rc);
+        plug_in_joystick(cases[i].effects[0] ? cases[i].effects : none);
+        assert_int_equal(open_joystick_device(&device, cases[i].forces, "true"), cases[i].rc);
         const char *message_of_refusal = cases[i].rc ? config.err.text : config.messages;
         if (!strstr(message_of_refusal, cases[i].text)) {
             fail_msg("case %zu: \"%s\" does not say \"%s\"", i, message_of_refusal, cases[i].text);
@@ -524,9 +526,9 @@ static void unusable_force_devices_are_refused(void **unused)
                 usleep(10000);
             }
             int64_t now = tact_clock_now();
-            const struct ff_effect *e = stick_effect_playing_at(cases[i].effects[0], now);
+            const struct ff_effect *e = joystick_effect_playing_at_time(cases[i].effects[0], now);
             if (cases[i].effects[1] == FF_PERIODIC) {
-                e = stick_effect_playing_at(FF_PERIODIC, now);
+                e = joystick_effect_playing_at_time(FF_PERIODIC, now);
                 assert_non_null(e);
                 assert_int_equal(e->u.periodic.magnitude, lrint(0.75 * 32767));
             } else if (cases[i].effects[0] == FF_RUMBLE) {
@@ -540,18 +542,18 @@ static void unusable_force_devices_are_refused(void **unused)
             }
             device.ops->close(device.self);
         }
-        unplug_stick();
+        unplug_joystick();
     }
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stick_force_follows_contact),
-        cmocka_unit_test(slow_stick_driver_changes_no_tick),
-        cmocka_unit_test(stick_force_outlasts_the_length_of_its_effects),
-        cmocka_unit_test(stick_unplugged_in_contact_is_lost),
-        cmocka_unit_test(stick_unplugged_during_an_upload_is_lost),
+        cmocka_unit_test(joystick_force_follows_contact),
+        cmocka_unit_test(slow_joystick_driver_changes_no_tick),
+        cmocka_unit_test(joystick_force_outlasts_its_effects_length),
+        cmocka_unit_test(joystick_unplugged_in_contact_is_lost),
+        cmocka_unit_test(joystick_unplugged_during_an_upload_is_lost),
         cmocka_unit_test(unusable_force_devices_are_refused),
     };
     set_up_boards();

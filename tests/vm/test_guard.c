@@ -60,7 +60,7 @@ static void set_fifo_priority_of_process(int priority)
         sched_setscheduler(0, priority ? SCHED_FIFO : SCHED_OTHER, &scheduling_parameters), 0);
 }
 
-static void enter_real_time(int priority)
+static void lock_memory_and_set_fifo_priority(int priority)
 {
     mlockall(MCL_CURRENT | MCL_FUTURE);
     set_fifo_priority_of_process(priority);
@@ -89,17 +89,17 @@ static void *exhaust_memory(void *unused)
 }
 
 /* Opens the three devices and starts their guards. */
-static void open_devices(struct tact_device *device, struct device_config *config)
+static void open_guarded_devices(struct tact_device *device, struct device_config *config)
 {
     const struct tact_device_setting board[] = {
         SETTING("inputs", "x=ai5"), SETTING("outputs", "a=ao0 b=ao1"), SETTING("recover", "0.01")};
     const struct tact_device_setting output_enable_settings[] = {
         SETTING("board", DIGITAL_PORT_NODE), SETTING("outputs", "on=do0")};
-    const struct tact_device_setting stick_settings[] = {SETTING("match", STICK_NAME),
-                                                         SETTING("forces", "force_x")};
+    const struct tact_device_setting joystick_settings[] = {SETTING("match", JOYSTICK_NAME),
+                                                            SETTING("forces", "force_x")};
     device_config_init(&config[BOARD], board, 3);
     device_config_init(&config[ENABLE], output_enable_settings, 2);
-    device_config_init(&config[STICK], stick_settings, 2);
+    device_config_init(&config[STICK], joystick_settings, 2);
     for (int i = 0; i < DEVICES; i++) {
         const struct tact_device_type *type = i == STICK ? &tact_evdev_type : &tact_comedi_type;
         if (type->open(&config[i].config, &device[i], &config[i].err)) {
@@ -110,7 +110,7 @@ static void open_devices(struct tact_device *device, struct device_config *confi
 }
 
 /* The controller's loop: 1 kHz until it is asked to quit or is killed. */
-static void run_controller(void)
+static void run_controller_loop(void)
 {
     static struct device_config config[DEVICES];
     struct tact_device device[DEVICES];
@@ -118,9 +118,9 @@ static void run_controller(void)
     pthread_t thread;
     set_fifo_priority_of_process(0); /* the threads started here must not inherit the test's
                     priority, which is above the guard's */
-    open_devices(device, config);
+    open_guarded_devices(device, config);
     pthread_create(&thread, NULL, exhaust_memory, NULL);
-    enter_real_time(LOOP_PRIORITY);
+    lock_memory_and_set_fifo_priority(LOOP_PRIORITY);
     int64_t next = tact_clock_now();
     for (uint64_t tick = 0; !atomic_load(&shared->quit); tick++) {
         for (int i = 0; i < DEVICES; i++) {
@@ -163,15 +163,15 @@ static int are_outputs_enabled(void)
 
 static int are_all_outputs_zero(void)
 {
-    return read_board_output_raw(0) == BOARD_RAW_ZERO &&
-           read_board_output_raw(1) == BOARD_RAW_ZERO && !are_outputs_enabled() &&
-           current_stick_force_level() == 0;
+    return read_board_output_raw(0) == BOARD_RAW_VALUE_OF_ZERO_VOLTS &&
+           read_board_output_raw(1) == BOARD_RAW_VALUE_OF_ZERO_VOLTS && !are_outputs_enabled() &&
+           current_joystick_force_level() == 0;
 }
 
 static int are_all_outputs_pushing(void)
 {
     return read_board_output_raw(0) == pushed && are_outputs_enabled() &&
-           current_stick_force_level() == -0x7fff;
+           current_joystick_force_level() == -0x7fff;
 }
 
 /* Starts a controller process, in a control group or in none (NULL), and waits until its outputs
@@ -186,7 +186,7 @@ static pid_t start_in(const char *group)
         if (group && (!file || fprintf(file, "%d", getpid()) < 0 || fclose(file))) {
             _exit(2);
         }
-        run_controller();
+        run_controller_loop();
     }
     for (int i = 0; i < 3000 && !are_all_outputs_pushing(); i++) {
         sleep_ms(1);
@@ -264,14 +264,14 @@ static void kill_controllers_repeatedly(const char *what, const char *group)
     print_worst_zeroing_time(what, worst);
 }
 
-static void outputs_zero_after_killed_controller(void **unused)
+static void outputs_are_zero_after_killed_controller(void **unused)
 {
     (void)unused;
     kill_controllers_repeatedly("kill -9", NULL);
 }
 
 /* A thread of the controller allocates memory until the kernel kills the process. */
-static void outputs_zero_after_controller_oom(void **unused)
+static void outputs_are_zero_after_controller_oom(void **unused)
 {
     (void)unused;
     assert_int_equal(system("mkdir -p " CGROUP_FOLDER " && mount -t cgroup2 none " CGROUP_FOLDER
@@ -302,12 +302,13 @@ static void rearm_and_wait_for_outputs(int round)
     sleep_ms(60);
     atomic_store(&shared->push, 1);
     sleep_ms(20);
-    assert_in_range(read_board_output_raw(0), BOARD_RAW_ZERO + 1, pushed - 1); /* ramps up */
+    assert_in_range(read_board_output_raw(0), BOARD_RAW_VALUE_OF_ZERO_VOLTS + 1,
+                    pushed - 1); /* ramps up */
     sleep_ms(250);
     assert_true(are_all_outputs_pushing());
 }
 
-static void outputs_zero_after_stopped_controller(void **unused)
+static void outputs_are_zero_after_stopped_controller(void **unused)
 {
     int64_t worst = 0;
     (void)unused;
@@ -327,7 +328,7 @@ static void outputs_zero_after_stopped_controller(void **unused)
     print_worst_zeroing_time("SIGSTOP", worst);
 }
 
-static void outputs_zero_after_hung_controller(void **unused)
+static void outputs_are_zero_after_hung_controller(void **unused)
 {
     int64_t worst = 0;
     (void)unused;
@@ -353,12 +354,13 @@ static void lost_guard_zeroes_outputs(void **unused)
     for (int i = 0; i < 6; i++) {
         int device = i < 3 ? BOARD : STICK;
         pid_t child = start_controller();
-        int guard = find_guard_process_of(device == BOARD ? BOARD_NODE : stick_device_path());
+        int guard =
+            find_guard_process_of_node(device == BOARD ? BOARD_NODE : joystick_device_path());
         assert_true(guard > 0);
         kill(guard, signals[i % 3]);
         int64_t zeroing_start_ns = tact_clock_now();
-        while (device == BOARD ? read_board_output_raw(0) != BOARD_RAW_ZERO
-                               : current_stick_force_level() != 0) {
+        while (device == BOARD ? read_board_output_raw(0) != BOARD_RAW_VALUE_OF_ZERO_VOLTS
+                               : current_joystick_force_level() != 0) {
             sleep_ms(0.05);
             assert_true(tact_clock_now() - zeroing_start_ns < 100000000);
         }
@@ -369,15 +371,15 @@ static void lost_guard_zeroes_outputs(void **unused)
         assert_true(zeroing_time_ns < 12000000);
         sleep_ms(120);
         assert_int_equal(atomic_load(&shared->state[device]), TACT_DEVICE_LOST);
-        assert_true(device == BOARD ? read_board_output_raw(1) == BOARD_RAW_ZERO
-                                    : current_stick_force_level() == 0);
+        assert_true(device == BOARD ? read_board_output_raw(1) == BOARD_RAW_VALUE_OF_ZERO_VOLTS
+                                    : current_joystick_force_level() == 0);
         stop_controller(child);
         assert_non_null(strstr(shared->messages, "the guard process has ended"));
     }
 }
 
 /* Outputs are zeroed by the signal that the system's suspend hook sends to the guard. */
-static void outputs_zero_before_suspend(void **unused)
+static void outputs_are_zero_before_suspend(void **unused)
 {
     (void)unused;
     pid_t child = start_controller();
@@ -413,21 +415,21 @@ int main(int argc, char **argv)
 {
     static const int effects[] = {FF_CONSTANT, FF_GAIN, 0};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_zero_after_killed_controller),
-        cmocka_unit_test(outputs_zero_after_controller_oom),
-        cmocka_unit_test(outputs_zero_after_stopped_controller),
-        cmocka_unit_test(outputs_zero_after_hung_controller),
+        cmocka_unit_test(outputs_are_zero_after_killed_controller),
+        cmocka_unit_test(outputs_are_zero_after_controller_oom),
+        cmocka_unit_test(outputs_are_zero_after_stopped_controller),
+        cmocka_unit_test(outputs_are_zero_after_hung_controller),
         cmocka_unit_test(lost_guard_zeroes_outputs),
         cmocka_unit_test(unplugged_board_is_found_again),
-        cmocka_unit_test(outputs_zero_before_suspend),
+        cmocka_unit_test(outputs_are_zero_before_suspend),
     };
     set_up_boards();
     attach_board_driver(DIGITAL_PORT_NODE, "comedi_parport 0x378");
     assert_int_equal(ioperm(PORT, 1, 1), 0);
-    plug_in_stick(effects);
+    plug_in_joystick(effects);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     reader = comedi_open(BOARD_NODE);
-    enter_real_time(95);
+    lock_memory_and_set_fifo_priority(95);
     if (argc > 1) {
         cmocka_set_test_filter(argv[1]);
     }

@@ -41,14 +41,14 @@ enum {
 }; /* board channels of measured angle and drive torque: outputs, to which the inputs of the same
       number are wired */
 
-static const double period = 1e-3;                /* [s] */
-static const double rad_per_volt = 0.15;          /* [rad/V] */
-static const double volts_per_newton_metre = 4.0; /* [V/(N m)] */
-static const double lsb = 20.0 / 65535.0;         /* [V] */
-static const double inertia = 2e-3;               /* [kg m^2] */
-static const double friction = 5e-3;              /* [N m s/rad] */
-static const double stiffness = 8.0;              /* [N m/rad] */
-static const double damping = 0.2;                /* [N m s/rad] */
+static const double period = 1e-3;                 /* [s] */
+static const double joint_radians_per_volt = 0.15; /* [rad/V] */
+static const double volts_per_newton_metre = 4.0;  /* [V/(N m)] */
+static const double lsb = 20.0 / 65535.0;          /* [V] */
+static const double inertia = 2e-3;                /* [kg m^2] */
+static const double friction = 5e-3;               /* [N m s/rad] */
+static const double stiffness = 8.0;               /* [N m/rad] */
+static const double damping = 0.2;                 /* [N m s/rad] */
 
 /* Memory shared by the session's process and the simulated plant's. */
 struct shared {
@@ -89,7 +89,7 @@ static double drive_torque(double q, double before, int tick)
 
 /* The plant's loop: half a period after each tick it reads the torque, moves the joint and outputs
  * the angle. */
-static void run_plant_process(int board_descriptor)
+static void run_simulated_joint_process(int board_descriptor)
 {
     struct sched_param priority = {.sched_priority = 85};
     struct joint joint = {0};
@@ -105,7 +105,7 @@ static void run_plant_process(int board_descriptor)
         shared->angle[tick] = joint.q;
         move_plant_joint(&joint, volts / volts_per_newton_metre);
         write_board_channel(board_descriptor, 1, ANGLE_CHANNEL,
-                            (lsampl_t)lrint((joint.q / rad_per_volt + 10.0) / lsb));
+                            (lsampl_t)lrint((joint.q / joint_radians_per_volt + 10.0) / lsb));
     }
     _exit(0);
 }
@@ -210,7 +210,7 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
     struct tact_scene *scene;
     struct tact_session *session;
     comedi_t *dev = comedi_open(BOARD_NODE);
-    comedi_data_write(dev, 1, ANGLE_CHANNEL, 0, AREF_GROUND, BOARD_RAW_ZERO);
+    comedi_data_write(dev, 1, ANGLE_CHANNEL, 0, AREF_GROUND, BOARD_RAW_VALUE_OF_ZERO_VOLTS);
     comedi_close(dev);
     open_session(ticks, log, &scene, &session);
     int board_descriptor = open_channels_of_process(find_guard_process(), BOARD_NODE);
@@ -220,7 +220,7 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
     atomic_store(&shared->is_plant_ready, false);
     pid_t child = fork();
     if (child == 0) {
-        run_plant_process(board_descriptor);
+        run_simulated_joint_process(board_descriptor);
     }
     while (!atomic_load(&shared->is_plant_ready)) {
         usleep(1000);
@@ -236,12 +236,12 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
     tact_session_destroy(session);
     tact_scene_free(scene);
     close(board_descriptor);
-    assert_int_equal(read_board_output(BOARD_NODE, TORQUE_CHANNEL), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, TORQUE_CHANNEL), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
     assert_int_equal(report->trips, 0);
 }
 
 /* Largest difference between the plant and the same joint simulated without a board [rad]. */
-static double largest_angle_difference(int ticks)
+static double largest_angle_error_of_plant(int ticks)
 {
     struct joint joint = {0};
     double last = 0.0;
@@ -265,7 +265,7 @@ static void print_timing_report(const char *what, const struct tact_loop_stats *
         (double)tact_histogram_quantile(&stats->wake_latency, 0.99) / 1e3,
         (double)stats->wake_latency.max / 1e3,
         (double)tact_histogram_quantile(&stats->compute, 0.5) / 1e3,
-        (double)stats->compute.max / 1e3, worst / (lsb * rad_per_volt), worst);
+        (double)stats->compute.max / 1e3, worst / (lsb * joint_radians_per_volt), worst);
 }
 
 /* Checks that each wake-up is within 20 us, and that the joint follows the expected motion. */
@@ -273,12 +273,12 @@ static void check_run_timing_and_motion(const char *what, int ticks, int loaded,
 {
     static struct tact_session_report result;
     run_session(ticks, loaded, log, &result);
-    double worst = largest_angle_difference(ticks);
+    double worst = largest_angle_error_of_plant(ticks);
     print_timing_report(what, &result.loop, worst);
     assert_int_equal(result.loop.executed, ticks);
     assert_int_equal(result.loop.missed, 0);
     assert_true(result.loop.wake_latency.max < 20000);
-    assert_true(worst < 3.0 * lsb * rad_per_volt);
+    assert_true(worst < 3.0 * lsb * joint_radians_per_volt);
 }
 
 static void joint_motion_is_exact_on_idle_machine(void **unused)
@@ -392,7 +392,7 @@ static void joint_log_is_played_onto_the_board(void **unused)
     assert_int_equal(report.differing, 0);
     assert_int_equal(played.ticks, LOGGED_TICKS - 300);
     assert_true(played.worst <= 0.51 && played.most > 0.01);
-    assert_int_equal(read_board_output(BOARD_NODE, TORQUE_CHANNEL), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, TORQUE_CHANNEL), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
 }
 
 int main(int argc, char **argv)

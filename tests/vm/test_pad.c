@@ -216,15 +216,16 @@ static void lost_pad_zeroes_the_drive_output(void **unused)
         end_pad_report(pad);
         usleep(100000);
         /* ramping up */
-        assert_in_range(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO + 1, limit - 1);
+        assert_in_range(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS + 1,
+                        limit - 1);
         usleep(300000);
         assert_int_equal(read_board_output(BOARD_NODE, 0), limit);
         unplug_pad(pad);
         usleep(2000); /* two ticks */
-        assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+        assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
         pad = plug_in_pad();
         usleep(500000);
-        assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+        assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
     }
     tact_stop_request(&stop);
     pthread_join(thread, NULL);
@@ -239,7 +240,7 @@ static void lost_pad_zeroes_the_drive_output(void **unused)
     tact_session_destroy(session);
     tact_scene_free(scene);
     unplug_pad(pad);
-    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_ZERO);
+    assert_int_equal(read_board_output(BOARD_NODE, 0), BOARD_RAW_VALUE_OF_ZERO_VOLTS);
     assert_int_equal(find_guard_process(), 0);
 }
 

@@ -54,7 +54,7 @@ static const char scene_text[] =
     "outputs:\n"
     "  - {from: robot.tip, to: board.motor, what: drive, limit: 2, rate: 1e6}\n";
 enum { PUSHED = 175 }; /* half way: 0.25 N m, 1 V */
-static const long pushed_output_raw = BOARD_RAW_ZERO + 3277;
+static const long raw_board_output_of_pushed_puck = BOARD_RAW_VALUE_OF_ZERO_VOLTS + 3277;
 
 static struct tact_scene *scene;
 static struct tact_session *session;
@@ -65,7 +65,7 @@ static int result;
 static int board_descriptor;
 static atomic_int is_running; /* 1: the ramp of the session's outputs is over */
 
-static void observe_status(void *user, const struct tact_session_status *status)
+static void note_whether_output_ramp_is_over(void *user, const struct tact_session_status *status)
 {
     (void)user;
     atomic_store(&is_running, status->tick > 300);
@@ -78,7 +78,7 @@ static void *run_session_in_thread(void *unused)
     return NULL;
 }
 
-static void start_session(const char *axis)
+static void start_session_with_puck(const char *axis)
 {
     char text[sizeof scene_text + 16];
     struct tact_session_options options = tact_session_options_default();
@@ -87,7 +87,7 @@ static void start_session(const char *axis)
     options.types = tact_devices_builtin(&options.type_count);
     options.ticks = 100000;
     options.stop = &stop;
-    options.watch = observe_status;
+    options.watch = note_whether_output_ramp_is_over;
     snprintf(text, sizeof text, scene_text, axis);
     open_session_of_scene_text(text, &options, &scene, &session);
     board_descriptor = open_channels_of_process(find_guard_process(), BOARD_NODE);
@@ -99,7 +99,7 @@ static void start_session(const char *axis)
     assert_true(atomic_load(&is_running));
 }
 
-static void stop_session(void)
+static void stop_session_with_puck(void)
 {
     tact_stop_request(&stop);
     pthread_join(thread, NULL);
@@ -117,7 +117,7 @@ static long read_board_output_raw(void)
 
 /* Checks until a given time that the board's output stays at `raw`, within two steps of the
  * converter. */
-static void check_output_stays_at(long raw, int64_t until)
+static void check_board_output_stays_at(long raw, int64_t until)
 {
     while (tact_clock_now() < until) {
         long now = read_board_output_raw();
@@ -129,14 +129,14 @@ static void check_output_stays_at(long raw, int64_t until)
 }
 
 /* Time from `since` until the board's output is zero [s]; checks that it remains zero. */
-static double time_to_zero_output(int64_t event_time_ns)
+static double time_to_zero_output(int64_t recorded_event_time_ns)
 {
-    while (labs(read_board_output_raw() - (long)BOARD_RAW_ZERO) > 1) {
-        assert_true(tact_clock_now() < event_time_ns + 1000 * MS);
+    while (labs(read_board_output_raw() - (long)BOARD_RAW_VALUE_OF_ZERO_VOLTS) > 1) {
+        assert_true(tact_clock_now() < recorded_event_time_ns + 1000 * MS);
         usleep(200);
     }
-    double zeroing_time = (double)(tact_clock_now() - event_time_ns) * 1e-9;
-    check_output_stays_at(BOARD_RAW_ZERO, tact_clock_now() + 100 * MS);
+    double zeroing_time = (double)(tact_clock_now() - recorded_event_time_ns) * 1e-9;
+    check_board_output_stays_at(BOARD_RAW_VALUE_OF_ZERO_VOLTS, tact_clock_now() + 100 * MS);
     return zeroing_time;
 }
 
@@ -153,20 +153,20 @@ static void silent_relative_axis_zeroes_the_output(void **unused)
     double slowest_zeroing_time = 0.0;
     (void)unused;
     int puck = plug_in_puck(EV_REL);
-    start_session("rel_x");
+    start_session_with_puck("rel_x");
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 20; i++) {
             send_axis_value(puck, EV_REL, REL_X, PUSHED);
             /* the report is sent at a random phase of the ticks */
             usleep(2000 + (unsigned int)round * 200);
-            check_output_stays_at(pushed_output_raw, tact_clock_now() + 6 * MS);
+            check_board_output_stays_at(raw_board_output_of_pushed_puck, tact_clock_now() + 6 * MS);
             send_axis_value(puck, EV_REL, REL_RZ, -30);
-            check_output_stays_at(pushed_output_raw, tact_clock_now() + 8 * MS);
+            check_board_output_stays_at(raw_board_output_of_pushed_puck, tact_clock_now() + 8 * MS);
         }
         send_axis_value(puck, EV_REL, REL_X, PUSHED);
         int64_t last = tact_clock_now();
         /* the value may be late by one report */
-        check_output_stays_at(pushed_output_raw, last + 33 * MS);
+        check_board_output_stays_at(raw_board_output_of_pushed_puck, last + 33 * MS);
         for (int i = 0; i < 3; i++) {
             send_axis_value(puck, EV_REL, REL_X, 0);
         }
@@ -174,7 +174,7 @@ static void silent_relative_axis_zeroes_the_output(void **unused)
         slowest_zeroing_time =
             zeroing_time > slowest_zeroing_time ? zeroing_time : slowest_zeroing_time;
     }
-    stop_session();
+    stop_session_with_puck();
     unplug_pad(puck);
     print_message("relative puck: output at zero %.1f ms after the last report at the latest\n",
                   slowest_zeroing_time * 1e3);
@@ -187,17 +187,17 @@ static void silent_absolute_axes_keep_the_output(void **unused)
     double slowest_zeroing_time = 0.0;
     (void)unused;
     int puck = plug_in_puck(EV_ABS);
-    start_session("abs_x");
+    start_session_with_puck("abs_x");
     for (int round = 0; round < 3; round++) {
         send_axis_value(puck, EV_ABS, ABS_X, PUSHED);
         usleep(4000 + (unsigned int)round * 200);
-        check_output_stays_at(pushed_output_raw, tact_clock_now() + 2000 * MS);
+        check_board_output_stays_at(raw_board_output_of_pushed_puck, tact_clock_now() + 2000 * MS);
         send_axis_value(puck, EV_ABS, ABS_X, 0);
         double zeroing_time = time_to_zero_output(tact_clock_now());
         slowest_zeroing_time =
             zeroing_time > slowest_zeroing_time ? zeroing_time : slowest_zeroing_time;
     }
-    stop_session();
+    stop_session_with_puck();
     unplug_pad(puck);
     print_message("absolute puck: held for 2 s; output at zero %.1f ms after the release\n",
                   slowest_zeroing_time * 1e3);
@@ -205,13 +205,13 @@ static void silent_absolute_axes_keep_the_output(void **unused)
 }
 
 enum {
-    PUCK_AXES = 6,
+    PUCK_AXIS_COUNT = 6,
     HZ = 5000,
     CYCLE = 701
 }; /* the 701 raw values -350 .. 350 are cycled through; 701 is prime */
 enum {
-    SLOW_AXIS = 5,
-    SLOW_BUTTON = 7,
+    RARELY_CHANGED_AXIS_CHANNEL = 5,
+    RARELY_CHANGED_BUTTON_CHANNEL = 7,
     SLOW_MOTION_FRACTION = 100
 }; /* axis 5 and button 7 change only every 20 ms */
 
@@ -227,7 +227,7 @@ static void open_puck(void)
     if (tact_evdev_type.open(&config.config, &device, &config.err)) {
         fail_msg("%s: %s", config.err.key, config.err.text);
     }
-    assert_int_equal(device.info.input_count, PUCK_AXES + 2);
+    assert_int_equal(device.info.input_count, PUCK_AXIS_COUNT + 2);
     atomic_store(&sent, 0);
 }
 
@@ -253,7 +253,9 @@ static void read_puck(void)
  * repeat a lost change of a slow channel. */
 static int change_count_of_channel(int n, int channel)
 {
-    return channel == SLOW_AXIS || channel == SLOW_BUTTON ? n / SLOW_MOTION_FRACTION : n;
+    return channel == RARELY_CHANGED_AXIS_CHANNEL || channel == RARELY_CHANGED_BUTTON_CHANNEL
+               ? n / SLOW_MOTION_FRACTION
+               : n;
 }
 
 /* Raw value of an axis after the first n reports. */
@@ -281,18 +283,19 @@ struct writer {
 };
 
 /* Thread that sends reports at a fixed rate. Relative and absolute axes have the same codes. */
-static void *send_reports_periodically(void *data)
+static void *send_puck_reports_periodically(void *data)
 {
     const struct writer *writer = data;
     int64_t next = tact_clock_now();
     for (int i = 0; i < writer->count; i++, next += 1000000000 / HZ) {
         int n = atomic_load(&sent) + 1;
         tact_clock_sleep_until(next);
-        for (int axis = 0; axis < PUCK_AXES; axis++) {
+        for (int axis = 0; axis < PUCK_AXIS_COUNT; axis++) {
             send_pad_event(writer->puck, writer->type, axis, raw_axis_value_after(n, axis));
         }
         send_pad_event(writer->puck, EV_KEY, BTN_0, n % 2);
-        send_pad_event(writer->puck, EV_KEY, BTN_1, change_count_of_channel(n, SLOW_BUTTON) % 2);
+        send_pad_event(writer->puck, EV_KEY, BTN_1,
+                       change_count_of_channel(n, RARELY_CHANGED_BUTTON_CHANNEL) % 2);
         end_pad_report(writer->puck);
         atomic_store(&sent, n);
     }
@@ -301,10 +304,11 @@ static void *send_reports_periodically(void *data)
 
 /* Starts the thread that sends the reports of an emulated puck; those of its channels that change
  * rarely change for the last time 10 ms before the last report. */
-static void start_report_writer(struct writer *writer, pthread_t *writer_thread)
+static void start_puck_report_writer(struct writer *writer, pthread_t *writer_thread)
 {
     writer->count += atomic_load(&sent) == 0 ? SLOW_MOTION_FRACTION / 2 : 0;
-    assert_int_equal(pthread_create(writer_thread, NULL, send_reports_periodically, writer), 0);
+    assert_int_equal(pthread_create(writer_thread, NULL, send_puck_reports_periodically, writer),
+                     0);
     usleep(2000);
 }
 
@@ -314,7 +318,7 @@ static void check_axis_values_are_recent(void)
     int before = atomic_load(&sent);
     read_puck();
     int after = atomic_load(&sent) + 1; /* one report may be in progress */
-    for (int axis = 0; axis < PUCK_AXES; axis++) {
+    for (int axis = 0; axis < PUCK_AXIS_COUNT; axis++) {
         if (!is_axis_value_in_reports(axis, before, after)) {
             fail_msg("axis %d is not of the reports %d to %d", axis, before, after);
         }
@@ -326,18 +330,19 @@ static void check_axis_values_are_recent(void)
 static void check_puck_has_final_values(int type)
 {
     int n = atomic_load(&sent);
-    for (int axis = 0; axis < PUCK_AXES; axis++) {
+    for (int axis = 0; axis < PUCK_AXIS_COUNT; axis++) {
         double left = type == EV_ABS ? raw_axis_value_after(n, axis) / 350.0 : 0.0;
         assert_true(in.channel[axis] == left);
     }
-    assert_true(in.channel[PUCK_AXES] == n % 2);
-    assert_true(in.channel[SLOW_BUTTON] == change_count_of_channel(n, SLOW_BUTTON) % 2);
+    assert_true(in.channel[PUCK_AXIS_COUNT] == n % 2);
+    assert_true(in.channel[RARELY_CHANGED_BUTTON_CHANNEL] ==
+                change_count_of_channel(n, RARELY_CHANGED_BUTTON_CHANNEL) % 2);
 }
 
 /* A reader at 1 kHz that pauses every 20 ticks, also during the last reports. */
 static void absolute_axes_are_exact_after_a_flood_of_reports(void **unused)
 {
-    int pause_count = 0;
+    int loop_pause_count = 0;
     (void)unused;
     int puck = plug_in_puck(EV_ABS);
     open_puck();
@@ -345,11 +350,11 @@ static void absolute_axes_are_exact_after_a_flood_of_reports(void **unused)
         struct writer writer = {puck, EV_ABS, HZ / 2};
         pthread_t other;
         int64_t end = tact_clock_now() + 500 * MS;
-        start_report_writer(&writer, &other);
+        start_puck_report_writer(&writer, &other);
         for (int tick = 0; tact_clock_now() < end - 60 * MS; tick++) {
             int64_t now = tact_clock_now();
             check_axis_values_are_recent();
-            int64_t pause_ms = tick % 20 == 19 ? 1 + pause_count++ % 30 : 0; /* [ms] */
+            int64_t pause_ms = tick % 20 == 19 ? 1 + loop_pause_count++ % 30 : 0; /* [ms] */
             tact_clock_sleep_until(now + (1 + pause_ms) * MS);
         }
         pthread_join(other, NULL);
@@ -359,7 +364,7 @@ static void absolute_axes_are_exact_after_a_flood_of_reports(void **unused)
     int reported = close_puck();
     unplug_pad(puck);
     print_message("%d reports at %d Hz, %d pauses, losses reported %d times\n", atomic_load(&sent),
-                  HZ, pause_count, reported);
+                  HZ, loop_pause_count, reported);
     assert_in_range(reported, 5, 100);
 }
 
@@ -373,7 +378,7 @@ static void flood_of_relative_reports_is_summed(void **unused)
     for (int round = 0; round < 5; round++) {
         struct writer writer = {puck, EV_REL, HZ / 5};
         pthread_t other;
-        start_report_writer(&writer, &other);
+        start_puck_report_writer(&writer, &other);
         for (int tick = 0; tick < 100; tick++) {
             int64_t now = tact_clock_now();
             read_puck();

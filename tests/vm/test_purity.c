@@ -44,17 +44,17 @@ static struct {
     int64_t thread_cpu_ns[DEVICES]; /* CPU time of the tick's thread in all timed ticks [ns] */
     int64_t took_ns[DEVICES]; /* elapsed time of all timed ticks [ns]; on one processor it includes
                                  the guard's work */
-    int bad_state_count;
+    int tick_count_with_bad_device_state;
 } * seen;
 
-static int counts_allocations;
+static int is_allocation_counting_on;
 
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
 
 void *malloc(size_t size)
 {
-    if (counts_allocations) {
+    if (is_allocation_counting_on) {
         seen->allocation_count++;
     }
     return __libc_malloc(size);
@@ -62,7 +62,7 @@ void *malloc(size_t size)
 
 void free(void *block)
 {
-    if (counts_allocations && block) {
+    if (is_allocation_counting_on && block) {
         seen->allocation_count++;
     }
     __libc_free(block);
@@ -113,7 +113,8 @@ static void run_device_tick(struct tact_device *devices, int i, int tick, const 
         seen->took_ns[i] += tact_clock_now() - device_calls_start_ns;
         seen->thread_cpu_ns[i] += thread_cpu_time_ns() - own;
     }
-    seen->bad_state_count += tick >= TIMED_START_TICK && in.state != TACT_DEVICE_OK;
+    seen->tick_count_with_bad_device_state +=
+        tick >= TIMED_START_TICK && in.state != TACT_DEVICE_OK;
 }
 
 static void run_controller(void)
@@ -121,13 +122,13 @@ static void run_controller(void)
     static struct device_config config[DEVICES];
     const struct tact_device_setting board[] = {SETTING("inputs", "a=ai4 b=ai5 c=ai6 d=ai7"),
                                                 SETTING("outputs", "e=ao0 f=ao1 g=ao2 h=ao3")};
-    const struct tact_device_setting stick_settings[] = {SETTING("match", STICK_NAME),
-                                                         SETTING("forces", "force_x damper")};
+    const struct tact_device_setting joystick_settings[] = {SETTING("match", JOYSTICK_NAME),
+                                                            SETTING("forces", "force_x damper")};
     const struct sched_param priority = {.sched_priority = 80};
     struct tact_device device[DEVICES];
     device_config_init(&config[BOARD], board, 2);
     config[BOARD].config.name = "board"; /* of its recording */
-    device_config_init(&config[STICK], stick_settings, 2);
+    device_config_init(&config[STICK], joystick_settings, 2);
     config[BOARD].config.record = config[STICK].config.record = RECORDINGS_FOLDER;
     if (tact_comedi_type.open(&config[BOARD].config, &device[BOARD], &config[BOARD].err) ||
         tact_evdev_type.open(&config[STICK].config, &device[STICK], &config[STICK].err)) {
@@ -141,7 +142,7 @@ static void run_controller(void)
         const double out[] = {0.001 * (tick % 500), 0.5, 0.25, -0.5};
         if (tick == TIMED_END_TICK) {
             forbid_system_calls();
-            counts_allocations = 1;
+            is_allocation_counting_on = 1;
         }
         for (int i = 0; i < DEVICES; i++) {
             run_device_tick(device, i, tick, out);
@@ -172,13 +173,13 @@ static void tick_of_board_and_stick_makes_no_forbidden_call(void **unused)
     static const int effects[] = {FF_CONSTANT, FF_DAMPER, FF_GAIN, 0};
     int status = 0;
     (void)unused;
-    plug_in_stick(effects);
+    plug_in_joystick(effects);
     pid_t child = fork();
     if (child == 0) {
         run_controller();
     }
     for (int i = 0; waitpid(child, &status, WNOHANG) == 0; i++) {
-        send_stick_event(EV_ABS, ABS_X, i % 1000);
+        send_joystick_event(EV_ABS, ABS_X, i % 1000);
         usleep(3000);
     }
     const double ticks = (TIMED_END_TICK - TIMED_START_TICK) * 1e3;
@@ -190,13 +191,13 @@ static void tick_of_board_and_stick_makes_no_forbidden_call(void **unused)
     assert_int_equal(seen->ticks, TICKS);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
     assert_int_equal(seen->allocation_count, 0);
-    assert_int_equal(seen->bad_state_count, 0);
+    assert_int_equal(seen->tick_count_with_bad_device_state, 0);
     /* a recording has a line for each tick, except those that its thread has not written yet */
     assert_true(count_lines_of_file(RECORDINGS_FOLDER "/board.csv") > TICKS - 200);
     assert_true(count_lines_of_file(RECORDINGS_FOLDER "/device.evemu") > TICKS / 3 - 200);
     assert_true((double)seen->thread_cpu_ns[BOARD] / ticks < 15.0);
     assert_true((double)seen->thread_cpu_ns[STICK] / ticks < 15.0);
-    unplug_stick();
+    unplug_joystick();
 }
 
 int main(void)

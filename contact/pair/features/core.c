@@ -46,7 +46,7 @@ static int start_table_cell_of_direction(const double d[3])
     return ((2 * axis + (d[axis] < 0.0)) * SIDE + u) * SIDE + v;
 }
 
-static int support_vertex_by_full_scan(const struct tact_core *core, const double d[3])
+static int support_vertex_by_full_scan(const struct tact_convex_core *core, const double d[3])
 {
     int best = 0, count = (int)core->vertices;
     const double x = d[0], y = d[1], z = d[2];
@@ -62,14 +62,14 @@ static int support_vertex_by_full_scan(const struct tact_core *core, const doubl
 
 /* Walks along edges from a vertex to those that are farther along d, until none of the last one's
  * neighbours is. Sets *most to the distance of that vertex along d, of any scale. */
-static int walk_to_farther_vertices(const struct tact_core *core, const double d[3], int at,
+static int walk_to_farther_vertices(const struct tact_convex_core *core, const double d[3], int at,
                                     double *most)
 {
     *most = tact_v3_dot(core->vertex[at], d);
     for (int previous_support_vertex = -1; previous_support_vertex != at;) {
         previous_support_vertex = at;
-        for (int k = core->first_neighbour_of_vertex[previous_support_vertex];
-             k < core->first_neighbour_of_vertex[previous_support_vertex + 1]; k++) {
+        for (int k = core->first_neighbour_index_of_vertex[previous_support_vertex];
+             k < core->first_neighbour_index_of_vertex[previous_support_vertex + 1]; k++) {
             double s = tact_v3_dot(core->vertex[core->next[k]], d);
             at = s > *most ? core->next[k] : at;
             *most = tact_max(s, *most);
@@ -80,29 +80,29 @@ static int walk_to_farther_vertices(const struct tact_core *core, const double d
 
 /* Finds a vertex that is farther along d than `at` among the neighbours of all vertices that are
  * connected with it and as far but for rounding. -1: there is none; -2: too many are as far. */
-static int find_farther_vertex_beyond_ties(const struct tact_core *core, const double d[3], int at,
-                                           double most)
+static int find_farther_vertex_beyond_ties(const struct tact_convex_core *core, const double d[3],
+                                           int at, double most)
 {
     int equally_far_support_vertices[MOST_TIED], count = 1;
     const double length = fabs(d[0]) + fabs(d[1]) + fabs(d[2]);
     const double least = most - EQUALLY_FAR_DISTANCE_RATIO * core->size * length;
     equally_far_support_vertices[0] = at;
     for (int i = 0; i < count; i++) {
-        for (int k = core->first_neighbour_of_vertex[equally_far_support_vertices[i]];
-             k < core->first_neighbour_of_vertex[equally_far_support_vertices[i] + 1]; k++) {
+        for (int k = core->first_neighbour_index_of_vertex[equally_far_support_vertices[i]];
+             k < core->first_neighbour_index_of_vertex[equally_far_support_vertices[i] + 1]; k++) {
             const int next = core->next[k];
             const double s = tact_v3_dot(core->vertex[next], d);
-            int is_vertex_already_listed = !(s >= least);
+            int is_vertex_nearer_or_already_listed = !(s >= least);
             if (s > most) {
                 return next;
             }
-            for (int j = 0; j < count && !is_vertex_already_listed; j++) {
-                is_vertex_already_listed = equally_far_support_vertices[j] == next;
+            for (int j = 0; j < count && !is_vertex_nearer_or_already_listed; j++) {
+                is_vertex_nearer_or_already_listed = equally_far_support_vertices[j] == next;
             }
-            if (!is_vertex_already_listed && count == MOST_TIED) {
+            if (!is_vertex_nearer_or_already_listed && count == MOST_TIED) {
                 return -2;
             }
-            if (!is_vertex_already_listed) {
+            if (!is_vertex_nearer_or_already_listed) {
                 equally_far_support_vertices[count++] = next;
             }
         }
@@ -110,10 +110,11 @@ static int find_farther_vertex_beyond_ties(const struct tact_core *core, const d
     return -1;
 }
 
-int64_t tact_core_support_vertex(const struct tact_core *core, const double d[3], int64_t from)
+int64_t tact_convex_core_support_vertex(const struct tact_convex_core *core, const double d[3],
+                                        int64_t from)
 {
     if (!core->vertex) {
-        return tact_curved_core_support(core, d);
+        return tact_curved_core_support_vertex(core, d);
     }
     if (!core->start) {
         return support_vertex_by_full_scan(core, d);
@@ -135,7 +136,7 @@ int64_t tact_core_support_vertex(const struct tact_core *core, const double d[3]
 
 /* Fills the table of start vertices: the farthest vertex along the middle of each cell's
  * directions. */
-static int fill_support_start_vertex_table(struct tact_core *core)
+static int fill_support_start_vertex_table(struct tact_convex_core *core)
 {
     int *start = calloc(CELLS, sizeof *start);
     if (!start) {
@@ -148,14 +149,14 @@ static int fill_support_start_vertex_table(struct tact_core *core)
         d[axis] = sign;
         d[(axis + 1) % 3] = (2.0 * (i / SIDE % SIDE) + 1.0) / SIDE - 1.0;
         d[(axis + 2) % 3] = (2.0 * (i % SIDE) + 1.0) / SIDE - 1.0;
-        last = (int)tact_core_support_vertex(core, d, last);
+        last = (int)tact_convex_core_support_vertex(core, d, last);
         start[i] = last;
     }
     return 0;
 }
 
 /* Sets the inscribed ball of a core; its centre is the mean of the vertices. */
-static void set_inscribed_ball(struct tact_core *core)
+static void set_inscribed_ball(struct tact_convex_core *core)
 {
     for (int i = 0; i < core->vertices; i++) {
         tact_v3_axpy(core->middle, 1.0 / (double)core->vertices, core->vertex[i]);
@@ -168,7 +169,7 @@ static void set_inscribed_ball(struct tact_core *core)
     core->inscribed_ball_radius += core->radius;
 }
 
-static int set_core_thickness_and_size(struct tact_core *core)
+static int set_core_thickness_and_size(struct tact_convex_core *core)
 {
     for (int i = 0; i < core->vertices; i++) {
         for (int k = 0; k < 3; k++) {
@@ -179,7 +180,8 @@ static int set_core_thickness_and_size(struct tact_core *core)
     for (int f = 0; f < core->faces; f++) {
         double opposite_direction[3], far[3];
         tact_v3_scale(opposite_direction, core->normal[f], -1.0);
-        tact_core_vertex(core, tact_core_support_vertex(core, opposite_direction, -1), far);
+        tact_convex_core_vertex_position(
+            core, tact_convex_core_support_vertex(core, opposite_direction, -1), far);
         double core_width_across_face = core->offset[f] + tact_v3_dot(far, opposite_direction);
         core->thickness = tact_min(core->thickness, core_width_across_face);
     }
@@ -188,18 +190,18 @@ static int set_core_thickness_and_size(struct tact_core *core)
     return 0;
 }
 
-static int make_core_from_hull(struct tact_core *core, const struct tact_mesh *mesh)
+static int make_core_from_hull(struct tact_convex_core *core, const struct tact_mesh *mesh)
 {
-    int rc = tact_core_set_vertices_of_mesh(core, mesh);
+    int rc = tact_convex_core_set_vertices_of_mesh(core, mesh);
     rc = rc                                                ? rc
          : core->vertices > EXHAUSTIVE_SEARCH_MAX_VERTICES ? fill_support_start_vertex_table(core)
                                                            : 0;
-    rc = rc ? rc : tact_core_set_faces_of_mesh(core, mesh);
+    rc = rc ? rc : tact_convex_core_set_faces_of_mesh(core, mesh);
     return rc ? rc : set_core_thickness_and_size(core);
 }
 
 /* Makes the core of a ball, which is a point, or of a capsule, which is a segment. */
-static int make_core_from_axis(struct tact_core *core, double radius, double half)
+static int make_core_from_axis(struct tact_convex_core *core, double radius, double half)
 {
     core->radius = radius;
     core->vertices = half > 0.0 ? 2 : 1;
@@ -212,9 +214,9 @@ static int make_core_from_axis(struct tact_core *core, double radius, double hal
     return set_core_thickness_and_size(core);
 }
 
-int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
+int tact_convex_core_create(const struct tact_shape *shape, struct tact_convex_core **out)
 {
-    struct tact_core *core = calloc(1, sizeof *core);
+    struct tact_convex_core *core = calloc(1, sizeof *core);
     int rc = -ENOTSUP;
     *out = NULL;
     if (!core) {
@@ -246,26 +248,26 @@ int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
         break;
     }
     if (rc) {
-        tact_core_free(core);
+        tact_convex_core_free(core);
         return rc;
     }
     *out = core;
     return 0;
 }
 
-void tact_core_free(struct tact_core *core)
+void tact_convex_core_free(struct tact_convex_core *core)
 {
     if (!core) {
         return;
     }
     void *arrays_owned_by_core[] = {core->vertex,
-                                    core->first_neighbour_of_vertex,
+                                    core->first_neighbour_index_of_vertex,
                                     core->next,
                                     core->normal,
                                     core->offset,
                                     core->rim,
-                                    core->first_corner_of_face,
-                                    core->first_face_of_vertex,
+                                    core->first_corner_index_of_face,
+                                    core->first_face_index_of_vertex,
                                     core->at,
                                     core->start};
     for (size_t i = 0; i < sizeof arrays_owned_by_core / sizeof *arrays_owned_by_core; i++) {

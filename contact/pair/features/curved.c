@@ -15,7 +15,7 @@
 static const int64_t CURVED_VERTEX_GRID_STEPS = (int64_t)1 << 28,
                      BALL_GRID_STEPS = (int64_t)1 << 25;
 
-void tact_curved_core_init(struct tact_core *core, const double size[3])
+void tact_curved_core_init(struct tact_convex_core *core, const double size[3])
 {
     int is_cylinder = core->kind == TACT_SHAPE_CYLINDER;
     tact_v3_copy(core->half, size);
@@ -58,7 +58,8 @@ static int64_t find_cylinder_support_vertex(const double d[3])
            lower;
 }
 
-static void cylinder_vertex_position(const struct tact_core *core, int64_t vertex, double out[3])
+static void cylinder_vertex_position(const struct tact_convex_core *core, int64_t vertex,
+                                     double out[3])
 {
     int64_t side = vertex / 2 / (CURVED_VERTEX_GRID_STEPS + 1);
     int axis = side >= 2;
@@ -83,7 +84,8 @@ static int64_t find_ellipsoid_support_vertex(const double d[3])
 
 /* Vertex of an ellipsoid's core: the ellipsoid's point with a given normal, moved inwards along it
  * by the radius of the core. */
-static void ellipsoid_vertex_position(const struct tact_core *core, int64_t vertex, double out[3])
+static void ellipsoid_vertex_position(const struct tact_convex_core *core, int64_t vertex,
+                                      double out[3])
 {
     int64_t side = vertex / (BALL_GRID_STEPS + 1) / (BALL_GRID_STEPS + 1);
     int axis = (int)side / 2;
@@ -102,13 +104,13 @@ static void ellipsoid_vertex_position(const struct tact_core *core, int64_t vert
     }
 }
 
-int64_t tact_curved_core_support(const struct tact_core *core, const double d[3])
+int64_t tact_curved_core_support_vertex(const struct tact_convex_core *core, const double d[3])
 {
     return core->kind == TACT_SHAPE_CYLINDER ? find_cylinder_support_vertex(d)
                                              : find_ellipsoid_support_vertex(d);
 }
 
-void tact_curved_core_vertex(const struct tact_core *core, int64_t vertex, double out[3])
+void tact_curved_core_vertex(const struct tact_convex_core *core, int64_t vertex, double out[3])
 {
     if (core->kind == TACT_SHAPE_CYLINDER) {
         cylinder_vertex_position(core, vertex, out);
@@ -117,8 +119,8 @@ void tact_curved_core_vertex(const struct tact_core *core, int64_t vertex, doubl
     }
 }
 
-static void farthest_cylinder_point(const struct tact_core *core, const double d[3], double out[3],
-                                    double *bend)
+static void farthest_cylinder_point(const struct tact_convex_core *core, const double d[3],
+                                    double out[3], double *bend)
 {
     double r = core->half[0], across = tact_hypot(d[0], d[1]);
     double c = across > 0.0 ? d[0] / across : 1.0, s = across > 0.0 ? d[1] / across : 0.0;
@@ -132,8 +134,8 @@ static void farthest_cylinder_point(const struct tact_core *core, const double d
     }
 }
 
-static void farthest_ellipsoid_point(const struct tact_core *core, const double d[3], double out[3],
-                                     double *bend)
+static void farthest_ellipsoid_point(const struct tact_convex_core *core, const double d[3],
+                                     double out[3], double *bend)
 {
     double direction_scaled_by_semi_axes[3], on[3];
     for (int i = 0; i < 3; i++) {
@@ -151,8 +153,8 @@ static void farthest_ellipsoid_point(const struct tact_core *core, const double 
     }
 }
 
-void tact_curved_core_farthest_point(const struct tact_core *core, const double d[3], double out[3],
-                                     double *bend)
+void tact_curved_core_farthest_point(const struct tact_convex_core *core, const double d[3],
+                                     double out[3], double *bend)
 {
     if (bend) {
         memset(bend, 0, 9 * sizeof *bend);
@@ -162,11 +164,11 @@ void tact_curved_core_farthest_point(const struct tact_core *core, const double 
     } else if (core->kind == TACT_SHAPE_ELLIPSOID) {
         farthest_ellipsoid_point(core, d, out, bend);
     } else {
-        tact_core_vertex(core, tact_core_support_vertex(core, d, -1), out);
+        tact_convex_core_vertex_position(core, tact_convex_core_support_vertex(core, d, -1), out);
     }
 }
 
-void tact_curved_core_move_to_farthest(const struct tact_core *core, int64_t vertex,
+void tact_curved_core_move_to_farthest(const struct tact_convex_core *core, int64_t vertex,
                                        const double d[3], double out[3])
 {
     double at[3];
@@ -174,13 +176,13 @@ void tact_curved_core_move_to_farthest(const struct tact_core *core, int64_t ver
         farthest_ellipsoid_point(core, d, out, NULL);
         return;
     }
-    tact_core_vertex(core, vertex, out);
+    tact_convex_core_vertex_position(core, vertex, out);
     if (core->kind == TACT_SHAPE_CYLINDER) {
         farthest_cylinder_point(core, d, at, NULL);
-        int is_axis_parallel = tact_hypot(d[0], d[1]) < PARALLEL_SINE_TOLERANCE,
+        int is_direction_along_cylinder_axis = tact_hypot(d[0], d[1]) < PARALLEL_SINE_TOLERANCE,
             across = fabs(d[2]) < PARALLEL_SINE_TOLERANCE;
-        tact_v3_set(out, is_axis_parallel ? out[0] : at[0], is_axis_parallel ? out[1] : at[1],
-                    across ? out[2] : at[2]);
+        tact_v3_set(out, is_direction_along_cylinder_axis ? out[0] : at[0],
+                    is_direction_along_cylinder_axis ? out[1] : at[1], across ? out[2] : at[2]);
     }
 }
 
@@ -193,7 +195,7 @@ static void unit_vector_perpendicular_to_axis(const double d[3], double out[2])
     out[1] = size > 1e-12 ? d[1] / size : 0.0;
 }
 
-void tact_curved_core_end_circle_corners(const struct tact_core *core, double end,
+void tact_curved_core_end_circle_corners(const struct tact_convex_core *core, double end,
                                          const double d[3], int count, double (*corner)[3])
 {
     double first[2];
@@ -206,7 +208,7 @@ void tact_curved_core_end_circle_corners(const struct tact_core *core, double en
     }
 }
 
-void tact_curved_core_farthest_segment(const struct tact_core *core, const double d[3],
+void tact_curved_core_farthest_segment(const struct tact_convex_core *core, const double d[3],
                                        double farthest_segment_ends[2][3])
 {
     double radial_direction_across_axis[2];

@@ -25,8 +25,8 @@ struct tact_simplex {
     struct tact_minkowski_point point[4];
 };
 
-struct tact_core_pair {
-    const struct tact_core *a, *b;
+struct tact_convex_core_pair {
+    const struct tact_convex_core *a, *b;
     double rotation[9]; /* rotation matrix from B's frame to A's, row-major */
     double shift[3];    /* position of B's origin in A's frame [m] */
     double size;        /* size of the pair: magnitude of the coordinates that are subtracted [m] */
@@ -49,18 +49,20 @@ struct tact_nearest_points {
 
 /* Sets the pose of B in A's frame, from both poses in the world. rotation: receives the rotation
  * matrices from the frames of A and B to the world, row-major. */
-void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_core *a,
-                              const struct tact_pose *pose_a, const struct tact_core *b,
-                              const struct tact_pose *pose_b, double rotation[2][9]);
+void tact_convex_core_pair_set_poses(struct tact_convex_core_pair *pair,
+                                     const struct tact_convex_core *a,
+                                     const struct tact_pose *pose_a,
+                                     const struct tact_convex_core *b,
+                                     const struct tact_pose *pose_b, double rotation[2][9]);
 
 /* The point of the Minkowski difference that belongs to a vertex of A and one of B, at the present
  * poses. */
-static inline void tact_minkowski_from_vertices(const struct tact_core_pair *pair, int64_t a,
+static inline void tact_minkowski_from_vertices(const struct tact_convex_core_pair *pair, int64_t a,
                                                 int64_t b, struct tact_minkowski_point *out)
 {
     double of_a[3], of_b[3], moved[3];
-    tact_core_vertex(pair->a, a, of_a);
-    tact_core_vertex(pair->b, b, of_b);
+    tact_convex_core_vertex_position(pair->a, a, of_a);
+    tact_convex_core_vertex_position(pair->b, b, of_b);
     tact_m3_mul_v3(moved, pair->rotation, of_b);
     tact_v3_add(moved, moved, pair->shift);
     tact_v3_sub(out->w, of_a, moved);
@@ -72,17 +74,19 @@ static inline void tact_minkowski_from_vertices(const struct tact_core_pair *pai
  * differences of the vertices of each body: where the points have a vertex in common, and where
  * neighbouring vertices are close to each other, it is more precise than the difference of the
  * points, each of which is rounded at the size of the pair. */
-void tact_minkowski_edge(const struct tact_core_pair *pair, const struct tact_minkowski_point *from,
+void tact_minkowski_edge(const struct tact_convex_core_pair *pair,
+                         const struct tact_minkowski_point *from,
                          const struct tact_minkowski_point *to, double edge[3]);
 
 /* The point of the Minkowski difference that is farthest along d (A's frame, of any length). */
-void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
-                            struct tact_minkowski_point *out);
+void tact_minkowski_find_support_point(struct tact_convex_core_pair *pair, const double d[3],
+                                       struct tact_minkowski_point *out);
 
 /* The point of the Minkowski difference that is farthest along d; returns 1 where it is already a
  * point of the simplex, which is then copied. */
-int tact_minkowski_support_repeats(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-                                   const double d[3], struct tact_minkowski_point *out);
+int tact_minkowski_does_support_repeat(struct tact_convex_core_pair *pair,
+                                       const struct tact_simplex *simplex, const double d[3],
+                                       struct tact_minkowski_point *out);
 
 /* Order of points of the difference by the indices of their vertices. */
 static inline int tact_minkowski_point_sorts_before(const struct tact_minkowski_point *one,
@@ -102,7 +106,7 @@ int tact_minkowski_point_is_repeated(const struct tact_minkowski_point *points, 
  * repeats, which is exact for polytopes. 1: separated; 0: the cores overlap, or are nearer than
  * rounding allows a direction to be computed.
  */
-int tact_gjk_find_nearest_points(struct tact_core_pair *pair, struct tact_simplex *simplex,
+int tact_gjk_find_nearest_points(struct tact_convex_core_pair *pair, struct tact_simplex *simplex,
                                  struct tact_nearest_points *out);
 
 /*
@@ -113,7 +117,7 @@ int tact_gjk_find_nearest_points(struct tact_core_pair *pair, struct tact_simple
  * frame; v: the vector to it from that of B, as the bodies are [m]. Returns 0 where there are none,
  * as of a normal that does not separate them.
  */
-int tact_nearest_points_after_shift(const struct tact_core_pair *pair, const double n[3],
+int tact_nearest_points_after_shift(const struct tact_convex_core_pair *pair, const double n[3],
                                     double distance, struct tact_simplex *s,
                                     double nearest_point_of_a[3], double v[3]);
 
@@ -123,8 +127,9 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3]);
 /* Sets the normal of two separated cores and the bound of their distance. simplex: the one, two or
  * three points that span the nearest point v; out: on input the distance, on output normal and
  * bound as well. */
-void tact_find_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-                                 const double *v, struct tact_nearest_points *out);
+void tact_find_separating_normal(struct tact_convex_core_pair *pair,
+                                 const struct tact_simplex *simplex, const double *v,
+                                 struct tact_nearest_points *out);
 
 enum { TACT_WORKING_SET = 12 }; /* capacity of a working set */
 
@@ -137,12 +142,13 @@ struct tact_minkowski_point_set {
 /* Raises the bound of a distance to the greatest, from the normals of all vertices, edges and
  * planes of a growing set of points: `set` has the points to start with, and gets those among which
  * the normal was found. v: a vector to a point near the nearest; out: normal and bound so far. */
-void tact_improve_distance_bound(struct tact_core_pair *pair, struct tact_minkowski_point_set *set,
-                                 const double *v, struct tact_nearest_points *out);
+void tact_improve_distance_bound(struct tact_convex_core_pair *pair,
+                                 struct tact_minkowski_point_set *set, const double *v,
+                                 struct tact_nearest_points *out);
 
 /* Refines the approximate result for a pair with a curved core to an exact one: normal, distance
  * and points. */
-void tact_refine_normal_of_curved_cores(struct tact_core_pair *pair,
+void tact_refine_normal_of_curved_cores(struct tact_convex_core_pair *pair,
                                         struct tact_nearest_points *found);
 
 /* Return value of tact_epa_find_nearest_points(): the Minkowski difference of the cores has no
@@ -158,7 +164,8 @@ enum { TACT_EPA_FLAT = 2 };
  * contain the origin; 0: they are separated; -1: the capacity was exceeded, and bound differs from
  * the distance by more than rounding.
  */
-int tact_epa_find_nearest_points(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+int tact_epa_find_nearest_points(struct tact_convex_core_pair *pair,
+                                 const struct tact_simplex *simplex,
                                  struct tact_nearest_points *out);
 
 /*
@@ -167,7 +174,8 @@ int tact_epa_find_nearest_points(struct tact_core_pair *pair, const struct tact_
  * origin except for rounding, no other facet is nearer by more than that, and none is searched. 1:
  * found; 0: it has to be searched.
  */
-int tact_epa_find_touching_face(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+int tact_epa_find_touching_face(struct tact_convex_core_pair *pair,
+                                const struct tact_simplex *simplex,
                                 struct tact_nearest_points *out);
 
 /*
@@ -176,6 +184,7 @@ int tact_epa_find_touching_face(struct tact_core_pair *pair, const struct tact_s
  * the points of the result, then at the points of that facet, until none is farther. Where a body
  * is thin, or has short edges, rounding may hide that facet from the polytope.
  */
-void tact_epa_move_to_farthest_facet(struct tact_core_pair *pair, struct tact_nearest_points *out);
+void tact_epa_move_to_farthest_facet(struct tact_convex_core_pair *pair,
+                                     struct tact_nearest_points *out);
 
 #endif

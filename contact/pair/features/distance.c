@@ -14,12 +14,12 @@ const char *tact_feature_name(enum tact_feature feature)
 int tact_distance_supports(const struct tact_shape *a, const struct tact_shape *b)
 {
     int planes = (a->kind == TACT_SHAPE_HALFSPACE) + (b->kind == TACT_SHAPE_HALFSPACE);
-    return tact_core_supports_shape_kind(a->kind) && tact_core_supports_shape_kind(b->kind) &&
+    return tact_has_shape_kind_convex_core(a->kind) && tact_has_shape_kind_convex_core(b->kind) &&
            planes < 2;
 }
 
-static void compute_core_distance(const struct tact_core *a, const struct tact_pose *pose_a,
-                                  const struct tact_core *b, const struct tact_pose *pose_b,
+static void compute_core_distance(const struct tact_convex_core *a, const struct tact_pose *pose_a,
+                                  const struct tact_convex_core *b, const struct tact_pose *pose_b,
                                   struct tact_distance *out)
 {
     double state[TACT_NEAREST_STATE] = {0.0};
@@ -54,13 +54,13 @@ int tact_distance_find(const struct tact_shape *a, const struct tact_pose *pose_
                        const struct tact_shape *b, const struct tact_pose *pose_b,
                        struct tact_distance *out)
 {
-    struct tact_core *of_a = NULL, *of_b = NULL;
-    int rc = tact_distance_supports(a, b) ? tact_core_create(a, &of_a) : -ENOTSUP;
-    rc = rc ? rc : tact_core_create(b, &of_b);
+    struct tact_convex_core *of_a = NULL, *of_b = NULL;
+    int rc = tact_distance_supports(a, b) ? tact_convex_core_create(a, &of_a) : -ENOTSUP;
+    rc = rc ? rc : tact_convex_core_create(b, &of_b);
     if (!rc) {
         compute_core_distance(of_a, pose_a, of_b, pose_b, out);
     }
-    tact_core_free(of_a);
-    tact_core_free(of_b);
+    tact_convex_core_free(of_a);
+    tact_convex_core_free(of_b);
     return rc;
 }

@@ -11,16 +11,16 @@
  * afterwards. */
 #define MIN_CURVED_SUPPORT_HEIGHT_OVER_FACE 1e-7
 /* Height below which a tetrahedron has no volume, relative to the size. */
-#define FLAT_TETRAHEDRON_HEIGHT 1e-13
+#define FLAT_TETRAHEDRON_HEIGHT_RATIO 1e-13
 /* Height with which a start tetrahedron is accepted, relative to the size. */
-#define GOOD_TETRAHEDRON_HEIGHT 1e-3
+#define ACCEPTED_TETRAHEDRON_HEIGHT_RATIO 1e-3
 /* Distance of the origin from the polytope, relative to the size, above which the cores are
  * separated. */
-#define SEPARATED_ORIGIN_DISTANCE 1e-12
+#define SEPARATED_ORIGIN_DISTANCE_RATIO 1e-12
 /* Cosine above which the normals of two faces belong to one plane. */
 #define SAME_PLANE_COSINE (1.0 - 1e-6)
 /* Change of the unit normal of a face above which its support point has to be searched again. */
-#define MIN_NORMAL_CHANGE 1e-12
+#define MIN_FACE_NORMAL_CHANGE_TO_SEARCH_AGAIN 1e-12
 /* Area of a face below which it has no normal, relative to the product of two of its sides. */
 #define SLIVER_AREA_TOLERANCE 1e-14
 
@@ -43,7 +43,7 @@ struct face {
 };
 
 struct expanding_polytope {
-    struct tact_core_pair *pair;
+    struct tact_convex_core_pair *pair;
     struct tact_minkowski_point point[MAX_POLYTOPE_POINTS];
     struct face face[MAX_POLYTOPE_FACES];
     int free_polytope_face_indices[MAX_POLYTOPE_FACES];
@@ -113,8 +113,8 @@ static int is_point_beyond_rounding(const struct expanding_polytope *p, const do
 {
     double d[3];
     tact_v3_sub(d, w, from);
-    return tact_v3_dot(d, d) >
-           FLAT_TETRAHEDRON_HEIGHT * FLAT_TETRAHEDRON_HEIGHT * p->pair->size * p->pair->size;
+    return tact_v3_dot(d, d) > FLAT_TETRAHEDRON_HEIGHT_RATIO * FLAT_TETRAHEDRON_HEIGHT_RATIO *
+                                   p->pair->size * p->pair->size;
 }
 
 /* Adds the support point along d or against it, if it is outside of the plane through `from`: that
@@ -124,14 +124,14 @@ static int add_support_point_off_plane(struct expanding_polytope *p, const doubl
                                        const double *from)
 {
     struct tact_minkowski_point best = {.a = -1};
-    double most = FLAT_TETRAHEDRON_HEIGHT * p->pair->size,
+    double most = FLAT_TETRAHEDRON_HEIGHT_RATIO * p->pair->size,
            side = tact_v3_dot(d, from) > 0.0 ? -1.0 : 1.0;
-    for (int i = 0; i < 2 && most < GOOD_TETRAHEDRON_HEIGHT * p->pair->size; i++) {
+    for (int i = 0; i < 2 && most < ACCEPTED_TETRAHEDRON_HEIGHT_RATIO * p->pair->size; i++) {
         double way[3], off[3];
         struct tact_minkowski_point next;
         tact_v3_scale(way, d, i ? -side : side);
         p->pair->start_vertex_a = p->pair->start_vertex_b = -1;
-        tact_minkowski_support(p->pair, way, &next);
+        tact_minkowski_find_support_point(p->pair, way, &next);
         tact_v3_sub(off, next.w, from);
         double height = fabs(tact_v3_dot(off, d));
         best = height > most ? next : best;
@@ -193,7 +193,7 @@ static void copy_distinct_simplex_points(struct expanding_polytope *p, const str
             tact_v3_sub(v, w, p->point[0].w);
             tact_v3_cross(n, u, v);
             is_affinely_independent_point =
-                tact_v3_norm(n) > FLAT_TETRAHEDRON_HEIGHT * size * tact_v3_norm(u);
+                tact_v3_norm(n) > FLAT_TETRAHEDRON_HEIGHT_RATIO * size * tact_v3_norm(u);
         }
         if (is_affinely_independent_point) {
             append_polytope_point(p, &s->point[i]);
@@ -202,7 +202,7 @@ static void copy_distinct_simplex_points(struct expanding_polytope *p, const str
     if (!p->points) {
         static const double up[3] = {0.0, 0.0, 1.0};
         struct tact_minkowski_point first;
-        tact_minkowski_support(p->pair, up, &first);
+        tact_minkowski_find_support_point(p->pair, up, &first);
         append_polytope_point(p, &first);
     }
 }
@@ -381,9 +381,9 @@ static int find_face_containing_projection(const struct expanding_polytope *p,
 /* Rotates the order of the points of the result's face so that the first is the one whose vertices
  * come first: the result is the same bit for bit whatever the search started from. The plane of a
  * sliver depends on the order by rounding: where its distance changes by more than
- * max_plane_distance_change [m], it is computed again. Returns 1 where the order changes. */
+ * plane_distance_change_limit [m], it is computed again. Returns 1 where the order changes. */
 static int rotate_face_points(const struct expanding_polytope *p, struct face *face,
-                              double max_plane_distance_change, double weight[3])
+                              double plane_distance_change_limit, double weight[3])
 {
     const int *at = face->point;
     int first = tact_minkowski_point_sorts_before(&p->point[at[1]], &p->point[at[0]]);
@@ -394,7 +394,7 @@ static int rotate_face_points(const struct expanding_polytope *p, struct face *f
         const struct face face_before_reordering = *face;
         compute_face_plane(p, face);
         if (face_before_reordering.is_plane_from_sliver_edges ||
-            !(fabs(face->d - face_before_reordering.d) <= max_plane_distance_change)) {
+            !(fabs(face->d - face_before_reordering.d) <= plane_distance_change_limit)) {
             compute_sliver_plane(p, face);
         }
         weights_of_projected_origin(p, face, weight);
@@ -419,7 +419,7 @@ static void set_nearest_points_from_weights(const struct expanding_polytope *p,
         double vertex[3], part = positive_weight_sum > 0.0
                                      ? tact_max(0.0, weight[i]) / positive_weight_sum
                                      : 1.0 / 3.0;
-        tact_core_vertex(p->pair->a, p->point[f->point[i]].a, vertex);
+        tact_convex_core_vertex_position(p->pair->a, p->point[f->point[i]].a, vertex);
         tact_v3_axpy(out->nearest_point_on_a, part, vertex);
     }
     tact_v3_scale(out->normal, f->n, -1.0);
@@ -443,7 +443,7 @@ static void set_result_of_flat_minkowski_difference(const struct expanding_polyt
     tact_simplex_weights(simplex, weight);
     memset(out->nearest_point_on_a, 0, sizeof out->nearest_point_on_a);
     for (int i = 0; i < simplex->count && i < 3; i++) {
-        tact_core_vertex(p->pair->a, simplex->point[i].a, vertex);
+        tact_convex_core_vertex_position(p->pair->a, simplex->point[i].a, vertex);
         tact_v3_axpy(out->nearest_point_on_a, weight[i], vertex);
     }
     tact_v3_copy(out->nearest_point_on_b, out->nearest_point_on_a);
@@ -456,17 +456,18 @@ static void find_support_beyond_face(const struct expanding_polytope *p, const s
 {
     p->pair->start_vertex_a = p->point[face->point[0]].a;
     p->pair->start_vertex_b = p->point[face->point[0]].b;
-    tact_minkowski_support(p->pair, face->n, next);
+    tact_minkowski_find_support_point(p->pair, face->n, next);
 }
 
-/* 1 where the normals of two planes differ by more than MIN_NORMAL_CHANGE, as those of a sliver
- * whose points are taken in another order: the distance of a plane through the origin is 0 by
- * either. */
+/* 1 where the normals of two planes differ by more than MIN_FACE_NORMAL_CHANGE_TO_SEARCH_AGAIN, as
+ * those of a sliver whose points are taken in another order: the distance of a plane through the
+ * origin is 0 by either. */
 static int is_face_normal_changed(const struct face *one, const struct face *other)
 {
     double change[3];
     tact_v3_sub(change, one->n, other->n);
-    return tact_v3_dot(change, change) > MIN_NORMAL_CHANGE * MIN_NORMAL_CHANGE;
+    return tact_v3_dot(change, change) >
+           MIN_FACE_NORMAL_CHANGE_TO_SEARCH_AGAIN * MIN_FACE_NORMAL_CHANGE_TO_SEARCH_AGAIN;
 }
 
 /* Sets the result. face_nearest_to_origin: nearest to the origin; support_point_along_normal: the
@@ -508,15 +509,15 @@ static void set_epa_result(const struct expanding_polytope *p,
         is_projection_in_other_face = 1;
     }
     if (is_projection_in_other_face) {
-        tact_minkowski_support(p->pair, face.n, &next);
+        tact_minkowski_find_support_point(p->pair, face.n, &next);
     }
     set_nearest_points_from_weights(p, &face, weight, out);
     out->distance = -face.d;
     out->bound = -tact_v3_dot(face.n, next.w);
 }
 
-int tact_epa_find_touching_face(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-                                struct tact_nearest_points *out)
+int tact_epa_find_touching_face(struct tact_convex_core_pair *pair,
+                                const struct tact_simplex *simplex, struct tact_nearest_points *out)
 {
     struct expanding_polytope p;
     struct tact_minkowski_point next;
@@ -543,7 +544,8 @@ int tact_epa_find_touching_face(struct tact_core_pair *pair, const struct tact_s
     return 1;
 }
 
-int tact_epa_find_nearest_points(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+int tact_epa_find_nearest_points(struct tact_convex_core_pair *pair,
+                                 const struct tact_simplex *simplex,
                                  struct tact_nearest_points *out)
 {
     struct expanding_polytope p;
@@ -571,7 +573,7 @@ int tact_epa_find_nearest_points(struct tact_core_pair *pair, const struct tact_
                 tact_minkowski_point_is_repeated(p.point, p.points, &next);
             if (is_support_point_repeated &&
                 height > tact_max(min_support_height_beyond_face,
-                                  SEPARATED_ORIGIN_DISTANCE * pair->size)) {
+                                  SEPARATED_ORIGIN_DISTANCE_RATIO * pair->size)) {
                 /* the face is a sliver whose normal is lost in rounding */
                 if (curved || face.is_plane_from_sliver_edges) {
                     p.face[f].d = INFINITY;
@@ -589,7 +591,7 @@ int tact_epa_find_nearest_points(struct tact_core_pair *pair, const struct tact_
         }
         if (!whole) {
             set_epa_result(&p, &face, &next, curved, min_support_height_beyond_face, out);
-            return !done ? -1 : face.d < -SEPARATED_ORIGIN_DISTANCE * pair->size ? 0 : 1;
+            return !done ? -1 : face.d < -SEPARATED_ORIGIN_DISTANCE_RATIO * pair->size ? 0 : 1;
         }
     }
 }

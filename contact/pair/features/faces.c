@@ -22,7 +22,7 @@ struct triangle_sorted_by_area {
 };
 
 struct hull_face_builder {
-    struct tact_core *core;
+    struct tact_convex_core *core;
     const uint32_t *corner; /* three a triangle */
     int triangles;
     struct half *half; /* half edges sorted by their start vertex, then by their end vertex */
@@ -30,8 +30,8 @@ struct hull_face_builder {
     double (*area)[3];        /* twice the area vector of each triangle [m^2] */
     int *face;                /* index of the face that each triangle belongs to; -1: none yet */
     int *stack;
-    double max_coplanar_distance; /* distance from a common plane within which triangles form one
-                                 face [m] */
+    double coplanar_distance_limit_of_face; /* distance from a common plane within which triangles
+                                 form one face [m] */
 };
 
 static int compare_half_edges(const void *a, const void *b)
@@ -52,11 +52,11 @@ static int find_half_edge(const struct hull_face_builder *b, int from, int to)
     return at ? (int)(at - b->half) : -1;
 }
 
-static void set_shortest_edge_length_of_core(struct tact_core *core)
+static void set_shortest_edge_length_of_core(struct tact_convex_core *core)
 {
     for (int v = 0; v < core->vertices; v++) {
-        for (int k = core->first_neighbour_of_vertex[v]; k < core->first_neighbour_of_vertex[v + 1];
-             k++) {
+        for (int k = core->first_neighbour_index_of_vertex[v];
+             k < core->first_neighbour_index_of_vertex[v + 1]; k++) {
             double edge[3];
             tact_v3_sub(edge, core->vertex[core->next[k]], core->vertex[v]);
             core->shortest_hull_edge_length =
@@ -65,29 +65,31 @@ static void set_shortest_edge_length_of_core(struct tact_core *core)
     }
 }
 
-int tact_core_set_vertices_of_mesh(struct tact_core *core, const struct tact_mesh *mesh)
+int tact_convex_core_set_vertices_of_mesh(struct tact_convex_core *core,
+                                          const struct tact_mesh *mesh)
 {
     int edges = 3 * (int)mesh->triangle_count;
     core->vertices = (int)mesh->vertex_count;
     core->vertex = calloc(mesh->vertex_count + 1, sizeof *core->vertex);
-    core->first_neighbour_of_vertex =
-        calloc(mesh->vertex_count + 2, sizeof *core->first_neighbour_of_vertex);
+    core->first_neighbour_index_of_vertex =
+        calloc(mesh->vertex_count + 2, sizeof *core->first_neighbour_index_of_vertex);
     core->next = calloc((size_t)edges + 1, sizeof *core->next);
-    if (!core->vertex || !core->first_neighbour_of_vertex || !core->next) {
+    if (!core->vertex || !core->first_neighbour_index_of_vertex || !core->next) {
         return -ENOMEM;
     }
     memcpy(core->vertex, mesh->vertices, mesh->vertex_count * sizeof *core->vertex);
     /* a mesh is closed where each edge occurs once in each direction */
     for (int i = 0; i < edges; i++) {
-        core->first_neighbour_of_vertex[mesh->triangles[i] + 1]++;
+        core->first_neighbour_index_of_vertex[mesh->triangles[i] + 1]++;
     }
     for (int i = 0; i < core->vertices; i++) {
-        core->first_neighbour_of_vertex[i + 1] += core->first_neighbour_of_vertex[i];
+        core->first_neighbour_index_of_vertex[i + 1] += core->first_neighbour_index_of_vertex[i];
     }
     int *listed_neighbour_count = calloc(mesh->vertex_count + 1, sizeof *listed_neighbour_count);
     for (int i = 0; i < edges && listed_neighbour_count; i++) {
         int from = (int)mesh->triangles[i], to = (int)mesh->triangles[i - i % 3 + (i + 1) % 3];
-        core->next[core->first_neighbour_of_vertex[from] + listed_neighbour_count[from]++] = to;
+        core->next[core->first_neighbour_index_of_vertex[from] + listed_neighbour_count[from]++] =
+            to;
     }
     if (!listed_neighbour_count) {
         return -ENOMEM;
@@ -134,18 +136,19 @@ static int is_core_triangle_in_face_plane(const struct hull_face_builder *b, int
 {
     for (int k = 0; k < 3; k++) {
         double h = tact_v3_dot(n, b->core->vertex[b->corner[3 * t + k]]) - offset;
-        if (fabs(h) > b->max_coplanar_distance) {
+        if (fabs(h) > b->coplanar_distance_limit_of_face) {
             return 0;
         }
     }
-    return tact_v3_dot(b->area[t], n) > -b->max_coplanar_distance * b->max_coplanar_distance;
+    return tact_v3_dot(b->area[t], n) >
+           -b->coplanar_distance_limit_of_face * b->coplanar_distance_limit_of_face;
 }
 
 /* Collects the triangles of a face, beginning with triangle t: all that lie in t's plane and are
  * connected with it. */
 static void collect_face_triangles(struct hull_face_builder *b, int t)
 {
-    struct tact_core *core = b->core;
+    struct tact_convex_core *core = b->core;
     double *n = core->normal[core->faces], sum[3] = {0.0, 0.0, 0.0};
     int depth = 0;
     tact_v3_normalize(n, b->area[t]);
@@ -215,17 +218,18 @@ static void list_face_boundary(struct hull_face_builder *b, const int *edge, int
         next_vertex_on_boundary[b->half[edge[i]].from] = b->half[edge[i]].to;
     }
     /* first pass: finds the longest loop; second pass: lists its corners */
-    for (int boundary_pass = 0; boundary_pass < 2; boundary_pass++) {
-        for (int i = boundary_pass ? best : 0; i < edges; i++) {
+    for (int pass_to_measure_then_list_loop = 0; pass_to_measure_then_list_loop < 2;
+         pass_to_measure_then_list_loop++) {
+        for (int i = pass_to_measure_then_list_loop ? best : 0; i < edges; i++) {
             int first = b->half[edge[i]].from, at = first, n = 0;
             do {
-                if (boundary_pass) {
+                if (pass_to_measure_then_list_loop) {
                     rim[n] = at;
                 }
                 at = next_vertex_on_boundary[at];
                 n++;
             } while (at >= 0 && at != first && n < edges);
-            if (boundary_pass) {
+            if (pass_to_measure_then_list_loop) {
                 *count = n;
                 break;
             }
@@ -247,11 +251,11 @@ static void list_face_boundary(struct hull_face_builder *b, const int *edge, int
 static void list_all_face_boundaries(struct hull_face_builder *b, const int *first, const int *edge,
                                      int *next_vertex_on_boundary)
 {
-    struct tact_core *core = b->core;
+    struct tact_convex_core *core = b->core;
     int listed_rim_corner_count = 0;
     for (int f = 0; f < core->faces; f++) {
         int count = 0;
-        core->first_corner_of_face[f] = listed_rim_corner_count;
+        core->first_corner_index_of_face[f] = listed_rim_corner_count;
         list_face_boundary(b, edge + first[f], first[f + 1] - first[f], next_vertex_on_boundary,
                            core->rim + listed_rim_corner_count, &count);
         core->offset[f] = -INFINITY;
@@ -261,38 +265,39 @@ static void list_all_face_boundaries(struct hull_face_builder *b, const int *fir
         }
         listed_rim_corner_count += count;
     }
-    core->first_corner_of_face[core->faces] = listed_rim_corner_count;
+    core->first_corner_index_of_face[core->faces] = listed_rim_corner_count;
 }
 
 static int make_face_boundaries(struct hull_face_builder *b)
 {
-    struct tact_core *core = b->core;
+    struct tact_convex_core *core = b->core;
     int half_edge_count = 3 * b->triangles, rc = -ENOMEM;
     int *first = calloc((size_t)core->faces + 2, sizeof *first);
     int *edge = calloc((size_t)half_edge_count + 1, sizeof *edge);
     int *next_vertex_on_boundary =
         calloc((size_t)core->vertices + 1, sizeof *next_vertex_on_boundary);
     core->rim = calloc((size_t)half_edge_count + 1, sizeof *core->rim);
-    core->first_corner_of_face =
-        calloc((size_t)core->faces + 1, sizeof *core->first_corner_of_face);
+    core->first_corner_index_of_face =
+        calloc((size_t)core->faces + 1, sizeof *core->first_corner_index_of_face);
     core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
-    if (first && edge && next_vertex_on_boundary && core->rim && core->first_corner_of_face &&
+    if (first && edge && next_vertex_on_boundary && core->rim && core->first_corner_index_of_face &&
         core->offset) {
-        for (int boundary_pass = 0; boundary_pass < 2; boundary_pass++) { /* counts, then lists */
+        for (int pass_to_measure_then_list_loop = 0; pass_to_measure_then_list_loop < 2;
+             pass_to_measure_then_list_loop++) { /* counts, then lists */
             for (int i = 0; i < half_edge_count; i++) {
                 int opposite_half_edge = find_half_edge(b, b->half[i].to, b->half[i].from);
                 int f = b->face[b->half[i].triangle];
                 if (f == b->face[b->half[opposite_half_edge].triangle]) {
                     continue;
                 }
-                if (boundary_pass) {
+                if (pass_to_measure_then_list_loop) {
                     edge[first[f]++] = i;
                 } else {
                     first[f + 1]++;
                 }
             }
             for (int f = 0; f < core->faces; f++) {
-                first[f + 1] += boundary_pass ? 0 : first[f];
+                first[f + 1] += pass_to_measure_then_list_loop ? 0 : first[f];
             }
         }
         memmove(first + 1, first, (size_t)core->faces * sizeof *first);
@@ -312,26 +317,26 @@ static int make_face_boundaries(struct hull_face_builder *b)
 /* Lists the faces at each vertex, including faces that contain it in their interior. */
 static int list_faces_at_vertices(struct hull_face_builder *b)
 {
-    struct tact_core *core = b->core;
+    struct tact_convex_core *core = b->core;
     int corners = 3 * b->triangles, used = 0;
-    core->first_face_of_vertex =
-        calloc((size_t)core->vertices + 2, sizeof *core->first_face_of_vertex);
+    core->first_face_index_of_vertex =
+        calloc((size_t)core->vertices + 2, sizeof *core->first_face_index_of_vertex);
     core->at = calloc((size_t)corners + 1, sizeof *core->at);
-    if (!core->first_face_of_vertex || !core->at) {
+    if (!core->first_face_index_of_vertex || !core->at) {
         return -ENOMEM;
     }
     for (int i = 0; i < corners; i++) {
-        core->first_face_of_vertex[b->corner[i] + 2]++;
+        core->first_face_index_of_vertex[b->corner[i] + 2]++;
     }
     for (int i = 0; i < core->vertices; i++) {
-        core->first_face_of_vertex[i + 2] += core->first_face_of_vertex[i + 1];
+        core->first_face_index_of_vertex[i + 2] += core->first_face_index_of_vertex[i + 1];
     }
     for (int i = 0; i < corners; i++) {
-        core->at[core->first_face_of_vertex[b->corner[i] + 1]++] = b->face[i / 3];
+        core->at[core->first_face_index_of_vertex[b->corner[i] + 1]++] = b->face[i / 3];
     }
     for (int i = 0, k = 0; i < core->vertices; i++) { /* each once */
-        int first = used, end = core->first_face_of_vertex[i + 1];
-        core->first_face_of_vertex[i] = first;
+        int first = used, end = core->first_face_index_of_vertex[i + 1];
+        core->first_face_index_of_vertex[i] = first;
         for (; k < end; k++) {
             int at = first;
             while (at < used && core->at[at] != core->at[k]) {
@@ -342,23 +347,24 @@ static int list_faces_at_vertices(struct hull_face_builder *b)
             }
         }
     }
-    core->first_face_of_vertex[core->vertices] = used;
+    core->first_face_index_of_vertex[core->vertices] = used;
     return 0;
 }
 
-int tact_core_set_faces_of_mesh(struct tact_core *core, const struct tact_mesh *mesh)
+int tact_convex_core_set_faces_of_mesh(struct tact_convex_core *core, const struct tact_mesh *mesh)
 {
     size_t n = mesh->triangle_count + 1;
-    struct hull_face_builder b = {
-        .core = core,
-        .corner = mesh->triangles,
-        .triangles = (int)mesh->triangle_count,
-        .half = calloc(3 * n, sizeof *b.half),
-        .neighbour_over_edge = calloc(3 * n, sizeof *b.neighbour_over_edge),
-        .area = calloc(n, sizeof *b.area),
-        .face = calloc(n, sizeof *b.face),
-        .stack = calloc(n, sizeof *b.stack),
-        .max_coplanar_distance = COPLANAR_DISTANCE_RATIO * tact_mesh_largest_coordinate(mesh)};
+    struct hull_face_builder b = {.core = core,
+                                  .corner = mesh->triangles,
+                                  .triangles = (int)mesh->triangle_count,
+                                  .half = calloc(3 * n, sizeof *b.half),
+                                  .neighbour_over_edge =
+                                      calloc(3 * n, sizeof *b.neighbour_over_edge),
+                                  .area = calloc(n, sizeof *b.area),
+                                  .face = calloc(n, sizeof *b.face),
+                                  .stack = calloc(n, sizeof *b.stack),
+                                  .coplanar_distance_limit_of_face =
+                                      COPLANAR_DISTANCE_RATIO * tact_mesh_largest_coordinate(mesh)};
     int rc = -ENOMEM;
     core->normal = calloc(n, sizeof *core->normal);
     if (b.half && b.neighbour_over_edge && b.area && b.face && b.stack && core->normal) {

@@ -8,7 +8,7 @@
 #include "contact/pair/features/difference_internal.h"
 
 /* Sine of the angle of two edges below which they have no normal. */
-#define PARALLEL_EDGES_SINE 1e-12
+#define SINE_OF_EDGES_WITHOUT_NORMAL 1e-12
 /* Sine of the angle by which an edge may be below a facet due to rounding. */
 #define MAX_EDGE_BELOW_FACET_SINE 1e-12
 /* Difference of the distances of two facets that is due to rounding, relative to the size. */
@@ -23,7 +23,8 @@ struct minkowski_edge_fan {
     int64_t a[MOST_EDGES], b[MOST_EDGES];
 };
 
-static void add_minkowski_edge(struct minkowski_edge_fan *fan, const struct tact_core_pair *pair,
+static void add_minkowski_edge(struct minkowski_edge_fan *fan,
+                               const struct tact_convex_core_pair *pair,
                                const struct tact_minkowski_point *from, int64_t a, int64_t b)
 {
     const struct tact_minkowski_point to = {.a = a, .b = b};
@@ -37,22 +38,23 @@ static void add_minkowski_edge(struct minkowski_edge_fan *fan, const struct tact
 }
 
 /* Number of the neighbours of a vertex; *first: the first of them in the core's list. */
-static int neighbours_of_vertex(const struct tact_core *core, int64_t vertex, const int **first)
+static int neighbours_of_vertex(const struct tact_convex_core *core, int64_t vertex,
+                                const int **first)
 {
-    static const int other_end_of_segment[2] = {1, 0};
-    if (core->first_neighbour_of_vertex) {
-        const int *at = core->first_neighbour_of_vertex + vertex;
+    static const int other_end_index_of_segment[2] = {1, 0};
+    if (core->first_neighbour_index_of_vertex) {
+        const int *at = core->first_neighbour_index_of_vertex + vertex;
         *first = core->next + at[0];
         return at[1] - at[0];
     }
-    *first = other_end_of_segment +
+    *first = other_end_index_of_segment +
              vertex; /* the ends of a capsule's axis are neighbours; a ball's centre has none */
     return core->vertices == 2;
 }
 
-static void collect_edges_at_point(const struct tact_core_pair *pair,
-                                   const struct tact_minkowski_point *point,
-                                   struct minkowski_edge_fan *fan)
+static void collect_minkowski_edges_at_point(const struct tact_convex_core_pair *pair,
+                                             const struct tact_minkowski_point *point,
+                                             struct minkowski_edge_fan *fan)
 {
     const int *next;
     int count = neighbours_of_vertex(pair->a, point->a, &next);
@@ -72,7 +74,7 @@ static int find_facet_normal(const struct minkowski_edge_fan *fan, int i, int k,
 {
     double least = 0.0, most = 0.0;
     tact_v3_cross(n, fan->minkowski_edge_direction[i], fan->minkowski_edge_direction[k]);
-    if (!(tact_v3_norm(n) > PARALLEL_EDGES_SINE)) {
+    if (!(tact_v3_norm(n) > SINE_OF_EDGES_WITHOUT_NORMAL)) {
         return 0;
     }
     tact_v3_normalize(n, n);
@@ -98,13 +100,13 @@ struct facet {
 
 /* Replaces *farthest by the facet at a point that is the farthest along its normal, where that is
  * farther. Returns 1 where it is. */
-static int find_farthest_facet_at_point(const struct tact_core_pair *pair,
+static int find_farthest_facet_at_point(const struct tact_convex_core_pair *pair,
                                         const struct tact_minkowski_point *point,
                                         struct facet *farthest_facet)
 {
     struct minkowski_edge_fan fan;
     int is_farther_facet_found = 0;
-    collect_edges_at_point(pair, point, &fan);
+    collect_minkowski_edges_at_point(pair, point, &fan);
     for (int i = 0; i < fan.count; i++) {
         for (int k = i + 1; k < fan.count; k++) {
             double n[3];
@@ -127,7 +129,7 @@ static int find_farthest_facet_at_point(const struct tact_core_pair *pair,
 
 /* Sets the nearest points of a result for its normal; where they are not found, the point on A
  * remains, as that of bodies that touch. */
-static void set_nearest_points_on_normal(const struct tact_core_pair *pair,
+static void set_nearest_points_on_normal(const struct tact_convex_core_pair *pair,
                                          struct tact_nearest_points *out)
 {
     struct tact_simplex s = out->from;
@@ -142,7 +144,7 @@ static void set_nearest_points_on_normal(const struct tact_core_pair *pair,
 
 /* Replaces the normal, distance and points of a result by those of the farthest facet at its
  * points. Returns 0 where the result is as far. */
-static int move_to_farther_adjacent_facet(struct tact_core_pair *pair,
+static int move_to_farther_adjacent_facet(struct tact_convex_core_pair *pair,
                                           struct tact_nearest_points *out)
 {
     struct facet facet = {.distance = out->bound};
@@ -156,7 +158,7 @@ static int move_to_farther_adjacent_facet(struct tact_core_pair *pair,
         return 0;
     }
     tact_v3_scale(opposite_direction, facet.n, -1.0);
-    tact_minkowski_support(pair, opposite_direction, &low);
+    tact_minkowski_find_support_point(pair, opposite_direction, &low);
     const double bound = tact_v3_dot(facet.n, low.w);
     if (bound <= out->bound + EQUAL_FACET_DISTANCE_RATIO * pair->size) {
         return 0;
@@ -168,7 +170,8 @@ static int move_to_farther_adjacent_facet(struct tact_core_pair *pair,
     return 1;
 }
 
-void tact_epa_move_to_farthest_facet(struct tact_core_pair *pair, struct tact_nearest_points *out)
+void tact_epa_move_to_farthest_facet(struct tact_convex_core_pair *pair,
+                                     struct tact_nearest_points *out)
 {
     int adjacent_facet_step_count = 0;
     while (adjacent_facet_step_count < MOST_FACETS && move_to_farther_adjacent_facet(pair, out)) {

@@ -25,8 +25,8 @@ static int prepare_features_core(const struct tact_contact_model *model,
                                  const struct tact_material *material, void **data,
                                  struct tact_error *err)
 {
-    struct tact_core *core = NULL;
-    int rc = tact_core_create(shape, &core);
+    struct tact_convex_core *core = NULL;
+    int rc = tact_convex_core_create(shape, &core);
     (void)model;
     (void)material;
     *data = core;
@@ -35,7 +35,7 @@ static int prepare_features_core(const struct tact_contact_model *model,
 
 static void release_features_core(void *data)
 {
-    tact_core_free(data);
+    tact_convex_core_free(data);
 }
 
 static int count_features_patches(const struct tact_shape *a, const struct tact_shape *b,
@@ -47,7 +47,7 @@ static int count_features_patches(const struct tact_shape *a, const struct tact_
 
 /* Velocity of a point of a shape, world axes from the separation's origin, and an upper bound of
  * how much faster another point of its core may be. */
-static double contact_point_velocity_and_spread(const struct tact_core *core,
+static double contact_point_velocity_and_spread(const struct tact_convex_core *core,
                                                 const struct tact_pose *pose, const double twist[6],
                                                 const struct tact_separation *sep,
                                                 const double *point, double velocity[3])
@@ -62,9 +62,10 @@ static double contact_point_velocity_and_spread(const struct tact_core *core,
 }
 
 /* Upper bound of the relative displacement of points of the two solids in one or two ticks [m]. */
-static double max_relative_displacement(const struct tact_pair_query *q, const struct tact_core *a,
-                                        const struct tact_core *b,
-                                        const struct tact_separation *sep)
+static double bound_of_relative_displacement(const struct tact_pair_query *q,
+                                             const struct tact_convex_core *a,
+                                             const struct tact_convex_core *b,
+                                             const struct tact_separation *sep)
 {
     double va[3], vb[3], h = q->options->period;
     double rotation_speed_bound =
@@ -100,7 +101,8 @@ static void set_patch_corners(const struct tact_manifold *m, struct tact_patch *
 
 /* 1 where a shape is a ball or a plane at the contact: a half-space, a face, a ball, the end of a
  * capsule. */
-static int is_spherical_or_flat_feature(const struct tact_core *core, enum tact_feature feature)
+static int is_spherical_or_flat_feature(const struct tact_convex_core *core,
+                                        enum tact_feature feature)
 {
     return core->vertices == 0 || feature == TACT_FEATURE_FACE ||
            (core->vertex && core->radius > 0.0 && feature == TACT_FEATURE_VERTEX);
@@ -108,8 +110,8 @@ static int is_spherical_or_flat_feature(const struct tact_core *core, enum tact_
 
 /* Makes a patch that is a contact point, which transmits no torques, except for soft balls or a
  * fingertip. */
-static void make_contact_point(const struct tact_pair_query *q, const struct tact_core *a,
-                               const struct tact_core *b, const struct tact_manifold *m,
+static void make_contact_point(const struct tact_pair_query *q, const struct tact_convex_core *a,
+                               const struct tact_convex_core *b, const struct tact_manifold *m,
                                struct tact_patch *patch)
 {
     const struct tact_contact_law *law = q->law;
@@ -188,8 +190,9 @@ static double compliant_layer_stiffness(const struct tact_pair_query *q,
 
 /* Makes the patch from the outline of the manifold, with the centre of the outline as its centre.
  * -EDOM where a compliant patch has no compressed part. */
-static int make_patch_from_outline(const struct tact_pair_query *q, const struct tact_core *a,
-                                   const struct tact_core *b, const struct tact_manifold *m,
+static int make_patch_from_outline(const struct tact_pair_query *q,
+                                   const struct tact_convex_core *a,
+                                   const struct tact_convex_core *b, const struct tact_manifold *m,
                                    double *stiffness_of_compliant_layer, struct tact_patch *patch)
 {
     double gap[3];
@@ -243,8 +246,9 @@ _Static_assert(
 
 /* Sets a patch whose centre is the manifold's middle to the outline and the gaps of the manifold.
  * -EDOM where a compliant patch has no compressed part. */
-static int set_outline_and_gaps(const struct tact_pair_query *q, const struct tact_core *a,
-                                const struct tact_core *b, const struct tact_manifold *m,
+static int
+set_patch_outline_and_gap_plane(const struct tact_pair_query *q, const struct tact_convex_core *a,
+                                const struct tact_convex_core *b, const struct tact_manifold *m,
                                 double *stiffness_of_compliant_layer, struct tact_patch *patch)
 {
     const double *surface_height_coefficients_a = m->surface_height_plane_a,
@@ -269,16 +273,16 @@ static int set_outline_and_gaps(const struct tact_pair_query *q, const struct ta
     return 0;
 }
 
-static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,
-                      const struct tact_core *b, const struct tact_separation *sep,
-                      struct tact_patch *patch)
+static int make_patch_of_manifold(const struct tact_pair_query *q, const struct tact_convex_core *a,
+                                  const struct tact_convex_core *b,
+                                  const struct tact_separation *sep, struct tact_patch *patch)
 {
     struct tact_manifold m;
     double stiffness_of_compliant_layer = 0.0;
     tact_manifold_find_contact_points(a, q->pose_a, b, q->pose_b, sep, &m);
     if (tact_manifold_may_need_inner_ball(a, b, &m)) {
         tact_manifold_add_inner_ball(a, q->pose_a, b, q->pose_b,
-                                     max_relative_displacement(q, a, b, sep), sep, &m);
+                                     bound_of_relative_displacement(q, a, b, sep), sep, &m);
     }
     clear_features_patch(patch);
     tact_v3_copy(patch->frame, sep->normal);
@@ -288,7 +292,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     if (m.is_point_between_nearest_points && m.corners == 1) {
         patch->gap[0] = sep->distance;
         make_contact_point(q, a, b, &m, patch);
-    } else if (set_outline_and_gaps(q, a, b, &m, &stiffness_of_compliant_layer, patch)) {
+    } else if (set_patch_outline_and_gap_plane(q, a, b, &m, &stiffness_of_compliant_layer, patch)) {
         return -EDOM;
     }
     patch->law = TACT_LAW_GAPS;
@@ -305,7 +309,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
 static int measure_features_pair(const struct tact_pair_query *q, struct tact_patch *patch,
                                  struct tact_pair_piece *piece)
 {
-    const struct tact_core *a = q->data_a, *b = q->data_b;
+    const struct tact_convex_core *a = q->data_a, *b = q->data_b;
     double contact_lookahead_gap =
         MAX_CONTACT_GAP_RATIO *
         tact_min(tact_min(a->thickness, b->thickness), a->size + a->radius + b->size + b->radius);
@@ -315,17 +319,17 @@ static int measure_features_pair(const struct tact_pair_query *q, struct tact_pa
     if (q->along && a->vertices && b->vertices) {
         tact_nearest_points_along_normal(a, q->pose_a, b, q->pose_b, q->along, &sep);
     } else if (tact_nearest_points(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
-        tact_features_forget_motion(q->state);
+        tact_features_clear_last_twists(q->state);
         return -EDOM;
     }
     int is_gap_within_lookahead =
         sep.distance < contact_lookahead_gap ||
-        sep.distance < max_relative_displacement(q, a, b, &sep) + contact_lookahead_gap;
+        sep.distance < bound_of_relative_displacement(q, a, b, &sep) + contact_lookahead_gap;
     if (!is_gap_within_lookahead) {
-        tact_features_forget_motion(q->state);
+        tact_features_clear_last_twists(q->state);
         return -EDOM;
     }
-    return make_patch(q, a, b, &sep, patch);
+    return make_patch_of_manifold(q, a, b, &sep, patch);
 }
 
 const struct tact_contact_model tact_model_features = {

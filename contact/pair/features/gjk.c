@@ -5,16 +5,16 @@
 #include "contact/pair/features/difference_internal.h"
 
 /* Precision of the distance for a curved core, relative to the distance. */
-#define CURVED_DISTANCE_TOLERANCE 1e-7
+#define CURVED_CORE_DISTANCE_TOLERANCE 1e-7
 /* Distance below which its direction is due to rounding, relative to the size. */
 #define MIN_DISTANCE_WITH_DIRECTION_RATIO 1e-13
 
 /* Difference between a distance and its bound that is due to rounding, relative to the size. */
-#define CLOSED_DUALITY_GAP 4e-16
+#define DUALITY_GAP_BY_ROUNDING_RATIO 4e-16
 
 /* Difference above which the nearest points are searched at another distance, relative to the size:
  * it comes from points that are not the nearest. */
-#define NARROW_DUALITY_GAP 1e-14
+#define DUALITY_GAP_TO_SEARCH_AGAIN_RATIO 1e-14
 
 /* Distance to which bodies are moved for a search of their nearest points, relative to the size:
  * its square resolves a displacement across of 1e-8 of it, and rounding its direction to 1e-12. */
@@ -125,7 +125,7 @@ static int find_nearest_simplex_point(const struct tact_simplex *s, double flat_
 {
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
     static const int first[3] = {0};
-    int faces_of_simplex = s->count == 4 ? 4 : s->count == 3, inside = s->count == 4;
+    int face_count_of_simplex = s->count == 4 ? 4 : s->count == 3, inside = s->count == 4;
     best->count = 0;
     best->square = INFINITY;
     tact_v3_set(best->v, 0.0, 0.0, 0.0);
@@ -135,7 +135,7 @@ static int find_nearest_simplex_point(const struct tact_simplex *s, double flat_
     } else if (s->count == 2) {
         keep_if_nearest_on_edge(best, s, 0, 1);
     }
-    for (int f = 0; f < faces_of_simplex; f++) {
+    for (int f = 0; f < face_count_of_simplex; f++) {
         const int *i = faces[f];
         if (s->count == 3 || is_origin_beyond_face(s, i, flat_tetrahedron_height)) {
             keep_if_nearest_on_triangle(best, s, i[0], i[1], i[2]);
@@ -197,12 +197,10 @@ static int sort_simplex_points(struct tact_simplex *s)
  * unless they are so nearly on a line that it is not along that vector. */
 static void choose_search_direction(const struct nearest_point_on_simplex *best, double d[3])
 {
-    double nearest_point_along_simplex_normal =
-        best->count == 3 ? tact_v3_dot(best->n, best->v) : 0.0;
-    if (best->count == 3 &&
-        nearest_point_along_simplex_normal * nearest_point_along_simplex_normal >
-            0.5 * best->square * tact_v3_dot(best->n, best->n)) {
-        tact_v3_scale(d, best->n, copysign(1.0, nearest_point_along_simplex_normal));
+    double distance_along_simplex_normal = best->count == 3 ? tact_v3_dot(best->n, best->v) : 0.0;
+    if (best->count == 3 && distance_along_simplex_normal * distance_along_simplex_normal >
+                                0.5 * best->square * tact_v3_dot(best->n, best->n)) {
+        tact_v3_scale(d, best->n, copysign(1.0, distance_along_simplex_normal));
     } else {
         tact_v3_copy(d, best->v);
     }
@@ -210,7 +208,7 @@ static void choose_search_direction(const struct nearest_point_on_simplex *best,
 
 /* Sets the result of the search for the distance. d: direction of the last support search; low: the
  * support point that it found. */
-static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simplex *s,
+static void set_gjk_result(struct tact_convex_core_pair *pair, const struct tact_simplex *s,
                            const struct nearest_point_on_simplex *best, const double d[3],
                            const struct tact_minkowski_point *low, struct tact_nearest_points *out)
 {
@@ -218,7 +216,7 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
     out->from = *s;
     for (int i = 0; i < best->count; i++) {
         double vertex[3];
-        tact_core_vertex(pair->a, s->point[i].a, vertex);
+        tact_convex_core_vertex_position(pair->a, s->point[i].a, vertex);
         tact_v3_axpy(out->nearest_point_on_a, best->weight[i], vertex);
     }
     tact_v3_sub(out->nearest_point_on_b, out->nearest_point_on_a, best->v);
@@ -237,11 +235,11 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
 }
 
 /* Finds the simplex of A - B nearest to the origin, with its nearest point. *d: the direction of
- * the last support search, *low: the support point that it found. max_gjk_steps_without_decrease:
+ * the last support search, *low: the support point that it found. gjk_step_limit_without_decrease:
  * number of steps after which the square of the distance need not be smaller. Returns 0 where the
  * simplex contains the origin or is nearer than `near` [m]. */
-static int find_nearest_simplex(struct tact_core_pair *pair, double near,
-                                int max_gjk_steps_without_decrease, struct tact_simplex *simplex,
+static int find_nearest_simplex(struct tact_convex_core_pair *pair, double near,
+                                int gjk_step_limit_without_decrease, struct tact_simplex *simplex,
                                 struct nearest_point_on_simplex *best, double d[3],
                                 struct tact_minkowski_point *low)
 {
@@ -249,7 +247,7 @@ static int find_nearest_simplex(struct tact_core_pair *pair, double near,
     int are_both_cores_polytopes = pair->a->vertex && pair->b->vertex, sorted = 0,
         gjk_steps_without_decrease = 0;
     double min_support_to_squared_distance =
-        are_both_cores_polytopes ? 1.0 : 1.0 - CURVED_DISTANCE_TOLERANCE;
+        are_both_cores_polytopes ? 1.0 : 1.0 - CURVED_CORE_DISTANCE_TOLERANCE;
     for (int step = 0; step < MOST_STEPS; step++) {
         double opposite_direction[3];
         if (find_nearest_simplex_point(simplex, near, best)) {
@@ -262,11 +260,11 @@ static int find_nearest_simplex(struct tact_core_pair *pair, double near,
         choose_search_direction(best, d);
         tact_v3_scale(opposite_direction, d, -1.0);
         int is_support_point_repeated =
-            tact_minkowski_support_repeats(pair, simplex, opposite_direction, low);
+            tact_minkowski_does_support_repeat(pair, simplex, opposite_direction, low);
         gjk_steps_without_decrease += !(best->square < squared_distance_of_last_step);
         int is_gjk_search_finished =
             sorted || is_support_point_repeated ||
-            gjk_steps_without_decrease > max_gjk_steps_without_decrease ||
+            gjk_steps_without_decrease > gjk_step_limit_without_decrease ||
             tact_v3_dot(d, low->w) >= min_support_to_squared_distance * tact_v3_dot(d, best->v);
         if (is_gjk_search_finished &&
             (sorted || !are_both_cores_polytopes || !sort_simplex_points(simplex))) {
@@ -328,11 +326,11 @@ static void sort_nearest_simplex(struct tact_simplex *s, double flat_tetrahedron
     } while (s->count < count);
 }
 
-int tact_nearest_points_after_shift(const struct tact_core_pair *pair, const double n[3],
+int tact_nearest_points_after_shift(const struct tact_convex_core_pair *pair, const double n[3],
                                     double distance, struct tact_simplex *s,
                                     double nearest_point_of_a[3], double v[3])
 {
-    struct tact_core_pair core_pair_displaced_along_normal = *pair;
+    struct tact_convex_core_pair core_pair_displaced_along_normal = *pair;
     struct tact_minkowski_point low;
     struct nearest_point_on_simplex best = {.count = 0};
     double d[3];
@@ -352,7 +350,7 @@ int tact_nearest_points_after_shift(const struct tact_core_pair *pair, const dou
     for (int i = 0; i < s->count; i++) {
         double vertex[3];
         tact_minkowski_from_vertices(pair, s->point[i].a, s->point[i].b, &s->point[i]);
-        tact_core_vertex(pair->a, s->point[i].a, vertex);
+        tact_convex_core_vertex_position(pair->a, s->point[i].a, vertex);
         tact_v3_axpy(nearest_point_of_a, best.weight[i], vertex);
         tact_v3_axpy(v, best.weight[i], s->point[i].w);
     }
@@ -361,7 +359,7 @@ int tact_nearest_points_after_shift(const struct tact_core_pair *pair, const dou
 
 /* Replaces the nearest points by those that are found with the bodies moved along the normal, where
  * these are nearer. */
-static void search_at_resolvable_distance(const struct tact_core_pair *pair,
+static void search_at_resolvable_distance(const struct tact_convex_core_pair *pair,
                                           struct tact_nearest_points *out)
 {
     struct tact_simplex s = out->from;
@@ -376,7 +374,7 @@ static void search_at_resolvable_distance(const struct tact_core_pair *pair,
 }
 
 /* Searches the nearest simplex of a set of points, and replaces the result where it is nearer. */
-static void search_nearest_simplex_in_set(struct tact_core_pair *pair, double near,
+static void search_nearest_simplex_in_set(struct tact_convex_core_pair *pair, double near,
                                           const struct tact_minkowski_point_set *set,
                                           struct tact_nearest_points *out)
 {
@@ -392,7 +390,7 @@ static void search_nearest_simplex_in_set(struct tact_core_pair *pair, double ne
     }
     choose_search_direction(&best, d);
     tact_v3_scale(opposite_direction, d, -1.0);
-    tact_minkowski_support(pair, opposite_direction, &low);
+    tact_minkowski_find_support_point(pair, opposite_direction, &low);
     set_gjk_result(pair, &s, &best, d, &low, &next);
     if (next.bound < out->bound) {
         next.bound = out->bound;
@@ -405,19 +403,19 @@ static void search_nearest_simplex_in_set(struct tact_core_pair *pair, double ne
  * 1e-7 rad, or a body is a needle, the square of the distance decreases by less than rounding from
  * one step to the next although the normal or the nearest points still change, and the search ends
  * too early. */
-static void close_duality_gap(struct tact_core_pair *pair, double near, const double *v,
-                              struct tact_nearest_points *out)
+static void search_again_where_duality_gap_is_wide(struct tact_convex_core_pair *pair, double near,
+                                                   const double *v, struct tact_nearest_points *out)
 {
     struct tact_minkowski_point_set set = {.count = out->from.count};
     memcpy(set.point, out->from.point, (size_t)out->from.count * sizeof *set.point);
     tact_improve_distance_bound(pair, &set, v, out);
     search_nearest_simplex_in_set(pair, near, &set, out);
-    if (out->distance - out->bound > NARROW_DUALITY_GAP * pair->size) {
+    if (out->distance - out->bound > DUALITY_GAP_TO_SEARCH_AGAIN_RATIO * pair->size) {
         search_at_resolvable_distance(pair, out);
     }
 }
 
-int tact_gjk_find_nearest_points(struct tact_core_pair *pair, struct tact_simplex *simplex,
+int tact_gjk_find_nearest_points(struct tact_convex_core_pair *pair, struct tact_simplex *simplex,
                                  struct tact_nearest_points *out)
 {
     struct nearest_point_on_simplex best;
@@ -425,15 +423,16 @@ int tact_gjk_find_nearest_points(struct tact_core_pair *pair, struct tact_simple
     double d[3], near = MIN_DISTANCE_WITH_DIRECTION_RATIO * pair->size;
     int are_both_cores_polytopes = pair->a->vertex && pair->b->vertex;
     if (!simplex->count) {
-        tact_minkowski_support(pair, pair->shift, &simplex->point[0]);
+        tact_minkowski_find_support_point(pair, pair->shift, &simplex->point[0]);
         simplex->count = 1;
     }
     if (!find_nearest_simplex(pair, near, 0, simplex, &best, d, &low)) {
         return 0;
     }
     set_gjk_result(pair, simplex, &best, d, &low, out);
-    if (are_both_cores_polytopes && out->distance - out->bound > CLOSED_DUALITY_GAP * pair->size) {
-        close_duality_gap(pair, near, best.v, out);
+    if (are_both_cores_polytopes &&
+        out->distance - out->bound > DUALITY_GAP_BY_ROUNDING_RATIO * pair->size) {
+        search_again_where_duality_gap_is_wide(pair, near, best.v, out);
         *simplex = out->from;
     }
     /* no direction separates the cores: the simplex is a sliver, by rounding */

@@ -19,8 +19,8 @@
 /* Sets x to the position of a core's inscribed ball in the plane of the manifold. Returns the
  * distance of the ball from the plane through the solid's nearest point, away from the other solid
  * [m]. */
-static double place_inscribed_ball(const struct tact_core *core, const struct tact_pose *pose,
-                                   int is_core_below_contact_plane,
+static double place_inscribed_ball(const struct tact_convex_core *core,
+                                   const struct tact_pose *pose, int is_core_below_contact_plane,
                                    const struct tact_separation *sep, const struct tact_manifold *m,
                                    double x[2])
 {
@@ -99,26 +99,27 @@ static void make_triangle_to_inner_ball(struct tact_manifold *m, const double x[
 }
 
 /* 1 where B is the smaller of the two solids. */
-static int is_core_b_smaller(const struct tact_core *a, const struct tact_core *b)
+static int is_core_b_smaller(const struct tact_convex_core *a, const struct tact_convex_core *b)
 {
     return a->kind == TACT_SHAPE_HALFSPACE ||
            (b->kind != TACT_SHAPE_HALFSPACE && b->size + b->radius < a->size + a->radius);
 }
 
-int tact_manifold_may_need_inner_ball(const struct tact_core *a, const struct tact_core *b,
+int tact_manifold_may_need_inner_ball(const struct tact_convex_core *a,
+                                      const struct tact_convex_core *b,
                                       const struct tact_manifold *m)
 {
     return m->corners <= 2 && (is_core_b_smaller(a, b) ? b : a)->vertices != 1;
 }
 
-void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_pose *pose_a,
-                                  const struct tact_core *b, const struct tact_pose *pose_b,
+void tact_manifold_add_inner_ball(const struct tact_convex_core *a, const struct tact_pose *pose_a,
+                                  const struct tact_convex_core *b, const struct tact_pose *pose_b,
                                   double displacement, const struct tact_separation *sep,
                                   struct tact_manifold *m)
 {
     int is_core_below_contact_plane = is_core_b_smaller(a, b);
-    const struct tact_core *core = is_core_below_contact_plane ? b : a,
-                           *other = is_core_below_contact_plane ? a : b;
+    const struct tact_convex_core *core = is_core_below_contact_plane ? b : a,
+                                  *other = is_core_below_contact_plane ? a : b;
     double x[2], of_other[2], least = SAME_CORNER_DISTANCE_RATIO * (core->size + core->radius);
     if (!(displacement > core->thickness)) {
         return;

@@ -27,14 +27,14 @@ struct outline {
     int face; /* index of a polytope's face, of which only the height is set until the corners are
                  needed; else -1 */
     double point[3]; /* position of a feature that is a vertex, world axes, from the middle */
-    double corner[TACT_CORE_RIM_CORNERS][2]; /* corners of the outline; those of a face
+    double corner[TACT_MAX_CORE_FACE_CORNERS][2]; /* corners of the outline; those of a face
                                         counter-clockwise about the normal */
     double height[3];
 };
 
 /* One of the two shapes, with its pose in the frame of the manifold. */
 struct side {
-    const struct tact_core *core;
+    const struct tact_convex_core *core;
     const struct tact_pose *pose;
     const double *rotation; /* rotation matrix of the shape's frame, row-major */
     double shift[3];        /* position of the shape relative to the middle of the two shapes [m],
@@ -71,11 +71,11 @@ static void project_to_contact_plane(const struct tact_manifold *m, const double
  * has at least this cosine to it. */
 static int find_face_facing_normal(const struct side *s, int64_t vertex, double min_facing_cosine)
 {
-    const struct tact_core *core = s->core;
+    const struct tact_convex_core *core = s->core;
     double most = min_facing_cosine;
     int best = -1;
-    for (int k = core->faces ? core->first_face_of_vertex[vertex] : 0;
-         core->faces && k < core->first_face_of_vertex[vertex + 1]; k++) {
+    for (int k = core->faces ? core->first_face_index_of_vertex[vertex] : 0;
+         core->faces && k < core->first_face_index_of_vertex[vertex + 1]; k++) {
         double c = tact_v3_dot(core->normal[core->at[k]], s->outward_normal_in_core_frame);
         best = c > most ? core->at[k] : best;
         most = tact_max(c, most);
@@ -87,7 +87,7 @@ static int find_face_facing_normal(const struct side *s, int64_t vertex, double 
  * -1 where none is within MAX_CONTACT_PLANE_SLOPE. */
 static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
 {
-    const struct tact_core *core = s->core;
+    const struct tact_convex_core *core = s->core;
     double least = MAX_CONTACT_PLANE_SLOPE;
     int best = -1;
     if (!core->faces) { /* the core is a point, or an axis along z */
@@ -96,8 +96,8 @@ static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
                    ? 1 - (int)vertex
                    : -1;
     }
-    for (int k = core->first_neighbour_of_vertex[vertex];
-         k < core->first_neighbour_of_vertex[vertex + 1]; k++) {
+    for (int k = core->first_neighbour_index_of_vertex[vertex];
+         k < core->first_neighbour_index_of_vertex[vertex + 1]; k++) {
         double d[3];
         tact_v3_sub(d, core->vertex[core->next[k]], core->vertex[vertex]);
         double slope = -tact_v3_dot(d, s->outward_normal_in_core_frame) / tact_v3_norm(d);
@@ -150,14 +150,14 @@ static void set_face_outline(const struct tact_manifold *m, const double n[3], c
 static void complete_face_outline(const struct tact_manifold *m, const struct side *s,
                                   struct outline *o)
 {
-    const struct tact_core *core = s->core;
+    const struct tact_convex_core *core = s->core;
     if (o->face < 0) {
         return;
     }
-    int first = core->first_corner_of_face[o->face],
-        all = core->first_corner_of_face[o->face + 1] - first;
-    int count = all < TACT_CORE_RIM_CORNERS ? all : TACT_CORE_RIM_CORNERS;
-    double corner[TACT_CORE_RIM_CORNERS][3];
+    int first = core->first_corner_index_of_face[o->face],
+        all = core->first_corner_index_of_face[o->face + 1] - first;
+    int count = all < TACT_MAX_CORE_FACE_CORNERS ? all : TACT_MAX_CORE_FACE_CORNERS;
+    double corner[TACT_MAX_CORE_FACE_CORNERS][3];
     for (int i = 0; i < count; i++) {
         /* many corners are replaced by a subset at even distances along the rim */
         int k = (int)((long)i * all / count);
@@ -192,7 +192,7 @@ static void set_vertex_outline(const struct tact_manifold *m, const double n[3],
     double at[3];
     o->kind = TACT_FEATURE_VERTEX;
     o->count = 1;
-    tact_core_vertex(s->core, vertex, at);
+    tact_convex_core_vertex_position(s->core, vertex, at);
     shape_point_to_world(s, at, o->point);
     project_to_contact_plane(m, o->point, o->corner[0]);
     o->height[0] = tact_v3_dot(o->point, n);
@@ -215,7 +215,7 @@ static enum tact_feature find_kind_of_cylinder_feature(const struct side *s)
 static void set_cylinder_outline(const struct tact_manifold *m, const double n[3],
                                  const struct side *s, enum tact_feature kind, struct outline *o)
 {
-    double corner[TACT_CORE_RIM_CORNERS][3];
+    double corner[TACT_MAX_CORE_FACE_CORNERS][3];
     if (kind == TACT_FEATURE_EDGE) {
         tact_curved_core_farthest_segment(s->core, s->outward_normal_in_core_frame, corner);
         set_edge_outline(m, n, s, corner[0], corner[1], o);
@@ -223,15 +223,15 @@ static void set_cylinder_outline(const struct tact_manifold *m, const double n[3
     }
     double normal[3] = {0.0, 0.0, copysign(1.0, s->outward_normal_in_core_frame[2])};
     tact_curved_core_end_circle_corners(s->core, normal[2], s->outward_normal_in_core_frame,
-                                        TACT_CORE_RIM_CORNERS, corner);
-    list_face_corners(m, s, corner, TACT_CORE_RIM_CORNERS, o);
+                                        TACT_MAX_CORE_FACE_CORNERS, corner);
+    list_face_corners(m, s, corner, TACT_MAX_CORE_FACE_CORNERS, o);
     set_surface_height_plane(m, n, s, normal, corner[0], o);
 }
 
 /* Sets the outline of a half-space's bounding plane: a square about the middle, larger than the
  * other shape. */
-static void set_plane_outline(const struct tact_manifold *m, const double n[3],
-                              const struct side *s, double size, struct outline *o)
+static void set_halfspace_outline(const struct tact_manifold *m, const double n[3],
+                                  const struct side *s, double size, struct outline *o)
 {
     static const double sign[4][2] = {{-1.0, -1.0}, {1.0, -1.0}, {1.0, 1.0}, {-1.0, 1.0}};
     (void)m;
@@ -263,7 +263,7 @@ static struct feature find_feature_in_contact_plane(const struct side *s)
         f.face = find_face_facing_normal(s, s->vertex, FLAT_FACE_COSINE);
     }
     if (f.face < 0 && f.kind == TACT_FEATURE_VERTEX) {
-        f.vertex = tact_core_support_vertex(s->core, s->outward_normal_in_core_frame, -1);
+        f.vertex = tact_convex_core_support_vertex(s->core, s->outward_normal_in_core_frame, -1);
         f.face = find_face_facing_normal(
             s, f.vertex, sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE));
         f.end = f.face < 0 ? find_edge_in_contact_plane(s, f.vertex) : -1;
@@ -282,7 +282,7 @@ static void set_feature_outline(const struct tact_manifold *m, const double n[3]
     if (f->face >= 0) {
         set_face_outline(m, n, s, f->face, o);
     } else if (s->core->kind == TACT_SHAPE_HALFSPACE) {
-        set_plane_outline(m, n, s, size, o);
+        set_halfspace_outline(m, n, s, size, o);
     } else if (f->kind == TACT_FEATURE_VERTEX) {
         set_vertex_outline(m, n, s, f->vertex, o);
     } else if (s->core->kind == TACT_SHAPE_CYLINDER) {
@@ -328,14 +328,14 @@ static int clip_polygon_by_line(double (*corner)[2], int count, const double *p,
 /* 1 where a vertex, projected along the normal, is on a polytope's face or on its rim. */
 static int is_projected_vertex_on_face(const struct outline *vertex, const struct side *s, int face)
 {
-    const struct tact_core *core = s->core;
-    const int *end = core->rim + core->first_corner_of_face[face + 1];
+    const struct tact_convex_core *core = s->core;
+    const int *end = core->rim + core->first_corner_index_of_face[face + 1];
     const double *n = s->outward_normal_in_core_frame;
     double offset[3], at[3], along[3], to[3], across[3];
     tact_v3_sub(offset, vertex->point, s->shift);
     tact_m3_tmul_v3(at, s->rotation, offset);
     const double *p = core->vertex[end[-1]];
-    for (const int *next = core->rim + core->first_corner_of_face[face]; next < end; next++) {
+    for (const int *next = core->rim + core->first_corner_index_of_face[face]; next < end; next++) {
         const double *q = core->vertex[*next];
         tact_v3_sub(along, q, p);
         tact_v3_sub(to, at, p);
@@ -418,7 +418,7 @@ static int is_manifold_narrower_than(const struct tact_manifold *m, double width
 }
 
 /* Makes a polygon the segment between the two of its corners that are farthest from each other. */
-static void keep_farthest_corners(struct tact_manifold *m)
+static void reduce_polygon_to_farthest_corners(struct tact_manifold *m)
 {
     int far[2] = {0, 0};
     double most = 0.0, farthest_corners[2][2];
@@ -454,11 +454,11 @@ static void merge_equal_manifold_corners(struct tact_manifold *m, double least)
     n -= n > 1 && squared_distance_in_plane(m->corner[0], m->corner[n - 1]) <= least * least;
     m->corners = n;
     if (n > 2 && is_manifold_narrower_than(m, least)) {
-        keep_farthest_corners(m);
+        reduce_polygon_to_farthest_corners(m);
     }
 }
 
-static void init_manifold_side(struct side *s, const struct tact_core *core,
+static void init_manifold_side(struct side *s, const struct tact_convex_core *core,
                                const struct tact_pose *pose, const struct tact_separation *sep,
                                int is_side_below_contact_plane)
 {
@@ -496,7 +496,7 @@ static void intersect_outlines(struct side side[2], const struct feature feature
         tact_v3_sub(side[i].shift, side[i].pose->position, sep->origin);
         tact_v3_sub(side[i].shift, side[i].shift, m->middle);
     }
-    const struct tact_core *core_of_side_a = side[0].core, *core_of_side_b = side[1].core;
+    const struct tact_convex_core *core_of_side_a = side[0].core, *core_of_side_b = side[1].core;
     double size = core_of_side_a->size + core_of_side_a->radius + core_of_side_b->size +
                   core_of_side_b->radius;
     set_feature_outline(m, sep->normal, &side[0], &feature[0], size, &a);
@@ -515,8 +515,10 @@ static void intersect_outlines(struct side side[2], const struct feature feature
     merge_equal_manifold_corners(m, 1e-9 * size);
 }
 
-void tact_manifold_find_contact_points(const struct tact_core *a, const struct tact_pose *pose_a,
-                                       const struct tact_core *b, const struct tact_pose *pose_b,
+void tact_manifold_find_contact_points(const struct tact_convex_core *a,
+                                       const struct tact_pose *pose_a,
+                                       const struct tact_convex_core *b,
+                                       const struct tact_pose *pose_b,
                                        const struct tact_separation *sep, struct tact_manifold *out)
 {
     struct side side[2];

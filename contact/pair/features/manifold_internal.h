@@ -9,7 +9,7 @@
 #include "contact/pair/features/nearest_internal.h"
 
 /* Capacity for the corners of two faces clipped by each other. */
-enum { TACT_MANIFOLD_CORNERS = 2 * TACT_CORE_RIM_CORNERS + 8 };
+enum { TACT_MANIFOLD_CORNERS = 2 * TACT_MAX_CORE_FACE_CORNERS + 8 };
 
 struct tact_manifold {
     enum tact_feature feature[2]; /* kinds of the nearest features of A and of B */
@@ -30,14 +30,15 @@ struct tact_manifold {
 };
 
 /* Finds the contact manifold of two shapes from their separation. Real-time safe. */
-void tact_manifold_find_contact_points(const struct tact_core *a, const struct tact_pose *pose_a,
-                                       const struct tact_core *b, const struct tact_pose *pose_b,
-                                       const struct tact_separation *core_separation,
-                                       struct tact_manifold *out);
+void tact_manifold_find_contact_points(
+    const struct tact_convex_core *a, const struct tact_pose *pose_a,
+    const struct tact_convex_core *b, const struct tact_pose *pose_b,
+    const struct tact_separation *nearest_points_and_normal_of_cores, struct tact_manifold *out);
 
 /* 0 where a manifold needs no inner ball, however fast the pair moves: it is a polygon, or the
  * smaller solid is a ball itself. */
-int tact_manifold_may_need_inner_ball(const struct tact_core *a, const struct tact_core *b,
+int tact_manifold_may_need_inner_ball(const struct tact_convex_core *a,
+                                      const struct tact_convex_core *b,
                                       const struct tact_manifold *m);
 
 /*
@@ -45,10 +46,10 @@ int tact_manifold_may_need_inner_ball(const struct tact_core *a, const struct ta
  * thickness of the smaller solid in this tick (inner_ball.c). The corner has the position and the
  * gap of the ball inside that solid. displacement: upper bound of the motion [m]. Real-time safe.
  */
-void tact_manifold_add_inner_ball(const struct tact_core *a, const struct tact_pose *pose_a,
-                                  const struct tact_core *b, const struct tact_pose *pose_b,
+void tact_manifold_add_inner_ball(const struct tact_convex_core *a, const struct tact_pose *pose_a,
+                                  const struct tact_convex_core *b, const struct tact_pose *pose_b,
                                   double displacement,
-                                  const struct tact_separation *core_separation,
+                                  const struct tact_separation *nearest_points_and_normal_of_cores,
                                   struct tact_manifold *out);
 
 #endif

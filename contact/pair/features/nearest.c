@@ -9,7 +9,7 @@
 /* Thickness or length of an edge below which rounding may hide a facet, relative to the size. */
 #define THIN_PAIR_WIDTH_RATIO 0.03
 /* Depth that is due to rounding, relative to the size. */
-#define ZERO_DEPTH_RATIO 1e-14
+#define DEPTH_BY_ROUNDING_RATIO 1e-14
 
 /* The state stored between searches is the number of points, negative where the cores overlapped,
  * then the vertices a and b of each. */
@@ -20,7 +20,7 @@ static int is_valid_vertex_index(double number, double count)
 
 /* Loads the start simplex from the stored state; a state that does not fit the pair, as from the
  * log of another scene, is ignored. */
-static void load_simplex_from_state(const struct tact_core_pair *pair, const double *state,
+static void load_simplex_from_state(const struct tact_convex_core_pair *pair, const double *state,
                                     struct tact_simplex *s)
 {
     const double size = fabs(state[0]), count_a = (double)pair->a->vertices,
@@ -49,9 +49,9 @@ static void store_simplex_in_state(const struct tact_nearest_points *found, int 
 
 /* 1 for bodies of which one is so thin or has such short edges that rounding may hide a facet from
  * the search for the depth. */
-static int is_thin_pair(const struct tact_core_pair *pair)
+static int is_thin_pair(const struct tact_convex_core_pair *pair)
 {
-    const struct tact_core *a = pair->a, *b = pair->b;
+    const struct tact_convex_core *a = pair->a, *b = pair->b;
     const double least = fmin(fmin(a->thickness, a->shortest_hull_edge_length),
                               fmin(b->thickness, b->shortest_hull_edge_length));
     return least < THIN_PAIR_WIDTH_RATIO * pair->size;
@@ -60,9 +60,10 @@ static int is_thin_pair(const struct tact_core_pair *pair)
 /* Finds the nearest points of two cores from a simplex. was_overlap_in_last_tick: whether they
  * overlapped when it was found. Returns 1 where they overlap and the depth was searched; *is_exact
  * as in struct tact_separation. */
-static int search_from_simplex(struct tact_core_pair *pair, struct tact_simplex *simplex,
-                               int was_overlap_in_last_tick, struct tact_nearest_points *found,
-                               int *is_exact)
+static int search_nearest_points_from_simplex(struct tact_convex_core_pair *pair,
+                                              struct tact_simplex *simplex,
+                                              int was_overlap_in_last_tick,
+                                              struct tact_nearest_points *found, int *is_exact)
 {
     *is_exact = 1;
     pair->start_vertex_a = simplex->count ? simplex->point[0].a : -1;
@@ -87,27 +88,28 @@ static int search_from_simplex(struct tact_core_pair *pair, struct tact_simplex 
     return 1;
 }
 
-/* Finds the nearest points of two cores as search_from_simplex(), from those of the last search;
- * where rounding ended that search early, without a start simplex. */
-static int search_nearest_points_of_cores(struct tact_core_pair *pair, const double *state,
+/* Finds the nearest points of two cores as search_nearest_points_from_simplex(), from those of the
+ * last search; where rounding ended that search early, without a start simplex. */
+static int search_nearest_points_of_cores(struct tact_convex_core_pair *pair, const double *state,
                                           struct tact_nearest_points *found, int *is_exact)
 {
     struct tact_simplex simplex;
     load_simplex_from_state(pair, state, &simplex);
     const int is_started_from_last_simplex = simplex.count > 0;
-    const int overlap = search_from_simplex(pair, &simplex, state[0] < 0.0, found, is_exact);
+    const int overlap =
+        search_nearest_points_from_simplex(pair, &simplex, state[0] < 0.0, found, is_exact);
     if (*is_exact || !is_started_from_last_simplex) {
         return overlap;
     }
     simplex.count = 0;
-    return search_from_simplex(pair, &simplex, 0, found, is_exact);
+    return search_nearest_points_from_simplex(pair, &simplex, 0, found, is_exact);
 }
 
 /* Searches the facets of polytopes around the result of the search for the depth, where they touch
  * or rounding ended that search; then that search is repeated from the facet. Where polytopes
  * overlap, a facet of depth 0 is that of the least depth. */
-static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_nearest_points *found,
-                                     int *is_exact)
+static void search_facets_of_overlap(struct tact_convex_core_pair *pair,
+                                     struct tact_nearest_points *found, int *is_exact)
 {
     const int is_thin_pair_touching =
         fabs(found->bound) < TOUCHING_DISTANCE_RATIO * pair->size && is_thin_pair(pair);
@@ -118,7 +120,7 @@ static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_ne
     if (!*is_exact) {
         struct tact_nearest_points nearest_points_by_epa;
         const int rc = tact_epa_find_nearest_points(pair, &found->from, &nearest_points_by_epa);
-        *is_exact = rc == 1 || found->bound > -ZERO_DEPTH_RATIO * pair->size;
+        *is_exact = rc == 1 || found->bound > -DEPTH_BY_ROUNDING_RATIO * pair->size;
         if (rc == 1 && nearest_points_by_epa.bound > found->bound) {
             *found = nearest_points_by_epa;
         }
@@ -126,8 +128,9 @@ static void search_facets_of_overlap(struct tact_core_pair *pair, struct tact_ne
 }
 
 /* Finds the nearest points of two bounded cores, whose rotation matrices `out` has. */
-static void nearest_points_of_cores(struct tact_core_pair *pair, const struct tact_pose *pose_a,
-                                    double *state, struct tact_separation *out)
+static void nearest_points_of_cores(struct tact_convex_core_pair *pair,
+                                    const struct tact_pose *pose_a, double *state,
+                                    struct tact_separation *out)
 {
     const double *rotation = out->rotation[0];
     struct tact_nearest_points found;
@@ -156,9 +159,10 @@ static void nearest_points_of_cores(struct tact_core_pair *pair, const struct ta
 
 /* Finds the nearest point of a core over a half-space: the core's lowest vertex. sign: 1 where the
  * core is A. */
-static void nearest_points_of_plane(const struct tact_core *core, const struct tact_pose *pose,
-                                    const struct tact_pose *plane, double sign, double *state,
-                                    struct tact_separation *out)
+static void find_nearest_points_of_core_and_plane(const struct tact_convex_core *core,
+                                                  const struct tact_pose *pose,
+                                                  const struct tact_pose *plane, double sign,
+                                                  double *state, struct tact_separation *out)
 {
     const double z[3] = {0.0, 0.0, 1.0};
     double up[3], *rotation = out->rotation[sign < 0.0], down[3], offset[3], low[3], vertex[3];
@@ -169,8 +173,8 @@ static void nearest_points_of_plane(const struct tact_core *core, const struct t
     tact_quat_to_m3(rotation, pose->quat_wxyz);
     tact_m3_tmul_v3(down, rotation, up);
     tact_v3_scale(down, down, -1.0);
-    int64_t v = tact_core_support_vertex(core, down, from);
-    tact_core_vertex(core, v, vertex);
+    int64_t v = tact_convex_core_support_vertex(core, down, from);
+    tact_convex_core_vertex_position(core, v, vertex);
     tact_m3_mul_v3(low, rotation, vertex);
     tact_v3_sub(offset, pose->position, plane->position);
     double height = tact_v3_dot(up, offset) + tact_v3_dot(up, low) - core->radius;
@@ -189,22 +193,22 @@ static void nearest_points_of_plane(const struct tact_core *core, const struct t
     tact_v3_copy(out->origin, pose->position);
 }
 
-int tact_nearest_points(const struct tact_core *a, const struct tact_pose *pose_a,
-                        const struct tact_core *b, const struct tact_pose *pose_b,
+int tact_nearest_points(const struct tact_convex_core *a, const struct tact_pose *pose_a,
+                        const struct tact_convex_core *b, const struct tact_pose *pose_b,
                         double state[TACT_NEAREST_STATE], struct tact_separation *out)
 {
-    struct tact_core_pair pair;
+    struct tact_convex_core_pair pair;
     int is_halfspace_a = a->kind == TACT_SHAPE_HALFSPACE,
         is_halfspace_b = b->kind == TACT_SHAPE_HALFSPACE;
     if (is_halfspace_a && is_halfspace_b) {
         return -EDOM;
     }
     if (is_halfspace_a) {
-        nearest_points_of_plane(b, pose_b, pose_a, -1.0, state, out);
+        find_nearest_points_of_core_and_plane(b, pose_b, pose_a, -1.0, state, out);
     } else if (is_halfspace_b) {
-        nearest_points_of_plane(a, pose_a, pose_b, 1.0, state, out);
+        find_nearest_points_of_core_and_plane(a, pose_a, pose_b, 1.0, state, out);
     } else {
-        tact_core_pair_set_poses(&pair, a, pose_a, b, pose_b, out->rotation);
+        tact_convex_core_pair_set_poses(&pair, a, pose_a, b, pose_b, out->rotation);
         nearest_points_of_cores(&pair, pose_a, state, out);
     }
     return 0;
@@ -212,20 +216,23 @@ int tact_nearest_points(const struct tact_core *a, const struct tact_pose *pose_
 
 /* The point of a solid that is farthest along a unit vector, world axes, relative to the origin of
  * the solid's frame [m]. Sets the rotation matrix of the frame too. */
-static void farthest_core_point_along(const struct tact_core *core, const struct tact_pose *pose,
-                                      const double d[3], double rotation[9], double out[3])
+static void farthest_core_point_along(const struct tact_convex_core *core,
+                                      const struct tact_pose *pose, const double d[3],
+                                      double rotation[9], double out[3])
 {
     double in[3], vertex[3];
     tact_quat_to_m3(rotation, pose->quat_wxyz);
     tact_m3_tmul_v3(in, rotation, d);
-    tact_core_vertex(core, tact_core_support_vertex(core, in, -1), vertex);
+    tact_convex_core_vertex_position(core, tact_convex_core_support_vertex(core, in, -1), vertex);
     tact_m3_mul_v3(out, rotation, vertex);
     tact_v3_axpy(out, core->radius, d);
 }
 
-void tact_nearest_points_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
-                                      const struct tact_core *b, const struct tact_pose *pose_b,
-                                      const double n[3], struct tact_separation *out)
+void tact_nearest_points_along_normal(const struct tact_convex_core *a,
+                                      const struct tact_pose *pose_a,
+                                      const struct tact_convex_core *b,
+                                      const struct tact_pose *pose_b, const double n[3],
+                                      struct tact_separation *out)
 {
     double opposite_direction[3], offset[3];
     tact_v3_scale(opposite_direction, n, -1.0);

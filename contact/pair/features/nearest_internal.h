@@ -30,14 +30,16 @@ struct tact_separation {
 
 /* Computes the signed distance of two shapes. state: on input that of the last search of these two
  * shapes; on output that of this one. -EDOM for two half-spaces. Real-time safe. */
-int tact_nearest_points(const struct tact_core *a, const struct tact_pose *pose_a,
-                        const struct tact_core *b, const struct tact_pose *pose_b,
+int tact_nearest_points(const struct tact_convex_core *a, const struct tact_pose *pose_a,
+                        const struct tact_convex_core *b, const struct tact_pose *pose_b,
                         double state[TACT_NEAREST_STATE], struct tact_separation *out);
 
 /* Sets the nearest points of two bounded cores along a given normal n (unit, world): the points
  * farthest along it. Real-time safe. */
-void tact_nearest_points_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
-                                      const struct tact_core *b, const struct tact_pose *pose_b,
-                                      const double n[3], struct tact_separation *out);
+void tact_nearest_points_along_normal(const struct tact_convex_core *a,
+                                      const struct tact_pose *pose_a,
+                                      const struct tact_convex_core *b,
+                                      const struct tact_pose *pose_b, const double n[3],
+                                      struct tact_separation *out);
 
 #endif

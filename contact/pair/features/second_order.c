@@ -10,7 +10,7 @@
 /* Difference of two gaps that count as equal, relative to the size of the patch. */
 #define EQUAL_CORNER_GAPS_TOLERANCE 1e-9
 /* Largest rotation of a body in a tick for which the second-order term is used [rad] */
-#define MAX_NORMAL_TURN_PER_TICK 0.3
+#define MAX_BODY_ROTATION_PER_TICK 0.3
 /* Largest rotation of the normal over a surface in a tick for which the second-order term of a
  * contact that moves over it is used: with 0.3 rad a thrown egg gains 4e-4 of its energy in a tick
  * [rad] */
@@ -20,7 +20,7 @@
 #define MAX_REVERSAL_OF_MOVING_CONTACT 2.0
 
 /* The point where a pair touches, and how the bodies move there. World axes. */
-struct contact_point {
+struct contact_point_with_motion {
     int body_of_fixed_point; /* body whose feature carries the contact point: 0 or 1 */
     double arm[2][3]; /* vectors from the origins of the shapes' frames to the contact point [m] */
     double place[2][3];            /* velocities of the contact points of A and B [m/s] */
@@ -29,7 +29,7 @@ struct contact_point {
     int does_contact_move_over_both_bodies; /* 1: the contact point is fixed in neither body */
 };
 
-static int is_curved_core(const struct tact_core *core)
+static int is_curved_core(const struct tact_convex_core *core)
 {
     return !core->vertex && core->kind != TACT_SHAPE_HALFSPACE;
 }
@@ -37,7 +37,7 @@ static int is_curved_core(const struct tact_core *core)
 /* 1 where the contact point is fixed in the core of the carrying body. The contact point of an
  * ellipsoid or a rim moves over the surface, and so does that of a round solid that is not on a
  * face. */
-static int is_contact_fixed_in_body(const struct tact_core *const core[2],
+static int is_contact_fixed_in_body(const struct tact_convex_core *const core[2],
                                     const enum tact_feature feature[2], int body_of_fixed_point)
 {
     int is_contact_on_face_of_other_body = feature[1 - body_of_fixed_point] == TACT_FEATURE_FACE;
@@ -55,7 +55,7 @@ static int does_normal_rotate_too_far_in_tick(const struct tact_pair_query *q)
     const double *a = q->twist[0] + 3, *b = q->twist[1] + 3;
     double rotation_angle_per_tick =
         q->options->period * sqrt(tact_max(tact_v3_dot(a, a), tact_v3_dot(b, b)));
-    return !(rotation_angle_per_tick <= MAX_NORMAL_TURN_PER_TICK);
+    return !(rotation_angle_per_tick <= MAX_BODY_ROTATION_PER_TICK);
 }
 
 /* Mean of the corners where the gap is smallest, along t1 and t2 from the patch's centre [m]. */
@@ -87,10 +87,9 @@ static void find_point_of_smallest_gap(const struct tact_patch *patch, double x[
 
 /* Finds the contact point on the carrying body. The normal is fixed in the body of a face; the
  * point is fixed in the core of the other body, with its radius along the normal. */
-static void find_contact_point_fixed_in_body(const struct tact_pair_query *q,
-                                             const struct tact_core *core_of_fixed_contact_point,
-                                             const struct tact_patch *patch,
-                                             struct contact_point *t)
+static void find_contact_point_fixed_in_body(
+    const struct tact_pair_query *q, const struct tact_convex_core *core_of_fixed_contact_point,
+    const struct tact_patch *patch, struct contact_point_with_motion *t)
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
     const double *n = patch->frame, *face = q->twist[1 - t->body_of_fixed_point];
@@ -114,25 +113,26 @@ static void find_contact_point_fixed_in_body(const struct tact_pair_query *q,
     memcpy(t->twist, q->twist, sizeof t->twist);
 }
 
-/* Fraction of a velocity change that is used: at most max_velocity_reversal_ratio times the
+/* Fraction of a velocity change that is used: at most velocity_reversal_ratio_limit times the
  * velocity along the change, so that friction only dissipates; 1 for no change. */
 static double dissipative_fraction_of_change(double velocity_change_dot_velocity,
                                              double squared_velocity_change,
-                                             double max_velocity_reversal_ratio)
+                                             double velocity_reversal_ratio_limit)
 {
-    return max_velocity_reversal_ratio * velocity_change_dot_velocity >= squared_velocity_change
+    return velocity_reversal_ratio_limit * velocity_change_dot_velocity >= squared_velocity_change
                ? 1.0
            : squared_velocity_change > 0.0
-               ? tact_max(0.0, max_velocity_reversal_ratio * velocity_change_dot_velocity /
+               ? tact_max(0.0, velocity_reversal_ratio_limit * velocity_change_dot_velocity /
                                    squared_velocity_change)
                : 0.0;
 }
 
-static void set_target_velocity(const struct tact_pair_query *q, const struct contact_point *t,
-                                struct tact_patch *patch)
+static void set_second_order_target_velocity(const struct tact_pair_query *q,
+                                             const struct contact_point_with_motion *t,
+                                             struct tact_patch *patch)
 {
     const double *n = patch->frame, half = 0.5 * q->options->period;
-    const double max_velocity_reversal_ratio =
+    const double velocity_reversal_ratio_limit =
         t->does_contact_move_over_both_bodies ? MAX_REVERSAL_OF_MOVING_CONTACT : 1.0;
     double v[2][3], rate[2][3], w[3], dw[3], gain[2], velocity_change_dot_velocity = 0.0,
                                                       squared_velocity_change = 0.0;
@@ -151,19 +151,19 @@ static void set_target_velocity(const struct tact_pair_query *q, const struct co
         velocity_change_dot_velocity += gain[i] * tact_v3_dot(n + 3 + 3 * i, v[0]);
         squared_velocity_change += gain[i] * gain[i];
     }
-    double fraction_of_tangential_change = dissipative_fraction_of_change(
-        velocity_change_dot_velocity, squared_velocity_change, max_velocity_reversal_ratio);
-    patch->target_velocity[1] = -fraction_of_tangential_change * gain[0];
-    patch->target_velocity[2] = -fraction_of_tangential_change * gain[1];
+    double used_fraction_of_tangential_change = dissipative_fraction_of_change(
+        velocity_change_dot_velocity, squared_velocity_change, velocity_reversal_ratio_limit);
+    patch->target_velocity[1] = -used_fraction_of_tangential_change * gain[0];
+    patch->target_velocity[2] = -used_fraction_of_tangential_change * gain[1];
     tact_v3_sub(w, t->twist[0] + 3, t->twist[1] + 3);
     tact_v3_sub(dw, q->rate[0] + 3, q->rate[1] + 3);
     double spin = half * (tact_v3_dot(n, dw) + tact_v3_dot(t->contact_normal_rate, w));
     tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
     double dissipative_spin_change_fraction = dissipative_fraction_of_change(
-        spin * tact_v3_dot(n, w), spin * spin, max_velocity_reversal_ratio);
+        spin * tact_v3_dot(n, w), spin * spin, velocity_reversal_ratio_limit);
     patch->target_velocity[3] = -dissipative_spin_change_fraction * spin;
     q->counts[TACT_COUNT_TERM_LIMITED] +=
-        fraction_of_tangential_change < 1.0 || dissipative_spin_change_fraction < 1.0;
+        used_fraction_of_tangential_change < 1.0 || dissipative_spin_change_fraction < 1.0;
 }
 
 /* Predicts the twists after this tick's solve: they change as in the last tick, where the pair was
@@ -182,12 +182,14 @@ static void extrapolate_shape_twists(const struct tact_pair_query *q, double twi
 
 /* Finds how the contact point moves over both surfaces. -EDOM where that cannot be predicted. */
 static int find_moving_contact_point(const struct tact_pair_query *q,
-                                     const struct tact_core *const core[2],
+                                     const struct tact_convex_core *const core[2],
                                      const struct tact_separation *sep,
-                                     const struct tact_patch *patch, struct contact_point *t)
+                                     const struct tact_patch *patch,
+                                     struct contact_point_with_motion *t)
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
-    struct tact_surface_contact contact = {.core_separation = sep, .gap = patch->gap[0]};
+    struct tact_surface_contact contact = {.nearest_points_and_normal_of_cores = sep,
+                                           .gap = patch->gap[0]};
     struct tact_surface_motion relative_surface_motion;
     for (int k = 0; k < 2; k++) {
         contact.core[k] = core[k];
@@ -206,14 +208,15 @@ static int find_moving_contact_point(const struct tact_pair_query *q,
     return 0;
 }
 
-void tact_features_set_second_order_term(const struct tact_pair_query *q, const struct tact_core *a,
-                                         const struct tact_core *b,
+void tact_features_set_second_order_term(const struct tact_pair_query *q,
+                                         const struct tact_convex_core *a,
+                                         const struct tact_convex_core *b,
                                          const struct tact_separation *sep,
                                          const enum tact_feature feature[2],
                                          struct tact_patch *patch)
 {
-    const struct tact_core *core[2] = {a, b};
-    struct contact_point t;
+    const struct tact_convex_core *core[2] = {a, b};
+    struct contact_point_with_motion t;
     t.body_of_fixed_point = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
     int is_contact_point_fixed_in_body =
         is_contact_fixed_in_body(core, feature, t.body_of_fixed_point);
@@ -224,7 +227,7 @@ void tact_features_set_second_order_term(const struct tact_pair_query *q, const 
     t.does_contact_move_over_both_bodies = !is_contact_point_fixed_in_body;
     if (is_contact_point_fixed_in_body || !has_second_order_term ||
         does_contact_normal_rotate_too_far) {
-        tact_features_forget_motion(q->state);
+        tact_features_clear_last_twists(q->state);
     }
     if (!has_second_order_term) {
         return;
@@ -237,5 +240,5 @@ void tact_features_set_second_order_term(const struct tact_pair_query *q, const 
     if (is_contact_point_fixed_in_body) {
         find_contact_point_fixed_in_body(q, core[t.body_of_fixed_point], patch, &t);
     }
-    set_target_velocity(q, &t, patch);
+    set_second_order_target_velocity(q, &t, patch);
 }

@@ -12,7 +12,7 @@
 enum { TACT_FEATURES_STATE = TACT_NEAREST_STATE + 12 };
 
 /* Clears the twists of the last tick. */
-static inline void tact_features_forget_motion(double state[TACT_FEATURES_STATE])
+static inline void tact_features_clear_last_twists(double state[TACT_FEATURES_STATE])
 {
     memset(state + TACT_NEAREST_STATE, 0,
            (TACT_FEATURES_STATE - TACT_NEAREST_STATE) * sizeof *state);
@@ -32,8 +32,9 @@ static inline void tact_features_forget_motion(double state[TACT_FEATURES_STATE]
  * At most as large as the velocity that the target reverses, so that friction adds no energy.
  * feature: of the manifold. Real-time safe.
  */
-void tact_features_set_second_order_term(const struct tact_pair_query *q, const struct tact_core *a,
-                                         const struct tact_core *b,
+void tact_features_set_second_order_term(const struct tact_pair_query *q,
+                                         const struct tact_convex_core *a,
+                                         const struct tact_convex_core *b,
                                          const struct tact_separation *sep,
                                          const enum tact_feature feature[2],
                                          struct tact_patch *patch);

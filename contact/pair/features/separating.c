@@ -36,7 +36,8 @@ static int normal_of_simplex_points(const struct tact_minkowski_point *point, co
 
 /* Sets n to the normal, among those of all vertices, edges and planes of s, along which the nearest
  * point of s is farthest from the origin. Returns 0 where there is none. */
-static int find_best_separating_normal(const struct tact_simplex *s, const double *v, double n[3])
+static int find_separating_normal_of_simplex(const struct tact_simplex *s, const double *v,
+                                             double n[3])
 {
     static const int vertex_subsets_of_simplex[14][3] = {
         {0},    {1},    {2},    {3},       {0, 1},    {0, 2},    {1, 2},
@@ -62,8 +63,8 @@ static int find_best_separating_normal(const struct tact_simplex *s, const doubl
 }
 
 /* Adds a point to a simplex; in a full one it replaces the point that is farthest along n. */
-static void add_support_point(struct tact_simplex *s, const struct tact_minkowski_point *next,
-                              const double n[3])
+static void add_support_point_to_simplex(struct tact_simplex *s,
+                                         const struct tact_minkowski_point *next, const double n[3])
 {
     int at = 0;
     if (s->count < 4) {
@@ -78,17 +79,18 @@ static void add_support_point(struct tact_simplex *s, const struct tact_minkowsk
 
 /* Distance along n from the origin to the Minkowski difference; *low: the point of the difference
  * with that distance. */
-static double distance_bound_along_normal(struct tact_core_pair *pair, const double n[3],
+static double distance_bound_along_normal(struct tact_convex_core_pair *pair, const double n[3],
                                           struct tact_minkowski_point *low)
 {
     double opposite_direction[3];
     tact_v3_scale(opposite_direction, n, -1.0);
-    tact_minkowski_support(pair, opposite_direction, low);
+    tact_minkowski_find_support_point(pair, opposite_direction, low);
     return tact_v3_dot(n, low->w);
 }
 
-void tact_find_separating_normal(struct tact_core_pair *pair, const struct tact_simplex *simplex,
-                                 const double *v, struct tact_nearest_points *out)
+void tact_find_separating_normal(struct tact_convex_core_pair *pair,
+                                 const struct tact_simplex *simplex, const double *v,
+                                 struct tact_nearest_points *out)
 {
     static const int all[3] = {0, 1, 2};
     struct tact_simplex s = *simplex;
@@ -108,9 +110,9 @@ void tact_find_separating_normal(struct tact_core_pair *pair, const struct tact_
             break;
         }
         if (!tact_minkowski_point_is_repeated(s.point, s.count, &low)) {
-            add_support_point(&s, &low, n);
+            add_support_point_to_simplex(&s, &low, n);
         }
-        found = find_best_separating_normal(&s, v, n);
+        found = find_separating_normal_of_simplex(&s, v, n);
     }
     if (!(out->bound > -INFINITY)) { /* three collinear points */
         tact_v3_normalize(out->normal, v);
@@ -129,9 +131,10 @@ static double least_distance_along_normal(const struct tact_minkowski_point_set 
     return least;
 }
 
-/* As find_best_separating_normal(), for a set of points. Returns the greatest least distance. */
-static double find_best_normal_of_set(const struct tact_minkowski_point_set *set, const double *v,
-                                      double n[3])
+/* As find_separating_normal_of_simplex(), for a set of points. Returns the greatest least distance.
+ */
+static double find_separating_normal_of_point_set(const struct tact_minkowski_point_set *set,
+                                                  const double *v, double n[3])
 {
     double most = -INFINITY, tried[3];
     for (int i = 0; i < set->count; i++) {
@@ -154,8 +157,9 @@ static double find_best_normal_of_set(const struct tact_minkowski_point_set *set
 }
 
 /* Adds a point to a set; in a full one it replaces the point that is farthest along n. */
-static void add_to_working_set(struct tact_minkowski_point_set *set,
-                               const struct tact_minkowski_point *next, const double n[3])
+static void add_point_to_minkowski_point_set(struct tact_minkowski_point_set *set,
+                                             const struct tact_minkowski_point *next,
+                                             const double n[3])
 {
     int at = 0;
     if (set->count < TACT_WORKING_SET) {
@@ -168,13 +172,14 @@ static void add_to_working_set(struct tact_minkowski_point_set *set,
     set->point[at] = *next;
 }
 
-void tact_improve_distance_bound(struct tact_core_pair *pair, struct tact_minkowski_point_set *set,
-                                 const double *v, struct tact_nearest_points *out)
+void tact_improve_distance_bound(struct tact_convex_core_pair *pair,
+                                 struct tact_minkowski_point_set *set, const double *v,
+                                 struct tact_nearest_points *out)
 {
     for (int step = 0; step < MOST_RAISED; step++) {
         struct tact_minkowski_point low;
         double n[3] = {0.0, 0.0, 0.0};
-        const double most = find_best_normal_of_set(set, v, n);
+        const double most = find_separating_normal_of_point_set(set, v, n);
         if (!(most > -INFINITY)) {
             return;
         }
@@ -187,6 +192,6 @@ void tact_improve_distance_bound(struct tact_core_pair *pair, struct tact_minkow
             tact_minkowski_point_is_repeated(set->point, set->count, &low)) {
             return;
         }
-        add_to_working_set(set, &low, n);
+        add_point_to_minkowski_point_set(set, &low, n);
     }
 }

@@ -17,7 +17,7 @@
 /* Largest angle between a candidate normal and the normal of the search [rad] */
 #define MAX_CANDIDATE_NORMAL_ANGLE 1e-1
 /* Difference of two widths that count as equal, relative to the size. */
-#define EQUAL_WIDTH_TOLERANCE 4e-16
+#define EQUAL_MINKOWSKI_WIDTH_RATIO 4e-16
 /* Sine of the angle below which a cylinder's axis is perpendicular to the normal. */
 #define PERPENDICULAR_CYLINDER_SINE 1e-9
 /* Width by which the search's normal must exceed all candidates to be kept, relative to the size.
@@ -37,8 +37,8 @@ struct candidate_normal_with_width {
     double n[3], bound;
 };
 
-struct settled_normal_search {
-    struct tact_core_pair *pair;
+struct search_among_candidate_normals {
+    struct tact_convex_core_pair *pair;
     const struct tact_nearest_points *found;
     int count;
     struct candidate_normal_with_width candidate_normals[MOST_CANDIDATES];
@@ -48,8 +48,8 @@ static const double CYLINDER_AXIS[3] = {0.0, 0.0, 1.0};
 
 /* Computes the farthest point w(n) of A - B against n and, where bend is not NULL, its curvature
  * matrix K. Returns n.w, the width along n [m]. */
-static double minkowski_width_along_normal(const struct tact_core_pair *pair, const double n[3],
-                                           double w[3], double *bend)
+static double minkowski_width_along_normal(const struct tact_convex_core_pair *pair,
+                                           const double n[3], double w[3], double *bend)
 {
     double opposite_direction[3], in_b[3], of_a[3], of_b[3], farthest_point_b[3], bend_b[9],
         rotated_curvature_b[9];
@@ -70,7 +70,7 @@ static double minkowski_width_along_normal(const struct tact_core_pair *pair, co
     return tact_v3_dot(n, w);
 }
 
-static int is_normal_within_candidate_angle(const struct settled_normal_search *s,
+static int is_normal_within_candidate_angle(const struct search_among_candidate_normals *s,
                                             const double n[3])
 {
     double off[3];
@@ -80,7 +80,8 @@ static int is_normal_within_candidate_angle(const struct settled_normal_search *
 
 /* Adds a unit vector or its opposite as a candidate normal, where it is near the normal that the
  * search found. */
-static void add_candidate_normal(struct settled_normal_search *s, const double direction[3])
+static void add_candidate_normal(struct search_among_candidate_normals *s,
+                                 const double direction[3])
 {
     double n[3], w[3];
     tact_v3_scale(n, direction, copysign(1.0, tact_v3_dot(direction, s->found->normal)));
@@ -91,7 +92,7 @@ static void add_candidate_normal(struct settled_normal_search *s, const double d
     }
 }
 
-static void shape_direction_to_world(const struct settled_normal_search *s, int of_b,
+static void shape_direction_to_world(const struct search_among_candidate_normals *s, int of_b,
                                      const double in[3], double out[3])
 {
     if (of_b) {
@@ -101,13 +102,14 @@ static void shape_direction_to_world(const struct settled_normal_search *s, int 
     }
 }
 
-static const struct tact_core *core_of_shape(const struct settled_normal_search *s, int of_b)
+static const struct tact_convex_core *core_of_shape(const struct search_among_candidate_normals *s,
+                                                    int of_b)
 {
     return of_b ? s->pair->b : s->pair->a;
 }
 
 /* Index of the vertex of a core that is farthest in the direction of the other core. */
-static int64_t vertex_facing_other_core(const struct settled_normal_search *s, int of_b)
+static int64_t vertex_facing_other_core(const struct search_among_candidate_normals *s, int of_b)
 {
     double out[3], towards[3];
     tact_v3_scale(out, s->found->normal, of_b ? 1.0 : -1.0);
@@ -116,22 +118,22 @@ static int64_t vertex_facing_other_core(const struct settled_normal_search *s, i
     } else {
         tact_v3_copy(towards, out);
     }
-    return tact_core_support_vertex(core_of_shape(s, of_b), towards, -1);
+    return tact_convex_core_support_vertex(core_of_shape(s, of_b), towards, -1);
 }
 
 /* Adds the normals of faces as candidates: those of a hull at its outermost vertex, or of the ends
  * of a cylinder. */
-static void add_face_normals(struct settled_normal_search *s, int of_b)
+static void add_candidate_normals_of_faces(struct search_among_candidate_normals *s, int of_b)
 {
-    const struct tact_core *core = core_of_shape(s, of_b);
+    const struct tact_convex_core *core = core_of_shape(s, of_b);
     double n[3];
     if (core->kind == TACT_SHAPE_CYLINDER) {
         shape_direction_to_world(s, of_b, CYLINDER_AXIS, n);
         add_candidate_normal(s, n);
     }
     int64_t v = core->faces ? vertex_facing_other_core(s, of_b) : 0;
-    for (int k = core->faces ? core->first_face_of_vertex[v] : 0;
-         core->faces && k < core->first_face_of_vertex[v + 1]; k++) {
+    for (int k = core->faces ? core->first_face_index_of_vertex[v] : 0;
+         core->faces && k < core->first_face_index_of_vertex[v + 1]; k++) {
         shape_direction_to_world(s, of_b, core->normal[core->at[k]], n);
         add_candidate_normal(s, n);
     }
@@ -139,28 +141,28 @@ static void add_face_normals(struct settled_normal_search *s, int of_b)
 
 /* Direction of the k-th line of a core at its outermost vertex: an edge of a hull, or the axis of a
  * capsule or a cylinder. Returns 0 where there is none. */
-static int direction_of_core_edge_or_axis(const struct settled_normal_search *s, int of_b, int k,
-                                          double out[3])
+static int direction_of_core_edge_or_axis(const struct search_among_candidate_normals *s, int of_b,
+                                          int k, double out[3])
 {
-    const struct tact_core *core = core_of_shape(s, of_b);
+    const struct tact_convex_core *core = core_of_shape(s, of_b);
     if (core->kind == TACT_SHAPE_CYLINDER || core->kind == TACT_SHAPE_CAPSULE) {
         shape_direction_to_world(s, of_b, CYLINDER_AXIS, out);
         return k == 0;
     }
     int64_t v = core->faces ? vertex_facing_other_core(s, of_b) : 0;
-    if (!core->faces ||
-        k >= core->first_neighbour_of_vertex[v + 1] - core->first_neighbour_of_vertex[v]) {
+    if (!core->faces || k >= core->first_neighbour_index_of_vertex[v + 1] -
+                                 core->first_neighbour_index_of_vertex[v]) {
         return 0;
     }
     double d[3];
-    tact_v3_sub(d, core->vertex[core->next[core->first_neighbour_of_vertex[v] + k]],
+    tact_v3_sub(d, core->vertex[core->next[core->first_neighbour_index_of_vertex[v] + k]],
                 core->vertex[v]);
     tact_v3_normalize(d, d);
     shape_direction_to_world(s, of_b, d, out);
     return 1;
 }
 
-static void add_edge_cross_products(struct settled_normal_search *s)
+static void add_candidate_normals_across_two_edges(struct search_among_candidate_normals *s)
 {
     double u[3], v[3], n[3];
     for (int i = 0; direction_of_core_edge_or_axis(s, 0, i, u); i++) {
@@ -175,7 +177,8 @@ static void add_edge_cross_products(struct settled_normal_search *s)
 
 /* Adds the candidate normal of a line and a curved surface: rotates n about the line until w has no
  * component perpendicular to both. */
-static void add_candidate_normal_across_line(struct settled_normal_search *s, const double line[3])
+static void add_candidate_normal_across_line(struct search_among_candidate_normals *s,
+                                             const double line[3])
 {
     double n[3], t[3], w[3], bend[9], bent[3];
     tact_v3_copy(n, s->found->normal);
@@ -202,7 +205,8 @@ static void add_candidate_normal_across_line(struct settled_normal_search *s, co
 
 /* Adds the candidate normal of two curved surfaces: rotates n from `start` until w has no component
  * perpendicular to it. */
-static void add_normal_of_curved_pair(struct settled_normal_search *s, const double start[3])
+static void add_candidate_normal_of_curved_pair(struct search_among_candidate_normals *s,
+                                                const double start[3])
 {
     double n[3], t[2][3], w[3], bend[9], bent[3], k[3];
     tact_v3_copy(n, start);
@@ -232,7 +236,7 @@ static void add_normal_of_curved_pair(struct settled_normal_search *s, const dou
 
 /* Sets `point` to the point of the body other than the cylinder that is farthest against the normal
  * n, in the frame of the cylinder. of_b: the cylinder is B. */
-static void farthest_point_in_cylinder(const struct settled_normal_search *s, int of_b,
+static void farthest_point_in_cylinder(const struct search_among_candidate_normals *s, int of_b,
                                        const double n[3], double point[3])
 {
     double out[3], far[3];
@@ -253,9 +257,9 @@ static void farthest_point_in_cylinder(const struct settled_normal_search *s, in
  * of the side, and the other body's farthest point along that is near the rim. Newton's method
  * could not start from it: at the normal of the end the rim has no curvature, at that of the side
  * either rim is as far. */
-static void add_candidate_normal_at_rim(struct settled_normal_search *s, int of_b)
+static void add_candidate_normal_at_rim(struct search_among_candidate_normals *s, int of_b)
 {
-    const struct tact_core *core = core_of_shape(s, of_b);
+    const struct tact_convex_core *core = core_of_shape(s, of_b);
     double axis[3], n[3], point[3], tilt[3], tilt_in_a[3], distance_beyond_rim;
     if (core->kind != TACT_SHAPE_CYLINDER) {
         return;
@@ -282,18 +286,18 @@ static void add_candidate_normal_at_rim(struct settled_normal_search *s, int of_
         shape_direction_to_world(s, of_b, tilt, tilt_in_a);
         tact_v3_axpy(n, of_b ? TILT_OF_RIM_NORMAL : -TILT_OF_RIM_NORMAL, tilt_in_a);
         tact_v3_normalize(n, n);
-        add_normal_of_curved_pair(s, n);
+        add_candidate_normal_of_curved_pair(s, n);
     }
 }
 
 /* The first candidate normal with the largest width, except for rounding; NULL where the width of
  * the search's normal is larger by more than rounding. */
 static const struct candidate_normal_with_width *
-choose_normal_of_largest_width(const struct settled_normal_search *s)
+choose_normal_of_largest_width(const struct search_among_candidate_normals *s)
 {
     double largest_width_of_candidates =
                s->found->bound - SEARCH_WIDTH_ROUNDING_RATIO * s->pair->size,
-           spare = EQUAL_WIDTH_TOLERANCE * s->pair->size;
+           spare = EQUAL_MINKOWSKI_WIDTH_RATIO * s->pair->size;
     for (int i = 0; i < s->count; i++) {
         largest_width_of_candidates =
             tact_max(largest_width_of_candidates, s->candidate_normals[i].bound);
@@ -314,7 +318,7 @@ struct farthest_points_along_normal {
 
 /* Finds the points of both cores that are farthest along the normal: those of the simplex, of which
  * vertices on curved surfaces are moved to the farthest points. */
-static void find_farthest_points(const struct tact_core_pair *pair, const double n[3],
+static void find_farthest_points(const struct tact_convex_core_pair *pair, const double n[3],
                                  const struct tact_simplex *s,
                                  struct farthest_points_along_normal *f)
 {
@@ -342,7 +346,7 @@ static int are_all_points_coincident(double (*point)[3], int count)
 
 /* 1 where a core has a single point that is farthest along n: not so a cylinder across n, even
  * where the simplex has one end of it only. */
-static int has_single_farthest_point(const struct tact_core *core, const double axis[3],
+static int has_single_farthest_point(const struct tact_convex_core *core, const double axis[3],
                                      const double n[3], double (*point)[3], int count)
 {
     int line = core->kind == TACT_SHAPE_CYLINDER &&
@@ -352,10 +356,10 @@ static int has_single_farthest_point(const struct tact_core *core, const double 
 
 /* 1 where a point of A's frame may belong to a core, judged by its radius where the core is a
  * cylinder. */
-static int is_point_within_core_radius(const struct tact_core_pair *pair, int of_b,
+static int is_point_within_core_radius(const struct tact_convex_core_pair *pair, int of_b,
                                        const double point[3])
 {
-    const struct tact_core *core = of_b ? pair->b : pair->a;
+    const struct tact_convex_core *core = of_b ? pair->b : pair->a;
     double off[3], in[3];
     tact_v3_copy(in, point);
     if (of_b) {
@@ -363,14 +367,14 @@ static int is_point_within_core_radius(const struct tact_core_pair *pair, int of
         tact_m3_tmul_v3(in, pair->rotation, off);
     }
     return core->kind != TACT_SHAPE_CYLINDER ||
-           tact_hypot(in[0], in[1]) <= core->half[0] + EQUAL_WIDTH_TOLERANCE * pair->size;
+           tact_hypot(in[0], in[1]) <= core->half[0] + EQUAL_MINKOWSKI_WIDTH_RATIO * pair->size;
 }
 
 /* Sets nearest_point_on_a to the point of the simplex's points of A that is nearest to one of B,
  * and returns the square of the remaining distance from it [m2]. of: by point of the simplex, that
  * of A. */
-static double nearest_combination_of_points(const struct tact_simplex *s, double (*a)[3],
-                                            const int *of, double nearest_point_on_a[3])
+static double find_nearest_point_pair_of_simplex(const struct tact_simplex *s, double (*a)[3],
+                                                 const int *of, double nearest_point_on_a[3])
 {
     double weight[3], remaining_offset[3] = {0.0, 0.0, 0.0};
     tact_simplex_weights(s, weight);
@@ -383,7 +387,7 @@ static double nearest_combination_of_points(const struct tact_simplex *s, double
 }
 
 /* Adds the other end of a cylinder's line where all points found are one end of it. */
-static void add_other_end_of_cylinder_line(const struct tact_core *core, double (*point)[3],
+static void add_other_end_of_cylinder_line(const struct tact_convex_core *core, double (*point)[3],
                                            int count, const double origin[3], const double axis[3])
 {
     double off[3];
@@ -396,9 +400,9 @@ static void add_other_end_of_cylinder_line(const struct tact_core *core, double 
 /* Finds the point nearest to the origin in the triangles of all triples of differences of points of
  * A and B: the triangle of the last simplex need not contain that point, as the search stopped at
  * another normal. */
-static void nearest_combination_of_any_three(struct farthest_points_along_normal *f,
-                                             const double separation_of_cores[3], double least,
-                                             double nearest_point_on_a[3])
+static void find_nearest_point_pair_of_any_three(struct farthest_points_along_normal *f,
+                                                 const double separation_of_cores[3], double least,
+                                                 double nearest_point_on_a[3])
 {
     struct tact_minkowski_point all[9];
     int of[9], count = 0;
@@ -416,7 +420,7 @@ static void nearest_combination_of_any_three(struct farthest_points_along_normal
         for (int k = i + 1; k < count; k++) {
             for (int m = k + 1; m < count; m++) {
                 const struct tact_simplex s = {3, {all[i], all[k], all[m]}};
-                double at[3], left = nearest_combination_of_points(
+                double at[3], left = find_nearest_point_pair_of_simplex(
                                   &s, f->a, (const int[]){of[i], of[k], of[m]}, at);
                 if (left < least) {
                     least = left;
@@ -429,13 +433,15 @@ static void nearest_combination_of_any_three(struct farthest_points_along_normal
 
 /* Sets the nearest points of the two cores for the normal n. Where one of the cores has a single
  * farthest point, the other's nearest point is opposite to it. */
-static void set_nearest_points_along_normal(const struct tact_core_pair *pair, const double n[3],
-                                            double distance, struct tact_nearest_points *found)
+static void set_nearest_points_along_normal(const struct tact_convex_core_pair *pair,
+                                            const double n[3], double distance,
+                                            struct tact_nearest_points *found)
 {
     static const int of[3] = {0, 1, 2};
     static const double origin[3] = {0.0, 0.0, 0.0};
     const double cylinder_axis_b[3] = {pair->rotation[2], pair->rotation[5], pair->rotation[8]};
-    double separation_of_cores[3], below[3], above[3], spare = EQUAL_WIDTH_TOLERANCE * pair->size;
+    double separation_of_cores[3], below[3], above[3],
+        spare = EQUAL_MINKOWSKI_WIDTH_RATIO * pair->size;
     struct tact_simplex s = found->from;
     struct farthest_points_along_normal f = {.count = 0};
     find_farthest_points(pair, n, &s, &f);
@@ -447,7 +453,7 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
     tact_v3_sub(below, f.a[0], separation_of_cores);
     tact_v3_add(above, f.b[0], separation_of_cores);
     double squared_mismatch_of_nearest_points =
-        nearest_combination_of_points(&s, f.a, of, found->nearest_point_on_a);
+        find_nearest_point_pair_of_simplex(&s, f.a, of, found->nearest_point_on_a);
     if (squared_mismatch_of_nearest_points <= spare * spare) {
         /* the nearest points of the two cores are opposite to each other */
     } else if (has_single_farthest_point(pair->a, CYLINDER_AXIS, n, f.a, f.count) &&
@@ -459,27 +465,27 @@ static void set_nearest_points_along_normal(const struct tact_core_pair *pair, c
     } else {
         add_other_end_of_cylinder_line(pair->a, f.a, f.count, origin, CYLINDER_AXIS);
         add_other_end_of_cylinder_line(pair->b, f.b, f.count, pair->shift, cylinder_axis_b);
-        nearest_combination_of_any_three(
+        find_nearest_point_pair_of_any_three(
             &f, separation_of_cores, squared_mismatch_of_nearest_points, found->nearest_point_on_a);
     }
     tact_v3_sub(found->nearest_point_on_b, found->nearest_point_on_a, separation_of_cores);
 }
 
-void tact_refine_normal_of_curved_cores(struct tact_core_pair *pair,
+void tact_refine_normal_of_curved_cores(struct tact_convex_core_pair *pair,
                                         struct tact_nearest_points *found)
 {
-    struct settled_normal_search s = {.pair = pair, .found = found};
+    struct search_among_candidate_normals s = {.pair = pair, .found = found};
     double line[3];
     for (int side = 0; side < 2; side++) {
-        add_face_normals(&s, side);
+        add_candidate_normals_of_faces(&s, side);
     }
-    add_edge_cross_products(&s);
+    add_candidate_normals_across_two_edges(&s);
     for (int side = 0; side < 2; side++) {
         for (int k = 0; direction_of_core_edge_or_axis(&s, side, k, line); k++) {
             add_candidate_normal_across_line(&s, line);
         }
     }
-    add_normal_of_curved_pair(&s, found->normal);
+    add_candidate_normal_of_curved_pair(&s, found->normal);
     for (int side = 0; side < 2; side++) {
         add_candidate_normal_at_rim(&s, side);
     }

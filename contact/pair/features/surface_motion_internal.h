@@ -6,8 +6,8 @@
 
 /* A point where two solids are nearest to each other. World axes. */
 struct tact_surface_contact {
-    const struct tact_core *core[2]; /* A, B */
-    const struct tact_separation *core_separation;
+    const struct tact_convex_core *core[2]; /* A, B */
+    const struct tact_separation *nearest_points_and_normal_of_cores;
     double arm[2][3]; /* vectors from the origins of the shapes' frames to the nearest points [m] */
     double gap;       /* gap between the nearest points, along the normal [m] */
 };

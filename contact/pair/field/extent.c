@@ -123,7 +123,7 @@ static int fill_extent_lattice(const struct tact_mesh *mesh,
         return rc;
     }
     out->cell = tact_max(l->step[0], tact_max(l->step[1], l->step[2]));
-    double tolerance = CELL_JOIN_TOLERANCE * tact_lattice_step(l);
+    double tolerance = CELL_JOIN_TOLERANCE * tact_lattice_node_spacing(l);
     rc = tact_lattice_divide_into_tets(
         l, tolerance, tact_min(CELL_JOIN_TOLERANCE_LIMIT, 2.0 * tolerance / recipe->thickness),
         out);

@@ -61,8 +61,8 @@ static void make_cell_side_key(const struct tact_pressure_field *field, uint32_t
     sort_corner_indices(key->corner);
 }
 
-static struct cell_side_key *list_sorted_sides(const struct tact_pressure_field *field,
-                                               size_t sides)
+static struct cell_side_key *list_sorted_cell_sides(const struct tact_pressure_field *field,
+                                                    size_t sides)
 {
     struct cell_side_key *keys = malloc(field->cell_count * sides * sizeof *keys);
     for (size_t i = 0; keys && i < field->cell_count * sides; i++) {
@@ -79,14 +79,15 @@ static const double *field_vertex_position(const struct tact_pressure_field *fie
     return field->vertices + 3 * (size_t)i;
 }
 
-static double distance_from_plane(const double *plane, const double *x)
+static double signed_distance_from_cell_face_plane(const double *plane, const double *x)
 {
     return tact_v3_dot(plane, x) - plane[3];
 }
 
 /* Computes the plane of a face, and on which side of the plane its tetrahedra are. */
-static int add_interior_face(struct tact_pressure_field *field, const struct cell_side_key *keys,
-                             size_t count, struct tact_error *err)
+static int add_interior_face_of_pressure_field(struct tact_pressure_field *field,
+                                               const struct cell_side_key *keys, size_t count,
+                                               struct tact_error *err)
 {
     double u[3], w[3], *plane = field->faces[field->face_count];
     const double *p = field_vertex_position(field, keys->corner[0]);
@@ -104,7 +105,8 @@ static int add_interior_face(struct tact_pressure_field *field, const struct cel
         struct field_cell *cell = &field->cells[keys[i].cell];
         uint32_t side = keys[i].side;
         int is_vertex_above_side_plane =
-            distance_from_plane(plane, field_vertex_position(field, cell->corner[side])) > 0.0;
+            signed_distance_from_cell_face_plane(
+                plane, field_vertex_position(field, cell->corner[side])) > 0.0;
         cell->face[side] = (uint32_t)field->face_count;
         cell->inside = (uint8_t)(cell->inside | is_vertex_above_side_plane << side);
         cell->next[side] = count == 2 ? keys[1 - i].cell : TACT_FIELD_NO_CELL;
@@ -119,16 +121,17 @@ static int add_interior_face(struct tact_pressure_field *field, const struct cel
     return 0;
 }
 
-static int join_tetrahedra_at_faces(struct tact_pressure_field *field, struct tact_error *err)
+static int find_neighbour_tetrahedra_over_faces(struct tact_pressure_field *field,
+                                                struct tact_error *err)
 {
     size_t all = 4 * field->cell_count;
-    struct cell_side_key *keys = list_sorted_sides(field, 4);
+    struct cell_side_key *keys = list_sorted_cell_sides(field, 4);
     field->faces = malloc(all * sizeof *field->faces);
     int rc = keys && field->faces ? 0 : -ENOMEM;
     for (size_t i = 0, n; !rc && i < all; i += n) {
         for (n = 1; i + n < all && !memcmp(keys[i].corner, keys[i + n].corner, 12); n++) {
         }
-        rc = add_interior_face(field, keys + i, n, err);
+        rc = add_interior_face_of_pressure_field(field, keys + i, n, err);
     }
     free(keys);
     return rc;
@@ -149,8 +152,8 @@ static double longest_cell_edge(const struct tact_pressure_field *field, const u
 
 /* Sets the gradient of a tetrahedron's pressure, and the value that the pressure has at the origin.
  */
-static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t i,
-                                    struct tact_error *err)
+static int set_pressure_gradient_of_tetrahedron(struct tact_pressure_field *field, uint32_t i,
+                                                struct tact_error *err)
 {
     struct field_cell *cell = &field->cells[i];
     const uint32_t *c = cell->corner;
@@ -277,9 +280,9 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
     memcpy(field->pressure, pressure, vertex_count * sizeof(double));
     for (uint32_t i = 0; !rc && i < tet_count; i++) {
         memcpy(field->cells[i].corner, tets + 4 * (size_t)i, 4 * sizeof *tets);
-        rc = set_tetrahedron_gradient(field, i, err);
+        rc = set_pressure_gradient_of_tetrahedron(field, i, err);
     }
-    rc = rc ? rc : join_tetrahedra_at_faces(field, err);
+    rc = rc ? rc : find_neighbour_tetrahedra_over_faces(field, err);
     rc = rc ? rc : check_zero_boundary_pressure(field, err);
     rc = rc ? rc : tact_field_build_tree(field);
     if (rc) {
@@ -291,9 +294,9 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
 }
 
 /* Finds, for each triangle of a closed surface, the neighbouring triangles across its edges. */
-static int join_triangles_at_edges(struct tact_pressure_field *field)
+static int find_neighbour_triangles_over_edges(struct tact_pressure_field *field)
 {
-    struct cell_side_key *keys = list_sorted_sides(field, 3);
+    struct cell_side_key *keys = list_sorted_cell_sides(field, 3);
     if (!keys) {
         return -ENOMEM;
     }
@@ -326,7 +329,7 @@ int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **
         tact_v3_cross(cell->gradient, w, u);
         tact_v3_normalize(cell->gradient, cell->gradient);
     }
-    int rc = join_triangles_at_edges(field);
+    int rc = find_neighbour_triangles_over_edges(field);
     rc = rc ? rc : tact_field_build_tree(field);
     if (rc) {
         tact_field_free(field);

@@ -25,7 +25,7 @@
  * coarse. */
 enum { MAX_SECTORS = 32 };
 static const struct division_of_contact_disc {
-    int rings, sectors_of_disc;
+    int rings, sector_count_of_disc;
 } disc_divisions[] = {{8, MAX_SECTORS}, {6, 24}, {4, 16}, {3, 12}, {2, 12}};
 
 /* A ball in contact with a ball or a half-space. */
@@ -95,8 +95,9 @@ static void integrate_ball_pressure(const struct soft_ball_pair *b, double large
 /* Height of a ball's centre over the nearest face of a box, where the ball cuts the box in a whole
  * disc of that face, else 0; offset: from the box's centre to the ball's; normal: of the face,
  * world. */
-static double find_face_of_disc(const struct tact_shape *box, const struct tact_pose *pose,
-                                const double offset[3], double radius, double normal[3])
+static double find_box_face_cut_in_whole_disc(const struct tact_shape *box,
+                                              const struct tact_pose *pose, const double offset[3],
+                                              double radius, double normal[3])
 {
     double m[9], at[3], beyond_face[3];
     int face = 0;
@@ -145,7 +146,8 @@ static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped,
     double distance[3];
     tact_v3_sub(distance, pose[0]->position, pose[1]->position);
     if (is_plane_of_rigid_box) {
-        b->distance = find_face_of_disc(shape[1], pose[1], distance, b->radius[0], normal);
+        b->distance =
+            find_box_face_cut_in_whole_disc(shape[1], pose[1], distance, b->radius[0], normal);
         return b->distance > 0.0;
     }
     if (b->plane) {
@@ -171,13 +173,13 @@ static int is_contact_surface_spherical_cap(const struct soft_ball_pair *b,
  * origin: the first centre; normal: from the second to the first. */
 static void points_on_pressure_circle(const struct soft_ball_pair *b, double q,
                                       const double origin[3], const double normal[3],
-                                      const struct tact_patch *patch, int sectors_of_disc,
+                                      const struct tact_patch *patch, int sector_count_of_disc,
                                       double (*out)[3])
 {
     struct circle_at_pressure_level at = find_circle_at_pressure_level(b, q);
     double rho = sqrt(at.square);
-    for (int i = 0; i < sectors_of_disc; i++) {
-        double angle = 2.0 * PI * i / sectors_of_disc;
+    for (int i = 0; i < sector_count_of_disc; i++) {
+        double angle = 2.0 * PI * i / sector_count_of_disc;
         tact_v3_copy(out[i], origin);
         tact_v3_axpy(out[i], -at.x, normal);
         tact_v3_axpy(out[i], rho * tact_cos(angle), patch->frame + 3);
@@ -192,7 +194,8 @@ static struct division_of_contact_disc choose_disc_division(const struct tact_pr
                  room = tact_field_map_capacity_of_patch(map);
     size_t i = 0;
     while (i + 1 < count &&
-           (size_t)disc_divisions[i].rings * (size_t)disc_divisions[i].sectors_of_disc > room) {
+           (size_t)disc_divisions[i].rings * (size_t)disc_divisions[i].sector_count_of_disc >
+               room) {
         i++;
     }
     return disc_divisions[i];
@@ -217,18 +220,18 @@ static void map_pressure_of_ball_contact(const struct tact_pair_query *q,
         out->area = patch->area;
         out->load = patch->wrench[0];
     }
-    points_on_pressure_circle(b, 0.0, origin, normal, patch, by.sectors_of_disc,
+    points_on_pressure_circle(b, 0.0, origin, normal, patch, by.sector_count_of_disc,
                               points_on_adjacent_circles[0]);
     for (int k = 1; k <= by.rings; k++) {
         double share = 1.0 - (double)k / by.rings;
         double level = largest_pressure_level * (1.0 - share * share);
         pressure[k % 2] = tact_field_pressure_of_level(b->rule->power, level);
-        points_on_pressure_circle(b, level, origin, normal, patch, by.sectors_of_disc,
+        points_on_pressure_circle(b, level, origin, normal, patch, by.sector_count_of_disc,
                                   points_on_adjacent_circles[k % 2]);
-        for (int i = 0; i < by.sectors_of_disc; i++) {
+        for (int i = 0; i < by.sector_count_of_disc; i++) {
             const double(*outer)[3] = (const double(*)[3])points_on_adjacent_circles[1 - k % 2];
             const double(*inner)[3] = (const double(*)[3])points_on_adjacent_circles[k % 2];
-            int next = (i + 1) % by.sectors_of_disc;
+            int next = (i + 1) % by.sector_count_of_disc;
             double corner[4][3];
             const double of[4] = {pressure[1 - k % 2], pressure[1 - k % 2], pressure[k % 2],
                                   pressure[k % 2]};
@@ -300,7 +303,8 @@ int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch
 }
 
 int tact_field_make_ball_on_plane_patch(const struct tact_pair_query *q,
-                                        const struct field_surface *of, struct tact_patch *patch)
+                                        const struct contact_surface_of_fields *of,
+                                        struct tact_patch *patch)
 {
     const struct field_shape_data *ball = of->swapped ? q->data_b : q->data_a;
     double local[3], normal[3], distance = tact_field_plane_distance_of_disc(of, local);
@@ -324,7 +328,8 @@ static int is_soft_ball(const struct tact_shape *shape, const struct field_shape
 }
 
 int tact_field_find_pair_surface(const struct tact_pair_query *q,
-                                 struct tact_field_scratch *scratch, struct field_surface *of)
+                                 struct tact_field_scratch *scratch,
+                                 struct contact_surface_of_fields *of)
 {
     const struct field_shape_data *a = q->data_a, *b = q->data_b;
     int first = is_soft_ball(q->a, a) && b->field->kind == TACT_FIELD_RIGID;

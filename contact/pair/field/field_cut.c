@@ -15,7 +15,7 @@
 #define SLICE_IN_FACE_DISTANCE 1e-12
 /* Change of the difference of two pressures that counts as zero, relative to the sum of their
  * slopes. */
-#define LEVEL_CHANGE_TOLERANCE 1e-9
+#define PRESSURE_LEVEL_CHANGE_TOLERANCE 1e-9
 
 /* Planes that may cut a slice: four faces of a tetrahedron, and the plane of zero pressure. */
 enum { SIDES = 5 };
@@ -23,18 +23,20 @@ enum { SIDES = 5 };
 /* A polygon under construction, with the distances of its corners from the cutting planes. */
 struct outline {
     int n;
-    double x[TACT_FIELD_CORNERS][3 + SIDES];
-    int16_t side[TACT_FIELD_CORNERS];
+    double x[TACT_FIELD_MAX_POLYGON_CORNERS][3 + SIDES];
+    int16_t side[TACT_FIELD_MAX_POLYGON_CORNERS];
 };
 
-static inline void load_v3(double *out, FIELD_MEMORY const double *x)
+static inline void load_vector_from_field_memory(double *out,
+                                                 FIELD_GLOBAL_ADDRESS_SPACE const double *x)
 {
     out[0] = x[0];
     out[1] = x[1];
     out[2] = x[2];
 }
 
-static inline void store_v3(FIELD_MEMORY double *out, const double *x)
+static inline void store_vector_in_field_memory(FIELD_GLOBAL_ADDRESS_SPACE double *out,
+                                                const double *x)
 {
     out[0] = x[0];
     out[1] = x[1];
@@ -42,17 +44,19 @@ static inline void store_v3(FIELD_MEMORY double *out, const double *x)
 }
 
 static inline void load_cell_corner(const struct tact_pressure_field *field,
-                                    FIELD_MEMORY const struct field_cell *cell, int k, double *out)
+                                    FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *cell, int k,
+                                    double *out)
 {
-    load_v3(out, field->vertices + 3 * (size_t)cell->corner[k]);
+    load_vector_from_field_memory(out, field->vertices + 3 * (size_t)cell->corner[k]);
 }
 
 /* A cell's gradient in the frame of a, of a cell of b. */
 static inline void rotate_gradient(const struct field_pair *pair,
-                                   FIELD_MEMORY const struct field_cell *cell, double *out)
+                                   FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *cell,
+                                   double *out)
 {
     double gradient[3];
-    load_v3(gradient, cell->gradient);
+    load_vector_from_field_memory(gradient, cell->gradient);
     tact_m3_mul_v3(out, pair->rotation, gradient);
 }
 
@@ -107,7 +111,7 @@ static int clip_outline_by_plane(struct outline *o, int c, int is_positive_side_
         double vi = in.x[i][3 + c], vj = in.x[j][3 + c];
         int is_outline_corner_kept = (vi >= 0.0) == is_positive_side_kept,
             is_next_corner_kept = (vj >= 0.0) == is_positive_side_kept;
-        if (m + 2 > TACT_FIELD_CORNERS) {
+        if (m + 2 > TACT_FIELD_MAX_POLYGON_CORNERS) {
             o->n = 0; /* the whole polygon is within rounding of an edge */
             return 0;
         }
@@ -140,11 +144,11 @@ static int count_corners_on_side_of_face(const struct outline *o, int c, int is_
  * where the difference of pressures changes from negative to 0 or positive, and belongs to the
  * negative side. The difference may be 0 on all of the other side, where the fields are equal. */
 static int does_cell_own_slice_in_face(const struct field_pair *pair,
-                                       FIELD_MEMORY const struct field_cell *cb, int c,
-                                       const struct field_polygon *plane)
+                                       FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *cb,
+                                       int c, const struct contact_surface_polygon *plane)
 {
     double face_normal[3], in[3], gradient_beyond[3], pressure_gradient_difference[3];
-    load_v3(face_normal, pair->b->faces[cb->face[c]]);
+    load_vector_from_field_memory(face_normal, pair->b->faces[cb->face[c]]);
     tact_m3_mul_v3(in, pair->rotation, face_normal);
     tact_v3_scale(in, in, cb->inside >> c & 1 ? 1.0 : -1.0);
     tact_v3_sub(pressure_gradient_difference, plane->gradient_b, plane->gradient_a);
@@ -156,7 +160,7 @@ static int does_cell_own_slice_in_face(const struct field_pair *pair,
     double sum_of_gradient_magnitudes =
         tact_v3_norm(gradient_beyond) + tact_v3_norm(plane->gradient_a);
     return tact_v3_dot(pressure_gradient_difference, in) <=
-           LEVEL_CHANGE_TOLERANCE * sum_of_gradient_magnitudes;
+           PRESSURE_LEVEL_CHANGE_TOLERANCE * sum_of_gradient_magnitudes;
 }
 
 /* Index of the cell's face in which the whole slice lies; -1: none. */
@@ -176,15 +180,15 @@ static int find_cell_face_of_slice(const struct outline *o, double slack)
 
 /* Sets the distances of an outline's corners from the faces of a cell. corners: their positions in
  * the frame of the cell's field. Returns 0 where all are outside a face by more than slack. */
-static int compute_distances_from_cell_faces(struct outline *o,
-                                             const struct tact_pressure_field *field,
-                                             FIELD_MEMORY const struct field_cell *cell,
-                                             const double (*corners)[3], double slack)
+static int
+compute_distances_from_cell_faces(struct outline *o, const struct tact_pressure_field *field,
+                                  FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *cell,
+                                  const double (*corners)[3], double slack)
 {
     for (int c = 0; c < 4; c++) {
         double normal[3], distance = field->faces[cell->face[c]][3];
         double sign = cell->inside >> c & 1 ? 1.0 : -1.0, most = -INFINITY;
-        load_v3(normal, field->faces[cell->face[c]]);
+        load_vector_from_field_memory(normal, field->faces[cell->face[c]]);
         for (int i = 0; i < o->n; i++) {
             o->x[i][3 + c] = tact_v3_dot(normal, corners[i]) - distance;
             most = tact_max(most, sign * o->x[i][3 + c]);
@@ -198,7 +202,8 @@ static int compute_distances_from_cell_faces(struct outline *o,
 
 /* Clips an outline by the faces of a cell except cell_face_not_to_clip_by; first_side_of_cell:
  * number of the cell's first side. */
-static int clip_outline_by_cell(struct outline *o, FIELD_MEMORY const struct field_cell *cell,
+static int clip_outline_by_cell(struct outline *o,
+                                FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *cell,
                                 int cell_face_not_to_clip_by, int first_side_of_cell)
 {
     for (int c = 0; c < 4; c++) {
@@ -217,13 +222,13 @@ static int clip_outline_by_cell(struct outline *o, FIELD_MEMORY const struct fie
     return o->n > 2;
 }
 
-FIELD_CONSTANT int other_corners_of_tetrahedron[4][3] = {
+FIELD_CONSTANT_ADDRESS_SPACE int other_corners_of_tetrahedron[4][3] = {
     {1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
 
 /* Slices a's tetrahedron where the value e, given at its corners, is 0. */
 static int slice_tetrahedron(const struct field_pair *pair,
-                             FIELD_MEMORY const struct field_cell *cell, const double *e,
-                             struct outline *o)
+                             FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *cell,
+                             const double *e, struct outline *o)
 {
     int corners_on_positive_side[4], corners_on_negative_side[4], positive_count = 0,
                                                                   negative_count = 0;
@@ -278,11 +283,11 @@ static int slice_tetrahedron(const struct field_pair *pair,
  * rounding, the difference is set to 0, so that their common volume is on one side. -1: they are
  * equal in the whole tetrahedron. */
 static int slice_by_equal_pressure_plane(const struct field_pair *pair,
-                                         FIELD_MEMORY const struct field_cell *ca,
-                                         FIELD_MEMORY const struct field_cell *cb,
-                                         struct outline *o, struct field_polygon *plane)
+                                         FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *ca,
+                                         FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *cb,
+                                         struct outline *o, struct contact_surface_polygon *plane)
 {
-    int is_b_rigid = pair->b->is_rigid, equal_corners = 0;
+    int is_field_b_rigid = pair->b->is_rigid, equal_corners = 0;
     double e[4], pressure_gradient_difference[3],
         rounding = PRESSURE_ROUNDING_RATIO * pair->a->nodes[0].most;
     rotate_gradient(pair, cb, plane->gradient_b);
@@ -291,22 +296,23 @@ static int slice_by_equal_pressure_plane(const struct field_pair *pair,
         double corner[3];
         load_cell_corner(pair->a, ca, k, corner);
         e[k] = tact_v3_dot(plane->gradient_b, corner) + value_at_origin;
-        if (!is_b_rigid) {
+        if (!is_field_b_rigid) {
             e[k] -= pair->a->pressure[ca->corner[k]];
             e[k] = fabs(e[k]) <= rounding ? 0.0 : e[k];
             equal_corners += e[k] == 0.0;
         }
     }
     tact_v3_sub(pressure_gradient_difference, plane->gradient_b, plane->gradient_a);
-    tact_v3_copy(plane->normal, is_b_rigid ? plane->gradient_b : pressure_gradient_difference);
+    tact_v3_copy(plane->normal,
+                 is_field_b_rigid ? plane->gradient_b : pressure_gradient_difference);
     plane->pressure_gradient_difference = tact_v3_normalize(plane->normal, plane->normal);
     return equal_corners == 4 ? -1 : slice_tetrahedron(pair, ca, e, o);
 }
 
 /* Transforms a rigid triangle of b to the frame of a. */
 static void set_outline_to_rigid_triangle(const struct field_pair *pair,
-                                          FIELD_MEMORY const struct field_cell *cb,
-                                          struct outline *o, struct field_polygon *plane)
+                                          FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *cb,
+                                          struct outline *o, struct contact_surface_polygon *plane)
 {
     for (int k = 0; k < 3; k++) {
         double corner[3];
@@ -323,7 +329,7 @@ static void set_outline_to_rigid_triangle(const struct field_pair *pair,
 }
 
 /* Cuts off the part of an outline where a's pressure is negative. */
-static int clip_negative_pressure(struct outline *o, const struct field_polygon *plane)
+static int clip_negative_pressure(struct outline *o, const struct contact_surface_polygon *plane)
 {
     for (int i = 0; i < o->n; i++) {
         o->x[i][3] = tact_v3_dot(plane->gradient_a, o->x[i]) + plane->value_at_origin;
@@ -331,11 +337,12 @@ static int clip_negative_pressure(struct outline *o, const struct field_polygon 
     return clip_outline_by_plane(o, 0, 1, -1);
 }
 
-static int cut_pair_outline(const struct field_pair *pair, FIELD_MEMORY const struct field_cell *ca,
-                            FIELD_MEMORY const struct field_cell *cb, struct outline *o,
-                            struct field_polygon *plane)
+static int cut_pair_outline(const struct field_pair *pair,
+                            FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *ca,
+                            FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *cb,
+                            struct outline *o, struct contact_surface_polygon *plane)
 {
-    double at[TACT_FIELD_CORNERS][3];
+    double at[TACT_FIELD_MAX_POLYGON_CORNERS][3];
     int rc = 1;
     if (pair->b->kind == TACT_FIELD_RIGID) {
         set_outline_to_rigid_triangle(pair, cb, o, plane);
@@ -374,9 +381,10 @@ static int cut_pair_outline(const struct field_pair *pair, FIELD_MEMORY const st
 }
 
 int tact_field_cut_contact_polygon(const struct field_pair *pair, uint32_t i, uint32_t j,
-                                   struct field_polygon *polygon)
+                                   struct contact_surface_polygon *polygon)
 {
-    FIELD_MEMORY const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
+    FIELD_GLOBAL_ADDRESS_SPACE const struct field_cell *ca = &pair->a->cells[i],
+                                                       *cb = &pair->b->cells[j];
     struct outline o;
     polygon->a = i;
     polygon->b = j;
@@ -385,7 +393,7 @@ int tact_field_cut_contact_polygon(const struct field_pair *pair, uint32_t i, ui
     polygon->sphere = NULL;
     polygon->value_at_origin = ca->value_at_origin;
     polygon->power = pair->a->power;
-    load_v3(polygon->gradient_a, ca->gradient);
+    load_vector_from_field_memory(polygon->gradient_a, ca->gradient);
     int rc = cut_pair_outline(pair, ca, cb, &o, polygon);
     polygon->corners = rc > 0 ? o.n : 0;
     for (int k = 0; k < polygon->corners; k++) {
@@ -395,7 +403,7 @@ int tact_field_cut_contact_polygon(const struct field_pair *pair, uint32_t i, ui
     return rc;
 }
 
-static void compute_polygon_moments(struct field_polygon *p)
+static void compute_polygon_moments(struct contact_surface_polygon *p)
 {
     double u[3], w[3], across[3];
     p->area_moments.area = 0.0;
@@ -426,7 +434,7 @@ static void compute_polygon_moments(struct field_polygon *p)
     }
 }
 
-void tact_field_integrate_linear(struct field_polygon *p)
+void tact_field_integrate_linear(struct contact_surface_polygon *p)
 {
     compute_polygon_moments(p);
     p->level = p->value_at_origin + tact_v3_dot(p->gradient_a, p->corner[0]);
@@ -435,19 +443,20 @@ void tact_field_integrate_linear(struct field_polygon *p)
     tact_v3_axpy(p->lever, p->level, p->area_moments.first);
 }
 
-void tact_field_store_cut(const struct field_polygon *p, FIELD_MEMORY struct field_cut *out)
+void tact_field_store_cut(const struct contact_surface_polygon *p,
+                          FIELD_GLOBAL_ADDRESS_SPACE struct field_cut *out)
 {
     for (int k = 0; k < p->corners; k++) {
-        store_v3(out->corner[k], p->corner[k]);
+        store_vector_in_field_memory(out->corner[k], p->corner[k]);
         out->side[k] = p->side[k];
     }
-    store_v3(out->normal, p->normal);
-    store_v3(out->gradient_b, p->gradient_b);
+    store_vector_in_field_memory(out->normal, p->normal);
+    store_vector_in_field_memory(out->gradient_b, p->gradient_b);
     out->pressure_gradient_difference = p->pressure_gradient_difference;
     out->level = p->level;
     out->area_moments = p->area_moments;
     out->load = p->load;
-    store_v3(out->lever, p->lever);
+    store_vector_in_field_memory(out->lever, p->lever);
     out->corners = p->corners;
     out->is_polygon_in_cell_face = p->is_polygon_in_cell_face;
 }

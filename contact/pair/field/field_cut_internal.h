@@ -11,11 +11,12 @@
 #include <stdint.h>
 #include "contact/vec.h"
 
-#ifndef FIELD_MEMORY
-#define FIELD_MEMORY /* memory of a field's arrays; __global on a device */
+#ifndef FIELD_GLOBAL_ADDRESS_SPACE
+#define FIELD_GLOBAL_ADDRESS_SPACE /* memory of a field's arrays; __global on a device */
 #endif
-#ifndef FIELD_CONSTANT
-#define FIELD_CONSTANT static const /* a table at file scope; __constant on a device */
+#ifndef FIELD_CONSTANT_ADDRESS_SPACE
+#define FIELD_CONSTANT_ADDRESS_SPACE                                                               \
+    static const /* a table at file scope; __constant on a device */
 #endif
 
 #define TACT_FIELD_NO_CELL UINT32_MAX /* index of the neighbouring cell where a face has none */
@@ -66,13 +67,13 @@ struct tact_pressure_field {
                                boundary [m] */
     uint64_t key; /* hash of the nodes, which identifies the field in cached lists of cells */
     size_t vertex_count, cell_count, face_count, node_count;
-    FIELD_MEMORY double *vertices;
+    FIELD_GLOBAL_ADDRESS_SPACE double *vertices;
     /* pressure at the vertices [Pa^(1/m)]; NULL for a rigid field */
-    FIELD_MEMORY double *pressure;
+    FIELD_GLOBAL_ADDRESS_SPACE double *pressure;
     /* planes of the faces: unit normal, distance from the origin [m] */
-    FIELD_MEMORY double (*faces)[4];
-    FIELD_MEMORY struct field_cell *cells;
-    FIELD_MEMORY struct field_node *nodes;
+    FIELD_GLOBAL_ADDRESS_SPACE double (*faces)[4];
+    FIELD_GLOBAL_ADDRESS_SPACE struct field_cell *cells;
+    FIELD_GLOBAL_ADDRESS_SPACE struct field_node *nodes;
 };
 
 /* A pair of pressure fields, with the pose of b relative to a. */
@@ -86,7 +87,7 @@ struct field_pair {
 /* Capacity for the corners of a contact polygon: a slice of a tetrahedron has 4, each face of the
  * other and the plane of zero pressure add one, and rounding where an edge lies in a face adds some
  * more. */
-#define TACT_FIELD_CORNERS 18
+#define TACT_FIELD_MAX_POLYGON_CORNERS 18
 
 /* Moments of a weight over a polygon: its integrals times 1, x and x x'. */
 struct field_moments {
@@ -100,7 +101,7 @@ struct field_sphere {
 
 /* A polygon of the contact surface, of cell a of pair->a and cell b of pair->b, in the frame of
  * pair->a. */
-struct field_polygon {
+struct contact_surface_polygon {
     uint32_t a, b;
     int similar_normal_group; /* number of the group of polygons with similar normals that the
                                * polygon is in
@@ -110,10 +111,10 @@ struct field_polygon {
     int is_polygon_in_cell_face; /* 1: the polygon is a rigid triangle that lies in a face between
                             two cells of a */
     /* corners of the polygon [m], in either orientation about the normal */
-    double corner[TACT_FIELD_CORNERS][3];
+    double corner[TACT_FIELD_MAX_POLYGON_CORNERS][3];
     /* Side of a cell across which the surface continues beyond the polygon's edge from each corner:
      * of cell a 0 to 3, of cell b 4 to 7, -1: none. */
-    int16_t side[TACT_FIELD_CORNERS];
+    int16_t side[TACT_FIELD_MAX_POLYGON_CORNERS];
     double normal[3]; /* unit, into b */
     double gradient_a[3],
         gradient_b[3]; /* pressure gradients of a and b; for a rigid b its normal */
@@ -135,22 +136,23 @@ struct field_polygon {
 /* What tact_field_cut_contact_polygon() and tact_field_integrate_linear() set in a polygon besides
  * what is known of its two cells: a result of a device. */
 struct field_cut {
-    double corner[TACT_FIELD_CORNERS][3];
+    double corner[TACT_FIELD_MAX_POLYGON_CORNERS][3];
     double normal[3], gradient_b[3], pressure_gradient_difference, level;
     struct field_moments area_moments;
     double load, lever[3];
     int32_t corners, is_polygon_in_cell_face;
-    int16_t side[TACT_FIELD_CORNERS];
+    int16_t side[TACT_FIELD_MAX_POLYGON_CORNERS];
 };
 
 /* Computes the corners of the contact polygon of cells i of a and j of b, without its integrals. 1;
  * 0 where there is none; -1 where the two fields are equal in a volume. */
 int tact_field_cut_contact_polygon(const struct field_pair *pair, uint32_t i, uint32_t j,
-                                   struct field_polygon *polygon);
+                                   struct contact_surface_polygon *polygon);
 
 /* Computes the integrals of a polygon as if its power were 1. */
-void tact_field_integrate_linear(struct field_polygon *polygon);
+void tact_field_integrate_linear(struct contact_surface_polygon *polygon);
 
-void tact_field_store_cut(const struct field_polygon *polygon, FIELD_MEMORY struct field_cut *out);
+void tact_field_store_cut(const struct contact_surface_polygon *polygon,
+                          FIELD_GLOBAL_ADDRESS_SPACE struct field_cut *out);
 
 #endif

@@ -83,8 +83,9 @@ int tact_field_cuts_apply(const struct tact_field_cuts *cuts, const struct field
 
 /* Sets a polygon to what tact_field_cut_contact_polygon() and tact_field_integrate_polygon()
  * compute. */
-static void load_cut(const struct field_pair *pair, struct field_cell_pair cells,
-                     const struct field_cut *cut, struct field_polygon *p)
+static void set_polygon_from_stored_cut(const struct field_pair *pair, struct field_cell_pair cells,
+                                        const struct field_cut *cut,
+                                        struct contact_surface_polygon *p)
 {
     const struct field_cell *cell = &pair->a->cells[cells.a];
     p->a = cells.a;
@@ -111,9 +112,9 @@ static void load_cut(const struct field_pair *pair, struct field_cell_pair cells
 }
 
 /* 0 where numbers of a polygon are out of range, as a device that fails may leave them. */
-static int is_in_range(const struct field_cut *cut)
+static int is_stored_cut_in_range(const struct field_cut *cut)
 {
-    int is_valid = cut->corners >= 3 && cut->corners <= TACT_FIELD_CORNERS;
+    int is_valid = cut->corners >= 3 && cut->corners <= TACT_FIELD_MAX_POLYGON_CORNERS;
     for (int k = 0; is_valid && k < cut->corners; k++) {
         is_valid = cut->side[k] >= -1 && cut->side[k] < 8;
     }
@@ -121,16 +122,17 @@ static int is_in_range(const struct field_cut *cut)
 }
 
 int tact_field_cuts_find(const struct tact_field_cuts *cuts, struct field_cell_pair cells,
-                         struct field_polygon *polygon)
+                         struct contact_surface_polygon *polygon)
 {
     const uint32_t number = cuts->hash_slot[find_hash_slot(cuts, cells)];
     const int32_t result = number ? cuts->result[number - 1] : TACT_FIELD_NOT_CUT;
     if (result == 0 || result == -1) {
         return result;
     }
-    if (result < 0 || (size_t)result > cuts->cut_count || !is_in_range(&cuts->cut[result - 1])) {
+    if (result < 0 || (size_t)result > cuts->cut_count ||
+        !is_stored_cut_in_range(&cuts->cut[result - 1])) {
         return TACT_FIELD_NOT_CUT;
     }
-    load_cut(&cuts->pair, cells, &cuts->cut[result - 1], polygon);
+    set_polygon_from_stored_cut(&cuts->pair, cells, &cuts->cut[result - 1], polygon);
     return 1;
 }

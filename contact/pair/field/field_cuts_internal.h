@@ -43,7 +43,7 @@ void tact_field_cuts_set(struct tact_field_cuts *cuts, const int32_t *result,
  * polygon; or TACT_FIELD_NOT_CUT, also where the result cannot be one of
  * tact_field_cut_contact_polygon(). */
 int tact_field_cuts_find(const struct tact_field_cuts *cuts, struct field_cell_pair cells,
-                         struct field_polygon *polygon);
+                         struct contact_surface_polygon *polygon);
 
 /* Whether results are there for the pose of a pair. */
 int tact_field_cuts_apply(const struct tact_field_cuts *cuts, const struct field_pair *pair);

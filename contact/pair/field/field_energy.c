@@ -58,8 +58,8 @@ static void split_prism_into_tetrahedra(const double (*p)[3], double (*tet)[4][3
 
 /* Cuts off the part of a tetrahedron above a plane, as up to three tetrahedra; returns their
  * number. */
-static int cut_tetrahedron_above_plane(const double (*x)[3], const double *plane,
-                                       double (*tet)[4][3])
+static int remove_tetrahedron_part_above_plane(const double (*x)[3], const double *plane,
+                                               double (*tet)[4][3])
 {
     double at[4], prism[6][3];
     int up[4], down[4], ups = 0, downs = 0;
@@ -94,16 +94,17 @@ static int cut_tetrahedron_above_plane(const double (*x)[3], const double *plane
 
 /* Integral of a function over the part of a tetrahedron within the planes from number k on;
  * recursive, as deep as there are planes. */
-static double integrate_within_planes(const struct linear_function_over_tetrahedron *f,
-                                      const double (*x)[3], int k)
+static double
+integrate_linear_function_within_planes(const struct linear_function_over_tetrahedron *f,
+                                        const double (*x)[3], int k)
 {
     double tet[3][4][3], sum = 0.0;
     if (k == f->part->planes) {
         return integral_over_tetrahedron(f, x);
     }
-    int n = cut_tetrahedron_above_plane(x, f->part->plane[k], tet);
+    int n = remove_tetrahedron_part_above_plane(x, f->part->plane[k], tet);
     for (int i = 0; i < n; i++) {
-        sum += integrate_within_planes(f, (const double(*)[3])tet[i], k + 1);
+        sum += integrate_linear_function_within_planes(f, (const double(*)[3])tet[i], k + 1);
     }
     return sum;
 }
@@ -178,16 +179,16 @@ static double integrate_lesser_pressure_of_cells(const struct field_pair *pair, 
         add_positive_halfspace(&part, slope, value_at_origin);
     }
     tact_v3_copy(f.slope, ca->gradient);
-    double sum = integrate_within_planes(&f, (const double(*)[3])x, 0);
+    double sum = integrate_linear_function_within_planes(&f, (const double(*)[3])x, 0);
     tact_v3_sub(f.slope, ca->gradient, slope);
     f.value_at_origin = ca->value_at_origin - value_at_origin;
     add_positive_halfspace(&part, f.slope, f.value_at_origin);
-    return sum - integrate_within_planes(&f, (const double(*)[3])x, 0);
+    return sum - integrate_linear_function_within_planes(&f, (const double(*)[3])x, 0);
 }
 
 /* Integral of the pressure of cell i of the soft solid a over its part in the rigid half-space b.
  */
-static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
+static double pressure_integral_over_halfspace(const struct field_pair *pair, uint32_t i)
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
@@ -201,13 +202,13 @@ static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
     if (ca->rim & 16) {
         add_positive_halfspace(&part, ca->gradient, ca->value_at_origin);
     }
-    return integrate_within_planes(&f, (const double(*)[3])x, 0);
+    return integrate_linear_function_within_planes(&f, (const double(*)[3])x, 0);
 }
 
 /* Integral of the pressure of cell i over the tetrahedron between a rigid triangle and an apex,
  * negative where the apex is outside of the triangle. */
-static double integral_over_triangle_cone(const struct field_pair *pair, uint32_t i, uint32_t j,
-                                          const double *apex)
+static double pressure_integral_over_triangle_cone(const struct field_pair *pair, uint32_t i,
+                                                   uint32_t j, const double *apex)
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
@@ -232,7 +233,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
     } else {
         memcpy(x, cone, sizeof x);
     }
-    return copysign(integrate_within_planes(&f, (const double(*)[3])x, 0), height);
+    return copysign(integrate_linear_function_within_planes(&f, (const double(*)[3])x, 0), height);
 }
 
 /* Sum of the energy integrals over all pairs of cells of two nodes. */
@@ -253,14 +254,14 @@ static double sum_overlap_energy_of_nodes(const struct field_pair *pair, const s
                          sum_overlap_energy_of_nodes(pair, child + 1, b);
 }
 
-static double overlap_energy_with_rigid(const struct field_pair *pair)
+static double overlap_energy_of_soft_and_rigid_solid(const struct field_pair *pair)
 {
     double apex[3], sum = 0.0;
     tact_m3_mul_v3(apex, pair->rotation, pair->b->vertices);
     tact_v3_add(apex, apex, pair->shift);
     for (uint32_t i = 0; i < pair->a->cell_count; i++) {
         for (uint32_t j = 0; j < pair->b->cell_count; j++) {
-            sum += integral_over_triangle_cone(pair, i, j, apex);
+            sum += pressure_integral_over_triangle_cone(pair, i, j, apex);
         }
     }
     return sum;
@@ -281,13 +282,13 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
         return NAN;
     }
     if (pair.b->kind == TACT_FIELD_RIGID) {
-        return overlap_energy_with_rigid(&pair);
+        return overlap_energy_of_soft_and_rigid_solid(&pair);
     }
     if (pair.b->kind == TACT_FIELD_TETS) {
         return sum_overlap_energy_of_nodes(&pair, pair.a->nodes, pair.b->nodes);
     }
     for (uint32_t i = 0; i < pair.a->cell_count; i++) {
-        sum += pair.b->is_rigid ? integral_over_halfspace(&pair, i)
+        sum += pair.b->is_rigid ? pressure_integral_over_halfspace(&pair, i)
                                 : integrate_lesser_pressure_of_cells(&pair, i, 0);
     }
     return sum;

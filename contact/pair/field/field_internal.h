@@ -50,7 +50,8 @@ static inline double tact_field_power_of_material(const struct tact_field_materi
 double tact_field_pressure_slope(const struct tact_field_material *material);
 
 /* Pressure level q at a point of a contact polygon. */
-static inline double tact_field_pressure_level(const struct field_polygon *p, const double *x)
+static inline double tact_field_pressure_level(const struct contact_surface_polygon *p,
+                                               const double *x)
 {
     return p->sphere ? p->sphere->slope * (p->sphere->radius - tact_v3_norm(x))
                      : p->value_at_origin + tact_v3_dot(p->gradient_a, x);
@@ -59,20 +60,20 @@ static inline double tact_field_pressure_level(const struct field_polygon *p, co
 /* Moments of the derivative of the pressure law over a polygon, with which gradients of q become
  * those of pressure. */
 static inline const struct field_moments *
-tact_field_stiffness_moments(const struct field_polygon *polygon)
+tact_field_stiffness_moments(const struct contact_surface_polygon *polygon)
 {
     return polygon->power == 1.0 ? &polygon->area_moments : &polygon->stiffness_moments;
 }
 
 /* Integrates the pressure over a contact polygon whose pressure law has a power other than 1: sets
  * load, lever and springs of the polygon. */
-void tact_field_integrate_pressure_law(struct field_polygon *polygon);
+void tact_field_integrate_pressure_law(struct contact_surface_polygon *polygon);
 
 /* Computes the integrals of a polygon. */
-void tact_field_integrate_polygon(struct field_polygon *polygon);
+void tact_field_integrate_polygon(struct contact_surface_polygon *polygon);
 
 /* Sums over the polygons of a contact, about a point near them, frame of pair->a; forces on b. */
-struct field_sums {
+struct contact_surface_sums {
     double origin[3];
     double area, load;
     double first[3]; /* integral of the pressure times the position */
@@ -82,26 +83,27 @@ struct field_sums {
     size_t alike;         /* number of polygons of nearly equal fields, which have no stiffness */
 };
 
-void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *polygon);
+void tact_field_add_polygon_to_sums(struct contact_surface_sums *sums,
+                                    const struct contact_surface_polygon *polygon);
 
 /* Transforms a 6 x 6 stiffness about a point to that about a point `arm` away. */
 void tact_field_shift_stiffness_point(double *stiffness, const double *arm);
 
 /* Moves the reference point of the sums to their centre of pressure, and makes the stiffness
  * symmetric. */
-void tact_field_shift_to_pressure_centre(struct field_sums *sums);
+void tact_field_shift_to_pressure_centre(struct contact_surface_sums *sums);
 
 /* Transforms a 6 x 6 matrix that multiplies twists to another frame, whose axes are the rows of
  * `rotation`. */
-void tact_field_rotate_matrix(const double *matrix, const double *rotation, double *out);
+void tact_field_rotate_twist_matrix(const double *matrix, const double *rotation, double *out);
 
 /* The contact surface of two pressure fields, polygon by polygon. */
-struct field_surface {
+struct contact_surface_of_fields {
     struct field_pair pair;
     const struct tact_pose *frame; /* frame of pair.a */
     int swapped;                   /* 1: the two fields are swapped, pair.a is the query's b */
     /* polygons of the surface, valid until the scratch is used again */
-    struct field_polygon *polygon;
+    struct contact_surface_polygon *polygon;
     /* soft ball that replaces the cells of pair.a, where its field is that of a ball */
     struct field_sphere sphere;
     size_t count, pieces, tried, alike; /* polygons, connected pieces, pairs of cells tested, and
@@ -113,7 +115,8 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
                                     const struct tact_pose *pose_a,
                                     const struct tact_pressure_field *b,
                                     const struct tact_pose *pose_b,
-                                    struct tact_field_scratch *scratch, struct field_surface *out);
+                                    struct tact_field_scratch *scratch,
+                                    struct contact_surface_of_fields *out);
 
 /* Finds the contact surface of a soft ball and a rigid surface of triangles. ball: its field, for
  * the frame. Returns as tact_field_find_contact_surface(). */
@@ -122,7 +125,8 @@ int tact_field_find_ball_surface(const struct field_sphere *sphere,
                                  const struct tact_pose *pose,
                                  const struct tact_pressure_field *field_of_rigid_solid,
                                  const struct tact_pose *pose_of_rigid_solid,
-                                 struct tact_field_scratch *scratch, struct field_surface *out);
+                                 struct tact_field_scratch *scratch,
+                                 struct contact_surface_of_fields *out);
 
 /* 1 where two boxes overlap, or are nearer than the margin: one in the frame of field a, the other
  * in that of b. */

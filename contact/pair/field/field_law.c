@@ -146,11 +146,11 @@ static void add_triangle_moments(double m, double area, const double (*x)[3],
     }
 }
 
-void tact_field_integrate_pressure_law(struct field_polygon *p)
+void tact_field_integrate_pressure_law(struct contact_surface_polygon *p)
 {
     struct field_moments load = {.area = 0.0}, stiffness_moment_integrals = {.area = 0.0};
-    struct level at[TACT_FIELD_CORNERS];
-    double from[TACT_FIELD_CORNERS][3], sum = 0.0;
+    struct level at[TACT_FIELD_MAX_POLYGON_CORNERS];
+    double from[TACT_FIELD_MAX_POLYGON_CORNERS][3], sum = 0.0;
     for (int k = 0; k < p->corners; k++) {
         tact_v3_sub(from[k], p->corner[k], p->corner[0]);
         at[k].q = tact_max(p->value_at_origin + tact_v3_dot(p->gradient_a, p->corner[k]), 0.0);

@@ -19,15 +19,15 @@
 
 /* Ratio of the square of a part's torsion arm to the mean square of its points' distances, and the
  * number of Newton steps that find it. */
-#define DEFAULT_SQUARED_ARM_RATIO 0.5
-#define MIN_SQUARED_ARM_RATIO 0.35
-#define MAX_SQUARED_ARM_RATIO 0.65
+#define DEFAULT_SQUARED_TORSION_ARM_RATIO 0.5
+#define MIN_SQUARED_TORSION_ARM_RATIO 0.35
+#define MAX_SQUARED_TORSION_ARM_RATIO 0.65
 enum { MAX_LIMIT_CORRECTIONS = 4 };
 
 /* Mean square of the surface normals' tangential components that counts as a flat surface. */
-#define MIN_MEAN_TILT 1e-9
+#define MAX_MEAN_TILT_OF_FLAT_SURFACE 1e-9
 /* Largest tilt of a part's surface; a part along which nothing slips would have no Hessian. */
-#define MAX_PART_TILT 0.999
+#define MAX_NORMAL_TILT_OF_PRESSURE_PART 0.999
 
 /* A part of the pressure, of points first to first + count - 1: its load, mean point, and second
  * moments about that point [N m^2]. */
@@ -47,19 +47,20 @@ struct part {
 static void set_split_axis_and_priority(struct part *part)
 {
     double sum = part->xx + part->yy, half = 0.5 * (part->xx - part->yy);
-    double half_second_moment_difference = sqrt(half * half + part->xy * part->xy);
-    double unscaled_principal_axis_component = half_second_moment_difference + fabs(half),
+    double half_principal_moment_difference = sqrt(half * half + part->xy * part->xy);
+    double unscaled_principal_axis_component = half_principal_moment_difference + fabs(half),
            size = sqrt(unscaled_principal_axis_component * unscaled_principal_axis_component +
                        part->xy * part->xy);
     double square = part->x * part->x + part->y * part->y + sum / part->load;
     part->axis[0] = 1.0;
     part->axis[1] = 0.0;
-    if (half_second_moment_difference > 1e-6 * sum) {
+    if (half_principal_moment_difference > 1e-6 * sum) {
         part->axis[0] = (half > 0.0 ? unscaled_principal_axis_component : part->xy) / size;
         part->axis[1] = (half > 0.0 ? part->xy : unscaled_principal_axis_component) / size;
     }
     part->weight =
-        sum > 0.0 ? (0.5 * sum + half_second_moment_difference) / sqrt(square * sqrt(square)) : 0.0;
+        sum > 0.0 ? (0.5 * sum + half_principal_moment_difference) / sqrt(square * sqrt(square))
+                  : 0.0;
 }
 
 /* Sums over points: load, and moments about a point of the loads, their squares, and their
@@ -128,13 +129,13 @@ static int split_pressure_part(struct patch_pressure_points *points, struct part
             low++;
         }
     }
-    int points_split_off = part->first + part->count - low;
-    if (!points_split_off || points_split_off == part->count || !(m.load < part->load)) {
+    int split_off_point_count = part->first + part->count - low;
+    if (!split_off_point_count || split_off_point_count == part->count || !(m.load < part->load)) {
         return 0;
     }
     split_off_part->first = low;
-    split_off_part->count = points_split_off;
-    part->count -= points_split_off;
+    split_off_part->count = split_off_point_count;
+    part->count -= split_off_point_count;
     const struct moments moments_after_split = {
         part->load - m.load,
         -m.x,
@@ -178,14 +179,14 @@ static int split_pressure_into_parts(struct patch_pressure_points *points, struc
 
 /* Torsion arm of the pressure: the friction power of a unit spin about the centre per load; on a
  * flat patch the mean distance from the centre. */
-static double mean_pressure_distance(const struct patch_pressure_points *points)
+static double torsion_arm_of_pressure_points(const struct patch_pressure_points *points)
 {
     double arm = 0.0, load = 0.0;
     for (int i = 0; i < points->count; i++) {
         double x = points->x[i], y = points->y[i], across = points->ny[i] * x - points->nx[i] * y;
         load += points->load[i];
         arm += points->load[i] * sqrt(tact_max(x * x + y * y - across * across, 0.0) +
-                                      DEFAULT_SQUARED_ARM_RATIO * points->own[i]);
+                                      DEFAULT_SQUARED_TORSION_ARM_RATIO * points->own[i]);
     }
     return arm / load;
 }
@@ -221,7 +222,7 @@ static void set_normal_tilts_of_parts(const struct part *part, double load,
         load_weighted_tilt_sum +=
             part[i].load_weighted_normal_tilts[0] + part[i].load_weighted_normal_tilts[2];
     }
-    p->tilted = load_weighted_tilt_sum > MIN_MEAN_TILT * load;
+    p->tilted = load_weighted_tilt_sum > MAX_MEAN_TILT_OF_FLAT_SURFACE * load;
     for (int i = 0; i < p->count && p->tilted; i++) {
         /* For a part whose load is of the size of rounding all three entries are rounding of
          * differences. */
@@ -230,7 +231,10 @@ static void set_normal_tilts_of_parts(const struct part *part, double load,
         double xy = copysign(tact_min(fabs(part[i].load_weighted_normal_tilts[1]), sqrt(xx * yy)),
                              part[i].load_weighted_normal_tilts[1]);
         double sum = (xx + yy) / part[i].load;
-        double scale = (sum > MAX_PART_TILT ? MAX_PART_TILT / sum : 1.0) / part[i].load;
+        double scale =
+            (sum > MAX_NORMAL_TILT_OF_PRESSURE_PART ? MAX_NORMAL_TILT_OF_PRESSURE_PART / sum
+                                                    : 1.0) /
+            part[i].load;
         p->tilt_xx[i] = scale * xx;
         p->tilt_xy[i] = scale * xy;
         p->tilt_yy[i] = scale * yy;
@@ -242,7 +246,8 @@ void tact_field_set_friction_limit(struct patch_pressure_points *points, double 
                                    struct tact_patch *patch)
 {
     struct part part[TACT_FRICTION_POINTS];
-    double square[TACT_FRICTION_POINTS], load = 0.0, share = DEFAULT_SQUARED_ARM_RATIO, slope;
+    double square[TACT_FRICTION_POINTS], load = 0.0, share = DEFAULT_SQUARED_TORSION_ARM_RATIO,
+                                         slope;
     struct tact_friction_points *p = &patch->points;
     p->count = points->count ? split_pressure_into_parts(points, part) : 0;
     for (int i = 0; i < p->count; i++) {
@@ -255,13 +260,13 @@ void tact_field_set_friction_limit(struct patch_pressure_points *points, double 
         square[i] = (part[i].xx + part[i].yy + part[i].own) / part[i].load;
     }
     set_normal_tilts_of_parts(part, load, pressure_per_force, p);
-    double torsion_arm_of_all_points = p->count ? mean_pressure_distance(points) : 0.0;
+    double torsion_arm_of_all_points = p->count ? torsion_arm_of_pressure_points(points) : 0.0;
     torsion_arm_of_all_points *= p->tilted ? pressure_per_force : 1.0;
     for (int i = 0; i < MAX_LIMIT_CORRECTIONS && torsion_arm_of_all_points > 0.0; i++) {
         double torsion_arm_error_of_parts =
             torsion_arm_of_all_points - torsion_arm_of_pressure_parts(p, square, share, &slope);
-        share = slope > 0.0 ? tact_max(MIN_SQUARED_ARM_RATIO,
-                                       tact_min(MAX_SQUARED_ARM_RATIO,
+        share = slope > 0.0 ? tact_max(MIN_SQUARED_TORSION_ARM_RATIO,
+                                       tact_min(MAX_SQUARED_TORSION_ARM_RATIO,
                                                 share + torsion_arm_error_of_parts / slope))
                             : share;
     }

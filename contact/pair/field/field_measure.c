@@ -64,7 +64,7 @@ static double distance_from_zero_pressure_surface(const struct tact_pressure_fie
         }
         int count = find_zero_pressure_polygon(field, &field->cells[node->first], zero);
         for (int i = 1; i + 1 < count; i++) {
-            best = tact_min(best, tact_triangle_distance2(x, zero[0], zero[i], zero[i + 1]));
+            best = tact_min(best, tact_triangle_squared_distance(x, zero[0], zero[i], zero[i + 1]));
         }
     }
     return sqrt(best);

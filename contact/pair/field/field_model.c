@@ -104,8 +104,9 @@ static int count_field_patches(const struct tact_shape *a, const struct tact_sha
     return options->local == TACT_LOCAL_CONE && !planes ? TACT_PIECES : 0;
 }
 
-static void add_polygons_to_counts(const struct tact_pair_query *q, const struct field_surface *of,
-                                   int is_polygon_capacity_exceeded)
+static void count_polygons_of_contact_surface(const struct tact_pair_query *q,
+                                              const struct contact_surface_of_fields *of,
+                                              int is_polygon_capacity_exceeded)
 {
     if (q->counts) {
         q->counts[TACT_COUNT_POLYGONS] += (int)of->count;
@@ -116,9 +117,9 @@ static void add_polygons_to_counts(const struct tact_pair_query *q, const struct
 
 /* Counts the parts of the pressure of a patch that is solved, and whether its pressures oppose each
  * other. */
-static void add_patch_to_counts(const struct tact_pair_query *q,
-                                const struct patch_pressure_part *part,
-                                const struct tact_patch *patch)
+static void count_pressure_parts_of_patch(const struct tact_pair_query *q,
+                                          const struct patch_pressure_part *part,
+                                          const struct tact_patch *patch)
 {
     if (q->counts) {
         q->counts[TACT_COUNT_PARTS] += patch->points.count;
@@ -133,7 +134,7 @@ static int measure_field_pair_in_workspace(const struct tact_pair_query *q,
                                            struct tact_patch *patch, struct tact_pair_piece *piece)
 {
     const struct field_shape_data *a = q->data_a, *b = q->data_b;
-    struct field_surface of;
+    struct contact_surface_of_fields of;
     struct patch_pressure_part part;
     int piece_count = 0;
     if (!a->is_soft && !b->is_soft) {
@@ -145,20 +146,20 @@ static int measure_field_pair_in_workspace(const struct tact_pair_query *q,
     }
     rc = tact_field_find_pair_surface(q, workspace->scratch, &of);
     if (rc <= 0) {
-        add_polygons_to_counts(q, &of, rc < 0);
+        count_polygons_of_contact_surface(q, &of, rc < 0);
         return rc ? -ERANGE : -EDOM;
     }
     if (of.sphere.radius > 0.0 && tact_field_make_ball_on_plane_patch(q, &of, patch)) {
-        add_polygons_to_counts(q, &of, 0);
+        count_polygons_of_contact_surface(q, &of, 0);
         return 0;
     }
     tact_field_sum_polygons(&of, -1, &part);
     int group_count = tact_field_group_by_normal(&of, &part, q->most);
     rc = tact_field_make_patch_of_part(q, &of, &part, workspace->points, patch);
-    add_polygons_to_counts(q, &of, workspace->points->lost > 0);
+    count_polygons_of_contact_surface(q, &of, workspace->points->lost > 0);
     if (group_count == 1) {
         if (!rc) {
-            add_patch_to_counts(q, &part, patch);
+            count_pressure_parts_of_patch(q, &part, patch);
             tact_field_map_pressure(q, &of, &part, patch);
         }
         return rc;
@@ -168,7 +169,7 @@ static int measure_field_pair_in_workspace(const struct tact_pair_query *q,
         tact_field_sum_polygons(&of, g, &part);
         if (!tact_field_make_patch_of_part(q, &of, &part, workspace->points,
                                            &piece[piece_count].patch)) {
-            add_patch_to_counts(q, &part, &piece[piece_count].patch);
+            count_pressure_parts_of_patch(q, &part, &piece[piece_count].patch);
             tact_field_map_pressure(q, &of, &part, &piece[piece_count].patch);
             piece_count++;
         }

@@ -63,8 +63,8 @@ void tact_field_measure_pair_at_poses(const struct tact_pair_query *q,
 
 /* Computes the points that represent the pressure of a group of polygons, -1: of all; centre and
  * axes are given. size: of the patch [m]. */
-void tact_field_compute_pressure_points(const struct field_surface *of, int group, double size,
-                                        struct patch_pressure_points *points);
+void tact_field_compute_pressure_points(const struct contact_surface_of_fields *of, int group,
+                                        double size, struct patch_pressure_points *points);
 
 /* Sets the patch's torsion arm and limit surface: that of at most TACT_FRICTION_POINTS parts of the
  * pressure. pressure_per_force: integral of the pressure over the force of the patch. Changes the
@@ -76,19 +76,19 @@ void tact_field_set_friction_limit(struct patch_pressure_points *points, double 
  * centre of pressure. */
 struct patch_pressure_part {
     int similar_normal_group;
-    struct field_sums sums;
+    struct contact_surface_sums sums;
     double sum_of_normal_stiffnesses; /* sum of the stiffnesses of the polygons along their normals
                                          [N/m] */
     int has_opposed_pressures;        /* 1: the patch's friction, or its torque about the normal, is
                               limited because its pressures oppose each other */
 };
 
-void tact_field_sum_polygons(const struct field_surface *of, int group,
+void tact_field_sum_polygons(const struct contact_surface_of_fields *of, int group,
                              struct patch_pressure_part *out);
 
 /* Groups the polygons of a contact surface that is not flat by their normals; returns the number of
  * groups, 1 where it is flat. */
-int tact_field_group_by_normal(struct field_surface *of,
+int tact_field_group_by_normal(struct contact_surface_of_fields *of,
                                const struct patch_pressure_part *sums_over_whole_surface, int most);
 
 /* Number of polygons that a patch should have in a pressure map at most: a quarter of the room that
@@ -102,7 +102,8 @@ void tact_field_remove_incomplete_patch(struct tact_pressure *map,
                                         struct tact_pressure_patch *patch);
 
 /* Adds the polygons from which a patch was made to the query's pressure map, if it has one. */
-void tact_field_map_pressure(const struct tact_pair_query *q, const struct field_surface *of,
+void tact_field_map_pressure(const struct tact_pair_query *q,
+                             const struct contact_surface_of_fields *of,
                              const struct patch_pressure_part *part,
                              const struct tact_patch *patch);
 
@@ -113,16 +114,19 @@ int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch
 /* Makes the patch of a soft ball whose contact surface is one whole disc in a plane. 1, or 0 where
  * it is not. */
 int tact_field_make_ball_on_plane_patch(const struct tact_pair_query *q,
-                                        const struct field_surface *of, struct tact_patch *patch);
+                                        const struct contact_surface_of_fields *of,
+                                        struct tact_patch *patch);
 
 /* Finds the contact surface of a pair: that of a soft ball on rigid triangles exactly
  * (field_sphere_internal.h). Returns as tact_field_find_contact_surface(). */
 int tact_field_find_pair_surface(const struct tact_pair_query *q,
-                                 struct tact_field_scratch *scratch, struct field_surface *of);
+                                 struct tact_field_scratch *scratch,
+                                 struct contact_surface_of_fields *of);
 
 /* Makes the patch of a part of the contact surface and sets its has_opposed_pressures. 0, or -EDOM
  * where it has no load. */
-int tact_field_make_patch_of_part(const struct tact_pair_query *q, const struct field_surface *of,
+int tact_field_make_patch_of_part(const struct tact_pair_query *q,
+                                  const struct contact_surface_of_fields *of,
                                   struct patch_pressure_part *part,
                                   struct patch_pressure_points *points, struct tact_patch *patch);
 

@@ -24,7 +24,7 @@
 /* Magnitude of the stiffness of a polygon along its normal, which is negative where one solid is
  * inside the other; for a ball, whose pressure may decrease along it, a lower bound of that along
  * the pressure gradient: -p' = m p / (R - r). */
-static double polygon_normal_stiffness(const struct field_polygon *p)
+static double polygon_normal_stiffness(const struct contact_surface_polygon *p)
 {
     if (p->sphere) {
         double height = fabs(tact_v3_dot(p->normal, p->corner[0]));
@@ -34,34 +34,34 @@ static double polygon_normal_stiffness(const struct field_polygon *p)
                 tact_v3_dot(p->gradient_a, p->normal) * tact_v3_dot(p->gradient_b, p->normal));
 }
 
-void tact_field_sum_polygons(const struct field_surface *of, int group,
+void tact_field_sum_polygons(const struct contact_surface_of_fields *of, int group,
                              struct patch_pressure_part *out)
 {
     int any = 0;
     memset(out, 0, sizeof *out);
     out->similar_normal_group = group;
     for (size_t i = 0; i < of->count; i++) {
-        const struct field_polygon *p = &of->polygon[i];
+        const struct contact_surface_polygon *p = &of->polygon[i];
         if (group >= 0 && p->similar_normal_group != group) {
             continue;
         }
         if (!any++) {
             tact_v3_copy(out->sums.origin, p->corner[0]);
         }
-        tact_field_add_polygon(&out->sums, p);
+        tact_field_add_polygon_to_sums(&out->sums, p);
         out->sum_of_normal_stiffnesses += polygon_normal_stiffness(p);
     }
     tact_field_shift_to_pressure_centre(&out->sums);
 }
 
-static int is_flat_pressure_surface(const struct field_sums *sums)
+static int is_flat_pressure_surface(const struct contact_surface_sums *sums)
 {
     double axes[9], stiffness_in_axes[36];
     if (!(tact_v3_normalize(axes, sums->force) > OPPOSED_RESULTANT_RATIO * sums->load)) {
         return 0;
     }
     tact_v3_tangents(axes, axes + 3, axes + 6);
-    tact_field_rotate_matrix(sums->stiffness, axes, stiffness_in_axes);
+    tact_field_rotate_twist_matrix(sums->stiffness, axes, stiffness_in_axes);
     double mean = 0.5 * (stiffness_in_axes[7] + stiffness_in_axes[14]),
            half = 0.5 * (stiffness_in_axes[7] - stiffness_in_axes[14]);
     return mean + sqrt(half * half + stiffness_in_axes[8] * stiffness_in_axes[8]) <=
@@ -70,15 +70,15 @@ static int is_flat_pressure_surface(const struct field_sums *sums)
 
 /* The polygon whose normal differs most from those of the groups' first polygons, among polygons
  * with some load; NULL where all are similar to one. */
-static const struct field_polygon *polygon_of_least_similar_normal(const struct field_surface *of,
-                                                                   const double (*first)[3],
-                                                                   int group_count,
-                                                                   double largest_polygon_load)
+static const struct contact_surface_polygon *
+polygon_of_least_similar_normal(const struct contact_surface_of_fields *of,
+                                const double (*first)[3], int group_count,
+                                double largest_polygon_load)
 {
-    const struct field_polygon *least_similar_polygon = NULL;
+    const struct contact_surface_polygon *least_similar_polygon = NULL;
     double least = MIN_GROUP_NORMAL_COSINE;
     for (size_t i = 0; i < of->count; i++) {
-        const struct field_polygon *p = &of->polygon[i];
+        const struct contact_surface_polygon *p = &of->polygon[i];
         double largest_normal_cosine = -1.0;
         for (int g = 0; g < group_count; g++) {
             largest_normal_cosine =
@@ -93,7 +93,7 @@ static const struct field_polygon *polygon_of_least_similar_normal(const struct 
     return least_similar_polygon;
 }
 
-int tact_field_group_by_normal(struct field_surface *of,
+int tact_field_group_by_normal(struct contact_surface_of_fields *of,
                                const struct patch_pressure_part *sums_over_whole_surface, int most)
 {
     double first[TACT_PIECES][3] = {{0.0}}, largest_polygon_load = 0.0;
@@ -107,7 +107,7 @@ int tact_field_group_by_normal(struct field_surface *of,
             tact_v3_copy(first[0], of->polygon[i].normal);
         }
     }
-    const struct field_polygon *p = of->polygon;
+    const struct contact_surface_polygon *p = of->polygon;
     for (group_count = 1; group_count < most && p; group_count += p != NULL) {
         p = polygon_of_least_similar_normal(of, (const double(*)[3])first, group_count,
                                             largest_polygon_load);
@@ -131,14 +131,14 @@ int tact_field_group_by_normal(struct field_surface *of,
 }
 
 /* Sets the tangents t1 and t2 of the patch to the principal axes of its area about its centre. */
-static void choose_principal_patch_axes(const struct field_surface *of, int group,
+static void choose_principal_patch_axes(const struct contact_surface_of_fields *of, int group,
                                         const double *centre, const double *normal, double axes[6],
                                         double semi[2])
 {
     double xx = 0.0, xy = 0.0, yy = 0.0, area = 0.0, t[6];
     tact_v3_tangents(normal, t, t + 3);
     for (size_t i = 0; i < of->count; i++) {
-        const struct field_polygon *p = &of->polygon[i];
+        const struct contact_surface_polygon *p = &of->polygon[i];
         double arm[3], first[3], at[2][3];
         if (group >= 0 && p->similar_normal_group != group) {
             continue;
@@ -169,21 +169,21 @@ static void choose_principal_patch_axes(const struct field_surface *of, int grou
 }
 
 /* 1 where the contact surface ends at the polygon's edge from corner k. */
-static int is_edge_on_surface_boundary(const struct field_surface *of,
-                                       const struct field_polygon *p, int k)
+static int is_edge_on_surface_boundary(const struct contact_surface_of_fields *of,
+                                       const struct contact_surface_polygon *p, int k)
 {
     int side = p->side[k];
     return side < 0 || (side >= 4 ? of->pair.b->cells[p->b].next[side - 4]
                                   : of->pair.a->cells[p->a].next[side]) == TACT_FIELD_NO_CELL;
 }
 
-static int find_patch_outline(const struct field_surface *of, int group, const double *centre,
-                              const double axes[6], double (*corner)[2])
+static int find_patch_outline(const struct contact_surface_of_fields *of, int group,
+                              const double *centre, const double axes[6], double (*corner)[2])
 {
     struct tact_planar_hull hull;
     hull.count = 0;
     for (size_t i = 0; i < of->count; i++) {
-        const struct field_polygon *p = &of->polygon[i];
+        const struct contact_surface_polygon *p = &of->polygon[i];
         for (int k = 0; (group < 0 || p->similar_normal_group == group) && k < p->corners; k++) {
             int previous_outline_corner = k ? k - 1 : p->corners - 1;
             if (group >= 0 || is_edge_on_surface_boundary(of, p, k) ||
@@ -254,12 +254,13 @@ static double torque_about_normal(double torque, double force, double size,
                                                         : 0.0;
 }
 
-int tact_field_make_patch_of_part(const struct tact_pair_query *q, const struct field_surface *of,
+int tact_field_make_patch_of_part(const struct tact_pair_query *q,
+                                  const struct contact_surface_of_fields *of,
                                   struct patch_pressure_part *part,
                                   struct patch_pressure_points *points, struct tact_patch *patch)
 {
     static const int row[3] = {0, 4, 5};
-    const struct field_sums *sums = &part->sums;
+    const struct contact_surface_sums *sums = &part->sums;
     double local[9], rotation[9], full[36], k[9], torque[3];
     /* sign change from the force on pair.b to that on the query's a */
     double sign = of->swapped ? 1.0 : -1.0;
@@ -280,7 +281,7 @@ int tact_field_make_patch_of_part(const struct tact_pair_query *q, const struct 
     part->has_opposed_pressures = pressure_per_force > MAX_PRESSURE_PER_FORCE;
     tact_field_set_friction_limit(points, tact_min(pressure_per_force, MAX_PRESSURE_PER_FORCE),
                                   patch);
-    tact_field_rotate_matrix(sums->stiffness, local, full);
+    tact_field_rotate_twist_matrix(sums->stiffness, local, full);
     normal_stiffness_of_patch(full, points, part->sum_of_normal_stiffnesses, k);
     patch->depth = force / k[0];
     add_hunt_crossley_damping(q, points, k);

@@ -32,8 +32,9 @@ static void add_pressure_point(struct patch_pressure_points *points, const doubl
 
 /* Adds the points of a part of a polygon, bisected across its longest edge until that edge is
  * short. */
-static void add_triangle(struct patch_pressure_points *points, const struct field_polygon *p,
-                         const double (*x)[3], double max_edge_length, int depth)
+static void add_triangle(struct patch_pressure_points *points,
+                         const struct contact_surface_polygon *p, const double (*x)[3],
+                         double edge_length_limit_of_point_area, int depth)
 {
     double edge[3], most = 0.0, middle[3], squares = 0.0;
     int from = 0;
@@ -44,7 +45,7 @@ static void add_triangle(struct patch_pressure_points *points, const struct fiel
         from = size > most ? k : from;
         most = tact_max(most, size);
     }
-    if (depth && most > max_edge_length * max_edge_length) {
+    if (depth && most > edge_length_limit_of_point_area * edge_length_limit_of_point_area) {
         double half[2][3][3];
         int to = (from + 1) % 3, apex = (from + 2) % 3;
         for (int k = 0; k < 3; k++) {
@@ -54,7 +55,8 @@ static void add_triangle(struct patch_pressure_points *points, const struct fiel
             tact_v3_copy(half[h][0], x[h ? to : from]);
             tact_v3_copy(half[h][1], middle);
             tact_v3_copy(half[h][2], x[apex]);
-            add_triangle(points, p, (const double(*)[3])half[h], max_edge_length, depth - 1);
+            add_triangle(points, p, (const double(*)[3])half[h], edge_length_limit_of_point_area,
+                         depth - 1);
         }
         return;
     }
@@ -79,18 +81,19 @@ static void add_triangle(struct patch_pressure_points *points, const struct fiel
 }
 
 /* 1 where the whole polygon is so near its first corner that it is one point. */
-static int is_polygon_as_small_as_point(const struct field_polygon *p, double max_edge_length)
+static int is_polygon_as_small_as_point(const struct contact_surface_polygon *p,
+                                        double edge_length_limit_of_point_area)
 {
     double edge[3], most = 0.0;
     for (int k = 1; k < p->corners; k++) {
         tact_v3_sub(edge, p->corner[k], p->corner[0]);
         most = tact_max(most, tact_v3_dot(edge, edge));
     }
-    return most <= max_edge_length * max_edge_length;
+    return most <= edge_length_limit_of_point_area * edge_length_limit_of_point_area;
 }
 
 /* Mean square of the distance of a polygon's points from its centroid [m^2]. */
-static double mean_square_about_centroid(const struct field_polygon *p)
+static double mean_square_about_centroid(const struct contact_surface_polygon *p)
 {
     const struct field_moments *m = &p->area_moments;
     double second_moment_trace = m->second[0] + m->second[4] + m->second[8],
@@ -100,29 +103,29 @@ static double mean_square_about_centroid(const struct field_polygon *p)
 }
 
 /* 1 where a polygon has a load and belongs to a group, -1: to any. */
-static int is_loaded_polygon_of_group(const struct field_polygon *p, int group)
+static int is_loaded_polygon_of_group(const struct contact_surface_polygon *p, int group)
 {
     return (group < 0 || p->similar_normal_group == group) && p->load > 0.0;
 }
 
-void tact_field_compute_pressure_points(const struct field_surface *of, int group, double size,
-                                        struct patch_pressure_points *points)
+void tact_field_compute_pressure_points(const struct contact_surface_of_fields *of, int group,
+                                        double size, struct patch_pressure_points *points)
 {
     int loaded_polygon_count = 0;
     for (size_t i = 0; i < of->count; i++) {
         loaded_polygon_count += is_loaded_polygon_of_group(&of->polygon[i], group);
     }
-    const double max_edge_length =
+    const double edge_length_limit_of_point_area =
         size * (loaded_polygon_count < MANY_POLYGONS ? MAX_POINT_PART_SIZE_RATIO
                                                      : MAX_POINT_PART_SIZE_RATIO_OF_MANY);
     points->count = points->lost = 0;
     for (size_t i = 0; i < of->count; i++) {
-        const struct field_polygon *p = &of->polygon[i];
+        const struct contact_surface_polygon *p = &of->polygon[i];
         double x[3][3];
         if (!is_loaded_polygon_of_group(p, group)) {
             continue;
         }
-        if (is_polygon_as_small_as_point(p, max_edge_length)) {
+        if (is_polygon_as_small_as_point(p, edge_length_limit_of_point_area)) {
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_axpy(x[0], 1.0 / p->load, p->lever);
             add_pressure_point(points, x[0], p->normal, p->load, mean_square_about_centroid(p));
@@ -132,7 +135,8 @@ void tact_field_compute_pressure_points(const struct field_surface *of, int grou
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_copy(x[1], p->corner[k]);
             tact_v3_copy(x[2], p->corner[k + 1]);
-            add_triangle(points, p, (const double(*)[3])x, max_edge_length, MAX_BISECTIONS);
+            add_triangle(points, p, (const double(*)[3])x, edge_length_limit_of_point_area,
+                         MAX_BISECTIONS);
         }
     }
 }

@@ -5,7 +5,7 @@
 /* Into how many rings and parts of an edge a polygon in a ball is divided: the ball's pressure is
  * not linear. */
 struct division_of_curved_polygon {
-    int rings, count_edge_parts;
+    int rings, number_of_polygon_edge_parts;
 };
 
 /* From fine to coarse. */
@@ -13,11 +13,12 @@ static const struct division_of_curved_polygon divisions_of_curved_polygons[] = 
     {4, 6}, {3, 4}, {2, 3}, {2, 2}, {1, 2}, {1, 1}};
 
 /* Adds a polygon whose corners are given in the surface's frame to the pressure map. */
-static void map_polygon_pressure(const struct field_surface *of, const struct field_polygon *p,
-                                 const double (*at)[3], int count, struct tact_pressure *map,
+static void map_polygon_pressure(const struct contact_surface_of_fields *of,
+                                 const struct contact_surface_polygon *p, const double (*at)[3],
+                                 int count, struct tact_pressure *map,
                                  struct tact_pressure_patch *patch)
 {
-    double corner[TACT_FIELD_CORNERS][3], pressure[TACT_FIELD_CORNERS];
+    double corner[TACT_FIELD_MAX_POLYGON_CORNERS][3], pressure[TACT_FIELD_MAX_POLYGON_CORNERS];
     for (int k = 0; k < count; k++) {
         pressure[k] = tact_field_pressure_of_level(p->power, tact_field_pressure_level(p, at[k]));
         tact_pose_point(corner[k], of->frame, at[k]);
@@ -27,7 +28,8 @@ static void map_polygon_pressure(const struct field_surface *of, const struct fi
 
 /* Finds the point of a polygon in a ball that is nearest to the ball's centre, the origin, where
  * its pressure is largest. */
-static void find_deepest_point(const struct field_polygon *p, double out[3])
+static void find_deepest_polygon_point_in_ball(const struct contact_surface_polygon *p,
+                                               double out[3])
 {
     double least = INFINITY, foot[3], edge[3], to[3], across[3], nearest[3] = {0.0, 0.0, 0.0};
     int is_foot_left_of_edges = 1, is_foot_right_of_edges = 1;
@@ -53,13 +55,13 @@ static void find_deepest_point(const struct field_polygon *p, double out[3])
 }
 
 static int is_polygon_in_pressure_part(const struct patch_pressure_part *part,
-                                       const struct field_polygon *p)
+                                       const struct contact_surface_polygon *p)
 {
     return part->similar_normal_group < 0 || p->similar_normal_group == part->similar_normal_group;
 }
 
 /* 1 where a polygon has corners on the ball's surface. */
-static int has_polygon_arc_edges(const struct field_polygon *p)
+static int has_polygon_arc_edges(const struct contact_surface_polygon *p)
 {
     for (int k = 0; p->sphere && k < p->corners; k++) {
         if (p->side[k] < 0) {
@@ -70,10 +72,10 @@ static int has_polygon_arc_edges(const struct field_polygon *p)
 }
 
 /* Number of parts into which an edge of a polygon with arcs is divided: an arc is short. */
-static int count_edge_parts(const struct field_polygon *p, int edge,
-                            const struct division_of_curved_polygon *by)
+static int number_of_polygon_edge_parts(const struct contact_surface_polygon *p, int edge,
+                                        const struct division_of_curved_polygon *by)
 {
-    return p->side[edge] < 0 ? 1 : by->count_edge_parts;
+    return p->side[edge] < 0 ? 1 : by->number_of_polygon_edge_parts;
 }
 
 void tact_field_remove_incomplete_patch(struct tact_pressure *map,
@@ -96,15 +98,15 @@ size_t tact_field_map_capacity_of_patch(const struct tact_pressure *map)
 
 /* The finest division of a part of a surface for which the map has room; else the coarsest. */
 static const struct division_of_curved_polygon *
-choose_polygon_division(const struct field_surface *of, const struct patch_pressure_part *part,
-                        const struct tact_pressure *map)
+choose_polygon_division(const struct contact_surface_of_fields *of,
+                        const struct patch_pressure_part *part, const struct tact_pressure *map)
 {
     const size_t count = sizeof divisions_of_curved_polygons / sizeof *divisions_of_curved_polygons;
-    const size_t max_map_polygons_of_patch = tact_field_map_capacity_of_patch(map);
+    const size_t map_polygon_capacity_of_patch = tact_field_map_capacity_of_patch(map);
     for (size_t n = 0; n < count; n++) {
         size_t pieces = 0;
         for (size_t i = 0; i < of->count; i++) {
-            const struct field_polygon *p = &of->polygon[i];
+            const struct contact_surface_polygon *p = &of->polygon[i];
             if (!is_polygon_in_pressure_part(part, p)) {
                 continue;
             }
@@ -113,11 +115,12 @@ choose_polygon_division(const struct field_surface *of, const struct patch_press
                 continue;
             }
             for (int k = 0; k < p->corners; k++) {
-                pieces += (size_t)(divisions_of_curved_polygons[n].rings *
-                                   count_edge_parts(p, k, &divisions_of_curved_polygons[n]));
+                pieces +=
+                    (size_t)(divisions_of_curved_polygons[n].rings *
+                             number_of_polygon_edge_parts(p, k, &divisions_of_curved_polygons[n]));
             }
         }
-        if (pieces <= max_map_polygons_of_patch) {
+        if (pieces <= map_polygon_capacity_of_patch) {
             return &divisions_of_curved_polygons[n];
         }
     }
@@ -126,9 +129,10 @@ choose_polygon_division(const struct field_surface *of, const struct patch_press
 
 /* Adds the sector of a polygon between its middle and two points of its outline to the pressure
  * map, in rings. */
-static void map_sector_pressure(const struct field_surface *of, const struct field_polygon *p,
-                                const double middle[3], const double (*outer)[3], int rings,
-                                struct tact_pressure *map, struct tact_pressure_patch *patch)
+static void map_sector_pressure(const struct contact_surface_of_fields *of,
+                                const struct contact_surface_polygon *p, const double middle[3],
+                                const double (*outer)[3], int rings, struct tact_pressure *map,
+                                struct tact_pressure_patch *patch)
 {
     for (int ring = 0; ring < rings; ring++) {
         double at[4][3];
@@ -145,14 +149,15 @@ static void map_sector_pressure(const struct field_surface *of, const struct fie
 
 /* Adds a polygon with arcs about its deepest point to the pressure map, as all of its corners may
  * be on the ball, where the pressure is 0. */
-static void map_polygon_with_arcs(const struct field_surface *of, const struct field_polygon *p,
+static void map_polygon_with_arcs(const struct contact_surface_of_fields *of,
+                                  const struct contact_surface_polygon *p,
                                   const struct division_of_curved_polygon *by,
                                   struct tact_pressure *map, struct tact_pressure_patch *patch)
 {
     double middle[3], outer[2][3];
-    find_deepest_point(p, middle);
+    find_deepest_polygon_point_in_ball(p, middle);
     for (int k = 0; k < p->corners; k++) {
-        const int part_count_of_edge = count_edge_parts(p, k, by);
+        const int part_count_of_edge = number_of_polygon_edge_parts(p, k, by);
         for (int i = 0; i < part_count_of_edge; i++) {
             for (int end = 0; end < 2; end++) {
                 double share = (double)(i + end) / part_count_of_edge;
@@ -164,7 +169,8 @@ static void map_polygon_with_arcs(const struct field_surface *of, const struct f
     }
 }
 
-void tact_field_map_pressure(const struct tact_pair_query *q, const struct field_surface *of,
+void tact_field_map_pressure(const struct tact_pair_query *q,
+                             const struct contact_surface_of_fields *of,
                              const struct patch_pressure_part *part, const struct tact_patch *patch)
 {
     if (!q->pressure) {
@@ -178,7 +184,7 @@ void tact_field_map_pressure(const struct tact_pair_query *q, const struct field
     }
     const struct division_of_curved_polygon *by = choose_polygon_division(of, part, q->pressure);
     for (size_t i = 0; i < of->count; i++) {
-        const struct field_polygon *p = &of->polygon[i];
+        const struct contact_surface_polygon *p = &of->polygon[i];
         if (!is_polygon_in_pressure_part(part, p)) {
             continue;
         }

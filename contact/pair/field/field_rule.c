@@ -76,7 +76,7 @@ static void friction_of_slipping_disc(double m, double arm, double angle, double
 
 /* Computes the parameters of the limit surface (local/local_surface.c) from three ratios of slip to
  * spin. */
-static void fit_limit_surface(struct field_quadrature_rule *rule)
+static void fit_limit_surface_of_round_patch(struct field_quadrature_rule *rule)
 {
     double c[3], value[3], load = 0.0, lever = 0.0;
     for (int i = 0; i < RINGS; i++) {
@@ -108,5 +108,5 @@ void tact_field_make_quadrature_rule(double power, struct field_quadrature_rule 
         rule->root[i] = y;
         rule->root_weight[i] = rule->weight[i] * 2.0 * y * tact_pow(1.0 + y, power - 1.0);
     }
-    fit_limit_surface(rule);
+    fit_limit_surface_of_round_patch(rule);
 }

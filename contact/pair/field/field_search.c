@@ -44,8 +44,9 @@ static const struct field_box *find_searched_box_of_node(const struct field_cell
     return s->searches_closed_pieces ? &node->all : &node->rim;
 }
 
-static void place_box_in_a(const struct field_pair *pair, const struct field_box *box,
-                           struct field_node_pair *out)
+static void transform_node_box_to_axes_of_a(const struct field_pair *pair,
+                                            const struct field_box *box,
+                                            struct field_node_pair *out)
 {
     tact_m3_mul_v3(out->middle, pair->rotation, box->middle);
     tact_v3_add(out->middle, out->middle, pair->shift);
@@ -102,7 +103,7 @@ void tact_field_search_cells(const struct field_cell_pair_search *s)
     double size = a->nodes->all.radius + b->nodes->all.radius + tact_v3_norm(s->pair->shift);
     double slack = s->margin + BOX_ROUNDING_RATIO * size;
     int height = 0;
-    place_box_in_a(s->pair, find_searched_box_of_node(s, b->nodes), &next);
+    transform_node_box_to_axes_of_a(s->pair, find_searched_box_of_node(s, b->nodes), &next);
     if (may_cells_intersect(s, &next, slack)) {
         stack[height++] = next;
     }
@@ -124,7 +125,8 @@ void tact_field_search_cells(const struct field_cell_pair_search *s)
             next = at;
             if (searched_child_count_b == 2) {
                 next.b = nb->first + (uint32_t)k;
-                place_box_in_a(s->pair, find_searched_box_of_node(s, &b->nodes[next.b]), &next);
+                transform_node_box_to_axes_of_a(
+                    s->pair, find_searched_box_of_node(s, &b->nodes[next.b]), &next);
             }
             for (int i = searched_child_count_a - 1; i >= 0; i--) {
                 next.a = searched_child_count_a == 2 ? na->first + (uint32_t)i : at.a;

@@ -46,7 +46,7 @@ void tact_field_search_cells(const struct field_cell_pair_search *search);
 
 /* Cached pairs of cells at the zero-pressure boundary, for one pose of two fields and those near
  * it. */
-struct field_seed_list {
+struct cached_boundary_cell_pair_list {
     uint64_t field_key_a, field_key_b; /* keys of the two fields; 0: the list is unused */
     double rotation[9], shift[3];
     double margin; /* largest relative motion for which the list is complete [m]; negative: it has
@@ -67,19 +67,21 @@ enum { TACT_FIELD_SEED_LISTS = 8 };
  * its pairs as a search would, so that the result is the same, bit for bit, with and without a
  * list.
  */
-struct field_seeds {
-    struct field_seed_list list[TACT_FIELD_SEED_LISTS];
+struct cached_boundary_cell_pair_lists {
+    struct cached_boundary_cell_pair_list list[TACT_FIELD_SEED_LISTS];
     size_t seed_capacity; /* pairs of a list */
     uint64_t query;
 };
 
 /* Allocates the cached lists, each for seed_capacity pairs of cells. 0 or -ENOMEM. */
-int tact_field_seeds_init(struct field_seeds *seeds, size_t seed_capacity);
-void tact_field_seeds_free(struct field_seeds *seeds);
+int tact_field_boundary_pair_lists_init(struct cached_boundary_cell_pair_lists *seeds,
+                                        size_t seed_capacity);
+void tact_field_boundary_pair_lists_free(struct cached_boundary_cell_pair_lists *seeds);
 
 /* Returns a list of cell pairs that is complete for the pose; NULL where a search is cheaper.
  * Real-time safe. */
-const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seeds,
-                                                        const struct field_pair *pair);
+const struct cached_boundary_cell_pair_list *
+tact_field_find_boundary_pair_list(struct cached_boundary_cell_pair_lists *seeds,
+                                   const struct field_pair *pair);
 
 #endif

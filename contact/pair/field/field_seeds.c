@@ -1,6 +1,6 @@
 /*
  * The lists of pairs of cells at the zero-pressure boundary that queries of a thread keep (struct
- * field_seeds).
+ * cached_boundary_cell_pair_lists).
  *
  * The boxes of two cells that overlap at a pose overlap within d at each pose from which no point
  * of either solid has moved by more than d relative to the other: a list made with a margin has all
@@ -13,7 +13,7 @@
 #include "contact/pair/field/field_search_internal.h"
 
 /* Margin of a new list, relative to the motion from one query to the next. */
-#define MARGIN_TO_MOTION_RATIO 4.0
+#define SEED_LIST_MARGIN_TO_MOTION_RATIO 4.0
 /* Smallest margin of a list, relative to the size of the cells at the boundary. */
 #define MIN_SEED_LIST_MARGIN_RATIO 0.015625
 /* Fraction of the margin that motion may use; the rest is for rounding. */
@@ -22,21 +22,22 @@
 #define MAX_ROTATION_STRETCH_RATIO 0.7071068
 enum { QUERIES_AFTER_LONG_LIST = 64 };
 
-int tact_field_seeds_init(struct field_seeds *seeds, size_t seed_capacity)
+int tact_field_boundary_pair_lists_init(struct cached_boundary_cell_pair_lists *seeds,
+                                        size_t seed_capacity)
 {
-    *seeds = (struct field_seeds){.seed_capacity = seed_capacity};
+    *seeds = (struct cached_boundary_cell_pair_lists){.seed_capacity = seed_capacity};
     for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
         seeds->list[i].margin = -1.0;
         seeds->list[i].leaves = calloc(seed_capacity, sizeof *seeds->list[i].leaves);
         if (!seeds->list[i].leaves) {
-            tact_field_seeds_free(seeds);
+            tact_field_boundary_pair_lists_free(seeds);
             return -ENOMEM;
         }
     }
     return 0;
 }
 
-void tact_field_seeds_free(struct field_seeds *seeds)
+void tact_field_boundary_pair_lists_free(struct cached_boundary_cell_pair_lists *seeds)
 {
     for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
         free(seeds->list[i].leaves);
@@ -46,7 +47,7 @@ void tact_field_seeds_free(struct field_seeds *seeds)
 
 /* Upper bound of the distance by which points of one solid moved relative to the other since the
  * list was made. */
-static double motion_since_seed_list_made(const struct field_seed_list *list,
+static double motion_since_seed_list_made(const struct cached_boundary_cell_pair_list *list,
                                           const struct field_pair *pair)
 {
     const struct field_box *a = &pair->a->nodes->all, *b = &pair->b->nodes->all;
@@ -70,7 +71,8 @@ static double motion_since_seed_list_made(const struct field_seed_list *list,
     return tact_max(of_b, tact_v3_norm(to) + rotation_chord_per_radius * a->radius);
 }
 
-static void set_relative_pose_of_list(struct field_seed_list *list, const struct field_pair *pair)
+static void set_relative_pose_of_list(struct cached_boundary_cell_pair_list *list,
+                                      const struct field_pair *pair)
 {
     list->field_key_a = pair->a->key;
     list->field_key_b = pair->b->key;
@@ -82,7 +84,7 @@ static void set_relative_pose_of_list(struct field_seed_list *list, const struct
 
 /* A list being made. */
 struct seed_list_builder {
-    struct field_seed_list *list;
+    struct cached_boundary_cell_pair_list *list;
     size_t seed_capacity;
     int is_seed_list_full;
 };
@@ -98,8 +100,8 @@ static int append_cell_pair_to_seed_list(void *user, uint32_t leaf_a, uint32_t l
 }
 
 /* Makes the list of cell pairs for a pose. 1, or 0 where it would be too long. */
-static int make_seed_list(struct field_seed_list *list, const struct field_pair *pair,
-                          size_t seed_capacity, double margin)
+static int make_seed_list(struct cached_boundary_cell_pair_list *list,
+                          const struct field_pair *pair, size_t seed_capacity, double margin)
 {
     struct seed_list_builder list_builder = {list, seed_capacity, 0};
     const struct field_cell_pair_search search = {.pair = pair,
@@ -113,15 +115,16 @@ static int make_seed_list(struct field_seed_list *list, const struct field_pair 
     return !list_builder.is_seed_list_full;
 }
 
-const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seeds,
-                                                        const struct field_pair *pair)
+const struct cached_boundary_cell_pair_list *
+tact_field_find_boundary_pair_list(struct cached_boundary_cell_pair_lists *seeds,
+                                   const struct field_pair *pair)
 {
-    struct field_seed_list *seed_list_of_least_motion = NULL, *oldest = seeds->list;
+    struct cached_boundary_cell_pair_list *seed_list_of_least_motion = NULL, *oldest = seeds->list;
     double size = tact_min(pair->a->mean_radius_of_rim_cells, pair->b->mean_radius_of_rim_cells),
            least = INFINITY;
     seeds->query++;
     for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
-        struct field_seed_list *list = &seeds->list[i];
+        struct cached_boundary_cell_pair_list *list = &seeds->list[i];
         oldest = list->query < oldest->query ? list : oldest;
         if (list->field_key_a != pair->a->key || list->field_key_b != pair->b->key) {
             continue;
@@ -136,9 +139,10 @@ const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seed
             seed_list_of_least_motion = list;
         }
     }
-    double margin = tact_max(MARGIN_TO_MOTION_RATIO * least, MIN_SEED_LIST_MARGIN_RATIO * size);
+    double margin =
+        tact_max(SEED_LIST_MARGIN_TO_MOTION_RATIO * least, MIN_SEED_LIST_MARGIN_RATIO * size);
     int is_motion_within_seed_list_margin = margin <= size;
-    struct field_seed_list *list =
+    struct cached_boundary_cell_pair_list *list =
         is_motion_within_seed_list_margin ? seed_list_of_least_motion : oldest;
     list->query = seeds->query;
     list->queries_until_seed_list_retry =

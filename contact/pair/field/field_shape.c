@@ -21,7 +21,7 @@ enum { BALL_TRIANGLES = 2000 };
 
 /* Core width, relative to the body's size, below which the core has no width: its tetrahedra would
  * be flat. The slope of the faces beyond it is off by at most as much. */
-#define MIN_CORE_WIDTH_RATIO 1e-2
+#define MIN_LAYER_CORE_WIDTH_RATIO 1e-2
 
 /* Ratio of the slope of a user's field to that of the material above which the user's units are
  * questioned. */
@@ -75,11 +75,12 @@ static double depth_of_layer_core(const struct tact_shape *shape, const struct t
 /* Half the width of the core in a direction in which the body's half width is `half` [m]. */
 static double half_width_of_layer_core(double half, double depth)
 {
-    return half - depth < MIN_CORE_WIDTH_RATIO * half ? 0.0 : half - depth;
+    return half - depth < MIN_LAYER_CORE_WIDTH_RATIO * half ? 0.0 : half - depth;
 }
 
 /* Point of the core that belongs to a surface vertex x. */
-static void core_point_of_vertex(const struct layer_field_builder *m, const double *x, double *out)
+static void layer_core_point_of_vertex(const struct layer_field_builder *m, const double *x,
+                                       double *out)
 {
     const double *s = m->shape->size, *c = m->mesh->centroid;
     double z = x[2] < 0.0 ? -1.0 : 1.0, shrink;
@@ -165,7 +166,7 @@ static int make_layer_field(struct layer_field_builder *m, double slope,
     m->vertex_count = n;
     for (size_t i = 0; i < n; i++) {
         double place[3];
-        core_point_of_vertex(m, mesh->vertices + 3 * i, place);
+        layer_core_point_of_vertex(m, mesh->vertices + 3 * i, place);
         m->core[i] = find_or_add_core_vertex(m, place);
         m->pressure[m->core[i]] = slope * m->depth;
     }
@@ -242,8 +243,8 @@ static int field_of_mesh(const struct tact_mesh *mesh, const struct tact_field_m
 
 /* Level q of a vertex value: of a pressure p its root, of an extent the slope times it. Negative
  * values are outside of the solid. */
-static double field_value_of_vertex_value(const struct tact_tets *tets, double value, double power,
-                                          double slope)
+static double pressure_level_of_vertex_value(const struct tact_tets *tets, double value,
+                                             double power, double slope)
 {
     if (!tets->pressure) {
         return slope * value;
@@ -259,7 +260,7 @@ static int field_from_tetrahedra(const struct tact_tets *tets, double power, dou
         return -ENOMEM;
     }
     for (size_t i = 0; i < tets->vertex_count; i++) {
-        q[i] = field_value_of_vertex_value(tets, tets->values[i], power, slope);
+        q[i] = pressure_level_of_vertex_value(tets, tets->values[i], power, slope);
     }
     int rc = tact_field_tets(tets->vertices, tets->vertex_count, tets->tets, tets->tet_count, q,
                              out, err);
@@ -279,8 +280,10 @@ int tact_field_check_tets(const struct tact_tets *tets, struct tact_error *err)
 
 /* Warns where the slope of the user's pressure on the surface is far from the material's: values
  * for another material, or in other units. */
-static void warn_of_slope(const struct tact_tets *tets, const struct tact_pressure_field *field,
-                          const struct tact_mesh *mesh, const struct tact_field_material *material)
+static void warn_of_implausible_pressure_slope(const struct tact_tets *tets,
+                                               const struct tact_pressure_field *field,
+                                               const struct tact_mesh *mesh,
+                                               const struct tact_field_material *material)
 {
     struct tact_field_quality q;
     char text[320];
@@ -312,7 +315,7 @@ static int field_from_given_tetrahedra(const struct tact_mesh *mesh,
     int rc = field_from_tetrahedra(mesh->tets, tact_field_power_of_material(material),
                                    tact_field_pressure_slope(material), out, err);
     if (!rc) {
-        warn_of_slope(mesh->tets, *out, mesh, material);
+        warn_of_implausible_pressure_slope(mesh->tets, *out, mesh, material);
     }
     return rc;
 }

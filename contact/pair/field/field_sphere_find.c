@@ -13,7 +13,7 @@
 
 /* Number of points on a whole circle: with two ends of each of three edges the corners of a
  * polygon. */
-enum { ARC_POINTS = TACT_FIELD_CORNERS - 6 };
+enum { ARC_POINTS = TACT_FIELD_MAX_POLYGON_CORNERS - 6 };
 
 /* A triangle in the ball: axes of its plane, t1, t2, and its outward normal, as rows; its corners
  * relative to the foot of the ball's centre in the plane. */
@@ -24,8 +24,8 @@ struct face {
 };
 
 /* Sets the disc in which the plane of a triangle cuts the ball; 1 where it does. */
-static int set_disc_of_triangle_plane(const struct field_surface *of, const struct field_cell *cell,
-                                      struct face *out)
+static int set_disc_of_triangle_plane(const struct contact_surface_of_fields *of,
+                                      const struct field_cell *cell, struct face *out)
 {
     const struct tact_pressure_field *b = of->pair.b;
     double x[3][3], along[3];
@@ -53,9 +53,9 @@ static int set_disc_of_triangle_plane(const struct field_surface *of, const stru
 
 /* Adds a corner to a polygon's outline; -ENOSPC where the polygon is full. */
 static int add_outline_corner(const struct face *face, const double *at, int side,
-                              struct field_polygon *p)
+                              struct contact_surface_polygon *p)
 {
-    if (p->corners == TACT_FIELD_CORNERS) {
+    if (p->corners == TACT_FIELD_MAX_POLYGON_CORNERS) {
         return -ENOSPC;
     }
     double *x = p->corner[p->corners];
@@ -80,7 +80,7 @@ static double disc_arc_angle(const struct field_disc_part part[3], int k, int ne
 
 /* Adds corners on an arc of the disc, which begins at a point, without the arc's other end. */
 static int add_outline_corners_on_arc(const struct face *face, const double *from, double angle,
-                                      struct field_polygon *p)
+                                      struct contact_surface_polygon *p)
 {
     int steps = 1 + (int)(angle * (ARC_POINTS / (2.0 * PI))), rc = 0;
     for (int i = 0; !rc && i < steps; i++) {
@@ -92,9 +92,9 @@ static int add_outline_corners_on_arc(const struct face *face, const double *fro
 }
 
 /* The arcs of a polygon do not overlap, so that three edges and their arcs have at most
- * TACT_FIELD_CORNERS. */
+ * TACT_FIELD_MAX_POLYGON_CORNERS. */
 static int trace_disc_polygon_outline(const struct face *face, const struct field_disc_part part[3],
-                                      struct field_polygon *p)
+                                      struct contact_surface_polygon *p)
 {
     int rc = 0;
     p->corners = 0;
@@ -162,8 +162,8 @@ static void shift_moments_reference_point(struct field_moments *m, const double 
 }
 
 /* Computes the contact polygon of a triangle. 1; 0 where none of it is in the ball; -ENOSPC. */
-static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
-                                struct field_polygon *p)
+static int set_triangle_polygon(const struct contact_surface_of_fields *of, uint32_t index,
+                                struct contact_surface_polygon *p)
 {
     struct face face;
     struct field_disc_sums s;
@@ -209,7 +209,7 @@ static int does_box_meet_ball(const struct field_box *box, const double *centre,
     return square < radius * radius;
 }
 
-int tact_field_make_ball_polygons(struct field_surface *out, size_t most)
+int tact_field_make_ball_polygons(struct contact_surface_of_fields *out, size_t most)
 {
     const struct tact_pressure_field *b = out->pair.b;
     uint32_t stack[TACT_FIELD_DEPTH + 2];
@@ -241,9 +241,10 @@ int tact_field_make_ball_polygons(struct field_surface *out, size_t most)
     return out->count > 0;
 }
 
-double tact_field_plane_distance_of_disc(const struct field_surface *of, double normal[3])
+double tact_field_plane_distance_of_disc(const struct contact_surface_of_fields *of,
+                                         double normal[3])
 {
-    const struct field_polygon *p = of->polygon;
+    const struct contact_surface_polygon *p = of->polygon;
     double radius = of->sphere.radius, height = tact_v3_dot(p->normal, p->corner[0]), area = 0.0;
     for (size_t i = 0; i < of->count; i++) {
         double height_of_other_face_plane = tact_v3_dot(p[i].normal, p[i].corner[0]);
@@ -262,7 +263,7 @@ double tact_field_plane_distance_of_disc(const struct field_surface *of, double 
  * w) there moves x, from the centre, at v + w x (a + x). The gradient -w x of the ball is not
  * changed by a rotation about the centre, so that the integrand is w sym[(x.v1 + (a cross x).w1)
  * (n.v2 + ((a + x) cross n).w2)]. */
-void tact_field_add_stiffness_in_ball(const struct field_polygon *p, const double *origin,
+void tact_field_add_stiffness_in_ball(const struct contact_surface_polygon *p, const double *origin,
                                       double *stiffness)
 {
     const struct field_moments *m = &p->stiffness_moments;

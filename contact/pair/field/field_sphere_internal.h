@@ -74,15 +74,16 @@ void tact_field_integrate_disc_part(const struct field_disc *disc, const double 
 /* Finds the contact surface of the soft ball out->sphere and a rigid surface of triangles,
  * out->pair.b, with a polygon for each triangle in the ball. The pair, frame, swapped and the ball
  * of *out are set; out->polygon has room for `most`. 1, 0 where they do not touch, -ENOSPC. */
-int tact_field_make_ball_polygons(struct field_surface *out, size_t most);
+int tact_field_make_ball_polygons(struct contact_surface_of_fields *out, size_t most);
 
 /* Where the contact surface is one whole disc in a plane, with the ball's centre outside the solid,
  * returns the distance of the centre from the plane [m], and the plane's normal toward the centre,
  * frame of pair.a; else 0. */
-double tact_field_plane_distance_of_disc(const struct field_surface *of, double normal[3]);
+double tact_field_plane_distance_of_disc(const struct contact_surface_of_fields *of,
+                                         double normal[3]);
 
 /* Adds the stiffness of a polygon in a ball about a point in the frame of pair.a. */
-void tact_field_add_stiffness_in_ball(const struct field_polygon *p, const double *origin,
+void tact_field_add_stiffness_in_ball(const struct contact_surface_polygon *p, const double *origin,
                                       double *stiffness);
 
 #endif

@@ -8,7 +8,7 @@
  * nearly equal fields have a discontinuous force. */
 #define MIN_GRADIENT_DIFFERENCE_RATIO 1e-6
 
-void tact_field_integrate_polygon(struct field_polygon *p)
+void tact_field_integrate_polygon(struct contact_surface_polygon *p)
 {
     tact_field_integrate_linear(p);
     if (p->power != 1.0) {
@@ -19,7 +19,7 @@ void tact_field_integrate_polygon(struct field_polygon *p)
 /* Adds the stiffness of a polygon: minus the integral of m q^(m - 1) (g_B.u1)(g_A.u2) / |g_B -
  * g_A|, gradients of q, with (v, w) moving x, from the origin of the sums, at v + w x x: g.u = g.v
  * + (x cross g).w. arm: of corner 0. The stiffness is the symmetric part of the sum. */
-static void add_polygon_stiffness(const struct field_polygon *p, const double *arm,
+static void add_polygon_stiffness(const struct contact_surface_polygon *p, const double *arm,
                                   double *stiffness)
 {
     const struct field_moments *m = tact_field_stiffness_moments(p);
@@ -59,7 +59,7 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
 }
 
 /* 1 for two soft fields whose gradients are nearly equal. */
-static int has_nearly_equal_pressure_gradients(const struct field_polygon *p)
+static int has_nearly_equal_pressure_gradients(const struct contact_surface_polygon *p)
 {
     double larger_pressure_slope =
         tact_max(tact_v3_norm(p->gradient_a), tact_v3_norm(p->gradient_b));
@@ -67,7 +67,8 @@ static int has_nearly_equal_pressure_gradients(const struct field_polygon *p)
            p->pressure_gradient_difference < MIN_GRADIENT_DIFFERENCE_RATIO * larger_pressure_slope;
 }
 
-void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *p)
+void tact_field_add_polygon_to_sums(struct contact_surface_sums *sums,
+                                    const struct contact_surface_polygon *p)
 {
     double arm[3], moment[3], torque[3];
     tact_v3_sub(arm, p->corner[0], sums->origin);
@@ -120,7 +121,7 @@ static void symmetrize_matrix(double *matrix)
     }
 }
 
-void tact_field_shift_to_pressure_centre(struct field_sums *sums)
+void tact_field_shift_to_pressure_centre(struct contact_surface_sums *sums)
 {
     double arm[3], lever[3];
     tact_v3_scale(arm, sums->first, sums->load > 0.0 ? 1.0 / sums->load : 0.0);
@@ -132,7 +133,7 @@ void tact_field_shift_to_pressure_centre(struct field_sums *sums)
     tact_field_shift_stiffness_point(sums->stiffness, arm);
 }
 
-void tact_field_rotate_matrix(const double *matrix, const double *rotation, double *out)
+void tact_field_rotate_twist_matrix(const double *matrix, const double *rotation, double *out)
 {
     double half[9], block[9];
     for (int b = 0; b < 4; b++) {

@@ -29,23 +29,23 @@ struct tact_field_scratch {
     size_t pair_capacity;   /* pairs */
     size_t hash_slot_count; /* number of slots of the hash table, a power of two, at least twice the
                                number of pairs */
-    struct field_polygon *polygon; /* `list` of them */
+    struct contact_surface_polygon *polygon; /* `list` of them */
     size_t surface_polygon_capacity;
     /* queued pairs of cells, each once, in the order of queueing; pairs whose cells were not cut
      * yet are at the end */
     struct field_cell_pair *tried;
-    struct field_seeds seeds;
+    struct cached_boundary_cell_pair_lists seeds;
     uint32_t *queued_pair_hash_table;      /* hash table: indices of queued pairs in `tried` */
     uint32_t *query_that_filled_hash_slot; /* number of the query that filled each slot of the hash
                                               table */
     uint32_t query;
-    size_t tried_count;           /* pairs of cells that the last query cut */
+    size_t cut_cell_pair_count;   /* pairs of cells that the last query cut */
     struct tact_field_cuts *cuts; /* results that queries may use; NULL: none */
 };
 
 /* State of a query. */
 struct contact_surface_query {
-    struct field_surface *out;
+    struct contact_surface_of_fields *out;
     struct tact_field_scratch *scratch;
     const struct tact_field_cuts *cuts; /* results at the pose of the query; NULL: none */
     size_t tried, cut;                  /* pairs */
@@ -53,7 +53,7 @@ struct contact_surface_query {
     /* area and force of the polygons found so far; only the direction of the force is used */
     double area, force[3];
     int is_polygon_in_cell_face; /* 1: a polygon lies in a face between two cells of a field */
-    int is_capacity_exceeded;
+    int is_surface_polygon_capacity_exceeded;
 };
 
 struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
@@ -70,8 +70,8 @@ struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
             calloc(hash_slot_count, sizeof *scratch->queued_pair_hash_table);
         scratch->query_that_filled_hash_slot =
             calloc(hash_slot_count, sizeof *scratch->query_that_filled_hash_slot);
-        if (tact_field_seeds_init(&scratch->seeds, SEEDS * polygons) || !scratch->polygon ||
-            !scratch->tried || !scratch->queued_pair_hash_table ||
+        if (tact_field_boundary_pair_lists_init(&scratch->seeds, SEEDS * polygons) ||
+            !scratch->polygon || !scratch->tried || !scratch->queued_pair_hash_table ||
             !scratch->query_that_filled_hash_slot) {
             tact_field_scratch_destroy(scratch);
             return NULL;
@@ -87,7 +87,7 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
         free(scratch->tried);
         free(scratch->queued_pair_hash_table);
         free(scratch->query_that_filled_hash_slot);
-        tact_field_seeds_free(&scratch->seeds);
+        tact_field_boundary_pair_lists_free(&scratch->seeds);
         free(scratch);
     }
 }
@@ -95,7 +95,7 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
 void tact_field_scratch_use_cuts(struct tact_field_scratch *scratch, struct tact_field_cuts *cuts)
 {
     scratch->cuts = cuts;
-    scratch->tried_count = 0;
+    scratch->cut_cell_pair_count = 0;
     if (cuts) {
         cuts->found = 0;
     }
@@ -104,7 +104,8 @@ void tact_field_scratch_use_cuts(struct tact_field_scratch *scratch, struct tact
 void tact_field_scratch_copy_candidates(const struct tact_field_scratch *scratch,
                                         struct tact_field_cuts *cuts)
 {
-    cuts->count = scratch->tried_count < cuts->capacity ? scratch->tried_count : cuts->capacity;
+    cuts->count = scratch->cut_cell_pair_count < cuts->capacity ? scratch->cut_cell_pair_count
+                                                                : cuts->capacity;
     memcpy(cuts->candidate, scratch->tried, cuts->count * sizeof *cuts->candidate);
 }
 
@@ -147,7 +148,7 @@ static void queue_cell_pair(struct contact_surface_query *w, uint32_t a, uint32_
         return;
     }
     if (w->tried == s->pair_capacity) {
-        w->is_capacity_exceeded = 1;
+        w->is_surface_polygon_capacity_exceeded = 1;
         return;
     }
     s->query_that_filled_hash_slot[i] = s->query;
@@ -157,7 +158,7 @@ static void queue_cell_pair(struct contact_surface_query *w, uint32_t a, uint32_
 
 /* Adds the pairs of cells across the sides of a polygon to the queue. */
 static void queue_neighbours_of_polygon(struct contact_surface_query *w,
-                                        const struct field_polygon *p)
+                                        const struct contact_surface_polygon *p)
 {
     const struct field_pair *pair = &w->out->pair;
     for (int k = 0; k < p->corners; k++) {
@@ -178,7 +179,7 @@ static void queue_neighbours_of_polygon(struct contact_surface_query *w,
 
 /* Sets the polygon of a pair of cells, with its integrals. As tact_field_cut_contact_polygon(). */
 static int cut_cell_pair(struct contact_surface_query *w, struct field_cell_pair cells,
-                         struct field_polygon *p)
+                         struct contact_surface_polygon *p)
 {
     int rc = w->cuts ? tact_field_cuts_find(w->cuts, cells, p) : TACT_FIELD_NOT_CUT;
     w->found += rc > 0;
@@ -195,12 +196,12 @@ static int cut_cell_pair(struct contact_surface_query *w, struct field_cell_pair
 static void process_cell_pair_queue(struct contact_surface_query *w)
 {
     double before = w->area;
-    while (w->cut < w->tried && !w->is_capacity_exceeded) {
+    while (w->cut < w->tried && !w->is_surface_polygon_capacity_exceeded) {
         if (w->out->count == w->scratch->surface_polygon_capacity) {
-            w->is_capacity_exceeded = 1;
+            w->is_surface_polygon_capacity_exceeded = 1;
             return;
         }
-        struct field_polygon *p = &w->scratch->polygon[w->out->count];
+        struct contact_surface_polygon *p = &w->scratch->polygon[w->out->count];
         int rc = cut_cell_pair(w, w->scratch->tried[w->cut++], p);
         w->out->alike += rc < 0;
         if (rc > 0) {
@@ -222,7 +223,7 @@ static int start_surface_piece(void *user, uint32_t leaf_a, uint32_t leaf_b)
     const struct field_pair *pair = &w->out->pair;
     queue_cell_pair(w, pair->a->nodes[leaf_a].first, pair->b->nodes[leaf_b].first);
     process_cell_pair_queue(w);
-    return w->is_capacity_exceeded;
+    return w->is_surface_polygon_capacity_exceeded;
 }
 
 /* Starts the pieces of the contact surface that have a rim: at the pairs of a cached list, each
@@ -230,13 +231,14 @@ static int start_surface_piece(void *user, uint32_t leaf_a, uint32_t leaf_b)
 static void search_pieces_with_rim(struct contact_surface_query *w)
 {
     const struct field_pair *pair = &w->out->pair;
-    const struct field_seed_list *list = tact_field_find_seed_list(&w->scratch->seeds, pair);
+    const struct cached_boundary_cell_pair_list *list =
+        tact_field_find_boundary_pair_list(&w->scratch->seeds, pair);
     if (!list) {
         tact_field_search_cells(&(struct field_cell_pair_search){
             .pair = pair, .found = start_surface_piece, .user = w});
         return;
     }
-    for (size_t i = 0; i < list->count && !w->is_capacity_exceeded; i++) {
+    for (size_t i = 0; i < list->count && !w->is_surface_polygon_capacity_exceeded; i++) {
         const struct field_cell_pair *leaf = &list->leaves[i];
         const struct field_node *a = &pair->a->nodes[leaf->a], *b = &pair->b->nodes[leaf->b];
         size_t free_hash_slot;
@@ -284,7 +286,7 @@ static void search_halfspace_cells(struct contact_surface_query *w, int is_shape
         at = -tact_v3_dot(up, w->out->pair.shift);
     }
     stack[height++] = 0;
-    while (height && !w->is_capacity_exceeded) {
+    while (height && !w->is_surface_polygon_capacity_exceeded) {
         const struct field_node *node = &field_searched_for_plane->nodes[stack[--height]];
         if (!may_plane_cut_cells(node, up, at, pressure_slope_of_plane)) {
             continue;
@@ -327,7 +329,7 @@ static void search_contact_surface(struct contact_surface_query *w)
         return;
     }
     search_pieces_with_rim(w);
-    if (!w->is_capacity_exceeded) {
+    if (!w->is_surface_polygon_capacity_exceeded) {
         search_closed_surface_pieces(w);
     }
 }
@@ -339,7 +341,7 @@ static void search_contact_surface(struct contact_surface_query *w)
 static void search_surface_again_shifted(struct contact_surface_query *w)
 {
     static const double direction[3] = {0.5377, 0.6219, 0.5694};
-    struct field_surface *out = w->out;
+    struct contact_surface_of_fields *out = w->out;
     for (int k = 0; k < 3; k++) {
         out->pair.shift[k] += OFF_FACE_SHIFT_RATIO * out->pair.a->size * direction[k];
     }
@@ -353,7 +355,8 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
                                     const struct tact_pose *pose_a,
                                     const struct tact_pressure_field *b,
                                     const struct tact_pose *pose_b,
-                                    struct tact_field_scratch *scratch, struct field_surface *out)
+                                    struct tact_field_scratch *scratch,
+                                    struct contact_surface_of_fields *out)
 {
     struct contact_surface_query w = {.out = out, .scratch = scratch};
     memset(out, 0, sizeof *out);
@@ -370,14 +373,14 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
     }
     begin_contact_surface_query(&w);
     search_contact_surface(&w);
-    if (w.is_polygon_in_cell_face && !w.is_capacity_exceeded) {
+    if (w.is_polygon_in_cell_face && !w.is_surface_polygon_capacity_exceeded) {
         search_surface_again_shifted(&w);
     }
-    out->tried = scratch->tried_count = w.cut;
+    out->tried = scratch->cut_cell_pair_count = w.cut;
     if (scratch->cuts) {
         scratch->cuts->found = w.found;
     }
-    return w.is_capacity_exceeded ? -ENOSPC : w.area > 0.0;
+    return w.is_surface_polygon_capacity_exceeded ? -ENOSPC : w.area > 0.0;
 }
 
 int tact_field_find_ball_surface(const struct field_sphere *sphere,
@@ -385,7 +388,8 @@ int tact_field_find_ball_surface(const struct field_sphere *sphere,
                                  const struct tact_pose *pose,
                                  const struct tact_pressure_field *field_of_rigid_solid,
                                  const struct tact_pose *pose_of_rigid_solid,
-                                 struct tact_field_scratch *scratch, struct field_surface *out)
+                                 struct tact_field_scratch *scratch,
+                                 struct contact_surface_of_fields *out)
 {
     memset(out, 0, sizeof *out);
     out->sphere = *sphere;
@@ -397,7 +401,8 @@ int tact_field_find_ball_surface(const struct field_sphere *sphere,
 
 /* Converts the sums over the contact surface to the centre of pressure, world axes, on the query's
  * a. */
-static void finish_field_contact_sums(const struct field_surface *of, struct field_sums *sums,
+static void finish_field_contact_sums(const struct contact_surface_of_fields *of,
+                                      struct contact_surface_sums *sums,
                                       struct tact_field_contact *out)
 {
     double rotation[9], sign = of->swapped ? 1.0 : -1.0;
@@ -409,7 +414,7 @@ static void finish_field_contact_sums(const struct field_surface *of, struct fie
     for (int k = 0; k < 6; k++) {
         out->wrench[k] *= sign;
     }
-    tact_field_rotate_matrix(sums->stiffness, rotation, out->stiffness);
+    tact_field_rotate_twist_matrix(sums->stiffness, rotation, out->stiffness);
     out->alike += sums->alike;
     out->area = sums->area;
     out->load = sums->load;
@@ -419,8 +424,8 @@ int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose
                      const struct tact_pressure_field *b, const struct tact_pose *pose_b,
                      struct tact_field_scratch *scratch, struct tact_field_contact *out)
 {
-    struct field_surface of;
-    struct field_sums sums = {.area = 0.0};
+    struct contact_surface_of_fields of;
+    struct contact_surface_sums sums = {.area = 0.0};
     int rc = tact_field_find_contact_surface(a, pose_a, b, pose_b, scratch, &of);
     memset(out, 0, sizeof *out);
     out->tried = of.tried;
@@ -430,8 +435,8 @@ int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose
     }
     tact_v3_copy(sums.origin, of.polygon->corner[0]);
     for (size_t i = 0; i < of.count; i++) {
-        const struct field_polygon *p = &of.polygon[i];
-        tact_field_add_polygon(&sums, p);
+        const struct contact_surface_polygon *p = &of.polygon[i];
+        tact_field_add_polygon_to_sums(&sums, p);
         for (int k = 0; k < p->corners; k++) {
             double level = p->value_at_origin + tact_v3_dot(p->gradient_a, p->corner[k]);
             out->peak = tact_max(out->peak, tact_field_pressure_of_level(p->power, level));

@@ -80,7 +80,8 @@ static void fill_field_box(const double *lower, const double *upper, struct fiel
 }
 
 static void build_field_subtree(struct tact_pressure_field *field, size_t node,
-                                struct tact_tree_item *items, size_t count, struct bounds *b)
+                                struct tact_bounding_box_tree_item *items, size_t count,
+                                struct bounds *b)
 {
     struct bounds child[2];
     struct field_node *n = &field->nodes[node];
@@ -123,7 +124,7 @@ static double compute_mean_radius_of_rim_cells(const struct tact_pressure_field 
 
 int tact_field_build_tree(struct tact_pressure_field *field)
 {
-    struct tact_tree_item *items = malloc(field->cell_count * sizeof *items);
+    struct tact_bounding_box_tree_item *items = malloc(field->cell_count * sizeof *items);
     struct bounds bounds;
     int corners = field->is_rigid ? 3 : 4;
     field->nodes = malloc(2 * field->cell_count * sizeof *field->nodes);

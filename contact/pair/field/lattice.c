@@ -207,7 +207,7 @@ static void mark_lattice_nodes_inside(struct lattice *l)
         size_t start = first_node_of_line(l, 0, line);
         for (uint32_t i = lines->first[line]; i + 1 < lines->first[line + 1]; i += 2) {
             for (int k = (int)ceil(lines->at[i]); k <= lines->at[i + 1]; k++) {
-                l->kind[start + (size_t)k] = LATTICE_INSIDE;
+                l->kind[start + (size_t)k] = LATTICE_NODE_INSIDE_SOLID;
             }
         }
     }
@@ -221,7 +221,7 @@ static void mark_surface_nodes(struct lattice *l, int axis)
         for (uint32_t i = lines->first[line]; i < lines->first[line + 1]; i++) {
             double at = rint(lines->at[i]);
             if (fabs(lines->at[i] - at) < ON_SURFACE_DISTANCE_IN_STEPS) {
-                l->kind[start + (size_t)at * l->stride[axis]] = LATTICE_SURFACE;
+                l->kind[start + (size_t)at * l->stride[axis]] = LATTICE_NODE_ON_SURFACE;
             }
         }
     }
@@ -248,11 +248,11 @@ static void shorten_node_arms_at_surface(struct lattice *l, int axis)
                    part = lines->at[i] - node_below_crossing;
             size_t node = start + (size_t)node_below_crossing * l->stride[axis],
                    next = node + l->stride[axis];
-            if (l->kind[node] == LATTICE_INSIDE) {
+            if (l->kind[node] == LATTICE_NODE_INSIDE_SOLID) {
                 double *arm = &get_own_arms_of_node(l, node)->of[2 * axis + 1];
                 *arm = tact_min(*arm, tact_max(part, ON_SURFACE_DISTANCE_IN_STEPS));
             }
-            if (l->kind[next] == LATTICE_INSIDE) {
+            if (l->kind[next] == LATTICE_NODE_INSIDE_SOLID) {
                 double *arm = &get_own_arms_of_node(l, next)->of[2 * axis];
                 *arm = tact_min(*arm, tact_max(1.0 - part, ON_SURFACE_DISTANCE_IN_STEPS));
             }
@@ -267,7 +267,7 @@ static int list_inside_nodes(struct lattice *l)
         crossings += l->lines[k].first[l->count / (size_t)l->nodes[k]];
     }
     for (size_t i = 0; i < l->count; i++) {
-        l->inside_node_count += l->kind[i] == LATTICE_INSIDE;
+        l->inside_node_count += l->kind[i] == LATTICE_NODE_INSIDE_SOLID;
     }
     l->inside = malloc((l->inside_node_count + 1) * sizeof *l->inside);
     l->node_arm_lengths = malloc((2 * crossings + 1) * sizeof *l->node_arm_lengths);
@@ -275,7 +275,7 @@ static int list_inside_nodes(struct lattice *l)
         return -ENOMEM;
     }
     for (size_t i = 0, n = 0; i < l->count; i++) {
-        if (l->kind[i] == LATTICE_INSIDE) {
+        if (l->kind[i] == LATTICE_NODE_INSIDE_SOLID) {
             l->inside[n++] = (uint32_t)i;
         }
     }
@@ -326,7 +326,7 @@ void tact_lattice_release(struct lattice *l)
     free(l->inside);
 }
 
-double tact_lattice_step(const struct lattice *l)
+double tact_lattice_node_spacing(const struct lattice *l)
 {
     return tact_min(l->step[0], tact_min(l->step[1], l->step[2]));
 }

@@ -23,7 +23,7 @@ static void add_values_extrapolated_on_lines(const struct lattice *l, size_t nod
 {
     for (int k = 0; k < 6; k++) {
         size_t from = k % 2 ? node + l->stride[k / 2] : node - l->stride[k / 2];
-        if (l->kind[from] != LATTICE_INSIDE || !l->cut[from]) {
+        if (l->kind[from] != LATTICE_NODE_INSIDE_SOLID || !l->cut[from]) {
             continue;
         }
         double arm = l->node_arm_lengths[l->cut[from]].of[k ^ 1], value = l->value[from];
@@ -39,12 +39,12 @@ static void add_values_extrapolated_on_lines(const struct lattice *l, size_t nod
 
 static int is_extent_defined(const struct lattice *l, size_t node)
 {
-    return l->kind[node] != LATTICE_OUTSIDE;
+    return l->kind[node] != LATTICE_NODE_OUTSIDE_SOLID;
 }
 
 /* Difference of the extent per lattice step along an axis, from the neighbours that have values:
  * central, or one-sided. */
-static double lattice_slope_at(const struct lattice *l, size_t node, int axis)
+static double extent_slope_at_lattice_node(const struct lattice *l, size_t node, int axis)
 {
     size_t s = l->stride[axis];
     int has_neighbour_value_below = is_extent_defined(l, node - s),
@@ -71,7 +71,7 @@ static int extrapolate_from_neighbours(const struct lattice *l, size_t node, dou
         }
         double value = l->value[from];
         for (int k = 0; k < 3; k++) {
-            value -= step[k] ? step[k] * lattice_slope_at(l, from, k) : 0.0;
+            value -= step[k] ? step[k] * extent_slope_at_lattice_node(l, from, k) : 0.0;
         }
         sum += value;
         count++;
@@ -80,7 +80,7 @@ static int extrapolate_from_neighbours(const struct lattice *l, size_t node, dou
     return count;
 }
 
-static int is_off_lattice_border(const struct lattice *l, size_t node)
+static int is_node_inside_lattice_border(const struct lattice *l, size_t node)
 {
     int at[3];
     lattice_position_of_node(l, node, at);
@@ -104,8 +104,8 @@ static size_t list_next_outside_nodes(const struct lattice *l, const uint32_t *l
             next += (size_t)(k % 3) * l->stride[0] + (size_t)(k / 3 % 3) * l->stride[1] +
                     (size_t)(k / 9) * l->stride[2];
             next -= l->stride[0] + l->stride[1] + l->stride[2];
-            if (l->kind[next] == LATTICE_OUTSIDE && !is_node_listed[next] &&
-                is_off_lattice_border(l, next)) {
+            if (l->kind[next] == LATTICE_NODE_OUTSIDE_SOLID && !is_node_listed[next] &&
+                is_node_inside_lattice_border(l, next)) {
                 is_node_listed[next] = 1;
                 out[n++] = (uint32_t)next;
             }
@@ -116,7 +116,7 @@ static size_t list_next_outside_nodes(const struct lattice *l, const uint32_t *l
 
 static double clamp_extent_outside_solid(const struct lattice *l, double value)
 {
-    return tact_min(value, -MIN_EXTRAPOLATED_MAGNITUDE * tact_lattice_step(l));
+    return tact_min(value, -MIN_EXTRAPOLATED_MAGNITUDE * tact_lattice_node_spacing(l));
 }
 
 /* Sets the extent at the listed nodes that have a neighbour inside along an axis. */
@@ -131,7 +131,7 @@ static void extrapolate_first_layer(struct lattice *l, const uint32_t *list, siz
     for (size_t i = 0; i < count; i++) {
         if (!isnan(value[i])) {
             l->value[list[i]] = value[i];
-            l->kind[list[i]] = LATTICE_EXTRAPOLATED;
+            l->kind[list[i]] = LATTICE_NODE_WITH_EXTRAPOLATED_EXTENT;
         }
     }
 }
@@ -141,7 +141,7 @@ static void set_extents_of_outside_layer(struct lattice *l, const uint32_t *list
 {
     for (size_t i = 0; i < count; i++) {
         value[i] = NAN;
-        if (l->kind[list[i]] == LATTICE_OUTSIDE &&
+        if (l->kind[list[i]] == LATTICE_NODE_OUTSIDE_SOLID &&
             extrapolate_from_neighbours(l, list[i], &value[i])) {
             value[i] = clamp_extent_outside_solid(l, value[i]);
         }
@@ -149,7 +149,7 @@ static void set_extents_of_outside_layer(struct lattice *l, const uint32_t *list
     for (size_t i = 0; i < count; i++) {
         if (!isnan(value[i])) {
             l->value[list[i]] = value[i];
-            l->kind[list[i]] = LATTICE_EXTRAPOLATED;
+            l->kind[list[i]] = LATTICE_NODE_WITH_EXTRAPOLATED_EXTENT;
         }
     }
 }
@@ -162,7 +162,7 @@ int tact_lattice_extrapolate_extent(struct lattice *l)
     int rc = is_node_listed && list && next && value ? 0 : -ENOMEM;
     size_t count = 0;
     for (size_t i = 0; i < l->count && !rc; i++) {
-        if (l->cut[i] || l->kind[i] == LATTICE_SURFACE) {
+        if (l->cut[i] || l->kind[i] == LATTICE_NODE_ON_SURFACE) {
             list[count++] = (uint32_t)i;
         }
     }

@@ -13,10 +13,11 @@ enum { LATTICE_PAD = 4, LATTICE_BLOCK = 8 };
 
 /* Kinds of node. */
 enum lattice_node_kind {
-    LATTICE_OUTSIDE, /* the node is outside the solid and has no value */
-    LATTICE_INSIDE,
-    LATTICE_SURFACE,      /* the node is on the surface except for rounding: its extent is 0 */
-    LATTICE_EXTRAPOLATED, /* the node is outside the solid, with an extrapolated value */
+    LATTICE_NODE_OUTSIDE_SOLID, /* the node is outside the solid and has no value */
+    LATTICE_NODE_INSIDE_SOLID,
+    LATTICE_NODE_ON_SURFACE, /* the node is on the surface except for rounding: its extent is 0 */
+    LATTICE_NODE_WITH_EXTRAPOLATED_EXTENT, /* the node is outside the solid, with an extrapolated
+                                              value */
 };
 
 /* Crossings of the lattice lines along one axis with the surface: those of line l are at[first[l]]
@@ -76,7 +77,7 @@ static inline double mesh_coordinate_of_lattice_position(const struct lattice *l
 }
 
 /* Smallest of the three lattice steps [m]. */
-double tact_lattice_step(const struct lattice *l);
+double tact_lattice_node_spacing(const struct lattice *l);
 
 /* Creates the lattice of a mesh: the kinds of its nodes, the crossings of lines with the surface,
  * and the arms. Call tact_lattice_release() also on failure. -ENOMEM; -EDOM where there would be

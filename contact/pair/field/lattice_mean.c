@@ -21,7 +21,7 @@
 /* Extent at a neighbouring node; 0 on the surface and outside. */
 static double extent_of_node_or_zero(const struct lattice *l, size_t node)
 {
-    return l->kind[node] == LATTICE_INSIDE ? l->value[node] : 0.0;
+    return l->kind[node] == LATTICE_NODE_INSIDE_SOLID ? l->value[node] : 0.0;
 }
 
 /* Second difference h_k^2 H_kk of the extent along an axis, over arms that end on the surface;
@@ -57,7 +57,7 @@ static int has_cell_corners_inside(const struct lattice *l, size_t node)
     for (int i = 0; i < 12; i++) {
         size_t up = l->stride[pair[i / 4][0]], over = l->stride[pair[i / 4][1]];
         size_t at = i & 1 ? node + up : node - up;
-        if (l->kind[i & 2 ? at + over : at - over] != LATTICE_INSIDE) {
+        if (l->kind[i & 2 ? at + over : at - over] != LATTICE_NODE_INSIDE_SOLID) {
             return 0;
         }
     }

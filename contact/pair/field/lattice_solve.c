@@ -20,8 +20,8 @@ enum { MAX_RELAXATION_SWEEPS = 4000 };
 /* A boundary value problem for u on the nodes inside: lap u = u / length^2. */
 struct problem {
     struct lattice *l;
-    double inverse_length_squared; /* 1 / length^2 [1/m^2] */
-    double value_on_surface;       /* u on the surface */
+    double inverse_squared_decay_length; /* 1 / length^2 [1/m^2] */
+    double solution_on_solid_surface;    /* u on the surface */
     /* depths of the nodes, relative to that of the core, where u = 1; NULL: no core */
     const double *depth;
     double overrelaxation_factor;
@@ -33,8 +33,8 @@ static int arm_towards_neighbour(const struct problem *p, size_t node, size_t ne
                                  double *end)
 {
     const struct lattice *l = p->l;
-    *end = p->value_on_surface;
-    if (*arm < 1.0 || l->kind[next] != LATTICE_INSIDE) {
+    *end = p->solution_on_solid_surface;
+    if (*arm < 1.0 || l->kind[next] != LATTICE_NODE_INSIDE_SOLID) {
         return 0;
     }
     if (p->depth && p->depth[next] >= 1.0) {
@@ -53,7 +53,7 @@ static double compute_neighbour_weights(const struct problem *p, size_t node, do
 {
     const struct lattice *l = p->l;
     double sum = 0.0;
-    *own = p->inverse_length_squared;
+    *own = p->inverse_squared_decay_length;
     for (int k = 0; k < 3; k++) {
         double arm[2], end[2], h2 = l->step[k] * l->step[k];
         int is_inside_neighbour[2];
@@ -89,7 +89,7 @@ static int relax_all_lattice_nodes(const struct problem *p)
 {
     struct lattice *l = p->l;
     const size_t sx = l->stride[0], sy = l->stride[1], sz = l->stride[2];
-    double neighbour_weight_along_axis[3], own = p->inverse_length_squared;
+    double neighbour_weight_along_axis[3], own = p->inverse_squared_decay_length;
     int has_unconverged_node = 0;
     for (int k = 0; k < 3; k++) {
         neighbour_weight_along_axis[k] = 1.0 / (l->step[k] * l->step[k]);
@@ -119,9 +119,10 @@ static int relax_all_lattice_nodes(const struct problem *p)
 }
 
 /* Optimal factor of successive over-relaxation for a box of the lattice's size (Young 1954). */
-static double optimal_relaxation_factor(const struct lattice *l, double inverse_length_squared)
+static double optimal_relaxation_factor(const struct lattice *l,
+                                        double inverse_squared_decay_length)
 {
-    double sum = 0.0, whole = 0.5 * inverse_length_squared;
+    double sum = 0.0, whole = 0.5 * inverse_squared_decay_length;
     for (int k = 0; k < 3; k++) {
         double h2 = 1.0 / (l->step[k] * l->step[k]);
         sum += h2 * tact_cos(PI / (l->nodes[k] - 2 * LATTICE_PAD));
@@ -141,8 +142,8 @@ static int set_arms_of_isolated_nodes(struct lattice *l)
         int are_all_neighbours_inside = 1;
         for (int k = 0; k < 3 && !l->cut[node]; k++) {
             are_all_neighbours_inside = are_all_neighbours_inside &&
-                                        l->kind[node - l->stride[k]] == LATTICE_INSIDE &&
-                                        l->kind[node + l->stride[k]] == LATTICE_INSIDE;
+                                        l->kind[node - l->stride[k]] == LATTICE_NODE_INSIDE_SOLID &&
+                                        l->kind[node + l->stride[k]] == LATTICE_NODE_INSIDE_SOLID;
         }
         if (!are_all_neighbours_inside) {
             l->cut[node] = UINT32_MAX;
@@ -169,7 +170,7 @@ static int set_arms_of_isolated_nodes(struct lattice *l)
 static int relax_until_converged(struct problem *p, struct tact_error *err)
 {
     int relaxation_sweep_count = 0;
-    p->overrelaxation_factor = optimal_relaxation_factor(p->l, p->inverse_length_squared);
+    p->overrelaxation_factor = optimal_relaxation_factor(p->l, p->inverse_squared_decay_length);
     while (relaxation_sweep_count < MAX_RELAXATION_SWEEPS && relax_all_lattice_nodes(p)) {
         relaxation_sweep_count++;
     }
@@ -184,8 +185,9 @@ static int relax_until_converged(struct problem *p, struct tact_error *err)
 
 static int solve_screened_poisson(struct lattice *l, double thickness, struct tact_error *err)
 {
-    struct problem p = {
-        .l = l, .inverse_length_squared = 1.0 / (thickness * thickness), .value_on_surface = 1.0};
+    struct problem p = {.l = l,
+                        .inverse_squared_decay_length = 1.0 / (thickness * thickness),
+                        .solution_on_solid_surface = 1.0};
     for (size_t i = 0; i < l->inside_node_count; i++) {
         l->value[l->inside[i]] = 1.0;
     }

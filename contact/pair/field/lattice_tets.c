@@ -60,7 +60,7 @@ static int has_block_inside_nodes(const struct lattice *l, const int at[3], int 
         for (int y = 0; y <= size; y++) {
             size_t row = lattice_node_at(l, at, 0, y, z);
             for (int x = 0; x <= size; x++) {
-                if (l->kind[row + (size_t)x] == LATTICE_INSIDE) {
+                if (l->kind[row + (size_t)x] == LATTICE_NODE_INSIDE_SOLID) {
                     return 1;
                 }
             }
@@ -71,7 +71,7 @@ static int has_block_inside_nodes(const struct lattice *l, const int at[3], int 
 
 /* Value at a node of a block, interpolated from the block's corners. f: position in the block
  * [steps]. */
-static double interpolate_in_block(const double corner[8], const int f[3], int size)
+static double interpolate_extent_in_block(const double corner[8], const int f[3], int size)
 {
     int order[3] = {0, 1, 2}, corner_mask = 0;
     for (int i = 0; i < 2; i++) {
@@ -96,8 +96,8 @@ static double interpolate_in_block(const double corner[8], const int f[3], int s
 static int has_inside_node_beside(const struct lattice *l, size_t node, const int f[3], int size)
 {
     for (int k = 0; k < 3; k++) {
-        if ((f[k] > 0 && l->kind[node - l->stride[k]] == LATTICE_INSIDE) ||
-            (f[k] < size && l->kind[node + l->stride[k]] == LATTICE_INSIDE)) {
+        if ((f[k] > 0 && l->kind[node - l->stride[k]] == LATTICE_NODE_INSIDE_SOLID) ||
+            (f[k] < size && l->kind[node + l->stride[k]] == LATTICE_NODE_INSIDE_SOLID)) {
             return 1;
         }
     }
@@ -129,7 +129,7 @@ static int is_extent_linear_in_block(const struct cells *c, const int at[3], int
     double corner[8];
     for (int i = 0; i < 8; i++) {
         size_t node = lattice_node_at(l, at, i & 1 ? size : 0, i & 2 ? size : 0, i & 4 ? size : 0);
-        if (l->kind[node] == LATTICE_OUTSIDE) {
+        if (l->kind[node] == LATTICE_NODE_OUTSIDE_SOLID) {
             return 0;
         }
         corner[i] = l->value[node];
@@ -140,16 +140,16 @@ static int is_extent_linear_in_block(const struct cells *c, const int at[3], int
             for (int x = 0; x <= size; x++) {
                 const int f[3] = {x, y, z};
                 size_t node = lattice_node_at(l, at, x, y, z);
-                if (l->kind[node] == LATTICE_OUTSIDE) {
+                if (l->kind[node] == LATTICE_NODE_OUTSIDE_SOLID) {
                     return 0;
                 }
-                if (l->kind[node] == LATTICE_EXTRAPOLATED &&
+                if (l->kind[node] == LATTICE_NODE_WITH_EXTRAPOLATED_EXTENT &&
                     !has_inside_node_beside(l, node, f, size)) {
                     continue;
                 }
                 double value = l->value[node];
                 double most = tolerance + c->relative_extent_tolerance * tact_max(value, 0.0);
-                if (!(fabs(interpolate_in_block(corner, f, size) - value) <= most)) {
+                if (!(fabs(interpolate_extent_in_block(corner, f, size) - value) <= most)) {
                     return 0;
                 }
             }
@@ -235,13 +235,13 @@ static int split_larger_neighbours(struct cells *c, const int at[3], int level)
     return any;
 }
 
-static void *grow_lattice_array(struct cells *c, void *old, size_t *capacity, size_t required_count,
-                                size_t element_size)
+static void *grow_lattice_array(struct cells *c, void *old, size_t *capacity,
+                                size_t required_entry_count, size_t element_size)
 {
-    if (required_count <= *capacity) {
+    if (required_entry_count <= *capacity) {
         return old;
     }
-    size_t new_capacity = 2 * required_count + 1024;
+    size_t new_capacity = 2 * required_entry_count + 1024;
     void *resized_lattice_array = realloc(old, new_capacity * element_size);
     c->is_out_of_memory |= !resized_lattice_array;
     *capacity = resized_lattice_array ? new_capacity : *capacity;

@@ -17,7 +17,8 @@ static double squared_distance_from_segment(const double *x, const double *a, co
     return tact_v3_dot(from, from);
 }
 
-double tact_triangle_distance2(const double *x, const double *a, const double *b, const double *c)
+double tact_triangle_squared_distance(const double *x, const double *a, const double *b,
+                                      const double *c)
 {
     const double *corner[3] = {a, b, c};
     double u[3], w[3], n[3], from[3], least = INFINITY;
@@ -59,9 +60,10 @@ double tact_mesh_distance(const struct tact_mesh *mesh, const double x[3])
         if (node->count) {
             for (uint32_t i = node->first; i < node->first + node->count; i++) {
                 const uint32_t *t = mesh->triangles + 3 * (size_t)i;
-                best = tact_min(best, tact_triangle_distance2(x, mesh->vertices + 3 * (size_t)t[0],
-                                                              mesh->vertices + 3 * (size_t)t[1],
-                                                              mesh->vertices + 3 * (size_t)t[2]));
+                best = tact_min(best,
+                                tact_triangle_squared_distance(x, mesh->vertices + 3 * (size_t)t[0],
+                                                               mesh->vertices + 3 * (size_t)t[1],
+                                                               mesh->vertices + 3 * (size_t)t[2]));
             }
             continue;
         }

@@ -7,7 +7,8 @@
 struct tact_pressure_field;
 
 /* Squared distance of a point from a triangle [m^2]. */
-double tact_triangle_distance2(const double *x, const double *a, const double *b, const double *c);
+double tact_triangle_squared_distance(const double *x, const double *a, const double *b,
+                                      const double *c);
 
 /* Distance of a point from the surface of a mesh [m]. */
 double tact_mesh_distance(const struct tact_mesh *mesh, const double x[3]);

@@ -43,7 +43,7 @@ void tact_points_destroy(struct contact_point_store *store)
     memset(store, 0, sizeof *store);
 }
 
-void tact_points_reset(struct contact_point_store *store, int pair)
+void tact_points_clear_pair(struct contact_point_store *store, int pair)
 {
     store->now.point_count_of_pair[pair] = store->last.point_count_of_pair[pair] = 0;
 }
@@ -60,8 +60,8 @@ void tact_points_begin_tick(struct contact_point_store *store)
 }
 
 /* Adds a new point to the current pair; NULL where the capacity is exceeded. */
-static struct point *add_store_point(struct contact_point_store *store, int pair,
-                                     const uint64_t key[2])
+static struct point *add_contact_point_to_store(struct contact_point_store *store, int pair,
+                                                const uint64_t key[2])
 {
     struct contact_point_list *now = &store->now;
     if (now->count >= store->room) {
@@ -80,7 +80,7 @@ void tact_points_add_contact_point(struct contact_point_store *store, int pair, 
                                    const uint64_t key[2])
 {
     const double *frame = store->now.frame + 12 * pair;
-    struct point *point = add_store_point(store, pair, key);
+    struct point *point = add_contact_point_to_store(store, pair, key);
     if (point) {
         double arm[3];
         tact_v3_sub(arm, place, frame);
@@ -93,7 +93,7 @@ static void add_point_in_patch_plane(struct contact_point_store *store, int pair
                                      double t2)
 {
     static const uint64_t point_key_without_feature[2] = {0, 0};
-    struct point *point = add_store_point(store, pair, point_key_without_feature);
+    struct point *point = add_contact_point_to_store(store, pair, point_key_without_feature);
     if (point) {
         tact_v3_set(point->at, 0.0, t1, t2);
     }

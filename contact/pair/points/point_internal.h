@@ -58,7 +58,7 @@ int tact_points_create(struct contact_point_store *store, int room, int pairs, s
 void tact_points_destroy(struct contact_point_store *store);
 
 /* Clears the kept points of a contact number that is assigned to another pair. */
-void tact_points_reset(struct contact_point_store *store, int pair);
+void tact_points_clear_pair(struct contact_point_store *store, int pair);
 
 /* Begins a tick: keeps the last tick's points for the warm start. */
 void tact_points_begin_tick(struct contact_point_store *store);

@@ -47,8 +47,8 @@ static void transform_vertex_to_other_frame(const struct mesh_to_mesh_transform 
     tact_v3_add(out, out, v->shift);
 }
 
-static void add_keyed_contact_point(const struct mesh_to_mesh_transform *v, const double *at,
-                                    uint64_t kind, uint64_t i, uint64_t j, uint64_t k)
+static void add_contact_point_of_feature(const struct mesh_to_mesh_transform *v, const double *at,
+                                         uint64_t kind, uint64_t i, uint64_t j, uint64_t k)
 {
     const uint64_t key[2] = {kind << 32 | i, j << 32 | k};
     double place[3];
@@ -134,7 +134,7 @@ static void intersect_triangle_edges(const struct mesh_to_mesh_transform *v, uin
         if (line_triangle_intersection(p[k], d, c[0], c[1], c[2], &at) && at >= 0.0 && at <= 1.0) {
             tact_v3_scale(d, d, at);
             tact_v3_add(d, d, p[k]);
-            add_keyed_contact_point(v, d, (uint64_t)v->crossing, t[k], t[next], to);
+            add_contact_point_of_feature(v, d, (uint64_t)v->crossing, t[k], t[next], to);
         }
     }
 }
@@ -244,13 +244,13 @@ static void add_vertex_if_inside_other(const struct mesh_to_mesh_transform *v, u
     v->store->stamps_of_listed_vertices[index] = v->store->current_vertex_stamp;
     transform_vertex_to_other_frame(v, index, at);
     if (is_vertex_known_inside || (v->to ? is_point_in_mesh(v->to, at) : at[2] <= 0.0)) {
-        add_keyed_contact_point(v, at, (uint64_t)v->inside, index, 0, 0);
+        add_contact_point_of_feature(v, at, (uint64_t)v->inside, index, 0, 0);
     }
 }
 
 /* Adds the vertices of `from` that are inside `to`. A tree node that does not meet the other's
  * surface is all inside or all outside. */
-static void list_vertices_inside(const struct mesh_to_mesh_transform *v)
+static void add_vertices_inside_other_solid(const struct mesh_to_mesh_transform *v)
 {
     uint32_t stack[STACK_NODES][2] = {{0, 0}};
     int top = 1;
@@ -285,7 +285,7 @@ static void list_vertices_inside(const struct mesh_to_mesh_transform *v)
 }
 
 /* Adds the intersections of edges of `from` with the plane z = 0 of `to`. */
-static void intersect_edges_with_plane(const struct mesh_to_mesh_transform *v)
+static void add_edge_intersections_with_plane(const struct mesh_to_mesh_transform *v)
 {
     uint32_t stack[STACK_NODES] = {0};
     int top = 1;
@@ -306,7 +306,7 @@ static void intersect_edges_with_plane(const struct mesh_to_mesh_transform *v)
                 double share = p[2] / (p[2] - q[2]);
                 tact_v3_sub(q, q, p);
                 tact_v3_axpy(p, share, q);
-                add_keyed_contact_point(v, p, (uint64_t)v->crossing, from, to, 0);
+                add_contact_point_of_feature(v, p, (uint64_t)v->crossing, from, to, 0);
             }
         }
         if (!node->count) {
@@ -325,8 +325,8 @@ void tact_points_add_overlap_vertices(struct contact_point_store *store, int pai
     v.inside = OF_A;
     set_mesh_transform(&v, pa, pb);
     if (!b) {
-        intersect_edges_with_plane(&v);
-        list_vertices_inside(&v);
+        add_edge_intersections_with_plane(&v);
+        add_vertices_inside_other_solid(&v);
         return;
     }
     struct mesh_to_mesh_transform back = {.from = b, .to = a, .pair = pair, .store = store};
@@ -334,6 +334,6 @@ void tact_points_add_overlap_vertices(struct contact_point_store *store, int pai
     back.inside = OF_B;
     set_mesh_transform(&back, pb, pa);
     intersect_mesh_edges_with_faces(&v, &back);
-    list_vertices_inside(&v);
-    list_vertices_inside(&back);
+    add_vertices_inside_other_solid(&v);
+    add_vertices_inside_other_solid(&back);
 }

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_NEWTON_STEPS 20 /* maximum number of steps of Newton's method */
+#define MAX_CLOSEST_POINT_NEWTON_STEPS 20 /* maximum number of steps of Newton's method */
 /* Size of a Newton step that is rounding, relative to the radii. */
 #define NEWTON_STEP_ROUNDING_RATIO 1e-8
-#define MAX_NORMAL_ROTATION_STEP 0.5 /* largest rotation of a normal in one Newton step [rad] */
-#define MAX_ASCENT_STEPS 100         /* largest number of steps of the search along normals */
+#define MAX_NORMAL_ROTATION_STEP 0.5  /* largest rotation of a normal in one Newton step [rad] */
+#define MAX_DISTANCE_ASCENT_STEPS 100 /* largest number of steps of the search along normals */
 /* Remaining rotation below which Newton's method is used [rad] */
 #define MAX_ROTATION_LEFT_FOR_NEWTON 0.05
 #define MAX_STEP_HALVINGS 40
@@ -23,7 +23,7 @@ void tact_smooth_set_pair(const struct tact_shape *a, const struct tact_pose *po
     out->charts[1] = b->charts;
     tact_quat_to_m3(out->rotation[0], pose_a->quat_wxyz);
     tact_quat_to_m3(out->rotation[1], pose_b->quat_wxyz);
-    tact_v3_sub(out->origin_offset, pose_a->position, pose_b->position);
+    tact_v3_sub(out->offset_from_origin_b_to_origin_a, pose_a->position, pose_b->position);
 }
 
 int tact_smooth_surface_point(const struct smooth_pair *pair, int k, const double place[3],
@@ -85,7 +85,7 @@ static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth
     tact_v3_tangents(n, n + 3, n + 6);
     tact_v3_add(sum, normal[0], normal[1]);
     tact_v3_sub(d, c->arm[0], c->arm[1]);
-    tact_v3_add(d, d, pair->origin_offset);
+    tact_v3_add(d, d, pair->offset_from_origin_b_to_origin_a);
     c->gap = tact_v3_dot(n, d);
     for (int i = 0; i < 2; i++) {
         evaluate_curvature_form(pair->rotation[i], point[i].bend, n + 3, n + 6, c->bend[i]);
@@ -117,9 +117,10 @@ static void relative_curvature(const struct smooth_contact *c, double m[4])
  * x_B = -normal_sum_along_tangents, and brings the points onto one normal, the mean of both, which
  * rotates by -L_A x_A - normal_sum_along_tangents/2: (1 + g L_A) x_A - x_B =
  * -(offset_along_tangents + g normal_sum_along_tangents/2). */
-static int compute_newton_step(const struct smooth_contact *c,
-                               const double normal_sum_along_tangents[2],
-                               const double offset_along_tangents[2], double step[2][2])
+static int compute_closest_point_newton_step(const struct smooth_contact *c,
+                                             const double normal_sum_along_tangents[2],
+                                             const double offset_along_tangents[2],
+                                             double step[2][2])
 {
     const double off[2] = {offset_along_tangents[0] + 0.5 * c->gap * normal_sum_along_tangents[0],
                            offset_along_tangents[1] + 0.5 * c->gap * normal_sum_along_tangents[1]};
@@ -141,8 +142,8 @@ static int compute_newton_step(const struct smooth_contact *c,
 
 /* Applies a Newton step, shortened where it rotates a normal too far. Returns its size relative to
  * the radii. */
-static double take_newton_step(const struct smooth_pair *pair, struct smooth_contact *c,
-                               double step[2][2])
+static double apply_closest_point_newton_step(const struct smooth_pair *pair,
+                                              struct smooth_contact *c, double step[2][2])
 {
     double size = 0.0, turns = 0.0, bend = 0.0;
     for (int k = 0; k < 2; k++) {
@@ -217,12 +218,13 @@ static int is_local_distance_minimum(const struct smooth_contact *c)
 int tact_smooth_refine_closest_points(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double normal_sum_along_tangents[2], offset_along_tangents[2], step[2][2];
-    for (int i = 0; i < MAX_NEWTON_STEPS; i++) {
+    for (int i = 0; i < MAX_CLOSEST_POINT_NEWTON_STEPS; i++) {
         if (evaluate_closest_points(pair, c, normal_sum_along_tangents, offset_along_tangents) ||
-            !compute_newton_step(c, normal_sum_along_tangents, offset_along_tangents, step)) {
+            !compute_closest_point_newton_step(c, normal_sum_along_tangents, offset_along_tangents,
+                                               step)) {
             return -EDOM;
         }
-        double size = take_newton_step(pair, c, step);
+        double size = apply_closest_point_newton_step(pair, c, step);
         if (!isfinite(size)) {
             return -EDOM;
         }
@@ -267,7 +269,7 @@ static double distance_by_support_points(const struct smooth_pair *pair, const d
     tact_m3_mul_v3(c->arm[0], pair->rotation[0], c->place[0]);
     tact_m3_mul_v3(c->arm[1], pair->rotation[1], c->place[1]);
     tact_v3_sub(d, c->arm[0], c->arm[1]);
-    tact_v3_add(d, d, pair->origin_offset);
+    tact_v3_add(d, d, pair->offset_from_origin_b_to_origin_a);
     return tact_v3_dot(n, d);
 }
 
@@ -277,7 +279,7 @@ static double choose_first_separating_direction(const struct smooth_pair *pair, 
 {
     struct smooth_contact c;
     double best = -INFINITY, d[3], centers[3];
-    tact_v3_normalize(centers, pair->origin_offset);
+    tact_v3_normalize(centers, pair->offset_from_origin_b_to_origin_a);
     tact_v3_copy(n, centers); /* no direction is the best for a pose that is not finite */
     for (int i = 0; i < 13; i++) {
         double at[3];
@@ -362,7 +364,7 @@ static int search_contact_by_normal_direction(const struct smooth_pair *pair,
 {
     double n[3], normal_sum_along_tangents[2], offset_along_tangents[2], rotation[2], d[3];
     double distance = choose_first_separating_direction(pair, n);
-    for (int i = 0; i < MAX_ASCENT_STEPS; i++) {
+    for (int i = 0; i < MAX_DISTANCE_ASCENT_STEPS; i++) {
         distance_by_support_points(pair, n, c, d);
         if (evaluate_closest_points(pair, c, normal_sum_along_tangents, offset_along_tangents)) {
             return -EDOM;
@@ -388,8 +390,8 @@ static int search_contact_by_normal_direction(const struct smooth_pair *pair,
 }
 
 /* Finds the closest points to a half-space, whose normal is known. */
-static int find_closest_to_plane(const struct smooth_pair *pair, int plane,
-                                 struct smooth_contact *c)
+static int find_closest_points_to_halfspace(const struct smooth_pair *pair, int plane,
+                                            struct smooth_contact *c)
 {
     const double *rotation = pair->rotation[plane],
                  inward_normal[3] = {-rotation[2], -rotation[5], -rotation[8]};
@@ -400,7 +402,7 @@ static int find_closest_to_plane(const struct smooth_pair *pair, int plane,
                        c->place[index_of_supported_shape]);
     tact_m3_mul_v3(at, pair->rotation[index_of_supported_shape],
                    c->place[index_of_supported_shape]);
-    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);
+    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->offset_from_origin_b_to_origin_a);
     tact_m3_tmul_v3(c->place[plane], rotation, at);
     return tact_smooth_refine_closest_points(pair, c);
 }
@@ -409,7 +411,7 @@ int tact_smooth_find_closest_points(const struct smooth_pair *pair, struct smoot
 {
     for (int k = 0; k < 2; k++) {
         if (is_halfspace_shape(pair->shape[k])) {
-            return find_closest_to_plane(pair, k, c);
+            return find_closest_points_to_halfspace(pair, k, c);
         }
     }
     return search_contact_by_normal_direction(pair, c);

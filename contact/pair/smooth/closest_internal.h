@@ -9,8 +9,8 @@ struct smooth_pair {
     const struct tact_shape *shape[2]; /* A, B */
     /* parametric surfaces of the two shapes; NULL: the surface has a closed form */
     const struct tact_charts *charts[2];
-    double rotation[2][9];   /* rotation matrices from the shape frames to the world */
-    double origin_offset[3]; /* from B's origin to A's [m] */
+    double rotation[2][9]; /* rotation matrices from the shape frames to the world */
+    double offset_from_origin_b_to_origin_a[3]; /* from B's origin to A's [m] */
 };
 
 /* A contact of two smooth surfaces: points with opposite normals whose connection is along them. */

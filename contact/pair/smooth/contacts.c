@@ -85,7 +85,7 @@ static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth
     c->place[index_of_torus_in_pair][0] += size[0] * down[0] / across;
     c->place[index_of_torus_in_pair][1] += size[0] * down[1] / across;
     tact_m3_mul_v3(at, pair->rotation[index_of_torus_in_pair], c->place[index_of_torus_in_pair]);
-    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->origin_offset);
+    tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->offset_from_origin_b_to_origin_a);
     tact_m3_tmul_v3(c->place[plane], pair->rotation[plane], at);
     return tact_smooth_refine_closest_points(pair, c);
 }
@@ -95,11 +95,12 @@ static void init_torus_ring(const struct smooth_pair *pair, int index_of_torus_i
 {
     const double *to = pair->rotation[index_of_torus_in_pair],
                  *other = pair->rotation[1 - index_of_torus_in_pair];
-    double origin_offset[3], x[3], y[3];
+    double offset_from_origin_b_to_origin_a[3], x[3], y[3];
     ring->pair = pair;
     ring->index_of_torus_in_pair = index_of_torus_in_pair;
-    tact_v3_scale(origin_offset, pair->origin_offset, index_of_torus_in_pair ? -1.0 : 1.0);
-    tact_m3_tmul_v3(ring->center, other, origin_offset);
+    tact_v3_scale(offset_from_origin_b_to_origin_a, pair->offset_from_origin_b_to_origin_a,
+                  index_of_torus_in_pair ? -1.0 : 1.0);
+    tact_m3_tmul_v3(ring->center, other, offset_from_origin_b_to_origin_a);
     tact_v3_set(x, to[0], to[3], to[6]);
     tact_v3_set(y, to[1], to[4], to[7]);
     tact_v3_scale(x, x, pair->shape[index_of_torus_in_pair]->size[0]);
@@ -143,8 +144,8 @@ static void sample_torus_ring(struct smooth_ring *ring)
 
 /* Sets the points of a contact to those of the tube and of the other surface, at an angle of the
  * ring given by its cosine and sine. */
-static int set_points_at_angle(const struct smooth_ring *ring, double cosine, double sine,
-                               struct smooth_contact *c)
+static int set_contact_points_at_ring_angle(const struct smooth_ring *ring, double cosine,
+                                            double sine, struct smooth_contact *c)
 {
     const int torus = ring->index_of_torus_in_pair;
     const double *size = ring->pair->shape[torus]->size;
@@ -177,7 +178,7 @@ static int closest_points_from_sample(const struct smooth_ring *ring, int i,
             : 0.0;
     double angle =
         2.0 * 3.14159265358979323846 * (i + sample_offset_of_minimum) / SMOOTH_RING_SAMPLES;
-    return set_points_at_angle(ring, tact_cos(angle), tact_sin(angle), c)
+    return set_contact_points_at_ring_angle(ring, tact_cos(angle), tact_sin(angle), c)
                ? -EDOM
                : tact_smooth_refine_closest_points(ring->pair, c);
 }
@@ -191,12 +192,12 @@ int tact_smooth_contact_of_sample(const struct smooth_ring *ring, int i, struct 
                               0.0};
     struct smooth_pair pair = *ring->pair;
     double arm[3];
-    if (set_points_at_angle(ring, ring->direction[i][0], ring->direction[i][1], c)) {
+    if (set_contact_points_at_ring_angle(ring, ring->direction[i][0], ring->direction[i][1], c)) {
         return -EDOM;
     }
     pair.shape[torus] = &ball;
     tact_m3_mul_v3(arm, pair.rotation[torus], center);
-    tact_v3_axpy(pair.origin_offset, torus ? -1.0 : 1.0, arm);
+    tact_v3_axpy(pair.offset_from_origin_b_to_origin_a, torus ? -1.0 : 1.0, arm);
     tact_v3_sub(c->place[torus], c->place[torus], center);
     if (tact_smooth_refine_closest_points(&pair, c)) {
         return -EDOM;
@@ -206,15 +207,16 @@ int tact_smooth_contact_of_sample(const struct smooth_ring *ring, int i, struct 
     return 0;
 }
 
-double tact_smooth_cosine_to_contacts(const struct smooth_ring *ring, int i,
-                                      const struct smooth_contact *contact, int count)
+double tact_smooth_cosine_to_nearest_contact(const struct smooth_ring *ring, int i,
+                                             const struct smooth_contact *contact, int count)
 {
     double largest = -1.0;
     for (int k = 0; k < count; k++) {
         const double *at = contact[k].place[ring->index_of_torus_in_pair];
-        const double from_axis = tact_hypot(at[0], at[1]);
+        const double distance_from_torus_axis = tact_hypot(at[0], at[1]);
         const double along = ring->direction[i][0] * at[0] + ring->direction[i][1] * at[1];
-        largest = tact_max(largest, from_axis > 0.0 ? along / from_axis : 1.0);
+        largest = tact_max(largest,
+                           distance_from_torus_axis > 0.0 ? along / distance_from_torus_axis : 1.0);
     }
     return largest;
 }
@@ -256,7 +258,8 @@ int tact_smooth_find_ring_contacts(const struct smooth_ring *ring, double near,
                                    int *has_contact_search_failed)
 {
     const double radius = ring->pair->shape[ring->index_of_torus_in_pair]->size[0];
-    const double max_distance = tact_max(near, MAX_RING_SEARCH_DISTANCE_RATIO * radius);
+    const double max_distance_of_ring_samples =
+        tact_max(near, MAX_RING_SEARCH_DISTANCE_RATIO * radius);
     int found = 0;
     *has_contact_search_failed = 0;
     for (int i = 0; i < SMOOTH_RING_SAMPLES; i++) {
@@ -265,7 +268,7 @@ int tact_smooth_find_ring_contacts(const struct smooth_ring *ring, double near,
                    ring->gap[(i + SMOOTH_RING_SAMPLES - 1) % SMOOTH_RING_SAMPLES],
                at = ring->gap[i];
         if (at > distance_at_previous_sample || at > ring->gap[(i + 1) % SMOOTH_RING_SAMPLES] ||
-            !(at <= max_distance)) {
+            !(at <= max_distance_of_ring_samples)) {
             continue;
         }
         if (closest_points_from_sample(ring, i, &c)) {

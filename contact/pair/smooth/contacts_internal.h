@@ -46,8 +46,8 @@ int tact_smooth_find_ring_contacts(const struct smooth_ring *ring, double near,
 int tact_smooth_contact_of_sample(const struct smooth_ring *ring, int i, struct smooth_contact *c);
 
 /* Cosine of the smallest angle along the ring between sample i and contacts; -1 without any. */
-double tact_smooth_cosine_to_contacts(const struct smooth_ring *ring, int i,
-                                      const struct smooth_contact *contact, int count);
+double tact_smooth_cosine_to_nearest_contact(const struct smooth_ring *ring, int i,
+                                             const struct smooth_contact *contact, int count);
 
 /* Adds a contact to a list, unless one of the listed contacts is within same_contact_distance [m];
  * beyond TACT_PIECES the farthest is dropped. Returns the number listed. */

@@ -29,8 +29,8 @@ static int fill_smooth_shape_data(const struct tact_shape *shape, struct smooth_
         data->charts_owned_by_shape_data ? data->charts_owned_by_shape_data : shape->charts;
     data->edges = data->charts && data->charts->edges;
     data->radius = plane ? 0.0 : tact_shape_radius(shape);
-    if (!rc && tact_core_supports_shape_kind(shape->kind)) {
-        rc = tact_core_create(shape, &data->core);
+    if (!rc && tact_has_shape_kind_convex_core(shape->kind)) {
+        rc = tact_convex_core_create(shape, &data->core);
     }
     if (!rc && (data->charts || shape->kind == TACT_SHAPE_TORUS)) {
         data->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);
@@ -59,7 +59,7 @@ void tact_smooth_release(void *data)
     struct smooth_shape_data *smooth_data_of_shape = data;
     if (smooth_data_of_shape) {
         tact_charts_free(smooth_data_of_shape->charts_owned_by_shape_data);
-        tact_core_free(smooth_data_of_shape->core);
+        tact_convex_core_free(smooth_data_of_shape->core);
         tact_moments_scratch_destroy(smooth_data_of_shape->scratch);
     }
     free(smooth_data_of_shape);
@@ -81,8 +81,9 @@ static int measure_by_volume_model(const struct tact_pair_query *query,
     return tact_volume_measure_patch(&q, 0, q.options->polygon, patch);
 }
 
-static int measure_by_features_model(const struct tact_pair_query *query, const struct tact_core *a,
-                                     const struct tact_core *b, double *state,
+static int measure_by_features_model(const struct tact_pair_query *query,
+                                     const struct tact_convex_core *a,
+                                     const struct tact_convex_core *b, double *state,
                                      struct tact_patch *patch)
 {
     struct tact_pair_query q = *query;
@@ -126,7 +127,7 @@ static double curvature_across_line(const struct tact_pair_query *q, int k,
  * at its edge: half of its width becomes 2 / (3 pi) rolling_loss a, at the force of the last tick;
  * almost nothing without loss.
  */
-static void set_line_width(const struct tact_pair_query *q, struct tact_patch *patch)
+static void set_width_of_line_patch(const struct tact_pair_query *q, struct tact_patch *patch)
 {
     double half[2] = {0.0, 0.0}, width = 0.0;
     if (patch->kind != TACT_PATCH_ELLIPSE || patch->corners != 4) {
@@ -171,7 +172,7 @@ int tact_smooth_measure_edges(const struct tact_pair_query *query, double *state
                  ? measure_by_features_model(query, a->core, b->core, state, patch)
                  : measure_by_volume_model(query, a->scratch ? a->scratch : b->scratch, patch);
     if (rc >= 0 && a->core && b->core) {
-        set_line_width(query, patch);
+        set_width_of_line_patch(query, patch);
     }
     query->counts[TACT_COUNT_EDGES] += rc >= 0;
     return rc == -EDOM && !(a->core && b->core) ? -ENODATA : rc;

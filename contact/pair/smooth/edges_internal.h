@@ -16,7 +16,7 @@ struct smooth_shape_data {
     double radius; /* radius of a ball about the shape's origin that contains it [m]; 0 for a
                       half-space */
     /* core of the shape for the features model; NULL: the model does not support it */
-    struct tact_core *core;
+    struct tact_convex_core *core;
     /* working memory for measuring the overlap; NULL: not needed */
     struct tact_moments_scratch *scratch;
 };

@@ -6,21 +6,22 @@
 #define MIN_INSIDE_DEPTH_RATIO 1e-6
 /* Tangential offset from a point of a surface, relative to the height above its tangent plane, up
  * to which the sign of the height is that above the surface. */
-#define MAX_FOOT_OFFSET_RATIO 0.5
+#define MAX_CLOSEST_POINT_OFFSET_RATIO 0.5
 /* Step of a point towards another solid, relative to the way to its surface: it ends inside where
  * the surfaces cross. */
 #define STEP_BEYOND_SURFACE_RATIO 2.0
 
 enum {
-    MAX_POINTS_OF_LEAF = 3,      /* points of a leaf that are tested against a closed form */
+    MAX_TESTED_POINTS_OF_CHART_LEAF =
+        3,                       /* points of a leaf that are tested against a closed form */
     MAX_CLOSEST_POINT_STEPS = 8, /* steps from the middle of a cell to the closest point */
 };
 
 struct chart_overlap_search {
     const struct smooth_pair *pair;
-    double min_inside_depth;   /* [m] */
-    double rotation_a_to_b[9]; /* row-major */
-    double origin_a_in_b[3];   /* [m] */
+    double min_inside_depth;                   /* [m] */
+    double rotation_a_to_b[9];                 /* row-major */
+    double position_of_origin_a_in_frame_b[3]; /* [m] */
 };
 
 static void init_overlap_search(const struct smooth_pair *pair, struct chart_overlap_search *s)
@@ -34,7 +35,8 @@ static void init_overlap_search(const struct smooth_pair *pair, struct chart_ove
         }
     }
     tact_m3_tmul(s->rotation_a_to_b, pair->rotation[1], pair->rotation[0]);
-    tact_m3_tmul_v3(s->origin_a_in_b, pair->rotation[1], pair->origin_offset);
+    tact_m3_tmul_v3(s->position_of_origin_a_in_frame_b, pair->rotation[1],
+                    pair->offset_from_origin_b_to_origin_a);
 }
 
 /* Position in the frame of the other shape of a point in the frame of A (k = 0) or B (k = 1). */
@@ -44,9 +46,9 @@ static void position_in_other_frame(const struct chart_overlap_search *s, int k,
     double d[3];
     if (k == 0) {
         tact_m3_mul_v3(out, s->rotation_a_to_b, at);
-        tact_v3_add(out, out, s->origin_a_in_b);
+        tact_v3_add(out, out, s->position_of_origin_a_in_frame_b);
     } else {
-        tact_v3_sub(d, at, s->origin_a_in_b);
+        tact_v3_sub(d, at, s->position_of_origin_a_in_frame_b);
         tact_m3_tmul_v3(out, s->rotation_a_to_b, d);
     }
 }
@@ -60,7 +62,8 @@ static double distance_between_points(const double a[3], const double b[3])
 
 /* The leaf of a tree whose middle is nearest to a point in the shape's frame; the root where a
  * coordinate is not finite. */
-static const struct chart_node *nearest_leaf(const struct tact_charts *charts, const double at[3])
+static const struct chart_node *chart_leaf_nearest_to_point(const struct tact_charts *charts,
+                                                            const double at[3])
 {
     const struct chart_node *nearest = &charts->nodes[0];
     double least = INFINITY;
@@ -97,7 +100,7 @@ static int is_point_inside_charts(const struct tact_charts *charts, const double
     if (tact_v3_norm(at) > charts->radius) {
         return 0;
     }
-    tact_v3_copy(place, nearest_leaf(charts, at)->place);
+    tact_v3_copy(place, chart_leaf_nearest_to_point(charts, at)->place);
     for (int i = 0; i < MAX_CLOSEST_POINT_STEPS; i++) {
         if (tact_charts_point(charts, place, &p)) {
             return 0;
@@ -105,7 +108,7 @@ static int is_point_inside_charts(const struct tact_charts *charts, const double
         tact_v3_sub(d, at, p.at);
         const double height = tact_v3_dot(d, p.normal);
         tact_v3_axpy(d, -height, p.normal);
-        if (tact_v3_norm(d) <= MAX_FOOT_OFFSET_RATIO * fabs(height)) {
+        if (tact_v3_norm(d) <= MAX_CLOSEST_POINT_OFFSET_RATIO * fabs(height)) {
             return height < -min_inside_depth;
         }
         tact_charts_move(charts, place, d);
@@ -189,7 +192,7 @@ static int does_leaf_reach_into_closed_form(const struct chart_overlap_search *s
     struct tact_surface_point p;
     double place[3], d[3];
     tact_v3_copy(place, leaf->place);
-    for (int i = 0; i < MAX_POINTS_OF_LEAF; i++) {
+    for (int i = 0; i < MAX_TESTED_POINTS_OF_CHART_LEAF; i++) {
         if (tact_charts_point(s->pair->charts[k], place, &p)) {
             return 0;
         }
@@ -237,7 +240,7 @@ static int is_inner_point_inside_charts(const struct chart_overlap_search *s, in
     const struct tact_shape *shape = s->pair->shape[k];
     double inner[3] = {0.0}, at[3];
     if (s->pair->charts[k]) {
-        tact_v3_copy(inner, nearest_leaf(s->pair->charts[k], inner)->center);
+        tact_v3_copy(inner, chart_leaf_nearest_to_point(s->pair->charts[k], inner)->center);
     } else if (shape->kind == TACT_SHAPE_TORUS) {
         inner[0] = shape->size[0];
     }

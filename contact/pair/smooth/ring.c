@@ -40,7 +40,8 @@ static void set_torus_ring_patch(const struct tact_pair_query *q, const struct s
     }
     tact_v3_scale(n, up, plane ? 1.0 : -1.0);
     tact_v3_tangents(n, n + 3, n + 6);
-    double height = tact_v3_dot(up, pair->origin_offset) * (plane ? 1.0 : -1.0) - size[1];
+    double height =
+        tact_v3_dot(up, pair->offset_from_origin_b_to_origin_a) * (plane ? 1.0 : -1.0) - size[1];
     tact_v3_copy(patch->center, pose->position);
     tact_v3_axpy(patch->center, -size[1] - 0.5 * height, up);
     patch->law = TACT_LAW_GAPS;

@@ -18,20 +18,21 @@ static int find_point_along_ring(const struct tact_pair_query *q, const struct s
 {
     const double tube = ring->pair->shape[ring->index_of_torus_in_pair]->size[1];
     double least = count > 0 ? MAX_RING_POINT_COSINE : INFINITY, k[2];
-    int is_found = 0;
+    int is_ring_point_found = 0;
     for (int i = 0; i < SMOOTH_RING_SAMPLES; i++) {
         struct smooth_contact c;
-        const double value =
-            count > 0 ? tact_smooth_cosine_to_contacts(ring, i, contact, count) : ring->gap[i];
+        const double value = count > 0
+                                 ? tact_smooth_cosine_to_nearest_contact(ring, i, contact, count)
+                                 : ring->gap[i];
         if (ring->gap[i] <= near + MAX_SAMPLE_GAP_ERROR_RATIO * tube && value < least &&
             !tact_smooth_contact_of_sample(ring, i, &c) &&
             tact_smooth_may_contact_touch(q, &c, k)) {
             least = value;
             *out = c;
-            is_found = 1;
+            is_ring_point_found = 1;
         }
     }
-    return is_found;
+    return is_ring_point_found;
 }
 
 /* 1 where the middle line of a tube is inside the other shape at a sample: its gap has the normal
@@ -91,14 +92,15 @@ int tact_smooth_find_torus_contacts(const struct tact_pair_query *q, const struc
     if (found > TACT_PIECES) {
         found = reduce_to_deepest_contact(q, contact);
     }
-    const int is_inside = is_ring_inside_other_shape(&ring);
-    int count = is_inside ? found : add_points_along_ring(q, &ring, near, contact, found);
+    const int is_tube_inside_other_shape = is_ring_inside_other_shape(&ring);
+    int count =
+        is_tube_inside_other_shape ? found : add_points_along_ring(q, &ring, near, contact, found);
     if (first == 0 && tact_smooth_sample_ring(pair, 1, &ring) &&
         !is_ring_inside_other_shape(&ring)) {
         count = add_points_along_ring(q, &ring, near, contact, count);
     }
     *ring_point_count = count - found;
     /* where the closest points are undetermined along a ring, its samples have the gap */
-    *search_failed &= is_inside;
+    *search_failed &= is_tube_inside_other_shape;
     return count;
 }

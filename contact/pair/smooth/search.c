@@ -23,7 +23,7 @@
  * radius. */
 #define KNOWN_CONTACT_DISTANCE_RATIO 2.0
 /* Largest overlap at a contact of two cells, relative to the sum of their radii. */
-#define MAX_OVERLAP_RATIO 2.0
+#define MAX_OVERLAP_TO_CELL_RADII_RATIO 2.0
 
 /* Cosine of the half angle of a node's normal cone up to which curvatures are compared: 0.55 rad.
  */
@@ -53,8 +53,8 @@ struct chart_contact_search {
     double near, same_distance;
     struct start_of_newton_search start[MAX_NEWTON_STARTS]; /* the best, sorted */
     int newton_start_count;
-    double rotation_b_to_a[9]; /* rotation from B's frame to A's, row-major */
-    double origin_b[3];        /* position of B's origin in A's frame [m] */
+    double rotation_b_to_a[9];                 /* rotation from B's frame to A's, row-major */
+    double position_of_origin_b_in_frame_a[3]; /* position of B's origin in A's frame [m] */
     int found, failed;
 };
 
@@ -138,9 +138,9 @@ static struct part_of_surface surface_part_of_closed_form(const struct tact_shap
  * as it does over the part, and as the angle between the normals of contact and part allows.
  * INFINITY where the normals are far from each other.
  */
-static double add_part_curvature(const struct smooth_pair *pair, int k,
-                                 const struct smooth_contact *c, const struct part_of_surface *part,
-                                 double sum[3])
+static double add_curvature_of_surface_part(const struct smooth_pair *pair, int k,
+                                            const struct smooth_contact *c,
+                                            const struct part_of_surface *part, double sum[3])
 {
     double d[3], normal[3], t[2][3], bent[2][3], along[3], closest_point_residual[2];
     tact_m3_tmul_v3(d, pair->rotation[k], c->arm[k]);
@@ -181,7 +181,7 @@ static int do_parts_contain_only_known_contact(const struct chart_contact_search
             differ *= frobenius_norm(part[k].bend) + part[k].max_curvature_deviation;
         }
         for (int k = 0; k < 2; k++) {
-            differ += add_part_curvature(s->pair, k, c, &part[k], sum);
+            differ += add_curvature_of_surface_part(s->pair, k, c, &part[k], sum);
         }
         double least = 0.5 * (sum[0] + sum[2]) - tact_hypot(0.5 * (sum[0] - sum[2]), sum[1]);
         if (least > CURVATURE_BOUND_MARGIN * differ) {
@@ -219,7 +219,7 @@ int tact_smooth_is_overlap_shallow(const struct smooth_pair *pair, double near,
     struct tact_surface_point p;
     double at[3], local[3], d[3];
     tact_v3_copy(at, c->arm[k]);
-    tact_v3_axpy(at, k ? -1.0 : 1.0, pair->origin_offset);
+    tact_v3_axpy(at, k ? -1.0 : 1.0, pair->offset_from_origin_b_to_origin_a);
     tact_m3_tmul_v3(local, pair->rotation[1 - k], at);
     if (tact_shape_surface(pair->shape[1 - k], local, &p)) {
         return 1;
@@ -237,7 +237,8 @@ static int is_overlap_at_newton_start(const struct chart_contact_search *s,
 {
     const struct chart_node *const *cell = start->cell;
     return cell[0] && cell[1]
-               ? -c->gap <= s->near + MAX_OVERLAP_RATIO * (cell[0]->radius + cell[1]->radius) &&
+               ? -c->gap <= s->near + MAX_OVERLAP_TO_CELL_RADII_RATIO *
+                                          (cell[0]->radius + cell[1]->radius) &&
                      (-c->gap <= s->near || tact_smooth_is_contact_inside_charts(s->pair, c))
                : tact_smooth_is_overlap_shallow(s->pair, s->near, c);
 }
@@ -265,7 +266,7 @@ static int approach_by_support_points(const struct smooth_pair *pair, int k, dou
         tact_m3_tmul_v3(opposite, pair->rotation[1 - k], n);
         tact_shape_support(closed_form_shape, opposite, place[1 - k]);
         tact_m3_mul_v3(n, pair->rotation[1 - k], place[1 - k]);
-        tact_v3_axpy(n, k ? 1.0 : -1.0, pair->origin_offset);
+        tact_v3_axpy(n, k ? 1.0 : -1.0, pair->offset_from_origin_b_to_origin_a);
         tact_m3_tmul_v3(d, pair->rotation[k], n);
         tact_v3_sub(d, d, p.at);
         tact_v3_axpy(d, -tact_v3_dot(d, p.normal), p.normal);
@@ -330,7 +331,7 @@ static int may_node_touch_closed_form(const struct chart_contact_search *s, int 
     struct tact_surface_point p;
     double at[3], local[3], d[3], n[3], turned[3];
     tact_m3_mul_v3(at, pair->rotation[k], node->center);
-    tact_v3_axpy(at, k ? -1.0 : 1.0, pair->origin_offset);
+    tact_v3_axpy(at, k ? -1.0 : 1.0, pair->offset_from_origin_b_to_origin_a);
     tact_m3_tmul_v3(local, pair->rotation[1 - k], at);
     if (tact_shape_surface(pair->shape[1 - k], local, &p)) {
         /* no closest point for the centre of this node: its children, which have smaller balls,
@@ -398,7 +399,7 @@ static int may_chart_nodes_touch(const struct chart_contact_search *s, const str
 {
     double d[3], axis[3], n[3], reach = a->radius + b->radius, far = s->near + reach;
     tact_m3_mul_v3(d, s->rotation_b_to_a, b->center);
-    tact_v3_add(d, d, s->origin_b);
+    tact_v3_add(d, d, s->position_of_origin_b_in_frame_a);
     tact_v3_sub(d, d, a->center);
     *closest_point_residual = 0.0;
     if (tact_v3_dot(d, d) > far * far) {
@@ -476,8 +477,9 @@ int tact_smooth_search_contacts(const struct smooth_pair *pair, double near,
     s.same_distance = SAME_CONTACT_DISTANCE_TO_SIZE * size;
     if (pair->charts[0] && pair->charts[1]) {
         tact_m3_tmul(s.rotation_b_to_a, pair->rotation[0], pair->rotation[1]);
-        tact_m3_tmul_v3(s.origin_b, pair->rotation[0], pair->origin_offset);
-        tact_v3_scale(s.origin_b, s.origin_b, -1.0);
+        tact_m3_tmul_v3(s.position_of_origin_b_in_frame_a, pair->rotation[0],
+                        pair->offset_from_origin_b_to_origin_a);
+        tact_v3_scale(s.position_of_origin_b_in_frame_a, s.position_of_origin_b_in_frame_a, -1.0);
         search_charts(&s);
     } else {
         search_node_against_closed_form(&s, pair->charts[0] ? 0 : 1);

@@ -28,7 +28,7 @@
 /* Largest change of a principal curvature over a longer way, relative to the relative curvature. */
 #define MAX_CURVATURE_CHANGE 0.1
 /* Distance up to which two contacts are the same, relative to the smaller body. */
-#define SAME_CONTACT_DISTANCE 1e-6
+#define SAME_SMOOTH_CONTACT_DISTANCE_RATIO 1e-6
 /* Smallest cosine between the normals of a contact in successive ticks. */
 #define MIN_CONTINUED_NORMAL_COSINE 0.5
 /* Smallest curvature, relative to the smaller body's, of charts that touch in a point: with less
@@ -40,12 +40,14 @@
 
 /* Layout of the state variables of a pair of smooth shapes. */
 enum {
-    SMOOTH_STATE_STEADY_TICKS,   /* number of ticks of contact with steady rotation before this one:
-                             0, 1, 2,   3 for more */
-    SMOOTH_STATE_CONTACT_COUNT,  /* number of contacts of the last tick, whose places follow */
-    SMOOTH_STATE_CONTACT_PLACES, /* surface positions on A and B of each contact of the last tick */
-    SMOOTH_STATE_LAST_MOTION =
-        SMOOTH_STATE_CONTACT_PLACES + 6 * TACT_PIECES, /* the last motion, then the one before */
+    SMOOTH_STATE_INDEX_OF_STEADY_TICKS,  /* number of ticks of contact with steady rotation before
+                            this one:  0, 1, 2,   3 for more */
+    SMOOTH_STATE_INDEX_OF_CONTACT_COUNT, /* number of contacts of the last tick, whose places follow
+                                          */
+    SMOOTH_STATE_START_OF_CONTACT_PLACES, /* surface positions on A and B of each contact of the
+                                             last tick */
+    SMOOTH_STATE_LAST_MOTION = SMOOTH_STATE_START_OF_CONTACT_PLACES +
+                               6 * TACT_PIECES, /* the last motion, then the one before */
     SMOOTH_STATE_FEATURES_START =
         SMOOTH_STATE_LAST_MOTION +
         2 * SMOOTH_MOTION_SIZE, /* first state variable of the features model */
@@ -96,9 +98,9 @@ static void init_smooth_search(const struct tact_pair_query *q, struct smooth_se
 }
 
 /* Number of contacts in the last tick; limited, as the state may come from a damaged log. */
-static int last_contact_count(const struct tact_pair_query *q)
+static int contact_count_of_last_tick(const struct tact_pair_query *q)
 {
-    return (int)tact_max(0.0, tact_min(q->state[SMOOTH_STATE_CONTACT_COUNT], TACT_PIECES));
+    return (int)tact_max(0.0, tact_min(q->state[SMOOTH_STATE_INDEX_OF_CONTACT_COUNT], TACT_PIECES));
 }
 
 /* Follows the contacts of the last tick from their surface positions. Returns how many still exist.
@@ -107,14 +109,15 @@ static int follow_contacts_of_last_tick(const struct tact_pair_query *q,
                                         struct smooth_search_result *f)
 {
     int followed_contact_count = 0;
-    for (int i = 0; i < last_contact_count(q); i++) {
+    for (int i = 0; i < contact_count_of_last_tick(q); i++) {
         struct smooth_contact c;
-        memcpy(c.place, q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i, sizeof c.place);
+        memcpy(c.place, q->state + SMOOTH_STATE_START_OF_CONTACT_PLACES + 6 * i, sizeof c.place);
         if (!tact_smooth_refine_closest_points(&f->pair, &c) &&
             (!f->has_shape_with_charts ||
              tact_smooth_is_overlap_shallow(&f->pair, f->max_gap_of_touching_charts, &c))) {
-            followed_contact_count = tact_smooth_add_contact(f->contact, followed_contact_count, &c,
-                                                             SAME_CONTACT_DISTANCE * f->size);
+            followed_contact_count =
+                tact_smooth_add_contact(f->contact, followed_contact_count, &c,
+                                        SAME_SMOOTH_CONTACT_DISTANCE_RATIO * f->size);
         }
     }
     return followed_contact_count;
@@ -171,8 +174,8 @@ static const double *contact_positions_of_last_tick(const struct tact_pair_query
                                                     const struct smooth_pair *pair,
                                                     const struct smooth_contact *c)
 {
-    for (int i = 0; i < last_contact_count(q); i++) {
-        const double *places = q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i;
+    for (int i = 0; i < contact_count_of_last_tick(q); i++) {
+        const double *places = q->state + SMOOTH_STATE_START_OF_CONTACT_PLACES + 6 * i;
         if (cosine_of_normals_at_points(pair, 0, places, c->place[0]) >=
                 MIN_CONTINUED_NORMAL_COSINE &&
             cosine_of_normals_at_points(pair, 1, places + 3, c->place[1]) >=
@@ -186,17 +189,17 @@ static const double *contact_positions_of_last_tick(const struct tact_pair_query
 static void store_contact_places(const struct tact_pair_query *q,
                                  const struct smooth_contact *contact, int count)
 {
-    q->state[SMOOTH_STATE_CONTACT_COUNT] = count;
+    q->state[SMOOTH_STATE_INDEX_OF_CONTACT_COUNT] = count;
     for (int i = 0; i < count; i++) {
-        memcpy(q->state + SMOOTH_STATE_CONTACT_PLACES + 6 * i, contact[i].place,
+        memcpy(q->state + SMOOTH_STATE_START_OF_CONTACT_PLACES + 6 * i, contact[i].place,
                sizeof contact[i].place);
     }
 }
 
 /* 1 where the contact moves so far over a surface in a tick that the rates do not predict its
  * position half a tick later. */
-static int is_motion_too_large(const struct smooth_contact *c,
-                               const struct smooth_contact_motion *motion, double h)
+static int does_contact_move_too_far_in_tick(const struct smooth_contact *c,
+                                             const struct smooth_contact_motion *motion, double h)
 {
     for (int k = 0; k < 2; k++) {
         const double *l = c->bend[k];
@@ -218,14 +221,14 @@ static int is_motion_too_large(const struct smooth_contact *c,
  * of the two surfaces.
  */
 static int will_curvature_change(const struct smooth_pair *pair, const struct smooth_contact *c,
-                                 int k, const double *last_chart_place, double way)
+                                 int k, const double *surface_position_of_last_tick, double way)
 {
     const double relative_curvature[2] = {c->bend[0][0] + c->bend[1][0],
                                           c->bend[0][3] + c->bend[1][3]};
     struct tact_surface_point now, last;
     double directions[9], curvature[2][2], moved[3];
     if (tact_smooth_surface_point(pair, k, c->place[k], &now) ||
-        tact_smooth_surface_point(pair, k, last_chart_place, &last)) {
+        tact_smooth_surface_point(pair, k, surface_position_of_last_tick, &last)) {
         return 1;
     }
     tact_surface_curvatures(&now, curvature[0], directions);
@@ -292,16 +295,15 @@ static void limit_tangential_velocity_changes(const struct tact_pair_query *q,
 
 /* Computes the change of the velocities of the rows n, t1, t2 and about n until half a tick after
  * the solve, at the extrapolated twists and rates. */
-static void constraint_row_velocity_changes(const struct tact_pair_query *q,
-                                            const struct smooth_pair *pair,
-                                            const struct smooth_contact *c,
-                                            const double twist[2][6], const double rate[2][6],
-                                            double contact_row_velocity_change[4])
+static void compute_velocity_changes_of_contact_rows(
+    const struct tact_pair_query *q, const struct smooth_pair *pair, const struct smooth_contact *c,
+    const double twist[2][6], const double rate[2][6], double contact_row_velocity_change[4])
 {
     struct smooth_contact_motion motion;
     double h = q->options->period;
     memset(contact_row_velocity_change, 0, 4 * sizeof *contact_row_velocity_change);
-    if (tact_smooth_contact_point_rates(c, twist, &motion) || is_motion_too_large(c, &motion, h) ||
+    if (tact_smooth_contact_point_rates(c, twist, &motion) ||
+        does_contact_move_too_far_in_tick(c, &motion, h) ||
         (!do_surfaces_nearly_conform(c) &&
          does_contact_curvature_change_far(q, pair, c, &motion))) {
         q->counts[TACT_COUNT_CONFORMING]++;
@@ -318,8 +320,8 @@ static void constraint_row_velocity_changes(const struct tact_pair_query *q,
 
 /* Sets the extent of a patch. Rigid surfaces touch in a point, which transmits no torque. Soft ones
  * touch in Hertz's ellipse, and a fingertip in its disc, with torsion. */
-static void set_patch_extent(const struct tact_pair_query *q, const double k[2],
-                             struct tact_patch *patch)
+static void set_size_of_smooth_contact_patch(const struct tact_pair_query *q, const double k[2],
+                                             struct tact_patch *patch)
 {
     patch->spin = q->options->spin;
     patch->stretch[0] = patch->stretch[1] = 1.0;
@@ -369,7 +371,7 @@ static void make_contact_patch(const struct tact_pair_query *q, const struct smo
                                struct tact_patch *patch)
 {
     make_patch(q, c, patch);
-    set_patch_extent(q, k, patch);
+    set_size_of_smooth_contact_patch(q, k, patch);
     for (int i = 0; i < 4; i++) {
         patch->target_velocity[i] = -contact_row_velocity_change[i];
     }
@@ -385,11 +387,12 @@ static int keep_contacts_within_touching_gap(const struct tact_pair_query *q,
         touching_contact_count = 0;
     for (int i = 0; i < count; i++) {
         struct smooth_contact *c = &f->contact[i];
-        const int may_touch = tact_smooth_may_contact_touch(q, c, k[touching_contact_count]);
+        const int may_contact_touch_in_tick =
+            tact_smooth_may_contact_touch(q, c, k[touching_contact_count]);
         f->may_have_edge_contacts |=
             f->has_shape_with_charts && c->gap <= f->max_gap_of_touching_charts &&
             !(k[touching_contact_count][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
-        if (may_touch) {
+        if (may_contact_touch_in_tick) {
             f->contact[touching_contact_count++] = *c;
         }
     }
@@ -403,14 +406,15 @@ static void measure_smooth_contacts(const struct tact_pair_query *q, struct smoo
     const struct smooth_contact *contact = f->contact;
     double twist[2][6], rate[2][6], contact_row_velocity_change[4];
     int deepest = 0;
-    tact_smooth_extrapolate_motion(q, &q->state[SMOOTH_STATE_STEADY_TICKS],
+    tact_smooth_extrapolate_motion(q, &q->state[SMOOTH_STATE_INDEX_OF_STEADY_TICKS],
                                    q->state + SMOOTH_STATE_LAST_MOTION, twist, rate);
     for (int i = 0; i < touching_contact_count; i++) {
         memset(contact_row_velocity_change, 0, sizeof contact_row_velocity_change);
         if (i < touching_contact_count - f->ring_point_count &&
             is_contact_continued_smoothly(q, &f->pair, &contact[i])) {
-            constraint_row_velocity_changes(q, &f->pair, &contact[i], (const double(*)[6])twist,
-                                            (const double(*)[6])rate, contact_row_velocity_change);
+            compute_velocity_changes_of_contact_rows(
+                q, &f->pair, &contact[i], (const double(*)[6])twist, (const double(*)[6])rate,
+                contact_row_velocity_change);
         }
         make_contact_patch(q, &contact[i], k[i], contact_row_velocity_change,
                            touching_contact_count > 1 ? &piece[i].patch : patch);
@@ -436,7 +440,7 @@ static int is_conforming_contact_too_fast(const struct tact_pair_query *q,
         struct smooth_contact_motion motion;
         if (do_surfaces_nearly_conform(c) &&
             (tact_smooth_contact_point_rates(c, q->twist, &motion) ||
-             is_motion_too_large(c, &motion, q->options->period))) {
+             does_contact_move_too_far_in_tick(c, &motion, q->options->period))) {
             return 1;
         }
     }
@@ -464,7 +468,8 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
     init_smooth_search(q, &f);
     int plane = tact_smooth_index_of_flat_halfspace(&f.pair);
     if (plane >= 0) {
-        q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
+        q->state[SMOOTH_STATE_INDEX_OF_STEADY_TICKS] =
+            q->state[SMOOTH_STATE_INDEX_OF_CONTACT_COUNT] = 0.0;
         return tact_smooth_measure_torus_ring(q, &f.pair, plane,
                                               tact_smooth_gravity_speed_change(q), patch);
     }
@@ -489,16 +494,17 @@ static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patc
             (!touching_contact_count && do_solids_overlap_without_contact(q, &f));
     }
     if (f.may_have_edge_contacts) {
-        q->state[SMOOTH_STATE_STEADY_TICKS] = q->state[SMOOTH_STATE_CONTACT_COUNT] = 0.0;
+        q->state[SMOOTH_STATE_INDEX_OF_STEADY_TICKS] =
+            q->state[SMOOTH_STATE_INDEX_OF_CONTACT_COUNT] = 0.0;
         int rc = tact_smooth_measure_edges(q, q->state + SMOOTH_STATE_FEATURES_START, patch);
         q->counts[TACT_COUNT_NOT_FOUND] +=
             f.has_shape_with_charts && f.was_close_contact_not_found && rc != -ENODATA;
         return rc;
     }
-    tact_features_forget_motion(q->state + SMOOTH_STATE_FEATURES_START);
+    tact_features_clear_last_twists(q->state + SMOOTH_STATE_FEATURES_START);
     /* the closest points of a convex pair, kept in the state, remain a good starting point */
     if (!touching_contact_count) {
-        q->state[SMOOTH_STATE_STEADY_TICKS] = 0.0;
+        q->state[SMOOTH_STATE_INDEX_OF_STEADY_TICKS] = 0.0;
         store_contact_places(q, f.contact, f.contact_count > 0 && q->most == 1);
         return -EDOM;
     }

@@ -14,14 +14,14 @@
 #include "contact/moments/overlap_internal.h"
 #include "contact/pair/volume/pieces_internal.h"
 
-#define MAX_FACE_GROUPS 8
+#define MAX_GROUPS_OF_PARALLEL_FACES 8
 /* Cosine of 10 degrees: normals at smaller angles belong to one group. */
 #define MIN_GROUP_NORMAL_COSINE 0.9848
 /* Ratio of the vector sum of the faces' areas to the sum of their magnitudes above which an overlap
  * is planar. */
-#define PLANAR_AREA_RATIO 0.9848
+#define MIN_AREA_RATIO_OF_PLANAR_OVERLAP 0.9848
 /* Fraction of the total area below which a group of faces is dropped. */
-#define MIN_GROUP_AREA_FRACTION 1e-3
+#define MIN_FACE_GROUP_AREA_FRACTION 1e-3
 
 /* A group of faces with similar normals, in the frame of the solid that they belong to. */
 struct group {
@@ -32,7 +32,7 @@ struct group {
 };
 
 struct groups_of_parallel_faces {
-    struct group group[MAX_FACE_GROUPS];
+    struct group group[MAX_GROUPS_OF_PARALLEL_FACES];
     struct tact_face_areas face_area_sums; /* areas of all */
     int count, full;
 };
@@ -52,7 +52,7 @@ static void add_triangle(struct groups_of_parallel_faces *g, const tact_d4 *a, c
     while (i < g->count && tact_v3_dot(g->group[i].normal, n) < MIN_GROUP_NORMAL_COSINE * size) {
         i++;
     }
-    if (i == MAX_FACE_GROUPS) {
+    if (i == MAX_GROUPS_OF_PARALLEL_FACES) {
         g->full = 1;
         return;
     }
@@ -67,7 +67,7 @@ static void add_triangle(struct groups_of_parallel_faces *g, const tact_d4 *a, c
     tact_v3_axpy(group->first, size, middle);
 }
 
-static void add_overlap_face(void *user, const tact_d4 *corner, int n, double share)
+static void add_overlap_face_to_group(void *user, const tact_d4 *corner, int n, double share)
 {
     for (int i = 1; i + 1 < n && share > 0.0; i++) {
         add_triangle(user, &corner[0], &corner[i], &corner[i + 1], share);
@@ -75,15 +75,15 @@ static void add_overlap_face(void *user, const tact_d4 *corner, int n, double sh
 }
 
 /* Removes slivers. */
-static void remove_small_groups(struct groups_of_parallel_faces *g)
+static void remove_small_face_groups(struct groups_of_parallel_faces *g)
 {
-    int large_group_count = 0;
+    int large_face_group_count = 0;
     for (int i = 0; i < g->count; i++) {
-        if (g->group[i].size > MIN_GROUP_AREA_FRACTION * g->face_area_sums.all) {
-            g->group[large_group_count++] = g->group[i];
+        if (g->group[i].size > MIN_FACE_GROUP_AREA_FRACTION * g->face_area_sums.all) {
+            g->group[large_face_group_count++] = g->group[i];
         }
     }
-    g->count = large_group_count;
+    g->count = large_face_group_count;
 }
 
 int tact_overlap_pieces_are_possible(const struct tact_shape *a, const struct tact_shape *b)
@@ -121,25 +121,26 @@ static void compute_plane_of_equal_depths(const struct group *i, const struct gr
 int tact_overlap_pieces_find_planes(const struct tact_pair_query *q,
                                     struct tact_planes_between_overlap_pieces *out)
 {
-    int is_a_convex =
+    int is_shape_a_convex =
         q->a->mesh->facets != NULL; /* 1: A is the convex solid that cuts, B the other */
-    const struct tact_mesh *mesh_to_cut_into_pieces = is_a_convex ? q->b->mesh : q->a->mesh;
-    const struct tact_mesh *cutting_convex_mesh = is_a_convex ? q->a->mesh : q->b->mesh;
-    const struct tact_pose *pose = is_a_convex ? q->pose_b : q->pose_a;
+    const struct tact_mesh *mesh_to_cut_into_pieces = is_shape_a_convex ? q->b->mesh : q->a->mesh;
+    const struct tact_mesh *cutting_convex_mesh = is_shape_a_convex ? q->a->mesh : q->b->mesh;
+    const struct tact_pose *pose = is_shape_a_convex ? q->pose_b : q->pose_a;
     struct tact_cutter cutter;
     struct groups_of_parallel_faces groups = {.count = 0};
-    if (q->planar > PLANAR_AREA_RATIO) {
+    if (q->planar > MIN_AREA_RATIO_OF_PLANAR_OVERLAP) {
         return 0;
     }
     tact_cutter_init_frame(&cutter, tact_mesh_largest_coordinate(mesh_to_cut_into_pieces), pose,
-                           cutting_convex_mesh->facets, is_a_convex ? q->pose_a : q->pose_b);
-    if (tact_cut_mesh_by_cutter_planes(&cutter, mesh_to_cut_into_pieces, add_overlap_face,
+                           cutting_convex_mesh->facets, is_shape_a_convex ? q->pose_a : q->pose_b);
+    if (tact_cut_mesh_by_cutter_planes(&cutter, mesh_to_cut_into_pieces, add_overlap_face_to_group,
                                        &groups) != 1 ||
-        groups.full || tact_areas_planarity(&groups.face_area_sums) > PLANAR_AREA_RATIO ||
-        tact_caps_planarity(&cutter) > PLANAR_AREA_RATIO) {
+        groups.full ||
+        tact_areas_planarity(&groups.face_area_sums) > MIN_AREA_RATIO_OF_PLANAR_OVERLAP ||
+        tact_caps_planarity(&cutter) > MIN_AREA_RATIO_OF_PLANAR_OVERLAP) {
         return 0;
     }
-    remove_small_groups(&groups);
+    remove_small_face_groups(&groups);
     if (groups.count < 2 || groups.count > TACT_PIECES) {
         return 0;
     }

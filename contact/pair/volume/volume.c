@@ -10,7 +10,7 @@
 #include "contact/pair/volume/volume_internal.h"
 
 /* Exponent up to which the overlap of a cylinder counts as that of its flat end. */
-#define MAX_PRISM_DEPTH_EXPONENT 1.2
+#define MAX_VOLUME_GROWTH_EXPONENT_OF_PRISM 1.2
 /* Largest depth of a piece of an overlap, relative to its longer semi-axis. */
 #define MAX_PIECE_DEPTH_RATIO 0.1
 /* Scale of the paper's equivalent ellipsoid, struct tact_patch_options. */
@@ -50,13 +50,14 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
     int has_curved_and_flat_faces =
         !options->curved && is_either_shape_of_face_kind(q, TACT_FACES_MIXED);
     double exponent = has_curved_and_flat_faces ? tact_moments_exponent(moments) : 1.0;
-    options->normal = exponent > MAX_PRISM_DEPTH_EXPONENT ? TACT_NORMAL_GRADIENT : options->normal;
+    options->normal =
+        exponent > MAX_VOLUME_GROWTH_EXPONENT_OF_PRISM ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
     patch->target = q->law->overlap;
     patch->rolling_radius =
         tact_min(tact_shape_rolling_radius(q->a), tact_shape_rolling_radius(q->b));
     patch->exponent =
-        exponent > MAX_PRISM_DEPTH_EXPONENT ? tact_min(exponent, 2.0) : patch->exponent;
+        exponent > MAX_VOLUME_GROWTH_EXPONENT_OF_PRISM ? tact_min(exponent, 2.0) : patch->exponent;
     return rc ? -ERANGE : 0;
 }
 
@@ -67,7 +68,8 @@ static int find_volume_patch_outline(const struct tact_pair_query *q, struct tac
 {
     const struct tact_overlap_corners *corners = q->corners;
     if (corners && corners->count && !is_either_shape_of_face_kind(q, TACT_FACES_CURVED)) {
-        return tact_outline_from_corners(corners, corners->was_b_cut ? q->pose_b : q->pose_a,
+        return tact_outline_from_corners(corners,
+                                         corners->was_solid_b_cut_by_a ? q->pose_b : q->pose_a,
                                          patch->center, patch->frame, patch->corner);
     }
     return tact_outline(q->a, q->pose_a, q->b, q->pose_b, patch->center, patch->frame,

@@ -19,7 +19,7 @@
 #include "contact/world/world.h"
 #include "toss_data.h"
 
-static const double SAMPLE_RATE = 148.0; /* samples a second */
+static const double TOSS_SAMPLES_PER_SECOND = 148.0; /* samples a second */
 /* edge of the cube [m], by which position errors are divided */
 static const double CUBE_EDGE_LENGTH = 0.1048;
 static const double CUBE_MASS = 0.37;          /* [kg] */
@@ -35,11 +35,11 @@ enum toss_parameter {
     PARAM_COMPLIANCE,
     PARAM_TARGET_OVERLAP,
     PARAM_HUNT_CROSSLEY,
-    PARAM_TICKS_PER_SAMPLE, /* number of simulated ticks between two recorded samples */
-    LAG,                    /* delay of the recorded velocities [samples] */
-    EDGE_ROUNDING_RADIUS,   /* radius of the cube's rounded edges and corners [m] */
-    PARAM_TOSS_STRIDE,      /* n: only every n-th toss is simulated */
-    PARAM_FIRST_TOSS,       /* index of the first simulated toss within its half of the data */
+    PARAM_TICKS_PER_SAMPLE,     /* number of simulated ticks between two recorded samples */
+    LAG,                        /* delay of the recorded velocities [samples] */
+    PARAM_EDGE_ROUNDING_RADIUS, /* radius of the cube's rounded edges and corners [m] */
+    PARAM_TOSS_STRIDE,          /* n: only every n-th toss is simulated */
+    PARAM_FIRST_TOSS,           /* index of the first simulated toss within its half of the data */
     PARAMETERS
 };
 
@@ -69,14 +69,14 @@ static struct tact_world *make_toss_world(const struct toss *t, const double *p,
                                    .restitution = p[PARAM_RESTITUTION]};
     struct tact_body body = {.pose = here};
     struct tact_world *world;
-    o.period = 1.0 / (SAMPLE_RATE * round(p[PARAM_TICKS_PER_SAMPLE]));
+    o.period = 1.0 / (TOSS_SAMPLES_PER_SECOND * round(p[PARAM_TICKS_PER_SAMPLE]));
     o.gravity[2] = -GRAVITY;
     o.tolerance = 1e-6; /* a smaller tolerance does not change the errors */
     tact_body_set_mass(&body, CUBE_MASS, inertia);
     tact_v3_scale(body.pose.position, t->samples[0].position, 1.0 / p[PARAM_LENGTH_SCALE]);
     memcpy(body.pose.quat_wxyz, t->samples[0].quat_wxyz, sizeof body.pose.quat_wxyz);
     tact_v3_scale(body.twist, t->velocity, 1.0 / p[PARAM_LENGTH_SCALE]);
-    tact_v3_axpy(body.twist, p[LAG] / SAMPLE_RATE, o.gravity);
+    tact_v3_axpy(body.twist, p[LAG] / TOSS_SAMPLES_PER_SECOND, o.gravity);
     tact_v3_copy(body.twist + 3, t->angular_velocity);
     if (tact_world_create(&o, &world)) {
         return NULL;
@@ -184,11 +184,12 @@ static int make_cube(double radius, struct tact_shape *cube)
 
 /* Mean errors over the tosses of one half of the data. Returns the number of tosses, or a negative
  * errno. */
-static int score_tosses(const struct job *job, const double *p, struct toss_score *mean)
+static int compute_mean_error_of_tosses(const struct job *job, const double *p,
+                                        struct toss_score *mean)
 {
     struct tact_shape cube;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
-    int rc = scratch ? make_cube(p[EDGE_ROUNDING_RADIUS], &cube) : -1, count = 0;
+    int rc = scratch ? make_cube(p[PARAM_EDGE_ROUNDING_RADIUS], &cube) : -1, count = 0;
     memset(mean, 0, sizeof *mean);
     for (int i = 0; i < job->data.count && !rc; i++) {
         struct toss_score one = {0.0, 0.0};
@@ -264,7 +265,7 @@ static void score_parameter_sets_from_stdin(const struct job *job)
                 exit(2);
             }
         }
-        if (score_tosses(job, p, &mean) < 0) {
+        if (compute_mean_error_of_tosses(job, p, &mean) < 0) {
             printf("nan nan\n");
         } else {
             printf("%.9f %.9f\n", mean.position, mean.rotation);
@@ -333,7 +334,7 @@ static int read_arguments(int argc, char **argv, struct toss_arguments *a, struc
 static int print_mean_score(const struct job *job, const struct toss_arguments *a)
 {
     struct toss_score mean;
-    int count = score_tosses(job, job->p, &mean);
+    int count = compute_mean_error_of_tosses(job, job->p, &mean);
     if (count <= 0) {
         fprintf(stderr, "bench_toss: no toss could be rolled out\n");
         return 2;

@@ -8,7 +8,7 @@
 EXPORT int dhdOpenSerial(int serial)
 {
     struct simulated_haptic *device = simulated_haptic_of_this_library();
-    if (!device || serial > 1000 || simulate_haptic_call(device)) {
+    if (!device || serial > 1000 || simulate_haptic_library_call(device)) {
         return -1;
     }
     atomic_store(&device->open, 1);
@@ -31,7 +31,7 @@ EXPORT int dhdEnableForce(unsigned char on, char id)
 {
     (void)id;
     atomic_store(&simulated_haptic_of_this_library()->enabled, on);
-    return simulate_haptic_call(simulated_haptic_of_this_library());
+    return simulate_haptic_library_call(simulated_haptic_of_this_library());
 }
 
 EXPORT const char *dhdGetSystemName(char id)
@@ -68,10 +68,10 @@ EXPORT int dhdGetPosition(double *x, double *y, double *z, char id)
 {
     struct simulated_haptic *device = simulated_haptic_of_this_library();
     (void)id;
-    *x = read_numbered_pose_x(device);
+    *x = count_pose_request_and_read_x(device);
     *y = atomic_load(&device->y);
     *z = atomic_load(&device->z);
-    return simulate_haptic_call(device);
+    return simulate_haptic_library_call(device);
 }
 
 EXPORT int dhdGetOrientationFrame(double matrix[3][3], char id)
@@ -96,7 +96,7 @@ EXPORT int dhdSetForceAndTorque(double fx, double fy, double fz, double tx, doub
     struct simulated_haptic *device = simulated_haptic_of_this_library();
     const double wrench[6] = {fx, fy, fz, tx, ty, tz};
     (void)id;
-    if (simulate_haptic_call(device)) {
+    if (simulate_haptic_library_call(device)) {
         return -1;
     }
     store_sent_wrench(device, wrench);

@@ -13,16 +13,16 @@
 static char haptic_folder[] = "/dev/shm/tact_haptic_XXXXXX";
 static struct simulated_haptic *simulated_haptic;
 
-static inline void path_in_haptic_folder(char *path, size_t size, const char *name)
+static inline void write_path_in_haptic_folder(char *path, size_t size, const char *name)
 {
     snprintf(path, size, "%s/%s", haptic_folder, name);
 }
 
-static inline void symlink_maker_library(const char *name)
+static inline void symlink_stand_in_as_maker_library(const char *name)
 {
     char to[512], from[512];
     snprintf(to, sizeof to, TACT_BINARY_DIR "/tests/haptic/%s", name);
-    path_in_haptic_folder(from, sizeof from, name);
+    write_path_in_haptic_folder(from, sizeof from, name);
     assert_int_equal(symlink(to, from), 0);
 }
 
@@ -32,8 +32,8 @@ static inline int make_haptic_folder(void **state)
     if (!mkdtemp(haptic_folder)) {
         return -1;
     }
-    symlink_maker_library("libdhd.so");
-    symlink_maker_library("libHD.so");
+    symlink_stand_in_as_maker_library("libdhd.so");
+    symlink_stand_in_as_maker_library("libHD.so");
     simulated_haptic = map_simulated_haptic(haptic_folder);
     return simulated_haptic ? setenv("LD_LIBRARY_PATH", haptic_folder, 1) : -1;
 }
@@ -45,7 +45,7 @@ static inline int remove_haptic_folder(void **state)
     (void)state;
     for (int i = 0; i < 5; i++) {
         char path[512];
-        path_in_haptic_folder(path, sizeof path, files[i]);
+        write_path_in_haptic_folder(path, sizeof path, files[i]);
         remove(path);
     }
     return rmdir(haptic_folder);

@@ -57,7 +57,7 @@ EXPORT void hdStopScheduler(void)
 EXPORT void hdBeginFrame(unsigned int device)
 {
     (void)device;
-    last.code = simulate_haptic_call(simulated_haptic_of_this_library()) ? 0x0302 : 0;
+    last.code = simulate_haptic_library_call(simulated_haptic_of_this_library()) ? 0x0302 : 0;
 }
 
 EXPORT void hdEndFrame(unsigned int device)

@@ -81,7 +81,7 @@ static inline void sleep_for_us(int us)
 }
 
 /* Simulates the duration of one library call. Returns 0, or -1 where the device is unplugged. */
-static inline int simulate_haptic_call(struct simulated_haptic *device)
+static inline int simulate_haptic_library_call(struct simulated_haptic *device)
 {
     const unsigned int library_call_number = atomic_fetch_add(&device->calls, 1) + 1;
     const int calls_per_long_call = atomic_load(&device->call_every);
@@ -103,7 +103,7 @@ static inline int64_t monotonic_clock_ns(void)
 }
 
 /* Counts a request for the device's pose, and stores its time. Returns x of the pose [m]. */
-static inline double read_numbered_pose_x(struct simulated_haptic *device)
+static inline double count_pose_request_and_read_x(struct simulated_haptic *device)
 {
     const unsigned int number = atomic_fetch_add(&device->poses, 1) + 1;
     atomic_store(&device->pose_request_ns[number % STAND_IN_SENT], monotonic_clock_ns());

@@ -61,11 +61,11 @@ static inline int is_quick_sanitizer_run(void)
 
 /* The number of trials: `quick_trial_count` in continuous integration; a fifth of it under a
  * sanitizer, which is many times slower but needs few trials to detect an access out of bounds;
- * `all_trial_count` in .ci/long. */
-static inline int campaign_trial_count(int quick_trial_count, int all_trial_count)
+ * `long_campaign_trial_count` in .ci/long. */
+static inline int campaign_trial_count(int quick_trial_count, int long_campaign_trial_count)
 {
     if (is_long_campaign()) {
-        return all_trial_count;
+        return long_campaign_trial_count;
     }
     return IS_SANITIZER_BUILD ? (quick_trial_count + 4) / 5 : quick_trial_count;
 }

@@ -94,7 +94,8 @@ void place_reference_hull(const struct reference_hull *h, const struct tact_pose
 }
 
 /* Index of the hull's vertex v of least n.v; *value gets that n.v. */
-static int find_lowest_vertex(const struct reference_hull *h, const double n[3], double *value)
+static int find_vertex_of_least_projection(const struct reference_hull *h, const double n[3],
+                                           double *value)
 {
     double least = INFINITY;
     int at = 0;
@@ -114,8 +115,8 @@ double gap_of_hulls_along_normal(const struct reference_hull *a, const struct re
 {
     double back[3], least, most;
     tact_v3_scale(back, n, -1.0);
-    find_lowest_vertex(a, n, &least);
-    find_lowest_vertex(b, back, &most);
+    find_vertex_of_least_projection(a, n, &least);
+    find_vertex_of_least_projection(b, back, &most);
     return least + most;
 }
 
@@ -128,9 +129,9 @@ struct greatest_gap {
 
 /* Raises the greatest gap to the gap along n. Any two vertices bound the gap along n from above, so
  * that most normals need no search. */
-static void raise_greatest_gap_along_normal(const struct reference_hull *a,
-                                            const struct reference_hull *b, const double n[3],
-                                            struct greatest_gap *best)
+static void update_greatest_gap_by_normal(const struct reference_hull *a,
+                                          const struct reference_hull *b, const double n[3],
+                                          struct greatest_gap *best)
 {
     double apart[3], back[3], least, most;
     tact_v3_sub(apart, a->vertex[best->vertex_of_a], b->vertex[best->vertex_of_b]);
@@ -138,8 +139,8 @@ static void raise_greatest_gap_along_normal(const struct reference_hull *a,
         return;
     }
     tact_v3_scale(back, n, -1.0);
-    best->vertex_of_a = find_lowest_vertex(a, n, &least);
-    best->vertex_of_b = find_lowest_vertex(b, back, &most);
+    best->vertex_of_a = find_vertex_of_least_projection(a, n, &least);
+    best->vertex_of_b = find_vertex_of_least_projection(b, back, &most);
     best->gap = fmax(best->gap, least + most);
 }
 
@@ -175,11 +176,11 @@ static int do_normal_arcs_cross(const struct hull_edge *a, const struct hull_edg
 
 /* Raises the greatest gap to that along the common normal of two edges. Where the edges' arcs do
  * not really cross, that gap is smaller and changes nothing. */
-static void raise_greatest_gap_along_edge_normal(const struct reference_hull *a,
-                                                 const struct reference_hull *b,
-                                                 const struct hull_edge *of_a,
-                                                 const struct hull_edge *of_b,
-                                                 struct greatest_gap *best)
+static void update_greatest_gap_by_edge_normal(const struct reference_hull *a,
+                                               const struct reference_hull *b,
+                                               const struct hull_edge *of_a,
+                                               const struct hull_edge *of_b,
+                                               struct greatest_gap *best)
 {
     double n[3], outward[3];
     tact_v3_cross(n, of_a->along, of_b->along);
@@ -190,7 +191,7 @@ static void raise_greatest_gap_along_edge_normal(const struct reference_hull *a,
     tact_v3_scale(n, n, tact_v3_dot(n, outward) < 0.0 ? -1.0 : 1.0);
     best->vertex_of_a = of_a->vertex;
     best->vertex_of_b = of_b->vertex;
-    raise_greatest_gap_along_normal(a, b, n, best);
+    update_greatest_gap_by_normal(a, b, n, best);
 }
 
 /* The edges of B by the cells of their arcs: those of cell c are list[first[c]] to list[first[c +
@@ -232,7 +233,7 @@ double greatest_gap_of_hulls(const struct reference_hull *a, const struct refere
         double n[3];
         tact_v3_scale(n, i < a->faces ? a->normal[i] : b->normal[i - a->faces],
                       i < a->faces ? -1.0 : 1.0);
-        raise_greatest_gap_along_normal(a, b, n, &best);
+        update_greatest_gap_by_normal(a, b, n, &best);
     }
     int *list = list_edges_by_grid_cell(b, first);
     for (int i = 0; i < a->edges; i++) {
@@ -243,8 +244,8 @@ double greatest_gap_of_hulls(const struct reference_hull *a, const struct refere
                 const int row = (x * CELLS + y) * CELLS;
                 for (int k = first[row + from[2]]; k < first[row + to[2] + 1]; k++) {
                     if (do_normal_arcs_cross(&a->edge[i], &b->edge[list[k]])) {
-                        raise_greatest_gap_along_edge_normal(a, b, &a->edge[i], &b->edge[list[k]],
-                                                             &best);
+                        update_greatest_gap_by_edge_normal(a, b, &a->edge[i], &b->edge[list[k]],
+                                                           &best);
                     }
                 }
             }

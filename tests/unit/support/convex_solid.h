@@ -12,14 +12,14 @@
 struct solid {
     struct tact_shape shape;
     struct tact_mesh *mesh; /* mesh of a convex hull, owned by the solid; NULL for other shapes */
-    struct tact_core *core;
+    struct tact_convex_core *core;
     struct tact_pose pose;
 };
 
 static inline void create_solid_core(struct solid *s)
 {
     s->pose = tact_pose_identity();
-    assert_int_equal(tact_core_create(&s->shape, &s->core), 0);
+    assert_int_equal(tact_convex_core_create(&s->shape, &s->core), 0);
 }
 
 static inline struct solid make_box_solid(double x, double y, double z)
@@ -70,7 +70,7 @@ static inline struct solid make_random_hull(int count, double size, int are_poin
 
 static inline void free_convex_solid(struct solid *s)
 {
-    tact_core_free(s->core);
+    tact_convex_core_free(s->core);
     tact_shape_release(&s->shape);
     tact_mesh_free(s->mesh);
 }

@@ -26,7 +26,7 @@ const char *const coulomb_names[COULOMB_PROBLEMS] = {"pushed_box",
                                                      "Rover4396"};
 
 /* Reads the numbers that follow a key of the JSON text, with brackets and commas between them. */
-static void read_numbers(const char *text, const char *key, double *out, int count)
+static void parse_numbers_after_key(const char *text, const char *key, double *out, int count)
 {
     const char *at = strstr(text, key);
     assert_non_null(at);
@@ -83,13 +83,13 @@ bool read_coulomb_problem(int index, struct coulomb_problem *p)
     size_t size = fread(text, 1, sizeof text - 1, file);
     text[size] = 0;
     fclose(file);
-    read_numbers(text, "\"nc\"", &count, 1);
+    parse_numbers_after_key(text, "\"nc\"", &count, 1);
     p->contacts = (int)count;
     assert_true(p->contacts > 0 && p->contacts <= MAX_COULOMB_CONTACTS);
     int n = 3 * p->contacts;
-    read_numbers(text, "\"mu\"", p->mu, p->contacts);
-    read_numbers(text, "\"q\"", p->q, n);
-    read_numbers(text, "\"W\"", p->w, n * n);
+    parse_numbers_after_key(text, "\"mu\"", p->mu, p->contacts);
+    parse_numbers_after_key(text, "\"q\"", p->q, n);
+    parse_numbers_after_key(text, "\"W\"", p->w, n * n);
     p->norm = spectral_norm_of_delassus(p->w, n);
     return true;
 }

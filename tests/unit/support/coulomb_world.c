@@ -35,7 +35,7 @@ static void allocate_shapeless_contacts(struct tact_world *world, int contacts)
     assert_true(tact_world_add_shape(world, fixed, &ground, &here, 0) >= 0);
     world->contacts = calloc((size_t)contacts, sizeof *world->contacts);
     assert_non_null(world->contacts);
-    world->slots = world->contact_capacity = world->block_count = contacts;
+    world->slots = world->contact_capacity = world->contact_block_count = contacts;
     assert_int_equal(tact_world_allocate_tick_storage(world), 0);
     for (int i = 0; i < contacts; i++) {
         struct block *block = &world->blocks[i];
@@ -46,7 +46,7 @@ static void allocate_shapeless_contacts(struct tact_world *world, int contacts)
     }
 }
 
-static void set_block_friction(struct block *block, double mu)
+static void set_contact_block_friction(struct block *block, double mu)
 {
     double *s = block->local.s;
     for (int i = 0; i < 6; i++) {
@@ -126,7 +126,7 @@ struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
     factor_delassus_matrix_of_contacts(p->w, n, c);
     for (int i = 0; i < p->contacts; i++) {
         set_contact_jacobian(world, p, c, i, &world->blocks[i]);
-        set_block_friction(&world->blocks[i], p->mu[i]);
+        set_contact_block_friction(&world->blocks[i], p->mu[i]);
     }
     return world;
 }
@@ -181,9 +181,9 @@ struct tact_world *coulomb_world_of_masonry(const struct masonry *m)
         assert_true(tact_world_add_body(world, &body) >= 0);
     }
     allocate_shapeless_contacts(world, 4 * m->faces);
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         place_masonry_contact(world, &m->face[i / 4], i % 4, &world->blocks[i]);
-        set_block_friction(&world->blocks[i], m->friction);
+        set_contact_block_friction(&world->blocks[i], m->friction);
     }
     return world;
 }
@@ -194,17 +194,17 @@ static void multiply_by_delassus(struct tact_world *world, const double *r, doub
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_set_zero(world, &world->islands.list[i]);
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         tact_block_apply_impulse(&world->blocks[i], r + 6 * i);
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         tact_block_add_velocity(&world->blocks[i], u + 6 * i);
     }
 }
 
 static double *allocate_contact_vector(const struct tact_world *world)
 {
-    double *x = calloc((size_t)world->block_count * 6, sizeof *x);
+    double *x = calloc((size_t)world->contact_block_count * 6, sizeof *x);
     assert_non_null(x);
     return x;
 }
@@ -213,7 +213,7 @@ static double *allocate_contact_vector(const struct tact_world *world)
 static double delassus_norm_of_world(struct tact_world *world)
 {
     double *x = allocate_contact_vector(world), *y = allocate_contact_vector(world), size = 0;
-    int n = 6 * world->block_count;
+    int n = 6 * world->contact_block_count;
     for (int i = 0; i < n; i++) {
         x[i] = i % 6 < 3 ? 1 + 0.1 * (i % 7) : 0;
     }
@@ -239,14 +239,14 @@ static double coulomb_residual_of_world(struct tact_world *world, double norm)
 {
     double *u = allocate_contact_vector(world), *r = allocate_contact_vector(world),
            squared_deviation_sum = 0, size = 0;
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         memcpy(r + 6 * i, world->contacts[i].impulse, 6 * sizeof *r);
     }
     multiply_by_delassus(world, r, u);
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_set_free(world, &world->islands.list[i]);
     }
-    for (int i = 0; i < world->block_count; i++) {
+    for (int i = 0; i < world->contact_block_count; i++) {
         const struct block *block = &world->blocks[i];
         tact_block_add_velocity(block, u + 6 * i);
         for (int k = 0; k < 6; k++) {
@@ -263,7 +263,7 @@ static double coulomb_residual_of_world(struct tact_world *world, double norm)
     return size > 0 ? sqrt(squared_deviation_sum / size) : sqrt(squared_deviation_sum);
 }
 
-struct solve_observation {
+struct observed_coulomb_solve {
     struct tact_world *world;
     struct coulomb_solve_run *run;
 };
@@ -271,7 +271,7 @@ struct solve_observation {
 static int record_solve_progress(void *user, enum tact_solve_phase phase,
                                  const struct tact_solve_stats *stats)
 {
-    struct solve_observation *w = user;
+    struct observed_coulomb_solve *w = user;
     struct coulomb_solve_run *run = w->run;
     if (phase != TACT_SOLVE_SWEPT) {
         return 0;
@@ -290,7 +290,7 @@ static int record_solve_progress(void *user, enum tact_solve_phase phase,
 void coulomb_world_solve(struct tact_world *world, struct coulomb_solve_run *run)
 {
     struct tact_solve_stats stats = {0};
-    struct solve_observation solve_observation = {world, run};
+    struct observed_coulomb_solve observed_coulomb_solve = {world, run};
     double residual_goal = run->residual_goal;
     tact_velocities_copy_all(world, world->free_velocities);
     tact_islands_find(world);
@@ -300,6 +300,6 @@ void coulomb_world_solve(struct tact_world *world, struct coulomb_solve_run *run
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_recompute(world, &world->islands.list[i]);
     }
-    tact_world_set_observer(world, record_solve_progress, &solve_observation);
+    tact_world_set_observer(world, record_solve_progress, &observed_coulomb_solve);
     tact_islands_solve_by_sweeps(world, &stats);
 }

@@ -55,8 +55,8 @@ static const char text[] =
     "inputs: [{from: stick.x, to: hand.tip}]\n"
     "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9}]\n";
 
-static void write_scene_with_contact(const struct press_scenario *p, const char *contact,
-                                     char out[4096])
+static void format_press_scene_with_contact(const struct hand_press_scenario *p,
+                                            const char *contact, char out[4096])
 {
     char coupling_gains_text[128], joint[192];
     tact_number_print(coupling_gains_text, sizeof coupling_gains_text, "stiffness: %g, damping: %g",
@@ -67,32 +67,32 @@ static void write_scene_with_contact(const struct press_scenario *p, const char 
                       p->device ? p->device : "");
 }
 
-void write_press_scene(const struct press_scenario *p, char out[4096])
+void format_press_scene(const struct hand_press_scenario *p, char out[4096])
 {
-    write_scene_with_contact(p, PRESS_CONTACT_BY_FEATURES, out);
+    format_press_scene_with_contact(p, PRESS_CONTACT_BY_FEATURES, out);
 }
 
-double logged_press_value(const struct press_log *t, uint64_t tick, int column)
+double value_in_press_log(const struct press_log *t, uint64_t tick, int column)
 {
     return t->values[tick * COLUMNS + (uint64_t)column];
 }
 
-struct press_log read_press_log(const char *path, int has_coupling_field)
+struct press_log read_press_log(const char *path, int expects_coupling_field)
 {
     struct tact_log *log;
     struct press_log out = {0};
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     const long coupling = tact_log_field(log, "hand_tip_coupling", NULL),
                drive = tact_log_field(log, "hand_tip_drive_port", NULL);
-    assert_int_equal(coupling >= 0, has_coupling_field);
-    assert_int_equal(drive >= 0, !has_coupling_field);
+    assert_int_equal(coupling >= 0, expects_coupling_field);
+    assert_int_equal(drive >= 0, !expects_coupling_field);
     const long of[COLUMNS] = {tact_log_field(log, "stick_input", NULL) + 2,
                               tact_log_field(log, "outputs_sent", NULL),
                               tact_log_field(log, "hand_position", NULL),
                               tact_log_field(log, "hand_target", NULL),
-                              has_coupling_field ? coupling + 6 : drive + 3,
-                              has_coupling_field ? coupling + 7 : drive + 4,
-                              has_coupling_field ? coupling + 4 : drive + 1};
+                              expects_coupling_field ? coupling + 6 : drive + 3,
+                              expects_coupling_field ? coupling + 7 : drive + 4,
+                              expects_coupling_field ? coupling + 4 : drive + 1};
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     out.values = calloc(tact_log_state(log)->ticks * COLUMNS, sizeof *out.values);
     for (; tact_log_next(log, record) > 0; out.ticks++) {
@@ -105,7 +105,8 @@ struct press_log read_press_log(const char *path, int has_coupling_field)
     return out;
 }
 
-struct press_log simulate_press_with_contact(const struct press_scenario *p, const char *contact)
+struct press_log simulate_press_with_contact(const struct hand_press_scenario *p,
+                                             const char *contact)
 {
     char scene[4096], path[64];
     struct tact_session_report report;
@@ -116,22 +117,22 @@ struct press_log simulate_press_with_contact(const struct press_scenario *p, con
     options.record = path;
     options.replace = 1;
     options.ticks = (uint64_t)(p->seconds / PRESS_TICK_PERIOD + 0.5);
-    write_scene_with_contact(p, contact, scene);
+    format_press_scene_with_contact(p, contact, scene);
     run_session_of_scene_text(scene, &options, &report);
     return read_press_log(path, p->drive[0] == 'c');
 }
 
-struct press_log simulate_coupled_press(const struct press_scenario *p)
+struct press_log simulate_coupled_press(const struct hand_press_scenario *p)
 {
     return simulate_press_with_contact(p, PRESS_CONTACT_BY_FEATURES);
 }
 
-double rms_speed_of_last_500_ticks(const struct press_log *t)
+double rms_tool_speed_of_last_500_ticks(const struct press_log *t)
 {
     double sum = 0.0;
     for (uint64_t k = t->ticks - 500; k < t->ticks; k++) {
         sum +=
-            pow((logged_press_value(t, k, X) - logged_press_value(t, k - 1, X)) / PRESS_TICK_PERIOD,
+            pow((value_in_press_log(t, k, X) - value_in_press_log(t, k - 1, X)) / PRESS_TICK_PERIOD,
                 2.0);
     }
     return sqrt(sum / 500.0);

@@ -20,7 +20,7 @@ struct pressing_hand {
 /* A weak, an average and a strong hand. */
 extern const struct pressing_hand pressing_hands[3];
 
-struct press_scenario {
+struct hand_press_scenario {
     struct pressing_hand grip;
     /* format of the drive: "coupling: {%s}", or "%s" for a drive damped against the base */
     const char *drive;
@@ -48,20 +48,21 @@ int remove_press_folder(void **state);
 int write_hand_motion(const char *name, const char *rows);
 
 /* The scene of a press, whose wall is known before it is touched. */
-void write_press_scene(const struct press_scenario *p, char out[4096]);
+void format_press_scene(const struct hand_press_scenario *p, char out[4096]);
 
 /* Runs a press; its log stays in the folder. The caller frees the values. contact: model and
  * numbers of the contact with the wall, as in a pair, in place of PRESS_CONTACT_BY_FEATURES. */
 #define PRESS_CONTACT_BY_FEATURES "model: features"
-struct press_log simulate_coupled_press(const struct press_scenario *p);
-struct press_log simulate_press_with_contact(const struct press_scenario *p, const char *contact);
+struct press_log simulate_coupled_press(const struct hand_press_scenario *p);
+struct press_log simulate_press_with_contact(const struct hand_press_scenario *p,
+                                             const char *contact);
 
-/* Reads a log of a press. has_coupling_field: its joint has a coupling, else a drive. */
-struct press_log read_press_log(const char *path, int has_coupling_field);
+/* Reads a log of a press. expects_coupling_field: its joint has a coupling, else a drive. */
+struct press_log read_press_log(const char *path, int expects_coupling_field);
 
-double logged_press_value(const struct press_log *t, uint64_t tick, int column);
+double value_in_press_log(const struct press_log *t, uint64_t tick, int column);
 
 /* Root mean square of the device's speed in the last half second [m/s]. */
-double rms_speed_of_last_500_ticks(const struct press_log *t);
+double rms_tool_speed_of_last_500_ticks(const struct press_log *t);
 
 #endif

@@ -8,20 +8,21 @@
 #include <cmocka.h>
 #include "contact/mesh/mesh.h"
 
-const char *test_data_folder(int is_real_data)
+const char *test_data_folder(int is_shared_data_folder_wanted)
 {
     static char shared_data_folder[DATA_PATH / 2];
     const char *shared_folder = getenv("TACT_SHARED");
     snprintf(shared_data_folder, sizeof shared_data_folder, "%s/data",
              shared_folder ? shared_folder : TACT_SOURCE_DIR "/../shared");
-    return is_real_data ? shared_data_folder : TACT_SOURCE_DIR "/tests/data";
+    return is_shared_data_folder_wanted ? shared_data_folder : TACT_SOURCE_DIR "/tests/data";
 }
 
 FILE *open_test_data_file(const char *name, char *path)
 {
     FILE *file = NULL;
-    for (int is_real_data = 0; is_real_data < 2 && !file; is_real_data++) {
-        snprintf(path, DATA_PATH, "%s/%s", test_data_folder(is_real_data), name);
+    for (int is_shared_data_folder_wanted = 0; is_shared_data_folder_wanted < 2 && !file;
+         is_shared_data_folder_wanted++) {
+        snprintf(path, DATA_PATH, "%s/%s", test_data_folder(is_shared_data_folder_wanted), name);
         file = fopen(path, "rb");
     }
     if (!file) {

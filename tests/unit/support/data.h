@@ -8,7 +8,7 @@
 enum { DATA_PATH = 1024 };
 
 /* Path of the folder of the project's own test data (0), or of the real measured data (1). */
-const char *test_data_folder(int is_real_data);
+const char *test_data_folder(int is_shared_data_folder_wanted);
 
 /* Opens the test data file `name` of the project's own folder or else of the folder of real data;
  * NULL, with a message, where both lack it. `path` (DATA_PATH bytes) gets the path that was opened

@@ -31,8 +31,7 @@ struct device_config {
                             "error: " */
 };
 
-static inline void device_config_message(void *user, enum tact_message_level level,
-                                         const char *text)
+static inline void keep_device_message(void *user, enum tact_message_level level, const char *text)
 {
     static const char *const levels[] = {"info", "warning", "error"};
     struct device_config *c = user;
@@ -56,7 +55,7 @@ static inline void device_config_init(struct device_config *c,
         .settings = c->settings,
         .setting_count = count,
         .period = 0.001,
-        .messages = {device_config_message, c},
+        .messages = {keep_device_message, c},
     };
 }
 

@@ -7,8 +7,8 @@
 
 /* Friction force over mu f_n and its torque [m], summed from Coulomb's law of each part at a slip
  * velocity; returns the dissipated power. */
-static inline double friction_of_points(const struct tact_friction_points *p, const double v[2],
-                                        double w, double out[3])
+static inline double friction_force_and_power_of_points(const struct tact_friction_points *p,
+                                                        const double v[2], double w, double out[3])
 {
     double power = 0.0;
     out[0] = out[1] = out[2] = 0.0;

@@ -21,8 +21,8 @@ static struct probe {
     double deadman; /* state of the deadman, a device of its own */
 } probe;
 
-static inline void read_probe_device(void *self, uint64_t tick, double t, int64_t now,
-                                     struct tact_device_input *in)
+static inline void read_test_probe_device(void *self, uint64_t tick, double t, int64_t now,
+                                          struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = probe.state;
@@ -30,8 +30,8 @@ static inline void read_probe_device(void *self, uint64_t tick, double t, int64_
     memcpy(in->channel, probe.in, sizeof probe.in);
 }
 
-static inline void read_pedal_device(void *self, uint64_t tick, double t, int64_t now,
-                                     struct tact_device_input *in)
+static inline void read_test_pedal_device(void *self, uint64_t tick, double t, int64_t now,
+                                          struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -39,25 +39,26 @@ static inline void read_pedal_device(void *self, uint64_t tick, double t, int64_
     in->channel[0] = probe.deadman;
 }
 
-static inline void write_probe_device(void *self, const double *out, int64_t now)
+static inline void write_test_probe_device(void *self, const double *out, int64_t now)
 {
     (void)self, (void)now;
     memcpy(probe.out, out, sizeof probe.out);
 }
 
-static inline void close_probe_device(void *self)
+static inline void close_test_probe_device(void *self)
 {
     (void)self;
 }
 
-static inline int open_probe_device(const struct tact_device_config *config,
-                                    struct tact_device *out, struct tact_error *err)
+static inline int open_test_probe_device(const struct tact_device_config *config,
+                                         struct tact_device *out, struct tact_error *err)
 {
     static const char *const in[INPUTS] = {"x", "y",  "z",  "w",  "i",      "j",
                                            "k", "rx", "ry", "rz", "clutch", "fine"};
     static const char *const to[OUTPUTS] = {"fx", "fy", "fz", "tx", "ty", "tz"};
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_probe_device,
-                                               write_probe_device, close_probe_device};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
+                                               read_test_probe_device, write_test_probe_device,
+                                               close_test_probe_device};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = INPUTS;
@@ -72,11 +73,11 @@ static inline int open_probe_device(const struct tact_device_config *config,
     return 0;
 }
 
-static inline int open_pedal_device(const struct tact_device_config *config,
-                                    struct tact_device *out, struct tact_error *err)
+static inline int open_test_pedal_device(const struct tact_device_config *config,
+                                         struct tact_device *out, struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_pedal_device,
-                                               NULL, close_probe_device};
+    static const struct tact_device_ops ops = {
+        TACT_ABI(struct tact_device_ops), read_test_pedal_device, NULL, close_test_probe_device};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = 1;
@@ -84,16 +85,16 @@ static inline int open_pedal_device(const struct tact_device_config *config,
     return 0;
 }
 
-static const struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal",
-                                                   "of a test", open_pedal_device, NULL};
-static const struct tact_device_type probe_type = {TACT_ABI(struct tact_device_type), "probe",
-                                                   "of a test", open_probe_device, NULL};
+static const struct tact_device_type test_pedal_device_type = {
+    TACT_ABI(struct tact_device_type), "pedal", "of a test", open_test_pedal_device, NULL};
+static const struct tact_device_type test_probe_device_type = {
+    TACT_ABI(struct tact_device_type), "probe", "of a test", open_test_probe_device, NULL};
 
 static const double stiffness = 1000.0, damping = 5.0; /* [N/m], [N s/m] */
 
 /* A tip of 20 mm that touches a wall in +x: place of the tip on the tool, stiffness, damping, keys
  * of the tool. */
-static const char led_tool_text[] =
+static const char device_led_tool_scene_format[] =
     "name: lead\n"
     "materials: [{name: skin}]\n"
     "pairs: [{materials: [skin, skin], friction: 0.5, model: features}]\n"
@@ -119,20 +120,22 @@ static const char led_tool_text[] =
 
 /* Writes the scene of a tool whose tip is at `tip` in the tool's axes [m], with further keys of the
  * tool. */
-static inline void write_led_tool_scene(char out[4096], const char *tip, const char *keys)
+static inline void format_led_tool_scene(char out[4096], const char *tip, const char *keys)
 {
-    tact_number_print(out, 4096, led_tool_text, tip, stiffness, damping, keys);
+    tact_number_print(out, 4096, device_led_tool_scene_format, tip, stiffness, damping, keys);
 }
 
-static inline struct tact_session *begin_session_with_tip(const char *tip, const char *keys,
-                                                          const char *record,
-                                                          struct tact_scene **scene)
+static inline struct tact_session *begin_led_tool_session_with_tip(const char *tip,
+                                                                   const char *keys,
+                                                                   const char *record,
+                                                                   struct tact_scene **scene)
 {
-    static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
+    static const struct tact_device_type *const types[] = {&test_probe_device_type,
+                                                           &test_pedal_device_type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session;
     char out[4096];
-    write_led_tool_scene(out, tip, keys);
+    format_led_tool_scene(out, tip, keys);
     options.types = types;
     options.type_count = 2;
     options.clock = TACT_LOOP_FREE;
@@ -144,13 +147,13 @@ static inline struct tact_session *begin_session_with_tip(const char *tip, const
     return session;
 }
 
-static inline struct tact_session *begin_session(const char *keys, const char *record,
-                                                 struct tact_scene **scene)
+static inline struct tact_session *begin_led_tool_session(const char *keys, const char *record,
+                                                          struct tact_scene **scene)
 {
-    return begin_session_with_tip("0, 0, 0", keys, record, scene);
+    return begin_led_tool_session_with_tip("0, 0, 0", keys, record, scene);
 }
 
-static inline void end_session(struct tact_session *session, struct tact_scene *scene)
+static inline void end_led_tool_session(struct tact_session *session, struct tact_scene *scene)
 {
     struct tact_session_report report;
     assert_int_equal(tact_session_end(session, &report), 0);
@@ -159,7 +162,7 @@ static inline void end_session(struct tact_session *session, struct tact_scene *
     tact_scene_free(scene);
 }
 
-static inline void step_session(struct tact_session *session, int ticks)
+static inline void step_led_tool_session(struct tact_session *session, int ticks)
 {
     for (int i = 0; i < ticks; i++) {
         assert_true(tact_session_step(session, 0, NULL) >= 0);

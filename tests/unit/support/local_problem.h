@@ -78,8 +78,8 @@ static inline void make_random_local_problem(struct tact_local_problem *p, enum 
 }
 
 /* u = S r + b. */
-static inline void velocity_after_impulse(const struct tact_local_problem *p, const double *r,
-                                          double *u)
+static inline void contact_velocity_after_impulse(const struct tact_local_problem *p,
+                                                  const double *r, double *u)
 {
     for (int i = 0; i < 6; i++) {
         u[i] = p->b[i];
@@ -109,17 +109,17 @@ static inline double largest_contact_law_violation(const struct tact_local_probl
                                                    const double *r)
 {
     double u[6], worst = 0;
-    velocity_after_impulse(p, r, u);
-    double largest_free_speed = 0, force = p->mu * r[0];
+    contact_velocity_after_impulse(p, r, u);
+    double largest_speed_without_impulse = 0, force = p->mu * r[0];
     for (int i = 0; i < 3; i++) {
-        largest_free_speed =
-            fmax(largest_free_speed, fabs(p->b[i]) + p->spin_arm * fabs(p->b[3 + i]));
+        largest_speed_without_impulse =
+            fmax(largest_speed_without_impulse, fabs(p->b[i]) + p->spin_arm * fabs(p->b[3 + i]));
     }
     if (r[0] <= 0) {
         for (int i = 0; i < 6; i++) {
             worst = fmax(worst, fabs(r[i]));
         }
-        return fmax(worst, largest_approach_speed(p, u) / largest_free_speed);
+        return fmax(worst, largest_approach_speed(p, u) / largest_speed_without_impulse);
     }
     double d[2] = {-r[5] / r[0], r[4] / r[0]};
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
@@ -128,10 +128,12 @@ static inline double largest_contact_law_violation(const struct tact_local_probl
     double slip = sqrt(v1 * v1 + v2 * v2 + k * k * u[3] * u[3]);
     worst = fmax(worst, force > 0 ? used / force - 1 : used);
     double power = r[1] * v1 + r[2] * v2 + spin * u[3];
-    worst = fmax(worst, force > 0 ? fabs(power + force * slip) / (force * largest_free_speed) : 0);
+    worst =
+        fmax(worst,
+             force > 0 ? fabs(power + force * slip) / (force * largest_speed_without_impulse) : 0);
     /* The velocity normal to the patch at the centre of pressure vanishes; elsewhere it is >= 0. */
-    worst = fmax(worst, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / largest_free_speed);
-    return fmax(worst, largest_approach_speed(p, u) / largest_free_speed);
+    worst = fmax(worst, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / largest_speed_without_impulse);
+    return fmax(worst, largest_approach_speed(p, u) / largest_speed_without_impulse);
 }
 
 #endif

@@ -39,10 +39,10 @@ json_t *mock_pad_devices(void)
 
 #ifndef TACT_UMOCKDEV
 
-struct mock_pad *mock_pad_new(const char *device, const char **failure_reason)
+struct mock_pad *mock_pad_new(const char *device, const char **mock_failure_reason)
 {
     (void)device;
-    *failure_reason = "built without umockdev";
+    *mock_failure_reason = "built without umockdev";
     return NULL;
 }
 
@@ -58,7 +58,7 @@ void mock_pad_set_axis(struct mock_pad *pad, int code, int minimum, int maximum,
     (void)pad, (void)code, (void)minimum, (void)maximum, (void)flat, (void)value;
 }
 
-void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
+void mock_pad_send_events(struct mock_pad *pad, const int (*events)[3], int count)
 {
     (void)pad, (void)events, (void)count;
 }
@@ -131,7 +131,7 @@ static void set_or_clear_bit(unsigned char *bits, int bit, bool on)
         (unsigned char)(on ? bits[bit / 8] | event_bit_mask : bits[bit / 8] & ~event_bit_mask);
 }
 
-static void set_resting_axes(struct mock_pad *pad)
+static void set_mock_pad_axes_to_rest(struct mock_pad *pad)
 {
     memset(pad->pressed, 0, sizeof pad->pressed);
     for (int i = 0; i < ABS_CNT; i++) {
@@ -157,7 +157,7 @@ static void read_capability_bits(const json_t *device, const char *key, unsigned
     }
 }
 
-static void set_puck_capabilities(struct mock_pad *pad)
+static void set_mock_puck_capabilities(struct mock_pad *pad)
 {
     snprintf(pad->name, sizeof pad->name, "%s", MOCK_PUCK);
     pad->id = (struct input_id){BUS_USB, 0x046d, 0xc626, 0x0111};
@@ -182,7 +182,7 @@ static void set_bit_range(unsigned char *bits, int first, int last)
  * switch. */
 static bool make_device_that_is_no_pad(struct mock_pad *pad, const char *device)
 {
-    bool is_wireless_receiver = !strcmp(device, MOCK_RECEIVER),
+    bool is_wireless_receiver = !strcmp(device, MOCK_WIRELESS_RECEIVER),
          is_headset = !strcmp(device, MOCK_HEADSET);
     bool is_keyboard = !strcmp(device, MOCK_KEYBOARD);
     snprintf(pad->name, sizeof pad->name, "%s", device);
@@ -220,7 +220,7 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
     json_t *entry;
     bool found = false;
     if (strcmp(device, MOCK_PUCK) == 0) {
-        set_puck_capabilities(pad);
+        set_mock_puck_capabilities(pad);
         return true;
     }
     if (make_device_that_is_no_pad(pad, device)) {
@@ -364,7 +364,7 @@ void mock_pad_plug(struct mock_pad *pad)
              pad->sysfs_path + strlen("/sys"), pad->number, pad->node, 64 + pad->number,
              64 + pad->number);
     pthread_mutex_lock(&pad->lock);
-    set_resting_axes(pad);
+    set_mock_pad_axes_to_rest(pad);
     pthread_mutex_unlock(&pad->lock);
     atomic_store(&pad->read_fails, false);
     /* The node exists only while its requests are answered: the preloaded library ends the program
@@ -386,22 +386,22 @@ void mock_pad_unplug(struct mock_pad *pad, bool error)
     pad->is_plugged_in = false;
 }
 
-struct mock_pad *mock_pad_new(const char *device, const char **failure_reason)
+struct mock_pad *mock_pad_new(const char *device, const char **mock_failure_reason)
 {
     const char *preload = getenv("LD_PRELOAD");
     struct mock_pad *pad = calloc(1, sizeof *pad);
     struct stat st;
-    *failure_reason = "out of memory";
+    *mock_failure_reason = "out of memory";
     if (!pad) {
         return NULL;
     }
     if (!preload || !strstr(preload, "umockdev")) {
-        *failure_reason = "umockdev's library is not preloaded (umockdev-wrapper)";
+        *mock_failure_reason = "umockdev's library is not preloaded (umockdev-wrapper)";
         free(pad);
         return NULL;
     }
     if (!read_capabilities(pad, device)) {
-        *failure_reason = "no such device in the data of the tests";
+        *mock_failure_reason = "no such device in the data of the tests";
         free(pad);
         return NULL;
     }
@@ -417,11 +417,11 @@ struct mock_pad *mock_pad_new(const char *device, const char **failure_reason)
     g_main_context_pop_thread_default(pad->context);
     pad->thread = g_thread_new("mock-pad", serve_ioctl_requests, pad);
     if (!pad->is_plugged_in || stat(pad->node, &st) != 0) {
-        *failure_reason = "umockdev does not work here";
+        *mock_failure_reason = "umockdev does not work here";
         mock_pad_free(pad);
         return NULL;
     }
-    *failure_reason = NULL;
+    *mock_failure_reason = NULL;
     return pad;
 }
 
@@ -439,7 +439,7 @@ void mock_pad_set_axis(struct mock_pad *pad, int code, int minimum, int maximum,
 }
 
 /* Applies an event to the pad's state; returns false where the kernel would drop the event. */
-static bool apply_pad_event(struct mock_pad *pad, const int *event)
+static bool apply_event_to_mock_pad(struct mock_pad *pad, const int *event)
 {
     int code = event[1];
     if (event[0] == EV_ABS && code >= 0 && code < ABS_CNT && is_bit_set(pad->abs, code)) {
@@ -477,14 +477,14 @@ static void write_event_packet(struct mock_pad *pad, struct input_event *packet,
 }
 
 /* Applies events to the pad's state; the packet gets the events that changed the state. */
-static int apply_pad_events(struct mock_pad *pad, const int (*events)[3], int count,
-                            struct input_event packet[PACKET])
+static int apply_events_to_mock_pad(struct mock_pad *pad, const int (*events)[3], int count,
+                                    struct input_event packet[PACKET])
 {
     int n = 0;
     memset(packet, 0, PACKET * sizeof *packet);
     pthread_mutex_lock(&pad->lock);
     for (int i = 0; i < count && n < PACKET - 1; i++) {
-        if (apply_pad_event(pad, events[i])) {
+        if (apply_event_to_mock_pad(pad, events[i])) {
             packet[n].type = (__u16)events[i][0];
             packet[n].code = (__u16)events[i][1];
             packet[n++].value = events[i][2];
@@ -494,10 +494,10 @@ static int apply_pad_events(struct mock_pad *pad, const int (*events)[3], int co
     return n;
 }
 
-void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
+void mock_pad_send_events(struct mock_pad *pad, const int (*events)[3], int count)
 {
     struct input_event packet[PACKET];
-    int n = apply_pad_events(pad, events, count, packet);
+    int n = apply_events_to_mock_pad(pad, events, count, packet);
     if (n > 0) {
         write_event_packet(pad, packet, n);
     }
@@ -506,7 +506,7 @@ void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
 void mock_pad_drop_events(struct mock_pad *pad, const int (*events)[3], int count)
 {
     struct input_event packet[PACKET];
-    apply_pad_events(pad, events, count, packet);
+    apply_events_to_mock_pad(pad, events, count, packet);
     memset(packet, 0, sizeof packet);
     packet[0].type = EV_SYN;
     packet[0].code = SYN_DROPPED;

@@ -8,7 +8,7 @@
  *       return 77;
  *   }
  *   ... open mock_pad_node(pad) as `path`, or find it by `match: X-Box 360` ...
- *   mock_pad_send(pad, (const int[][3]){{EV_ABS, ABS_Z, 255}, {EV_KEY, BTN_SOUTH, 1}}, 2);
+ *   mock_pad_send_events(pad, (const int[][3]){{EV_ABS, ABS_Z, 255}, {EV_KEY, BTN_SOUTH, 1}}, 2);
  *   mock_pad_free(pad);
  *
  * The device's name, identity, axes and buttons come from input_devices/capabilities.json, the
@@ -18,9 +18,9 @@
  * CLOCK_MONOTONIC.
  *
  * MOCK_PUCK is a SpaceNavigator: six relative axes and two buttons; values of 0 are dropped.
- * MOCK_KEYBOARD has keys alone. MOCK_RECEIVER declares, as the real one does, all axes and keys
- * that a paired device might have; MOCK_HEADSET two keys, 59 buttons from BTN_0 on and 24 axes from
- * ABS_MISC on. MOCK_LID_SWITCH has a switch and nothing else.
+ * MOCK_KEYBOARD has keys alone. MOCK_WIRELESS_RECEIVER declares, as the real one does, all axes and
+ * keys that a paired device might have; MOCK_HEADSET two keys, 59 buttons from BTN_0 on and 24 axes
+ * from ABS_MISC on. MOCK_LID_SWITCH has a switch and nothing else.
  *
  * Every read of the node goes to another thread and back (0.1 ms, 1 ms on a busy machine): no place
  * to measure time. The program must run with umockdev's preload library: name the test in the list
@@ -35,7 +35,7 @@
 
 #define MOCK_PUCK "3Dconnexion SpaceNavigator"
 #define MOCK_KEYBOARD "AT Translated Set 2 keyboard"
-#define MOCK_RECEIVER "Microsoft Microsoft Nano Transceiver v2.0"
+#define MOCK_WIRELESS_RECEIVER "Microsoft Microsoft Nano Transceiver v2.0"
 #define MOCK_HEADSET "Plantronics Plantronics Savi 7xx"
 #define MOCK_LID_SWITCH "Lid Switch"
 
@@ -46,8 +46,8 @@ struct mock_pad;
 json_t *mock_pad_devices(void);
 
 /* Makes a simulated pad and plugs it in, one at a time. `device` is a "name" of capabilities.json,
- * or one of MOCK_... Returns NULL on failure, with the reason in *failure_reason. */
-struct mock_pad *mock_pad_new(const char *device, const char **failure_reason);
+ * or one of MOCK_... Returns NULL on failure, with the reason in *mock_failure_reason. */
+struct mock_pad *mock_pad_new(const char *device, const char **mock_failure_reason);
 
 /* Path of the pad's device node, e.g. "/dev/input/event7". */
 const char *mock_pad_node(const struct mock_pad *pad);
@@ -58,7 +58,7 @@ void mock_pad_set_axis(struct mock_pad *pad, int code, int minimum, int maximum,
                        int value);
 
 /* Sends one packet of (type, code, value) triples; the reader can read it when this returns. */
-void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count);
+void mock_pad_send_events(struct mock_pad *pad, const int (*events)[3], int count);
 
 /* Simulates a reader too slow for these events: they change the pad's state, but only a notice
  * that events were dropped is sent. */

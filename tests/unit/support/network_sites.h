@@ -57,7 +57,7 @@ static inline double read_link_input(int site, const char *name)
 }
 
 /* Force of the site's first tie on its joint. */
-static inline double tie_force(int site)
+static inline double first_tie_force_of_site(int site)
 {
     return sessions[site]->remotes[0].state.force;
 }
@@ -70,7 +70,7 @@ static inline void step_both_sessions(void)
 }
 
 /* Whether the handshake of the site's end of the link is in progress. */
-static inline int is_in_handshake(int site)
+static inline int is_link_of_site_in_handshake(int site)
 {
     struct tact_network_device *device = sessions[site]->devices[0].device.self;
     return atomic_load(&device->owner) == TACT_NETWORK_OF_MONITOR;
@@ -82,7 +82,7 @@ static inline int wait_for_both_links(void)
 {
     int ticks = 0;
     do {
-        if (is_in_handshake(PERSON) || is_in_handshake(ROBOT)) {
+        if (is_link_of_site_in_handshake(PERSON) || is_link_of_site_in_handshake(ROBOT)) {
             usleep(5000);
         }
         step_both_sessions();

@@ -177,9 +177,9 @@ static void subdivided_vertex_position(const struct polygon_mesh *m, const struc
 {
     int neighbours_of_vertex[64], face[64];
     const int n = list_neighbours_of_vertex(m, e, v, neighbours_of_vertex, face);
-    const double vertex_own_weight =
+    const double weight_of_vertex_itself =
         is_triangle_mesh ? 1.0 - loop_subdivision_weight(n) : (n - 3.0) / n;
-    tact_v3_scale(out, m->at[v], vertex_own_weight);
+    tact_v3_scale(out, m->at[v], weight_of_vertex_itself);
     for (int i = 0; i < n; i++) {
         double q[3];
         centroid_of_face(m, face[i], q);
@@ -288,7 +288,8 @@ static void limit_position_of_vertex(const struct polygon_mesh *m, const struct 
     tact_v3_normalize(normal, normal);
 }
 
-void compute_limit_positions(const struct polygon_mesh *mesh, double (*at)[3], double (*normal)[3])
+void compute_subdivision_limit_positions(const struct polygon_mesh *mesh, double (*at)[3],
+                                         double (*normal)[3])
 {
     struct directed_edges e = list_directed_edges(mesh);
     for (int v = 0; v < mesh->vertices; v++) {

@@ -20,7 +20,8 @@ void make_test_polygon_mesh(int kind, int n, struct polygon_mesh *out);
 void subdivide_polygon_mesh(const struct polygon_mesh *mesh, struct polygon_mesh *out);
 
 /* Limit positions and unit normals of the vertices, by the masks of the subdivision. */
-void compute_limit_positions(const struct polygon_mesh *mesh, double (*at)[3], double (*normal)[3]);
+void compute_subdivision_limit_positions(const struct polygon_mesh *mesh, double (*at)[3],
+                                         double (*normal)[3]);
 
 /* The mesh as the text of an OBJ file, to be freed. reverses_faces: faces in the opposite
  * direction. */

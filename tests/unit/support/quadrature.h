@@ -86,8 +86,9 @@ static inline void normalize_quadrature(struct pressure_quadrature *q)
 
 /* Friction force over mu N and its torque [m] at the slip velocity v, w; returns the power over mu
  * N. */
-static inline double compute_quadrature_friction(const struct pressure_quadrature *q,
-                                                 const double v[2], double w, double out[3])
+static inline double compute_friction_and_power_by_quadrature(const struct pressure_quadrature *q,
+                                                              const double v[2], double w,
+                                                              double out[3])
 {
     double power = 0.0;
     out[0] = out[1] = out[2] = 0.0;
@@ -128,7 +129,7 @@ static inline void slide_to_rest_by_quadrature(const struct pressure_quadrature 
         for (int half = 1; half <= 2; half++) {
             double c = cos(angle), k = sin(angle);
             const double v[2] = {c * now[0] + k * now[1], c * now[1] - k * now[0]};
-            compute_quadrature_friction(q, v, now[2], f);
+            compute_friction_and_power_by_quadrature(q, v, now[2], f);
             double by = friction_deceleration * (half == 1 ? 0.5 * h : h);
             double next[3] = {s->v[0] - by * (c * f[0] - k * f[1]),
                               s->v[1] - by * (k * f[0] + c * f[1]), s->v[2] - by * f[2] / inertia};

@@ -6,13 +6,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Calls the fuzz target with `quick_input_count` (in .ci/long `all_input_count`) random inputs of
- * `size` bytes, at most 1024; $TACT_FUZZ sets another number of inputs. Returns their number. */
-static inline long fuzz_with_random_bytes(int quick_input_count, int all_input_count, size_t size)
+/* Calls the fuzz target with `quick_input_count` (in .ci/long `long_campaign_input_count`) random
+ * inputs of `size` bytes, at most 1024; $TACT_FUZZ sets another number of inputs. Returns their
+ * number. */
+static inline long fuzz_with_random_bytes(int quick_input_count, int long_campaign_input_count,
+                                          size_t size)
 {
     const char *count = getenv("TACT_FUZZ");
     long input_count =
-        count ? atol(count) : campaign_trial_count(quick_input_count, all_input_count);
+        count ? atol(count) : campaign_trial_count(quick_input_count, long_campaign_input_count);
     uint64_t bits = 1 ^ campaign_seed_offset();
     for (long n = 0; n < input_count; n++) {
         uint8_t data[1024];

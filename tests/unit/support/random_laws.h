@@ -20,7 +20,7 @@ struct tally {
     struct worst linear_momentum_error[2], angular[2];
     /* outside: number of contacts beyond their limits in solved ticks */
     long ticks, contacts, unsolved_ticks, outside;
-    int violating_world_count;
+    int world_count_with_unsolved_ticks;
 };
 
 /* How far a contact's wrench exceeds its limits, relative to the normal force. For elastic
@@ -43,7 +43,7 @@ static double wrench_excess_over_limits(const struct world_scene *s, const struc
         if (c->patch.points.tilted && force > 0) { /* friction on a curved surface: its pressure
                                                       sums to more than the normal force */
             const double along[2] = {r[1] / force, r[2] / force};
-            most = friction_of_points(&c->patch.points, along, 0.0, unused);
+            most = friction_force_and_power_of_points(&c->patch.points, along, 0.0, unused);
         }
         return force / r[0] - mu * most;
     }
@@ -146,7 +146,7 @@ static int step_random_world(struct world_scene *s, int seed, struct tally *t)
             add_contact_impulse(s, part, c->b, -1, &before);
         }
     }
-    double finiteness_sum = s->stats.residual;
+    double sum_for_finiteness_check = s->stats.residual;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
         double gap[6];
@@ -154,7 +154,7 @@ static int step_random_world(struct world_scene *s, int seed, struct tally *t)
         before.size[i][0] += h * body->mass * 9.81;
         for (int k = 0; k < 6; k++) {
             gap[k] = after.p[i][k] - before.p[i][k];
-            finiteness_sum += body->twist[k];
+            sum_for_finiteness_check += body->twist[k];
         }
         record_if_worst(&t->linear_momentum_error[is_tick_solved],
                         tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]), seed);
@@ -166,26 +166,26 @@ static int step_random_world(struct world_scene *s, int seed, struct tally *t)
          i = tact_world_next_pair(s->world, i)) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         for (int k = 0; k < 6; k++) {
-            finiteness_sum += c->wrench[k] + c->springs.impulse[k];
+            sum_for_finiteness_check += c->wrench[k] + c->springs.impulse[k];
         }
-        finiteness_sum += tact_v3_norm(c->springs.angle);
+        sum_for_finiteness_check += tact_v3_norm(c->springs.angle);
     }
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
-        finiteness_sum += tact_v3_norm(body->pose.position) + body->pose.quat_wxyz[0];
+        sum_for_finiteness_check += tact_v3_norm(body->pose.position) + body->pose.quat_wxyz[0];
     }
-    return isfinite(finiteness_sum);
+    return isfinite(sum_for_finiteness_check);
 }
 
 /* Prints a tally and checks that momentum is balanced and the limits are respected in it. */
-static inline void check_tally_within_bounds(const struct tally *t, const char *which)
+static inline void check_momentum_and_limit_violations(const struct tally *t, const char *which)
 {
     print_message(
         "%s: %ld ticks, %.2f contacts each; unsolved %.3f %% in %d worlds, worst residual "
         "%.1e (world %d); beyond the limits %.1e (world %d) where solved, %.1e (world %d) "
         "where not\n",
         which, t->ticks, (double)t->contacts / (double)t->ticks,
-        100.0 * (double)t->unsolved_ticks / (double)t->ticks, t->violating_world_count,
+        100.0 * (double)t->unsolved_ticks / (double)t->ticks, t->world_count_with_unsolved_ticks,
         t->residual.value, t->residual.seed, t->limits.value, t->limits.seed,
         t->unsolved_limits.value, t->unsolved_limits.seed);
     for (int i = 0; i < 2; i++) {

@@ -44,7 +44,7 @@ struct line {
                                 reports */
     double sent[2][ROOM][CHANNELS];
     uint64_t ticks_without_packet[2];
-    double squared_waves_sent, squared_waves_used,
+    double sum_of_squared_waves_sent, sum_of_squared_waves_used,
         least; /* wave power sent and received in both directions [W],
     and the least energy of the line [J] */
 };
@@ -55,8 +55,8 @@ struct end {
     uint64_t tick;
 };
 
-static inline void read_line_end(void *self, uint64_t tick, double t, int64_t now,
-                                 struct tact_device_input *in)
+static inline void read_simulated_link_end(void *self, uint64_t tick, double t, int64_t now,
+                                           struct tact_device_input *in)
 {
     struct end *end = self;
     struct line *line = end->line;
@@ -80,11 +80,12 @@ static inline void read_line_end(void *self, uint64_t tick, double t, int64_t no
     in->state = tick < line->delay + 1 || ticks_without_packet >= LOST_TICKS ? TACT_DEVICE_LOST
                 : ticks_without_packet >= STALE_TICKS                        ? TACT_DEVICE_STALE
                                                                              : TACT_DEVICE_OK;
-    line->squared_waves_used += in->channel[WAVE] * in->channel[WAVE];
-    line->least = fmin(line->least, period * (line->squared_waves_sent - line->squared_waves_used));
+    line->sum_of_squared_waves_used += in->channel[WAVE] * in->channel[WAVE];
+    line->least = fmin(
+        line->least, period * (line->sum_of_squared_waves_sent - line->sum_of_squared_waves_used));
 }
 
-static inline void write_line_end(void *self, const double *out, int64_t now)
+static inline void write_simulated_link_end(void *self, const double *out, int64_t now)
 {
     struct end *end = self;
     double *to = end->line->sent[end->number][end->tick % ROOM];
@@ -93,19 +94,20 @@ static inline void write_line_end(void *self, const double *out, int64_t now)
     if (end->line->claims_deadman_held && end->number == 0) {
         to[HELD] = 1.0;
     }
-    end->line->squared_waves_sent += to[WAVE] * to[WAVE];
+    end->line->sum_of_squared_waves_sent += to[WAVE] * to[WAVE];
 }
 
-static inline void close_line_end(void *self)
+static inline void close_simulated_link_end(void *self)
 {
     (void)self;
 }
 
-static inline int open_line_end(const struct tact_device_config *config, struct tact_device *out,
-                                struct tact_error *err)
+static inline int open_simulated_link_end(const struct tact_device_config *config,
+                                          struct tact_device *out, struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_line_end,
-                                               write_line_end, close_line_end};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
+                                               read_simulated_link_end, write_simulated_link_end,
+                                               close_simulated_link_end};
     static const char *const names[] = {"held", "round_trip", "wave_0", "position_0", "force_0"};
     (void)err;
     out->ops = &ops;
@@ -166,13 +168,14 @@ struct remote_log {
     uint64_t ticks;
 };
 
-static inline int create_session(const struct tact_scene *scene, struct end *end, const char *log,
-                                 struct tact_session **out, struct tact_error *err)
+static inline int create_session_of_link_end(const struct tact_scene *scene, struct end *end,
+                                             const char *log, struct tact_session **out,
+                                             struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_device_type type = {TACT_ABI(struct tact_device_type),
                                     end->number ? "end_1" : "end_0", "one end of a line",
-                                    open_line_end, end};
+                                    open_simulated_link_end, end};
     size_t count;
     const struct tact_device_type *const *builtin = tact_devices_builtin(&count);
     const struct tact_device_type *types[] = {&type, &deadman_button_type,
@@ -233,7 +236,7 @@ static inline struct remote_log run_both_sites(struct run *run)
         snprintf(path[i], sizeof path[i], "%s/%d.mcap", folder, i);
         scene[i] = parse_remote_scene(text[i]);
         struct tact_error err;
-        if (create_session(scene[i], &ends[i], path[i], &session[i], &err)) {
+        if (create_session_of_link_end(scene[i], &ends[i], path[i], &session[i], &err)) {
             fail_msg("%s: %s", err.key, err.text);
         }
         assert_int_equal(tact_session_begin(session[i]), 0);

@@ -92,13 +92,13 @@ void convert_record_to_copy_layout(const struct log_rewrite *r, const struct tac
     memcpy(to, from, sizeof *to + r->layout.size * sizeof(double));
     for (size_t i = 0; (p = tact_log_pair(r->log, i)); i++) {
         const double *values = from->values + p->offset;
-        const char *number_sign = strchr(p->name, '#');
+        const char *hash_character = strchr(p->name, '#');
         if (is_list_element_absent(r->layout.element, values)) {
             continue;
         }
         element[0] = p->a;
         element[1] = p->b;
-        element[2] = number_sign ? atoi(number_sign + 1) : 1;
+        element[2] = hash_character ? atoi(hash_character + 1) : 1;
         memcpy(element + TACT_ELEMENT_HEAD, values, r->layout.element->size * sizeof(double));
         element += tact_layout_stride(&r->layout);
     }

@@ -105,9 +105,10 @@ void skip_test_without_opencl(void)
 static void append_warning_to_result(void *user, enum tact_message_level level, const char *text)
 {
     struct run_result *result = user;
-    size_t used = strlen(result->run_warnings);
+    size_t used = strlen(result->run_warning_text);
     if (level >= TACT_MESSAGE_WARNING) {
-        snprintf(result->run_warnings + used, sizeof result->run_warnings - used, "%s\n", text);
+        snprintf(result->run_warning_text + used, sizeof result->run_warning_text - used, "%s\n",
+                 text);
     }
 }
 
@@ -159,7 +160,7 @@ void run_scene(const struct run_options *o, struct run_result *result)
     struct tact_session_options options = tact_session_options_default();
     options.types = tact_devices_builtin(&options.type_count);
     options.source = o->factory ? o->factory : tact_opencl_source_factory;
-    options.source_user = o->source_factory_user;
+    options.source_user = o->source_factory_user_data;
     options.clock = o->clock;
     options.ticks = (uint64_t)llround(o->seconds / scene->period);
     options.record = o->record;

@@ -18,19 +18,19 @@ struct run_options {
     const char *source;          /* "host", "opencl", "auto" */
     const char *record;          /* path, or NULL */
     tact_source_factory factory; /* NULL: OpenCL */
-    void *source_factory_user;
+    void *source_factory_user_data;
 };
 
 struct run_result {
     struct tact_session_report report;
     double position[3]; /* position of the first body's frame at the end [m] */
     double quat_wxyz[4];
-    double speed;            /* speed of the first body's centre of mass at the end [m/s] */
-    double pitch_deg;        /* rotation of the body about y; 0: level [deg] */
-    double tilt_deg;         /* angle of the body's z axis from the vertical [deg] */
-    double normal_force;     /* least normal force of the pairs that touch at the end [N] */
-    double spin_arm;         /* spin arm of the pair with the least normal force [m] */
-    char run_warnings[2048]; /* warnings and errors of the run, one line each */
+    double speed;                /* speed of the first body's centre of mass at the end [m/s] */
+    double pitch_deg;            /* rotation of the body about y; 0: level [deg] */
+    double tilt_deg;             /* angle of the body's z axis from the vertical [deg] */
+    double normal_force;         /* least normal force of the pairs that touch at the end [N] */
+    double spin_arm;             /* spin arm of the pair with the least normal force [m] */
+    char run_warning_text[2048]; /* warnings and errors of the run, one line each */
 };
 
 /* Skips the test with the reason where there is no OpenCL device. */

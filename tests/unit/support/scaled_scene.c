@@ -213,8 +213,8 @@ static const char *find_joint_type_in_yaml(yaml_document_t *document, const char
 
 /* Unit of a number under `inputs`: that of the joint; of a scale, the joint's over that of the
  * channel. */
-static struct unit find_input_unit(yaml_document_t *document, const yaml_node_t *map,
-                                   const char *key)
+static struct unit find_unit_of_input_key(yaml_document_t *document, const yaml_node_t *map,
+                                          const char *key)
 {
     const char *from = find_value_of_key(document, map, "from");
     struct unit unit = none;
@@ -227,7 +227,7 @@ static struct unit find_input_unit(yaml_document_t *document, const yaml_node_t 
 }
 
 /* The unit of a fingertip's radius, which is that at a force of 1 N. */
-static struct unit find_tip_unit(yaml_document_t *document, const yaml_node_t *map)
+static struct unit find_unit_of_tip_radius(yaml_document_t *document, const yaml_node_t *map)
 {
     const char *text = find_value_of_key(document, map, "tip_power");
     const double power = *text ? tact_number_read(text, NULL) : 1.0 / 3.0;
@@ -235,15 +235,15 @@ static struct unit find_tip_unit(yaml_document_t *document, const yaml_node_t *m
     return unit;
 }
 
-static struct unit find_unit(struct writer *w, const yaml_node_t *map, const char *name,
-                             const char *key)
+static struct unit find_unit_of_scene_key(struct writer *w, const yaml_node_t *map,
+                                          const char *name, const char *key)
 {
     char kind[64];
     if (!strcmp(name, "inputs")) {
-        return find_input_unit(w->document, map, key);
+        return find_unit_of_input_key(w->document, map, key);
     }
     if (!strcmp(key, "tip_radius")) {
-        return find_tip_unit(w->document, map);
+        return find_unit_of_tip_radius(w->document, map);
     }
     snprintf(kind, sizeof kind, "%.30s %.30s", name, find_value_of_key(w->document, map, "type"));
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
@@ -256,7 +256,7 @@ static struct unit find_unit(struct writer *w, const yaml_node_t *map, const cha
     return none;
 }
 
-static bool is_number_text_node(const yaml_node_t *node)
+static bool is_text_node_a_number(const yaml_node_t *node)
 {
     char *end = NULL;
     const char *text = (const char *)node->data.scalar.value;
@@ -274,7 +274,7 @@ static void write_scaled_scalar(struct writer *w, const yaml_node_t *node, const
     char number[64];
     if (!strcmp(key, "file") && *text != '/') {
         fprintf(w->out, "\"%s/%s\"", w->directory, text);
-    } else if (!unit || !is_number_text_node(node)) {
+    } else if (!unit || !is_text_node_a_number(node)) {
         fprintf(w->out, strchr("+-.0123456789tf", *text) && *text ? "%s" : "\"%s\"", text);
     } else {
         const double exponent =
@@ -326,7 +326,7 @@ static void write_defaults_of_omitted_keys(struct writer *w, const yaml_node_t *
 {
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
         if (!strcmp(defaults[i].map, name) && !find_value(w->document, map, defaults[i].key)) {
-            const struct unit unit = find_unit(w, map, name, defaults[i].key);
+            const struct unit unit = find_unit_of_scene_key(w, map, name, defaults[i].key);
             const double factor =
                 exp2(unit.m * w->by->length + unit.kg * w->by->mass + unit.s * w->by->time);
             char text[64];
@@ -385,8 +385,8 @@ static void write_scaled_node(struct writer *w, const yaml_node_t *node, const y
         write_scaled_map(w, node, kind);
     } else if (node->type == YAML_SEQUENCE_NODE) {
         write_scaled_list(w, node, map, name, key);
-    } else if (is_number_text_node(node)) {
-        const struct unit unit = find_unit(w, map, name, key);
+    } else if (is_text_node_a_number(node)) {
+        const struct unit unit = find_unit_of_scene_key(w, map, name, key);
         write_scaled_scalar(w, node, &unit, key);
     } else {
         write_scaled_scalar(w, node, NULL, key);

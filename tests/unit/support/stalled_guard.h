@@ -30,11 +30,11 @@ static struct {
     struct tact_guard *guard;
     void (*send)(double force);
     double full;
-    int64_t next_tick_due_ns; /* time at which the controller's next tick is due */
-    int64_t sent_ns;          /* time at which the controller sent its last force */
-    uint32_t
-        trips_at_last_arming; /* number of guard trips when the controller last armed the guard */
-    int zero_force_count, pressed_ticks;
+    int64_t next_tick_due_ns;                 /* time at which the controller's next tick is due */
+    int64_t sent_ns;                          /* time at which the controller sent its last force */
+    uint32_t guard_trip_count_at_last_arming; /* number of guard trips when the controller last
+                                                 armed the guard */
+    int zero_force_tick_count, pressed_ticks;
 } loop;
 
 /* The forces that reached the simulated device. */
@@ -67,21 +67,21 @@ static void run_controller_tick(void)
     if (!atomic_load(&head->is_guard_ready)) {
         return;
     }
-    if (loop.trips_at_last_arming == 0) {
-        loop.trips_at_last_arming = trip_count;
+    if (loop.guard_trip_count_at_last_arming == 0) {
+        loop.guard_trip_count_at_last_arming = trip_count;
         tact_guard_arm(loop.guard);
     } else if (atomic_load(&head->state) == TACT_GUARD_INHIBITED &&
-               trip_count != loop.trips_at_last_arming) {
+               trip_count != loop.guard_trip_count_at_last_arming) {
         loop.pressed_ticks = 0;
-        if (loop.zero_force_count >= ZERO_TICKS_TO_ARM) {
-            loop.trips_at_last_arming = trip_count;
+        if (loop.zero_force_tick_count >= ZERO_TICKS_TO_ARM) {
+            loop.guard_trip_count_at_last_arming = trip_count;
             tact_guard_arm(loop.guard);
         }
     } else {
         loop.pressed_ticks = (loop.pressed_ticks + 1) % TICKS_PER_PRESS;
         force = loop.full * fmin(1.0, (double)loop.pressed_ticks / FORCE_RAMP_TICKS);
     }
-    loop.zero_force_count = force == 0.0 ? loop.zero_force_count + 1 : 0;
+    loop.zero_force_tick_count = force == 0.0 ? loop.zero_force_tick_count + 1 : 0;
     loop.sent_ns = now_ns;
     loop.send(force);
 }
@@ -133,13 +133,13 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 
 /* Simulates a library call or write of call_duration_ns, at the end of which the device has the
  * force. */
-static void deliver_force_to_device(double force, int64_t call_duration_ns)
+static void deliver_force_to_simulated_device(double force, int64_t call_duration_ns)
 {
     device.old += force != 0.0 && now_ns - loop.sent_ns >= GUARD_TIMEOUT_NS;
     advance_simulated_time_with_stall(call_duration_ns);
-    const double force_rise = force - device.force;
-    device.step = fmax(device.step, force_rise);
-    device.falls += force == 0.0 && force_rise < 0.0;
+    const double force_change_at_device = force - device.force;
+    device.step = fmax(device.step, force_change_at_device);
+    device.falls += force == 0.0 && force_change_at_device < 0.0;
     device.full += force == loop.full;
     device.force = force;
     device.sent++;
@@ -150,21 +150,21 @@ static void deliver_force_to_device(double force, int64_t call_duration_ns)
 
 /* Checks that in 60 s there were gaps and full forces, and that no force rose by a twelfth of the
  * full force or more; without the guard's limit some rise by 0.4 of it. */
-static void check_forces_of_device(void)
+static void check_force_steps_of_simulated_device(void)
 {
     const struct tact_guard_page_header *head = loop.guard->head;
     print_message("%d forces, %d stalls, %d falls to 0, %d of the full force %.1f; rises by %.3f "
                   "at most, %d gaps of %.1f ms at most\n",
                   device.sent, device.stall_count, device.falls, device.full, loop.full,
                   device.step, (int)atomic_load(&head->gaps),
-                  (double)atomic_load(&head->longest_gap_ns) * 1e-6);
+                  (double)atomic_load(&head->longest_heartbeat_gap_ns) * 1e-6);
     assert_true(device.stall_count > 200 && device.falls > 2);
     assert_true(device.full > device.sent / 5);
     assert_true(device.step < loop.full / 12.0);
     assert_int_equal(device.old, 0);
     assert_true(atomic_load(&head->gaps) > 10);
-    assert_true(atomic_load(&head->longest_gap_ns) > 2 * GUARD_TIMEOUT_NS);
-    assert_true(atomic_load(&head->longest_gap_ns) < 500000000);
+    assert_true(atomic_load(&head->longest_heartbeat_gap_ns) > 2 * GUARD_TIMEOUT_NS);
+    assert_true(atomic_load(&head->longest_heartbeat_gap_ns) < 500000000);
 }
 
 #endif

@@ -42,8 +42,9 @@ static inline int circle_control_points(int arcs_per_circle, int degree, double 
 
 /* An OBJ file of a torus: of arcs x arcs patches, as one surface. degree: around the ring and the
  * tube, 2 or 3. */
-static inline char *torus_patch_file_text_of_degrees(int arcs_per_circle, const int degree[2],
-                                                     int reverses_patches)
+static inline char *torus_surface_patch_obj_text_of_degrees(int arcs_per_circle,
+                                                            const int degree[2],
+                                                            int reverses_surface_patches)
 {
     double c[2][65][3];
     int count[2];
@@ -59,7 +60,7 @@ static inline char *torus_patch_file_text_of_degrees(int arcs_per_circle, const 
             double r = TORUS_RING_RADIUS_M + TORUS_TUBE_RADIUS_M * tube[0];
             at += tact_number_print(
                 at, 128, "v %.17g %.17g %.17g %.17g\n", r * ring[0], r * ring[1],
-                (reverses_patches ? -TORUS_TUBE_RADIUS_M : TORUS_TUBE_RADIUS_M) * tube[1],
+                (reverses_surface_patches ? -TORUS_TUBE_RADIUS_M : TORUS_TUBE_RADIUS_M) * tube[1],
                 ring[2] * tube[2]);
         }
     }
@@ -80,16 +81,17 @@ static inline char *torus_patch_file_text_of_degrees(int arcs_per_circle, const 
 }
 
 /* An OBJ file of a torus of patches of degree 2 in both directions. */
-static inline char *torus_patch_file_text(int arcs_per_circle, int reverses_patches)
+static inline char *torus_surface_patch_obj_text(int arcs_per_circle, int reverses_surface_patches)
 {
-    return torus_patch_file_text_of_degrees(arcs_per_circle, (const int[]){2, 2}, reverses_patches);
+    return torus_surface_patch_obj_text_of_degrees(arcs_per_circle, (const int[]){2, 2},
+                                                   reverses_surface_patches);
 }
 
 /* An OBJ file of a torus of patches of degree 2, each a surface by itself, whose u and v are turned
  * by a quarter against those of its neighbours. */
-static inline char *turned_torus_patch_file_text(int arcs_per_circle)
+static inline char *turned_torus_surface_patch_obj_text(int arcs_per_circle)
 {
-    char *text = torus_patch_file_text(arcs_per_circle, 0), *at = strstr(text, "cstype");
+    char *text = torus_surface_patch_obj_text(arcs_per_circle, 0), *at = strstr(text, "cstype");
     at += sprintf(at, "cstype rat bezier\ndeg 2 2\n");
     for (int patch = 0; patch < arcs_per_circle * arcs_per_circle; patch++) {
         const int row = patch / arcs_per_circle, column = patch % arcs_per_circle,
@@ -111,7 +113,7 @@ static inline char *turned_torus_patch_file_text(int arcs_per_circle)
 }
 
 /* Reads the patches of an OBJ file's text, and frees the text. */
-static inline struct tact_charts *load_patch_file_text(char *text)
+static inline struct tact_charts *load_surface_patches_and_free_text(char *text)
 {
     struct tact_charts *charts = NULL;
     struct tact_error err = {.line = 0};
@@ -122,15 +124,16 @@ static inline struct tact_charts *load_patch_file_text(char *text)
     return charts;
 }
 
-static inline struct tact_charts *load_torus_patches_of_degrees(int arcs_per_circle,
-                                                                const int degree[2])
+static inline struct tact_charts *load_torus_surface_patches_of_degrees(int arcs_per_circle,
+                                                                        const int degree[2])
 {
-    return load_patch_file_text(torus_patch_file_text_of_degrees(arcs_per_circle, degree, 0));
+    return load_surface_patches_and_free_text(
+        torus_surface_patch_obj_text_of_degrees(arcs_per_circle, degree, 0));
 }
 
-static inline struct tact_charts *load_torus_patches(int arcs_per_circle)
+static inline struct tact_charts *load_torus_surface_patches(int arcs_per_circle)
 {
-    return load_torus_patches_of_degrees(arcs_per_circle, (const int[]){2, 2});
+    return load_torus_surface_patches_of_degrees(arcs_per_circle, (const int[]){2, 2});
 }
 
 #endif

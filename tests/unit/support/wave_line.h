@@ -14,12 +14,12 @@ struct wave_line_options {
     double hand_mass, hand_damping, hand_stiffness; /* [kg, N s/m, N/m] */
     double impedance;                               /* [N s/m] */
     double delay;                                   /* one way, at most 399 ms [s] */
-    int is_position_uncorrected; /* 1: neither position nor waves are corrected */
+    int is_position_correction_off; /* 1: neither position nor waves are corrected */
 };
 
 struct wave_line {
     struct wave_line_options options;
-    int substep_count;
+    int elapsed_substep_count;
     double time;                   /* of the motion [s] */
     double x, v, robot_x, robot_v; /* of device and robot [m, m/s] */
     double end_x;                  /* position of the line's end at the robot [m] */
@@ -46,29 +46,32 @@ static inline double wave_line_used_fraction(const struct wave_line *line, doubl
 {
     const double b = line->options.impedance, d = line->options.delay;
     const double direction = sqrt(2.0 * b) * wave > line->robot_force ? 1.0 : -1.0;
-    const double unexplained_lead = direction * lead - fabs(line->robot_force) * d / b;
+    const double lead_beyond_that_by_force = direction * lead - fabs(line->robot_force) * d / b;
     const double most = 0.5 * wave_line_clip((d - 0.08) / 0.03, 0.0, 1.0);
-    return 1.0 - wave_line_clip(unexplained_lead / (0.1 * d), 0.0, most);
+    return 1.0 - wave_line_clip(lead_beyond_that_by_force / (0.1 * d), 0.0, most);
 }
 
 /* Rate by which the end of the line returns to the device's position. */
 static inline double wave_line_correction(const struct wave_line *line, double error)
 {
     const double d = line->options.delay, stretch = line->robot_force * d / line->options.impedance;
-    const double stretch_error = wave_line_clip(error, fmin(0.0, stretch), fmax(0.0, stretch));
-    return wave_line_clip(fmin(2.0, 0.25 / d) * (error + fmin(2.0, 8.0 * d) * stretch_error), -0.05,
-                          0.05);
+    const double error_within_expected_stretch =
+        wave_line_clip(error, fmin(0.0, stretch), fmax(0.0, stretch));
+    return wave_line_clip(fmin(2.0, 0.25 / d) *
+                              (error + fmin(2.0, 8.0 * d) * error_within_expected_stretch),
+                          -0.05, 0.05);
 }
 
 /* Robot's end; returns the wave that leaves it. */
-static inline double move_wave_line_robot(struct wave_line *line, double wave,
-                                          double delayed_device_position, double h)
+static inline double move_robot_and_return_wave(struct wave_line *line, double wave,
+                                                double device_position_received_by_robot, double h)
 {
     const double b = line->options.impedance, stiffness = 1000.0, damping = 30.0;
     double correction = 0.0;
-    if (!line->options.is_position_uncorrected) {
-        wave *= wave_line_used_fraction(line, wave, line->end_x - delayed_device_position);
-        correction = wave_line_correction(line, delayed_device_position - line->end_x);
+    if (!line->options.is_position_correction_off) {
+        wave *=
+            wave_line_used_fraction(line, wave, line->end_x - device_position_received_by_robot);
+        correction = wave_line_correction(line, device_position_received_by_robot - line->end_x);
     }
     /* F = K (x_d - x) + D (v + c - v_x) with b v + F = sqrt(2 b) u */
     line->robot_force = (stiffness * (line->end_x - line->robot_x) +
@@ -85,7 +88,7 @@ static inline void step_wave_line_once(struct wave_line *line, double h)
 {
     const struct wave_line_options *o = &line->options;
     const int capacity = WAVE_LINE_MAX_DELAY * WAVE_LINE_SUBSTEPS,
-              delay = (int)(o->delay / h + 0.5), now = line->substep_count++,
+              delay = (int)(o->delay / h + 0.5), now = line->elapsed_substep_count++,
               then = (now - delay) % capacity;
     const double s = fmin(1.0, line->time), b = o->impedance;
     const double target = 0.07 * s * s * s * (10.0 + s * (6.0 * s - 15.0)),
@@ -102,7 +105,7 @@ static inline void step_wave_line_once(struct wave_line *line, double h)
     line->waves_sent_by_device[now % capacity] = (b * line->v - line->force) / sqrt(2.0 * b);
     line->sent_device_positions[now % capacity] = line->x;
     line->waves_returned_by_robot[now % capacity] =
-        move_wave_line_robot(line, wave_at_robot, device_position_at_robot, h);
+        move_robot_and_return_wave(line, wave_at_robot, device_position_at_robot, h);
     line->time += h;
 }
 
@@ -115,7 +118,8 @@ static inline void step_wave_line(struct wave_line *line)
 }
 
 /* Largest force against the hand in the time. */
-static inline double wave_line_drag(const struct wave_line_options *options, int ticks)
+static inline double wave_line_largest_drag_force(const struct wave_line_options *options,
+                                                  int ticks)
 {
     static struct wave_line line;
     double drag = 0.0;
