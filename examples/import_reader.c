@@ -222,7 +222,7 @@ static int exchange_with_reader(struct reader_exchange *x, const char *reader_pr
     signal(SIGPIPE, before);
     x->message[strcspn(x->message, "\n")] = '\0';
     if (rc) {
-        return tact_error_set(err, rc, "tact stopped the process that reads this file: %s",
+        return tact_error_set(err, rc, "the process that reads this file was stopped: %s",
                               strerror(-rc));
     }
     if (!WIFEXITED(wait_status)) {
