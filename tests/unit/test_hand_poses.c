@@ -15,7 +15,7 @@
 #include "support/run_scene.h"
 #include "support/random.h"
 
-enum { POSES = 54, ALL_POSES = 6012, HANDS = 6, PERIODS = 3 };
+enum { POSES = 54, ALL_POSES = 18000, HANDS = 6, PERIODS = 3 };
 
 /* Overlaps of the random pose separate within this time, at 0.5 m/s. */
 #define SEPARATION_SECONDS 0.1
