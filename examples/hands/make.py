@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """make.py: writes the meshes in assets/, shadow_like.xml and shadow_tendons.xml, hands with the elements of the Shadow
-hand, and inspire_like.xml and inspire_like.urdf, one with those of Inspire's.
+hand, inspire_like.xml and inspire_like.urdf, one with those of Inspire's, and allegro_whole.xml, one with those of the
+Allegro hand.
 
 They are of our own making. The first: a forearm and a wrist of two joints, four fingers (the little one with a joint in
 the palm) and a thumb of five joints, 24 joints in all, each with an actuator. In shadow_tendons.xml, as in the Shadow
-hand, one actuator acts on a tendon of the last two joints of each finger: 20 actuators. The last: four fingers of two
-joints and a thumb of four, of which six joints follow others. Meshes are in millimetres, as many that are downloaded.
-Coordinates are exact in single precision.
+hand, one actuator acts on a tendon of the last two joints of each finger: 20 actuators. The third: four fingers of two
+joints and a thumb of four, of which six joints follow others. The last: three fingers and a thumb of four joints each.
+Some meshes are in millimetres, as many that are downloaded. Coordinates are exact in single precision.
 """
 import math
 import os
@@ -197,9 +198,8 @@ def write_shadow(file, pulled):
         stream.write("</mujoco>\n")
 
 
-def write_tree(stream, lines):
+def write_tree(stream, lines, depth=1):
     """Lines indented by their depth."""
-    depth = 1
     for line in lines:
         depth -= line.startswith("</")
         stream.write("  " * depth + line + "\n")
@@ -285,9 +285,130 @@ def write_inspire_urdf():
         stream.write("</robot>\n")
 
 
+ALLEGRO_HEAD = """<mujoco model="allegro_whole">
+  <!-- All 16 joints of a hand like Allegro's, of our own making: no <inertial>, masses of visual meshes by their density,
+       collision geoms without mass, meshes named by their files, attitudes not normalised, tips without joint. -->
+  <compiler angle="radian" meshdir="assets" autolimits="true"/>
+  <option cone="elliptic" impratio="10"/>
+  <default>
+    <default class="whole_hand">
+      <joint axis="0 1 0" damping=".1"/>
+      <position kp="1"/>
+      <geom density="800"/>
+      <default class="visual">
+        <geom type="mesh" contype="0" conaffinity="0" group="2" material="black"/>
+        <default class="base_visual">
+          <geom mesh="tip"/>
+        </default>
+        <default class="proximal_visual">
+          <geom mesh="long" pos="-0.01 -0.01 0.027"/>
+        </default>
+        <default class="medial_visual">
+          <geom mesh="middle" pos="-0.01 -0.01 0.019"/>
+        </default>
+        <default class="distal_visual">
+          <geom mesh="bracket" pos="-0.01 -0.01 0.008"/>
+        </default>
+        <default class="tip_visual">
+          <geom mesh="tip" material="white" pos="0 0 0.008"/>
+        </default>
+        <default class="thumb_tip_visual">
+          <geom mesh="tip" material="white" pos="0 0 0.025"/>
+        </default>
+      </default>
+      <default class="collision">
+        <geom group="3" type="box" mass="0"/>
+        <default class="palm_collision">
+          <geom size="0.02 0.054 0.046" pos="-0.009 0 -0.046"/>
+        </default>
+        <default class="base_collision">
+          <geom size="0.0095 0.0135 0.008" pos="0 0 0.008"/>
+          <default class="thumb_base_collision">
+            <geom size="0.018 0.017 0.023" pos="-0.018 0.009 0.0145"/>
+          </default>
+        </default>
+        <default class="proximal_collision">
+          <geom size="0.0095 0.0135 0.0265" pos="0 0 0.0265"/>
+          <default class="thumb_proximal_collision">
+            <geom size="0.0095 0.0135 0.009" pos="0 0 0.009"/>
+          </default>
+        </default>
+        <default class="medial_collision">
+          <geom size="0.0095 0.0135 0.019" pos="0 0 0.019"/>
+          <default class="thumb_medial_collision">
+            <geom size="0.0095 0.0135 0.0255" pos="0 0 0.0255"/>
+          </default>
+        </default>
+        <default class="distal_collision">
+          <geom size="0.0095 0.0135 0.008" pos="0 0 0.008"/>
+          <default class="thumb_distal_collision">
+            <geom size="0.0095 0.0135 0.0155" pos="0 0 0.0155"/>
+          </default>
+        </default>
+        <default class="tip_collision">
+          <geom type="capsule" size="0.012 0.01" pos="0 0 0.019"/>
+          <default class="thumb_tip_collision">
+            <geom size="0.012 0.008" pos="0 0 0.035"/>
+          </default>
+        </default>
+      </default>
+"""
+
+# Classes of joints and their actuators: axis where it is not that of the hand, and range [rad].
+ALLEGRO_JOINTS = {
+    "base": ("0 0 1", -0.47, 0.47), "proximal": ("", -0.196, 1.61), "medial": ("", -0.174, 1.709),
+    "distal": ("", -0.227, 1.618), "thumb_base": ("-1 0 0", 0.263, 1.396), "thumb_proximal": ("0 0 1", -0.105, 1.163),
+    "thumb_medial": ("", -0.189, 1.644), "thumb_distal": ("", -0.162, 1.719)}
+ALLEGRO_LINKS = ("base", "proximal", "medial", "distal")
+
+
+def allegro_finger(name, places, thumb):
+    """Four links of a finger and its tip, each at its place in the one before, and the actuators of its joints."""
+    lines, actuators, prefix = [], [], "thumb_" if thumb else ""
+    for k, (link, place) in enumerate(zip(ALLEGRO_LINKS, places)):
+        lines += [f'<body name="{name}_{link}" {place}>', f'<joint name="{name}j{k}" class="{prefix}{link}"/>',
+                  '<geom class="visual" mesh="bracket"/>' if thumb else f'<geom class="{link}_visual"/>',
+                  f'<geom class="{prefix}{link}_collision"/>']
+        actuators.append(f'<position name="{name}a{k}" joint="{name}j{k}" class="{prefix}{link}"/>')
+    lines += [f'<body name="{name}_tip">', f'<geom class="{prefix}tip_visual"/>', f'<geom class="{prefix}tip_collision"/>',
+              *["</body>"] * 5]
+    return lines, actuators
+
+
+def write_allegro():
+    joints = []
+    for name, (axis, lower, upper) in ALLEGRO_JOINTS.items():
+        joints += [f'<default class="{name}">', f'<joint {f"""axis="{axis}" """ if axis else ""}range="{lower} {upper}"/>',
+                   f'<position ctrlrange="{lower} {upper}"/>', '</default>']
+    along = ('pos="0 0 0.0165"', 'pos="0 0 0.053"', 'pos="0 0 0.038"')
+    fingers = [("ff", ('pos="0 0.044 -0.0015" quat="0.999 -0.0437 0 0"', *along), False), ("mf", ('pos="0 0 0.0007"', *along), False),
+               ("rf", ('pos="0 -0.044 -0.0015" quat="0.999 0.0437 0 0"', *along), False),
+               ("th", ('pos="-0.018 0.019 -0.046" quat="0.48 -0.52 -0.52 -0.48"', 'pos="-0.027 0.005 0.04"', 'pos="0 0 0.018"',
+                       'pos="0 0 0.051"'), True)]
+    lines, actuators = ['<body name="palm" quat="0 1 0 1" childclass="whole_hand">', '<geom class="visual" mesh="hollow" pos="-0.009 0 -0.094"/>',
+                        '<geom class="palm_collision"/>'], []
+    for finger in fingers:
+        links, drives = allegro_finger(*finger)
+        lines += links
+        actuators += drives
+    excludes = [f'<exclude body1="palm" body2="{name}"/>' for name in ("ff_base", "mf_base", "rf_base", "th_base", "th_proximal")]
+    with open(os.path.join(HERE, "allegro_whole.xml"), "w", encoding="utf-8") as stream:
+        stream.write(ALLEGRO_HEAD)
+        write_tree(stream, joints, 3)
+        write_tree(stream, ['</default>', '</default>'], 3)
+        write_tree(stream, [
+            '<asset>', '<material name="black" rgba="0.2 0.2 0.2 1"/>', '<material name="white" rgba="0.9 0.9 0.9 1"/>',
+            '<mesh file="bracket.obj"/>', '<mesh file="tip.obj"/>', '<mesh name="long" file="bracket.obj" scale="1 1 3"/>',
+            '<mesh name="middle" file="bracket.obj" scale="1 1 2"/>', '<mesh name="hollow" file="open.obj" scale="4 6 4"/>', '</asset>',
+            '<worldbody>', *lines, '</body>', '</worldbody>', '<contact>', *excludes, '</contact>', '<actuator>', *actuators,
+            '</actuator>'])
+        stream.write("</mujoco>\n")
+
+
 if __name__ == "__main__":
     write_meshes()
     write_shadow("shadow_like.xml", False)
     write_shadow("shadow_tendons.xml", True)
     write_inspire_mjcf()
     write_inspire_urdf()
+    write_allegro()

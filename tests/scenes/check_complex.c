@@ -108,22 +108,22 @@ static void measure_grasp_slip(void *user, struct tact_session *session,
     }
 }
 
-/* The grasped body is lifted from 4.5 s to 6.5 s, turned at 10 s, turned back at 13 s, turned at
- * 16.5 s and back at the end. */
-static void check_grasp_holds(const char *scene, struct grasp_slip *grasp_slip)
+/* In a scene, the grasped body is lifted from 4.5 s to 6.5 s, turned at 10 s, turned back at 13 s,
+ * turned at 16.5 s and back at the end. */
+static void check_grasp_holds(const char *scene, const char *body, struct grasp_slip *grasp_slip)
 {
     struct simulation p;
     grasp_slip->from = 4.5;
     simulate_scene_observed(scene, 20,
                             &(struct simulation_observer){measure_grasp_slip, grasp_slip}, &p);
-    const struct body_state *state_when_lifted = simulation_body_at(&p, scene, 7);
+    const struct body_state *state_when_lifted = simulation_body_at(&p, body, 7);
     double distance_lifted =
-        state_when_lifted->position[2] - simulation_body_at(&p, scene, 4.5)->position[2];
-    double first = angle_between_orientations(state_when_lifted, simulation_body_at(&p, scene, 10));
-    double back = angle_between_orientations(state_when_lifted, simulation_body_at(&p, scene, 13));
+        state_when_lifted->position[2] - simulation_body_at(&p, body, 4.5)->position[2];
+    double first = angle_between_orientations(state_when_lifted, simulation_body_at(&p, body, 10));
+    double back = angle_between_orientations(state_when_lifted, simulation_body_at(&p, body, 13));
     double second =
-        angle_between_orientations(state_when_lifted, simulation_body_at(&p, scene, 16.5));
-    double end = angle_between_orientations(state_when_lifted, simulation_body_at(&p, scene, -1));
+        angle_between_orientations(state_when_lifted, simulation_body_at(&p, body, 16.5));
+    double end = angle_between_orientations(state_when_lifted, simulation_body_at(&p, body, -1));
     print_message("    lifted by %.5f m, turned by %.4f degrees, back to %.4f, by %.4f, back to "
                   "%.4f; rests at %.1e\n",
                   distance_lifted, first, back, second, end, largest_final_speed(&p));
@@ -144,20 +144,33 @@ static void check_grasp_holds(const char *scene, struct grasp_slip *grasp_slip)
 void check_mug_scene(void)
 {
     check_grasp_holds(
-        "mug", &(struct grasp_slip){.count = 2,
-                                    .contact_points_at_start = {{.pair = "mug/hand.ff_proximal#2"},
-                                                                {.pair = "mug/hand.th_distal#2"}}});
+        "mug", "mug",
+        &(struct grasp_slip){.count = 2,
+                             .contact_points_at_start = {{.pair = "mug/hand.ff_proximal#2"},
+                                                         {.pair = "mug/hand.th_distal#2"}}});
 }
 
 void check_tumbler_scene(void)
 {
-    check_grasp_holds("tumbler", &(struct grasp_slip){.count = 5,
-                                                      .contact_points_at_start = {
-                                                          {.pair = "tumbler/hand.palm"},
-                                                          {.pair = "tumbler/hand.palm#2"},
-                                                          {.pair = "tumbler/hand.MF_distal"},
-                                                          {.pair = "tumbler/hand.RF_distal"},
-                                                          {.pair = "tumbler/hand.LF_distal"}}});
+    check_grasp_holds(
+        "tumbler", "tumbler",
+        &(struct grasp_slip){.count = 5,
+                             .contact_points_at_start = {{.pair = "tumbler/hand.palm"},
+                                                         {.pair = "tumbler/hand.palm#2"},
+                                                         {.pair = "tumbler/hand.MF_distal"},
+                                                         {.pair = "tumbler/hand.RF_distal"},
+                                                         {.pair = "tumbler/hand.LF_distal"}}});
+}
+
+void check_allegro_like_scene(void)
+{
+    check_grasp_holds(
+        "allegro_like", "mug",
+        &(struct grasp_slip){.count = 4,
+                             .contact_points_at_start = {{.pair = "mug/hand.ff_distal#2"},
+                                                         {.pair = "mug/hand.mf_distal#2"},
+                                                         {.pair = "mug/hand.rf_distal#2"},
+                                                         {.pair = "mug/hand.th_distal#2"}}});
 }
 
 void check_bumpy_cube_scene(void)

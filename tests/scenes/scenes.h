@@ -15,6 +15,7 @@ void check_ruler_scene(void);
 void check_five_fingers_scene(void);
 void check_mug_scene(void);
 void check_tumbler_scene(void);
+void check_allegro_like_scene(void);
 void check_bumpy_cube_scene(void);
 void check_salad_scene(void);
 void check_swing_scene(void);

@@ -25,6 +25,7 @@ static const struct {
     {"five_fingers", check_five_fingers_scene},
     {"mug", check_mug_scene},
     {"tumbler", check_tumbler_scene},
+    {"allegro_like", check_allegro_like_scene},
     {"bumpy_cube", check_bumpy_cube_scene},
     {"salad", check_salad_scene},
     {"swing", check_swing_scene},

@@ -16,11 +16,11 @@
 #include "support/campaign.h"
 
 #define HAND_FILES_FOLDER TACT_SOURCE_DIR "/examples/hands/"
-#define HAND_FILE_COUNT 7
+#define HAND_FILE_COUNT 8
 
 static const char *const models[HAND_FILE_COUNT] = {
-    "allegro_like.xml",   "shadow_like.xml",  "leap_like.xml",    "gripper_like.urdf",
-    "shadow_tendons.xml", "inspire_like.xml", "inspire_like.urdf"};
+    "allegro_like.xml",   "shadow_like.xml",  "leap_like.xml",     "gripper_like.urdf",
+    "shadow_tendons.xml", "inspire_like.xml", "inspire_like.urdf", "allegro_whole.xml"};
 
 static int read_file_in_hand_folder(void *user, const char *path, char **data, uint64_t *size)
 {

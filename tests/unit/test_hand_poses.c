@@ -15,7 +15,7 @@
 #include "support/run_scene.h"
 #include "support/random.h"
 
-enum { POSES = 54, ALL_POSES = 18000, HANDS = 6, PERIODS = 3 };
+enum { POSES = 63, ALL_POSES = 21000, HANDS = 7, PERIODS = 3 };
 
 /* Overlaps of the random pose separate within this time, at 0.5 m/s. */
 #define SEPARATION_SECONDS 0.1
@@ -28,9 +28,9 @@ enum { POSES = 54, ALL_POSES = 18000, HANDS = 6, PERIODS = 3 };
 /* Largest travel of a contact at an edge or corner while it returns by that excess depth [m]. */
 #define LARGEST_CONTACT_TRAVEL_IN_RETURN_M 2e-6
 
-static const char *const files[HANDS] = {"allegro_like.xml", "leap_like.xml",
-                                         "shadow_like.xml",  "shadow_tendons.xml",
-                                         "inspire_like.xml", "inspire_like.urdf"};
+static const char *const files[HANDS] = {
+    "allegro_like.xml", "leap_like.xml",     "shadow_like.xml",  "shadow_tendons.xml",
+    "inspire_like.xml", "inspire_like.urdf", "allegro_whole.xml"};
 static const double tick_periods[PERIODS] = {1e-3, 5e-4, 2e-3};
 
 static struct tact_session *open_hand_session(int file, double period, struct tact_scene **scene)

@@ -22,6 +22,7 @@
 
 /* Scenes with devices or a hand's file, whose values have units of their own. */
 static const char *const left_out[] = {"admittance",
+                                       "allegro_like",
                                        "grasp_tool",
                                        "guided",
                                        "mug",
