@@ -197,7 +197,9 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene)
     run->viewer_page_options.address_stream = stderr;
     command_install_stop_signals();
     if (!override_scene_values(run, scene)) {
-        code = run->reduced ? run_reduced(run, scene) : run_session_of_scene(run, scene);
+        code = run->tractions ? run_tractions(run, scene)
+               : run->reduced ? run_reduced(run, scene)
+                              : run_session_of_scene(run, scene);
     }
     tact_plugins_close(plugins);
     tact_scene_free(scene);

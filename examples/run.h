@@ -28,7 +28,9 @@ struct run {
        or the default */
     double static_friction_coefficient, dynamic_friction_coefficient, spin_limit,
         tangential_restitution;
-    int help; /* 1: the help was printed, so that nothing is run */
+    int tractions; /* 1: simulates by tractions in explicit steps (contact/compare/tractions.h) */
+    double slip_speed; /* slip speed of their regularised friction [m/s] */
+    int help;          /* 1: the help was printed, so that nothing is run */
     /* function that corrects file and line of a scene error; or NULL */
     void (*relocate_error)(void *user, struct tact_error *err);
     void *relocate_error_user_data;
@@ -46,9 +48,17 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene);
  * message where it is refused. */
 int run_reduced(const struct run *run, const struct tact_scene *scene);
 
-/* Makes the simulation of such a scene, at its start, of which only run's name, coefficients, clock
- * and ticks are used, and the session with its shapes, which must outlive it. Both are to be freed,
- * also after an error. 0, or an exit code after a message. */
+/* run_tractions.c: runs a scene of free bodies by tractions in explicit steps. An exit code, after
+ * a message where it is refused. */
+int run_tractions(const struct run *run, const struct tact_scene *scene);
+
+/* run_reduced.c: what of a scene the methods of contact/compare/ do not support, in words; NULL:
+ * nothing. */
+const char *find_part_beyond_comparison(const struct tact_scene *scene);
+
+/* Makes the simulation of a scene of one smooth pair, at its start, of which only run's name,
+ * coefficients, clock and ticks are used, and the session with its shapes, which must outlive it.
+ * Both are to be freed, also after an error. 0, or an exit code after a message. */
 int open_reduced_scene(const struct run *run, const struct tact_scene *scene,
                        struct tact_session **session, struct tact_reduced **out);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "command.h"
+#include "contact/compare/tractions.h"
 #include "contact/number.h"
 #include "run.h"
 #include "words.h"
@@ -50,7 +51,7 @@ static const char help[] =
     "example:\n"
     "  tact %s examples/scenes/ruler.yaml --duration 10 --record ruler.mcap\n";
 
-static const char reduced_help[] =
+static const char comparison_help[] =
     "  --reduced[=LAW]     one rigid smooth body on a fixed one by the method of Kry and Pai "
     "(2003),\n"
     "                      reduced coordinates, instead of the solver; LAW of impacts:\n"
@@ -61,7 +62,13 @@ static const char reduced_help[] =
     "not\n"
     "                      spin, over the normal force, in metres; default: 0, no torque\n"
     "  --tangential-restitution E  with --reduced: of Chatterjee and Ruina's law, -1 to 1;\n"
-    "                      default: 0\n";
+    "                      default: 0\n"
+    "  --tractions[=SPEED] free bodies whose pairs are all by the model field, by the method of "
+    "Elandt\n"
+    "                      (2019), pressure and regularised friction as forces of an explicit "
+    "step,\n"
+    "                      instead of the solver; SPEED of the regularisation in m/s, default "
+    "0.001\n";
 
 static void print_run_help(const struct run *run)
 {
@@ -72,7 +79,7 @@ static void print_run_help(const struct run *run)
                ? ""
                : "; runs at the pace that the page asks for, real time at\n"
                  "                      first, and shows its end until it is stopped",
-           is_real_time_clock ? "" : reduced_help, subcommand_word);
+           is_real_time_clock ? "" : comparison_help, subcommand_word);
 }
 
 static int parse_run_duration(struct run *run, const char *text)
@@ -114,6 +121,21 @@ static int set_reduced_impact_law(struct run *run, const char *law)
     return law && !run->is_newton_impact_law_used && strcmp(law, "chatterjee-ruina")
                ? command_print_usage_error(
                      run->name, "--reduced=%s: newton or chatterjee-ruina is expected", law)
+               : 0;
+}
+
+static int set_tractions_option(struct run *run, const char *speed)
+{
+    char *end = NULL;
+    run->tractions = 1;
+    if (run->options.clock == TACT_LOOP_REAL) {
+        return command_print_usage_error(run->name,
+                                         "--tractions: only tact sim supports this option");
+    }
+    run->slip_speed = speed ? tact_number_read(speed, &end) : run->slip_speed;
+    return speed && (end == speed || *end)
+               ? command_print_usage_error(run->name,
+                                           "--tractions=%s: a slip speed in m/s is expected", speed)
                : 0;
 }
 
@@ -166,6 +188,7 @@ static const struct option long_options[] = {
     {"split-mb", required_argument, NULL, 'b'},
     {"force", no_argument, NULL, 'F'},
     {"reduced", optional_argument, NULL, 'R'},
+    {"tractions", optional_argument, NULL, 'X'},
     {"static", required_argument, NULL, 'S'},
     {"dynamic", required_argument, NULL, 'D'},
     {"spin", required_argument, NULL, 'T'},
@@ -205,9 +228,19 @@ static int set_reduced_coefficient(struct run *run, int option, const char *text
                : 0;
 }
 
+/* Reads an option of the methods that are kept to compare with; text: NULL where it has no value.
+ */
+static int set_comparison_option(struct run *run, int option, const char *text)
+{
+    return option == 'R'   ? set_reduced_impact_law(run, text)
+           : option == 'X' ? set_tractions_option(run, text)
+                           : set_reduced_coefficient(run, option, text);
+}
+
 int run_parse_options(struct run *run, int argc, char **argv)
 {
     int c, rc = 0;
+    run->slip_speed = tact_tractions_options_default().slip_speed;
     run->static_friction_coefficient = run->dynamic_friction_coefficient = run->spin_limit =
         run->tangential_restitution = NAN;
     while (!rc && (c = getopt_long(argc, argv, "hq", long_options, NULL)) != -1) {
@@ -249,13 +282,12 @@ int run_parse_options(struct run *run, int argc, char **argv)
             rc = parse_allowed_origin(run->name, optarg, &run->viewer_page_options.allowed_origin);
             break;
         case 'R':
-            rc = set_reduced_impact_law(run, optarg);
-            break;
+        case 'X':
         case 'S':
         case 'D':
         case 'T':
         case 'E':
-            rc = set_reduced_coefficient(run, c, text);
+            rc = set_comparison_option(run, c, optarg);
             break;
         case 'j':
             run->json = 1;

@@ -33,8 +33,7 @@ static int has_supported_body(const struct tact_scene *scene)
     return 0;
 }
 
-/* Reason for which the scene cannot be run in reduced coordinates; NULL if it can. */
-static const char *find_reason_not_reducible(const struct tact_scene *scene)
+const char *find_part_beyond_comparison(const struct tact_scene *scene)
 {
     const char *const none = NULL;
     return scene->hands_count     ? "the scene has a hand"
@@ -42,7 +41,7 @@ static const char *find_reason_not_reducible(const struct tact_scene *scene)
            : scene->devices_count ? "the scene has devices"
            : scene->tools_count   ? "the scene has a tool"
            : has_supported_body(scene)
-               ? "the body has the key support_until, which reduced coordinates do not support"
+               ? "a body has the key support_until, which this method does not support"
                : none;
 }
 
@@ -240,7 +239,7 @@ int open_reduced_scene(const struct run *run, const struct tact_scene *scene,
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_error err = {.line = 0};
-    const char *why = find_reason_not_reducible(scene);
+    const char *why = find_part_beyond_comparison(scene);
     *out = NULL;
     *session = NULL;
     if (why) {

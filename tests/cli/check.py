@@ -9,6 +9,7 @@ deep        overlaps at the start: reported by name with their depth, not pushed
 report      run and sim: one JSON object with the same keys; the table
 ports       the energy of what is sent a drive's reaction: in table, report and info, or why there is none, as of other forces
 reduced     tact sim --reduced: Chaplygin's ball against its known motion, and scenes that are refused
+tractions   tact sim --tractions: the creep of a block on a slope, and scenes that are refused
 stop        SIGINT, SIGTERM, SIGHUP, a reader that goes away: a clean end, a log that is whole
 live        on a terminal one line, rewritten in place
 onto        a replay onto a device: with a scene given here, whose deadman is live
@@ -399,7 +400,7 @@ def reduced(folder):
                        [[RULER, "--reduced"], "has a hand"],
                        [["examples/scenes/turntable.yaml", "--reduced"], "has joints"],
                        [["examples/scenes/coin.yaml", "--reduced"], "is not smooth"],
-                       [[carried, "--reduced"], "the body has the key support_until"],
+                       [[carried, "--reduced"], "body has the key support_until"],
                        [[sunk, "--reduced"], "the surfaces overlap (an overlap of up to 1 um is allowed)"],
                        [[ball, "--reduced", "--require-rt"], "--moments or --require-rt"],
                        [[ball, "--static", "0.5"], "need --reduced"],
@@ -465,6 +466,50 @@ bodies:
     spun = [json.loads(tact("sim", thrown, "--reduced", "--json", "--duration", "0.01", *words)[0])
             for words in ([], ["--tangential-restitution", "0.9"])]
     assert spun[0]["angular_velocity"][1] > 0.0 and spun[1]["angular_velocity"][1] < spun[0]["angular_velocity"][1], spun
+
+
+def tractions(folder):
+    """A soft block on a rigid slope creeps at s tan / sqrt(mu^2 - tan^2); too long a step is reported."""
+    slope = os.path.join(folder, "slope.yaml")
+    with open(slope, "w", encoding="utf-8") as stream:
+        stream.write("""name: slope
+period: 2.0e-5
+duration: 0.08
+gravity: [2.899064, 0, -9.371856]
+materials: [{name: stone}, {name: foam, field: {modulus: 1.0e+6, thickness: 0.01}}]
+pairs: [{materials: [stone, foam], friction: 0.5, dissipation: 0.001, model: field}]
+bodies:
+  - {name: floor, fixed: true, shapes: [{type: halfspace, material: stone}]}
+  - {name: block, mass: 0.1, position: [0, 0, 0.009994143], shapes: [{type: box, size: [0.04, 0.04, 0.02], material: foam}]}
+""")
+    got = json.loads(tact("sim", slope, "--tractions", "--json")[0])
+    tangent = 2.899064 / 9.371856
+    creep = 1e-3 * tangent / math.sqrt(0.25 - tangent * tangent)
+    assert set(got) == {"time", "steps", "stiffest", "bodies", "pairs", "energy", "energy_change"}, got
+    assert abs(got["bodies"]["block"]["velocity"][0] / creep - 1) < 1e-4, got
+    pair = got["pairs"]["floor/block"]
+    assert abs(pair["slip"] / creep - 1) < 1e-4 and abs(pair["load"] / 0.9371856 - 1) < 1e-4, got
+    assert abs(pair["wrench"][0] / 0.2899064 - 1) < 1e-4 and pair["wrench"][2] < -0.9, got
+    assert got["steps"] == 4000 and abs(got["time"] - 0.08) < 1e-12 and 0 < got["stiffest"] < 2, got
+    table, warned = tact("sim", slope, "--tractions=1e-5")
+    assert "  floor/block\n" in table and "slips at" in table, table
+    assert len(warned) == 1 and "too long for friction that sticks" in warned[0], warned
+    with open(slope, encoding="utf-8") as stream:
+        text = stream.read()
+    overlap = os.path.join(folder, "overlap.yaml")
+    assert text.count("dissipation: 0.001, model: field") == 1, text
+    with open(overlap, "w", encoding="utf-8") as stream:
+        stream.write(text.replace("dissipation: 0.001, model: field", "model: volume"))
+    for words, why in ([[RULER, "--tractions"], "has a hand"],
+                       [["examples/scenes/turntable.yaml", "--tractions"], "has joints"],
+                       [[overlap, "--tractions"], "the contact model of a pair is volume, not field"],
+                       [[slope, "--tractions=fast"], "--tractions=fast: a slip speed in m/s is expected"],
+                       [[slope, "--tractions=0"], "slip_speed: 0 is out of range"],
+                       [[slope, "--tractions", "--reduced"], "cannot be combined"],
+                       [[slope, "--tractions", "--record", f"{folder}/x.mcap"], "cannot be combined"]):
+        out, lines = tact("sim", *words, code=2)
+        assert not out and len(lines) == 1 and why in lines[0], (words, out, lines)
+    assert "only tact sim" in tact("run", slope, "--tractions", code=2)[1][0]
 
 
 def report(folder):
@@ -1232,7 +1277,7 @@ def haptic(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (help, bad_scenes, fault, through, deep, report, ports, reduced, stop, live, replay, onto,
+    subjects = {f.__name__: f for f in (help, bad_scenes, fault, through, deep, report, ports, reduced, tractions, stop, live, replay, onto,
                                         recover, damage, mesh_check, moments, distance, field, doctor, devices, calibrate,
                                         haptic)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
