@@ -175,7 +175,7 @@ static void add_force_to_body(struct tact_tractions *t, int shape, double sign,
 /* Adds the tractions of a pair to the loads of its bodies. The first body of the surface is the
  * pair's second where the surface is swapped. */
 static void add_surface_to_bodies(struct tact_tractions *t, int pair,
-                                  const struct field_surface *surface)
+                                  const struct contact_surface_of_fields *surface)
 {
     const struct tact_contact_law *law = tact_world_law(t->world, pair);
     const struct traction_law of = {law->friction, t->options.slip_speed, law->hunt_crossley,
@@ -223,7 +223,7 @@ static void add_surface_to_bodies(struct tact_tractions *t, int pair,
 static int add_tractions_of_pair(struct tact_tractions *t, int pair)
 {
     const struct tact_pose *poses = tact_world_shape_poses(t->world);
-    struct field_surface surface;
+    struct contact_surface_of_fields surface;
     int a, b;
     tact_world_pair_shapes(t->world, pair, &a, &b);
     const struct field_shape_data *data_a = tact_prepared_data(t->world, &tact_model_field, a),

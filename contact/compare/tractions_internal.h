@@ -27,7 +27,8 @@ struct traction_sums {
 
 /* Adds the tractions of a contact surface. twist: of the first body of the surface's pair relative
  * to the second, at the origin of the surface's frame, axes of that frame [m/s, rad/s]. */
-void tact_tractions_add_surface(const struct field_surface *surface, const double twist[6],
-                                const struct traction_law *law, struct traction_sums *sums);
+void tact_tractions_add_surface(const struct contact_surface_of_fields *surface,
+                                const double twist[6], const struct traction_law *law,
+                                struct traction_sums *sums);
 
 #endif

@@ -18,7 +18,7 @@ static const double quadrature_of_three_points[3][3] = {{2.0 / 3.0, 1.0 / 6.0, 1
 
 /* Increase of the pressure at a point with the approach of the two bodies along the normal [Pa/m]:
  * from the gradients of the cells themselves, which averages at the vertices are not. */
-static double normal_pressure_stiffness(const struct field_polygon *polygon, double level)
+static double normal_pressure_stiffness(const struct contact_surface_polygon *polygon, double level)
 {
     const double along_a = tact_v3_dot(polygon->gradient_a, polygon->normal);
     const double along_b = tact_v3_dot(polygon->gradient_b, polygon->normal);
@@ -32,8 +32,8 @@ static double normal_pressure_stiffness(const struct field_polygon *polygon, dou
 
 /* The pressure at a point with its damping: p (1 + a v) + tau dp/dx v of an approach speed v, not
  * below 0 (2, 3). */
-static double damped_pressure(const struct field_polygon *polygon, const double *x, double approach,
-                              const struct traction_law *law)
+static double damped_pressure(const struct contact_surface_polygon *polygon, const double *x,
+                              double approach, const struct traction_law *law)
 {
     const double level = tact_field_pressure_level(polygon, x);
     if (!(level > 0.0)) {
@@ -49,8 +49,8 @@ static double damped_pressure(const struct field_polygon *polygon, const double 
 
 /* Adds the traction of an area about a point: pressure along the normal, and friction against the
  * tangential velocity (7), regularised. */
-static void add_point_traction(const struct field_polygon *polygon, const double *x, double area,
-                               const double twist[6], const struct traction_law *law,
+static void add_point_traction(const struct contact_surface_polygon *polygon, const double *x,
+                               double area, const double twist[6], const struct traction_law *law,
                                struct traction_sums *sums)
 {
     double velocity[3], force[3], friction[3], torque[3];
@@ -77,8 +77,8 @@ static void add_point_traction(const struct field_polygon *polygon, const double
 /* Lists the corners of a polygon without those on a straight edge, and repeated ones: rounding adds
  * such a corner anywhere on an edge that lies in two cutting planes, and another division into
  * triangles would change the friction by a jump. Returns their number. */
-static int list_true_corners(const struct field_polygon *polygon,
-                             const double *corner[TACT_FIELD_CORNERS])
+static int list_true_corners(const struct contact_surface_polygon *polygon,
+                             const double *corner[TACT_FIELD_MAX_POLYGON_CORNERS])
 {
     const int n = polygon->corners;
     int count = 0;
@@ -96,12 +96,13 @@ static int list_true_corners(const struct field_polygon *polygon,
     return count;
 }
 
-static void add_polygon_tractions(const struct field_polygon *polygon, const double twist[6],
-                                  const struct traction_law *law, struct traction_sums *sums)
+static void add_polygon_tractions(const struct contact_surface_polygon *polygon,
+                                  const double twist[6], const struct traction_law *law,
+                                  struct traction_sums *sums)
 {
     const int points = law->points == 1 ? 1 : 3;
     const double(*point)[3] = points == 1 ? quadrature_of_one_point : quadrature_of_three_points;
-    const double *corner[TACT_FIELD_CORNERS];
+    const double *corner[TACT_FIELD_MAX_POLYGON_CORNERS];
     double centroid[3];
     if (!(polygon->area_moments.area > 0.0)) {
         return;
@@ -126,8 +127,9 @@ static void add_polygon_tractions(const struct field_polygon *polygon, const dou
     }
 }
 
-void tact_tractions_add_surface(const struct field_surface *surface, const double twist[6],
-                                const struct traction_law *law, struct traction_sums *sums)
+void tact_tractions_add_surface(const struct contact_surface_of_fields *surface,
+                                const double twist[6], const struct traction_law *law,
+                                struct traction_sums *sums)
 {
     for (size_t i = 0; i < surface->count; i++) {
         add_polygon_tractions(&surface->polygon[i], twist, law, sums);

@@ -261,20 +261,20 @@ static double integrate_lever(const double corner[3][3], const double values[3],
 static void add_tet_pressure(struct pinch *p, const struct tact_pose *tip,
                              const struct tact_pose *ruler)
 {
-    struct field_surface surface;
+    struct contact_surface_of_fields surface;
     double load = 0.0, first[3] = {0.0}, lever = 0.0;
     exit_unless(tact_field_find_contact_surface(p->field, tip, p->ruler_field, ruler,
                                                 p->field_scratch, &surface) == 1,
                 "a tip does not touch");
     for (size_t i = 0; i < surface.count; i++) {
-        const struct field_polygon *q = &surface.polygon[i];
+        const struct contact_surface_polygon *q = &surface.polygon[i];
         load += q->load;
         tact_v3_add(first, first, q->lever);
         tact_v3_axpy(first, q->load, q->corner[0]);
     }
     tact_v3_scale(first, first, 1.0 / load);
     for (size_t i = 0; i < surface.count; i++) {
-        const struct field_polygon *q = &surface.polygon[i];
+        const struct contact_surface_polygon *q = &surface.polygon[i];
         for (int k = 1; k + 1 < q->corners; k++) {
             const int of[3] = {0, k, k + 1};
             double corner[3][3], values[3];

@@ -36,7 +36,7 @@ static struct traction_sums tractions_of_fields(const struct tact_pressure_field
 {
     const struct tact_pose at = tact_pose_identity();
     struct traction_sums sums = {.load = 0.0};
-    struct field_surface surface;
+    struct contact_surface_of_fields surface;
     assert_int_equal(
         tact_field_find_contact_surface(a, &at, b, place, shared_field_scratch(), &surface), 1);
     assert_int_equal(surface.swapped, 0);
@@ -253,9 +253,9 @@ static void block_on_slope_creeps_at_the_closed_form(void **state)
     }
     open_block_on_slope(&s, slope, mu, 1e-3, &pressed);
     run_scene_for_seconds(&s, 0.2);
-    const double at_rest = tact_world_body(s.world, 0)->pose.position[0];
+    const double position_at_rest = tact_world_body(s.world, 0)->pose.position[0];
     run_scene_for_seconds(&s, 0.2);
-    const double moved = tact_world_body(s.world, 0)->pose.position[0] - at_rest;
+    const double moved = tact_world_body(s.world, 0)->pose.position[0] - position_at_rest;
     print_message("the solver: moved %.1e m in 0.2 s\n", moved);
     assert_true(fabs(moved) < 1e-15);
     close_scene(&s);
