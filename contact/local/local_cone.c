@@ -18,7 +18,7 @@
 
 #define MAX_FRICTION_STATE_STEPS                                                                   \
     6 /* one more than the largest number of steps between friction states in a series of them */
-#define MAX_FRICTION_STATE_STEP_HALVINGS                                                           \
+#define MAX_FRICTION_STATE_STEP_QUARTERINGS                                                        \
     4 /* largest number of reductions of a step that increases the residual                        \
        */
 #define FRICTION_STATE_DIFFERENCE_STEP                                                             \
@@ -364,7 +364,7 @@ static void update_inverse_by_broyden(double *inverse, const double *step,
     }
 }
 
-/* Searches along a step of the friction state for a reduced residual, by halving it. Returns 1
+/* Searches along a step of the friction state for a reduced residual, by quartering it. Returns 1
  * where one was found. */
 static int reduce_residual_along_newton_step(const struct tact_local_problem *problem,
                                              double *inverse,
@@ -372,7 +372,7 @@ static int reduce_residual_along_newton_step(const struct tact_local_problem *pr
 {
     struct friction_state_with_residual friction_trial_after_step;
     double step[3], share = 1.0;
-    for (int i = 0; i < MAX_FRICTION_STATE_STEP_HALVINGS; i++) {
+    for (int i = 0; i < MAX_FRICTION_STATE_STEP_QUARTERINGS; i++) {
         friction_trial_after_step = *now;
         tact_m3_mul_v3(step, inverse, now->centre_and_friction_residual);
         tact_v3_scale(step, step, share);

@@ -216,9 +216,10 @@ const struct shape_twist_and_rate *tact_world_shape_twist_and_rate(struct tact_w
     return motion;
 }
 
-/* Magnitude of the impulse of a pair's force in the last tick. */
-static double last_normal_impulse_of_pair(const struct tact_world *world,
-                                          const struct tact_contact *c)
+/* Sum of the magnitudes of the impulses of a pair's forces, of its patch and its pieces, in the
+ * last tick. */
+static double sum_of_force_impulse_norms_of_pair(const struct tact_world *world,
+                                                 const struct tact_contact *c)
 {
     double sum = tact_v3_norm(c->warm);
     for (int k = 0; k < TACT_PIECES && c->first_piece; k++) {
@@ -252,7 +253,7 @@ static void make_pair_query(struct tact_world *world, int slot,
         .pressure = world->pressure,
     };
     if (!model->moments) {
-        query->pressed = last_normal_impulse_of_pair(world, c);
+        query->pressed = sum_of_force_impulse_norms_of_pair(world, c);
         for (int k = 0; k < 2; k++) {
             const struct shape_twist_and_rate *motion =
                 tact_world_shape_twist_and_rate(world, k ? c->b : c->a);

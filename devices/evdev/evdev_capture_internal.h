@@ -21,7 +21,7 @@ enum { TACT_CAPTURE_LOST = 0xfff0, TACT_CAPTURE_BACK, TACT_CAPTURE_START };
 /* A capture that is being written; all zero: none. */
 struct tact_evdev_capture {
     struct tact_capture_file capture;
-    bool is_capture_started;
+    bool is_start_mark_queued;
 };
 
 /* Creates config->record/NAME.evemu with the description and state of the device; does nothing if

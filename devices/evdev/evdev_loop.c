@@ -124,8 +124,8 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
     struct tact_evdev_device *self = data;
     (void)t;
     self->tick = tick;
-    if (!self->capture.is_capture_started) {
-        self->capture.is_capture_started = true;
+    if (!self->capture.is_start_mark_queued) {
+        self->capture.is_start_mark_queued = true;
         tact_evdev_capture_add_connection_mark(&self->capture, tick, TACT_CAPTURE_START, now_ns);
     }
     if (!self->active_source) {

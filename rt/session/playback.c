@@ -46,7 +46,9 @@ static int open_playback_device(const struct tact_session *s, const struct tact_
         snprintf(key, sizeof key, "devices[%d].calibration_required", index);
         tact_scene_where(o->scene, key, err);
         return tact_error_set(err, -EINVAL,
-                              "outputs stay disarmed until the device %s is calibrated", def->name);
+                              "the log cannot be played back on the device %s, which requires a "
+                              "calibration: run tact calibrate",
+                              def->name);
     }
     int rc = tact_session_open_device(&playback_session, (uint32_t)index,
                                       &playback->opened_devices[playback->count].device, err);

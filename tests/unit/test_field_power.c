@@ -169,9 +169,8 @@ static void force_under_flat_punches_follows_the_pressure_power(void **state)
             up.position[0] = -s * sin(tilt);
             up.position[2] = s * cos(tilt) - d;
             assert_int_equal(find_field_contact(hard, &up, soft, &at, &c), 1);
-            /* Along the punch's bottom the depth is d + l sin(tilt); its sides add a horizontal
-             * force.
-             */
+            /* Along the bottom the depth is d + l sin(tilt); the pressure on the two tilted sides
+             * adds the vertical force `side`, and the horizontal forces cancel. */
             double slope = sin(tilt), lowest = fmax(0.0, d - s * slope), deepest = d + s * slope;
             double force = tilted
                                ? 2.0 * s * cos(tilt) * (pow(deepest, m + 1) - pow(lowest, m + 1)) /

@@ -54,7 +54,7 @@ static double largest_motion_of_soft_stack(double shift, double seconds)
     set_scene_contact_law(&s, 0, 1, &law);
     set_scene_contact_law(&s, 1, 1, &law);
     finish_scene_building(&s);
-    /* time to come to rest, under a sanitizer too */
+    /* simulated time in which the cubes come to rest; a sanitizer's build shortens campaigns */
     run_scene_for_seconds(&s, fmax(2.0, campaign_trial_count(2, 5)));
     for (int i = 0; i < CUBES; i++) {
         tact_v3_copy(from[i], tact_world_body(s.world, i)->pose.position);

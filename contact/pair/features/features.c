@@ -310,7 +310,7 @@ static int measure_features_pair(const struct tact_pair_query *q, struct tact_pa
                                  struct tact_pair_piece *piece)
 {
     const struct tact_convex_core *a = q->data_a, *b = q->data_b;
-    double contact_lookahead_gap =
+    double contact_gap_at_any_speed =
         MAX_CONTACT_GAP_RATIO *
         tact_min(tact_min(a->thickness, b->thickness), a->size + a->radius + b->size + b->radius);
     struct tact_separation sep;
@@ -323,8 +323,8 @@ static int measure_features_pair(const struct tact_pair_query *q, struct tact_pa
         return -EDOM;
     }
     int is_gap_within_lookahead =
-        sep.distance < contact_lookahead_gap ||
-        sep.distance < bound_of_relative_displacement(q, a, b, &sep) + contact_lookahead_gap;
+        sep.distance < contact_gap_at_any_speed ||
+        sep.distance < bound_of_relative_displacement(q, a, b, &sep) + contact_gap_at_any_speed;
     if (!is_gap_within_lookahead) {
         tact_features_clear_last_twists(q->state);
         return -EDOM;

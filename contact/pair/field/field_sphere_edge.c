@@ -76,11 +76,11 @@ static const struct rule quadrature_rule_towards_rim = {
  * the line is divided. */
 #define MAX_UNDIVIDED_LINE_DISTANCE_RATIO 0.25
 
-/* The rule with the fewest nodes for the part of a line from t0 to t1; squared_distance_of_line: of
- * the line from the ball's centre. */
-static const struct rule *choose_edge_quadrature_rule(const struct field_sphere *ball,
-                                                      double squared_distance_of_line, double t0,
-                                                      double t1)
+/* The rule with the fewest nodes for the part of a line from t0 to t1;
+ * squared_distance_of_line_from_ball_centre: of the line from the ball's centre. */
+static const struct rule *
+choose_edge_quadrature_rule(const struct field_sphere *ball,
+                            double squared_distance_of_line_from_ball_centre, double t0, double t1)
 {
     const double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0);
     const int is_pressure_power_integer = ball->power == floor(ball->power);
@@ -88,12 +88,14 @@ static const struct rule *choose_edge_quadrature_rule(const struct field_sphere 
     const double distance_to_line_end =
         is_pressure_power_integer
             ? INFINITY
-            : sqrt(tact_max(ball->radius * ball->radius - squared_distance_of_line, 0.0)) -
+            : sqrt(tact_max(ball->radius * ball->radius - squared_distance_of_line_from_ball_centre,
+                            0.0)) -
                   fabs(mean);
     for (int i = 0; i < RULES; i++) {
         double min_ellipse_semi_axis = quadrature_rules[i].least_semi_axis_across_edge * half;
         if (distance_to_line_end >= quadrature_rules[i].least_semi_axis_along_edge * half &&
-            squared_distance_of_line >= min_ellipse_semi_axis * min_ellipse_semi_axis) {
+            squared_distance_of_line_from_ball_centre >=
+                min_ellipse_semi_axis * min_ellipse_semi_axis) {
             return &quadrature_rules[i];
         }
     }
@@ -205,13 +207,13 @@ TACT_DISPATCH_BY_CPU(void, tact_field_integrate_edge_in_disc,
                       double h, const double t[2], struct field_edge_sums *out),
                      (disc, middle, h, t, out))
 {
-    const double squared_distance_of_line = disc->height * disc->height + h * h;
+    const double squared_distance_of_line_from_ball_centre = disc->height * disc->height + h * h;
     memset(out, 0, sizeof *out);
     add_polynomial_edge_integrals(disc, h, t, out);
     /* an edge that passes near the ball's centre, where r has a root, is divided at its nearest
      * point */
     if (t[0] < 0.0 && t[1] > 0.0 &&
-        squared_distance_of_line <
+        squared_distance_of_line_from_ball_centre <
             MAX_UNDIVIDED_LINE_DISTANCE_RATIO * disc->ball->radius * disc->ball->radius) {
         integrate_line_part(disc, middle, h, t[0], 0.0, out);
         integrate_line_part(disc, middle, h, 0.0, t[1], out);
