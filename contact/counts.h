@@ -24,7 +24,8 @@ enum tact_solve_count {
     TACT_COUNT_ANDERSON,   /**< steps of Anderson acceleration of an island's sweeps */
     TACT_COUNT_SLOWED,     /**< islands solved again with reduced bias velocities */
     TACT_COUNT_DAMPED, /**< islands solved again with less restitution, because the restitution had
-                          added energy */
+                          added energy, or with another load of an elastic contact, because its
+                          springs had returned more than they absorbed */
     TACT_COUNT_RESTORED,   /**< islands that ran out of sweeps and whose impulses with the smallest
                               absolute residual were restored */
     TACT_COUNT_BOUNDED,    /**< unsolved islands whose impulses balanced each other and were scaled

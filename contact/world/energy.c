@@ -131,6 +131,40 @@ void tact_energy_limit_restitution(struct tact_world *world, struct tact_solve_s
     }
 }
 
+/* Sets the loads of an island's elastic contacts that returned more energy than they absorbed to a
+ * share of those by the last motion. Returns 1 where there was one. */
+static int reduce_elastic_loads(struct tact_world *world, const struct island *island, double share)
+{
+    int any = 0;
+    for (int i = 0; i < island->blocks.count; i++) {
+        struct block *block = &world->blocks[island->blocks.at[i]];
+        if (tact_elastic_returns_too_much(world, block)) {
+            tact_elastic_load_by_last_motion(world, block, share);
+            any = 1;
+        }
+    }
+    return any;
+}
+
+/* With the whole load by the last motion only friction can add energy, as with restitution above;
+ * without a load the springs are dampers. */
+void tact_energy_limit_elastic_returns(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    static const double shares[] = {1.0, 0.5, 0.0};
+    for (int attempt = 0, any = 1; attempt < 3 && any; attempt++) {
+        any = 0;
+        for (int i = 0; i < world->islands.count; i++) {
+            struct island *island = &world->islands.list[i];
+            island->is_island_unsolved = reduce_elastic_loads(world, island, shares[attempt]);
+            world->counts[TACT_COUNT_DAMPED] += island->is_island_unsolved;
+            any |= island->is_island_unsolved;
+        }
+        if (any) {
+            tact_islands_solve_again_by_sweeps(world, stats);
+        }
+    }
+}
+
 /* Largest scale s of an island's impulses with which they add no more energy than is allowed. Their
  * work is s (pre + free) / 2 + s^2 (after - free) / 2. */
 static double largest_passive_impulse_scale(const struct work_of_island_impulses *w)

@@ -206,6 +206,7 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
     }
     tact_islands_solve_by_sweeps(world, stats);
     tact_islands_bound_bias_impulses(world, stats);
+    tact_energy_limit_elastic_returns(world, stats);
     tact_energy_limit_restitution(world, stats);
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];

@@ -107,6 +107,10 @@ void tact_island_bound_impulses(struct tact_world *world, struct island *island)
  */
 void tact_energy_limit_restitution(struct tact_world *world, struct tact_solve_stats *stats);
 
+/* Solves islands again whose elastic contacts returned more energy than they absorbed: with the
+ * load that they have by the last motion, then with half of it, then with none. */
+void tact_energy_limit_elastic_returns(struct tact_world *world, struct tact_solve_stats *stats);
+
 /* Scales the impulses of an unsolved island down until they create no energy. */
 void tact_island_scale_to_passivity(struct tact_world *world, struct island *island);
 

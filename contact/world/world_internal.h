@@ -127,6 +127,8 @@ struct block {
                                  * foundation; 0: none
                                  */
     int bits_of_elastic_wrench_rows; /* bits of the rows in which the patch has an elastic wrench */
+    double elastic_impulse_of_last_tick[6]; /* impulse of the last tick in those rows, at the start
+                                               of the solve; 0 in others */
     double elastic_wrench_pitch; /* pitch of an elastic wrench: its torque about the normal over its
                      normal force [m] */
     int has_cross_compliance;    /* 1: cross_compliance is not zero */
@@ -377,6 +379,17 @@ double tact_springs_max_returned_energy(const struct block *block);
 
 /* Sets the springs of a contact whose patch has an elastic wrench as its law (elastic.c). */
 void tact_elastic_set_contact_springs(const struct tact_world *world, struct block *block);
+
+/* 1 where an impact of a contact with an elastic wrench adds energy to its bodies, from the
+ * velocities before gravity and drives to the present ones, beyond that of its springs under the
+ * load with which the last tick ended: they have absorbed no more. An approach at up to twice what
+ * gravity and drives add in a tick is no impact. */
+int tact_elastic_returns_too_much(const struct tact_world *world, const struct block *block);
+
+/* Sets the load of an elastic wrench's springs to a share of that which they have by their
+ * stiffness after the motion of the last tick. */
+void tact_elastic_load_by_last_motion(const struct tact_world *world, struct block *block,
+                                      double share);
 
 /* Stores the load of the springs after the solve; and updates it once the bodies have moved. */
 void tact_springs_store_loads(const struct tact_world *world, struct block *block);
