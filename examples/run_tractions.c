@@ -189,6 +189,8 @@ int run_tractions(const struct run *run, const struct tact_scene *scene)
         code = step_tractions_simulation(run, scene, session, t);
     } else if (rc == -ENOMEM) {
         fprintf(stderr, "%s: no memory for the simulation\n", run->name);
+    } else if (rc == -EINVAL) {
+        command_print_usage_error(run->name, "--tractions: %s", err.text);
     } else {
         refuse_tractions_run(run, err.text);
     }
