@@ -10,6 +10,7 @@
 #include "contact/linear.h"
 #include "contact/local/local.h"
 #include "tests/unit/support/random.h"
+#include "timing.h"
 
 enum { PROBLEMS = 256, BATCHES = 401 };
 
@@ -18,12 +19,6 @@ static double now_seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* Motion of the contact of a box of 1 kg and 0.1 m. */
@@ -110,8 +105,8 @@ static double time_of_contact_block_solve(const struct load *load,
         solve_time[n] = (middle - batch_start_seconds) / PROBLEMS;
         least[n] = (now_seconds() - middle) / PROBLEMS;
     }
-    qsort(solve_time, BATCHES, sizeof *solve_time, compare_doubles);
-    qsort(least, BATCHES, sizeof *least, compare_doubles);
+    qsort(solve_time, BATCHES, sizeof *solve_time, compare_durations_ascending);
+    qsort(least, BATCHES, sizeof *least, compare_durations_ascending);
     *solve_time_with_factored_matrix = 1e9 * least[BATCHES / 2];
     return isfinite(sum) ? 1e9 * solve_time[BATCHES / 2] : INFINITY;
 }

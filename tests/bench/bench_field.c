@@ -11,21 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "../unit/support/field_triangulation.h"
-
-static double thread_cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "timing.h"
 
 /* Roll about x, then pitch about y, then yaw about z. */
 static void quaternion_of_roll_pitch_yaw(double roll, double pitch, double yaw, double *quat)
@@ -57,10 +44,10 @@ static double time_field_query(struct soft_ball_pair *soft_ball_pair, int i, dou
     place.position[1] += circular_path_radius * sin(angle);
     tact_quat_from_rotvec(turn, yaw_rotation_vector);
     tact_quat_mul(place.quat_wxyz, soft_ball_pair->place.quat_wxyz, turn);
-    double start = thread_cpu_seconds();
+    double start = thread_cpu_time_seconds();
     int rc = tact_field_touch(soft_ball_pair->ball, &at, soft_ball_pair->ball, &place,
                               soft_ball_pair->scratch, &soft_ball_pair->contact);
-    double us = 1e6 * (thread_cpu_seconds() - start);
+    double us = 1e6 * (thread_cpu_time_seconds() - start);
     if (rc != 1) {
         fprintf(stderr, "query: %d\n", rc);
         exit(2);
@@ -70,7 +57,7 @@ static double time_field_query(struct soft_ball_pair *soft_ball_pair, int i, dou
 
 static double median_of_values(double *of, int count)
 {
-    qsort(of, (size_t)count, sizeof *of, compare_doubles);
+    qsort(of, (size_t)count, sizeof *of, compare_durations_ascending);
     return of[count / 2];
 }
 

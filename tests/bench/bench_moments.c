@@ -10,6 +10,7 @@
 
 #include "contact/moments/moments.h"
 #include "tests/unit/support/random.h"
+#include "timing.h"
 
 enum { QUERIES = 20001 };
 
@@ -18,12 +19,6 @@ static double now_seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* A pair of shapes and the box that the position of a against b is drawn from. */
@@ -87,7 +82,7 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
             }
         }
     }
-    qsort(query_times, (size_t)s->query_count, sizeof *query_times, compare_doubles);
+    qsort(query_times, (size_t)s->query_count, sizeof *query_times, compare_durations_ascending);
     double median_query_time_us = 1e6 * query_times[s->query_count / 2];
     printf("%-34s least %9.2f us  median %9.2f us  p99.9 %9.2f us  (%.0f %% touching)", s->name,
            1e6 * query_times[0], median_query_time_us,

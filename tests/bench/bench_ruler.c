@@ -7,8 +7,7 @@
  *
  *     bench_ruler hold TIPS MARGIN SECONDS [TOLERANCE]        the weight from the start, at rest
  *     bench_ruler shaken TIPS MARGIN SECONDS [TOLERANCE]      gravity shaken by 0.1 g at 5 Hz
- *     bench_ruler tractions TIPS MARGIN SECONDS SLIP PERIOD   fixed tips, by
- * contact/compare/tractions.h
+ *     bench_ruler tractions TIPS MARGIN SECONDS SLIP PERIOD   fixed tips, by tractions.h
  *
  * TIPS: ball, in closed form, or a number n from 2 to 6: 8 x 4^n tetrahedra. Prints one JSON
  * object; times are those of the thread's processor time for a whole tick [us].
@@ -17,11 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "contact/compare/tractions.h"
 #include "contact/mesh/tets.h"
 #include "contact/world/world.h"
 #include "../unit/support/field_triangulation.h"
+#include "timing.h"
 
 #define G 9.81
 #define PI 3.14159265358979323846
@@ -51,19 +50,6 @@ static void exit_unless(int good, const char *what)
         fprintf(stderr, "bench_ruler: %s\n", what);
         exit(2);
     }
-}
-
-static double thread_cpu_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The depth at which the pressure of a ball on a flat pushes with a force. */
@@ -342,9 +328,9 @@ struct tick_figures {
 static void step_pinch(struct pinch *p, struct tick_figures *f)
 {
     struct tact_solve_stats stats;
-    const double start = thread_cpu_us();
+    const double start = thread_cpu_time_seconds();
     exit_unless(!tact_world_step(p->world, p->scratch, &stats), "a tick failed");
-    f->us[f->count++] = thread_cpu_us() - start;
+    f->us[f->count++] = 1e6 * (thread_cpu_time_seconds() - start);
     f->sweeps += stats.iterations;
     f->linearised += stats.eliminations;
     f->unsolved += stats.counts[TACT_COUNT_UNSOLVED] > 0;
@@ -374,7 +360,7 @@ static double turned_angle(const struct tact_body *body)
 
 static void print_figures(const struct pinch *p, struct tick_figures *f, double period)
 {
-    qsort(f->us, (size_t)f->count, sizeof *f->us, compare_doubles);
+    qsort(f->us, (size_t)f->count, sizeof *f->us, compare_durations_ascending);
     printf("\"tets\": %zu, \"polygons\": %zu, \"load\": %.9g, \"arm\": %.9g, \"period\": %g, "
            "\"ticks\": %ld, \"p50\": %.3f, \"p99\": %.3f, \"sweeps\": %.4f, \"most_sweeps\": %d, "
            "\"linearised\": %.4f, \"most_linearised\": %d, \"unsolved\": %ld}\n",
@@ -453,9 +439,9 @@ static void run_tractions(struct pinch *p, double margin, double seconds, double
         exit_unless(0, err.text);
     }
     for (long i = 0; i < ticks && !rc; i++) {
-        const double start = thread_cpu_us();
+        const double start = thread_cpu_time_seconds();
         rc = tact_tractions_step(t);
-        f->us[f->count++] = thread_cpu_us() - start;
+        f->us[f->count++] = 1e6 * (thread_cpu_time_seconds() - start);
         at = i == ticks / 2 ? body->pose.position[2] : at;
         angle = i == ticks / 2 ? turned_angle(body) : angle;
     }

@@ -10,23 +10,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include "devices/registry.h"
 #include "rt/session/report.h"
 #include "rt/session/session.h"
-
-static double thread_cpu_time_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int compare_ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "timing.h"
 
 /* Runs once. Returns the report, to be freed, or NULL with *err filled. */
 static char *run_scene_once(const struct tact_scene *scene, long ticks, int is_first_run,
@@ -44,9 +31,9 @@ static char *run_scene_once(const struct tact_scene *scene, long ticks, int is_f
     }
     rc = tact_session_begin(session);
     for (long i = 0; i < ticks && !rc; i++) {
-        double step_start_us = thread_cpu_time_us();
+        double step_start = thread_cpu_time_seconds();
         rc = tact_session_step(session, 0, &status);
-        double step_time_us = thread_cpu_time_us() - step_start_us;
+        double step_time_us = 1e6 * (thread_cpu_time_seconds() - step_start);
         least[i] = is_first_run || step_time_us < least[i] ? step_time_us : least[i];
     }
     rc = rc ? rc : tact_session_end(session, &report);
@@ -77,7 +64,7 @@ int main(int argc, char **argv)
         i = report ? i : scene_run_count;
     }
     if (report) {
-        qsort(least, (size_t)ticks, sizeof *least, compare_ascending);
+        qsort(least, (size_t)ticks, sizeof *least, compare_durations_ascending);
         printf("{\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f, \"max\": %.3f}, \"report\": %s}\n",
                least[ticks / 2], least[ticks * 99 / 100], least[ticks - 1], report);
     } else {

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "contact/mesh/mesh.h"
+#include "timing.h"
 
 static uint64_t benchmark_random_state;
 
@@ -29,20 +29,6 @@ static inline double next_normal_random_number(void)
 {
     double r = sqrt(-2.0 * log(next_uniform_random_number()));
     return r * cos(6.283185307179586 * next_uniform_random_number());
-}
-
-/* CPU time of this thread [s]; other programs do not count. */
-static inline double thread_cpu_time_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static inline int compare_durations_ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 static inline double median_of_durations(double *durations, int count)
