@@ -381,7 +381,7 @@ def reduced(folder):
         near(got["angular_velocity"], [5.641910, 2.375610, 9.381274], 1e-5)
         near(got["position"][:2], [0.957056, -2.703893], 1e-5)
     assert got["mode"] == "rolling" and got["separations"] == got["slides"] == 0, got
-    assert abs(got["energy_change"]) < 1e-9 and got["crossings"] >= 10, got
+    assert abs(got["energy_change"]) < 1e-9 and got["crossings"] > (5 if FEW else 10), got
     assert got["failure"] == "", got
     short = json.loads(tact("sim", ball, "--reduced", "--json", "--duration", "0.107")[0])
     assert 107 <= short["steps"] < 160, short["steps"]  # a step a tick, and those at edges
@@ -400,7 +400,7 @@ def reduced(folder):
                        [[RULER, "--reduced"], "has a hand"],
                        [["examples/scenes/turntable.yaml", "--reduced"], "has joints"],
                        [["examples/scenes/coin.yaml", "--reduced"], "is not smooth"],
-                       [[carried, "--reduced"], "body has the key support_until"],
+                       [[carried, "--reduced"], "a body has the key support_until"],
                        [[sunk, "--reduced"], "the surfaces overlap (an overlap of up to 1 um is allowed)"],
                        [[ball, "--reduced", "--require-rt"], "--moments or --require-rt"],
                        [[ball, "--static", "0.5"], "need --reduced"],
