@@ -9,6 +9,7 @@
 #include "command.h"
 #include "contact/compare/reduced.h"
 #include "run.h"
+#include "text.h"
 
 #define MAX_CONTACT_GAP_AT_START                                                                   \
     1e-6 /* largest gap or overlap at the start that counts as contact [m] */
@@ -170,15 +171,6 @@ static void print_reduced_table(const struct tact_reduced *r, double energy)
            twist[3], twist[4], twist[5], tact_reduced_energy(r), tact_reduced_energy(r) - energy);
 }
 
-static json_t *numbers_json(const double *x, int count)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < count; i++) {
-        json_array_append_new(list, json_real(x[i]));
-    }
-    return list;
-}
-
 static int print_reduced_json(const struct tact_reduced *r, double energy)
 {
     const struct tact_reduced_report *is = tact_reduced_report(r);
@@ -198,10 +190,10 @@ static int print_reduced_json(const struct tact_reduced *r, double energy)
         (json_int_t)is->crossings, "contacts", (json_int_t)is->contacts, "separations",
         (json_int_t)is->separations, "impacts", (json_int_t)is->impacts, "slides",
         (json_int_t)is->slides, "rolls", (json_int_t)is->rolls, "second_place",
-        (json_int_t)is->others, "position", numbers_json(pose.position, 3), "quat_wxyz",
-        numbers_json(pose.quat_wxyz, 4), "velocity", numbers_json(twist, 3), "angular_velocity",
-        numbers_json(twist + 3, 3), "energy", tact_reduced_energy(r), "energy_change",
-        tact_reduced_energy(r) - energy, "failure", tact_reduced_failure(r));
+        (json_int_t)is->others, "position", text_json_numbers(pose.position, 3), "quat_wxyz",
+        text_json_numbers(pose.quat_wxyz, 4), "velocity", text_json_numbers(twist, 3),
+        "angular_velocity", text_json_numbers(twist + 3, 3), "energy", tact_reduced_energy(r),
+        "energy_change", tact_reduced_energy(r) - energy, "failure", tact_reduced_failure(r));
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text) {

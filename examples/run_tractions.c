@@ -9,6 +9,7 @@
 #include "command.h"
 #include "contact/compare/tractions.h"
 #include "run.h"
+#include "text.h"
 
 #define MAX_STABLE_FRICTION_STEP 2.0 /* period times rate of friction of a stable step */
 
@@ -68,15 +69,6 @@ static void print_tractions_table(const struct tact_tractions *t, const struct t
            compute_bodies_energy(world, scene->gravity) - energy);
 }
 
-static json_t *list_of_numbers_json(const double *x, int count)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < count; i++) {
-        json_array_append_new(list, json_real(x[i]));
-    }
-    return list;
-}
-
 static int print_tractions_json(const struct run *run, const struct tact_tractions *t,
                                 const struct tact_scene *scene, struct tact_session *session,
                                 double energy)
@@ -88,10 +80,10 @@ static int print_tractions_json(const struct run *run, const struct tact_tractio
         const struct tact_body *body = tact_world_body(world, i);
         json_object_set_new(bodies, name_of_world_body(scene, i),
                             json_pack("{s:o, s:o, s:o, s:o}", "position",
-                                      list_of_numbers_json(body->pose.position, 3), "quat_wxyz",
-                                      list_of_numbers_json(body->pose.quat_wxyz, 4), "velocity",
-                                      list_of_numbers_json(body->twist, 3), "angular_velocity",
-                                      list_of_numbers_json(body->twist + 3, 3)));
+                                      text_json_numbers(body->pose.position, 3), "quat_wxyz",
+                                      text_json_numbers(body->pose.quat_wxyz, 4), "velocity",
+                                      text_json_numbers(body->twist, 3), "angular_velocity",
+                                      text_json_numbers(body->twist + 3, 3)));
     }
     for (int i = 0; i < report->contacts; i++) {
         const struct tact_traction_contact *c = tact_tractions_contact(t, i);
@@ -99,7 +91,7 @@ static int print_tractions_json(const struct run *run, const struct tact_tractio
                             json_pack("{s:I, s:f, s:f, s:f, s:o}", "polygons",
                                       (json_int_t)c->polygons, "load", c->load, "friction",
                                       c->friction, "slip", c->slip, "wrench",
-                                      list_of_numbers_json(c->wrench, 6)));
+                                      text_json_numbers(c->wrench, 6)));
     }
     const double end = compute_bodies_energy(world, scene->gravity);
     json_t *all =

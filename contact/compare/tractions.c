@@ -9,6 +9,7 @@
 #include "contact/compare/tractions_internal.h"
 #include "contact/pair/field/field_model_internal.h"
 #include "contact/pair/models_internal.h"
+#include "contact/pair/motion_internal.h"
 #include "contact/world/world_internal.h"
 
 /* Changes of a body's momentum in a step, and how fast friction at no slip would brake it. */
@@ -110,8 +111,7 @@ static void twist_of_body_at(const struct tact_body *body, const double *point, 
     memset(twist, 0, 6 * sizeof *twist);
     if (body) {
         tact_v3_sub(arm, point, body->pose.position);
-        tact_v3_cross(twist, body->twist + 3, arm);
-        tact_v3_add(twist, twist, body->twist);
+        tact_pair_velocity_at_arm(body->twist, arm, twist);
         tact_v3_copy(twist + 3, body->twist + 3);
     }
 }

@@ -110,18 +110,19 @@ static int reduce_island_restitution(struct tact_world *world, struct island *is
     return 1;
 }
 
-/* Restitution of the normal velocity together with Coulomb friction can add energy (Kane and
- * Levinson 1985). Such an impact is solved again with half the restitution, then with none: without
- * restitution the contacts dissipate, except for the stabilisation. Each solution has the sweeps
- * that the options allow, whatever the first one and other islands needed. */
-void tact_energy_limit_restitution(struct tact_world *world, struct tact_solve_stats *stats)
+/* Solves islands again that add energy, each time with the next share of what adds it, which
+ * `reduce` sets, until none does. Each solution has the sweeps that the options allow, whatever the
+ * first one and other islands needed. */
+static void solve_again_with_shares(struct tact_world *world, struct tact_solve_stats *stats,
+                                    int (*reduce)(struct tact_world *world, struct island *island,
+                                                  double share),
+                                    const double *shares, int count)
 {
-    for (int attempt = 0, any = 1; attempt < 2 && any; attempt++) {
+    for (int attempt = 0, any = 1; attempt < count && any; attempt++) {
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->is_island_unsolved =
-                reduce_island_restitution(world, island, attempt ? 0.0 : 0.5);
+            island->is_island_unsolved = reduce(world, island, shares[attempt]);
             world->counts[TACT_COUNT_DAMPED] += island->is_island_unsolved;
             any |= island->is_island_unsolved;
         }
@@ -131,9 +132,18 @@ void tact_energy_limit_restitution(struct tact_world *world, struct tact_solve_s
     }
 }
 
+/* Restitution of the normal velocity together with Coulomb friction can add energy (Kane and
+ * Levinson 1985). Such an impact is solved again with half the restitution, then with none: without
+ * restitution the contacts dissipate, except for the stabilisation. */
+void tact_energy_limit_restitution(struct tact_world *world, struct tact_solve_stats *stats)
+{
+    static const double shares[] = {0.5, 0.0};
+    solve_again_with_shares(world, stats, reduce_island_restitution, shares, 2);
+}
+
 /* Sets the loads of an island's elastic contacts that returned more energy than they absorbed to a
  * share of those by the last motion. Returns 1 where there was one. */
-static int reduce_elastic_loads(struct tact_world *world, const struct island *island, double share)
+static int reduce_elastic_loads(struct tact_world *world, struct island *island, double share)
 {
     int any = 0;
     for (int i = 0; i < island->blocks.count; i++) {
@@ -151,18 +161,7 @@ static int reduce_elastic_loads(struct tact_world *world, const struct island *i
 void tact_energy_limit_elastic_returns(struct tact_world *world, struct tact_solve_stats *stats)
 {
     static const double shares[] = {1.0, 0.5, 0.0};
-    for (int attempt = 0, any = 1; attempt < 3 && any; attempt++) {
-        any = 0;
-        for (int i = 0; i < world->islands.count; i++) {
-            struct island *island = &world->islands.list[i];
-            island->is_island_unsolved = reduce_elastic_loads(world, island, shares[attempt]);
-            world->counts[TACT_COUNT_DAMPED] += island->is_island_unsolved;
-            any |= island->is_island_unsolved;
-        }
-        if (any) {
-            tact_islands_solve_again_by_sweeps(world, stats);
-        }
-    }
+    solve_again_with_shares(world, stats, reduce_elastic_loads, shares, 3);
 }
 
 /* Largest scale s of an island's impulses with which they add no more energy than is allowed. Their

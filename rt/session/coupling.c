@@ -86,8 +86,7 @@ static double sum_inputs_of_port(const struct tact_session *s, const struct sess
     double sum = 0.0;
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
-        if (in->hand == c->hand && in->link == c->link &&
-            (c->port.reaction_device < 0 || in->device == c->port.reaction_device)) {
+        if (tact_session_is_input_of_port(c, in)) {
             sum += in->offset + in->scale * s->devices[in->device].input.channel[in->channel];
         }
     }

@@ -39,13 +39,18 @@ double tact_session_device_delay(const struct tact_session *s, int device)
     return 0.0;
 }
 
+int tact_session_is_input_of_port(const struct session_coupling *c, const struct session_input *in)
+{
+    return in->hand == c->hand && in->link == c->link &&
+           (c->port.reaction_device < 0 || in->device == c->port.reaction_device);
+}
+
 double tact_session_measured_delay_of_coupling(const struct tact_session *s,
                                                const struct session_coupling *c)
 {
     double delay = c->tool ? tact_session_device_delay(s, c->tool->device) : 0.0;
     for (int i = 0; i < s->input_count; i++) {
-        if (s->inputs[i].hand == c->hand && s->inputs[i].link == c->link &&
-            (c->port.reaction_device < 0 || s->inputs[i].device == c->port.reaction_device)) {
+        if (tact_session_is_input_of_port(c, &s->inputs[i])) {
             delay = fmax(delay, tact_session_device_delay(s, s->inputs[i].device));
         }
     }
@@ -133,10 +138,9 @@ static void set_port_of_coupling(const struct tact_session *s, struct session_co
         if (in->hand == c->hand && in->link == c->link && !in->sets_measured_joint_state) {
             tact_session_add_haptic_axis(s, &c->port, in->device, in->channel, fabs(in->scale),
                                          find_reaction_output_scale(s, c, in->device));
-            const int is_of_other_device =
-                c->port.reaction_device >= 0 && in->device != c->port.reaction_device;
-            c->port.has_own_input_sum |= (in->lower < in->upper || is_of_other_device) &&
-                                         !c->is_rotation && !s->precedes_results_62;
+            c->port.has_own_input_sum |=
+                (in->lower < in->upper || !tact_session_is_input_of_port(c, in)) &&
+                !c->is_rotation && !s->precedes_results_62;
         }
     }
     c->port.numbers = def->device ? *def->device : c->port.numbers;

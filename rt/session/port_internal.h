@@ -9,6 +9,7 @@
 
 struct tact_session;
 struct session_coupling;
+struct session_input;
 
 #define MAX_PORT_DELAY_TICKS 1000 /* longest delay of a device whose forces are kept [ticks] */
 
@@ -74,6 +75,8 @@ struct session_port {
     struct session_port_delay delay;
 };
 
+/* 1 where an input sets the target of a coupling's joint and is of the device at its port. */
+int tact_session_is_input_of_port(const struct session_coupling *c, const struct session_input *in);
 /* Sets the device properties of all couplings, once inputs and outputs are connected. */
 void tact_session_set_ports(struct tact_session *s);
 /* Haptic axis of an input channel in its device's calibration file, or NULL. */
