@@ -190,6 +190,7 @@ static void read_page_request(struct server *s, struct page_client *c)
     const char *token = json_string_value(json_object_get(message, "token"));
     if (op && !strcmp(op, "ack")) {
         c->unacknowledged_frame_count -= c->unacknowledged_frame_count > 0;
+        atomic_store(&s->has_frame_been_received, 1);
         lws_callback_on_writable(c->wsi);
     } else if (op && !strcmp(op, "values")) {
         choose_plotted_values(s, c, json_object_get(message, "at"));

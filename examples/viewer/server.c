@@ -496,7 +496,7 @@ void server_send_fault_text(struct server *s, const char *text)
 
 int server_has_viewers(const struct server *s)
 {
-    return atomic_load(&s->count) > 0 || atomic_load(&s->wanted_tick_interval) > 0 ||
+    return atomic_load(&s->has_frame_been_received) || atomic_load(&s->wanted_tick_interval) > 0 ||
            atomic_load(&s->are_frame_ticks_wanted);
 }
 

@@ -52,7 +52,8 @@ struct server {
     /* Members that both threads use; written when clients connect or disconnect, in a fault, and at
      * the end. */
     _Alignas(WIRE_CACHE_LINE_BYTES) atomic_int done;
-    atomic_int count; /* pages */
+    atomic_int count;                   /* pages */
+    atomic_int has_frame_been_received; /* 1: a page acknowledged its first frame */
     _Atomic(const char *) fault;
     atomic_uint
         wanted_tick_interval; /* the session publishes ticks that are multiples of this; 0: none */
