@@ -148,22 +148,29 @@ class Browser:
             raise RuntimeError(json.dumps(result["exceptionDetails"])[:500])
         return result["result"].get("value")
 
-    def wait(self, expression, seconds=60):
-        """Until an expression is true; its value."""
+    def wait(self, expression, seconds=60, state="null"):
+        """Until an expression is true; its value. `state` is evaluated for the report of one that is not."""
         end = time.time() + seconds
         while time.time() < end:
             value = self.evaluate(expression)
             if value:
                 return value
             time.sleep(0.05)
-        raise TimeoutError(f"{expression} did not become true in {seconds} s; errors: {self.errors}")
+        raise TimeoutError(f"{expression} did not become true in {seconds} s; state: {self.evaluate(state)}; errors: {self.errors}")
 
     def open(self, address):
         self.call("Page.navigate", url=address)
 
     def key(self, key):
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key if len(key) == 1 else "")
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+        """Presses a key until the page has received it: before it is drawn the browser drops keys."""
+        self.evaluate("window.keysReceived ?? addEventListener('keydown', () => { keysReceived++; }, true), window.keysReceived = 0, 1")
+        for _ in range(100):
+            self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key if len(key) == 1 else "")
+            self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+            if self.evaluate("keysReceived"):
+                return
+            time.sleep(0.1)
+        raise TimeoutError(f"the page did not receive the key {key}")
 
     def click(self, x, y):
         for kind in ("mousePressed", "mouseReleased"):

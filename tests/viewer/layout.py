@@ -160,7 +160,7 @@ def check_again(tact, folder, browser):
             browser.evaluate("byId('speed').value = '0.01', changeSpeed(0), 1")  # 10 s, for a busy machine
             browser.evaluate("window.least = 99, window.seen = setInterval(() => { least = Math.min(least, tactPage.frames[tactPage.shown]?.tick ?? 99); }, 1), 1")
             browser.key(" ")
-            browser.wait("least < 30")
+            browser.wait("least < 30", state="JSON.stringify([least, page.hello.kind, page.paused, page.follow, page.shown, page.frames.map((f) => f.tick)])")
             browser.evaluate("byId('speed').value = '1', changeSpeed(0), 1")
             browser.wait(f"{shown} === 99 && tactPage.paused && !tactPage.dirty")
             browser.evaluate("clearInterval(seen), 1")

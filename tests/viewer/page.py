@@ -132,13 +132,18 @@ def check_states(browser):
     browser.evaluate("tactPage.hello.source = 'host', 1")
 
 
-def pixel(browser, point):
-    """Colour of the canvas where a point of the scene is drawn."""
+def pixels(browser, points, prepare=""):
+    """Colours of the canvas where points of the scene are drawn, after what `prepare` does to its stage s: the page draws
+    nothing between."""
     return browser.evaluate(f"""(() => {{
-      const s = tactPage.stage, [x, y] = s.project({json.dumps(point)}), r = s.canvas.width / s.canvas.clientWidth, p = new Uint8Array(4);
+      const s = tactPage.stage, r = s.canvas.width / s.canvas.clientWidth;
+      {prepare}
       s.draw(false);
-      s.gl.readPixels(Math.round(x * r), s.canvas.height - Math.round(y * r), 1, 1, s.gl.RGBA, s.gl.UNSIGNED_BYTE, p);
-      return [...p];
+      return {json.dumps(points)}.map((point) => {{
+        const [x, y] = s.project(point), p = new Uint8Array(4);
+        s.gl.readPixels(Math.round(x * r), s.canvas.height - Math.round(y * r), 1, 1, s.gl.RGBA, s.gl.UNSIGNED_BYTE, p);
+        return [...p];
+      }});
     }})()""")
 
 
@@ -148,12 +153,12 @@ def check_pixels(browser):
     browser.evaluate("setDark(false), turn(-Math.PI / 2, 0.05), 1")
     contact = frame["contacts"][0]
     beside = [contact["centre"][0] + 0.06, contact["centre"][1], contact["centre"][2]]
-    solid, ground = pixel(browser, beside), pixel(browser, [beside[0], beside[1], beside[2] + 0.05])
+    solid, ground = pixels(browser, [beside, [beside[0], beside[1], beside[2] + 0.05]])
     assert max(ground) - min(ground[:3]) < 20 and min(ground[:3]) > 230, ground
     assert solid[0] > solid[2] + 30, solid  # the ruler is ochre
-    hidden = pixel(browser, contact["pressure"])
+    [hidden] = pixels(browser, [contact["pressure"]])
     browser.evaluate("toggle('patches'), toggle('forces'), toggle('torsion'), 1")
-    bare = pixel(browser, contact["pressure"])
+    [bare] = pixels(browser, [contact["pressure"]])
     browser.evaluate("toggle('patches'), toggle('forces'), toggle('torsion'), 1")
     assert sum(abs(a - b) for a, b in zip(hidden, bare)) > 30, (hidden, bare)
 
@@ -171,11 +176,10 @@ def check_force(browser, rows):
         tail = [p - a if contact["pushes"] else p for p, a in zip(contact["pressure"], along)]
         places = [[t + share * a for t, a in zip(tail, along)] for share in (0.4, 0.7, 1.15, -0.15, 0.4)]
         places[-1][2] += thick
-        browser.evaluate(f"tactPage.stage.frame = {{...tactPage.stage.frame, contacts: [tactPage.frames[tactPage.shown].contacts[{i}]]}}, 1")
-        red = [colour[0] > 100 and colour[0] > 60 + max(colour[1:3]) for colour in (pixel(browser, place) for place in places)]
+        alone = f"s.frame = {{...s.frame, contacts: [tactPage.frames[tactPage.shown].contacts[{i}]]}};"
+        red = [colour[0] > 100 and colour[0] > 60 + max(colour[1:3]) for colour in pixels(browser, places, alone)]
         assert red == [True, True, False, False, False], (name, red, along)
-        browser.evaluate("tactPage.stage.shown.forces = false, 1")
-        bare = pixel(browser, places[0])
+        [bare] = pixels(browser, places[:1], alone + "s.shown.forces = false;")
         browser.evaluate("tactPage.stage.shown.forces = true, 1")
         assert min(bare[:3]) > 230, bare
     browser.evaluate("toggle('solids'), toggle('patches'), toggle('torsion'), turn(-Math.PI / 2, 0.05), 1")
@@ -386,7 +390,7 @@ def check_pressure(tact, folder, browser):
         browser.evaluate("setDark(false), turn(-Math.PI / 2, 1.5), toggle('solids'), toggle('forces'), 1")
         rim = 0.9 * (radius * radius - (radius - depth) ** 2) ** 0.5
         x, y, z = contact["pressure"]
-        middle, edge, beside = (pixel(browser, [x + at, y, z]) for at in (0.3 * rim, rim, 1.4 * rim))
+        middle, edge, beside = pixels(browser, [[x + at, y, z] for at in (0.3 * rim, rim, 1.4 * rim)])
         browser.evaluate("toggle('solids'), toggle('forces'), 1")
         assert middle[0] > 200 and middle[1] > 150 and middle[2] < 180, middle
         assert edge[1] < 110 and edge[2] > edge[1], edge
