@@ -14,7 +14,7 @@
  * feels fades, and the hand moves on by it. Waves of that hand would take the force off the robot,
  * whose end relaxes with b / K. So a person's end that lost more than max_force_loss_before_wait of
  * what is felt asks the robot's to stay, and feels the force that the robot states, F_robot, rising
- * from 0: u_in = -F_robot / sqrt(2 b). Once that is felt in full the hand is where it was, its wave
+ * from what it feels then: u_in = -F_robot / sqrt(2 b). Once that is felt in full the hand is where it was, its wave
  * is the one by which the robot's end already stands, and the line carries waves again. Until the
  * first of the robot's returns, a round trip of 2 d later, the person's end keeps that u_in: it
  * puts at most F^2 d / (2 b) into the line, which is what a line under that force contains and the
@@ -133,10 +133,40 @@ static void update_robot_wait_time(const struct tact_session *s, struct session_
     }
 }
 
+/* The robot's force as a wave of its end at rest. */
+static double compute_wave_of_robot_force(const struct tact_session *s,
+                                          const struct session_remote *r)
+{
+    return -tact_session_remote_inputs(s, r)[r->in.force] / sqrt(2.0 * r->def->impedance);
+}
+
+/* Fraction of the force that the robot states which is the force felt so far; of a vector the one
+ * whose force is the nearest. The fading force contains the damper's on the hand's acceleration, so
+ * that its own fraction would be a jump. */
+static double compute_fraction_of_present_force(const struct tact_session *s,
+                                                const struct session_remote *r)
+{
+    double product = 0.0, square = 0.0;
+    for (int k = 0; k < r->vector_tie_count; k++) {
+        const struct session_remote *part = r->ties_of_vector[k];
+        const double joint_rate =
+            tact_hand_state(tact_world_hand(s->world, part->hand)).v[part->link];
+        const double rate = tact_wave_line_end_rate(part->def->impedance,
+                                                    compute_wave_of_robot_force(s, part), 0.0);
+        const double full_force = part->damping * (rate - joint_rate);
+        product += full_force * part->state.force;
+        square += full_force * full_force;
+    }
+    return square > 0.0 ? fmin(fmax(product / square, 0.0), 1.0) : r->state.force_fraction;
+}
+
 static void update_force_fraction_at_person(const struct tact_session *s, struct session_remote *r)
 {
     struct session_remote_state *state = &r->state;
     update_robot_wait_time(s, r);
+    if (r->arrived_wave_kind == TACT_WAVE_KIND_WAITING && state->used_wave == 0.0) {
+        state->force_fraction = compute_fraction_of_present_force(s, r); /* it begins to be felt */
+    }
     state->force_fraction =
         has_no_arrived_wave(r)
             ? tact_session_faded_force_fraction(s, r)
@@ -185,7 +215,7 @@ static double read_incoming_wave(const struct tact_session *s, const struct sess
         return 0.0;
     }
     if (r->arrived_wave_kind == TACT_WAVE_KIND_WAITING && is_person_end(r)) {
-        return -in[r->in.force] / sqrt(2.0 * r->def->impedance);
+        return compute_wave_of_robot_force(s, r);
     }
     return tact_wave_has_energy(wave) ? wave : 0.0;
 }
