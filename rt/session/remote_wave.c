@@ -14,11 +14,11 @@
  * feels fades, and the hand moves on by it. Waves of that hand would take the force off the robot,
  * whose end relaxes with b / K. So a person's end that lost more than max_force_loss_before_wait of
  * what is felt asks the robot's to stay, and feels the force that the robot states, F_robot, rising
- * from what it feels then: u_in = -F_robot / sqrt(2 b). Once that is felt in full the hand is where it was, its wave
- * is the one by which the robot's end already stands, and the line carries waves again. Until the
- * first of the robot's returns, a round trip of 2 d later, the person's end keeps that u_in: it
- * puts at most F^2 d / (2 b) into the line, which is what a line under that force contains and the
- * silence took from it.
+ * from what it feels then: u_in = -F_robot / sqrt(2 b). Once that is felt in full the hand is where
+ * it was, its wave is the one by which the robot's end already stands, and the line carries waves
+ * again. Until the first of the robot's returns, a round trip of 2 d later, the person's end keeps
+ * that u_in: it puts at most F^2 d / (2 b) into the line, which is what a line under that force
+ * contains and the silence took from it.
  *
  * The robot's end takes a share of the wave that rises from 0, after it was held for so long, and
  * of its own force the rest. What the latter adds to the energy that arrived is taken from the
