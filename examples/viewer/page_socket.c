@@ -188,16 +188,19 @@ static void read_page_request(struct server *s, struct page_client *c)
     json_t *message = json_loadb(c->request.text, c->request.size, 0, NULL);
     const char *op = json_string_value(json_object_get(message, "op"));
     const char *token = json_string_value(json_object_get(message, "token"));
+    const int may_request = !s->options.is_token_required || is_access_token_valid(s, token);
     if (op && !strcmp(op, "ack")) {
         c->unacknowledged_frame_count -= c->unacknowledged_frame_count > 0;
-        atomic_store(&s->has_frame_been_received, 1);
+        /* A page that an earlier session left open connects to this one by itself. */
+        if (may_request) {
+            atomic_store(&s->has_frame_been_received, 1);
+        }
         lws_callback_on_writable(c->wsi);
     } else if (op && !strcmp(op, "values")) {
         choose_plotted_values(s, c, json_object_get(message, "at"));
     }
     for (size_t i = 0; op && i < sizeof asks / sizeof *asks; i++) {
-        if (!strcmp(op, asks[i].op) &&
-            (!s->options.is_token_required || is_access_token_valid(s, token))) {
+        if (!strcmp(op, asks[i].op) && may_request) {
             json_t *value = asks[i].value ? json_object_get(message, asks[i].value) : NULL;
             s->options.ask(s->options.user, asks[i].what, json_number_value(value));
             if (asks[i].what == SERVER_SET_SPEED) {

@@ -102,8 +102,8 @@ void server_send_event(struct server *server, uint64_t tick, const char *name, c
 /* The tick of the newest frame; 0 where there is none. As server_send_event(). */
 uint64_t server_newest_tick(const struct server *server);
 
-/* 1 where a page has received a frame, or a client of foxglove.sdk.v1 has subscribed. Any thread.
- */
+/* 1 where a page that may send requests has received a frame, or a client of foxglove.sdk.v1 has
+ * subscribed. Any thread. */
 int server_has_viewers(const struct server *server);
 
 /* Number of connected pages. Any thread. */

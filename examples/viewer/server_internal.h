@@ -53,7 +53,7 @@ struct server {
      * the end. */
     _Alignas(WIRE_CACHE_LINE_BYTES) atomic_int done;
     atomic_int count;                   /* pages */
-    atomic_int has_frame_been_received; /* 1: a page acknowledged its first frame */
+    atomic_int has_frame_been_received; /* 1: by a page that may send requests */
     _Atomic(const char *) fault;
     atomic_uint
         wanted_tick_interval; /* the session publishes ticks that are multiples of this; 0: none */

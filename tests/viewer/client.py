@@ -8,7 +8,9 @@ PROTOCOL = "tact.view.1"
 
 
 def connect(viewer, **more):
-    return WebSocket("127.0.0.1", viewer.port, "/", **{"protocol": PROTOCOL, **more})
+    client = WebSocket("127.0.0.1", viewer.port, "/", **{"protocol": PROTOCOL, **more})
+    client.token = viewer.address.partition("#token=")[2]
+    return client
 
 
 def start(client):
@@ -34,7 +36,7 @@ def tick(frame):
 
 
 def next_message(client):
-    ask(client, "ack")
+    ask(client, "ack", **({"token": client.token} if client.token else {}))
     return client.receive()
 
 

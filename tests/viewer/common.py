@@ -3,6 +3,7 @@ import base64
 import math
 import os
 import re
+import socket
 import struct
 import subprocess
 import sys
@@ -105,11 +106,20 @@ def sim_triangles(tact, folder, seconds):
     return log
 
 
+def with_own_port(words):
+    """The words of a command, which then serves at a port that no command had before: a page that is still open connects
+    again to the port of its own command."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = [f"--view={port}" if word == "--view" else word for word in words]
+    return words + ["--port", str(port)] if "view" in words and "--port" not in words else words
+
+
 class Viewer:
     """A running `tact view`, or another command that prints the page's address first."""
 
-    def __init__(self, *words, stream="stdout"):
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *words, stream="stdout", has_own_port=True):
+        self.process = subprocess.Popen(with_own_port(words) if has_own_port else words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         found, lines = None, []
         for line in getattr(self.process, stream):  # after warnings, as of a log that was replaced
             lines.append(line)

@@ -232,6 +232,14 @@ def check_live(tact, source, folder):
     assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
 
 
+def check_ports(tact, log):
+    """Two commands to which no port is given: each serves at the first one from 8765 that is free."""
+    words = (tact, "view", log, "--paused", "--no-browser")
+    with Viewer(*words, has_own_port=False) as first, Viewer(*words, has_own_port=False) as second:
+        assert 8765 <= first.port < second.port < 8785, (first.port, second.port)
+        start(connect(second))
+
+
 def check_paced(tact, source, folder):
     """A simulation goes at the page's pace: pause, step, speed; its log replays, whatever was asked."""
     log = os.path.join(folder, "paced.mcap")
@@ -241,8 +249,14 @@ def check_paced(tact, source, folder):
         time.sleep(0.7)  # of a page that takes time to open nothing is missed
         client, token = connect(viewer), token_of(viewer)
         _, _, frame = start(client)
+        other = connect(viewer)  # as the page of an earlier session does, which is still open
+        start(other)
+        for wrong in ({}, {"token": "0" * 32}):
+            ask(other, "ack", **wrong)
         time.sleep(0.3)  # nor of one that takes time with its first frame
-        assert tick(frame) == 0, tick(frame)
+        ask(client, "values", at=[])  # is answered by a frame
+        shows = client.receive()
+        assert tick(frame) == 0 and tick(shows) == 0, (tick(frame), tick(shows))
         began = time.monotonic()
         frame = next_frame(client)
         passed = time.monotonic() - began
@@ -533,6 +547,7 @@ def main():
         check_events(tact, source, folder)
         check_never_armed(tact, source, folder)
         check_paced_pressure(tact, folder)
+        check_ports(tact, log)
         for words in (["view"], ["view", log, "--port", "0"], ["view", log, "--time", "x"],
                       ["view", os.path.join(folder, "none.mcap")], ["view", os.path.join(folder, "ruler.yaml"), "--port", "70000"],
                       ["view", os.path.join(folder, "ruler.yaml"), "--paused"], ["sim", "a.yaml", "--view=x"],
