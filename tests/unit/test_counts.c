@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "support/campaign.h"
 #include "support/run_scene.h"
 
 #define TICKS 20
@@ -128,6 +129,76 @@ static void tick_stopped_after_one_sweep_is_counted_as_unsolved(void **unused)
     assert_int_equal(r.counts[TACT_COUNT_NEWTON], 0);
 }
 
+/* Islands that two sweeps do not solve get their best impulses back, and those that one sweep does
+ * not solve are scaled down where they would add energy. */
+static void impulses_restored_or_scaled_in_unsolved_islands_are_counted(void **unused)
+{
+    (void)unused;
+    struct tact_session_report r;
+    char text[2048];
+    format_box_stack_yaml(text, sizeof text);
+    run_scene_for_solver_counts("contact: {iterations: 2}\n", text, &r);
+    assert_true(r.counts[TACT_COUNT_RESTORED] > 0);
+    run_scene_for_solver_counts("contact: {iterations: 1}\n", text, &r);
+    assert_true(r.counts[TACT_COUNT_SCALED] > 0);
+    run_scene_for_solver_counts("", text, &r);
+    assert_int_equal(r.counts[TACT_COUNT_RESTORED] + r.counts[TACT_COUNT_SCALED], 0);
+}
+
+/* A box, measured by features, that turns by a radian in a tick while it touches the ground: its
+ * contact has no second-order term. */
+static void omitted_second_order_terms_are_counted(void **unused)
+{
+    (void)unused;
+    struct tact_session_report r;
+    char text[512];
+    snprintf(text, sizeof text,
+             "  - {name: b, mass: 0.1, position: [0, 0, 0.00999],\n"
+             "     angular_velocity: [0, 1000, 0],\n     %s",
+             box);
+    run_scene_for_solver_counts("contact: {model: features}\n", text, &r);
+    assert_true(r.counts[TACT_COUNT_CONFORMING] > 0);
+}
+
+static void run_gallery_scene_for_counts(const char *scene, double seconds,
+                                         struct tact_session_report *report)
+{
+    struct run_result result;
+    run_scene(
+        &(struct run_options){
+            .scene = scene, .seconds = seconds, .clock = TACT_LOOP_FREE, .source = "host"},
+        &result);
+    *report = result.report;
+}
+
+static void solver_methods_of_a_card_house_are_counted(void **unused)
+{
+    (void)unused;
+    static const int methods[] = {
+        TACT_COUNT_STICK,    TACT_COUNT_ACTIVE_SET, TACT_COUNT_SEARCH,
+        TACT_COUNT_NEWTON,   TACT_COUNT_TAKEN_BACK, TACT_COUNT_INTERIOR,
+        TACT_COUNT_PROXIMAL, TACT_COUNT_ANDERSON,   TACT_COUNT_TERM_LIMITED};
+    struct tact_session_report r;
+    run_gallery_scene_for_counts("card_house.yaml", 0.3, &r);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (!r.counts[methods[i]]) {
+            fail_msg("%s is not counted", tact_solve_count_name(methods[i]));
+        }
+    }
+    assert_int_equal(r.counts[TACT_COUNT_UNSOLVED], 0);
+}
+
+/* A tool that its device moves into a corner: what would push it out of one wall presses it into
+ * another one. */
+static void opposed_bias_velocities_are_counted(void **unused)
+{
+    (void)unused;
+    struct tact_session_report r;
+    SKIP_IN_QUICK_SANITIZER_RUN();
+    run_gallery_scene_for_counts("tool_puck.yaml", 6.5, &r);
+    assert_true(r.counts[TACT_COUNT_SLOWED] > 0);
+}
+
 static void every_solver_count_has_its_own_name(void **unused)
 {
     (void)unused;
@@ -152,6 +223,10 @@ int main(void)
         cmocka_unit_test(limited_second_order_terms_are_counted),
         cmocka_unit_test(newton_solves_of_a_thrown_stack_are_counted),
         cmocka_unit_test(tick_stopped_after_one_sweep_is_counted_as_unsolved),
+        cmocka_unit_test(impulses_restored_or_scaled_in_unsolved_islands_are_counted),
+        cmocka_unit_test(omitted_second_order_terms_are_counted),
+        cmocka_unit_test(solver_methods_of_a_card_house_are_counted),
+        cmocka_unit_test(opposed_bias_velocities_are_counted),
         cmocka_unit_test(every_solver_count_has_its_own_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,8 @@ static void scene_values_in_wrong_units_are_warned_of(void **state)
         {3, "contact: {overlap: 0.02}", "3:20: contact.overlap: an overlap depth of 0.02 m"},
         {3, "contact: {compliance: 0.3}",
          "3:23: contact.compliance: a contact compliance of 0.3 m/N"},
+        {3, "contact: {model: patch}",
+         "3:18: contact.model: the contact model `patch` is now named `volume`"},
         {3, "contact: {dissipation: 5}",
          "3:24: contact.dissipation: with this dissipation the contact takes 5 s"},
         {4, "materials: [{name: m, modulus: 0.3}]",
