@@ -408,10 +408,12 @@ static int choose_plotted_holds(struct plot_session *s)
     return 0;
 }
 
-/* Chooses the ports with the largest forces. Returns 0 or -ENOMEM. */
+/* Chooses the ports with the largest forces; none where no port has any force, as of a puck.
+ * Returns 0 or -ENOMEM. */
 static int choose_plotted_ports(struct plot_session *s)
 {
     int chosen_ports[PLOT_MAX_PORTS];
+    double largest_force = 0.0;
     double *weight = calloc((size_t)s->scene_log.port_count + 1, sizeof *weight);
     if (!weight) {
         return -ENOMEM;
@@ -419,6 +421,11 @@ static int choose_plotted_ports(struct plot_session *s)
     for (int i = 0; i < s->scene_log.port_count; i++) {
         /* where there is room, ports without force are drawn too */
         weight[i] = fmax(s->log_survey.ports[i].force, 1e-12);
+        largest_force = fmax(largest_force, s->log_survey.ports[i].force);
+    }
+    if (!(largest_force > 0.0)) {
+        free(weight);
+        return 0;
     }
     s->port_count = choose_indices_of_largest_weights(weight, s->scene_log.port_count,
                                                       PLOT_MAX_PORTS, chosen_ports);

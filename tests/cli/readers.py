@@ -482,6 +482,9 @@ def plot_ports(folder, svg):
     with open(gp, encoding="utf-8") as stream:
         script = stream.read()
     assert script.count("Energy absorbed") == 1 and "'hand.handle'" in script, script[-3000:]
+    tact("plot", record(folder, "puck.mcap", "0.1", "examples/scenes/tool_puck.yaml"), "-o", gp, "--force")
+    with open(gp, encoding="utf-8") as stream:
+        assert "Energy absorbed" not in stream.read()  # its port has no force
     tact("plot", log, log, "-o", svg, "--force")
     check_texts(svg)
 
