@@ -352,10 +352,20 @@ static void report_hand_note_count(const struct tact_scene *scene, struct tact_m
     }
 }
 
+static void warn_about_contact_model(struct scene_warnings *d, const char *path, const char *model)
+{
+    if (model && !strcmp(model, "patch")) {
+        warn_at_scene_key(d, path, "model", "the contact model `patch` is now named `volume`");
+    }
+}
+
 static void warn_about_contact_models(struct scene_warnings *d)
 {
-    if (!strcmp(d->scene->contact.model, "patch")) {
-        warn_at_scene_key(d, "contact", "model", "the contact model `patch` is now named `volume`");
+    char path[32];
+    warn_about_contact_model(d, "contact", d->scene->contact.model);
+    for (uint32_t i = 0; i < d->scene->pairs_count; i++) {
+        snprintf(path, sizeof path, "pairs[%u]", i);
+        warn_about_contact_model(d, path, d->scene->pairs[i].model);
     }
 }
 

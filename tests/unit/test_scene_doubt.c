@@ -86,6 +86,8 @@ static void scene_values_in_wrong_units_are_warned_of(void **state)
          "3:23: contact.compliance: a contact compliance of 0.3 m/N"},
         {3, "contact: {model: patch}",
          "3:18: contact.model: the contact model `patch` is now named `volume`"},
+        {5, "pairs: [{materials: [m, m], friction: 0.5, model: patch}]",
+         "5:51: pairs[0].model: the contact model `patch` is now named `volume`"},
         {3, "contact: {dissipation: 5}",
          "3:24: contact.dissipation: with this dissipation the contact takes 5 s"},
         {4, "materials: [{name: m, modulus: 0.3}]",
