@@ -14,7 +14,7 @@ TACT_BEGIN_DECLS
  * session computes from the same inputs. rt/log/README.md has a line for each. Logs contain it, so
  * that a replay which differs can state the reason.
  */
-#define TACT_RESULTS_VERSION 66
+#define TACT_RESULTS_VERSION 67
 
 #define TACT_LOG_SCENE "scene.yaml"     /**< attachment of a log: the scene as loaded */
 #define TACT_LOG_DEVICES "devices.json" /**< attachment: names and channels of the devices */

@@ -6,7 +6,7 @@
 #include "contact/pair/measurement_internal.h"
 
 /* Capacity for the polygons of a contact, and for the points that represent its pressure. */
-enum { TACT_FIELD_POLYGONS = 4096, TACT_FIELD_POINTS = 6144 };
+enum { TACT_FIELD_POLYGONS = 6144, TACT_FIELD_POINTS = 6144 };
 
 /* Points that represent the pressure of a patch, each with the load of a small sub-area. */
 struct patch_pressure_points {
