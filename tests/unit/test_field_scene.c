@@ -116,6 +116,37 @@ static void equal_pressures_of_aligned_cubes_are_reported(void **state)
     }
 }
 
+/* A soft prism pressed into a floor: with cells of 0.6 mm the pair has 5,600 polygons and a force;
+ * with cells of 0.4 mm it would have more than the capacity, and is counted in each tick. */
+static void pair_with_too_many_polygons_is_counted(void **state)
+{
+    (void)state;
+    SKIP_IN_QUICK_SANITIZER_RUN();
+    for (int i = 0; i < 2; i++) {
+        struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+        struct tact_session_report report;
+        char text[1024];
+        tact_number_print(
+            text, sizeof text,
+            "name: crowded\nduration: 0.003\n"
+            "materials:\n"
+            "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01, cell: %g}}\n"
+            "  - {name: steel}\n"
+            "pairs: [{materials: [rubber, steel], friction: 0.5, model: field}]\n"
+            "bodies:\n"
+            "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}\n"
+            "  - {name: prism, mass: 0.1, position: [0, 0, 0.008], shapes: [{type: mesh,\n"
+            "     generate: {kind: prism, count: 4, radius: 0.0142, height: 0.02},\n"
+            "     material: rubber}]}\n",
+            i ? 4e-4 : 6e-4);
+        run_session_of_scene_text(text, &options, &report);
+        printf("%d polygons in 3 ticks, %s %d\n", (int)report.counts[TACT_COUNT_POLYGONS],
+               tact_solve_count_name(TACT_COUNT_CROWDED), (int)report.counts[TACT_COUNT_CROWDED]);
+        assert_int_equal(report.counts[TACT_COUNT_CROWDED], i ? 3 : 0);
+        assert_true(report.counts[TACT_COUNT_POLYGONS] > 3 * 5000);
+    }
+}
+
 /* Five fingertips with the model `field` close on a mesh that rests on a table by the model
  * `volume`, and lift it, all in one island; replays are equal. */
 static void a_hand_of_fields_lifts_a_mesh_and_replays(void **state)
@@ -230,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_of_fields_run_and_replay),
         cmocka_unit_test(equal_pressures_of_aligned_cubes_are_reported),
+        cmocka_unit_test(pair_with_too_many_polygons_is_counted),
         cmocka_unit_test(a_hand_of_fields_lifts_a_mesh_and_replays),
         cmocka_unit_test(ball_inside_a_softer_block_keeps_its_force),
         cmocka_unit_test(modulus_of_box_without_field_is_refused),
