@@ -481,6 +481,12 @@ def check_session(tact, source, folder, browser):
     log = os.path.join(folder, "session.mcap")
     words = (tact, "sim", os.path.join(source, "examples/scenes/ruler.yaml"), "--record", log, "--view", "--no-browser", "--quiet")
     with Viewer(*words, stream="stderr") as viewer:
+        browser.open(viewer.address.partition("#")[0])  # shows the start, and says why nothing moves
+        browser.wait("window.tactPage && tactPage.frames.length > 0 && document.getElementById('link').textContent.endsWith('watching only')")
+        browser.key(" ")
+        assert browser.evaluate("document.getElementById('said').textContent").startswith("no control: ")
+        assert browser.evaluate("tactPage.frames.at(-1).tick") == 0
+        browser.open("about:blank")
         browser.open(viewer.address)
         browser.wait("window.tactPage && tactPage.hello && tactPage.hello.kind === 'simulation' && tactPage.frames.length > 20")
         browser.key("m")

@@ -80,13 +80,14 @@ function onText(message) {
     page.error = "";
     document.title = message.name + " - tact";
     byId("name").textContent = message.name;
-    setState("link", message.kind, false);
+    readToken();
+    const watches = message.kind === "simulation" && !page.token;
+    setState("link", message.kind + (watches ? ", without its token: watching only" : ""), false);
     page.stage.setScene(message);
     page.panels.setScene(message);
     page.events.setScene(message);
     const live = message.kind === "real time" || message.kind === "simulation";
     byId("speed").disabled = message.kind === "real time";
-    readToken();
     byId("live").hidden = !live;
     byId("speed").value = "1";
   } else if (message.op === "speed") {
@@ -248,6 +249,14 @@ function drawTimeline(frame) {
   page.events.draw(Number(line.min), Number(line.max));
 }
 
+// A request to a simulation, which obeys and begins by its own address only.
+function control(message) {
+  if (!page.token) {
+    say("no control: it takes the address that the simulation printed, with its token");
+  }
+  send(message);
+}
+
 // Live, the last minute is the page's; a log is played by the server, a simulation runs at its word. What is at its end
 // begins again.
 function play(on) {
@@ -267,7 +276,7 @@ function play(on) {
     return;
   }
   if (page.hello.kind === "simulation") {
-    send({ op: on ? "play" : "pause" });
+    control({ op: on ? "play" : "pause" });
     page.follow = true;
     page.dirty = true;
     return;
@@ -286,7 +295,7 @@ function go(steps) {
   }
   if (page.hello.kind === "simulation" && steps > 0 && page.shown + 1 >= page.frames.length) {
     page.follow = true;
-    send({ op: "step", ticks: steps });
+    control({ op: "step", ticks: steps });
     return;
   }
   page.follow = false;
