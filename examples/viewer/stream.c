@@ -300,8 +300,8 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
     double due = 0.0;
     int64_t next = tact_clock_now();
     int rc = 0, is_watched = 0;
-    stream->published_flags =
-        -1; /* the first frame is of the start: ticks wait until a page has it */
+    /* The first frame is of the start: ticks wait until a page has it. */
+    stream->published_flags = -1;
     while (!rc && !tact_stop_requested(stream->stop)) {
         struct page_request page_request = page_requests_read_and_clear(&stream->page_requests);
         double rate = page_request.speed * 1e-9 * PAGE_FRAME_INTERVAL_NS / stream->period;

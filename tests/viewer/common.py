@@ -1,5 +1,6 @@
 """What the tests of the viewer share: a log, and `tact view` serving it."""
 import base64
+import json
 import math
 import os
 import re
@@ -154,6 +155,21 @@ def open_counted(browser, viewer):
       window.drawn = 0;
       stage.draw = (dark) => { draw(dark); window.drawn++; };
     })()""")
+
+
+def pixels(browser, points, prepare=""):
+    """Colours of the canvas where points of the scene are drawn, after what `prepare` does to its stage s: the page draws
+    nothing between."""
+    return browser.evaluate(f"""(() => {{
+      const s = tactPage.stage, r = s.canvas.width / s.canvas.clientWidth;
+      {prepare}
+      s.draw(false);
+      return {json.dumps(points)}.map((point) => {{
+        const [x, y] = s.project(point), p = new Uint8Array(4);
+        s.gl.readPixels(Math.round(x * r), s.canvas.height - Math.round(y * r), 1, 1, s.gl.RGBA, s.gl.UNSIGNED_BYTE, p);
+        return [...p];
+      }});
+    }})()""")
 
 
 def skip(why):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import Viewer, skip
+from common import Viewer, pixels, skip
 from devtools import Browser
 
 # What is beyond an edge of the window, though nothing that cuts it off ends with dots.
@@ -186,12 +186,7 @@ def check_contacts(tact, folder, browser):
 
 def colour(browser, point):
     """Colour of the canvas where a point of the scene is drawn."""
-    return browser.evaluate(f"""(() => {{
-      const s = tactPage.stage, [x, y] = s.project({json.dumps(point)}), p = new Uint8Array(4);
-      s.draw(false);
-      s.gl.readPixels(Math.round(x), s.canvas.height - Math.round(y), 1, 1, s.gl.RGBA, s.gl.UNSIGNED_BYTE, p);
-      return [...p];
-    }})()""")
+    return pixels(browser, [point])[0]
 
 
 def check_sliding(tact, folder, browser):

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import Viewer, messages_of, open_counted, sim, sim_many, sim_soft, sim_triangles, skip
+from common import Viewer, messages_of, open_counted, pixels, sim, sim_many, sim_soft, sim_triangles, skip
 from devtools import Browser
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
@@ -130,21 +130,6 @@ def check_states(browser):
     assert browser.evaluate("document.getElementById('rates').title") == "source of moments: opencl: x"
     assert browser.evaluate("document.getElementById('deadman').textContent") == "deadman released"
     browser.evaluate("tactPage.hello.source = 'host', 1")
-
-
-def pixels(browser, points, prepare=""):
-    """Colours of the canvas where points of the scene are drawn, after what `prepare` does to its stage s: the page draws
-    nothing between."""
-    return browser.evaluate(f"""(() => {{
-      const s = tactPage.stage, r = s.canvas.width / s.canvas.clientWidth;
-      {prepare}
-      s.draw(false);
-      return {json.dumps(points)}.map((point) => {{
-        const [x, y] = s.project(point), p = new Uint8Array(4);
-        s.gl.readPixels(Math.round(x * r), s.canvas.height - Math.round(y * r), 1, 1, s.gl.RGBA, s.gl.UNSIGNED_BYTE, p);
-        return [...p];
-      }});
-    }})()""")
 
 
 def check_pixels(browser):

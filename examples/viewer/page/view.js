@@ -17,7 +17,15 @@ function readToken() {
   byId("marker").disabled = byId("stop").disabled = !live || !page.token;
 }
 
+function watchesOnly() {
+  return !!page.hello && page.hello.kind === "simulation" && !page.token;
+}
+
+// A simulation obeys, and begins, by its own address only.
 function send(message) {
+  if (watchesOnly() && message.op !== "ack" && message.op !== "values") {
+    say("no control: it takes the address that the simulation printed, with its token");
+  }
   if (page.socket && page.socket.readyState === WebSocket.OPEN) {
     page.socket.send(JSON.stringify(page.token ? { ...message, token: page.token } : message));
   }
@@ -81,8 +89,7 @@ function onText(message) {
     document.title = message.name + " - tact";
     byId("name").textContent = message.name;
     readToken();
-    const watches = message.kind === "simulation" && !page.token;
-    setState("link", message.kind + (watches ? ", without its token: watching only" : ""), false);
+    setState("link", message.kind + (watchesOnly() ? ", without its token: watching only" : ""), false);
     page.stage.setScene(message);
     page.panels.setScene(message);
     page.events.setScene(message);
@@ -249,14 +256,6 @@ function drawTimeline(frame) {
   page.events.draw(Number(line.min), Number(line.max));
 }
 
-// A request to a simulation, which obeys and begins by its own address only.
-function control(message) {
-  if (!page.token) {
-    say("no control: it takes the address that the simulation printed, with its token");
-  }
-  send(message);
-}
-
 // Live, the last minute is the page's; a log is played by the server, a simulation runs at its word. What is at its end
 // begins again.
 function play(on) {
@@ -276,7 +275,7 @@ function play(on) {
     return;
   }
   if (page.hello.kind === "simulation") {
-    control({ op: on ? "play" : "pause" });
+    send({ op: on ? "play" : "pause" });
     page.follow = true;
     page.dirty = true;
     return;
@@ -295,7 +294,7 @@ function go(steps) {
   }
   if (page.hello.kind === "simulation" && steps > 0 && page.shown + 1 >= page.frames.length) {
     page.follow = true;
-    control({ op: "step", ticks: steps });
+    send({ op: "step", ticks: steps });
     return;
   }
   page.follow = false;
